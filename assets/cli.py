@@ -619,6 +619,14 @@ def explore(as_json: bool, **options: Any) -> None:
     metavar="NAME=FILE",
     help="Hexadecimal words of a memory, such as top.u.words=image.hex. Repeat for several.",
 )
+@click.option("--threads", default=1, show_default=True, type=click.IntRange(1, 64), help="Of engine reuse.")
+@click.option(
+    "--batch",
+    default=1,
+    show_default=True,
+    type=click.IntRange(1, 16),
+    help="Cycles that a thread of engine reuse runs before it exchanges values with the others.",
+)
 @click.option("--checkpoint", type=_SOURCE, help="Write the state after the last cycle to this file.")
 @click.option("--resume", type=_SOURCE, help="Go on from this checkpoint.")
 @_as_json

@@ -54,6 +54,8 @@ class SimulateQuestion:
     memory: tuple[str, ...] = ()
     checkpoint: Path | None = None
     resume: Path | None = None
+    threads: int = 1
+    batch: int = 1
 
 
 def answer_simulate(question: SimulateQuestion) -> dict[str, Any]:
@@ -66,7 +68,10 @@ def answer_simulate(question: SimulateQuestion) -> dict[str, Any]:
     text = _text(question.file)
     engine, engine_reason = _choose_engine(question, text)
     start = stopwatch()
-    counting = {"is_counting": True} if question.toggles is not None and engine == REUSE else {}
+    own: dict[str, Any] = {}
+    if engine == REUSE:
+        own = {"threads": question.threads, "batch": question.batch}
+        own["is_counting"] = question.toggles is not None
     program = ENGINES[engine](
         text,
         top=question.top,
@@ -74,7 +79,7 @@ def answer_simulate(question: SimulateQuestion) -> dict[str, Any]:
         stimuli=question.stimuli,
         timeout_s=_BUILD_LIMIT_S,
         language=language_of(question.file),
-        **counting,
+        **own,
     )
     build_s = stopwatch() - start
     _require_memory(question, program)
@@ -118,6 +123,8 @@ def _require_options(question: SimulateQuestion) -> None:
         path = getattr(question, option)
         if path is not None and not path.parent.is_dir():
             raise FoundryError(f"no such folder: {path.parent} (--{option} {path})")
+    if question.engine not in (AUTO, REUSE) and (question.threads, question.batch) != (1, 1):
+        raise FoundryError(f"--threads or --batch with engine {question.engine}; accepted: {REUSE}")
     if question.toggles is not None:
         if question.toggles.suffix not in (".csv", ".parquet"):
             raise FoundryError(f"--toggles {question.toggles}; accepted: a .csv or .parquet file")
@@ -135,7 +142,7 @@ def _choose_engine(question: SimulateQuestion, text: str) -> tuple[str, str]:
         return question.engine, "asked for"
     if question.cycles * question.stimuli < SHORT_RUN_CYCLES:
         return REUSE, f"shortest build, for runs below {SHORT_RUN_CYCLES:,} cycles"
-    if question.stimuli > 1 or question.memory or question.toggles or question.checkpoint or question.resume:
+    if question.stimuli > 1 or question.threads > 1 or question.batch > 1 or _has_state_options(question):
         return REUSE, "it has all options and stimuli side by side"
     row = {
         "verilog": text,
@@ -148,6 +155,11 @@ def _choose_engine(question: SimulateQuestion, text: str) -> tuple[str, str]:
     except FoundryError as error:
         return REUSE, f"no answer of {PICKER}@champion: {str(error).partition(';')[0]}"
     return str(answer["engine"]), f"{PICKER}@champion expects these seconds: {answer['alternatives']}"
+
+
+def _has_state_options(question: SimulateQuestion) -> bool:
+    options = (question.memory, question.toggles, question.checkpoint, question.resume)
+    return any(option not in (None, ()) for option in options)
 
 
 def _text(path: Path) -> str:

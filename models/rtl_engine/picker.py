@@ -27,7 +27,7 @@ FEATURES = (
     "output_bits",
 )
 """Columns of table `simulations`; the law is in their logarithms."""
-TARGETS = ("build_cpu_s", "cycle_cpu_ns")
+TARGETS = ("build_s", "cycle_ns")
 Matrix = NDArray[np.float64]
 
 
@@ -76,7 +76,7 @@ class EnginePicker:
         logs = logs_of([row])
         return {
             engine: float(
-                laws["build_cpu_s"].seconds(logs)[0] + cycles * 1e-9 * laws["cycle_cpu_ns"].seconds(logs)[0]
+                laws["build_s"].seconds(logs)[0] + cycles * 1e-9 * laws["cycle_ns"].seconds(logs)[0]
             )
             for engine, laws in self.laws.items()
             if not (row["memory_bits"] and engine in self.without_memories)

@@ -6,7 +6,6 @@ import hashlib
 import os
 import platform
 import re
-import resource
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
@@ -101,18 +100,21 @@ def _rows_of_design(
     key = content_hash(VERSION, family, size, group.engines, group.cycles, group.stimuli, group.seeds)
     folder = cache.folder / _ENGINES
     rows: list[dict[str, Any]] = cache.cached(
-        _KIND, key, lambda: _simulate(family, size, group, folder), list
+        _KIND, key, lambda: simulate_design(family, size, group, folder), list
     )
     failed = any(row["status"] != OK for row in rows)
     return Outcome(result=rows, failed=failed, name=f"{family} {size}")
 
 
-def _simulate(family: str, size: int, group: SimulationGroup, folder: Path) -> list[dict[str, Any]]:
+def simulate_design(
+    family: str, size: int, group: SimulationGroup, folder: Path, *, engines: Sequence[str] = ()
+) -> list[dict[str, Any]]:
+    """Rows of a design. Args: folder: of compiled designs. engines: those of the group when empty."""
     source = FAMILIES[family](size)
     text = hashlib.sha256(source.verilog.encode()).hexdigest()
     features = design_features(source)
     rows: list[dict[str, Any]] = []
-    for engine in group.engines:
+    for engine in engines or group.engines:
         for seed in group.seeds:
             key = content_hash(VERSION, text, engine, group.cycles, group.stimuli, seed)
             rows.append(
@@ -139,12 +141,12 @@ def _result(
     figures = dict.fromkeys(("digest", *_MEASURED))
     if engine == VERILATOR:  # its runtime is compiled once per machine
         ENGINES[engine](_WIRE, top="top", folder=folder)
-    start, cpu_start = stopwatch(), processor_s()
+    start = stopwatch()
     try:
         program = ENGINES[engine](source.verilog, top=source.top, folder=folder, stimuli=group.stimuli)
     except (RtlError, ToolMissing) as error:
         return {**figures, "status": TOOL_ERROR, "reason": str(error)}
-    built, cpu_built = stopwatch(), processor_s()
+    built = stopwatch()
     try:
         simulator = Simulator(program)
         result = simulator.run(group.cycles, seed=seed)
@@ -154,7 +156,7 @@ def _result(
             "digest": content_hash([f"{int(d):x}" for d in result.digests]),
             "program_bytes": program.bytes,
             "state_bytes": state_bytes(simulator),
-            "build_cpu_s": cpu_built - cpu_start,
+            "build_cpu_s": None,
             "cycle_cpu_ns": cycle_cpu_ns(simulator),
             "machine": machine(),
             "build_wall_s": built - start,
@@ -162,12 +164,6 @@ def _result(
         }
     finally:
         program.path.unlink(missing_ok=True)  # so that the time of the next build is measured
-
-
-def processor_s() -> float:
-    """Processor time of this process and of the children that it waited for."""
-    used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
-    return sum(u.ru_utime + u.ru_stime for u in used)
 
 
 def cycle_cpu_ns(simulator: Simulator) -> float:

@@ -6,10 +6,14 @@ from collections.abc import Callable
 from pathlib import Path
 
 from pipelines.rtlreuse.arc_engine import ARC, build_arc
+from pipelines.rtlreuse.batching import batch_text
 from pipelines.rtlreuse.building import CLOSING, build, compile_program, find_compiler, ports_of, read_design
 from pipelines.rtlreuse.cxxrtl import CXXRTL, build_cxxrtl
 from pipelines.rtlreuse.emission import emit
+from pipelines.rtlreuse.errors import RtlError
 from pipelines.rtlreuse.languages import VERILOG
+from pipelines.rtlreuse.layout import layout_text
+from pipelines.rtlreuse.partition import partition
 from pipelines.rtlreuse.placement import place
 from pipelines.rtlreuse.simulator import Program
 from pipelines.rtlreuse.structure import analyse
@@ -28,16 +32,24 @@ def build_reuse(
     compiler: str = "",
     language: str = VERILOG,
     is_counting: bool = False,
+    threads: int = 1,
+    batch: int = 1,
 ) -> Program:
     """Our engine: one evaluator per unique module.
 
     Args:   folder: of compiled designs, one file each. language: of the text, see `frontend`.
-            is_counting: count toggles of every register.
+            is_counting: count toggles of every register. threads: of runs; each has a part of the design.
+            batch: cycles between exchanges of the parts.
     Raises: RtlError: the design is rejected or does not compile. ToolMissing: no C++ compiler.
     """
     design = read_design(verilog, top=top, timeout_s=timeout_s, language=language)
     structure = analyse(design)
-    text, layout = emit(structure, place(structure), stimuli=stimuli, is_counting=is_counting)
+    emitter, layout = emit(structure, place(structure), stimuli=stimuli, is_counting=is_counting)
+    text = emitter.text() + layout_text(layout)
+    if threads > 1 or batch > 1:
+        if is_counting:
+            raise RtlError("toggle counts of several threads or cycles per task; accepted: 1 of each")
+        text += batch_text(emitter, partition(structure, threads, batch))
     text += CLOSING
     compiler = compiler or find_compiler()
 

@@ -102,6 +102,7 @@ def test_simulate_writes_toggles(design: Path, tmp_path: Path) -> None:
         (("--engine", "abacus"), "unknown engine: abacus; accepted: auto, reuse, arc, verilator, cxxrtl"),
         (("--inputs", "in.csv", "--stimuli", "2"), "--inputs with 2 stimuli; accepted: 1"),
         (("--vcd", "none/x.vcd"), "no such folder: none (--vcd none/x.vcd)"),
+        (("--engine", "arc", "--threads", "2"), "--threads or --batch with engine arc; accepted: reuse"),
         (("--toggles", "x.txt"), "--toggles x.txt; accepted: a .csv or .parquet file"),
         (("--toggles", "x.csv", "--vcd", "x.vcd"), "--toggles and --vcd are mutually exclusive"),
         (("--memory", "m"), "--memory m; accepted: NAME=FILE, such as top.u.words=image.hex"),
