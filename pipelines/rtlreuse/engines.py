@@ -6,7 +6,15 @@ from collections.abc import Callable
 from pathlib import Path
 
 from pipelines.rtlreuse.arc_engine import ARC, build_arc
-from pipelines.rtlreuse.building import CLOSING, build, compile_program, find_compiler, ports_of, read_design
+from pipelines.rtlreuse.building import (
+    CLOSING,
+    FLAGS,
+    build,
+    compile_program,
+    find_compiler,
+    ports_of,
+    read_design,
+)
 from pipelines.rtlreuse.cxxrtl import CXXRTL, build_cxxrtl
 from pipelines.rtlreuse.emission import emit
 from pipelines.rtlreuse.languages import VERILOG
@@ -27,21 +35,24 @@ def build_reuse(
     timeout_s: float = 600.0,
     compiler: str = "",
     language: str = VERILOG,
+    is_quick: bool = False,
 ) -> Program:
     """Our engine: one evaluator per unique module.
 
-    Args:   folder: of compiled designs, one file each. language: of the text, see `frontend`.
+    Args:   folder: of compiled designs, one file each. language: of the text, see `languages`.
+            is_quick: compiled with few optimisations.
     Raises: RtlError: the design is rejected or does not compile. ToolMissing: no C++ compiler.
     """
     design = read_design(verilog, top=top, timeout_s=timeout_s, language=language)
     structure = analyse(design)
     text = emit(structure, place(structure), stimuli=stimuli) + CLOSING
     compiler = compiler or find_compiler()
+    flags = [*FLAGS, *(["-O1"] if is_quick else [])]
 
     def make(scratch: Path) -> Path:
-        return compile_program(text, compiler, scratch=scratch, timeout_s=timeout_s)
+        return compile_program(text, compiler, scratch=scratch, flags=flags, timeout_s=timeout_s)
 
-    path = build(folder, REUSE, (compiler, text), make)
+    path = build(folder, REUSE, (compiler, *flags, text), make)
     return Program(path=path, ports=ports_of(design), engine=REUSE, stimuli=stimuli)
 
 
