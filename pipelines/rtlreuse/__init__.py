@@ -8,13 +8,14 @@ from pipelines.rtlreuse.building import VERSION
 from pipelines.rtlreuse.cxxrtl import build_cxxrtl
 from pipelines.rtlreuse.engines import ENGINES, REUSE, build_reuse
 from pipelines.rtlreuse.errors import CombinationalLoop, RtlError
-from pipelines.rtlreuse.languages import LANGUAGES, SYSTEMVERILOG, VERILOG, language_of
+from pipelines.rtlreuse.languages import FIRRTL, LANGUAGES, SYSTEMVERILOG, VERILOG, language_of
 from pipelines.rtlreuse.simulator import Ports, Program, RunResult, Simulator
 from pipelines.rtlreuse.structure import words_of
 from pipelines.rtlreuse.verilator import VERILATOR, build_verilator
 
 __all__ = [
     "ENGINES",
+    "FIRRTL",
     "LANGUAGES",
     "REUSE",
     "SYSTEMVERILOG",

@@ -14,7 +14,7 @@ Pins = Callable[[str], Signal]
 """Signal of an input port of the cell."""
 _Function = Callable[[Words, Cell, Pins], Signal]
 
-BITWISE = ("$and", "$or", "$xor", "$xnor", "$not", "$mux", "$pmux", "$pos", "$bwmux")
+BITWISE = ("$and", "$or", "$xor", "$xnor", "$not", "$mux", "$pmux", "$pos", "$buf", "$bwmux")
 """Cells whose output bits depend on the input bits of their own position only, and on selections."""
 STORAGE = (
     "$dff", "$adff", "$aldff", "$dffsr", "$mem_v2",
@@ -205,6 +205,7 @@ _CELLS: dict[str, _Function] = {
     "$xor": _bitwise("xor"),
     "$xnor": _bitwise("xor", is_inverted=True),
     "$not": _unary(lambda words, a: words.invert(a)),
+    "$buf": lambda words, cell, pins: pins("A"),
     "$pos": _unary(lambda words, a: a),
     "$neg": _unary(_negate),
     "$add": _arithmetic(lambda words, a, b: words.add(a, b)),

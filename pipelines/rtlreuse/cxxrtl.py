@@ -8,7 +8,7 @@ from pathlib import Path
 from pipelines.rtlreuse.building import build, compile_program, find_compiler, ports_of, read_design
 from pipelines.rtlreuse.errors import RtlError
 from pipelines.rtlreuse.harnesses import cxxrtl_harness
-from pipelines.rtlreuse.languages import VERILOG, read_commands, run_front_end
+from pipelines.rtlreuse.languages import VERILOG, as_verilog, read_commands, run_front_end
 from pipelines.rtlreuse.simulator import Ports, Program
 
 CXXRTL = "cxxrtl"
@@ -35,6 +35,7 @@ def build_cxxrtl(
         is_quick: modules are kept and not optimised.
     Raises: RtlError: the design is rejected. ToolMissing: no C++ compiler or bubblewrap is installed.
     """
+    verilog, language = as_verilog(verilog, top, language)
     ports = ports or ports_of(read_design(verilog, top=top, timeout_s=timeout_s, language=language))
     compiler = compiler or find_compiler()
     include, flat = _include_folder(), "-noflatten " if is_quick else ""

@@ -608,6 +608,8 @@ class _BlockBuilder:
         return self.storage[scope, index]
 
     def _address(self, scope: _Scope, cell: Cell, bits: Sequence[Bit]) -> int:
+        if not bits:  # of a memory of one word
+            return self.builder.const(0, 1)
         address = self._signal(scope, bits)
         if address.width > LIMB:
             address = self.words.slice(address, 0, LIMB)

@@ -7,7 +7,15 @@ from pathlib import Path
 
 from pipelines.rtlreuse.arc_engine import ARC, build_arc
 from pipelines.rtlreuse.batching import batch_text
-from pipelines.rtlreuse.building import CLOSING, build, compile_program, find_compiler, ports_of, read_design
+from pipelines.rtlreuse.building import (
+    CLOSING,
+    FLAGS,
+    build,
+    compile_program,
+    find_compiler,
+    ports_of,
+    read_design,
+)
 from pipelines.rtlreuse.cxxrtl import CXXRTL, build_cxxrtl
 from pipelines.rtlreuse.emission import emit
 from pipelines.rtlreuse.errors import RtlError
@@ -34,12 +42,13 @@ def build_reuse(
     is_counting: bool = False,
     threads: int = 1,
     batch: int = 1,
+    is_quick: bool = False,
 ) -> Program:
     """Our engine: one evaluator per unique module.
 
-    Args:   folder: of compiled designs, one file each. language: of the text, see `frontend`.
+    Args:   folder: of compiled designs, one file each. language: of the text, see `languages`.
             is_counting: count toggles of every register. threads: of runs; each has a part of the design.
-            batch: cycles between exchanges of the parts.
+            batch: cycles between exchanges of the parts. is_quick: compiled with few optimisations.
     Raises: RtlError: the design is rejected or does not compile. ToolMissing: no C++ compiler.
     """
     design = read_design(verilog, top=top, timeout_s=timeout_s, language=language)
@@ -52,11 +61,12 @@ def build_reuse(
         text += batch_text(emitter, partition(structure, threads, batch))
     text += CLOSING
     compiler = compiler or find_compiler()
+    flags = [*FLAGS, *(["-O1"] if is_quick else [])]
 
     def make(scratch: Path) -> Path:
-        return compile_program(text, compiler, scratch=scratch, timeout_s=timeout_s)
+        return compile_program(text, compiler, scratch=scratch, flags=flags, timeout_s=timeout_s)
 
-    path = build(folder, REUSE, (compiler, text), make)
+    path = build(folder, REUSE, (compiler, *flags, text), make)
     return Program(path=path, ports=ports_of(design), engine=REUSE, stimuli=stimuli, layout=layout)
 
 

@@ -127,7 +127,7 @@ def _instances(writer: _Writer, child: _Module) -> None:
     count = writer.rng.choice((1, 1, 2, 3, 9, 12))
     if count == 1:
         name = writer.fresh("u")
-        pins = [f".{n}({_expression(writer, 2)})" for n, _ in child.inputs]
+        pins = [f".{n}({_operand(writer)})" for n, _ in child.inputs]
         for output, width in child.outputs:
             wire = writer.fresh("c")
             writer.lines.append(f"  wire [{width - 1}:0] {wire};")
@@ -138,12 +138,17 @@ def _instances(writer: _Writer, child: _Module) -> None:
     _row(writer, child, count)
 
 
+def _operand(writer: _Writer) -> str:
+    """An expression for a port; never a signed name alone, for which an assertion of Yosys fails."""
+    return f"{{1'd0, {_expression(writer, 2)}}}"
+
+
 def _row(writer: _Writer, child: _Module, count: int) -> None:
     name, index = writer.fresh("g"), writer.fresh("k")
     output, width = child.outputs[0]
     chained, own = child.inputs[0]
     pins = [f".{chained}({name}_c[{index}])", f".{output}({name}_o[{index}])"]
-    pins += [f".{n}({_expression(writer, 2)})" for n, _ in child.inputs[1:]]
+    pins += [f".{n}({_operand(writer)})" for n, _ in child.inputs[1:]]
     pins += [f".{n}()" for n, _ in child.outputs[1:]]
     first = _expression(writer, 2)
     writer.lines += [

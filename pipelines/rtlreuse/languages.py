@@ -8,10 +8,11 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from pipelines.rtlreuse.errors import RtlError
+from pipelines.rtlreuse.firrtl import firrtl_to_verilog
 from pipelines.synthesis import YosysFailed, run_yosys
 
-VERILOG, SYSTEMVERILOG = "verilog", "systemverilog"
-LANGUAGES = {".v": VERILOG, ".sv": SYSTEMVERILOG}
+VERILOG, SYSTEMVERILOG, FIRRTL = "verilog", "systemverilog", "firrtl"
+LANGUAGES = {".v": VERILOG, ".sv": SYSTEMVERILOG, ".fir": FIRRTL}
 """Language by the end of a file's name."""
 _SOURCE = "design.sv"
 _IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_$]*", re.ASCII)
@@ -30,6 +31,14 @@ def language_of(path: Path) -> str:
     return LANGUAGES[path.suffix]
 
 
+def as_verilog(text: str, top: str, language: str) -> tuple[str, str]:
+    """A design in a language that other tools read, and that language: FIRRTL becomes Verilog.
+
+    Raises: RtlError: FIRRTL that is not understood or not supported.
+    """
+    return (firrtl_to_verilog(text, top=top), VERILOG) if language == FIRRTL else (text, language)
+
+
 def read_commands(top: str, language: str) -> list[str]:
     """Commands that read and elaborate a design.
 
@@ -42,8 +51,9 @@ def read_commands(top: str, language: str) -> list[str]:
         SYSTEMVERILOG: f"{_SLANG} --top {top} {_SOURCE}",
     }
     if language not in reads:
-        raise RtlError(f"unknown language: {language}; accepted: {', '.join(reads)}")
-    return [reads[language], f"hierarchy -check -top {top}"]
+        raise RtlError(f"unknown language: {language}; accepted: {', '.join(LANGUAGES.values())}")
+    cleaning = ["opt_clean"] if language == SYSTEMVERILOG else []  # of $buf, which CXXRTL does not know
+    return [reads[language], f"hierarchy -check -top {top}", *cleaning]
 
 
 def run_front_end(text: str, commands: Sequence[str], output: str, timeout_s: float) -> bytes:

@@ -12,7 +12,7 @@ from functools import cached_property
 from typing import Any
 
 from pipelines.rtlreuse.errors import RtlError
-from pipelines.rtlreuse.languages import VERILOG, read_commands, run_front_end
+from pipelines.rtlreuse.languages import VERILOG, as_verilog, read_commands, run_front_end
 
 PASSES = ("proc", "opt", "wreduce", "peepopt", "opt_clean", "memory_collect", "dffunmap", "opt_clean")
 _RESULT = "design.json"
@@ -104,6 +104,7 @@ def read_verilog(text: str, *, top: str, timeout_s: float = 120.0, language: str
     Args:   language: one of `languages.LANGUAGES`.
     Raises: RtlError: Yosys rejects the design. ToolMissing: bubblewrap is not installed.
     """
+    text, language = as_verilog(text, top, language)
     commands = [*read_commands(top, language), *PASSES, f"write_json {_RESULT}"]
     return read_json(json.loads(run_front_end(text, commands, _RESULT, timeout_s)), top)
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from pipelines.rtlreuse.building import build, find_compiler, headers, ports_of, read_design, run_step
 from pipelines.rtlreuse.harnesses import verilator_harness
-from pipelines.rtlreuse.languages import SYSTEMVERILOG, VERILOG
+from pipelines.rtlreuse.languages import SYSTEMVERILOG, VERILOG, as_verilog
 from pipelines.rtlreuse.simulator import Ports, Program
 from pipelines.tools import ToolMissing, find_tool
 
@@ -49,6 +49,7 @@ def build_verilator(
         is_quick: one file, not optimised.
     Raises: RtlError: the design is rejected. ToolMissing: neither Verilator nor a compiler is installed.
     """
+    verilog, language = as_verilog(verilog, top, language)
     ports = ports or ports_of(read_design(verilog, top=top, timeout_s=timeout_s, language=language))
     root, executable = find_verilator()
     compiler = compiler or find_compiler()

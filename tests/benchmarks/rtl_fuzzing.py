@@ -31,7 +31,7 @@ def outcome(seeds: Sequence[int], folder: Path) -> dict[str, str]:
     """What became of each seed, by engine: equal, different in some output, or the reason of a rejection."""
     source = bundle(seeds)
     try:
-        ours = build_reuse(source.verilog, top=source.top, folder=folder, compiler="g++")
+        ours = build_reuse(source.verilog, top=source.top, folder=folder, compiler="g++", is_quick=True)
     except RtlError as error:
         return {"reuse": str(error)}
     found: dict[str, str] = {}
@@ -49,9 +49,7 @@ def outcome(seeds: Sequence[int], folder: Path) -> dict[str, str]:
 def build_other(engine: str, source: DesignSource, ours: Program, folder: Path) -> Program:
     """The program of another engine, compiled in little time."""
     build = build_verilator if engine == "verilator" else build_cxxrtl
-    return build(
-        source.verilog, top=source.top, folder=folder, ports=ours.ports, is_quick=True, compiler="g++"
-    )
+    return build(source.verilog, top=source.top, folder=folder, ports=ours.ports, is_quick=True)
 
 
 def outputs_of(program: Program, seed: int) -> np.ndarray:
