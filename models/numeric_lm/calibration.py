@@ -56,7 +56,7 @@ class CalibrationOptions:
         unseen: inputs that are only scored, at most.
         window: of the replay buffer; 1 updates from each profile at once. minibatch: of an update.
         updates: per round. learning_rate: of AdamW.
-        beta, supervised, keep: see `preferences.preference_loss`; the paper's loss has no supervised and keep.
+        beta, supervised, keep: see `preferences.preference_loss`; the paper has neither supervised nor keep.
         seed: of inputs and minibatches.
     """
 

@@ -1,8 +1,7 @@
 """Preferences: triplets of a question, a right and a predicted answer, and the loss that learns from them.
 
-Source: LLMulator section 5.1 and equation 2, which is direct preference optimisation (Rafailov et al. 2023,
-equation 7). The rest of a loss, optional here, is that of Pang et al. 2024: cross-entropy of the right answer,
-without which the probability of both answers may fall.
+Source: LLMulator section 5.1 and equation 2: direct preference optimisation (Rafailov et al. 2023).
+The loss may add the cross-entropy of the right answer, without which the probability of both answers may fall.
 """
 
 from __future__ import annotations
