@@ -5,11 +5,11 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, get_type_hints
 
-from pipelines.schemas import LeaderboardRow
+from pipelines.schemas import LeaderboardRow, PredictorCostRow, WorkloadErrorRow
 
 if TYPE_CHECKING:
     from models.labelled import Query
@@ -111,6 +111,9 @@ class TrainOutcome:
         seen_groups: groups of the split that training or stopping looked at.
         curves: value of every epoch, by name.
         leaderboard: rows of this predictor.
+        workloads: its errors by program of the evaluation part.
+        level: of information.
+        costs: parameters and times; measured, so they are no part of what is hashed.
         summary: single figures beside the leaderboard, such as the best epoch.
         cached: whether an earlier training with the same key was reused.
     """
@@ -127,11 +130,21 @@ class TrainOutcome:
     leaderboard: tuple[LeaderboardRow, ...]
     summary: Mapping[str, float]
     cached: bool
+    level: str = ""
+    workloads: tuple[WorkloadErrorRow, ...] = ()
+    costs: PredictorCostRow | None = field(default=None, compare=False)
 
     @property
     def metrics(self) -> dict[str, float]:
         """Leaderboard values by `<part>/<metric>/<target>`; undefined ones are left out."""
         return {f"{r.part}/{r.metric}/{r.target}": r.value for r in self.leaderboard if r.value is not None}
+
+    @property
+    def measured(self) -> dict[str, float]:
+        """Errors by workload as `workload/<target>/<program>`, and times in seconds."""
+        errors = {f"workload/{row.target}/{row.workload}": row.value for row in self.workloads}
+        times = {} if self.costs is None else asdict(self.costs)
+        return errors | {k: v for k, v in times.items() if k.endswith("_wall_s") and v is not None}
 
 
 @contextmanager

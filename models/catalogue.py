@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
+import time
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from functools import cache
 from importlib.metadata import version as installed_version
 from pathlib import Path
@@ -103,11 +104,13 @@ class PredictorSpec:
 
         Raises: DatasetError, PredictorError: the tables cannot be trained on. SchemaError: one is damaged.
         """
-        from models.leaderboard import leaderboard_rows
+        from models.costs import design_queries, measure_costs
+        from models.leaderboard import leaderboard_rows, workload_rows
         from models.model_files import (
             PREDICTIONS_FILE,
             model_bytes,
             read_outcome,
+            write_costs,
             write_outcome,
         )
 
@@ -119,6 +122,7 @@ class PredictorSpec:
         if earlier is not None and (earlier.key, earlier.predictor) == (key, self.name):
             return earlier
         dataset_hash = hash_tables(data_dirs, self.task.tables)
+        started_s = time.perf_counter()
         trained: Trained = resolve(self.train_with)(
             TrainingInput(
                 data_dirs=data_dirs,
@@ -129,14 +133,11 @@ class PredictorSpec:
                 checkpoint=folder.with_name(f"{folder.name}.ckpt"),
             )
         )
-        rows = leaderboard_rows(
-            trained.predictions,
-            predictor=self.name,
-            version=key,
-            split=trained.split,
-            resamples=trained.resamples,
-            seed=seed,
-        )
+        training_wall_s = time.perf_counter() - started_s
+        said = {"predictor": self.name, "version": key, "level": self.task.level, "split": trained.split}
+        rows = leaderboard_rows(trained.predictions, **said, resamples=trained.resamples, seed=seed)
+        queries = design_queries(data_dirs, trained.predictions)
+        names = {design_id: name for design_id, (name, _) in queries.items()}
         outcome = TrainOutcome(
             predictor=self.name,
             key=key,
@@ -148,13 +149,19 @@ class PredictorSpec:
             seen_groups=tuple(trained.seen_groups),
             curves={name: tuple(curve) for name, curve in trained.curves.items()},
             leaderboard=tuple(rows),
+            workloads=tuple(workload_rows(trained.predictions, names, **said)),
+            level=self.task.level,
             summary=trained.summary,
             cached=False,
         )
         predictions = canonical_json([asdict(p) for p in trained.predictions]).encode()
         extra = {PREDICTIONS_FILE: predictions} if trained.predictions and keep_predictions else {}
         write_outcome(outcome, {**model_bytes(self.name, trained.files), **extra})
-        return outcome
+        costs = measure_costs(
+            outcome, self.load(folder), [query for _, query in queries.values()], training_wall_s
+        )
+        write_costs(folder, costs)
+        return replace(outcome, costs=costs)
 
     def load(self, folder: Path) -> Any:
         """The predictor in a folder.

@@ -224,7 +224,8 @@ def _label_reference(reference: Reference, targets: Sequence[str], *, knows_esti
     names = [design.program_id for design in judged]
 
     def errors(predicted: Vector) -> Vector:
-        return np.asarray(_relative(predicted, actual).mean(axis=1), np.float64)
+        relative = np.nan_to_num(_relative(predicted, actual), nan=1.0)  # no answer is an error of 1
+        return np.asarray(relative.mean(axis=1), np.float64)
 
     def score(predictor: Any) -> Vector:
         missing = [t for t in targets if t not in predictor.targets]

@@ -19,6 +19,9 @@ PARTS = ("train", "validation", "test", "evaluation")
 TARGETS = ("area_um2", "flip_flop_count", "latency_cycles")
 POWER = "power_mw"
 """A further target, which labels have where power was estimated."""
+DELAY = "delay_ns"
+"""A further target, which labels have where a path was measured."""
+ALL_TARGETS = (*TARGETS, POWER, DELAY)
 TABLES = ("programs", "loops", "designs", "labels", "runs", "splits")
 
 
@@ -67,8 +70,8 @@ class LabelledDesign:
     """One design with its labels and its place in the split.
 
     Attributes:
-        labels: values of TARGETS, and of POWER where every run has it; those of runs are medians over the
-            design's input data sets.
+        labels: values of TARGETS, of POWER where every run has it, and of DELAY where it is known; those of
+            runs are medians over the design's input data sets.
         loops: loop nest of the program, in source order.
     """
 
@@ -154,7 +157,10 @@ def _one_kind(rows: pl.LazyFrame, selection: Selection) -> pl.LazyFrame:
             raise DatasetError(f"no labels of {name} {chosen!r}; accepted: {known}")
         usable = usable if chosen is None else usable.filter(pl.col(name) == chosen)
     positive = (pl.col("area_um2") != 0) & (pl.col("flip_flop_count") != 0)
-    return usable.filter(positive).select("design_id", pl.col("area_um2", "flip_flop_count").cast(pl.Float64))
+    delay = pl.when(pl.col(DELAY) > 0).then(pl.col(DELAY))
+    return usable.filter(positive).select(
+        "design_id", pl.col("area_um2", "flip_flop_count").cast(pl.Float64), delay
+    )
 
 
 def _medians_of_runs(rows: pl.LazyFrame) -> pl.LazyFrame:
@@ -235,5 +241,5 @@ def _labelled(row: Mapping[str, Any], loops: Mapping[str, tuple[LoopRow, ...]]) 
         **{name: row[name] for name in ("design_id", "program_id", "group", "part")},
         query=Query(**query),
         loops=loops.get(row["program_id"], ()),
-        labels={name: row[name] for name in (*TARGETS, POWER) if row[name] is not None},
+        labels={name: row[name] for name in ALL_TARGETS if row[name] is not None},
     )

@@ -1,22 +1,27 @@
-"""Rows of the leaderboard from predictions."""
+"""Rows of the leaderboard, and errors by workload, from predictions."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from models.labelled import PARTS, TARGETS, LabelledDesign
-from models.metrics import METRICS, bootstrap
-from pipelines.schemas import LeaderboardRow
+from models.metrics import METRICS, Interval, bootstrap_all, mape
+from pipelines.features import EVALUATION
+from pipelines.schemas import LeaderboardRow, WorkloadErrorRow
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Prediction:
-    """One target of one design, as measured and as predicted, in the target's unit."""
+    """One target of one design, as measured and as predicted, in the target's unit.
+
+    Attributes: samples: answers that a predictor draws, for pass_at_5; empty where it draws none.
+    """
 
     design_id: str
     group: str
@@ -24,6 +29,7 @@ class Prediction:
     target: str
     actual: float
     predicted: float
+    samples: tuple[float, ...] = ()
 
 
 def predictions_of(
@@ -50,6 +56,7 @@ def leaderboard_rows(
     *,
     predictor: str,
     version: str,
+    level: str,
     split: str,
     resamples: int,
     seed: int,
@@ -66,15 +73,12 @@ def leaderboard_rows(
             chosen = [p for p in predictions if p.target == target and p.part == part]
             if not chosen:
                 continue
-            actual = np.array([p.actual for p in chosen])
-            predicted = np.array([p.predicted for p in chosen])
-            groups = [p.group for p in chosen]
-            for name, metric in METRICS.items():
-                interval = bootstrap(metric, actual, predicted, groups, resamples=resamples, seed=seed)
+            for name, interval in _intervals(chosen, resamples=resamples, seed=seed).items():
                 rows.append(
                     LeaderboardRow(
                         predictor=predictor,
                         version=version,
+                        level=level,
                         target=target,
                         split=split,
                         part=part,
@@ -86,6 +90,58 @@ def leaderboard_rows(
                     )
                 )
     return rows
+
+
+def _intervals(chosen: Sequence[Prediction], *, resamples: int, seed: int) -> dict[str, Interval]:
+    """Every metric that is defined for some predictions."""
+    actual = np.array([p.actual for p in chosen])
+    groups = [p.group for p in chosen]
+    predicted = np.array([p.predicted for p in chosen])
+    metrics = tuple(METRICS.values())
+    found = bootstrap_all(metrics, actual, predicted, groups, resamples=resamples, seed=seed)
+    intervals = dict(zip(METRICS, found, strict=True))
+    if all(len(p.samples) >= PASSES for p in chosen):
+        best = np.array([_nearest(p.actual, p.samples[:PASSES]) for p in chosen])
+        (own,) = bootstrap_all([mape], actual, best, groups, resamples=resamples, seed=seed)
+        intervals["pass_at_5"] = own
+    return intervals
+
+
+PASSES = 5
+"""Drawn answers of which pass_at_5 takes the best."""
+
+
+def _nearest(actual: float, samples: Sequence[float]) -> float:
+    return min(samples, key=lambda sample: abs(sample - actual))
+
+
+def workload_rows(
+    predictions: Sequence[Prediction],
+    names: Mapping[str, str],
+    *,
+    predictor: str,
+    version: str,
+    level: str,
+    split: str,
+) -> list[WorkloadErrorRow]:
+    """Mean errors by target and program of the evaluation part. Args: names: of the program, by design."""
+    errors: dict[tuple[str, str], list[float]] = defaultdict(list)
+    for p in predictions:
+        if p.part == EVALUATION:
+            errors[p.target, names[p.design_id]].append(abs(p.predicted / p.actual - 1.0))
+    return [
+        WorkloadErrorRow(
+            predictor=predictor,
+            version=version,
+            level=level,
+            target=target,
+            split=split,
+            workload=workload,
+            value=float(np.mean(own)),
+            row_count=len(own),
+        )
+        for (target, workload), own in sorted(errors.items())
+    ]
 
 
 def _defined(figure: float) -> float | None:

@@ -1,4 +1,4 @@
-"""How wrong a prediction is: MAPE, R² and Spearman's rank correlation, with bootstrap intervals.
+"""How wrong a prediction is: percentage errors, MSE, R² and rank correlation, with bootstrap intervals.
 
 A metric that has no value on well-formed input (a correlation with a constant) is NaN. Input that
 is not well-formed (empty, unequal lengths, not finite, an actual value of zero for MAPE) is an
@@ -48,6 +48,15 @@ def median_ape(actual: Vector, predicted: Vector) -> float:
     return float(np.median(np.abs(actual - predicted) / np.abs(actual)))
 
 
+def mse(actual: Vector, predicted: Vector) -> float:
+    """Mean squared error, in the squared unit of the values.
+
+    Raises: MetricError: the input is malformed.
+    """
+    _check(actual, predicted)
+    return float(np.mean((actual - predicted) ** 2))
+
+
 def r_squared(actual: Vector, predicted: Vector) -> float:
     """Coefficient of determination: 1 - sum (actual - predicted)² / sum (actual - mean actual)².
 
@@ -80,7 +89,13 @@ def spearman(actual: Vector, predicted: Vector) -> float:
     return float(np.sum(x * y)) / scale if scale > 0 else float("nan")
 
 
-METRICS: Mapping[str, Metric] = {"mape": mape, "r2": r_squared, "spearman": spearman}
+METRICS: Mapping[str, Metric] = {
+    "mape": mape,
+    "median_ape": median_ape,
+    "mse": mse,
+    "r2": r_squared,
+    "spearman": spearman,
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -113,7 +128,21 @@ def bootstrap(
     Source:  percentile interval, Efron and Tibshirani 1993, chapter 13; groups as units, Field and
              Welsh 2007.
     """
-    value = metric(actual, predicted)
+    (interval,) = bootstrap_all([metric], actual, predicted, groups, resamples=resamples, seed=seed)
+    return interval
+
+
+def bootstrap_all(
+    metrics: Sequence[Metric],
+    actual: Vector,
+    predicted: Vector,
+    groups: Sequence[str],
+    *,
+    resamples: int,
+    seed: int,
+) -> list[Interval]:
+    """Several metrics with their intervals over the same resamples; see `bootstrap`."""
+    values = [metric(actual, predicted) for metric in metrics]
     if len(groups) != len(actual):
         raise MetricError(f"groups must be one a row, got {len(groups)} for {len(actual)} rows")
     if resamples < 1:
@@ -122,11 +151,16 @@ def bootstrap(
     rows = [np.flatnonzero(np.asarray(groups) == name) for name in names]
     draws = np.random.default_rng(seed).integers(len(names), size=(resamples, len(names)))
     draws.sort(axis=1)
-    values: list[float] = []
+    drawn: list[list[float]] = [[] for _ in metrics]
     for draw, count in sorted(Counter(map(tuple, draws.tolist())).items()):
         chosen = np.concatenate([rows[g] for g in draw])
-        values += [metric(actual[chosen], predicted[chosen])] * count
-    defined = np.asarray([v for v in values if not np.isnan(v)])
+        for own, metric in zip(drawn, metrics, strict=True):
+            own += [metric(actual[chosen], predicted[chosen])] * count
+    return [_interval(value, own) for value, own in zip(values, drawn, strict=True)]
+
+
+def _interval(value: float, drawn: Sequence[float]) -> Interval:
+    defined = np.asarray([v for v in drawn if not np.isnan(v)])
     if np.isnan(value) or not len(defined):
         return Interval(value=value, low=float("nan"), high=float("nan"))
     low, high = np.percentile(defined, [2.5, 97.5])

@@ -21,12 +21,13 @@ from safetensors.numpy import load, save
 
 from models.base import PredictorError, TrainOutcome
 from pipelines.identity import canonical_json
-from pipelines.schemas import LeaderboardRow
+from pipelines.schemas import LeaderboardRow, PredictorCostRow, WorkloadErrorRow
 
 CARD_FILE = "model.json"
 WEIGHTS_FILE = "weights.safetensors"
 OUTCOME_FILE = "outcome.json"
 PREDICTIONS_FILE = "predictions.json"
+COSTS_FILE = "costs.json"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -112,7 +113,7 @@ def write_folder(folder: Path, files: Mapping[str, bytes]) -> None:
 
 def write_outcome(outcome: TrainOutcome, files: Mapping[str, bytes]) -> None:
     """Write an outcome with its files into its folder."""
-    record = {k: v for k, v in asdict(outcome).items() if k not in ("folder", "cached")}
+    record = {k: v for k, v in asdict(outcome).items() if k not in ("folder", "cached", "costs")}
     record["files"] = {name: hashlib.sha256(content).hexdigest() for name, content in files.items()}
     write_folder(outcome.folder, {**files, OUTCOME_FILE: sealed_json(json.loads(canonical_json(record)))})
 
@@ -126,10 +127,31 @@ def read_outcome(folder: Path) -> TrainOutcome | None:
                 return None
         record["seen_groups"] = tuple(record["seen_groups"])
         record["curves"] = {name: tuple(curve) for name, curve in record["curves"].items()}
-        record["leaderboard"] = tuple(LeaderboardRow(**row) for row in record["leaderboard"])
-        return TrainOutcome(**record, folder=folder, cached=True)
+        level = record.setdefault("level", _level_of(record["predictor"]))  # earlier files lack it
+        record["leaderboard"] = tuple(LeaderboardRow(**{"level": level, **r}) for r in record["leaderboard"])
+        record["workloads"] = tuple(WorkloadErrorRow(**row) for row in record.get("workloads", ()))
+        return TrainOutcome(**record, folder=folder, cached=True, costs=read_costs(folder))
     except (OSError, ValueError, KeyError, TypeError):
         return None
+
+
+def write_costs(folder: Path, costs: PredictorCostRow) -> None:
+    """Keep measured costs beside an outcome."""
+    (folder / COSTS_FILE).write_bytes(sealed_json(asdict(costs)))
+
+
+def read_costs(folder: Path) -> PredictorCostRow | None:
+    """Costs in the folder of an outcome; None where it has none, or damaged ones."""
+    try:
+        return PredictorCostRow(**read_sealed_json(folder / COSTS_FILE))
+    except (PredictorError, TypeError):
+        return None
+
+
+def _level_of(predictor: str) -> str:
+    from models.catalogue import predictor_named
+
+    return predictor_named(predictor).task.level
 
 
 def _json_hash(value: Any) -> str:

@@ -489,7 +489,7 @@ def _log_metrics(client: Any, run_id: str, outcome: TrainOutcome) -> None:
     points = [
         (name, value, epoch) for name, curve in outcome.curves.items() for epoch, value in enumerate(curve)
     ]
-    single = {**outcome.summary, **outcome.metrics}
+    single = {**outcome.summary, **outcome.metrics, **outcome.measured}
     points += [(name, value, 0) for name, value in single.items() if np.isfinite(value)]
     for start in range(0, len(points), 1000):  # the store's limit of one batch
         batch = [Metric(n, v, 0, s) for n, v, s in points[start : start + 1000]]

@@ -165,6 +165,20 @@ def labels_and_power_task(level: Level) -> Task:
     )
 
 
+def all_labels_task(level: Level, *, tables: tuple[str, ...] = LABEL_TABLES) -> Task:
+    """The same labels, power and the longest path.
+
+    Args: tables: read for training.
+    """
+    task = labels_and_power_task(level)
+    return replace(
+        task,
+        name=f"labels-power-delay-{level}",
+        tables=tables,
+        targets={**task.targets, "delay_ns": "ns"},
+    )
+
+
 _LABELS = {"area_um2": "um2", "flip_flop_count": "1", "latency_cycles": "cycle"}
 _EXAMPLE_SOURCE = "void scale(int x[8]) { for (int i = 0; i < 8; i++) x[i] = 3 * x[i]; }\n"
 QUERY = (

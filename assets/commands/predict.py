@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
@@ -110,7 +111,13 @@ def ask_model(name: str, alias: str, question: dict[str, Any], place: str) -> di
             answer = predictor.predict(pd.DataFrame([question]))
         except (MlflowException, ValueError) as error:
             raise FoundryError(f"{place} must be a program the model can read: {explain(error)}") from error
-    return {str(k): v.item() if hasattr(v, "item") else v for k, v in answer.iloc[0].items()}
+    return {str(name): _plain(value) for name, value in answer.iloc[0].items()}
+
+
+def _plain(value: Any) -> Any:
+    """A value of a DataFrame as JSON has it; NaN, which says that there is no answer, is null."""
+    plain = value.item() if hasattr(value, "item") else value
+    return None if isinstance(plain, float) and math.isnan(plain) else plain
 
 
 @contextmanager

@@ -16,6 +16,7 @@ from assets.versions import table_hashes
 from models.catalogue import PredictorSpec, predictors
 from models.registry import Registration, RegistryStore, promotion_rows, register, register_shipped
 
+ESTIMATES = ("engine-estimate-hls", "engine-estimate-run")
 SELECTION = ("split", "tool", "liberty")
 """Options of training that other groups of the configuration give."""
 
@@ -55,7 +56,21 @@ def _models_group() -> type[Group]:
         "trained": (Annotated[tuple[str, ...], some_of(names)], ("tenset-mlp",)),
         **{name: (group, group()) for name, group in groups.items()},
     }
-    return create_model("Models", __base__=Group, **content)
+    validators: dict[str, Any] = {"choose": model_validator(mode="before")(_without_chosen)}
+    return create_model("Models", __base__=Group, __validators__=validators, **content)
+
+
+def _without_chosen(content: Any) -> Any:
+    """The content of the group, with `trained` from `chosen` where no list is given.
+
+    Files of conf/models choose predictors by name, so that `models=[tlp,gnnhls]` trains those of both; the
+    engine's estimates, which every one of them has to beat, come with them.
+    """
+    if not isinstance(content, dict) or "chosen" not in content:
+        return content
+    rest = {name: value for name, value in content.items() if name != "chosen"}
+    chosen = [name for name, is_trained in content["chosen"].items() if is_trained]
+    return {"trained": (*chosen, *ESTIMATES), **rest}
 
 
 Models = _models_group()
@@ -74,7 +89,15 @@ def train_predictor(settings: Settings, partition: str, listen: Listener, *, spe
     hashes = table_hashes(settings.deployment, spec.task.tables)
     tags = {f"dvc.{path}": value for path, value in hashes.items()}
     registration = register(outcome, store, may_promote=settings.may_promote(), tags=tags)
-    return Output(rows={"leaderboard": outcome.leaderboard}, notes={"registered": _sentence(registration)})
+    costs = () if outcome.costs is None else (outcome.costs,)
+    return Output(
+        rows={
+            "leaderboard": outcome.leaderboard,
+            "workload_errors": outcome.workloads,
+            "predictor_costs": costs,
+        },
+        notes={"registered": _sentence(registration)},
+    )
 
 
 def write_promotions(settings: Settings, partition: str, listen: Listener) -> Output:
@@ -114,7 +137,7 @@ def _steps(specs: Sequence[PredictorSpec]) -> tuple[Step, ...]:
             name=_field_name(spec),
             description=spec.description,
             run=partial(train_predictor, spec=spec),
-            tables=("leaderboard",),
+            tables=("leaderboard", "workload_errors", "predictor_costs"),
             reads=spec.task.tables,
             partitioned=whole(spec.name),
             asset=_field_name(spec),

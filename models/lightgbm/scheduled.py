@@ -28,9 +28,16 @@ from pipelines.features import (
     know_design,
     know_run,
 )
-from pipelines.hls import HlsOptions, TransformOptions, compile_program, design_row, parse_directives
+from pipelines.hls import (
+    CompiledDesign,
+    HlsOptions,
+    TransformOptions,
+    compile_program,
+    design_row,
+    parse_directives,
+)
 from pipelines.programs import program_from_file
-from pipelines.schemas import OK, LoopRow, scan_table, table_spec
+from pipelines.schemas import OK, DesignRow, LoopRow, ProgramRow, scan_table, table_spec
 
 REPORT = (
     "rtl_bytes",
@@ -168,11 +175,7 @@ def compiled_features(query: Query, engine: Mapping[str, Any], level: str) -> di
     Raises: ValueError: the engine does not accept the program, a directive, a value or the data, or the
             program has no end. ToolMissing: gcc is not installed.
     """
-    options = question_options(query, engine)
-    program = program_from_file(Path("program.c"), top=query.top, source=query.source)
-    program = replace(program, inputs=query.inputs)
-    compiled = compile_program(query.source, top=query.top, options=options)
-    design = design_row(program, options, compiled, 0.0)
+    program, design, compiled = compile_query(query, engine)
     nodes = [asdict(node) for node in graph_rows(design, compiled)[0]]
     frame = pl.DataFrame(nodes, infer_schema_length=None).select(_COLUMNS)
     blocks = _blocks_by_design(frame)[design.design_id]
@@ -189,15 +192,15 @@ def compiled_features(query: Query, engine: Mapping[str, Any], level: str) -> di
     return {**features, **knowledge_features(asdict(known), None if run is None else asdict(run))}
 
 
-def question_options(query: Query, engine: Mapping[str, Any]) -> HlsOptions:
-    """Configuration of high-level synthesis of a question.
+def compile_query(query: Query, engine: Mapping[str, Any]) -> tuple[ProgramRow, DesignRow, CompiledDesign]:
+    """The design of a question, by the engine of the training designs.
 
     Args:   engine: as `engine_options` gave it.
-    Raises: ValueError: a directive or a value is not accepted.
+    Raises: ValueError: the engine does not accept the program, a directive or a value.
     """
     permissions: dict[str, Any] = json.loads(engine["engine_options"])
     limits: dict[str, int] = permissions.pop("unit_limits", {})
-    return HlsOptions(
+    options = HlsOptions(
         memory_read_delay_cycles=query.memory_read_delay_cycles,
         memory_write_delay_cycles=query.memory_write_delay_cycles,
         directives=parse_directives(query.directives),
@@ -206,6 +209,10 @@ def question_options(query: Query, engine: Mapping[str, Any]) -> HlsOptions:
         transforms=TransformOptions(**permissions),
         unit_limits=tuple(sorted(limits.items())),
     )
+    program = program_from_file(Path("program.c"), top=query.top, source=query.source)
+    program = replace(program, inputs=query.inputs)
+    compiled = compile_program(query.source, top=query.top, options=options)
+    return program, design_row(program, options, compiled, 0.0), compiled
 
 
 def _design_rows(data_dir: Path, designs: Sequence[LabelledDesign]) -> dict[str, dict[str, Any]]:
@@ -242,7 +249,7 @@ def _features(
 ) -> dict[str, float]:
     """Features of a design from its row, its blocks, and the loops and directives of its source."""
     intervals: dict[str, int] = json.loads(design["initiation_intervals"])
-    executions = list(_executions(blocks, loops, directives))
+    executions = list(executions_of((block["loop"] for block in blocks), loops, directives))
     lengths = [float(intervals.get(block["loop"] or "") or block["length"]) for block in blocks]
     cycles = sum(count * length for count, length in zip(executions, lengths, strict=True))
     totals = {
@@ -267,10 +274,12 @@ def _features(
     }
 
 
-def _executions(
-    blocks: Sequence[Mapping[str, Any]], loops: Iterable[LoopRow], directives: str
+def executions_of(
+    block_loops: Iterable[str | None], loops: Iterable[LoopRow], directives: str
 ) -> Iterator[float]:
     """How often each block is executed, by the trip counts of the loops around it.
+
+    Args: block_loops: innermost loop of each block, None for a block in no loop.
 
     The engine names a copy of a loop <loop>_u<number>, and the loop that runs the remaining iterations
     <loop>_epilogue or <loop>_e; these count as one iteration.
@@ -281,8 +290,8 @@ def _executions(
     for directive in json.loads(directives):
         if directive["kind"] in ("unroll", "parallel"):
             factors[directive.get("loop", "")] *= directive.get("value") or 1
-    for block in blocks:
-        name, _, suffix = (block["loop"] or "").partition("_")
+    for block_loop in block_loops:
+        name, _, suffix = (block_loop or "").partition("_")
         loop, count = by_name.get(name), 1.0
         if loop is not None and suffix.endswith(("e", "epilogue")):
             loop = known.get(loop.parent_index) if loop.parent_index is not None else None

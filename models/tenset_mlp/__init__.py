@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from models.catalogue import PredictorSpec
-from models.tasks import Column, labels_task
+from models.tasks import LABEL_TABLES, Column, Task, all_labels_task
 
 FEATURE_CHOICES = ("compact", "full")
-_VERSION = "1"
+_VERSION = "2"
 """Raised by hand when the same tables, options and seed would train another network."""
 
 
@@ -72,21 +72,38 @@ def _require(name: str, value: Any, holds: bool, rule: str) -> None:
         raise ValueError(f"{name} out of range: {value!r}; accepted: {rule}")
 
 
-_TASK = labels_task("static")
-PREDICTOR = PredictorSpec(
-    name="tenset-mlp",
-    version=_VERSION,
-    description="A multi-layer perceptron on coarse handcrafted features (LLMulator, section 7.1).",
-    task=_TASK,
-    options=TrainOptions,
-    train_with="models.tenset_mlp.train:train",
-    load_with="models.tenset_mlp.predictor:load",
-    answer_with="models.base:answer_queries",
-    answers=(
-        *(Column(name=name, unit=unit) for name, unit in _TASK.targets.items()),
-        Column(name="confidence"),
-        Column(name="outside_training", kind="string"),
-    ),
-    libraries=("torch", "lightning", "numpy"),
-    requirements=("pycparser", "pydantic", "scipy"),
+def _spec(name: str, task: Task, features: str, train_with: str) -> PredictorSpec:
+    return PredictorSpec(
+        name=name,
+        version=_VERSION,
+        description=f"A multi-layer perceptron on {features} (LLMulator, section 7.1).",
+        task=task,
+        options=TrainOptions,
+        train_with=train_with,
+        load_with="models.tenset_mlp.predictor:load",
+        answer_with="models.base:answer_queries",
+        answers=(
+            *(Column(name=name, unit=unit) for name, unit in task.targets.items()),
+            Column(name="confidence"),
+            Column(name="outside_training", kind="string"),
+        ),
+        libraries=("torch", "lightning", "numpy"),
+        requirements=(
+            *("filelock", "islpy", "polars", "pyarrow", "pycparser", "pydantic", "pyscipopt", "scipy"),
+        ),
+    )
+
+
+PREDICTOR = _spec(
+    "tenset-mlp",
+    all_labels_task("static"),
+    "coarse handcrafted features",
+    "models.tenset_mlp.train:train",
 )
+PROFILED = _spec(
+    "tenset-mlp-run",
+    all_labels_task("run", tables=(*LABEL_TABLES, "loop_runs")),
+    "coarse handcrafted features with profiled loop ranges",
+    "models.tenset_mlp.train:train_run",
+)
+PREDICTORS = (PREDICTOR, PROFILED)

@@ -12,13 +12,14 @@ import torch
 from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field
 from torch import Tensor, nn
-from torch.nn.functional import huber_loss
 
 from models.base import Estimate, PredictorError
-from models.labelled import TARGETS, Query
+from models.labelled import Query
 from models.model_files import ModelFiles
+from models.regression import OUTPUT_LIMIT, Typicality, known_huber, network_arrays
 from models.tenset_mlp import PREDICTOR
 from models.tenset_mlp.features import FEATURE_SET, ProgramFacts, facts_of, features_of
+from models.tenset_mlp.profile import profiled_facts
 from models.training import Training
 
 
@@ -67,9 +68,9 @@ class TensetMlp(Training[CostMlp]):
     """
 
     def loss(self, batch: tuple[Tensor, Tensor]) -> Tensor:
-        """Mean Huber loss of a batch."""
+        """Mean Huber loss of a batch over known labels."""
         features, targets = batch  # (batch, features), (batch, targets)
-        return huber_loss(self.network(features), targets, delta=1.0)
+        return known_huber(self.network(features), targets)
 
     def batch_size(self, batch: tuple[Tensor, Tensor]) -> int:
         """Designs of a batch."""
@@ -77,24 +78,23 @@ class TensetMlp(Training[CostMlp]):
 
 
 Matrix = NDArray[np.float64]
-OUTPUT_LIMIT = 8.0  # standard deviations of a log target; keeps exp finite far from the data
 
 
 class ModelCard(BaseModel):
     """What stands beside the weights: names, normalisation and origin.
 
     A feature that is constant in training has scale 0: its normalised value is always 0, so weights that
-    training never touched have no say.
+    training never touched have no say. At level run the engine is that of the training designs.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     feature_set: int = FEATURE_SET
+    level: str = "static"
+    engine: dict[str, str] = Field(default_factory=dict[str, str])
     features: Annotated[list[str], Field(min_length=1)]
     feature_mean: list[float]
     feature_scale: list[float]
-    feature_low: list[float]
-    feature_high: list[float]
     targets: Annotated[list[str], Field(min_length=1)]
     target_mean: list[float]
     target_scale: list[float]
@@ -111,7 +111,7 @@ class ModelCard(BaseModel):
         return ((features - np.asarray(self.feature_mean)) * inverse).astype(np.float32)
 
     def normalise_targets(self, targets: Matrix) -> NDArray[np.float32]:
-        """Positive targets (rows, targets) as normalised natural logarithms."""
+        """Positive targets (rows, targets) as normalised natural logarithms; NaN stays."""
         logs = np.log(targets)
         return ((logs - np.asarray(self.target_mean)) / np.asarray(self.target_scale)).astype(np.float32)
 
@@ -124,18 +124,15 @@ class ModelCard(BaseModel):
         """Feature rows as (rows, features), in the card's order."""
         return np.array([[row[n] for n in self.features] for row in rows], dtype=np.float64)
 
-    def outside(self, row: NDArray[np.float64]) -> tuple[str, ...]:
-        """Names of the features of a row (features,) beyond the range seen in training."""
-        low, high = np.asarray(self.feature_low), np.asarray(self.feature_high)
-        beyond = (row < low - 1e-9) | (row > high + 1e-9)
-        return tuple(n for n, b in zip(self.features, beyond, strict=True) if b)
-
 
 def make_card(
     names: Sequence[str],
     features: Matrix,
+    target_names: Sequence[str],
     targets: Matrix,
     *,
+    level: str,
+    engine: Mapping[str, str],
     hidden_sizes: Sequence[int],
     dropout: float,
     split: str,
@@ -144,19 +141,19 @@ def make_card(
 ) -> ModelCard:
     """A card whose normalisation is that of the training part.
 
-    Args: features: (rows, features) of the training part. targets: (rows, targets), positive.
+    Args: features: (rows, features) of the training part. targets: (rows, targets), positive, NaN if unknown.
     """
     logs = np.log(targets)
-    spread = logs.std(axis=0)
+    spread = np.nanstd(logs, axis=0)
     varies = np.ptp(features, axis=0) > 0
     return ModelCard(
+        level=level,
+        engine=dict(engine),
         features=list(names),
         feature_mean=features.mean(axis=0).tolist(),
         feature_scale=np.where(varies, features.std(axis=0), 0).tolist(),
-        feature_low=features.min(axis=0).tolist(),
-        feature_high=features.max(axis=0).tolist(),
-        targets=list(TARGETS),
-        target_mean=logs.mean(axis=0).tolist(),
+        targets=list(target_names),
+        target_mean=np.nanmean(logs, axis=0).tolist(),
         target_scale=np.where(spread > 0, spread, 1.0).tolist(),
         hidden_sizes=list(hidden_sizes),
         dropout=dropout,
@@ -169,9 +166,10 @@ def make_card(
 class TensetMlpPredictor:
     """Answers queries with a trained network. Satisfies `models.base.Predictor`."""
 
-    def __init__(self, card: ModelCard, network: CostMlp) -> None:
+    def __init__(self, card: ModelCard, network: CostMlp, typicality: Typicality) -> None:
         self.card = card
         self.network = network
+        self.typicality = typicality
         self._facts: dict[tuple[str, str], ProgramFacts] = {}
 
     @classmethod
@@ -191,7 +189,9 @@ class TensetMlpPredictor:
     def files(self) -> ModelFiles:
         """The predictor as plain data."""
         arrays = {name: tensor.numpy() for name, tensor in self.network.state_dict().items()}
-        return ModelFiles(card=self.card.model_dump(mode="json"), arrays=arrays)
+        return ModelFiles(
+            card=self.card.model_dump(mode="json"), arrays={**arrays, **self.typicality.arrays()}
+        )
 
     def predict(self, queries: Sequence[Query]) -> list[Estimate]:
         """One estimate per query, in order.
@@ -201,10 +201,7 @@ class TensetMlpPredictor:
         if not queries:
             return []
         features = self.card.matrix_of([self._row_of(i, q) for i, q in enumerate(queries)])
-        return [
-            self._estimate(row, values)
-            for row, values in zip(features, self.predict_matrix(features), strict=True)
-        ]
+        return self.typicality.estimates(features, self.targets, self.predict_matrix(features))
 
     def predict_matrix(self, features: Matrix) -> Matrix:
         """Targets (rows, targets) of features (rows, features)."""
@@ -217,17 +214,12 @@ class TensetMlpPredictor:
             key = (query.source, query.top)
             if key not in self._facts:
                 self._facts[key] = facts_of(query.source, query.top)
-            return features_of(self._facts[key], query)
+            facts = self._facts[key]
+            if self.card.level == "run":
+                facts = profiled_facts(facts, query, self.card.engine)
+            return features_of(facts, query)
         except ValueError as error:  # every engine's refusal of bad input is one
             raise PredictorError(f"row {index}: {error}") from error
-
-    def _estimate(self, row: Matrix, values: Matrix) -> Estimate:
-        outside = self.card.outside(row)
-        return Estimate(
-            values=dict(zip(self.targets, map(float, values), strict=True)),
-            confidence=float(1 - len(outside) / np.size(row)),
-            outside_training=outside,
-        )
 
 
 def load(files: ModelFiles) -> TensetMlpPredictor:
@@ -240,5 +232,6 @@ def load(files: ModelFiles) -> TensetMlpPredictor:
         raise PredictorError(f"feature set {feature_set} is not {FEATURE_SET}, this version's; train again")
     card = ModelCard.model_validate(files.card)
     network = CostMlp(len(card.features), len(card.targets), card.hidden_sizes, card.dropout)
-    network.load_state_dict({name: torch.from_numpy(values) for name, values in files.arrays.items()})
-    return TensetMlpPredictor(card, network.eval())
+    network.load_state_dict(network_arrays(files.arrays))
+    typicality = Typicality.of_arrays(card.features, files.arrays)
+    return TensetMlpPredictor(card, network.eval(), typicality)

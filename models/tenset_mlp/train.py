@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 import torch
@@ -11,8 +11,10 @@ from torch import Tensor
 from torch.utils.data import BatchSampler, RandomSampler, TensorDataset
 
 from models.catalogue import Trained, TrainingInput
-from models.labelled import PARTS, TARGETS, LabelledDesign, training_designs
+from models.labelled import ALL_TARGETS, PARTS, LabelledDesign, training_designs
 from models.leaderboard import predictions_of
+from models.lightgbm.scheduled import engine_options
+from models.regression import Typicality
 from models.tasks import DatasetError
 from models.tenset_mlp import TrainOptions
 from models.tenset_mlp.features import COMPACT, ProgramFacts, facts_of, features_of
@@ -25,6 +27,7 @@ from models.tenset_mlp.predictor import (
     make_card,
     untrained_network,
 )
+from models.tenset_mlp.profile import with_profiles
 from models.training import Fit, fit
 
 
@@ -35,12 +38,14 @@ class DesignMatrices:
     Attributes:
         names: feature names, in column order.
         features: (designs, features).
-        targets: (designs, targets), in the order of TARGETS and their units.
+        target_names: those that training designs have.
+        targets: (designs, targets), in their order and units; NaN where unknown.
         parts: side of the split of every design.
     """
 
     names: tuple[str, ...]
     features: Matrix
+    target_names: tuple[str, ...]
     targets: Matrix
     parts: tuple[str, ...]
 
@@ -50,18 +55,35 @@ class DesignMatrices:
 
 
 def train(data: TrainingInput) -> Trained:
-    """Train on the frozen split.
+    """Train on the frozen split, on what the front end reads.
 
     Raises: DatasetError: the tables cannot be trained on. SchemaError: a table file is damaged.
     """
     options: TrainOptions = data.options
+    return _train(data, training_designs(data.data_dirs, options), "static", {})
+
+
+def train_run(data: TrainingInput) -> Trained:
+    """Train on profiled loop ranges, too. Raises: DatasetError, SchemaError: as `train`."""
+    options: TrainOptions = data.options
     designs = training_designs(data.data_dirs, options)
+    profiled = with_profiles(data.data_dirs[0], designs)
+    return _train(data, profiled, "run", engine_options(data.data_dirs[0], designs))
+
+
+def _train(
+    data: TrainingInput, designs: Sequence[LabelledDesign], level: str, engine: Mapping[str, str]
+) -> Trained:
+    options: TrainOptions = data.options
     matrices = matrices_of(designs, options.features)
     rows = matrices.rows_of("train")
     card = make_card(
         matrices.names,
         matrices.features[rows],
+        matrices.target_names,
         matrices.targets[rows],
+        level=level,
+        engine=engine,
         hidden_sizes=options.hidden_sizes,
         dropout=options.dropout,
         split=options.split,
@@ -72,16 +94,20 @@ def train(data: TrainingInput) -> Trained:
     fitted = fit_network(
         matrices, card, data, patience=options.patience if groups >= options.stopping_groups else None
     )
-    predictor = TensetMlpPredictor(card, fitted.network)
+    typicality = Typicality.measure(
+        card.features, matrices.features[rows], [designs[n].group for n in rows], data.seed
+    )
+    predictor = TensetMlpPredictor(card, fitted.network, typicality)
     return Trained(
         files=predictor.files,
         seen_groups=card.seen_groups,
         curves=fitted.curves,
         summary={
             "kept_epoch": float(fitted.epoch),
+            "parameter_count": float(sum(p.numel() for p in fitted.network.parameters())),
             **{f"{part}_designs": float(len(matrices.rows_of(part))) for part in PARTS},
         },
-        predictions=predictions_of(designs, predictor.predict_matrix(matrices.features)),
+        predictions=predictions_of(designs, predictor.predict_matrix(matrices.features), card.targets),
         split=options.split,
         resamples=options.bootstrap_resamples,
     )
@@ -100,14 +126,18 @@ def matrices_of(designs: Sequence[LabelledDesign], choice: str) -> DesignMatrice
         try:
             if design.program_id not in facts:
                 facts[design.program_id] = facts_of(query.source, query.top, design.loops)
-            rows.append(features_of(facts[design.program_id], query))
+            own = replace(facts[design.program_id], loops=design.loops)
+            rows.append(features_of(own, query))
         except ValueError as error:
             raise DatasetError(f"no features of design {design.design_id}: {error}") from error
     names = COMPACT if choice == "compact" else tuple(rows[0])
+    known = {t for d in designs if d.part == "train" for t in d.labels}
+    targets = tuple(target for target in ALL_TARGETS if target in known)
     return DesignMatrices(
         names=names,
         features=np.array([[row[n] for n in names] for row in rows], dtype=np.float64),
-        targets=np.array([[d.labels[t] for t in TARGETS] for d in designs], dtype=np.float64),
+        target_names=targets,
+        targets=np.array([[d.labels.get(t, np.nan) for t in targets] for d in designs], dtype=np.float64),
         parts=tuple(d.part for d in designs),
     )
 

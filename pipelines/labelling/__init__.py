@@ -33,6 +33,7 @@ from pipelines.labelling.label import (
     place_designs,
     plan_designs,
 )
+from pipelines.labelling.loops import loop_counts
 from pipelines.labelling.options import SLOTTED, LabelContext, LabelOptions, ToolContext, liberty_name
 from pipelines.labelling.synthesis import SYNTHESIS_TOOLS, LabelTables
 
@@ -63,6 +64,7 @@ __all__ = [
     "label_fpga",
     "labels_version",
     "liberty_name",
+    "loop_counts",
     "place_designs",
     "plan_designs",
     "planned_ids",

@@ -34,7 +34,7 @@ VERSION_COLUMNS = {
 }
 """Columns that name a tool and its version, by table."""
 
-PARTS = ("test", "validation", "train")
+PARTS = ("test", "evaluation", "validation", "train")
 SECONDS_PER_HOUR = 3600.0
 WALL_SUFFIX = "_wall_s"
 
@@ -386,14 +386,18 @@ class Entry:
 
     Attributes:
         version: digits of the hash of its training inputs.
+        level: of information; figures of different levels are not compared.
         scores: by (part, metric).
+        costs: parameter_count, training_wall_s and predict_wall_s, where they are known.
     """
 
     predictor: str
     version: str
+    level: str
     target: str
     split: str
     scores: dict[tuple[str, str], Score]
+    costs: dict[str, float]
 
     @property
     def test_error(self) -> float:
@@ -402,11 +406,44 @@ class Entry:
         return float("inf") if score is None else score.value
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WorkloadError:
+    """Mean error of a predictor on a target of a program of the evaluation suite, a fraction."""
+
+    predictor: str
+    level: str
+    target: str
+    workload: str
+    value: float
+
+
+def read_workload_errors(tables: TableSet) -> list[WorkloadError]:
+    """Errors by target, level, predictor and program."""
+    names = ("target", "level", "predictor", "workload")
+    rows = tables.scan("workload_errors", texts=names, numbers=("value",))
+    rows = rows.filter(pl.col("value").is_not_null()).select(*names, "value").sort(*names)
+    return [WorkloadError(**row) for row in rows.collect().iter_rows(named=True)]
+
+
+def _read_costs(tables: TableSet) -> dict[tuple[str, str], dict[str, float]]:
+    """Known costs by predictor and version."""
+    numbers = ("parameter_count", "training_wall_s", "predict_wall_s")
+    rows = tables.scan("predictor_costs", texts=("predictor", "version"), numbers=numbers)
+    return {
+        (row["predictor"], row["version"]): {n: row[n] for n in numbers if row[n] is not None}
+        for row in rows.select("predictor", "version", *numbers).collect().iter_rows(named=True)
+    }
+
+
+LEVELS = ("text", "static", "hls", "run")
+
+
 def read_leaderboard(tables: TableSet) -> list[Entry]:
-    """Entries by split and target in the order of the page, the smallest test error first."""
-    keys = ("predictor", "version", "target", "split")
+    """Entries by split, target and level in the order of the page, the smallest test error first."""
+    keys = ("predictor", "version", "level", "target", "split")
     numbers = ("value", "interval_low", "interval_high", "row_count")
     rows = tables.scan("leaderboard", texts=(*keys, "part", "metric"), numbers=numbers)
+    costs = _read_costs(tables)
     rows = rows.filter(pl.col("value").is_not_null()).select(
         *keys,
         "part",
@@ -417,27 +454,20 @@ def read_leaderboard(tables: TableSet) -> list[Entry]:
         pl.col("row_count").fill_null(0.0).cast(pl.Int64),
     )
     entries: dict[tuple[str, ...], dict[tuple[str, str], Score]] = {}
-    for (
-        predictor,
-        version,
-        target,
-        split,
-        part,
-        metric,
-        value,
-        low,
-        high,
-        count,
-    ) in rows.collect().iter_rows():
-        scores = entries.setdefault((predictor, version, target, split), {})
+    for *key, part, metric, value, low, high, count in rows.collect().iter_rows():
+        scores = entries.setdefault(tuple(key), {})
         scores[part, metric] = Score(value=value, low=low, high=high, row_count=count)
     order = {q.column: index for index, q in enumerate(LABELS)}
     return sorted(
-        (Entry(**dict(zip(keys, key, strict=True)), scores=scores) for key, scores in entries.items()),
+        (
+            Entry(**dict(zip(keys, key, strict=True)), scores=scores, costs=costs.get((key[0], key[1]), {}))
+            for key, scores in entries.items()
+        ),
         key=lambda e: (
             e.split,
             order.get(e.target, len(order)),
             e.target,
+            LEVELS.index(e.level) if e.level in LEVELS else len(LEVELS),
             e.test_error,
             e.predictor,
             e.version,

@@ -15,9 +15,11 @@ from pipelines.reports.inventory import (
     Entry,
     Inventory,
     Timing,
+    WorkloadError,
     measure_time,
     read_checks,
     read_leaderboard,
+    read_workload_errors,
     take_inventory,
 )
 from pipelines.reports.networks import Networks, read_networks
@@ -50,6 +52,7 @@ class Report:
     networks: Networks | None
     timing: Timing | None
     leaderboard: tuple[Entry, ...]
+    workloads: tuple[WorkloadError, ...]
 
 
 def read_report(folder: Path, *, name: str) -> Report:
@@ -80,6 +83,7 @@ def summarise(tables: TableSet) -> Report:
         networks=read_networks(tables),
         timing=measure_time(tables, designs),
         leaderboard=tuple(read_leaderboard(tables)),
+        workloads=tuple(read_workload_errors(tables)),
     )
 
 
@@ -102,7 +106,7 @@ def draw_page(report: Report) -> str:
         judgements.checks(report.checks),
         *([] if report.networks is None else [judgements.networks(report.networks)]),
         judgements.timing(report.timing),
-        judgements.leaderboard(report.leaderboard),
+        judgements.leaderboard(report.leaderboard, report.workloads),
     ]
     return (
         "<!DOCTYPE html>\n" + render(element("html", _head(report), _body(report, drawn), lang="en")) + "\n"

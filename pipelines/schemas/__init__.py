@@ -32,7 +32,13 @@ from pipelines.schemas.labels import (
     LoopRunRow,
     RunRow,
 )
-from pipelines.schemas.leaderboard import LeaderboardRow, PromotionRow
+from pipelines.schemas.leaderboard import (
+    LEADERBOARD_METRICS,
+    LeaderboardRow,
+    PredictorCostRow,
+    PromotionRow,
+    WorkloadErrorRow,
+)
 from pipelines.schemas.network import NetworkFlowRow, NetworkHopRow, NetworkRunRow
 from pipelines.schemas.pragmas import PragmaDesignRow
 from pipelines.schemas.programs import ProgramFactsRow, ProgramRow, SplitRow, StageReportRow
@@ -60,6 +66,7 @@ __all__ = [
     "DRAWN",
     "FORMATS",
     "INFEASIBLE",
+    "LEADERBOARD_METRICS",
     "LEVELS",
     "OK",
     "REJECTED",
@@ -87,6 +94,7 @@ __all__ = [
     "NetworkRunRow",
     "PlacementRow",
     "PragmaDesignRow",
+    "PredictorCostRow",
     "ProgramFactsRow",
     "ProgramRow",
     "PromotionRow",
@@ -101,6 +109,7 @@ __all__ = [
     "TableSpec",
     "VendorDesignRow",
     "VendorLoopRow",
+    "WorkloadErrorRow",
     "conform",
     "fill_columns",
     "from_frame",

@@ -102,6 +102,8 @@ _SOURCES: Mapping[str, Mapping[str, str]] = {
         "area_um2": "as labels.area_um2 where measured by this project",
     },
     "leaderboard": {},
+    "workload_errors": {},
+    "predictor_costs": {},
     "promotions": {},
     "vendor_designs": {REST: _VENDOR},
     "vendor_loops": {REST: _VENDOR},

@@ -447,6 +447,7 @@ def train(spec: PredictorSpec, data_dir: Path, options: Any, *, seed: int) -> An
     row = LeaderboardRow(
         predictor=spec.name,
         version="v",
+        level=spec.task.level,
         target="area_um2",
         split=getattr(options, "split", "by_kernel_v1"),
         part="test",
@@ -456,4 +457,4 @@ def train(spec: PredictorSpec, data_dir: Path, options: Any, *, seed: int) -> An
         interval_high=0.3,
         row_count=4,
     )
-    return SimpleNamespace(leaderboard=[row])
+    return SimpleNamespace(leaderboard=[row], workloads=(), costs=None)

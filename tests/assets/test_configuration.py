@@ -145,6 +145,13 @@ def test_accepted_keys_are_those_of_the_groups() -> None:
     assert "hls" not in keys
 
 
+def test_files_of_predictors_choose_what_a_run_trains() -> None:
+    trained = compose_configuration(["scale=laptop", "models=[tlp,gnnhls,tenset_mlp]"]).models.trained
+    estimates = ("engine-estimate-hls", "engine-estimate-run")
+    assert set(trained) == {"tlp", "gnnhls", "tenset-mlp", "tenset-mlp-run", *estimates}
+    assert compose_configuration(["models.trained=[tlp]"]).models.trained == ("tlp",)
+
+
 def test_defaults_of_the_predictor_are_its_own() -> None:
     from models.tenset_mlp import TrainOptions
 

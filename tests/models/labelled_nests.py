@@ -10,6 +10,7 @@ from models.tenset_mlp import TrainOptions
 from pipelines.features import graph_rows, know_design, know_run
 from pipelines.hls import HlsOptions, compile_program, design_row, parse_directives
 from pipelines.schemas import (
+    CdfgEdgeRow,
     CdfgNodeRow,
     DesignRow,
     FeatureRow,
@@ -208,6 +209,7 @@ def write_compiled(data_dir: Path, nests: list[Nest]) -> Path:
     programs = {row.program_id: row for row in map(_program, nests)}
     designs: list[DesignRow] = []
     nodes: list[CdfgNodeRow] = []
+    edges: list[CdfgEdgeRow] = []
     known: list[FeatureRow] = []
     counted: list[RunFeatureRow] = []
     scratch = data_dir / "scratch"
@@ -222,14 +224,16 @@ def write_compiled(data_dir: Path, nests: list[Nest]) -> Path:
         compiled = compile_program(program.source, top=program.top, options=own)
         design = replace(design_row(program, own, compiled, 0.0), design_id=row.design_id)
         designs.append(design)
-        nodes += graph_rows(design, compiled)[0]
+        own_nodes, own_edges = graph_rows(design, compiled)
+        nodes += own_nodes
+        edges += own_edges
         known.append(know_design(program, design, folder=scratch, compiled=compiled).features)
         counted.append(know_run(program, design, seed=0, identity="", folder=scratch, compiled=compiled))
     runs = [
         replace(run, power_status="ok", power_mw=1.0 + 0.001 * run.latency_cycles)
         for run in read_table(data_dir, table_spec("runs"))
     ]
-    tables = {"designs": designs, "cdfg_nodes": nodes, "runs": runs}
+    tables = {"designs": designs, "cdfg_nodes": nodes, "cdfg_edges": edges, "runs": runs}
     tables |= {"features": known, "run_features": counted}
     for name, rows in tables.items():
         write_table(data_dir, table_spec(name), rows, "tests")

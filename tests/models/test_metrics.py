@@ -9,8 +9,8 @@ import pytest
 from scipy.stats import spearmanr
 from sklearn.metrics import mean_absolute_percentage_error, r2_score
 
-from models.leaderboard import Prediction, leaderboard_rows
-from models.metrics import METRICS, MetricError, bootstrap, mape, r_squared, spearman
+from models.leaderboard import Prediction, leaderboard_rows, workload_rows
+from models.metrics import METRICS, MetricError, bootstrap, bootstrap_all, mape, r_squared, spearman
 from pipelines.schemas import table_spec
 
 ACTUAL = np.array([1.0, 2.0, 4.0, 4.0, 10.0])
@@ -37,7 +37,7 @@ def test_metrics_agree_with_scikit_learn_and_scipy_with_ties() -> None:
 
 def test_metrics_of_perfect_predictions() -> None:
     values = [metric(ACTUAL, ACTUAL) for metric in METRICS.values()]
-    assert values == pytest.approx([0, 1, 1])
+    assert values == pytest.approx([0, 0, 0, 1, 1])
 
 
 def test_correlations_with_a_constant_are_nan() -> None:
@@ -104,12 +104,14 @@ def test_leaderboard_has_a_row_for_every_target_part_and_metric() -> None:
         for target in ("area_um2", "latency_cycles")
         for i, a in enumerate(ACTUAL)
     ]
-    rows = leaderboard_rows(predictions, predictor="p", version="v", split="s", resamples=20, seed=1)
+    rows = leaderboard_rows(
+        predictions, predictor="p", version="v", level="hls", split="s", resamples=20, seed=1
+    )
     assert [(r.target, r.part, r.metric) for r in rows] == [
         (target, part, metric)
         for target in ("area_um2", "latency_cycles")
         for part in ("train", "test")
-        for metric in ("mape", "r2", "spearman")
+        for metric in METRICS
     ]
     assert {(r.value, r.row_count) for r in rows if r.metric == "mape"} == {(1.0, 5)}
 
@@ -119,7 +121,55 @@ def test_leaderboard_of_an_undefined_metric_has_no_figures() -> None:
         Prediction(design_id=i, group=i, part="test", target="area_um2", actual=3.0, predicted=3.0)
         for i in ("a", "b")
     ]
-    rows = leaderboard_rows(predictions, predictor="p", version="v", split="s", resamples=20, seed=1)
+    rows = leaderboard_rows(
+        predictions, predictor="p", version="v", level="hls", split="s", resamples=20, seed=1
+    )
     figures = {row.metric: (row.value, row.interval_low, row.interval_high) for row in rows}
-    assert figures == {"mape": (0.0, 0.0, 0.0), "r2": (None, None, None), "spearman": (None, None, None)}
-    assert table_spec("leaderboard").to_arrow(rows).num_rows == 3
+    nothing, exact = (None, None, None), (0.0, 0.0, 0.0)
+    assert figures == {
+        "mape": exact,
+        "median_ape": exact,
+        "mse": exact,
+        "r2": nothing,
+        "spearman": nothing,
+    }
+    assert table_spec("leaderboard").to_arrow(rows).num_rows == 5
+
+
+def test_pass_at_5_is_the_error_of_the_best_of_five_drawn_answers() -> None:
+    predictions = [
+        Prediction(
+            design_id=i,
+            group=i,
+            part="test",
+            target="area_um2",
+            actual=4.0,
+            predicted=8.0,
+            samples=(8.0, 1.0, 5.0, 2.0, 9.0, 4.0),
+        )
+        for i in ("a", "b")
+    ]
+    rows = leaderboard_rows(
+        predictions, predictor="p", version="v", level="text", split="s", resamples=5, seed=1
+    )
+    assert {row.metric: row.value for row in rows}["pass_at_5"] == 0.25
+
+
+def test_errors_by_workload_are_means_over_designs_of_the_evaluation_part() -> None:
+    predictions = [
+        Prediction(
+            design_id=f"{name}{n}", group=name, part=part, target="area_um2", actual=2.0, predicted=2.0 + n
+        )
+        for name, part in (("adi", "evaluation"), ("fir", "test"))
+        for n in (1, 2)
+    ]
+    names = {"adi1": "adi", "adi2": "adi"}
+    (row,) = workload_rows(predictions, names, predictor="p", version="v", level="hls", split="s")
+    assert (row.workload, row.value, row.row_count) == ("adi", 0.75, 2)
+
+
+def test_intervals_of_several_metrics_are_those_of_each() -> None:
+    groups = ["a", "a", "b", "c", "c"]
+    together = bootstrap_all([mape, spearman], ACTUAL, PREDICTED, groups, resamples=50, seed=1)
+    apart = [bootstrap(m, ACTUAL, PREDICTED, groups, resamples=50, seed=1) for m in (mape, spearman)]
+    assert together == apart

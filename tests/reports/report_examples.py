@@ -63,11 +63,26 @@ def example_rows(programs: int = 40) -> dict[str, list[dict[str, Any]]]:
     ]
     rows["leaderboard"] = [
         {"predictor": name, "version": "0" * 32, "target": target, "split": "by_kernel_v1", "part": part}
+        | {"level": "hls"}
         | {"metric": "mape", "value": value, "interval_low": value / 2, "interval_high": value * 2}
         | {"row_count": 8}
         for name, value in (("worse", 0.5), ("better", 0.25))
         for target in ("latency_cycles", "area_um2")
         for part in ("train", "test")
+    ]
+    rows["workload_errors"] = [
+        {
+            "predictor": name,
+            "version": "0" * 32,
+            "level": "hls",
+            "target": "area_um2",
+            "split": "by_kernel_v1",
+        }
+        | {"workload": workload, "value": 0.125, "row_count": 4}
+        for name, workload in (("worse", "adi"), ("better", "adi"), ("better", "atax"))
+    ]
+    rows["predictor_costs"] = [
+        {"predictor": "better", "version": "0" * 32, "level": "hls", "parameter_count": 5191}
     ]
     rows["stage_reports"] = _stage_reports()
     return rows

@@ -167,6 +167,16 @@ def test_the_leaderboard_is_in_order_of_labels_and_errors(report: Report) -> Non
         ("latency_cycles", "worse"),
     ]
     assert report.leaderboard[0].test_error == 0.25
+    assert report.leaderboard[0].level == "hls"
+    assert report.leaderboard[0].costs == {"parameter_count": 5191}
+
+
+def test_errors_by_workload_are_in_order_of_target_level_and_predictor(report: Report) -> None:
+    assert [(e.predictor, e.workload) for e in report.workloads] == [
+        ("better", "adi"),
+        ("better", "atax"),
+        ("worse", "adi"),
+    ]
 
 
 def test_figures_that_are_no_numbers_are_left_out(tmp_path: Path, write_rows: Write) -> None:

@@ -38,7 +38,7 @@ from pipelines.reports.drawing.markup import (
     tabulate,
 )
 from pipelines.reports.drawing.sections import GROUP_TITLES, distribution_panel
-from pipelines.reports.inventory import PARTS, Check, Entry, Score, Timing
+from pipelines.reports.inventory import PARTS, Check, Entry, Score, Timing, WorkloadError
 from pipelines.reports.networks import (
     FlowTimes,
     NetworkFailure,
@@ -224,8 +224,8 @@ def timing(timing: Timing | None) -> Element:
     )
 
 
-def leaderboard(entries: Sequence[Entry]) -> Element:
-    """Predictors on the frozen splits."""
+def leaderboard(entries: Sequence[Entry], workloads: Sequence[WorkloadError]) -> Element:
+    """Predictors on the frozen splits, and their errors by program of the evaluation suite."""
     if not entries:
         return section("leaderboard", "Leaderboard", note("No predictor was trained on these tables."))
     titles = {q.column: q.title for q in LABELS}
@@ -246,19 +246,46 @@ def leaderboard(entries: Sequence[Entry]) -> Element:
             )
     rows = [_entry_row(e, titles) for e in entries]
     columns = [
-        *(Column(title=t, kind=TEXT) for t in ("Predictor", "Target", "Split")),
+        *(Column(title=t, kind=TEXT) for t in ("Predictor", "Level", "Target", "Split")),
         *(Column(title=f"MAPE {part}") for part in PARTS),
-        Column(title="R² test"),
-        Column(title="Spearman test"),
-        Column(title="Test rows"),
+        *(Column(title=t) for t in ("Median APE test", "MSE test", "R² test", "Spearman test")),
+        *(Column(title=t) for t in ("Test rows", "Parameters", "Training (s)", "One question (s)")),
     ]
     return section(
         "leaderboard",
         "Leaderboard",
-        note("Smaller errors are better; lines are 95 % bootstrap intervals."),
+        note(
+            "Smaller errors are better; lines are 95 % bootstrap intervals over groups of programs. A level "
+            "says what a predictor was given: text, static analysis, high-level synthesis, or a run as well. "
+            "Compare predictors of one level; each has to beat the engine's own estimate at its level."
+        ),
         element("div", charts, class_="panels"),
-        tabulate("Predictors, the smallest test error of a target first", columns, rows),
+        tabulate("Predictors by target and level, the smallest test error first", columns, rows),
+        _workload_tables(workloads, titles),
     )
+
+
+def _workload_tables(errors: Sequence[WorkloadError], titles: dict[str, str]) -> list[Element]:
+    """A table per target: programs of the evaluation suite by predictors."""
+    tables: list[Element] = []
+    for target in dict.fromkeys(error.target for error in errors):
+        own = {(e.workload, e.level, e.predictor): e.value for e in errors if e.target == target}
+        asked = list(dict.fromkeys((level, predictor) for _, level, predictor in own))
+        columns = [
+            Column(title="Program", kind=TEXT),
+            *(Column(title=f"{predictor} ({level})") for level, predictor in asked),
+        ]
+        rows = [
+            (workload, *(_error_cell(own.get((workload, *key))) for key in asked))
+            for workload in sorted({name for name, _, _ in own})
+        ]
+        title = f"Evaluation suite: mean error of {titles.get(target, target)} by program"
+        tables.append(element("details", element("summary", title), tabulate(title, columns, rows)))
+    return tables
+
+
+def _error_cell(value: float | None) -> Cell:
+    return Cell(shown=NOTHING) if value is None else Cell(shown=percent(value), sort=value)
 
 
 def _entry_row(entry: Entry, titles: dict[str, str]) -> Sequence[Value]:
@@ -272,13 +299,20 @@ def _entry_row(entry: Entry, titles: dict[str, str]) -> Sequence[Value]:
     test = entry.scores.get(("test", "mape"))
     return (
         f"{entry.predictor} {entry.version[:8]}",
+        entry.level or NOTHING,
         titles.get(entry.target, entry.target),
         entry.split,
         *(cell(part, "mape", as_percent=True) for part in PARTS),
-        cell("test", "r2", as_percent=False),
-        cell("test", "spearman", as_percent=False),
+        cell("test", "median_ape", as_percent=True),
+        *(cell("test", metric, as_percent=False) for metric in ("mse", "r2", "spearman")),
         NOTHING if test is None else Cell(shown=count(test.row_count), sort=test.row_count),
+        *(_cost_cell(entry, name) for name in ("parameter_count", "training_wall_s", "predict_wall_s")),
     )
+
+
+def _cost_cell(entry: Entry, name: str) -> Cell:
+    value = entry.costs.get(name)
+    return Cell(shown=NOTHING) if value is None else Cell(shown=figure(value), sort=value)
 
 
 # ---- networks --------------------------------------------------------------------------------------

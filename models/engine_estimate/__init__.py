@@ -1,0 +1,66 @@
+"""The engine's own estimates as predictors: nothing is learned, every model has to beat them at its level.
+
+Belongs here: estimates of tables and of questions, by target. Does not: how they are computed
+(`pipelines.features`). Importing this package loads no learning framework.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from models.catalogue import PredictorSpec
+from models.tasks import Column, Level, all_labels_task
+
+_VERSION = "1"
+"""Raised by hand when the same tables would give other estimates."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrainOptions:
+    """Which labels the estimates are compared with.
+
+    Attributes:
+        split, tool, liberty: see models.labelled.Selection.
+        bootstrap_resamples: draws behind each leaderboard interval.
+    """
+
+    split: str = "by_kernel_v1"
+    tool: str | None = None
+    liberty: str | None = None
+    bootstrap_resamples: int = 1000
+
+
+def _spec(level: Level, words: str) -> PredictorSpec:
+    task = all_labels_task(level)
+    return PredictorSpec(
+        name=f"engine-estimate-{level}",
+        version=_VERSION,
+        description=f"The engine's own estimates {words}, untrained.",
+        task=task,
+        options=TrainOptions,
+        train_with=f"models.engine_estimate.estimates:train_{level}",
+        load_with="models.engine_estimate.estimates:load",
+        answer_with="models.base:answer_queries",
+        answers=(
+            *(Column(name=name, unit=unit) for name, unit in task.targets.items()),
+            Column(name="confidence"),
+            Column(name="outside_training", kind="string"),
+        ),
+        libraries=("numpy",),
+        requirements=(
+            "filelock",
+            "islpy",
+            "polars",
+            "pyarrow",
+            "pycparser",
+            "pydantic",
+            "pyscipopt",
+            "scipy",
+        ),
+    )
+
+
+PREDICTORS = (
+    _spec("hls", "after high-level synthesis"),
+    _spec("run", "after a run of the cycle model; its cycles are counted, not estimated"),
+)

@@ -1,0 +1,130 @@
+"""Training with Lightning: graphs of labelled designs in, a predictor out, the same bits on one machine."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from models.catalogue import Trained, TrainingInput
+from models.gnnhls import TrainOptions
+from models.gnnhls.graphs import SUMMARY, DesignGraph, table_graphs, vocabulary_of
+from models.gnnhls.network import GraphNetwork, GraphTensors, joined
+from models.gnnhls.predictor import GraphPredictor, batches_of
+from models.labelled import PARTS, LabelledDesign, training_designs
+from models.leaderboard import predictions_of
+from models.lightgbm.scheduled import engine_options
+from models.regression import TargetScale, Typicality, known_huber
+from models.training import Fit, Training, fit
+
+Example = tuple[GraphTensors, Tensor]
+
+
+def train(data: TrainingInput) -> Trained:
+    """Train on the frozen split.
+
+    Raises: DatasetError: the tables cannot be trained on. SchemaError: a table file is damaged.
+    """
+    options: TrainOptions = data.options
+    folder = data.data_dirs[0]
+    designs = training_designs(data.data_dirs, options)
+    learned = [design for design in designs if design.part == "train"]
+    vocabulary = vocabulary_of(folder, learned)
+    graphs = table_graphs(folder, designs, vocabulary, loop_bounds=options.loop_bounds)
+    scale = TargetScale.measure(learned)
+    rows = [n for n, design in enumerate(designs) if design.part == "train"]
+    typicality = Typicality.measure(
+        SUMMARY,
+        np.stack([graphs[n].summary for n in rows]),
+        [designs[n].group for n in rows],
+        data.seed,
+    )
+    sizes: dict[str, Any] = {
+        "opcodes": len(vocabulary),
+        "layer": options.layer,
+        "width": options.width,
+        "layers": options.layers,
+        "dropout": options.dropout,
+        "targets": len(scale.names),
+    }
+    fitted = fit_network(designs, graphs, scale, sizes, data)
+    predictor = GraphPredictor(
+        network=fitted.network,
+        sizes=sizes,
+        vocabulary=vocabulary,
+        scale=scale,
+        typicality=typicality,
+        engine=engine_options(folder, designs),
+        loop_bounds=options.loop_bounds,
+    )
+    return Trained(
+        files=predictor.files,
+        seen_groups=sorted({d.group for d in designs if d.part in ("train", "validation")}),
+        curves=fitted.curves,
+        summary={
+            "kept_epoch": float(fitted.epoch),
+            "parameter_count": float(sum(p.numel() for p in fitted.network.parameters())),
+            **{f"{part}_designs": float(sum(d.part == part for d in designs)) for part in PARTS},
+        },
+        predictions=predictions_of(designs, predictor.predict_graphs(graphs), predictor.targets),
+        split=options.split,
+        resamples=options.bootstrap_resamples,
+    )
+
+
+def fit_network(
+    designs: Sequence[LabelledDesign],
+    graphs: Sequence[DesignGraph],
+    scale: TargetScale,
+    sizes: dict[str, Any],
+    data: TrainingInput,
+) -> Fit[GraphNetwork]:
+    """Fit a network to the training part; the test part is never handed to the trainer."""
+    options: TrainOptions = data.options
+    targets = torch.from_numpy(scale.normalise(designs))
+    rows = {part: [n for n, d in enumerate(designs) if d.part == part] for part in ("train", "validation")}
+    generator = torch.Generator().manual_seed(data.seed)
+
+    def examples(order: Sequence[int]) -> Iterator[Example]:
+        for batch in batches_of(graphs, order, options.batch_nodes):
+            yield joined([graphs[row] for row in batch]), targets[batch]
+
+    def batches(epoch: int) -> Iterator[Example]:
+        del epoch
+        places = torch.randperm(len(rows["train"]), generator=generator).tolist()
+        return examples([rows["train"][place] for place in places])
+
+    def build() -> _Fit:
+        network = GraphNetwork(**sizes)
+        network.measure([graphs[row] for row in rows["train"]])
+        return _Fit(network, learning_rate=options.learning_rate, weight_decay=options.weight_decay)
+
+    return fit(
+        build,
+        batches,
+        epochs=options.max_epochs,
+        seed=data.seed,
+        validation=list(examples(rows["validation"])),
+        patience=options.patience if rows["validation"] else None,
+        gradient_limit=1.0,
+        threads=options.threads,
+        generator=generator,
+        on_epoch=data.on_epoch,
+        checkpoint=data.checkpoint,
+    )
+
+
+class _Fit(Training[GraphNetwork]):
+    """Huber loss of scaled log targets."""
+
+    def loss(self, batch: Example) -> Tensor:
+        """Mean loss of a batch over known labels."""
+        graphs, targets = batch
+        return known_huber(self.network(graphs), targets)
+
+    def batch_size(self, batch: Example) -> int:
+        """Designs of a batch."""
+        return len(batch[1])

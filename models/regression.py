@@ -1,0 +1,170 @@
+"""What regressions of labels share: scaled log targets, a loss over known labels, how typical a query is."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+from torch.nn.functional import huber_loss
+
+from models.base import Estimate
+from models.labelled import ALL_TARGETS, LabelledDesign
+
+Matrix = NDArray[np.float64]
+OUTPUT_LIMIT = 8.0  # standard deviations of a log target; keeps exp finite far from the data
+NEIGHBOURS_KEPT = 512
+"""Training rows that a predictor keeps to say how near a query is."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TargetScale:
+    """Natural logarithms of targets with mean 0 and deviation 1 over the training part.
+
+    Attributes: names: of targets that the training part has. mean, scale: of their logarithms.
+    """
+
+    names: tuple[str, ...]
+    mean: tuple[float, ...]
+    scale: tuple[float, ...]
+
+    @classmethod
+    def measure(cls, designs: Sequence[LabelledDesign]) -> TargetScale:
+        """The scale of training designs."""
+        names = tuple(t for t in ALL_TARGETS if any(t in d.labels for d in designs))
+        logs = {t: np.log([d.labels[t] for d in designs if t in d.labels]) for t in names}
+        return cls(
+            names=names,
+            mean=tuple(float(logs[t].mean()) for t in names),
+            scale=tuple(float(logs[t].std()) or 1.0 for t in names),
+        )
+
+    def normalise(self, designs: Sequence[LabelledDesign]) -> NDArray[np.float32]:
+        """Scaled logarithms, NaN where a label is unknown: (designs, targets)."""
+        labels = np.array([[d.labels.get(t, np.nan) for t in self.names] for d in designs], np.float64)
+        logs = np.log(labels.reshape(len(designs), len(self.names)))
+        return ((logs - np.array(self.mean)) / np.array(self.scale)).astype(np.float32)
+
+    def restore(self, outputs: NDArray[Any]) -> Matrix:
+        """Targets in their own units from outputs: (rows, targets)."""
+        bounded = np.clip(np.asarray(outputs, np.float64), -OUTPUT_LIMIT, OUTPUT_LIMIT)
+        return np.exp(bounded * np.array(self.scale) + np.array(self.mean))
+
+    def card(self) -> dict[str, Any]:
+        """Plain JSON."""
+        return {"names": list(self.names), "mean": list(self.mean), "scale": list(self.scale)}
+
+    @classmethod
+    def of_card(cls, card: Mapping[str, Any]) -> TargetScale:
+        """The scale that `card` gave."""
+        return cls(**{name: tuple(card[name]) for name in ("names", "mean", "scale")})
+
+
+def known_huber(outputs: Tensor, targets: Tensor) -> Tensor:
+    """Mean Huber loss (delta 1) over known targets; NaN is unknown. Both (rows, targets)."""
+    known = torch.isfinite(targets)
+    losses = huber_loss(outputs, torch.where(known, targets, outputs.detach()), delta=1.0, reduction="none")
+    return losses.sum() / known.sum().clamp(min=1)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Typicality:
+    """How a query's features compare with training: their ranges, and the distance to the nearest row.
+
+    The confidence of a query is the share of training groups whose designs lie as far, or farther, from the
+    rows of other groups than the query lies from the nearest row: near 0.5 for a typical program, 0 for one
+    that is farther than all of them. It is not a probability of being right.
+
+    Attributes:
+        names: of features. low, high, mean, scale: in training. (features,)
+        rows: standardised features of training rows. (rows, features)
+        distances: sorted, of training groups. (groups,)
+    """
+
+    names: tuple[str, ...]
+    low: Matrix
+    high: Matrix
+    mean: Matrix
+    scale: Matrix
+    rows: Matrix
+    distances: Matrix
+
+    @classmethod
+    def measure(cls, names: Sequence[str], features: Matrix, groups: Sequence[str], seed: int) -> Typicality:
+        """Typicality of training rows. features: (rows, features). groups: of every row."""
+        spread = features.std(axis=0)
+        mean, scale = features.mean(axis=0), np.where(spread > 0, spread, 1.0)
+        chosen = np.random.default_rng(seed).permutation(len(features))[:NEIGHBOURS_KEPT]
+        rows = (features[chosen] - mean) / scale
+        own = np.asarray(groups)[chosen]
+        apart = np.where(own[:, None] == own[None, :], np.inf, _distances(rows, rows)).min(axis=1)
+        by_group = [float(np.median(apart[own == group])) for group in sorted(set(own.tolist()))]
+        known = np.array(sorted(d for d in by_group if np.isfinite(d)), np.float64)
+        return cls(
+            names=tuple(names),
+            low=features.min(axis=0),
+            high=features.max(axis=0),
+            mean=mean,
+            scale=scale,
+            rows=rows,
+            distances=known,
+        )
+
+    def confidence(self, features: Matrix) -> Matrix:
+        """Confidence of every row: (rows, features) -> (rows,)."""
+        nearest = _distances((features - self.mean) / self.scale, self.rows).min(axis=1)
+        if not len(self.distances):
+            return np.ones(len(features))
+        farther = len(self.distances) - np.searchsorted(self.distances, nearest - 1e-9)
+        return (farther / len(self.distances)).astype(np.float64)
+
+    def outside(self, row: Matrix) -> tuple[str, ...]:
+        """Names of the features of a row beyond the range seen in training. row: (features,)."""
+        beyond = (row < self.low - 1e-9) | (row > self.high + 1e-9)
+        return tuple(n for n, b in zip(self.names, beyond, strict=True) if b)
+
+    def estimates(self, features: Matrix, targets: Sequence[str], values: Matrix) -> list[Estimate]:
+        """Estimates of queries. features: (rows, features). values: (rows, targets)."""
+        confidence = self.confidence(features)
+        return [
+            Estimate(
+                values=dict(zip(targets, map(float, answer), strict=True)),
+                confidence=float(share),
+                outside_training=self.outside(row),
+            )
+            for answer, share, row in zip(values, confidence, features, strict=True)
+        ]
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """Arrays for a predictor's files."""
+        fields = ("low", "high", "mean", "scale", "rows", "distances")
+        return {f"typicality_{name}": getattr(self, name) for name in fields}
+
+    @classmethod
+    def of_arrays(cls, names: Sequence[str], arrays: Mapping[str, NDArray[Any]]) -> Typicality:
+        """Typicality from the arrays that `arrays` gave."""
+        own = {
+            k.removeprefix("typicality_"): np.asarray(v, np.float64)
+            for k, v in arrays.items()
+            if k.startswith("typicality_")
+        }
+        return cls(names=tuple(names), **own)
+
+
+def network_arrays(arrays: Mapping[str, NDArray[Any]]) -> dict[str, Tensor]:
+    """The weights of a network among the arrays of a predictor's files."""
+    return {
+        name: torch.from_numpy(value.copy())
+        for name, value in arrays.items()
+        if not name.startswith("typicality_")
+    }
+
+
+def _distances(left: Matrix, right: Matrix) -> Matrix:
+    """Euclidean distances: (n, features), (m, features) -> (n, m)."""
+    squares = (left**2).sum(axis=1)[:, None] + (right**2).sum(axis=1)[None, :] - 2.0 * left @ right.T
+    return np.sqrt(np.maximum(0.0, squares))

@@ -1,0 +1,83 @@
+"""TLP: a transformer over a sequence of primitives that regresses normalised labels (Zhai et al. 2023).
+
+Our reading of the baseline in LLMulator section 7.1 ("a language model-based method ... a direct regression
+model that outputs fixed normalized performance values and does not use a pre-trained model, which is not a
+decoder-only structure"): TLP reads a tensor program as the sequence of its schedule primitives, each a type
+with numbers and names, and lets self-attention regress the cost. A program here has no schedule but its own
+text and its directives, so a primitive is one statement, loop header or brace of the text, or one directive;
+parameters are its operators, numbers and names. Belongs here: primitives, the network, its training. Does
+not: anything but text is read. Importing this package loads no learning framework.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from models.catalogue import PredictorSpec
+from models.tasks import Column, all_labels_task
+
+_VERSION = "1"
+"""Raised by hand when the same tables, options and seed would train another network."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrainOptions:
+    """How to train.
+
+    Attributes:
+        split, tool, liberty: see models.labelled.Selection.
+        most_primitives: of a sequence; later ones are left out, as TLP crops.
+        width, layers, heads: of the encoder.
+        dropout: share of activations silenced in training.
+        learning_rate, weight_decay: of AdamW.
+        batch_size: designs per step.
+        max_epochs: passes over the training part. patience: epochs without a better validation loss.
+        threads: of training.
+        bootstrap_resamples: draws behind each leaderboard interval.
+    """
+
+    split: str = "by_kernel_v1"
+    tool: str | None = None
+    liberty: str | None = None
+    most_primitives: int = 256
+    width: int = 64
+    layers: int = 2
+    heads: int = 4
+    dropout: float = 0.1
+    learning_rate: float = 1e-3
+    weight_decay: float = 0.05
+    batch_size: int = 32
+    max_epochs: int = 40
+    patience: int = 10
+    threads: int = 1
+    bootstrap_resamples: int = 1000
+
+    def __post_init__(self) -> None:
+        """Raises: ValueError: an option outside its range."""
+        if self.width % self.heads:
+            raise ValueError(f"width out of range: {self.width}; accepted: multiples of {self.heads} heads")
+        if not 0 <= self.dropout < 1:
+            raise ValueError(f"dropout out of range: {self.dropout!r}; accepted: from 0 to below 1")
+        for name in ("most_primitives", "width", "layers", "batch_size", "max_epochs", "patience", "threads"):
+            if getattr(self, name) < 1:
+                raise ValueError(f"{name} out of range: {getattr(self, name)!r}; accepted: at least 1")
+
+
+_TASK = all_labels_task("text")
+PREDICTOR = PredictorSpec(
+    name="tlp",
+    version=_VERSION,
+    description="A transformer over the primitives of a program's text (TLP, after Zhai et al. 2023).",
+    task=_TASK,
+    options=TrainOptions,
+    train_with="models.tlp.train:train",
+    load_with="models.tlp.predictor:load",
+    answer_with="models.base:answer_queries",
+    answers=(
+        *(Column(name=name, unit=unit) for name, unit in _TASK.targets.items()),
+        Column(name="confidence"),
+        Column(name="outside_training", kind="string"),
+    ),
+    libraries=("torch", "lightning", "numpy"),
+    requirements=("polars", "pyarrow", "pydantic"),
+)

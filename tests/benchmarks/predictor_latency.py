@@ -1,0 +1,112 @@
+"""Seconds of one prediction by predictor on ten PolyBench kernels, beside Table 4 of LLMulator.
+
+    python -m tests.benchmarks.predictor_latency FOLDER... [--size mini] [--type int] [--repeats 3] [--json FILE]
+
+FOLDER holds a trained predictor (`simfoundry train NAME --out FOLDER`). Each kernel is asked alone under memory
+delays of 10 cycles; a first question loads code and is not counted. The time has everything that the level needs;
+the column `hls` has the time of high-level synthesis alone, which predictors at levels hls and run contain.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import time
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+from models.catalogue import predictor_named
+from models.labelled import Query
+from models.lightgbm.scheduled import compile_query
+from models.model_files import read_model
+from pipelines.programs import polybench_program
+
+KERNELS = (
+    *("heat-3d", "correlation", "jacobi-2d", "fdtd-2d", "deriche"),
+    *("seidel-2d", "adi", "covariance", "bicg", "atax"),
+)
+"""In the order of LLMulator's Table 4, which spells fdtd-2d fDTD-2d and bicg bigc."""
+PAPER = {
+    "GNNHLS": (0.12, 0.12, 0.11, 0.11, 0.11, 0.11, 0.11, 0.11, 0.11, 0.11),
+    "Tenset": (0.08, 0.08, 0.08, 0.08, 0.08, 0.08, 0.08, 0.08, 0.08, 0.08),
+    "TLP": (0.21, 0.08, 0.10, 0.15, 0.10, 0.09, 0.13, 0.10, 0.09, 0.07),
+    "LLMulator": (1.45, 0.86, 0.84, 1.09, 0.95, 0.72, 1.36, 0.97, 0.95, 1.06),
+}
+ENGINE = {"liberty": "osu018", "engine_options": "{}"}
+
+
+def kernel_queries(size: str, data_type: str) -> list[Query]:
+    """One question per kernel, without directives."""
+    programs = [polybench_program(name, size=size, data_type=data_type) for name in KERNELS]
+    return [
+        Query(
+            source=program.source,
+            top=program.top,
+            memory_read_delay_cycles=10,
+            memory_write_delay_cycles=10,
+            clock_period_ns=10.0,
+            inputs=program.inputs,
+        )
+        for program in programs
+    ]
+
+
+def fastest_s(work: Callable[[], Any], repeats: int) -> float:
+    """Median time of several runs."""
+    times: list[float] = []
+    for _ in range(repeats):
+        started_s = time.perf_counter()
+        work()
+        times.append(time.perf_counter() - started_s)
+    return median(times)
+
+
+def prediction_times_s(folder: Path, queries: Sequence[Query], repeats: int) -> tuple[str, list[float]]:
+    """Name of a predictor, and its time for every question; each time it is loaded anew, so nothing is cached."""
+    name = read_model(folder)[0]
+    spec = predictor_named(name)
+    spec.load(folder).predict([queries[0]])
+    times: list[float] = []
+    for query in queries:
+        predictors = iter([spec.load(folder) for _ in range(repeats)])
+        times.append(fastest_s(lambda q=query, p=predictors: next(p).predict([q]), repeats))
+    return f"{name} ({spec.task.level})", times
+
+
+def table(times: Mapping[str, Sequence[float]]) -> str:
+    """Markdown: a row per predictor, a column per kernel, the mean last."""
+    lines = [f"| predictor | {' | '.join(KERNELS)} | mean |", f"|{' --- |' * (len(KERNELS) + 2)}"]
+    for name, own in times.items():
+        cells = [f"{seconds:.3f}" for seconds in (*own, sum(own) / len(own))]
+        lines.append(f"| {name} | {' | '.join(cells)} |")
+    return "\n".join(lines) + "\n"
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Print the table."""
+    parser = argparse.ArgumentParser(description="Seconds of one prediction by predictor.")
+    parser.add_argument("folders", type=Path, nargs="+")
+    parser.add_argument("--size", default="mini")
+    parser.add_argument("--type", dest="data_type", default="int")
+    parser.add_argument("--repeats", type=int, default=3)
+    parser.add_argument("--json", type=Path)
+    options = parser.parse_args(arguments)
+    queries = kernel_queries(options.size, options.data_type)
+    times: dict[str, Sequence[float]] = {
+        "high-level synthesis alone": [
+            fastest_s(lambda q=query: compile_query(q, ENGINE), options.repeats) for query in queries
+        ]
+    }
+    for folder in options.folders:
+        name, own = prediction_times_s(folder, queries, options.repeats)
+        times[name] = own
+    if options.json is not None:
+        options.json.write_text(json.dumps(times, indent=1))
+    sys.stdout.write(table({**times, **{f"{name} (paper)": own for name, own in PAPER.items()}}))
+
+
+if __name__ == "__main__":
+    main()
