@@ -318,6 +318,24 @@ class _Fit(Training[NumericNetwork]):
         return 0.02 + 0.98 * 0.5 * (1.0 + math.cos(math.pi * (done - _WARM_UP) / (1.0 - _WARM_UP)))
 
 
+def judge_examples(predictor: NumericPredictor, examples: Sequence[Example]) -> list[tuple[Example, Judged]]:
+    """Answers of a trained predictor to examples of its level, with their labels."""
+    prompts = [
+        predictor.encoder.encode(
+            blocks_of(
+                example.query,
+                example.design.loops,
+                features=example.features,
+                liberty=predictor.card.liberty,
+                program=predictor.card.program,
+            )
+        )
+        for example in examples
+    ]
+    answers = predictor.answer(prompts, [estimates_of(example.features) for example in examples])
+    return _judged(examples, answers)
+
+
 def _judged(
     examples: Sequence[Example], answers: Sequence[Mapping[str, Answer]]
 ) -> list[tuple[Example, Judged]]:

@@ -1,10 +1,10 @@
-"""Repeated prediction while one part of a program changes, against a first prediction (LLMulator section 5.3).
+"""Repeated prediction while one part of a program changes, against a first prediction (LLMulator 5.3).
 
     python -m tests.benchmarks.numeric_lm_repeated [--release releases/v1] [--programs t5-base ...]
 
-Processor milliseconds of one core, median over repetitions; weights are random, since time does not depend on
-them. `dense` is the masked network on the whole prompt, `cold` the blocks with an empty cache. The network's time
-is encoding and the search over digits; `analysis` is what the front end reads of a changed source.
+Processor milliseconds of one core, median over repetitions; weights are random, since time does not depend
+on them. `dense` is the masked network on the whole prompt, `cold` the blocks with an empty cache; both encode
+and search digits, `search` is the latter alone. `analysis` is what the front end reads of a new source.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import sys
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from statistics import median
 
@@ -34,7 +35,7 @@ from pipelines.records import operator_classes, summarise_data
 from pipelines.schemas import ProgramRow, read_table, table_spec
 
 POLYBENCH = ("adi-int", "atax-int", "correlation-int", "deriche-int", "heat-3d-int")
-REPETITIONS = 5
+REPETITIONS = 3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -112,17 +113,14 @@ def measure(program: ProgramRow, encoder: PromptEncoder, network: NumericNetwork
         if not places:
             continue
         place = max(places, key=lambda n: len(blocks[n].text))
-        known = [
-            _milliseconds(
-                lambda prompt=encoder.encode(_with(blocks, place, number)): digits(cache.read(prompt))
-            )
-            for number in range(REPETITIONS)
-        ]
-        changed[kind.name.lower()] = median(known)
+        prompts = [encoder.encode(_with(blocks, place, number)) for number in range(REPETITIONS)]
+        changed[kind.name.lower()] = median(
+            _milliseconds(partial(lambda own: digits(cache.read(own)), own)) for own in prompts
+        )
     return Times(
         tokens=len(prompt),
         analysis=median(
-            _milliseconds(lambda: operator_classes(program.source, program.top)) for _ in range(2)
+            _milliseconds(lambda: operator_classes(program.source, program.top)) for _ in range(1)
         ),
         dense=median(_milliseconds(lambda: dense(prompt)) for _ in range(REPETITIONS)),
         cold=median(
@@ -154,17 +152,16 @@ def main() -> None:
     )
     network = _network(encoder)
     kinds = ("graph", "operator", "params", "data")
-    lines = [
-        "| program | tokens | analysis | dense | cold | search | " + " | ".join(kinds) + " |",
-        "| --- |" + " --- |" * (5 + len(kinds)),
-    ]
+    sys.stdout.write("| program | tokens | analysis | dense | cold | search | " + " | ".join(kinds) + " |\n")
+    sys.stdout.write("| --- |" + " --- |" * (5 + len(kinds)) + "\n")
     for name in options.programs:
         for program in [row for row in programs if row.name == name][:1]:
             times = measure(program, encoder, network)
             shown = [times.analysis, times.dense, times.cold, times.search]
             shown += [times.changed.get(kind, float("nan")) for kind in kinds]
-            lines.append(f"| {name} | {times.tokens} | " + " | ".join(f"{t:.0f}" for t in shown) + " |")
-    sys.stdout.write("\n".join(lines) + "\n")
+            figures = " | ".join(f"{t:.0f}" for t in shown)
+            sys.stdout.write(f"| {name} | {times.tokens} | {figures} |\n")
+            sys.stdout.flush()
 
 
 if __name__ == "__main__":
