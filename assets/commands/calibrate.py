@@ -28,9 +28,8 @@ def calibrate_file(
 ) -> dict[str, Any]:
     """Calibrate a numeric language model on a C file under one configuration.
 
-    Args:    model: NAME@ALIAS, or a folder of a trained model. inputs: JSON input specification to draw from.
-             out: folder of the calibrated model. settings:
-                 `models.numeric_lm.calibration.CalibrationOptions`.
+    Args:    model: NAME@ALIAS, or a folder of a trained one. inputs: JSON input specification to draw from.
+             out: folder of the calibrated model. settings: of `CalibrationOptions`.
     Returns: errors on unseen inputs before and after, and of each round.
     Raises:  FoundryError: the model is another one, or an option is out of range. ProgramError, HlsError,
              PredictorError: the program or its inputs are not acceptable.

@@ -19,6 +19,7 @@ from torch import Tensor
 
 from models.base import PredictorError
 from models.labelled import Query
+from models.scheduled import compile_query
 from models.numeric_lm.answers import TARGETS, classes_of
 from models.numeric_lm.data import CYCLES, question_features
 from models.numeric_lm.network import DigitDecoder, Memory, metric_mask, pad_prompts
@@ -34,10 +35,9 @@ from models.numeric_lm.preferences import (
 )
 from models.numeric_lm.prompts import EncodedPrompt
 from models.numeric_lm.search import Answer
-from models.scheduled import question_options
 from models.training import deterministic
 from pipelines.cyclemodel import count_cycles_of
-from pipelines.hls import compile_program, read_interface
+from pipelines.hls import read_interface
 from pipelines.interface import DataSet
 from pipelines.programs import data_sets, program_from_file
 from pipelines.records import summarise_data
@@ -56,8 +56,7 @@ class CalibrationOptions:
         unseen: inputs that are only scored, at most.
         window: of the replay buffer; 1 updates from each profile at once. minibatch: of an update.
         updates: per round. learning_rate: of AdamW.
-        beta, supervised, keep: see `preferences.preference_loss`; the paper's loss has no supervised and
-        keep.
+        beta, supervised, keep: see `preferences.preference_loss`; the paper has neither supervised nor keep.
         seed: of inputs and minibatches.
     """
 
@@ -104,7 +103,7 @@ class CycleEnvironment:
     """
 
     def __init__(self, query: Query, engine: Mapping[str, Any]) -> None:
-        self._compiled = compile_program(query.source, top=query.top, options=question_options(query, engine))
+        _, _, self._compiled = compile_query(query, engine)
         self.reason: str | None = None
 
     def profile(self, data: Sequence[DataSet]) -> list[float | None]:

@@ -18,6 +18,7 @@ from models.model_files import ModelFiles
 from models.numeric_lm.answers import TARGETS, AnswerForm, forms_of
 from models.numeric_lm.block_cache import BlockCache
 from models.numeric_lm.data import estimates_of, question_features, question_loops
+from models.numeric_lm.intervals import widened
 from models.numeric_lm.network import CompactBackbone, DigitDecoder, Memory, NumericNetwork, pad_prompts
 from models.numeric_lm.prompts import MOST_CHARACTERS, EncodedPrompt, PromptEncoder, blocks_of
 from models.numeric_lm.search import Answer, answer_of, search
@@ -35,6 +36,7 @@ class Card(BaseModel):
     Attributes:
         targets: those with labels in training. ratios: targets answered by the ratio to their estimate.
         low, high: range of each feature in training.
+        widths: of the conformal intervals by target, see `intervals.conformal_widths`; 0 where it is absent.
         backbone: compact, or a folder in Hugging Face's layout. backbone_digest: hash of its files.
     """
 
@@ -67,6 +69,7 @@ class Card(BaseModel):
     seen_groups: list[str]
     dataset_hash: str
     tokenizer: str
+    widths: dict[str, float] = {}
 
     def forms(self) -> dict[str, AnswerForm]:
         """Form of the answers by target."""
@@ -213,7 +216,9 @@ class NumericPredictor:
         found = search(decoder, memory, anchors, self._forms, beams=self.card.beams)
         return [
             {
-                target: answer_of(distribution, self.scale(target, known))
+                target: widened(
+                    answer_of(distribution, self.scale(target, known)), self.card.widths.get(target, 0.0)
+                )
                 for target, distribution in zip(TARGETS, distributions, strict=True)
                 if target in self.card.targets
             }

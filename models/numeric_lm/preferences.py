@@ -1,8 +1,7 @@
 """Preferences: triplets of a question, a right and a predicted answer, and the loss that learns from them.
 
-Source: LLMulator section 5.1 and equation 2, which is direct preference optimisation (Rafailov et al. 2023,
-equation 7). The rest of a loss, optional here, is that of Pang et al. 2024: cross-entropy of the right
-answer, without which the probability of both answers may fall.
+Source: LLMulator section 5.1 and equation 2: direct preference optimisation (Rafailov et al. 2023).
+The loss may add the cross-entropy of the right answer; without it the probability of both answers may fall.
 """
 
 from __future__ import annotations
@@ -52,9 +51,7 @@ class Likelihoods(NamedTuple):
 
 
 class ReplayBuffer:
-    """The latest preferences, up to a window; a window of 1 makes every update from the last profile
-    alone.
-    """
+    """The latest preferences, up to a window; with a window of 1 the last profile alone decides an update."""
 
     def __init__(self, window: int) -> None:
         self._known: deque[Preference] = deque(maxlen=window)

@@ -1,8 +1,8 @@
 """Prompts as blocks {G, Op, Params, data} with a block of features, and as arrays of tokens.
 
 Blocks stand in the order graph, operators, parameters, features, data. A block only ever reads blocks before
-it (`network.reads`), so a causal language model can read the same prompt, and a changed parameter or changed
-data leave the long blocks as they are.
+it (`network.reads`), so a causal language model can read the same prompt, and other parameters or data leave
+the long blocks as they are.
 """
 
 from __future__ import annotations

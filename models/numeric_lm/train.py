@@ -16,9 +16,11 @@ from models.leaderboard import Prediction
 from models.numeric_lm import TrainOptions
 from models.numeric_lm.answers import TARGETS, classes_of
 from models.numeric_lm.data import STAGES, Example, LevelData, estimates_of, load_examples
+from models.numeric_lm.intervals import Judged, conformal_widths, coverage, widened
 from models.numeric_lm.network import AnswerBatch, NumericNetwork, PromptBatch, pad_prompts
 from models.numeric_lm.predictor import Card, NumericPredictor, anchors_of, batches_by_length, build_network
 from models.numeric_lm.prompts import Block, EncodedPrompt, Kind, PromptEncoder, blocks_of
+from models.numeric_lm.search import Answer
 from models.numeric_lm.tokens import PromptTokenizer, train_tokenizer
 from models.tasks import DatasetError
 from models.training import Fit, Training, fit
@@ -90,11 +92,14 @@ def _train(data: TrainingInput, level: str) -> Trained:
     encoded = encode_examples(examples, prompts, estimates, card)
     fitted = fit_network(encoded, [e.design.part for e in examples], card, data, tokenizer.size)
     predictor = NumericPredictor(card, fitted.network)
-    judged = [row for row, example in enumerate(examples) if example.design.part in _JUDGED]
-    answers = predictor.answer([prompts[row] for row in judged], [estimates[row] for row in judged])
-    values = [{target: answer.value for target, answer in own.items()} for own in answers]
+    rows = [row for row, example in enumerate(examples) if example.design.part in _JUDGED]
+    answers = predictor.answer([prompts[row] for row in rows], [estimates[row] for row in rows])
+    judged = _judged([examples[row] for row in rows], answers)
+    widths = conformal_widths(one for _, one in judged if one.part == "validation")
+    covered = [replace(one, answer=widened(one.answer, widths.get(one.target, 0.0))) for _, one in judged]
+    card = card.model_copy(update={"widths": widths})
     return Trained(
-        files=predictor.files,
+        files=NumericPredictor(card, fitted.network).files,
         seen_groups=card.seen_groups,
         curves=fitted.curves,
         summary={
@@ -104,8 +109,9 @@ def _train(data: TrainingInput, level: str) -> Trained:
             "train_tokens": float(
                 sum(len(prompts[n]) for n, e in enumerate(examples) if e.design.part == "train")
             ),
+            **coverage(covered),
         },
-        predictions=_predictions([examples[row] for row in judged], values),
+        predictions=[_prediction(*pair) for pair in judged],
         split=options.split,
         resamples=options.bootstrap_resamples,
     )
@@ -312,18 +318,51 @@ class _Fit(Training[NumericNetwork]):
         return 0.02 + 0.98 * 0.5 * (1.0 + math.cos(math.pi * (done - _WARM_UP) / (1.0 - _WARM_UP)))
 
 
-def _predictions(examples: Sequence[Example], values: Sequence[Mapping[str, float]]) -> list[Prediction]:
-    """One record per run and target that has a label."""
-    return [
-        Prediction(
-            design_id=example.design.design_id,
-            group=example.design.group,
-            part=example.design.part,
-            target=target,
-            actual=example.labels[target],
-            predicted=value,
+def judge_examples(predictor: NumericPredictor, examples: Sequence[Example]) -> list[tuple[Example, Judged]]:
+    """Answers of a trained predictor to examples of its level, with their labels."""
+    prompts = [
+        predictor.encoder.encode(
+            blocks_of(
+                example.query,
+                example.design.loops,
+                features=example.features,
+                liberty=predictor.card.liberty,
+                program=predictor.card.program,
+            )
         )
-        for example, own in zip(examples, values, strict=True)
-        for target, value in own.items()
+        for example in examples
+    ]
+    answers = predictor.answer(prompts, [estimates_of(example.features) for example in examples])
+    return _judged(examples, answers)
+
+
+def _judged(
+    examples: Sequence[Example], answers: Sequence[Mapping[str, Answer]]
+) -> list[tuple[Example, Judged]]:
+    """One answer per run and target that has a label."""
+    return [
+        (
+            example,
+            Judged(
+                target=target,
+                group=example.design.group,
+                part=example.design.part,
+                actual=example.labels[target],
+                answer=answer,
+            ),
+        )
+        for example, own in zip(examples, answers, strict=True)
+        for target, answer in own.items()
         if target in example.labels
     ]
+
+
+def _prediction(example: Example, judged: Judged) -> Prediction:
+    return Prediction(
+        design_id=example.design.design_id,
+        group=judged.group,
+        part=judged.part,
+        target=judged.target,
+        actual=judged.actual,
+        predicted=judged.answer.value,
+    )

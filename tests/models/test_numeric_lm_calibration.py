@@ -1,6 +1,4 @@
-"""Calibration: the preference loss against its closed form, the replay buffer, and that a program is
-learned.
-"""
+"""Calibration: the preference loss against its closed form, the replay buffer, a program that is learned."""
 
 from __future__ import annotations
 
@@ -101,9 +99,8 @@ def test_the_gradient_of_the_preference_loss_is_its_closed_form() -> None:
     logits = torch.randn(shape, dtype=torch.float64, requires_grad=True)
     reference = torch.randn(shape, dtype=torch.float64)
     chosen, rejected = (torch.randint(0, 5, shape[:3]) for _ in range(2))
-    known = [
-        log_probability(values, own)[:, 0] for values in (logits, reference) for own in (chosen, rejected)
-    ]
+    pairs = [(values, answer) for values in (logits, reference) for answer in (chosen, rejected)]
+    known = [log_probability(*pair)[:, 0] for pair in pairs]
     dpo_loss(Likelihoods(*known[:2]), Likelihoods(*known[2:]), beta).backward()
     margin = beta * ((known[0] - known[2]) - (known[1] - known[3])).detach()
     weight = (beta * torch.sigmoid(-margin) / shape[0]).view(-1, 1, 1, 1)

@@ -1,0 +1,290 @@
+"""Experiments of the numeric language model, each beside the paper's table (LLMulator section 7).
+
+    python -m tests.benchmarks.numeric_lm_experiments NAME --tables FOLDER [--level hls] [-o OPTION=VALUE]
+
+Every variant trains on the same tables with the same options: `-o share=0.2 -o max_epochs=3` is a small one
+for all. Errors are mean absolute percentage errors. NAME:
+
+* `encoding`: with and without symbol isolation, by workload (Table 3, NoEnc);
+* `forms`: fixed digits of three bases, and sign, exponent, mantissa;
+* `synthesizer`: all programs against those of stage ast alone (Table 7; `--predictor tlp` for Table 8);
+* `sizes`: three sizes (Table 10);
+* `confidence`: correlation of confidence and squared error of flip-flops (Table 6), coverage of intervals;
+* `delays`: error of cycles by memory delay (Figure 12);
+* `edges`: error above the 95th percentile of the training labels (section 7.2).
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import yaml
+
+from models.base import TrainOutcome
+from models.catalogue import PredictorSpec, predictor_named
+from models.leaderboard import Prediction
+from models.metrics import spearman
+from models.model_files import PREDICTIONS_FILE
+from models.numeric_lm.data import load_examples
+from models.numeric_lm.intervals import Judged, coverage
+from models.numeric_lm.predictor import NumericPredictor
+from models.numeric_lm.train import judge_examples
+from pipelines.programs import EVALUATION_WORKLOADS
+from pipelines.schemas import LabelRow, read_table, scan_table, table_spec, write_table
+
+PAPER = {
+    "encoding": "NoEnc -> ours: power 23.7 -> 10.2, area 11.9 -> 9.6, FF 24.7 -> 14.2 % (14 workloads)",
+    "forms": "no such comparison",
+    "synthesizer": "No-A -> all: power 25.5 -> 10.2, area 27.1 -> 9.6, FF 24.0 -> 14.2 %",
+    "sizes": "cycles: 0.5B 22.9, 1B 16.4, 8B 15.3 %",
+    "confidence": "Pearson correlation of the last logit and squared FF error: -0.44 over 12 samples",
+    "delays": "cycles: 2, 5, 10 seen and 15 unseen: 20.8, 19.6, 16.4, 21.4 %",
+    "edges": "power of T5: 10.9 %, TLP 14.4 %",
+}
+SIZES = {"small": (64, 1), "middle": (128, 3), "large": (192, 4)}
+_STATIC_ORDER = ("power_mw", "area_um2", "flip_flop_count", "latency_cycles", "delay_ns")
+Errors = Mapping[str, float]
+
+
+# ---- training ----------------------------------------------------------------------------------------
+
+
+class Trainer:
+    """Trains variants of one predictor on one folder of tables."""
+
+    def __init__(self, spec: PredictorSpec, tables: Path, out: Path, settings: Mapping[str, Any]) -> None:
+        self.spec, self.tables, self.out, self.settings = spec, tables, out, settings
+
+    def train(self, name: str, tables: Path | None = None, **changes: Any) -> TrainOutcome:
+        """Train a variant, or return the same training done before."""
+        options = self.spec.options(**{**self.settings, **changes})
+        return self.spec.train(tables or self.tables, options, folder=self.out / f"{self.spec.name}-{name}")
+
+    def predictions(self, name: str, tables: Path | None = None, **changes: Any) -> list[Prediction]:
+        """Predictions of a variant."""
+        folder = self.train(name, tables, **changes).folder
+        return [Prediction(**row) for row in json.loads((folder / PREDICTIONS_FILE).read_bytes())]
+
+
+def without_synthesizer(tables: Path, folder: Path) -> Path:
+    """The tables with the training labels of stage ast alone."""
+    (folder / "tables").mkdir(parents=True, exist_ok=True)
+    for table in (tables / "tables").iterdir():
+        if table.name != "labels" and not (folder / "tables" / table.name).exists():
+            (folder / "tables" / table.name).symlink_to(table.resolve(), target_is_directory=True)
+    stages = {p.program_id: p.stage for p in read_table(tables, table_spec("programs"))}
+    parts = {s.program_id: s.part for s in read_table(tables, table_spec("splits"))}
+    programs = {d.design_id: d.program_id for d in read_table(tables, table_spec("designs"))}
+
+    def is_kept(row: LabelRow) -> bool:
+        program = programs[row.design_id]
+        return parts.get(program) != "train" or stages[program] == "ast"
+
+    rows = [row for row in read_table(tables, table_spec("labels")) if is_kept(row)]
+    write_table(folder, table_spec("labels"), rows, "all")
+    return folder
+
+
+# ---- figures -----------------------------------------------------------------------------------------
+
+
+def errors_by_target(predictions: Iterable[Prediction], part: str) -> Errors:
+    """Mean absolute percentage error by target on a part."""
+    by_target: dict[str, list[float]] = defaultdict(list)
+    for one in predictions:
+        if one.part == part:
+            by_target[one.target].append(abs(one.predicted / one.actual - 1))
+    return {target: float(np.mean(own)) for target, own in by_target.items()}
+
+
+def errors_by_workload(predictions: Iterable[Prediction], tables: Path) -> dict[str, Errors]:
+    """Mean absolute percentage errors by workload of the paper and target."""
+    names = {workload.name for workload in EVALUATION_WORKLOADS}
+    designs = scan_table(tables, table_spec("designs")).select("design_id", "program_id")
+    programs = scan_table(tables, table_spec("programs")).select("program_id", "name")
+    known = dict(designs.join(programs, on="program_id").select("design_id", "name").collect().iter_rows())
+    found: dict[str, list[Prediction]] = defaultdict(list)
+    for one in predictions:
+        name = known[one.design_id]
+        name = name if name in names else name.rpartition("-")[0]
+        if one.part == "evaluation" and name in names:
+            found[name].append(one)
+    return {name: errors_by_target(found[name], "evaluation") for name in sorted(found)}
+
+
+def _variants(variants: Mapping[str, Sequence[Prediction]]) -> dict[str, Errors]:
+    return {
+        f"{name}, {part}": errors_by_target(own, part)
+        for name, own in variants.items()
+        for part in ("test", "evaluation")
+    }
+
+
+# ---- experiments -------------------------------------------------------------------------------------
+
+
+def encoding(trainer: Trainer) -> dict[str, Errors]:
+    """With and without symbol isolation and magnitudes, by workload."""
+    variants = {
+        "ours": trainer.predictions("ours"),
+        "NoEnc": trainer.predictions("noenc", isolated=False, magnitudes=False),
+    }
+    rows = _variants(variants)
+    for name, own in variants.items():
+        for workload, errors in errors_by_workload(own, trainer.tables).items():
+            rows[f"{workload}, {name}"] = errors
+    return rows
+
+
+def forms(trainer: Trainer) -> dict[str, Errors]:
+    """Digits in three bases, and sign, exponent, mantissa."""
+    variants = {f"digits {base}": trainer.predictions(f"digits-{base}", base=base) for base in (2, 10, 16)}
+    variants["scientific 10"] = trainer.predictions("scientific", answer="scientific")
+    return _variants(variants)
+
+
+def synthesizer(trainer: Trainer) -> dict[str, Errors]:
+    """Training programs of all stages against those of stage ast."""
+    alone = without_synthesizer(trainer.tables, trainer.out / "ast-tables")
+    return _variants({"all": trainer.predictions("ours"), "No-A": trainer.predictions("ast", alone)})
+
+
+def sizes(trainer: Trainer) -> dict[str, Errors]:
+    """Three sizes."""
+    return _variants(
+        {
+            name: trainer.predictions(name, width=width, decoder_width=width, layers=layers)
+            for name, (width, layers) in SIZES.items()
+        }
+    )
+
+
+def confidence(trainer: Trainer) -> dict[str, Errors]:
+    """Correlations of confidence and error over the rows of a part, and coverage."""
+    outcome = trainer.train("ours")
+    predictor: NumericPredictor = trainer.spec.load(outcome.folder)
+    options = trainer.spec.options(**trainer.settings)
+    known = load_examples([trainer.tables], options, predictor.card.level)
+    examples = [e for e in known.examples if e.design.part in ("test", "evaluation")]
+    judged = [one for _, one in judge_examples(predictor, examples)]
+    rows: dict[str, Errors] = {}
+    for part in ("test", "evaluation"):
+        own = [one for one in judged if one.part == part]
+        flip_flops = [one for one in own if one.target == "flip_flop_count"]
+        rows[f"{part}, logit against squared error of flip-flops"] = _correlations(
+            [one.answer.logit for one in flip_flops],
+            [(one.answer.value - one.actual) ** 2 for one in flip_flops],
+        )
+        for target in _STATIC_ORDER:
+            rows[f"{part}, confidence against relative error of {target}"] = _relative(own, target)
+    covered = coverage(judged)
+    for part in ("test", "evaluation"):
+        rows[f"{part}, coverage of 90 % intervals"] = {
+            name.rpartition("/")[2]: value
+            for name, value in covered.items()
+            if name.startswith(f"coverage/{part}/")
+        }
+    return rows
+
+
+def _relative(judged: Sequence[Judged], target: str) -> Errors:
+    own = [one for one in judged if one.target == target]
+    return _correlations(
+        [one.answer.confidence for one in own], [(one.answer.value / one.actual - 1) ** 2 for one in own]
+    )
+
+
+def _correlations(confidences: Sequence[float], errors: Sequence[float]) -> Errors:
+    one, two = np.array(confidences), np.array(errors)
+    return {
+        "pearson": float(np.corrcoef(one, two)[0, 1]),
+        "pearson_of_log": float(np.corrcoef(one, np.log10(two + 1e-6))[0, 1]),
+        "spearman": float(spearman(one, two)),
+        "rows": float(len(one)),
+    }
+
+
+def delays(trainer: Trainer) -> dict[str, Errors]:
+    """Errors of cycles by memory delay."""
+    designs = scan_table(trainer.tables, table_spec("designs"))
+    delay = pl.col("memory_read_delay_cycles").cast(pl.String)
+    known = dict(designs.select("design_id", delay).collect().iter_rows())
+    rows: dict[str, Errors] = {}
+    predictions = [p for p in trainer.predictions("ours") if p.target == "latency_cycles"]
+    for value in sorted({known[p.design_id] for p in predictions}, key=int):
+        own = [p for p in predictions if known[p.design_id] == value]
+        for part in ("test", "evaluation"):
+            rows[f"delay {value}, {part}"] = errors_by_target(own, part)
+    return rows
+
+
+def edges(trainer: Trainer) -> dict[str, Errors]:
+    """Errors on labels above the 95th percentile of the training part."""
+    predictions = trainer.predictions("ours")
+    options = trainer.spec.options(**trainer.settings)
+    known = load_examples([trainer.tables], options, "text").examples
+    labels: dict[str, list[float]] = defaultdict(list)
+    for example in known:
+        if example.design.part == "train":
+            for target, value in example.labels.items():
+                labels[target].append(value)
+    limits = {target: float(np.quantile(own, 0.95)) for target, own in labels.items()}
+    high = [p for p in predictions if p.actual > limits[p.target]]
+    rest = [p for p in predictions if p.actual <= limits[p.target]]
+    return _variants({"above": high, "below": rest}) | {"limit": limits}
+
+
+EXPERIMENTS = {run.__name__: run for run in (encoding, forms, synthesizer, sizes, confidence, delays, edges)}
+
+
+# ---- the command -------------------------------------------------------------------------------------
+
+
+def table_text(rows: Mapping[str, Errors]) -> str:
+    """Rows as Markdown; errors are percentages."""
+    columns = list(dict.fromkeys(name for row in rows.values() for name in row))
+    lines = ["| | " + " | ".join(columns) + " |", "| --- |" + " --- |" * len(columns)]
+    for name, row in rows.items():
+        lines.append(f"| {name} | " + " | ".join(_cell(c, row.get(c)) for c in columns) + " |")
+    return "\n".join(lines)
+
+
+def _cell(column: str, value: float | None) -> str:
+    if value is None:
+        return ""
+    is_share = column in (*_STATIC_ORDER, "all") and abs(value) < 1000
+    return f"{100 * value:.1f}" if is_share else f"{value:.2f}"
+
+
+def main() -> None:
+    """Read the arguments, run one experiment, write its table and its rows as JSON."""
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("name", choices=EXPERIMENTS)
+    parser.add_argument("--tables", type=Path, required=True, help="folder that holds tables/")
+    parser.add_argument("--level", default="hls")
+    parser.add_argument("--predictor", default="", help="another predictor, for experiment synthesizer")
+    parser.add_argument("--out", type=Path, default=Path("data/experiments"))
+    parser.add_argument("-o", "--option", action="append", default=[], metavar="NAME=VALUE")
+    arguments = parser.parse_args()
+    settings = {
+        key: yaml.safe_load(value)
+        for key, _, value in (setting.partition("=") for setting in arguments.option)
+    }
+    spec = predictor_named(arguments.predictor or f"numeric-lm-{arguments.level}")
+    trainer = Trainer(spec, arguments.tables, arguments.out, settings)
+    rows = EXPERIMENTS[arguments.name](trainer)
+    arguments.out.mkdir(parents=True, exist_ok=True)
+    (arguments.out / f"{arguments.name}-{spec.name}.json").write_text(json.dumps(rows, indent=1) + "\n")
+    sys.stdout.write(f"{table_text(rows)}\n\nThe paper: {PAPER[arguments.name]}\n")
+
+
+if __name__ == "__main__":
+    main()
