@@ -157,7 +157,7 @@ def test_stage_rejects_an_unknown_name(project: Path) -> None:
     assert found.exit_code == 1
     assert found.stderr == (
         "simfoundry: unknown stage: paint; accepted: programs, designs, features, labels, design_features, "
-        "network, fabric, pragmas, run_features, models, records, simulations, report\n"
+        "network, accelerators, fabric, pragmas, run_features, models, records, simulations, report\n"
     )
 
 
