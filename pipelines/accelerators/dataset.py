@@ -242,7 +242,7 @@ class _HardwareWork:
     def label(self, row: CompiledNetworkRow) -> AcceleratorLabelRow:
         """The label of a compiled network, from the cache where it is."""
         version = label_version(self.tools.liberty)
-        key = content_hash(version, row.compiled_id, row.flow)
+        key = content_hash(version, row.compiled_id, row.dataflow)
         fields: dict[str, Any] = self.cache.cached(
             _LABELS, key, lambda: self._made(row), dict, statuses=_status
         )
@@ -252,7 +252,7 @@ class _HardwareWork:
     def _made(self, row: CompiledNetworkRow) -> dict[str, Any]:
         start = stopwatch()
         network = network_of(drawn_network(row.family, row.scale, row.seed), row.family)
-        label = label_network(self._labeller(), network, row.flow or "weight")
+        label = label_network(self._labeller(), network, row.dataflow or "weight")
         return asdict(label_row(row, label, label_version(self.tools.liberty), stopwatch() - start))
 
 
@@ -337,7 +337,7 @@ def compiled_row(hardware: Hardware, drawn: tuple[str, str, int], group: str) ->
 def block_columns(compiled: Compiled) -> dict[str, Any]:
     """Columns of a compiled network that a predictor reads."""
     return {
-        "flow": compiled.flow,
+        "dataflow": compiled.flow,
         "estimated_cycles": compiled.estimated_cycles,
         "multiplications": sum(block.multiplications for block in compiled.blocks),
         "block_kinds": tuple(block.kind for block in compiled.blocks),

@@ -75,16 +75,16 @@ def test_counts_equal_those_of_the_listed_commands(number: int) -> None:
                 assert count_commands(job, hardware) == count_stream(commands, hardware)
 
 
-def test_the_hierarchy_is_that_of_the_verilog() -> None:
-    hardware = Hardware(rows=2, columns=4, tile_columns=2, dataflow="both", scratchpad_rows=64)
+def test_the_hierarchy_is_that_of_the_verilog(bench: Bench) -> None:
+    hardware = bench.hardware
     netlist = read_verilog(core_verilog(hardware), top=CORE)
     elaborated: Counter[str] = Counter()
     stack = [CORE]
     while stack:
         for cell in netlist.modules[stack.pop()].cells:
-            if cell.type in netlist.modules:
-                stack.append(cell.type)
-                elaborated[_plain(cell.type)] += 1
+            if cell.kind in netlist.modules:
+                stack.append(cell.kind)
+                elaborated[_plain(cell.kind)] += 1
     ours = Counter(
         module.kind.split("_ws")[0].split("_wos")[0].split("_os")[0] for module in hierarchy(hardware)
     )

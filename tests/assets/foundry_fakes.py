@@ -409,7 +409,7 @@ def make_accelerators(
     on_progress(Progress(step="accelerators", done=1, total=1, failed=0, latest="one"))
     key = content_hash(group.name)
     ids = {"compiled_id": key, "accelerator_id": key, "status": "ok"}
-    compiled = {"group": group.name, "family": "mlp", "scale": "tiny", "flow": "weight"}
+    compiled = {"group": group.name, "family": "mlp", "scale": "tiny", "dataflow": "weight"}
     compiled |= {f"split_{name}": "train" for name in ("random", "scale", "arch1", "arch2")}
     label = {"outputs_equal": True, "energy_nj": 1.0, "core_energy_nj": 1.0, "layer_energy_nj": (1.0,)}
     label |= {"layer_cycles": (1,), "latency_cycles": 1, "memory_energy_nj": 0.0, "power_mw": 1.0}

@@ -43,6 +43,8 @@ COMMANDS = [
     "pragmas",
     "place",
     "simulate",
+    "power",
+    "explore",
 ]
 ADD = "void add(int a[4], int b[4]) {\n  for (int i = 0; i < 4; i++) a[i] = a[i] + b[i];\n}\n"
 
