@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING, Any, Literal
@@ -19,6 +19,7 @@ from pipelines.identity import content_hash
 from pipelines.schemas import ProgramRow, PromotionRow, read_table, table_spec
 
 if TYPE_CHECKING:
+    from models.compile_power.data import Pair
     from models.pnr_gnn.data import PlacedGraph
 
 RESAMPLES = 1000
@@ -183,6 +184,8 @@ def reference_groups(reference: Reference) -> frozenset[str]:
         return frozenset(reference.parts)
     if reference.split == "fold":
         return frozenset(graph.layer for graph in _reference_graphs(reference))
+    if reference.split == "random":
+        return frozenset(pair.compiled_id for pair in _reference_pairs(reference))
     rows = read_table(reference.folder, table_spec("splits"))
     return frozenset(r.group for r in rows if r.split == reference.split and r.part in reference.parts)
 
@@ -325,6 +328,36 @@ def _reference_graphs(reference: Reference) -> list[PlacedGraph]:
         chosen = read_placed([reference.folder], groups=[group], folds=[int(fold) for fold in folds])
         graphs |= {graph.graph_id: graph for graph in chosen}
     return [graphs[key] for key in sorted(graphs)]
+
+
+def accelerator_reference(reference: Reference) -> ReferenceSet:
+    """Labelled pairs; the error of a pair is the mean over power and energy.
+
+    The baseline is the analytical model, scaled by the median ratio to the labels of the training part.
+    """
+    from models.compile_power.baselines import analytical
+
+    def labels(pairs: Sequence[Pair]) -> Vector:
+        return np.array([(pair.power_mw, pair.energy_nj) for pair in pairs], np.float64)
+
+    judged, known = (_reference_pairs(replace(reference, parts=(part,))) for part in ("test", "train"))
+    actual = labels(judged)
+    factor = np.median(labels(known) / analytical(known), axis=0)
+
+    def score(predictor: Any) -> Vector:
+        return _relative(np.exp(predictor.logarithms(judged)), actual).mean(axis=1)
+
+    baseline = _relative(factor * analytical(judged), actual).mean(axis=1)
+    groups = {pair.compiled_id: pair.accelerator_id for pair in judged}
+    return _reference_set([pair.compiled_id for pair in judged], groups, baseline, score)
+
+
+def _reference_pairs(reference: Reference) -> list[Pair]:
+    """Labelled pairs of parts."""
+    from models.compile_power.data import read_pairs
+
+    pairs = read_pairs([reference.folder])
+    return [p for p in pairs if p.power_mw is not None and p.parts[reference.split] in reference.parts]
 
 
 def program_reference(reference: Reference) -> ReferenceSet:

@@ -289,7 +289,12 @@ ACCELERATOR_POWER = Task(
         Column(name="hardware", kind="string", example="{}"),
         Column(name="compiled", kind="string", example=_EXAMPLE_COMPILED),
     ),
-    reference=None,
+    reference=Reference(
+        release="releases/accelerators-v1",
+        split="random",
+        parts=("test",),
+        minimum_programs=50,
+    ),
     reference_set="models.gate:accelerator_reference",
 )
 

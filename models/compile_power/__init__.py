@@ -37,20 +37,20 @@ class FitOptions:
     width: int = 64
     layers: int = 3
     heads: int = 4
-    software_epochs: int = 12
-    hardware_epochs: int = 30
+    software_epochs: int = 8
+    hardware_epochs: int = 8
     has_hardware: bool = True
     temperature: float = 0.2
     similar: float = 0.45
     dissimilar: float = 0.2
     wl_rounds: int = 2
-    epochs: int = 300
-    batch: int = 64
+    epochs: int = 100
+    batch: int = 32
     learning_rate: float = 3e-3
     weight_decay: float = 1e-3
     dropout: float = 0.05
     energy_weight: float = 1.0
-    members: int = 5
+    members: int = 3
     validation_share: float = 0.15
 
 

@@ -197,15 +197,17 @@ def pretrain_hardware(
         torch.manual_seed(seed)
         return HardwareEncoder(**sizes).eval(), []
     trees = [tree_of(configuration, options.wl_rounds) for configuration in distinct]
+    similarity = similarities(trees)
     generator = torch.Generator().manual_seed(seed)
 
     def batches(epoch: int) -> Iterator[_HardwareBatch]:
         del epoch
         order = torch.randperm(len(trees), generator=generator).tolist()
         for start in range(0, len(order), _TREE_BATCH):
-            chosen = [trees[i] for i in order[start : start + _TREE_BATCH]]
+            chosen = order[start : start + _TREE_BATCH]
             if len(chosen) > 1:
-                yield _HardwareBatch(hardware_graphs(chosen), similarities(chosen))
+                own = similarity[chosen][:, chosen]
+                yield _HardwareBatch(hardware_graphs([trees[i] for i in chosen]), own)
 
     steps = -(-len(trees) // _TREE_BATCH) * options.hardware_epochs
     fitted = fit(
@@ -221,7 +223,11 @@ def pretrain_hardware(
 
 def similarities(trees: Sequence[Tree]) -> Tensor:
     """(trees, trees) WL similarity."""
-    return torch.tensor([[wl_similarity(one.words, other.words) for other in trees] for one in trees])
+    result = torch.eye(len(trees))
+    for i, one in enumerate(trees):
+        for j in range(i):
+            result[i, j] = result[j, i] = wl_similarity(one.words, trees[j].words)
+    return result
 
 
 # ---- stage 2 ---------------------------------------------------------------------------------------

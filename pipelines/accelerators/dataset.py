@@ -104,10 +104,10 @@ def drawn_hardware(seed: int, number: int, *, is_small: bool) -> Hardware:
     """
     if seed == number == 0:
         return small_default() if is_small else Hardware()
-    random = Random(f"hardware {seed} {number} {is_small}")  # noqa: S311
+    generator = Random(f"hardware {seed} {number} {is_small}")  # noqa: S311
     while True:
         try:
-            return Hardware(**_draw(random, is_small=is_small))
+            return Hardware(**_draw(generator, is_small=is_small))
         except ValidationError:
             continue
 
@@ -119,33 +119,33 @@ def small_default() -> Hardware:
     )
 
 
-def _draw(random: Random, *, is_small: bool) -> dict[str, Any]:
+def _draw(generator: Random, *, is_small: bool) -> dict[str, Any]:
     sides = (2, 2, 3, 4) if is_small else (2, 4, 8, 16, 32)
-    rows, columns = random.choice(sides), random.choice(sides)
+    rows, columns = generator.choice(sides), generator.choice(sides)
     return {
         "rows": rows,
         "columns": columns,
-        "tile_rows": random.choice([t for t in (1, 1, 2) if rows % t == 0]),
-        "tile_columns": random.choice([t for t in (1, 1, 2) if columns % t == 0]),
-        "dataflow": random.choice(("weight", "weight", "output", "both")),
-        "weight_buffers": random.choice((1, 2)),
-        "input_bits": random.choice((4, 6, 8, 8)),
-        "accumulator_bits": random.choice((16, 20, 24) if is_small else (20, 24, 32)),
-        "scratchpad_rows": random.choice((32, 64, 128) if is_small else (256, 1024, 4096, 16384)),
-        "scratchpad_banks": random.choice((1, 2, 4)),
-        "accumulator_rows": random.choice((16, 32, 64) if is_small else (64, 256, 1024)),
-        "accumulator_banks": random.choice((1, 2)),
-        "load_queue": random.choice((2, 4, 8)),
-        "execute_queue": random.choice((2, 4, 8)),
-        "store_queue": random.choice((1, 2, 4)),
-        "dma_bytes": random.choice((1, 2, 4, 8)),
-        "dma_requests": random.choice((1, 2, 4, 8, 16)),
-        "transposer": random.choice((False, True)),
-        "scale_lanes": random.choice([lanes for lanes in (1, 1, 2) if columns % lanes == 0]),
-        "scale_bits": random.choice((0, 4, 6, 8)),
-        "pooling": random.choice((False, True)),
-        "activation": random.choice(("none", "relu", "clip")),
-        "memory_latency_cycles": random.choice((2, 4, 8, 16)),
+        "tile_rows": generator.choice([t for t in (1, 1, 2) if rows % t == 0]),
+        "tile_columns": generator.choice([t for t in (1, 1, 2) if columns % t == 0]),
+        "dataflow": generator.choice(("weight", "weight", "output", "both")),
+        "weight_buffers": generator.choice((1, 2)),
+        "input_bits": generator.choice((4, 6, 8, 8)),
+        "accumulator_bits": generator.choice((16, 20, 24) if is_small else (20, 24, 32)),
+        "scratchpad_rows": generator.choice((32, 64, 128) if is_small else (256, 1024, 4096, 16384)),
+        "scratchpad_banks": generator.choice((1, 2, 4)),
+        "accumulator_rows": generator.choice((16, 32, 64) if is_small else (64, 256, 1024)),
+        "accumulator_banks": generator.choice((1, 2)),
+        "load_queue": generator.choice((2, 4, 8)),
+        "execute_queue": generator.choice((2, 4, 8)),
+        "store_queue": generator.choice((1, 2, 4)),
+        "dma_bytes": generator.choice((1, 2, 4, 8)),
+        "dma_requests": generator.choice((1, 2, 4, 8, 16)),
+        "transposer": generator.choice((False, True)),
+        "scale_lanes": generator.choice([lanes for lanes in (1, 1, 2) if columns % lanes == 0]),
+        "scale_bits": generator.choice((0, 4, 6, 8)),
+        "pooling": generator.choice((False, True)),
+        "activation": generator.choice(("none", "relu", "clip")),
+        "memory_latency_cycles": generator.choice((2, 4, 8, 16)),
         "clock_period_ns": 20.0,
     }
 
@@ -242,7 +242,7 @@ class _HardwareWork:
     def label(self, row: CompiledNetworkRow) -> AcceleratorLabelRow:
         """The label of a compiled network, from the cache where it is."""
         version = label_version(self.tools.liberty)
-        key = content_hash(version, row.compiled_id, row.flow)
+        key = content_hash(version, row.compiled_id, row.dataflow)
         fields: dict[str, Any] = self.cache.cached(
             _LABELS, key, lambda: self._made(row), dict, statuses=_status
         )
@@ -252,7 +252,7 @@ class _HardwareWork:
     def _made(self, row: CompiledNetworkRow) -> dict[str, Any]:
         start = stopwatch()
         network = network_of(drawn_network(row.family, row.scale, row.seed), row.family)
-        label = label_network(self._labeller(), network, row.flow or "weight")
+        label = label_network(self._labeller(), network, row.dataflow or "weight")
         return asdict(label_row(row, label, label_version(self.tools.liberty), stopwatch() - start))
 
 
@@ -337,7 +337,7 @@ def compiled_row(hardware: Hardware, drawn: tuple[str, str, int], group: str) ->
 def block_columns(compiled: Compiled) -> dict[str, Any]:
     """Columns of a compiled network that a predictor reads."""
     return {
-        "flow": compiled.flow,
+        "dataflow": compiled.flow,
         "estimated_cycles": compiled.estimated_cycles,
         "multiplications": sum(block.multiplications for block in compiled.blocks),
         "block_kinds": tuple(block.kind for block in compiled.blocks),

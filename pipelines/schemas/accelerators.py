@@ -42,7 +42,7 @@ class CompiledNetworkRow:
     parameter_count: int = column("Weights and biases of the network.")
     status: str = column("Outcome.", choices=STATUSES)
     reason: str | None = column("Why the status is not ok.")
-    flow: str | None = column("Dataflow that the compiler chose.", choices=("weight", "output"))
+    dataflow: str | None = column("Dataflow that the compiler chose.", choices=("weight", "output"))
     estimated_cycles: int | None = column("Cycles by the compiler's closed form.", unit="cycles")
     multiplications: int | None = column("Multiplications without those by structural zeros.")
     block_kinds: tuple[str, ...] = column("Layer type of every block.")

@@ -13,6 +13,7 @@ import pytest
 import yaml
 from foundry_fakes import FEW_OVERRIDES
 
+import pipelines.accelerators.dataset
 import pipelines.fabric.dataset
 import pipelines.network.runs
 import pipelines.pragmas.search
@@ -31,6 +32,7 @@ from models.registry import Registration
 
 ROOT = Path(__file__).resolve().parents[2]
 FAKES = {
+    pipelines.accelerators.dataset: ("make_accelerators",),
     designs_step: ("plan_designs",),
     labels_step: ("label_designs", "cross_check_designs"),
     features_step: ("extract_features",),

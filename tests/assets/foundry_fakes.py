@@ -8,6 +8,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from models.catalogue import PredictorSpec
+from pipelines.accelerators.dataset import AcceleratorGroup, AcceleratorTables
 from pipelines.fabric.dataset import FabricTables, PlacementGroup
 from pipelines.features import FeatureTables
 from pipelines.identity import content_hash
@@ -17,8 +18,11 @@ from pipelines.pragmas.search import exploration_ids
 from pipelines.rtlreuse.dataset import SimulationGroup
 from pipelines.schemas import (
     CROSS_CHECKS,
+    AcceleratorLabelRow,
+    AcceleratorRow,
     CdfgEdgeRow,
     CdfgNodeRow,
+    CompiledNetworkRow,
     CrossCheckRow,
     DesignRow,
     DirectiveOutcomeRow,
@@ -56,7 +60,7 @@ def _filled(table: str, values: dict[str, Any]) -> dict[str, Any]:
     """Values for every declared column; those not given are null, or zero where null is not allowed."""
     zeros: dict[str, Any] = {"string": "", "int64": 0, "double": 0.0, "bool": False}
     columns = table_spec(table).columns
-    defaults = {c.name: None if c.nullable else zeros[str(c.arrow_type)] for c in columns}
+    defaults = {c.name: None if c.nullable else zeros.get(str(c.arrow_type), ()) for c in columns}
     return {**defaults, **values}
 
 
@@ -396,6 +400,24 @@ def make_placements(
         nodes=[FabricNodeRow(**_filled("fabric_nodes", node)) for node in nodes],
         edges=[FabricEdgeRow(**_filled("fabric_edges", edge))],
         placements=[PlacementRow(**_filled("placements", placement))],
+    )
+
+
+def make_accelerators(
+    group: AcceleratorGroup, *, on_progress: Callable[[Progress], None], **_: Any
+) -> AcceleratorTables:
+    on_progress(Progress(step="accelerators", done=1, total=1, failed=0, latest="one"))
+    key = content_hash(group.name)
+    ids = {"compiled_id": key, "accelerator_id": key, "status": "ok"}
+    compiled = {"group": group.name, "family": "mlp", "scale": "tiny", "dataflow": "weight"}
+    compiled |= {f"split_{name}": "train" for name in ("random", "scale", "arch1", "arch2")}
+    label = {"outputs_equal": True, "energy_nj": 1.0, "core_energy_nj": 1.0, "layer_energy_nj": (1.0,)}
+    label |= {"layer_cycles": (1,), "latency_cycles": 1, "memory_energy_nj": 0.0, "power_mw": 1.0}
+    hardware = {"configuration": "{}", "accelerator_id": key, "status": "ok"}
+    return AcceleratorTables(
+        accelerators=[AcceleratorRow(**_filled("accelerators", hardware))],
+        compiled=[CompiledNetworkRow(**_filled("compiled_networks", ids | compiled))],
+        labels=[AcceleratorLabelRow(**_filled("accelerator_labels", ids | label))],
     )
 
 

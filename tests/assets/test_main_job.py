@@ -277,6 +277,7 @@ def test_the_nightly_job_does_what_the_command_does(
     runs = instance.get_runs()
     counts = Counter(run.job_name for run in runs)
     by_partition = {"by_suite": 3, "by_group": 1, "by_placements": 1, "by_simulations": 1}
+    by_partition["by_accelerators"] = 2
     assert counts == {"everything": 1, **by_partition, "everything_else": 1}
     assert len({run.tags[RUN_TAG] for run in runs if run.job_name != "everything"}) == 1
 

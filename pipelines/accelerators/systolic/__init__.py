@@ -1,0 +1,1 @@
+"""A generator of the Gemmini kind, and its compiler: parameters, Verilog, tiling, commands, execution."""
