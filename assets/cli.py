@@ -557,9 +557,7 @@ def power(as_json: bool, **options: Any) -> None:
 
 @simfoundry.command()
 @click.argument("network", type=_SOURCE)
-@click.option(
-    "--budget-mw", required=True, type=click.FloatRange(min=0, min_open=True), help="Most power in mW."
-)
+@click.option("--budget-mw", required=True, type=_Finite(min=0, min_open=True), help="Most power in mW.")
 @click.option(
     "--candidates",
     default=200,

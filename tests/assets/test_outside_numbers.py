@@ -27,6 +27,9 @@ OPTIONS = (
     ("pragmas", "--area"),
     ("pragmas", "--solver-timeout"),
     ("pragmas", "--hls-timeout"),
+    ("calibrate", "--clock"),
+    ("calibrate", "--beta"),
+    ("explore", "--budget-mw"),
     ("release make", "--limit-minutes"),
     ("release make", "--size-limit"),
     ("release write", "--size-limit"),
@@ -106,4 +109,6 @@ def test_no_answer_has_what_json_has_not(number: float, monkeypatch: pytest.Monk
     monkeypatch.setattr("assets.commands.predict.predict_file", lambda **_: {"area_um2": number})
     found = CliRunner().invoke(simfoundry, ["predict", "f.c", "--top", "f", "--json"])
     assert found.exit_code == 1
-    assert found.stderr == "simfoundry: the answer has a number that JSON has not: NaN or an infinity\n"
+    assert (
+        json.loads(found.stderr)["error"] == "the answer has a number that JSON has not: NaN or an infinity"
+    )
