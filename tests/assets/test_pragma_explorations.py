@@ -180,5 +180,5 @@ def test_a_release_rejects_searches_of_another_configuration(searched: Settings,
 
 
 def test_a_release_rejects_an_unknown_table(searched: Settings, tmp_path: Path) -> None:
-    with pytest.raises(FoundryError, match="unknown table: luck; accepted: .*designs, "):
+    with pytest.raises(FoundryError, match=r"unknown table: luck; accepted: .*designs, "):
         release_tables(searched.deployment, "p", releases=tmp_path, tables=("luck",))
