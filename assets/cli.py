@@ -488,7 +488,9 @@ def place(as_json: bool, **options: Any) -> None:
     "--seed", default=0, show_default=True, type=click.IntRange(0, 2**63 - 1), help="Of the inputs."
 )
 @click.option(
-    "--inputs", type=_SOURCE, help="CSV file with a column per input port, instead of random values."
+    "--inputs",
+    type=_SOURCE,
+    help="CSV or Parquet file with a column per input port, instead of random values.",
 )
 @click.option(
     "--reset-cycles",
@@ -498,6 +500,25 @@ def place(as_json: bool, **options: Any) -> None:
     help="Cycles in which ports named like a reset are active; then they are inactive. 0 = random.",
 )
 @click.option("--vcd", type=_SOURCE, help="Write the ports of the first stimulus to this file.")
+@click.option(
+    "--toggles", type=_SOURCE, help="Write toggles of ports and registers to this .csv or .parquet file."
+)
+@click.option(
+    "--memory",
+    multiple=True,
+    metavar="NAME=FILE",
+    help="Hexadecimal words of a memory, such as top.u.words=image.hex. Repeat for several.",
+)
+@click.option("--threads", default=1, show_default=True, type=click.IntRange(1, 64), help="Of engine reuse.")
+@click.option(
+    "--batch",
+    default=1,
+    show_default=True,
+    type=click.IntRange(1, 16),
+    help="Cycles that a thread of engine reuse runs before it exchanges values with the others.",
+)
+@click.option("--checkpoint", type=_SOURCE, help="Write the state after the last cycle to this file.")
+@click.option("--resume", type=_SOURCE, help="Go on from this checkpoint.")
 @_as_json
 @_explained
 def simulate(as_json: bool, **options: Any) -> None:

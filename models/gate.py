@@ -292,6 +292,28 @@ def placement_reference(reference: Reference) -> ReferenceSet:
     return _reference_set([graph.graph_id for graph in graphs], groups, baseline, score)
 
 
+def engine_reference(reference: Reference) -> ReferenceSet:
+    """Designs of families; the error is the regret of the chosen engine, the baseline takes Verilator."""
+    from models.rtl_engine.data import read_measured, regret
+    from pipelines.rtlreuse import VERILATOR
+
+    designs = [d for d in read_measured([reference.folder]) if d.family in reference.parts]
+
+    def errors(choose: Callable[[Any, int, Sequence[str]], str]) -> Vector:
+        losses = [
+            regret(d, lambda cycles, engines, d=d: choose(d.features, cycles, engines)) for d in designs
+        ]
+        return np.array(losses, np.float64)
+
+    def take_verilator(_row: Any, _cycles: int, engines: Sequence[str]) -> str:
+        return VERILATOR if VERILATOR in engines else engines[0]
+
+    baseline = errors(take_verilator)
+    names = [design.design for design in designs]
+    groups = {design.design: design.family for design in designs}
+    return _reference_set(names, groups, baseline, lambda picker: errors(picker.choose))
+
+
 def _reference_graphs(reference: Reference) -> list[PlacedGraph]:
     """Graphs of parts: a group, or a group and a fold."""
     from models.pnr_gnn.data import read_placed

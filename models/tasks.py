@@ -8,10 +8,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
-Level = Literal["text", "static", "hls", "run", "network", "directives", "programs", "placements"]
+Level = Literal["text", "static", "hls", "run", "network", "directives", "programs", "placements", "rtl"]
 """What a predictor may look at: source text, what a front end reads, what high-level synthesis gives, that
 and a run of the cycle model, a network under traffic, a program with directives, programs that are varied, a
-placed and routed graph."""
+placed and routed graph, the structure of a Verilog design."""
 LABEL_TABLES = ("programs", "loops", "designs", "labels", "runs", "splits")
 DERIVED_TABLES = ("features", "loop_profiles", "run_features")
 """Tables that follow from programs, designs and runs; the release v1 has none of them."""
@@ -270,4 +270,29 @@ PROGRAM_VARIANTS = Task(
     ),
     reference=Reference(release="releases/v1", split="by_kernel_v1", parts=("test",), minimum_programs=50),
     reference_set="models.gate:program_reference",
+)
+
+RTL_ENGINE = Task(
+    name="rtl-engine",
+    tables=("simulations",),
+    targets={},
+    level="rtl",
+    metric="time of the chosen engine over that of the fastest, minus 1, at most 1, mean over 10^3, 10^5 and "
+    "10^7 cycles of a design",
+    baseline="Verilator",
+    question=(
+        Column(
+            name="verilog", kind="string", example="module top (input a, output b); assign b = a; endmodule"
+        ),
+        Column(name="top", kind="string", example="top"),
+        Column(name="cycles", kind="long", unit="cycle", example=100_000),
+        Column(name="engines", kind="string", example="reuse verilator"),
+    ),
+    reference=Reference(
+        release="releases/rtl-v1",
+        split="group",
+        parts=("gemmini", "mesh", "soc_4", "wide"),
+        minimum_programs=10,
+    ),
+    reference_set="models.gate:engine_reference",
 )

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import hashlib
+import os
+import platform
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
@@ -14,11 +17,12 @@ from pipelines.identity import content_hash
 from pipelines.rtlreuse.building import VERSION
 from pipelines.rtlreuse.designs import FAMILIES, DesignSource
 from pipelines.rtlreuse.elaboration import elaborate
-from pipelines.rtlreuse.engines import ENGINES
+from pipelines.rtlreuse.engines import ENGINES, VERILATOR
 from pipelines.rtlreuse.errors import RtlError
 from pipelines.rtlreuse.netlist import read_verilog
 from pipelines.rtlreuse.placement import place
 from pipelines.rtlreuse.simulator import Simulator
+from pipelines.rtlreuse.state import PLAIN_STATE
 from pipelines.rtlreuse.structure import Structure, analyse
 from pipelines.schemas import OK, TOOL_ERROR, SimulationRow
 from pipelines.tools import ToolMissing, stopwatch
@@ -26,6 +30,22 @@ from pipelines.workers import Outcome, ProgressCallback, run_all
 
 STEP = "simulations"
 _KIND, _ENGINES = "simulations", "engines"
+_MEASURED = (
+    "program_bytes",
+    "state_bytes",
+    "build_cpu_s",
+    "cycle_cpu_ns",
+    "machine",
+    "build_wall_s",
+    "run_wall_s",
+)
+_FEATURES = (
+    *("instances", "blocks", "nodes", "instance_nodes", "register_bits", "memory_bits"),
+    *("input_bits", "output_bits", "levels", "copied_words"),
+)
+_WIRE = "module top (input a, output b); assign b = a; endmodule"
+_RUN_S, _RUNS = 0.1, 3
+"""Seconds of a run that is timed, and how many of them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,18 +100,21 @@ def _rows_of_design(
     key = content_hash(VERSION, family, size, group.engines, group.cycles, group.stimuli, group.seeds)
     folder = cache.folder / _ENGINES
     rows: list[dict[str, Any]] = cache.cached(
-        _KIND, key, lambda: _simulate(family, size, group, folder), list
+        _KIND, key, lambda: simulate_design(family, size, group, folder), list
     )
     failed = any(row["status"] != OK for row in rows)
     return Outcome(result=rows, failed=failed, name=f"{family} {size}")
 
 
-def _simulate(family: str, size: int, group: SimulationGroup, folder: Path) -> list[dict[str, Any]]:
+def simulate_design(
+    family: str, size: int, group: SimulationGroup, folder: Path, *, engines: Sequence[str] = ()
+) -> list[dict[str, Any]]:
+    """Rows of a design. Args: folder: of compiled designs. engines: those of the group when empty."""
     source = FAMILIES[family](size)
     text = hashlib.sha256(source.verilog.encode()).hexdigest()
     features = design_features(source)
     rows: list[dict[str, Any]] = []
-    for engine in group.engines:
+    for engine in engines or group.engines:
         for seed in group.seeds:
             key = content_hash(VERSION, text, engine, group.cycles, group.stimuli, seed)
             rows.append(
@@ -115,7 +138,9 @@ def _result(
     source: DesignSource, engine: str, seed: int, group: SimulationGroup, folder: Path
 ) -> dict[str, Any]:
     """Status, digest and measured figures of one simulation; the simulator is built anew."""
-    figures = dict.fromkeys(("digest", "program_bytes", "build_wall_s", "run_wall_s"))
+    figures = dict.fromkeys(("digest", *_MEASURED))
+    if engine == VERILATOR:  # its runtime is compiled once per machine
+        ENGINES[engine](_WIRE, top="top", folder=folder)
     start = stopwatch()
     try:
         program = ENGINES[engine](source.verilog, top=source.top, folder=folder, stimuli=group.stimuli)
@@ -123,12 +148,17 @@ def _result(
         return {**figures, "status": TOOL_ERROR, "reason": str(error)}
     built = stopwatch()
     try:
-        result = Simulator(program).run(group.cycles, seed=seed)
+        simulator = Simulator(program)
+        result = simulator.run(group.cycles, seed=seed)
         return {
             "status": OK,
             "reason": None,
             "digest": content_hash([f"{int(d):x}" for d in result.digests]),
             "program_bytes": program.bytes,
+            "state_bytes": state_bytes(simulator),
+            "build_cpu_s": None,
+            "cycle_cpu_ns": cycle_cpu_ns(simulator),
+            "machine": machine(),
             "build_wall_s": built - start,
             "run_wall_s": result.wall_s,
         }
@@ -136,13 +166,41 @@ def _result(
         program.path.unlink(missing_ok=True)  # so that the time of the next build is measured
 
 
+def cycle_cpu_ns(simulator: Simulator) -> float:
+    """Processor time of a cycle of all stimuli: the best of runs that take `_RUN_S` each."""
+    cycles, spent = 1, 0.0
+    while spent < _RUN_S:
+        spent = simulator.run(cycles, seed=1).processor_s
+        cycles = max(cycles + 1, round(cycles * min(64.0, 1.3 * _RUN_S / max(spent, 1e-6))))
+    return 1e9 * min(simulator.run(cycles, seed=1).processor_s for _ in range(_RUNS)) / cycles
+
+
+def state_bytes(simulator: Simulator) -> int | None:
+    """Size of the state; None where it lies behind pointers."""
+    return simulator.state_bytes if simulator.program.engine in PLAIN_STATE else None
+
+
+def machine() -> str:
+    """Name of the processor and its cores."""
+    text = Path("/proc/cpuinfo").read_text() if Path("/proc/cpuinfo").is_file() else ""
+    names = re.findall(r"^model name\s*:\s*(.*)$", text, re.MULTILINE)
+    return f"{names[0] if names else platform.machine()}, {os.cpu_count()} cores"
+
+
 def design_features(source: DesignSource) -> dict[str, int | None]:
     """Sizes of a design that speed and build time follow from; none when our engine rejects it."""
-    names = ("instances", "blocks", "nodes", "instance_nodes", "register_bits", "memory_bits", "levels")
     try:
-        structure = analyse(elaborate(read_verilog(source.verilog, top=source.top)))
+        return {**verilog_features(source.verilog, source.top)}
     except RtlError:
-        return {**dict.fromkeys(names), "copied_words": None}
+        return dict.fromkeys(_FEATURES)
+
+
+def verilog_features(verilog: str, top: str) -> dict[str, int]:
+    """The same of Verilog.
+
+    Raises: RtlError: the design is rejected.
+    """
+    structure = analyse(elaborate(read_verilog(verilog, top=top)))
     moves = [m for m in place(structure).moves if m.source is not None]
     return {**_sizes(structure), "levels": structure.highest_level, "copied_words": len(moves)}
 
@@ -159,6 +217,8 @@ def _sizes(structure: Structure) -> dict[str, int]:
         "instance_nodes": sum(len(b.nodes) * counts[n] for n, b in blocks.items()),
         "register_bits": _weighted(bits, counts),
         "memory_bits": _weighted(words, counts),
+        "input_bits": sum(structure.design.inputs.values()),
+        "output_bits": sum(structure.design.outputs.values()),
     }
 
 

@@ -2,112 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from importlib.resources import files
 
 from pipelines.rtlreuse.errors import RtlError
+from pipelines.rtlreuse.riscv import demonstration
 
-_OUTPUT_STATIONARY = """
-module pe #(parameter W = 8, parameter P = 32) (
-    input clk, input rst, input clear, input drain,
-    input signed [W-1:0] a, input signed [W-1:0] b, input signed [P-1:0] above,
-    output reg signed [W-1:0] a_next, output reg signed [W-1:0] b_next, output reg signed [P-1:0] sum);
-  wire signed [P-1:0] product = a * b;
-  always @(posedge clk) begin
-    a_next <= a;
-    b_next <= b;
-    if (rst) sum <= 0;
-    else if (drain) sum <= above;
-    else if (clear) sum <= product;
-    else sum <= sum + product;
-  end
-endmodule
-
-module top #(parameter N = @N@, parameter M = @M@, parameter W = 8, parameter P = 32) (
-    input clk, input rst, input clear, input drain, input [N*W-1:0] left, input [M*W-1:0] up,
-    output [M*P-1:0] sums);
-  wire [W-1:0] a [0:N*(M+1)-1];
-  wire [W-1:0] b [0:(N+1)*M-1];
-  wire [P-1:0] s [0:(N+1)*M-1];
-  genvar i, j;
-  generate
-    for (i = 0; i < N; i = i + 1) begin : rows
-      assign a[i*(M+1)] = left[i*W +: W];
-      for (j = 0; j < M; j = j + 1) begin : columns
-        pe #(.W(W), .P(P)) u (.clk(clk), .rst(rst), .clear(clear), .drain(drain),
-          .a(a[i*(M+1)+j]), .b(b[i*M+j]), .above(s[i*M+j]),
-          .a_next(a[i*(M+1)+j+1]), .b_next(b[(i+1)*M+j]), .sum(s[(i+1)*M+j]));
-      end
-    end
-    for (j = 0; j < M; j = j + 1) begin : edges
-      assign b[j] = up[j*W +: W];
-      assign s[j] = {P{1'b0}};
-      assign sums[j*P +: P] = s[N*M+j];
-    end
-  endgenerate
-endmodule
-"""
-
-_WEIGHT_STATIONARY = """
-module pe #(parameter W = 8, parameter P = 32) (
-    input clk, input rst, input load, input signed [W-1:0] a, input signed [P-1:0] above,
-    output reg signed [W-1:0] a_next, output reg signed [P-1:0] below);
-  reg signed [W-1:0] weight;
-  always @(posedge clk) begin
-    a_next <= a;
-    if (load) weight <= above[W-1:0];
-    if (rst) below <= 0;
-    else below <= load ? above : above + a * weight;
-  end
-endmodule
-
-module top #(parameter N = @N@, parameter M = @M@, parameter W = 8, parameter P = 32) (
-    input clk, input rst, input load, input [N*W-1:0] left, input [M*W-1:0] weights, output [M*P-1:0] sums);
-  wire [W-1:0] a [0:N*(M+1)-1];
-  wire [P-1:0] s [0:(N+1)*M-1];
-  genvar i, j;
-  generate
-    for (i = 0; i < N; i = i + 1) begin : rows
-      assign a[i*(M+1)] = left[i*W +: W];
-      for (j = 0; j < M; j = j + 1) begin : columns
-        pe #(.W(W), .P(P)) u (.clk(clk), .rst(rst), .load(load), .a(a[i*(M+1)+j]), .above(s[i*M+j]),
-          .a_next(a[i*(M+1)+j+1]), .below(s[(i+1)*M+j]));
-      end
-    end
-    for (j = 0; j < M; j = j + 1) begin : edges
-      assign s[j] = {{(P-W){1'b0}}, weights[j*W +: W]};
-      assign sums[j*P +: P] = s[N*M+j];
-    end
-  endgenerate
-endmodule
-"""
-
-_CHAIN = """
-module core (input clk, input [31:0] a, output [31:0] o);
-  reg [31:0] r [0:15];
-  genvar i;
-  assign o = r[15];
-  generate
-    for (i = 0; i < 16; i = i + 1) begin : stages
-      wire [31:0] s = r[i] * 32'd1664525 + (i == 0 ? a : r[(i + 15) % 16]) + 32'd1013904223;
-      wire [31:0] y = s ^ (s >> 13);
-      always @(posedge clk) r[i] <= y < r[(i + 5) % 16] ? y : s;
-    end
-  endgenerate
-endmodule
-
-module top (input clk, input [31:0] a, output [31:0] o);
-  wire [31:0] w [0:@N@];
-  genvar k;
-  assign w[0] = a;
-  assign o = w[@N@];
-  generate
-    for (k = 0; k < @N@; k = k + 1) begin : cores
-      core u (.clk(clk), .a(w[k]), .o(w[k+1]));
-    end
-  endgenerate
-endmodule
-"""
+CODE_WORDS, DATA_WORDS = 64, 64
+"""Words of the memories of a core, at least; programs that need more get the next power of two."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -124,26 +27,124 @@ def gemm(rows: int, columns: int, *, is_weight_stationary: bool = False) -> Desi
     Output-stationary: each element keeps its sum, which is shifted out downwards. Weight-stationary: weights
     are shifted in downwards, sums flow down.
     """
-    template = _WEIGHT_STATIONARY if is_weight_stationary else _OUTPUT_STATIONARY
-    return DesignSource(verilog=_filled(template, N=rows, M=columns))
+    return _filled("gemm_ws" if is_weight_stationary else "gemm_os", N=rows, M=columns)
 
 
 def chain(cores: int) -> DesignSource:
     """Cores of 16 registers in a row; the output of one is the input of the next."""
-    return DesignSource(verilog=_filled(_CHAIN, N=cores))
+    return _filled("chain", N=cores)
 
 
-def _filled(template: str, **sizes: int) -> str:
+def conv2d(elements: int) -> DesignSource:
+    """Convolution of a pixel stream with windows of 4 x 4 from line buffers; 16 elements per filter."""
+    return _filled("conv2d", FILTERS=_multiple(elements, 16) // 16)
+
+
+def sigma(elements: int) -> DesignSource:
+    """A sparse matrix times a vector: one element per nonzero, and a reduction tree that adds row by row.
+
+    In the role of SIGMA (Qin et al., HPCA 2020), whose distribution network is a broadcast here.
+    """
+    if elements & (elements - 1):
+        raise RtlError(f"elements of a reduction tree: {elements}; accepted: powers of 2")
+    return _filled("sigma", PES=elements)
+
+
+def gemmini(elements: int) -> DesignSource:
+    """An array with two dataflows, scratchpad banks, accumulators and a controller; as square as 2^n allows.
+
+    In the role of Gemmini (Genc et al., DAC 2021).
+    """
+    rows, columns = _sides(elements)
+    return _filled("gemmini", N=rows, M=columns)
+
+
+def rv32im(cores: int, program: Sequence[int] = ()) -> DesignSource:
+    """Cores RV32IM of two stages that run a program; each writes numbers that the next one reads."""
+    words = program or demonstration(has_division=True)
+    return _with_program("core", "rv32im", words, CORES=cores)
+
+
+def mesh(side: int) -> DesignSource:
+    """A mesh of side x side routers with queues, and a node at each that sends and receives flits."""
+    if not 1 < side <= 16:
+        raise RtlError(f"side of a mesh: {side}; accepted: 2 to 16")
+    return _filled("mesh", N=side)
+
+
+def soc(cores: int, elements: int) -> DesignSource:
+    """Cores RV32IM and a weight-stationary array that they feed through a bus."""
+    rows, columns = _sides(elements)
+    return _with_program("core", "soc", demonstration(has_division=True), CORES=cores, N=rows, M=columns)
+
+
+def wide(entries: int, width: int = 0, program: Sequence[int] = ()) -> DesignSource:
+    """One out-of-order core RV32I with multiplications, as one module in which little repeats.
+
+    In the role of BOOM (Zhao et al., CARRV 2020).
+
+    Args: entries: of the reorder buffer, a power of 2. width: instructions per cycle.
+    """
+    width = width or max(2, min(8, entries // 16))
+    if entries & (entries - 1) or entries < 2 * width:
+        raise RtlError(f"entries of a core: {entries}; accepted: powers of 2 from {2 * width}")
+    words = program or demonstration(has_division=False)
+    tag = entries.bit_length() - 1
+    return _with_program("wide", "", words, WIDTH=width, ENTRIES=entries, TAG=tag)
+
+
+def _sides(elements: int) -> tuple[int, int]:
+    """Rows and columns of a rectangle of 2^n elements."""
+    if elements < 1 or elements & (elements - 1):
+        raise RtlError(f"elements of an array: {elements}; accepted: powers of 2")
+    rows = 1 << (elements.bit_length() - 1) // 2
+    return rows, elements // rows
+
+
+def _multiple(size: int, unit: int) -> int:
+    if size < unit or size % unit:
+        raise RtlError(f"elements: {size}; accepted: multiples of {unit}")
+    return size
+
+
+def _filled(name: str, **sizes: int) -> DesignSource:
+    return DesignSource(verilog=_replaced(_template(name), sizes))
+
+
+def _with_program(first: str, second: str, program: Sequence[int], **sizes: int) -> DesignSource:
+    """Templates behind each other, with a program as the initial content of the code memory."""
+    words = max(CODE_WORDS, 1 << (len(program) - 1).bit_length())
+    image = "\n".join(f"    code[{i}] = 32'h{word:08x};" for i, word in enumerate(program))
+    text = _template(first) + (_template(second) if second else "")
+    return DesignSource(
+        verilog=_replaced(text, {**sizes, "CODE": words, "DATA": DATA_WORDS}).replace("@IMAGE@", image)
+    )
+
+
+def _template(name: str) -> str:
+    return files("pipelines.rtlreuse").joinpath("verilog", f"{name}.v").read_text("utf-8")
+
+
+def _replaced(template: str, sizes: dict[str, int]) -> str:
     for name, size in sizes.items():
         if size < 1:
             raise RtlError(f"size {name} of a design: {size}; accepted: 1 or more")
         template = template.replace(f"@{name}@", str(size))
-    return template.lstrip("\n")
+    return template
 
 
 FAMILIES: dict[str, Callable[[int], DesignSource]] = {
     "gemm_os": lambda size: gemm(size, size),
     "gemm_ws": lambda size: gemm(size, size, is_weight_stationary=True),
     "chain": chain,
+    "conv2d": conv2d,
+    "sigma": sigma,
+    "gemmini": gemmini,
+    "rv32im": rv32im,
+    "mesh": mesh,
+    "soc_4": lambda size: soc(4, size),
+    "soc_32": lambda size: soc(32, size),
+    "soc_cores": lambda size: soc(size, 1024),
+    "wide": wide,
 }
-"""Generators by name of the family; the size is that of an edge or the number of cores."""
+"""Generators by family; the size is that of an edge, or a number of elements, cores or entries."""

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-import itertools
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Container, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from pipelines.rtlreuse.elaboration import Block
 from pipelines.rtlreuse.expressions import expression, literal, operand, type_of
 from pipelines.rtlreuse.ir import mask
+from pipelines.rtlreuse.layout import Layout, StateArray
 from pipelines.rtlreuse.phases import Phase, cone, phases, shared_conditions, specialise, state_roots
 from pipelines.rtlreuse.placement import Access, ArrayKey, Move, Placement
-from pipelines.rtlreuse.structure import CONSTANT, ENVIRONMENT, Structure, words_of
+from pipelines.rtlreuse.ranges import affine_runs, runs_of
+from pipelines.rtlreuse.structure import CONSTANT, ENVIRONMENT, Source, Structure, words_of
 
 _MOST_RUNS = 12
 """Copies that are written as loops of their own; more become a table."""
@@ -39,17 +40,24 @@ class _Text:
         self.lines += lines
 
 
-def emit(structure: Structure, placement: Placement, *, stimuli: int) -> str:
-    """The whole translation unit, without the runner that is included behind it.
+def emit(
+    structure: Structure, placement: Placement, *, stimuli: int, is_counting: bool = False
+) -> tuple[Emitter, Layout]:
+    """What writes the translation unit, and the layout of its state.
 
-    Args: stimuli: number of stimuli; every array holds that many words per slot.
+    Args: stimuli: number of stimuli; every array holds that many words per slot. is_counting: count toggles
+        of every register.
     """
-    return _Emitter(structure, placement, stimuli).text()
+    emitter = Emitter(structure, placement, stimuli, is_counting)
+    return emitter, emitter.layout()
 
 
-class _Emitter:
-    def __init__(self, structure: Structure, placement: Placement, stimuli: int) -> None:
+class Emitter:
+    """Writes the whole translation unit, without the runner that is included behind it."""
+
+    def __init__(self, structure: Structure, placement: Placement, stimuli: int, is_counting: bool) -> None:
         self.structure, self.placement, self.stimuli = structure, placement, stimuli
+        self.is_counting = is_counting
         self.blocks = structure.design.blocks
         self.numbers = {name: i for i, name in enumerate(self.blocks)}
         self.phases = {name: phases(block, structure.classes[name]) for name, block in self.blocks.items()}
@@ -66,7 +74,7 @@ class _Emitter:
             for i, register in enumerate(block.registers):
                 node = self._register_node(block, i)
                 key = ArrayKey("node", name, node) if node is not None else ArrayKey("register", name, i)
-                is_double = node is not None and node in used[name]
+                is_double = self.is_counting or (node is not None and node in used[name])
                 self._array(key, f"b{number}_r{i}", register.width, extent, is_double=is_double)
                 self.arrays[ArrayKey("register", name, i)] = self.arrays[key]
             for i in range(len(block.memories)):
@@ -114,7 +122,45 @@ class _Emitter:
             words = memory.size * self.placement.extents[name] * self.stimuli
             yield f"  alignas({_LINE}) {type_of(memory.width)} {text}[{words}];"
         yield from sorted(scalars)  # by type, so that they are dense
+        if self.is_counting:
+            for array in self._registers():
+                yield f"  alignas({_LINE}) u64 t_{array.name}[{array.slots * self.stimuli}];"
         yield "};"
+
+    def _registers(self) -> Iterator[_Array]:
+        for name, block in self.blocks.items():
+            for i in range(len(block.registers)):
+                yield self.arrays[ArrayKey("register", name, i)]
+
+    def layout(self) -> Layout:
+        """Registers, then memories."""
+        arrays: list[StateArray] = []
+        for name, block in self.blocks.items():
+            for i, register in enumerate(block.registers):
+                array = self.arrays[ArrayKey("register", name, i)]
+                arrays.append(self._state_array(name, i, array.name, register.width, array, 0))
+        for (name, i), text in self.memories.items():
+            memory = self.blocks[name].memories[i]
+            arrays.append(self._state_array(name, i, text, memory.width, None, memory.size))
+        return Layout(
+            structure=self.structure,
+            slots=self.placement.slots,
+            arrays=arrays,
+            is_counting=self.is_counting,
+        )
+
+    def _state_array(
+        self, block: str, number: int, name: str, width: int, array: _Array | None, words: int
+    ) -> StateArray:
+        return StateArray(
+            block=block,
+            number=number,
+            name=name,
+            width=width,
+            front=array.front if array else 0,
+            words=words,
+            is_double=array.is_double if array else False,
+        )
 
     def base(self, key: ArrayKey, *, is_next: bool = False) -> str:
         """Pointer to slot 0 of an array."""
@@ -141,13 +187,13 @@ class _Emitter:
         is_state = number == len(self.phases[name]) - 1
         conditions = self._conditions(name, phase) if is_state else []
         if not conditions:
-            yield from self._variant(function, _Body(self, name, block, phase, is_state=is_state))
+            yield from self._variant(function, Body(self, name, block, phase, is_state=is_state))
             return
         for variant in range(1 << len(conditions)):
             values = {node: variant >> i & 1 for i, node in enumerate(conditions)}
             folded = specialise(block, values)
             own = replace(phase, order=cone(folded, state_roots(folded)), stored=())
-            yield from self._variant(f"{function}_{variant}", _Body(self, name, folded, own, is_state=True))
+            yield from self._variant(f"{function}_{variant}", Body(self, name, folded, own, is_state=True))
         yield f"static void {function}(State& st, const int lo, const int hi) {{"
         yield "  const int cur = st.cur, nxt = cur ^ 1; (void)cur; (void)nxt;"
         yield f"  switch ({' | '.join(self._condition(name, n, i) for i, n in enumerate(conditions))}) {{"
@@ -169,7 +215,7 @@ class _Emitter:
             raise ValueError(f"a constant is no condition: {node}")
         return f"({self.base(access.array)})[{access.slot}] << {place}"
 
-    def _variant(self, function: str, body: _Body) -> Iterator[str]:
+    def _variant(self, function: str, body: Body) -> Iterator[str]:
         lines = body.lines()
         yield f"static void {function}(State& st, const int lo, const int hi) {{"
         yield "  const int cur = st.cur, nxt = cur ^ 1; (void)cur; (void)nxt;"
@@ -190,27 +236,52 @@ class _Emitter:
         yield "}"
 
     def _cycle(self) -> Iterator[str]:
-        moves = self._moves_by_level()
         yield "static void evaluate(State& st) {"
         yield "  const int cur = st.cur, nxt = cur ^ 1; (void)cur; (void)nxt;"
-        yield from moves[0]
-        for level in range(1, self.structure.highest_level + 1):
-            for name, classes in self.structure.classes.items():
-                for number, found in enumerate(classes):
-                    slots = [
-                        s for s, v in zip(self.placement.slots[name], found.levels, strict=True) if v == level
-                    ]
-                    for low, high in _runs(slots, self.placement.slots[name]):
-                        yield f"  f{self.numbers[name]}_{number}(st, {low}, {high});"
-            yield from moves[level]
+        yield from self.combinational_lines(lambda _: True, lambda _, __: True)
         yield "}"
         yield "static void advance(State& st) {"
         for name, block in self.blocks.items():
             if block.registers or block.memories:
                 number = len(self.phases[name]) - 1
                 yield f"  f{self.numbers[name]}_{number}(st, 0, {self.placement.extents[name]});"
+        if self.is_counting:
+            yield "  const int cur = st.cur, nxt = cur ^ 1;"
+            for array in self._registers():
+                yield f"  for (int k = 0; k < {array.slots * self.stimuli}; k++)"
+                changed = f"st.{array.name}[cur][k] ^ st.{array.name}[nxt][k]"
+                yield f"    st.t_{array.name}[k] += __builtin_popcountll({changed});"
         yield "  st.cur ^= 1;"
         yield "}"
+
+    def combinational_lines(
+        self, is_moved: Callable[[Move], bool], is_evaluated: Callable[[int, int], bool]
+    ) -> Iterator[str]:
+        """Moves and functions of classes, level by level.
+
+        Args: is_evaluated: of an instance and the number of a class.
+        """
+        moves = self._moves_by_level(is_moved)
+        yield from moves[0]
+        for level in range(1, self.structure.highest_level + 1):
+            for name, classes in self.structure.classes.items():
+                places = list(zip(self.placement.slots[name], self.structure.lanes[name], strict=True))
+                for number, found in enumerate(classes):
+                    slots = [
+                        slot
+                        for (slot, instance), v in zip(places, found.levels, strict=True)
+                        if v == level and is_evaluated(instance, number)
+                    ]
+                    for low, high in runs_of(slots, self.placement.slots[name]):
+                        yield f"  f{self.numbers[name]}_{number}(st, {low}, {high});"
+            yield from moves[level]
+
+    def state_lines(self, name: str, instances: Container[int]) -> Iterator[str]:
+        """The next state of some instances of a block."""
+        places = zip(self.placement.slots[name], self.structure.lanes[name], strict=True)
+        slots = [slot for slot, instance in places if instance in instances]
+        for low, high in runs_of(slots, self.placement.slots[name]):
+            yield f"  f{self.numbers[name]}_{len(self.phases[name]) - 1}(st, {low}, {high});"
 
     def _ports(self) -> Iterator[str]:
         """Copies between the words of the interface and the arrays."""
@@ -219,21 +290,25 @@ class _Emitter:
         yield "static const u64 INPUT_MASKS[] = {"
         yield "  " + ", ".join(f"{mask(width):#x}ull" for _, _, width in inputs) + (", 0" if inputs else "0")
         yield "};"
-        yield "static void set_inputs(State& st, const u64* in) {"
+        yield "ANYWHERE static void set_inputs(State& st, const u64* in) {"
         for i, (_, _, width) in enumerate(inputs):
             word = f"({type_of(width)})(in[{i} * STIMULI + s] & INPUT_MASKS[{i}])"
             yield f"  for (int s = 0; s < STIMULI; s++) st.in{i}[s] = {word};"
         yield "}"
-        yield "static void get_outputs(const State& st, u64* out) {"
+        yield "ANYWHERE static void get_outputs(const State& st, u64* out) {"
         yield "  const int cur = st.cur; (void)cur;"
         for i, source in enumerate(outputs):
-            if source.instance == CONSTANT:
-                word = f"{source.node:#x}ull"
-            else:
-                key, slot = self._source(source.instance, source.node)
-                word = f"({self.base(key)})[{slot * self.stimuli} + s]"
-            yield f"  for (int s = 0; s < STIMULI; s++) out[{i} * STIMULI + s] = {word};"
+            yield self.output_line(i, source)
         yield "}"
+
+    def output_line(self, number: int, source: Source) -> str:
+        """The copy of a word of the outputs."""
+        if source.instance == CONSTANT:
+            word = f"{source.node:#x}ull"
+        else:
+            key, slot = self._source(source.instance, source.node)
+            word = f"({self.base(key)})[{slot * self.stimuli} + s]"
+        return f"  for (int s = 0; s < STIMULI; s++) out[{number} * STIMULI + s] = {word};"
 
     def _source(self, instance: int, node: int) -> tuple[ArrayKey, int]:
         if instance == ENVIRONMENT:
@@ -244,17 +319,17 @@ class _Emitter:
 
     # ---- moves -----------------------------------------------------------------------------------------
 
-    def _moves_by_level(self) -> dict[int, list[str]]:
+    def _moves_by_level(self, is_moved: Callable[[Move], bool]) -> dict[int, list[str]]:
         groups: dict[tuple[int, ArrayKey, ArrayKey], list[Move]] = defaultdict(list)
         lines: dict[int, list[str]] = defaultdict(list)
-        for move in self.placement.moves:
+        for move in filter(is_moved, self.placement.moves):
             if move.source is None:
                 if move.target.kind != "pin":
                     lines[0].append(self._set_constant(move))
             else:
                 groups[move.level, move.target, move.source].append(move)
         for (level, target, source), moves in groups.items():
-            lines[level] += self._copy(target, source, moves)
+            lines[level] += self.copy_lines(target, source, moves)
         return lines
 
     def _set_constant(self, move: Move) -> str:
@@ -263,9 +338,10 @@ class _Emitter:
         base = self.base(move.target)
         return f"  for (int s = 0; s < {n}; s++) ({base})[{move.target_slot * n} + s] = {text};"
 
-    def _copy(self, target: ArrayKey, source: ArrayKey, moves: Sequence[Move]) -> Iterator[str]:
+    def copy_lines(self, target: ArrayKey, source: ArrayKey, moves: Sequence[Move]) -> Iterator[str]:
+        """Moves between two arrays: runs as loops, many short ones as a table."""
         pairs = sorted((m.target_slot, m.source_slot) for m in moves)
-        runs = list(_affine(pairs))
+        runs = list(affine_runs(pairs))
         n = self.stimuli
         to, of = self.base(target), self.base(source)
         if len(runs) > _MOST_RUNS:
@@ -315,15 +391,15 @@ class _Emitter:
                 by_target[move.target, move.source_slot].append((move.target_slot, 0))
         for (target, value), pairs in by_target.items():
             array = self.arrays[target]
-            for (a, _), (da, _), count in _affine(sorted(pairs)):
+            for (a, _), (da, _), count in affine_runs(sorted(pairs)):
                 yield f"  for (int i = 0; i < {count}; i++) for (int s = 0; s < {n}; s++)"
                 yield f"    st.{array.name}[({a} + i * {da}) * {n} + s] = {literal(value, array.width)};"
 
 
-class _Body:
+class Body:
     """The statements of one lane, and the pointers that they use."""
 
-    def __init__(self, emitter: _Emitter, name: str, block: Block, phase: Phase, *, is_state: bool) -> None:
+    def __init__(self, emitter: Emitter, name: str, block: Block, phase: Phase, *, is_state: bool) -> None:
         self.emitter, self.name, self.block = emitter, name, block
         self.phase, self.is_state = phase, is_state
         self.pointers: list[str] = []
@@ -425,32 +501,3 @@ def _rounded(words: int, width: int) -> int:
     """Words up to a whole cache line, so that a vector may read beyond the last word."""
     per_line = _LINE * 8 // (8 if width <= 8 else 16 if width <= 16 else 32 if width <= 32 else 64)
     return -(-words // per_line) * per_line
-
-
-def _runs(slots: Sequence[int], all_slots: Sequence[int]) -> Iterator[tuple[int, int]]:
-    """Ranges of slots; padding between two of them belongs to the range."""
-    following = dict(itertools.pairwise(all_slots))
-    start: int | None = None
-    for i, slot in enumerate(slots):
-        start = slot if start is None else start
-        if i + 1 == len(slots) or following.get(slot) != slots[i + 1]:
-            yield start, slot + 1
-            start = None
-
-
-def _affine(pairs: Sequence[tuple[int, int]]) -> Iterator[tuple[tuple[int, int], tuple[int, int], int]]:
-    """Runs of pairs with constant differences: first pair, differences, number of pairs."""
-    at = 0
-    while at < len(pairs):
-        end = at + 1
-        step = (1, 1)
-        if end < len(pairs):
-            step = (pairs[end][0] - pairs[at][0], pairs[end][1] - pairs[at][1])
-            while end < len(pairs) and _step(pairs, end) == step:
-                end += 1
-        yield pairs[at], step, end - at
-        at = end
-
-
-def _step(pairs: Sequence[tuple[int, int]], at: int) -> tuple[int, int]:
-    return pairs[at][0] - pairs[at - 1][0], pairs[at][1] - pairs[at - 1][1]

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from pipelines.rtlreuse.arc_engine import ARC, build_arc
+from pipelines.rtlreuse.batching import batch_text
 from pipelines.rtlreuse.building import (
     CLOSING,
     FLAGS,
@@ -17,7 +18,10 @@ from pipelines.rtlreuse.building import (
 )
 from pipelines.rtlreuse.cxxrtl import CXXRTL, build_cxxrtl
 from pipelines.rtlreuse.emission import emit
+from pipelines.rtlreuse.errors import RtlError
 from pipelines.rtlreuse.languages import VERILOG
+from pipelines.rtlreuse.layout import layout_text
+from pipelines.rtlreuse.partition import partition
 from pipelines.rtlreuse.placement import place
 from pipelines.rtlreuse.simulator import Program
 from pipelines.rtlreuse.structure import analyse
@@ -36,16 +40,26 @@ def build_reuse(
     compiler: str = "",
     language: str = VERILOG,
     is_quick: bool = False,
+    is_counting: bool = False,
+    threads: int = 1,
+    batch: int = 1,
 ) -> Program:
     """Our engine: one evaluator per unique module.
 
     Args:   folder: of compiled designs, one file each. language: of the text, see `languages`.
-            is_quick: compiled with few optimisations.
+            is_quick: compiled with few optimisations. is_counting: count toggles of every register.
+            threads: of runs; each has a part of the design. batch: cycles between exchanges of the parts.
     Raises: RtlError: the design is rejected or does not compile. ToolMissing: no C++ compiler.
     """
     design = read_design(verilog, top=top, timeout_s=timeout_s, language=language)
     structure = analyse(design)
-    text = emit(structure, place(structure), stimuli=stimuli) + CLOSING
+    emitter, layout = emit(structure, place(structure), stimuli=stimuli, is_counting=is_counting)
+    text = emitter.text() + layout_text(layout)
+    if threads > 1 or batch > 1:
+        if is_counting:
+            raise RtlError("toggle counts of several threads or cycles per task; accepted: 1 of each")
+        text += batch_text(emitter, partition(structure, threads, batch))
+    text += CLOSING
     compiler = compiler or find_compiler()
     flags = [*FLAGS, *(["-O1"] if is_quick else [])]
 
@@ -53,7 +67,7 @@ def build_reuse(
         return compile_program(text, compiler, scratch=scratch, flags=flags, timeout_s=timeout_s)
 
     path = build(folder, REUSE, (compiler, *flags, text), make)
-    return Program(path=path, ports=ports_of(design), engine=REUSE, stimuli=stimuli)
+    return Program(path=path, ports=ports_of(design), engine=REUSE, stimuli=stimuli, layout=layout)
 
 
 ENGINES: dict[str, Callable[..., Program]] = {

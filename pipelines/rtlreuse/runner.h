@@ -59,6 +59,12 @@ static void digest(Run& run, const u64* out) {
   }
 }
 
+#ifdef ON_GPU
+#include "batch_cuda.h"
+#elif defined BATCHES
+#include "batch.h"
+#endif
+
 extern "C" {
 void sim_shape(u64* shape) {
   shape[0] = INPUTS;
@@ -92,8 +98,11 @@ void sim_step(void* handle, const u64* in, u64* out) {
 // Given inputs, words of a cycle behind each other; digests and outputs as in sim_run.
 void sim_play(void* handle, const u64* in, u64 cycles, u64* digests, u64* trace) {
   Run& run = *(Run*)handle;
-  u64 out[OUTPUT_WORDS + 1];
-  for (u64 i = 0; i < cycles; i++, in += INPUT_WORDS) {
+  u64 out[OUTPUT_WORDS + 1], i = 0;
+#ifdef BATCHES
+  i = run_batches(run, 0, in, cycles, trace, 0);
+#endif
+  for (in += i * INPUT_WORDS; i < cycles; i++, in += INPUT_WORDS) {
     sim_step(handle, in, out);
     digest(run, out);
     if (trace) memcpy(trace + i * OUTPUT_WORDS, out, sizeof(u64) * OUTPUT_WORDS);
@@ -103,8 +112,11 @@ void sim_play(void* handle, const u64* in, u64 cycles, u64* digests, u64* trace)
 // Drawn inputs. `trace` (or 0) gets the outputs of every cycle, `inputs` (or 0) what was drawn.
 void sim_run(void* handle, const Stimulus* stimulus, u64 cycles, u64* digests, u64* trace, u64* inputs) {
   Run& run = *(Run*)handle;
-  u64 in[INPUT_WORDS + 1], out[OUTPUT_WORDS + 1];
-  for (u64 i = 0; i < cycles; i++) {
+  u64 in[INPUT_WORDS + 1], out[OUTPUT_WORDS + 1], i = 0;
+#ifdef BATCHES
+  i = run_batches(run, stimulus, 0, cycles, trace, inputs);
+#endif
+  for (; i < cycles; i++) {
     draw(run, *stimulus, in);
     if (inputs) memcpy(inputs + i * INPUT_WORDS, in, sizeof(u64) * INPUT_WORDS);
     sim_step(handle, in, out);

@@ -6,7 +6,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum Request { RESET = 1, STEP, RUN, PLAY };
+enum Request { RESET = 1, STEP, RUN, PLAY, READ, WRITE, LAYOUT };
 enum Traced { NOTHING, OUTPUTS_ONLY, INPUTS_TOO };
 
 static int from_client, to_client;
@@ -86,6 +86,19 @@ int main(int argc, char** argv) {
       receive(in, sizeof(u64) * INPUT_WORDS);
       sim_step(handle, in, out);
       answer(out, sizeof(u64) * OUTPUT_WORDS);
+    } else if (what == READ || what == WRITE) {  // words of the state
+      u64 range[2];
+      receive(range, sizeof range);
+      if (what == READ)
+        answer((u64*)handle + range[0], sizeof(u64) * range[1]);
+      else
+        receive((u64*)handle + range[0], sizeof(u64) * range[1]);
+    } else if (what == LAYOUT) {
+#ifdef LAYOUT_WORDS
+      u64 layout[LAYOUT_WORDS + 1];
+      sim_layout(layout);
+      answer(layout, sizeof(u64) * LAYOUT_WORDS);
+#endif
     } else {
       simulate(handle, what);
     }

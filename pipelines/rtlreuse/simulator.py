@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from pipelines.rtlreuse.errors import RtlError
 from pipelines.rtlreuse.ir import LIMB, mask
+from pipelines.rtlreuse.layout import Layout
 from pipelines.rtlreuse.session import Session
 from pipelines.rtlreuse.structure import words_of
 
@@ -34,13 +35,16 @@ class Ports:
 class Program:
     """A compiled design.
 
-    Attributes: path: executable. stimuli: that it simulates side by side. bytes: its size.
+    Attributes:
+        path: executable. stimuli: that it simulates side by side. bytes: its size.
+        layout: names of registers and memories; engines of others have none.
     """
 
     path: Path
     ports: Ports
     engine: str
     stimuli: int
+    layout: Layout | None = None
 
     @property
     def bytes(self) -> int:
@@ -72,6 +76,9 @@ class _Request(IntEnum):
     STEP = 2
     RUN = 3
     PLAY = 4
+    READ = 5
+    WRITE = 6
+    LAYOUT = 7
 
 
 class _Traced(IntEnum):
@@ -116,6 +123,33 @@ class Simulator:
         """Back to the initial state and cycle 0."""
         self._session.send(_words(_Request.RESET))
         self._in[:] = 0
+
+    def offsets(self) -> Words:
+        """Bytes to every array of the layout: (arrays, 3), see `layout.layout_text`.
+
+        Raises: RtlError: the engine has no names of registers.
+        """
+        if self.program.layout is None:
+            raise RtlError(f"the engine {self.program.engine} does not name registers; accepted: reuse")
+        self._session.send(_words(_Request.LAYOUT))
+        offsets = np.zeros((len(self.program.layout.arrays), 3), np.uint64)
+        self._session.receive(offsets)
+        return offsets
+
+    def read_state(self, start: int, size: int) -> NDArray[np.uint8]:
+        """Bytes of the state, from the cycle counter and drawn inputs to registers. Args: in bytes."""
+        first, last = start // 8, -(-(start + size) // 8)
+        self._session.send(_words(_Request.READ, first, last - first))
+        words = np.zeros(last - first, np.uint64)
+        self._session.receive(words)
+        return words.view(np.uint8)[start - 8 * first :][:size]
+
+    def write_state(self, start: int, content: NDArray[np.uint8]) -> None:
+        """Replace bytes of the state."""
+        first, last = start // 8, -(-(start + len(content)) // 8)
+        padded = self.read_state(8 * first, 8 * (last - first)).copy()
+        padded[start - 8 * first :][: len(content)] = content
+        self._session.send(_words(_Request.WRITE, first, last - first), padded.view(np.uint64))
 
     def step(self, inputs: Mapping[str, ArrayLike] | None = None) -> dict[str, int | list[int]]:
         """One clock cycle.

@@ -1,43 +1,46 @@
-"""Inputs of a run from a CSV file: one column per port, one row per cycle."""
+"""Inputs of a run from a CSV or Parquet file: one column per port, one row per cycle."""
 
 from __future__ import annotations
 
 import csv
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
+from pyarrow import ArrowInvalid
+from pyarrow.parquet import ParquetFile
 
 from pipelines.rtlreuse.errors import RtlError
 from pipelines.rtlreuse.ir import LIMB, mask
 from pipelines.rtlreuse.simulator import Ports, Words
 from pipelines.rtlreuse.structure import words_of
 
+_BATCH = 65_536  # rows of a Parquet file in memory
+
 
 def read_stimulus(path: Path, ports: Ports, cycles: int) -> Words:
-    """Inputs of the first cycles.
+    """Inputs of the first cycles, from a Parquet file if it is called so, else from a CSV file.
 
-    Values are decimal, or hexadecimal behind 0x; a port without a column is 0.
+    Values are decimal, or hexadecimal behind 0x; a port without a column is 0. Parquet columns are whole
+    numbers, or such text for ports of more than 64 bits.
 
     Returns: (cycles, words, 1).
     Raises:  RtlError: not readable, an unknown port, a value that does not fit, or too few rows.
     """
     words = words_of(ports.inputs)
     inputs = np.zeros((cycles, len(words), 1), np.uint64)
+    rows = _parquet_rows(path, cycles) if path.suffix == ".parquet" else _csv_rows(path)
     try:
-        with path.open(newline="", encoding="utf-8") as stream:
-            reader = csv.reader(stream)
-            header = [name.strip() for name in next(reader, list[str]())]
-            _require_ports(header, ports, path)
-            count = 0
-            for row in reader:
-                if not row:
-                    continue
-                if count == cycles:
-                    return inputs
-                values = _values(row, header, ports, f"{path}:{reader.line_num}")
-                for i, (port, limb, _) in enumerate(words):
-                    inputs[count, i, 0] = values.get(port, 0) >> (LIMB * limb) & mask(LIMB)
-                count += 1
+        _, header = next(rows, (1, list[str]()))
+        _require_ports(header, ports, path)
+        count = 0
+        for line, row in rows:
+            if count == cycles:
+                return inputs
+            values = _values(row, header, ports, f"{path}:{line}")
+            for i, (port, limb, _) in enumerate(words):
+                inputs[count, i, 0] = values.get(port, 0) >> (LIMB * limb) & mask(LIMB)
+            count += 1
     except (OSError, UnicodeDecodeError, csv.Error) as error:
         raise RtlError(
             f"cannot read the inputs {path}: {getattr(error, 'strerror', None) or error}"
@@ -45,6 +48,30 @@ def read_stimulus(path: Path, ports: Ports, cycles: int) -> Words:
     if count < cycles:
         raise RtlError(f"too few rows: {count} for {cycles} cycles ({path})")
     return inputs
+
+
+def _csv_rows(path: Path) -> Iterator[tuple[int, list[str]]]:
+    """Names of columns, then the rows, with their lines."""
+    with path.open(newline="", encoding="utf-8") as stream:
+        reader = csv.reader(stream)
+        for row in reader:
+            if row or reader.line_num == 1:
+                yield reader.line_num, [text.strip() for text in row]
+
+
+def _parquet_rows(path: Path, most: int) -> Iterator[tuple[int, list[str]]]:
+    """The same of a Parquet file; row 1 are the names."""
+    try:
+        stored = ParquetFile(path)
+    except ArrowInvalid as error:
+        raise RtlError(f"cannot read the inputs {path}: {str(error).splitlines()[0]}") from error
+    names = stored.schema_arrow.names
+    yield 1, names
+    count = 0
+    for batch in stored.iter_batches(batch_size=min(most, _BATCH)):
+        for row in zip(*(batch.column(i).to_pylist() for i in range(len(names))), strict=True):
+            yield count + 2, [str(value) for value in row]
+            count += 1
 
 
 def _require_ports(header: list[str], ports: Ports, path: Path) -> None:

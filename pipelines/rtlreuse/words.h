@@ -11,20 +11,26 @@ typedef int16_t i16;
 typedef int32_t i32;
 typedef int64_t i64;
 
-static inline u32 udiv32(u32 a, u32 b) { return b ? a / b : 0; }
-static inline u64 udiv64(u64 a, u64 b) { return b ? a / b : 0; }
-static inline u32 urem32(u32 a, u32 b) { return b ? a % b : 0; }
-static inline u64 urem64(u64 a, u64 b) { return b ? a % b : 0; }
-// The lowest number divided by -1 does not fit.
-static inline u32 sdiv32(i32 a, i32 b) { return b == 0 ? 0 : b == -1 ? 0u - (u32)a : (u32)(a / b); }
-static inline u64 sdiv64(i64 a, i64 b) { return b == 0 ? 0 : b == -1 ? 0ull - (u64)a : (u64)(a / b); }
-static inline u32 srem32(i32 a, i32 b) { return b == 0 || b == -1 ? 0 : (u32)(a % b); }
-static inline u64 srem64(i64 a, i64 b) { return b == 0 || b == -1 ? 0 : (u64)(a % b); }
+#ifdef __CUDACC__
+#define ANYWHERE __host__ __device__
+#else
+#define ANYWHERE
+#endif
 
-static inline u8 parity8(u8 a) { a ^= a >> 4; a ^= a >> 2; return (a ^ a >> 1) & 1; }
-static inline u8 parity16(u16 a) { return parity8((u8)(a ^ a >> 8)); }
-static inline u8 parity32(u32 a) { return parity16((u16)(a ^ a >> 16)); }
-static inline u8 parity64(u64 a) { return parity32((u32)(a ^ a >> 32)); }
+ANYWHERE static inline u32 udiv32(u32 a, u32 b) { return b ? a / b : 0; }
+ANYWHERE static inline u64 udiv64(u64 a, u64 b) { return b ? a / b : 0; }
+ANYWHERE static inline u32 urem32(u32 a, u32 b) { return b ? a % b : 0; }
+ANYWHERE static inline u64 urem64(u64 a, u64 b) { return b ? a % b : 0; }
+// The lowest number divided by -1 does not fit.
+ANYWHERE static inline u32 sdiv32(i32 a, i32 b) { return b == 0 ? 0 : b == -1 ? 0u - (u32)a : (u32)(a / b); }
+ANYWHERE static inline u64 sdiv64(i64 a, i64 b) { return b == 0 ? 0 : b == -1 ? 0ull - (u64)a : (u64)(a / b); }
+ANYWHERE static inline u32 srem32(i32 a, i32 b) { return b == 0 || b == -1 ? 0 : (u32)(a % b); }
+ANYWHERE static inline u64 srem64(i64 a, i64 b) { return b == 0 || b == -1 ? 0 : (u64)(a % b); }
+
+ANYWHERE static inline u8 parity8(u8 a) { a ^= a >> 4; a ^= a >> 2; return (a ^ a >> 1) & 1; }
+ANYWHERE static inline u8 parity16(u16 a) { return parity8((u8)(a ^ a >> 8)); }
+ANYWHERE static inline u8 parity32(u32 a) { return parity16((u16)(a ^ a >> 16)); }
+ANYWHERE static inline u8 parity64(u64 a) { return parity32((u32)(a ^ a >> 32)); }
 
 // Before a loop over lanes: no lane reads what another one writes in the same loop.
 #ifdef __clang__

@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
 from click.testing import CliRunner, Result
+from pyarrow.parquet import read_table, write_table
 
 from assets.cli import simfoundry
 
@@ -72,12 +74,39 @@ def test_simulate_rejects_inputs(
     assert str(error.value) == message
 
 
+def test_simulate_reads_parquet_and_goes_on_from_a_checkpoint(design: Path, tmp_path: Path) -> None:
+    inputs, state = tmp_path / "in.parquet", str(tmp_path / "state")
+    write_table(pa.table({"rst": [1, 0, 0], "add": [0, 3, 5]}), inputs)
+    simulate(design, "--cycles", "3", "--inputs", str(inputs), "--checkpoint", state)
+    write_table(pa.table({"add": [1]}), inputs)
+    vcd = tmp_path / "out.vcd"
+    options = ("--inputs", str(inputs), "--resume", state, "--vcd", str(vcd))
+    result = simulate(design, "--cycles", "1", *options)
+    assert result.exit_code == 0, result.output
+    assert "b1000 $" in vcd.read_text().splitlines()
+
+
+def test_simulate_writes_toggles(design: Path, tmp_path: Path) -> None:
+    answers = [tmp_path / "t.csv", tmp_path / "t.parquet"]
+    for path in answers:
+        result = simulate(design, "--cycles", "200", "--toggles", str(path), "--json")
+        assert json.loads(result.output)["toggles"]["register"] > 100
+    rows = read_table(answers[1]).to_pylist()
+    assert [(row["kind"], row["signal"]) for row in rows][-1] == ("register", "counter.sum")
+    assert answers[0].read_text().count("\n") == len(rows) + 1
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [
         (("--engine", "abacus"), "unknown engine: abacus; accepted: auto, reuse, arc, verilator, cxxrtl"),
         (("--inputs", "in.csv", "--stimuli", "2"), "--inputs with 2 stimuli; accepted: 1"),
         (("--vcd", "none/x.vcd"), "no such folder: none (--vcd none/x.vcd)"),
+        (("--engine", "arc", "--threads", "2"), "--threads or --batch with engine arc; accepted: reuse"),
+        (("--toggles", "x.txt"), "--toggles x.txt; accepted: a .csv or .parquet file"),
+        (("--toggles", "x.csv", "--vcd", "x.vcd"), "--toggles and --vcd are mutually exclusive"),
+        (("--memory", "m"), "--memory m; accepted: NAME=FILE, such as top.u.words=image.hex"),
+        (("--memory", "m=x.hex"), "cannot read the memory image x.hex: No such file or directory"),
     ],
 )
 def test_simulate_rejects_options(options: tuple[str, ...], message: str, design: Path) -> None:

@@ -31,6 +31,7 @@ def readings(monkeypatch: pytest.MonkeyPatch) -> TableSpec:
     return table_spec("readings")
 
 
+SIMULATOR_MEASURES = ("program_bytes", "state_bytes", "build_cpu_s", "cycle_cpu_ns", "machine")
 ROW = Reading(meter="a", hour=1, power_mw=2.5, quality="good", tags=("x", "y"), read_wall_s=0.25)
 
 
@@ -150,7 +151,7 @@ def test_declared_tables_keep_the_naming_rules(spec: TableSpec) -> None:
     assert ("reason" in names) >= ("status" in names), "a status has a reason beside it"
     for c in spec.columns:
         assert c.description.endswith("."), f"{c.name}: a description is a sentence"
-        is_measured = f"_{c.name}".endswith("_wall_s") or c.name == "program_bytes"
+        is_measured = f"_{c.name}".endswith("_wall_s") or c.name in SIMULATOR_MEASURES
         assert c.measured == is_measured, f"{c.name}: wall clock and compiled programs are measured"
         assert not (c.measured and not c.nullable), f"{c.name}: a measure may be absent"
         suffix = c.name.rsplit("_", 1)[-1]

@@ -1,0 +1,53 @@
+"""Which RTL simulator is done first: build time and speed of every engine, predicted from the design.
+
+Belongs here: features, training, the choice. Does not: the engines (`pipelines.rtlreuse`). Importing this
+package loads no learning framework.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from models.catalogue import PredictorSpec
+from models.tasks import RTL_ENGINE, Column
+
+_VERSION = "1"
+"""Raised by hand when the same tables, options and seed would train another picker."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FitOptions:
+    """How to train.
+
+    Attributes:
+        held_out: families that are not learned from.
+        trees: per target. leaves: of a tree. leaf_designs: least designs of a leaf.
+        learning_rate: share of the answer of a tree that counts.
+        ridge: penalty of the linear law that the trees correct.
+    """
+
+    held_out: tuple[str, ...] = ("gemmini", "mesh", "soc_4", "wide")
+    trees: int = 60
+    leaves: int = 4
+    leaf_designs: int = 5
+    learning_rate: float = 0.1
+    ridge: float = 1.0
+
+
+PREDICTOR = PredictorSpec(
+    name="rtl-engine",
+    version=_VERSION,
+    description="Build time and speed of RTL simulators by laws and boosted trees; picks the engine.",
+    task=RTL_ENGINE,
+    options=FitOptions,
+    train_with="models.rtl_engine.train:train",
+    load_with="models.rtl_engine.picker:load",
+    answer_with="models.rtl_engine.picker:answer_engines",
+    answers=(
+        Column(name="engine", kind="string"),
+        Column(name="seconds", unit="s"),
+        Column(name="alternatives", kind="string"),
+    ),
+    libraries=("lightgbm", "numpy"),
+    requirements=("pyarrow", "pydantic", "pyosys"),
+)

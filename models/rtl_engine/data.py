@@ -1,0 +1,86 @@
+"""Measured simulations of the tables, a design with its times on every engine."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from models.tasks import DatasetError, table_files
+from pipelines.schemas import OK, read_arrow
+
+CYCLES = (1_000, 100_000, 10_000_000)
+"""Numbers of cycles that regret is the mean of."""
+_TABLE = "simulations"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MeasuredDesign:
+    """A design.
+
+    Attributes: features: row of the table. times: build in s and cycle in ns by engine that accepts it.
+    """
+
+    design: str
+    family: str
+    features: Mapping[str, Any]
+    times: Mapping[str, tuple[float, float]]
+
+    def seconds(self, cycles: int) -> dict[str, float]:
+        """Build plus run by engine, as measured."""
+        return {engine: build + 1e-9 * cycles * cycle for engine, (build, cycle) in self.times.items()}
+
+
+def read_measured(folders: Sequence[Path]) -> list[MeasuredDesign]:
+    """Designs with times on two engines or more, one stimulus, in order of families and sizes.
+
+    Raises: DatasetError: a table is missing, or holds no measured row.
+    """
+    rows = [row for folder in folders for row in _rows(folder)]
+    groups: dict[str, list[dict[str, Any]]] = defaultdict(list)
+    for row in rows:
+        if row["status"] == OK and row["stimuli"] == 1 and row["cycle_cpu_ns"] and row["nodes"] is not None:
+            groups[row["design"]].append(row)
+    designs = [
+        MeasuredDesign(
+            design=design,
+            family=found[0]["family"],
+            features=found[0],
+            times={row["engine"]: (_build_s(row), row["cycle_cpu_ns"]) for row in found},
+        )
+        for design, found in groups.items()
+    ]
+    designs = [design for design in designs if len(design.times) > 1]
+    if not designs:
+        raise DatasetError(f"no measured simulations by two engines ({', '.join(map(str, folders))})")
+    return sorted(designs, key=lambda d: (d.family, d.features["design_size"]))
+
+
+def _build_s(row: Mapping[str, Any]) -> float:
+    """Processor time, or elapsed time where confinement hid it."""
+    return row["build_wall_s"] if row["build_cpu_s"] is None else row["build_cpu_s"]
+
+
+def _rows(folder: Path) -> Iterable[dict[str, Any]]:
+    """Rows with their measured columns."""
+    measured: dict[str, dict[str, Any]] = {}
+    for path in sorted((folder / "measured" / _TABLE).glob("*.parquet")):
+        measured |= {row["simulation_id"]: row for row in read_arrow(path).to_pylist()}
+    for path in table_files(folder, _TABLE):
+        for row in read_arrow(path).to_pylist():
+            if row["simulation_id"] in measured:
+                yield {**row, **measured[row["simulation_id"]]}
+
+
+def regret(design: MeasuredDesign, choose: Callable[[int, Sequence[str]], str]) -> float:
+    """Time of the chosen engine over that of the fastest, minus 1, at most 1; mean over numbers of cycles."""
+    losses: list[float] = []
+    for cycles in CYCLES:
+        seconds = design.seconds(cycles)
+        chosen = choose(cycles, tuple(seconds))
+        losses.append(min(1.0, seconds[chosen] / min(seconds.values()) - 1.0))
+    return float(np.mean(losses))

@@ -1,0 +1,63 @@
+// Batches of cycles by several threads (chapter 2 of the dissertation, 2.3.1): every part has a state of its own, runs
+// BATCH cycles on inputs that are known ahead, and then fetches what others own. Included by runner.h, if BATCHES is
+// defined: PARTS, BATCH, run_part, fetch and gather are there.
+#pragma once
+#include <atomic>
+#include <new>
+#include <sched.h>
+#include <thread>
+
+struct Barrier {
+  std::atomic<int> waiting{0};
+  std::atomic<unsigned> turn{0};
+  void wait() {
+    const unsigned now = turn.load(std::memory_order_acquire);
+    if (waiting.fetch_add(1, std::memory_order_acq_rel) + 1 == PARTS) {
+      waiting.store(0, std::memory_order_relaxed);
+      turn.fetch_add(1, std::memory_order_release);
+      return;
+    }
+    for (int n = 0; turn.load(std::memory_order_acquire) == now; n++)
+      if (n > 2000) sched_yield();
+  }
+};
+
+// Either a stimulus or given inputs. Returns how many cycles were run: the rest is less than a batch.
+static u64 run_batches(Run& run, const Stimulus* stimulus, const u64* given, u64 cycles, u64* trace, u64* inputs) {
+  const u64 batches = cycles / BATCH;
+  if (!batches) return 0;
+  static State* parts = 0;
+  if (!parts) parts = (State*)aligned_alloc(64, sizeof(State) * PARTS);
+  static u64 in[BATCH * INPUT_WORDS + 1], out[BATCH * OUTPUT_WORDS + 1];
+  for (int p = 0; p < PARTS; p++) memcpy((void*)&parts[p], &run.st, sizeof(State));
+  const auto prepare = [&](u64 batch) {
+    for (u64 b = 0; b < BATCH; b++, run.cycle++) {
+      u64* const to = in + b * INPUT_WORDS;
+      const u64 at = (batch * BATCH + b) * INPUT_WORDS;
+      if (given) memcpy(to, given + at, sizeof(u64) * INPUT_WORDS);
+      else draw(run, *stimulus, to);
+      if (inputs) memcpy(inputs + at, to, sizeof(u64) * INPUT_WORDS);
+    }
+  };
+  const auto finish = [&](u64 batch) {
+    for (u64 b = 0; b < BATCH; b++) digest(run, out + b * OUTPUT_WORDS);
+    if (trace) memcpy(trace + batch * BATCH * OUTPUT_WORDS, out, sizeof(u64) * BATCH * OUTPUT_WORDS);
+  };
+  Barrier begin, end;
+  const auto work = [&](int p) {
+    for (u64 batch = 0; batch < batches; batch++) {
+      if (p == 0) prepare(batch);
+      begin.wait();
+      run_part(p, parts[p], in, out);
+      end.wait();
+      fetch(p, parts[p], parts);
+      if (p == 0) finish(batch);
+    }
+  };
+  std::thread threads[PARTS];
+  for (int p = 1; p < PARTS; p++) threads[p] = std::thread(work, p);
+  work(0);
+  for (int p = 1; p < PARTS; p++) threads[p].join();
+  gather(run.st, parts);
+  return batches * BATCH;
+}

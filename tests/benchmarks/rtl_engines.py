@@ -1,0 +1,193 @@
+"""Designs by every engine with the processor time of builds, as rows of table `simulations`.
+
+    python -m tests.benchmarks.rtl_engines collect --cache FOLDER [--group picker]
+    python -m tests.benchmarks.rtl_engines write --cache FOLDER --data FOLDER [--group picker]
+    python -m tests.benchmarks.rtl_engines regret --data FOLDER
+
+`collect` builds the designs of a group of `conf/simulations/picker.yaml`, small ones first, and keeps every
+design in the cache; it goes on where it was ended. Tools run without confinement: designs are our own, and
+confinement hides their processor time. `write` makes the tables. `regret` leaves each family out in turn.
+"""
+
+from __future__ import annotations
+
+import argparse
+import resource
+import subprocess
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import yaml
+
+import pipelines.rtlreuse.building
+import pipelines.synthesis.yosys
+from models.rtl_engine import FitOptions
+from models.rtl_engine.data import CYCLES, read_measured, regret
+from models.rtl_engine.train import fit_picker
+from pipelines.cache import ContentCache
+from pipelines.identity import content_hash
+from pipelines.rtlreuse import ENGINES
+from pipelines.rtlreuse.dataset import SimulationGroup, simulate_design
+from pipelines.sandbox import ConfinedRun
+from pipelines.schemas import SimulationRow, table_spec, write_table
+
+CONFIGURATION = Path("conf/simulations/picker.yaml")
+_KIND = "simulations"
+
+
+def read_group(name: str) -> SimulationGroup:
+    """A group of the configuration."""
+    fields = yaml.safe_load(CONFIGURATION.read_text())["groups"][name]
+    sizes = {family: tuple(found) for family, found in fields.pop("sizes").items()}
+    lists = {key: tuple(value) for key, value in fields.items() if isinstance(value, list)}
+    return SimulationGroup(name=name, sizes=sizes, **{**fields, **lists})
+
+
+def run_unconfined(
+    argv: Sequence[str],
+    *,
+    folder: Path,
+    files: Mapping[str, bytes] | None = None,
+    environment: Mapping[str, str] | None = None,
+    **_: Any,
+) -> ConfinedRun:
+    """What the sandbox does, without it."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, content in (files or {}).items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_bytes(content)
+    run = subprocess.run(
+        list(argv),
+        cwd=folder,
+        env={"PATH": "/usr/bin:/bin", "HOME": str(folder), **(environment or {})},
+        capture_output=True,
+        check=False,
+        text=True,
+    )
+    return ConfinedRun(returncode=run.returncode, stdout=run.stdout, stderr=run.stderr, wall_s=0.0)
+
+
+def processor_s() -> float:
+    """Processor time of this process and of the children that it waited for."""
+    used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    return sum(u.ru_utime + u.ru_stime for u in used)
+
+
+def unconfine() -> dict[str, float]:
+    """Run tools without confinement from now on. Returns: processor time of the latest build, by engine."""
+    pipelines.rtlreuse.building.run_confined = run_unconfined
+    pipelines.synthesis.yosys.run_confined = run_unconfined
+    spent: dict[str, float] = {}
+
+    def timed(engine: str, build: Any) -> Any:
+        def call(*args: Any, **options: Any) -> Any:
+            start = processor_s()
+            program = build(*args, **options)
+            spent[engine] = processor_s() - start
+            return program
+
+        return call
+
+    for engine, build in list(ENGINES.items()):
+        ENGINES[engine] = timed(engine, build)
+    return spent
+
+
+def collect(group: SimulationGroup, cache: ContentCache) -> None:
+    """Rows of every design, in the cache."""
+    spent = unconfine()
+    draws = [(i, family, size) for family, sizes in group.sizes.items() for i, size in enumerate(sizes)]
+    for _, family, size in sorted(draws):
+
+        def make(family: str = family, size: int = size) -> list[dict[str, Any]]:
+            rows: list[dict[str, Any]] = []
+            for engine in group.engines:
+                [row] = simulate_design(family, size, group, cache.folder / "engines", engines=(engine,))
+                row["build_cpu_s"] = spent.get(engine) if row["status"] == "ok" else None
+                rows.append(row)
+            return rows
+
+        rows = cache.cached(_KIND, design_key(group, family, size), make, list)
+        for row in rows:
+            named = ("engine", "status", "build_cpu_s", "cycle_cpu_ns", "program_bytes", "instance_nodes")
+            print(family, size, *(row[name] for name in named), row["reason"] or row["digest"], flush=True)
+
+
+def design_key(group: SimulationGroup, family: str, size: int) -> str:
+    """Of the rows of a design."""
+    return content_hash("measured", family, size, group.engines, group.cycles, group.stimuli, group.seeds)
+
+
+def write(group: SimulationGroup, cache: ContentCache, data: Path) -> None:
+    """Tables of the designs that are in the cache."""
+
+    def absent() -> list[dict[str, Any]]:
+        raise LookupError
+
+    rows: list[SimulationRow] = []
+    for family, sizes in group.sizes.items():
+        for size in sizes:
+            try:
+                known = cache.cached(_KIND, design_key(group, family, size), absent, list)
+            except LookupError:
+                continue
+            rows += [SimulationRow(**row) for row in known]
+    write_table(data, table_spec("simulations"), rows, group.name)
+    print(f"{len(rows)} rows")
+
+
+def measure_regret(data: Path) -> None:
+    """Leave each family out, learn from the others, and choose for it."""
+    designs = read_measured([data])
+    losses: dict[str, list[float]] = defaultdict(list)
+    picks: Counter[tuple[int, str]] = Counter()
+    always: dict[str, list[float]] = defaultdict(list)
+    for family in sorted({d.family for d in designs}):
+        picker = fit_picker([d for d in designs if d.family != family], FitOptions(), 0)
+        for design in (d for d in designs if d.family == family):
+
+            def choose(
+                cycles: int, engines: Sequence[str], design: Any = design, picker: Any = picker
+            ) -> str:
+                chosen = picker.choose(design.features, cycles, engines)
+                picks[cycles, chosen] += 1
+                return chosen
+
+            losses[family].append(regret(design, choose))
+            for engine in ENGINES:
+                fixed = regret(design, lambda _, engines, e=engine: e if e in engines else "reuse")
+                always[engine].append(fixed)
+    for family, found in losses.items():
+        print(f"| {family} | {len(found)} | {100 * np.mean(found):.1f} |")
+    print(f"all: {100 * np.mean([x for found in losses.values() for x in found]):.1f} % of {len(designs)}")
+    for engine, found in always.items():
+        print(f"always {engine}: {100 * np.mean(found):.1f} %")
+    for cycles in CYCLES:
+        print(cycles, {e: n for (c, e), n in sorted(picks.items()) if c == cycles})
+        best = Counter(min(d.seconds(cycles), key=d.seconds(cycles).__getitem__) for d in designs)
+        print("  fastest", dict(best))
+
+
+def main() -> None:
+    """Read the command line."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("command", choices=("collect", "write", "regret"))
+    parser.add_argument("--cache", type=Path)
+    parser.add_argument("--data", type=Path)
+    parser.add_argument("--group", default="picker")
+    options = parser.parse_args()
+    if options.command == "regret":
+        measure_regret(options.data)
+        return
+    group, cache = read_group(options.group), ContentCache(folder=options.cache)
+    if options.command == "collect":
+        collect(group, cache)
+    else:
+        write(group, cache, options.data)
+
+
+if __name__ == "__main__":
+    main()
