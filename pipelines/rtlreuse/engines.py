@@ -39,16 +39,16 @@ def build_reuse(
     timeout_s: float = 600.0,
     compiler: str = "",
     language: str = VERILOG,
+    is_quick: bool = False,
     is_counting: bool = False,
     threads: int = 1,
     batch: int = 1,
-    is_quick: bool = False,
 ) -> Program:
     """Our engine: one evaluator per unique module.
 
     Args:   folder: of compiled designs, one file each. language: of the text, see `languages`.
-            is_counting: count toggles of every register. threads: of runs; each has a part of the design.
-            batch: cycles between exchanges of the parts. is_quick: compiled with few optimisations.
+            is_quick: compiled with few optimisations. is_counting: count toggles of every register.
+            threads: of runs; each has a part of the design. batch: cycles between exchanges of the parts.
     Raises: RtlError: the design is rejected or does not compile. ToolMissing: no C++ compiler.
     """
     design = read_design(verilog, top=top, timeout_s=timeout_s, language=language)

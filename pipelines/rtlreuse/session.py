@@ -45,7 +45,7 @@ class Session:
 
     def send(self, *parts: NDArray[np.uint64]) -> None:
         """Send words."""
-        content = memoryview(np.concatenate([part.ravel() for part in parts])).cast("B")
+        content = memoryview(b"".join(part.tobytes() for part in parts))
         try:
             while content:
                 content = content[os.write(self._request, content) :]
@@ -54,7 +54,7 @@ class Session:
 
     def receive(self, into: NDArray[np.uint64]) -> None:
         """Fill an array with the next words of the answer."""
-        rest = memoryview(into.reshape(-1)).cast("B")
+        rest = into.reshape(-1).view(np.uint8).data
         while rest:
             count = os.readv(self._answer, [rest])
             if count == 0:

@@ -18,6 +18,7 @@ from hls_inputs import hls_outputs
 from network_inputs import run_outputs, simulation_outputs, tcp_outputs, workload_outputs
 from pragma_inputs import bound_outputs, search_outputs
 from program_inputs import feature_outputs, generator_outputs, record_outputs, variant_outputs
+from rtl_inputs import simulation_outputs as rtlreuse_outputs
 from tool_inputs import bambu_outputs, circt_outputs, siliconcompiler_outputs
 
 from pipelines.circt import is_installed
@@ -35,6 +36,7 @@ ENGINES = (
         outputs=native_outputs,
     ),
     Engine(name="rtlsim", package="pipelines/rtlsim", outputs=rtl_outputs),
+    Engine(name="rtlreuse", package="pipelines/rtlreuse", constants=("VERSION",), outputs=rtlreuse_outputs),
     Engine(
         name="synthesis",
         package="pipelines/synthesis",

@@ -10,7 +10,7 @@ from pipelines.hls import HlsOptions, compile_program
 from pipelines.rtlreuse import RtlError, Simulator, build_reuse, build_verilator
 from pipelines.rtlreuse.designs import DesignSource, chain, gemm
 from pipelines.rtlreuse.elaboration import elaborate
-from pipelines.rtlreuse.fuzzing import random_design
+from pipelines.rtlreuse.fuzzing import bundle
 from pipelines.rtlreuse.netlist import read_verilog
 from pipelines.rtlreuse.placement import place
 from pipelines.rtlreuse.structure import analyse
@@ -77,6 +77,14 @@ endmodule
 NEXT = """
 module top (input clk, input [3:0] d, output reg [3:0] q);
   always @(posedge clk) q <= d + 1;
+endmodule
+"""
+
+ONE_WORD = """
+module top (input clk, input we, input [7:0] d, output [7:0] q);
+  reg [7:0] m [0:0]; initial m[0] = 9;
+  always @(posedge clk) if (we) m[0] <= d + q;
+  assign q = m[0];
 endmodule
 """
 
@@ -147,12 +155,20 @@ def test_stimuli_are_independent(stimuli: int, programs: Path) -> None:
             assert (outputs[:, :, 0] == traced.outputs[:, :, k]).all()
 
 
-@pytest.mark.parametrize("seed", [1, 2, 3, 5, 8, 21])
-def test_random_designs_equal_icarus(seed: int, programs: Path, tmp_path: Path) -> None:
-    design = random_design(seed, modules=2 + seed % 4)
-    program = build_reuse(design.verilog, top=design.top, folder=programs, compiler="g++")
-    result = Simulator(program).run(60, seed=seed, is_traced=True)
+@pytest.mark.parametrize("first", [1, 13])
+def test_random_designs_equal_icarus(first: int, programs: Path, tmp_path: Path) -> None:
+    """Two bundles of 12 designs; `tests/benchmarks/rtl_fuzzing.py` compares thousands with more engines."""
+    design = bundle(range(first, first + 12))
+    program = build_reuse(design.verilog, top=design.top, folder=programs, is_quick=True)
+    result = Simulator(program).run(60, seed=first, is_traced=True)
     assert first_difference(program, design.verilog, design.top, result, tmp_path) is None
+
+
+@pytest.mark.parametrize("text", [ONE_WORD])
+def test_small_designs_equal_icarus(text: str, programs: Path, tmp_path: Path) -> None:
+    program = build_reuse(text, top="top", folder=programs, is_quick=True)
+    result = Simulator(program).run(60, seed=1, is_traced=True)
+    assert first_difference(program, text, "top", result, tmp_path) is None
 
 
 def test_systolic_array_has_one_evaluator_and_few_copies() -> None:

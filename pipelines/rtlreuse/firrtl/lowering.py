@@ -394,11 +394,11 @@ class Lowering:
             return self._leaf(sink, is_sink=True)
 
         written = self._declare(f"{path}_w", kind, make_sink)
-        self._assign(address.name, self._ground(statement.index).node, UINT)
+        self._assign(address.name, self._ground(statement.selector).node, UINT)
         self._assign_outer(address.name, INVALID)
         self._assign_outer(enable.name, self.graph.const(0, 1))
-        is_waiting = isinstance(statement.index, Ref) and statement.name in self.addressed.get(
-            statement.index.name, ()
+        is_waiting = isinstance(statement.selector, Ref) and statement.name in self.addressed.get(
+            statement.selector.name, ()
         )
         if is_waiting:
             self._assign_waiting(enable.name, statement)
@@ -420,8 +420,8 @@ class Lowering:
 
     def _assign_waiting(self, enable: str, statement: MemoryPort) -> None:
         """The enable of a read whose address is a wire: wherever the wire was connected."""
-        assert isinstance(statement.index, Ref)
-        flag = self._lookup(_enable_flag(statement.index.name))
+        assert isinstance(statement.selector, Ref)
+        flag = self._lookup(_enable_flag(statement.selector.name))
         self._assign(enable, self.graph.const(0, 1) if flag is None else flag, UINT)
 
     def _find_addresses(self, body: Sequence[Statement]) -> None:
@@ -430,7 +430,7 @@ class Lowering:
         wires = {s.name for s in _all_statements(body) if isinstance(s, Wire)}
         for statement in _all_statements(body):
             if isinstance(statement, MemoryPort) and statement.memory in clocked:
-                index = statement.index
+                index = statement.selector
                 if isinstance(index, Ref) and index.name in wires:
                     self.addressed.setdefault(index.name, []).append(statement.name)
                     self.scopes[0][_enable_flag(index.name)] = self.graph.const(0, 1)
@@ -468,8 +468,19 @@ class Lowering:
     # ---- statements --------------------------------------------------------------------------------------
 
     def _block(self, body: Sequence[Statement]) -> None:
+        methods: dict[type, Callable[[Any], None]] = {
+            Wire: self._wire,
+            Register: self._register,
+            Node: self._node,
+            Instance: self._instance,
+            Memory: self._memory,
+            MemoryPort: self._memory_port,
+            Connect: self._connect,
+            Invalidate: self._invalidate,
+            When: self._when,
+        }
         for statement in body:
-            _METHODS[type(statement)](self, statement)
+            methods[type(statement)](statement)
 
     def _when(self, statement: When) -> None:
         condition = self._ground(statement.condition).node
@@ -597,9 +608,9 @@ class Lowering:
             return base.fields[expression.name][0]
         if isinstance(expression, Index):
             base = self._value(expression.base, is_target=is_target)
-            if not isinstance(base, Elements) or expression.index >= len(base.values):
-                raise self._error(f"no element {expression.index}: {expression}")
-            return base.values[expression.index]
+            if not isinstance(base, Elements) or expression.number >= len(base.values):
+                raise self._error(f"no element {expression.number}: {expression}")
+            return base.values[expression.number]
         if isinstance(expression, Access):
             return self._access(expression, is_target=is_target)
         if isinstance(expression, Literal):
@@ -615,7 +626,7 @@ class Lowering:
 
     def _access(self, expression: Access, *, is_target: bool) -> Value:
         """An element by a signal: a multiplexer over all; as a sink, a condition per element."""
-        base, index = self._value(expression.base, is_target=is_target), self._ground(expression.index)
+        base, index = self._value(expression.base, is_target=is_target), self._ground(expression.selector)
         if not isinstance(base, Elements) or not base.values:
             raise self._error(f"not a vector: {expression}")
         bits = max(1, (len(base.values) - 1).bit_length())
@@ -683,17 +694,6 @@ class Lowering:
 
 
 _CASTS = {"asUInt": UINT, "asSInt": SINT, "asClock": CLOCK, "asAsyncReset": ASYNC, "asReset": RESET}
-_METHODS: dict[type, Callable[[Lowering, Any], None]] = {
-    Wire: Lowering._wire,
-    Register: Lowering._register,
-    Node: Lowering._node,
-    Instance: Lowering._instance,
-    Memory: Lowering._memory,
-    MemoryPort: Lowering._memory_port,
-    Connect: Lowering._connect,
-    Invalidate: Lowering._invalidate,
-    When: Lowering._when,
-}
 
 
 def _leaves_of(value: Value) -> Iterator[Leaf]:

@@ -57,14 +57,14 @@ class Index(NamedTuple):
     """An element by number."""
 
     base: Expression
-    index: int
+    number: int
 
 
 class Access(NamedTuple):
     """An element by a signal."""
 
     base: Expression
-    index: Expression
+    selector: Expression
 
 
 class Literal(NamedTuple):
@@ -133,7 +133,7 @@ class MemoryPort(NamedTuple):
     kind: str
     name: str
     memory: str
-    index: Expression
+    selector: Expression
     clock: Expression
 
 

@@ -1,0 +1,187 @@
+"""The other engines: outputs equal to ours, and all that a design brings along runs confined."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+from pathlib import Path
+
+import pytest
+
+from pipelines.rtlreuse import (
+    ENGINES,
+    SYSTEMVERILOG,
+    VERILOG,
+    CombinationalLoop,
+    Ports,
+    Program,
+    RtlError,
+    Simulator,
+    build_cxxrtl,
+    build_reuse,
+    build_verilator,
+    language_of,
+)
+from pipelines.rtlreuse.building import read_design
+from tests.rtlreuse.test_outputs import HIERARCHY
+
+ARC_PACKAGES = all(importlib.util.find_spec(name) for name in ("pycde", "mlir", "llvm"))
+
+# Packages, structures, enumerations, generate loops, unpacked ports and an unnamed memory.
+SYSTEM_VERILOG = """
+package types;
+  typedef struct packed { logic [7:0] x; logic signed [7:0] y; } pair_t;
+  typedef enum logic [1:0] {IDLE, RUN, STOP} state_t;
+endpackage
+module pe import types::*; #(parameter int W = 8) (input logic clk, rst_n, input pair_t i, output pair_t o);
+  state_t s;
+  always_ff @(posedge clk or negedge rst_n)
+    if (!rst_n) begin o <= '0; s <= IDLE; end
+    else begin
+      unique case (s)
+        IDLE: s <= RUN;
+        RUN: s <= i.x[0] ? STOP : RUN;
+        default: s <= IDLE;
+      endcase
+      o.x <= i.x + i.y; o.y <= s == RUN ? i.y >>> 1 : W'(3) ^ i.y;
+    end
+endmodule
+module top import types::*; (input logic clk, rst_n, we, input pair_t i, input logic [2:0] a,
+    output pair_t o, output logic [7:0] m);
+  pair_t c [6];
+  assign c[0] = i;
+  for (genvar k = 0; k < 5; k++) begin : g
+    pe #(.W(8)) u (.clk, .rst_n, .i(c[k]), .o(c[k+1]));
+  end
+  assign o = c[5];
+  logic [7:0] mem [8];
+  always_ff @(posedge clk) if (we) mem[a] <= i.x;
+  assign m = mem[a];
+endmodule
+"""
+
+
+def digests(program: Program) -> list[int]:
+    return Simulator(program).run(1000, seed=2).digests.tolist()
+
+
+@pytest.fixture(scope="module")
+def hierarchy(programs: Path) -> Program:
+    return build_reuse(HIERARCHY, top="top", folder=programs, stimuli=2)
+
+
+def test_cxxrtl_equals_reuse(hierarchy: Program, programs: Path) -> None:
+    theirs = build_cxxrtl(
+        HIERARCHY, top="top", folder=programs, stimuli=2, ports=hierarchy.ports, is_quick=True
+    )
+    assert digests(theirs) == digests(hierarchy)
+
+
+@pytest.mark.skipif(not ARC_PACKAGES, reason="needs the packages of the extra arc")
+def test_arc_equals_reuse(hierarchy: Program, programs: Path) -> None:
+    """With memories, their initial content, wide words and asynchronous resets."""
+    theirs = ENGINES["arc"](HIERARCHY, top="top", folder=programs, stimuli=2)
+    assert digests(theirs) == digests(hierarchy)
+
+
+def test_system_verilog_equals_verilator(programs: Path) -> None:
+    ours = build_reuse(SYSTEM_VERILOG, top="top", folder=programs, language=SYSTEMVERILOG, is_quick=True)
+    theirs = build_verilator(
+        SYSTEM_VERILOG,
+        top="top",
+        folder=programs,
+        language=SYSTEMVERILOG,
+        ports=ours.ports,
+        is_quick=True,
+    )
+    assert digests(ours) == digests(theirs)
+
+
+def test_equal_instances_of_system_verilog_are_one_block() -> None:
+    """Its front end makes a module per instance."""
+    design = read_design(SYSTEM_VERILOG, top="top", language=SYSTEMVERILOG, timeout_s=60)
+    assert len(design.blocks) == 2
+    assert len(design.blocks["top"].children) == 5
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (
+            "module top (input logic e, d, output logic q); always_latch if (e) q = d; endmodule",
+            "latch: q in top",
+        ),
+        ("module top (inout wire d, input logic e); assign d = e; endmodule", "inout port: top.d; "),
+        (
+            "module top (input logic clk, e, d, output logic q); wire g = clk & e;"
+            " always_ff @(posedge g) q <= d; endmodule",
+            "gated clock: g in top; ",
+        ),
+        (
+            "module top (input logic a, b, d, output logic p, q);"
+            " always_ff @(posedge a) p <= d; always_ff @(posedge b) q <= d; endmodule",
+            "several clocks in top: a, b; ",
+        ),
+        ("module top (input logic d, output logic q); assign q = e; endmodule", "Yosys rejects the design: "),
+    ],
+)
+def test_system_verilog_rejects(text: str, message: str) -> None:
+    with pytest.raises(RtlError) as error:
+        read_design(text, top="top", language=SYSTEMVERILOG, timeout_s=60)
+    assert str(error.value).startswith(message)
+
+
+def test_loop_of_system_verilog_is_named() -> None:
+    text = "module top (input logic a, output logic y); logic p, q;"
+    text += " assign p = a & q; assign q = ~p; assign y = p | a; endmodule"
+    with pytest.raises(CombinationalLoop) as error:
+        read_design(text, top="top", language=SYSTEMVERILOG, timeout_s=60)
+    assert set(error.value.signals) == {"p", "q"}
+
+
+def test_language_follows_the_name_of_a_file() -> None:
+    assert language_of(Path("a/b.v")) == VERILOG
+    with pytest.raises(
+        RtlError, match=r"^unknown language: b.vhd; accepted: names that end in .v, .sv, .fir$"
+    ):
+        language_of(Path("a/b.vhd"))
+
+
+# ---- confinement ------------------------------------------------------------------------------------------
+
+INTRUDER = """
+module top (input clk, input d, output reg q);
+  initial begin
+    $system("echo x > %s");
+    $c("if (FILE* f = fopen(\\"%s\\", \\"w\\")) fclose(f);");
+  end
+  always @(posedge clk) begin q <= d; $c("if (FILE* f = fopen(\\"/etc/passwd\\", \\"r\\")) abort();"); end
+endmodule
+"""
+
+
+def test_what_a_design_runs_sees_no_file_of_its_user(programs: Path, tmp_path: Path) -> None:
+    """A task that Verilator passes on to the shell or to C++ writes and reads nothing outside its box."""
+    target = tmp_path / "written"
+    ports = Ports(inputs={"d": 1}, outputs={"q": 1}, clock="clk")
+    text = INTRUDER % (target, target)
+    program = build_verilator(text, top="top", folder=programs, ports=ports, is_quick=True)
+    simulator = Simulator(program)
+    assert [simulator.step({"d": 1})["q"] for _ in range(2)] == [0, 1]
+    assert not target.exists()
+
+
+def test_simulator_that_ends_says_why(tmp_path: Path) -> None:
+    program = tmp_path / "program"
+    program.write_bytes(Path("/bin/false").read_bytes())
+    program.chmod(0o755)
+    ports = Ports(inputs={}, outputs={}, clock=None)
+    with pytest.raises(RtlError, match=r"^the simulator ended: no output \(program\)$"):
+        Simulator(Program(path=program, ports=ports, engine="reuse", stimuli=1))
+
+
+def test_closed_simulator_leaves_no_process(hierarchy: Program) -> None:
+    simulator = Simulator(hierarchy)
+    simulator.close()
+    with pytest.raises(OSError, match="Bad file descriptor"):
+        os.fstat(simulator._session._request)
