@@ -100,11 +100,18 @@ def query_graph(
     """
     program, design, compiled = compile_query(query, engine)
     nodes, edges = graph_rows(design, compiled)
-    frames = [
-        pl.DataFrame([asdict(row) for row in rows], infer_schema_length=None).select(names)
-        for rows, names in ((nodes, _NODES), (edges, _EDGES))
-    ]
-    return graph_of(*frames, extract_loops(program), query, vocabulary, loop_bounds=loop_bounds)
+    return graph_of(
+        _frame(nodes, _NODES),
+        _frame(edges, _EDGES),
+        extract_loops(program),
+        query,
+        vocabulary,
+        loop_bounds=loop_bounds,
+    )
+
+
+def _frame(rows: Sequence[Any], columns: Sequence[str]) -> pl.DataFrame:
+    return pl.DataFrame([asdict(row) for row in rows], infer_schema_length=None).select(columns)
 
 
 def graph_of(
