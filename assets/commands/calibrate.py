@@ -69,6 +69,8 @@ def calibration_text(answer: Mapping[str, Any]) -> str:
         lines.append(f"{number:<6}{row['inputs']:>7}{fresh:>13}{row['unseen_error']:>14.1%}")
     if engine is not None:
         lines.append(f"the engine's own estimate: {engine:.1%}")
+    if answer["anchor_error"] is not None:
+        lines.append(f"a regression on the profiles alone: {answer['anchor_error']:.1%}")
     if answer["distinct_cycles"] == 1:
         lines.append("cycles are the same for all inputs")
     if answer["failed_inputs"]:

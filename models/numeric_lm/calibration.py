@@ -19,6 +19,8 @@ from torch import Tensor
 
 from models.base import PredictorError
 from models.labelled import Query
+from models.scheduled import compile_query
+from models.numeric_lm.anchor import ProfileAnchor, design_hash, fit_anchor
 from models.numeric_lm.answers import TARGETS, classes_of
 from models.numeric_lm.data import CYCLES, question_features
 from models.numeric_lm.network import DigitDecoder, Memory, metric_mask, pad_prompts
@@ -34,7 +36,6 @@ from models.numeric_lm.preferences import (
 )
 from models.numeric_lm.prompts import EncodedPrompt
 from models.numeric_lm.search import Answer
-from models.scheduled import compile_query
 from models.training import deterministic
 from pipelines.cyclemodel import count_cycles_of
 from pipelines.hls import read_interface
@@ -57,6 +58,7 @@ class CalibrationOptions:
         window: of the replay buffer; 1 updates from each profile at once. minibatch: of an update.
         updates: per round. learning_rate: of AdamW.
         beta, supervised, keep: see `preferences.preference_loss`; the paper has neither supervised nor keep.
+        anchored: answer with the ratio to a regression on the profiles, see `anchor`; at level hls only.
         seed: of inputs and minibatches.
     """
 
@@ -70,6 +72,7 @@ class CalibrationOptions:
     beta: float = 0.1
     supervised: float = 1.0
     keep: float = 1.0
+    anchored: bool = True
     seed: int = 0
 
     def __post_init__(self) -> None:
@@ -156,12 +159,20 @@ def draw_inputs(query: Query, options: CalibrationOptions) -> tuple[list[Profile
 
 
 class _Question(NamedTuple):
-    """An encoded prompt: states (tokens, width), mask (metrics, tokens), anchors (metrics,)."""
+    """An encoded prompt: states (tokens, width), mask (metrics, tokens). estimates: of the engine."""
 
     states: Tensor
     mask: Tensor
-    anchors: Tensor
+    query: Query
     estimates: Mapping[str, float]
+
+
+class _Profiled(NamedTuple):
+    """A triplet ({x, data}, y_w, y_l): the question, the counted and the predicted cycles."""
+
+    question: _Question
+    cycles: float
+    predicted: float
 
 
 class Calibrator:
@@ -173,7 +184,8 @@ class Calibrator:
     def __init__(self, predictor: NumericPredictor, options: CalibrationOptions) -> None:
         self.predictor, self._options = predictor, options
         self.reference = deepcopy(predictor.network.decoder).requires_grad_(requires_grad=False)
-        self._buffer = ReplayBuffer(options.window)
+        self._buffer: ReplayBuffer[_Profiled] = ReplayBuffer(options.window)
+        self._form = predictor.card.forms()[CYCLES]
         self._generator = torch.Generator().manual_seed(options.seed)
         decoder = predictor.network.decoder.requires_grad_(requires_grad=True)
         self._optimizer = torch.optim.AdamW(decoder.parameters(), lr=options.learning_rate, weight_decay=0.0)
@@ -185,7 +197,7 @@ class Calibrator:
         questions: dict[int, _Question] = {}
         for rows in batches_by_length(prompts, range(len(prompts)), _BATCH_TOKENS):
             for row, states, mask in _encoded(self.predictor, [prompts[row] for row in rows], rows):
-                questions[row] = _Question(states, mask, anchors_of([estimates])[0], estimates)
+                questions[row] = _Question(states, mask, queries[row], estimates)
         return [questions[row] for row in range(len(prompts))]
 
     def answers(
@@ -194,7 +206,7 @@ class Calibrator:
         """Answers of the present decoder, or of another one."""
         decoder = decoder or self.predictor.network.decoder
         memory, anchors = self._memory(questions, decoder)
-        return self.predictor.decode(memory, anchors, [q.estimates for q in questions], decoder)
+        return self.predictor.decode(memory, anchors, [self._estimates(q) for q in questions], decoder)
 
     def learn(self, questions: Sequence[_Question], cycles: Sequence[float]) -> list[float]:
         """Add the preferences of profiled questions, of which there may be none, and update.
@@ -202,17 +214,37 @@ class Calibrator:
         Returns: the loss of every update.
         """
         if questions:
-            predicted, kept = self.answers(questions), self.answers(questions, self.reference)
-            self._buffer.add(
-                [self._preference(*row) for row in zip(questions, cycles, predicted, kept, strict=True)]
-            )
-        return [self._update() for _ in range(self._options.updates)]
+            predicted = [answers[CYCLES].value for answers in self.answers(questions)]
+            self._buffer.add(map(_Profiled, questions, cycles, predicted))
+            self._anchor()
+        known = self._preferences()
+        return [self._update(known) for _ in range(self._options.updates)]
 
-    def _update(self) -> float:
+    def _anchor(self) -> None:
+        """Fit the anchor to all profiles of the window."""
+        card = self.predictor.card
+        if self._options.anchored and CYCLES in card.ratios:
+            queries = [known.question.query for known in self._buffer]
+            cycles = [known.cycles for known in self._buffer]
+            anchor = fit_anchor(queries[0], [query.data for query in queries], cycles)
+            self.predictor.card = card.model_copy(update={"anchor": anchor})
+
+    def _estimates(self, question: _Question) -> dict[str, float]:
+        anchor = self.predictor.card.anchor
+        is_known = anchor is not None and anchor.design == design_hash(question.query)
+        cycles = {CYCLES: anchor.cycles(question.query.data)} if anchor is not None and is_known else {}
+        return {**question.estimates, **cycles}
+
+    def _preferences(self) -> list[Preference]:
+        """The window under the present anchor."""
+        kept = self.answers([known.question for known in self._buffer], self.reference)
+        return [self._preference(*row) for row in zip(self._buffer, kept, strict=True)]
+
+    def _update(self, known: Sequence[Preference]) -> float:
         options, decoder = self._options, self.predictor.network.decoder
         loss = preference_loss(
             decoder,
-            batch_of(self._buffer.sample(options.minibatch, self._generator)),
+            batch_of([known[n] for n in self._buffer.draw(options.minibatch, self._generator)]),
             _CYCLES_PLACE,
             beta=options.beta,
             supervised=options.supervised,
@@ -224,16 +256,11 @@ class Calibrator:
         self._optimizer.step()
         return float(loss.detach())
 
-    def _preference(
-        self,
-        question: _Question,
-        cycles: float,
-        predicted: Mapping[str, Answer],
-        kept: Mapping[str, Answer],
-    ) -> Preference:
-        form = self.predictor.card.forms()[CYCLES]
-        right = classes_of(form, cycles / self.predictor.scale(CYCLES, question.estimates))
-        answers = self._rows([right, _classes(predicted[CYCLES])])
+    def _preference(self, profiled: _Profiled, kept: Mapping[str, Answer]) -> Preference:
+        question = profiled.question
+        form, scale = self._form, self.predictor.scale(CYCLES, self._estimates(question))
+        values = (profiled.cycles, profiled.predicted)
+        answers = self._rows([classes_of(form, value / scale) for value in values])
         others = [_classes(kept[t]) if t in kept and t != CYCLES else () for t in TARGETS]
         memory, anchors = self._memory([question], self.reference)
         with torch.no_grad():
@@ -243,7 +270,7 @@ class Calibrator:
         return Preference(
             states=question.states,
             mask=question.mask,
-            anchors=question.anchors,
+            anchors=anchors[0],
             answers=answers,
             reference=known,
             kept=self._rows(others),
@@ -259,7 +286,7 @@ class Calibrator:
     def _memory(self, questions: Sequence[_Question], decoder: DigitDecoder) -> tuple[Memory, Tensor]:
         states, mask = padded([q.states for q in questions], [q.mask for q in questions])
         with torch.no_grad():
-            return decoder.remember(states, mask), torch.stack([q.anchors for q in questions])
+            return decoder.remember(states, mask), anchors_of([self._estimates(q) for q in questions])
 
 
 def _encoded(
@@ -302,6 +329,7 @@ class CalibrationReport:
         calibration_inputs, unseen_inputs, failed_inputs: numbers of inputs.
         distinct_cycles: different numbers of cycles among all inputs; 1 where cycles do not depend on data.
         error_before, error_after: on the unseen inputs. engine_error: of the engine's estimate at level hls.
+        anchor_error: of the regression on the profiles alone; None without it.
         drift: largest relative change of the answers to the other targets, on the unseen inputs.
     """
 
@@ -312,6 +340,7 @@ class CalibrationReport:
     error_before: float
     error_after: float
     engine_error: float | None
+    anchor_error: float | None
     drift: float
     rounds: tuple[Round, ...]
 
@@ -383,6 +412,7 @@ def _calibrated(
         error_before=_error(before, actual),
         error_after=_error(after, actual),
         engine_error=None if estimate is None else _mean([abs(estimate / c - 1) for c in actual]),
+        anchor_error=_anchor_error(calibrator.predictor.card.anchor, judged),
         drift=_drift(before, after),
         rounds=tuple(rounds),
     )
@@ -390,6 +420,12 @@ def _calibrated(
 
 def _error(answers: Sequence[Mapping[str, Answer]], cycles: Sequence[float]) -> float:
     return _mean([abs(own[CYCLES].value / c - 1) for own, c in zip(answers, cycles, strict=True)])
+
+
+def _anchor_error(anchor: ProfileAnchor | None, judged: Sequence[Profile]) -> float | None:
+    if anchor is None:
+        return None
+    return _mean([abs(anchor.cycles(profile.query.data) / profile.cycles - 1) for profile in judged])
 
 
 def _mean(values: Sequence[float]) -> float:

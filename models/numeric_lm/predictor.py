@@ -15,9 +15,10 @@ from torch import Tensor, nn
 from models.base import Estimate, PredictorError, queries_of
 from models.labelled import Query
 from models.model_files import ModelFiles
+from models.numeric_lm.anchor import ProfileAnchor, design_hash
 from models.numeric_lm.answers import TARGETS, AnswerForm, forms_of
 from models.numeric_lm.block_cache import BlockCache
-from models.numeric_lm.data import estimates_of, question_features, question_loops
+from models.numeric_lm.data import CYCLES, estimates_of, question_features, question_loops
 from models.numeric_lm.intervals import widened
 from models.numeric_lm.network import CompactBackbone, DigitDecoder, Memory, NumericNetwork, pad_prompts
 from models.numeric_lm.prompts import MOST_CHARACTERS, EncodedPrompt, PromptEncoder, blocks_of
@@ -37,6 +38,7 @@ class Card(BaseModel):
         targets: those with labels in training. ratios: targets answered by the ratio to their estimate.
         low, high: range of each feature in training.
         widths: of the conformal intervals by target, see `intervals.conformal_widths`; 0 where it is absent.
+        anchor: of a calibrated model: the estimate of the cycles of one design.
         backbone: compact, or a folder in Hugging Face's layout. backbone_digest: hash of its files.
     """
 
@@ -70,6 +72,7 @@ class Card(BaseModel):
     dataset_hash: str
     tokenizer: str
     widths: dict[str, float] = {}
+    anchor: ProfileAnchor | None = None
 
     def forms(self) -> dict[str, AnswerForm]:
         """Form of the answers by target."""
@@ -157,7 +160,8 @@ class NumericPredictor:
                 known.append(features)
             except ValueError as error:
                 raise PredictorError(f"row {place}: {error}") from error
-        answers = self.answer_one_by_one(prompts, [self.estimates(features) for features in known])
+        estimates = [self.estimates(*pair) for pair in zip(known, queries, strict=True)]
+        answers = self.answer_one_by_one(prompts, estimates)
         return [self._estimate(*pair) for pair in zip(answers, known, strict=True)]
 
     def encode(self, query: Query, features: Mapping[str, float]) -> EncodedPrompt:
@@ -174,9 +178,12 @@ class NumericPredictor:
         )
         return self.encoder.encode(blocks)
 
-    def estimates(self, features: Mapping[str, float]) -> dict[str, float]:
-        """The engine's estimates, at level hls."""
-        return estimates_of(features)
+    def estimates(self, features: Mapping[str, float], query: Query | None = None) -> dict[str, float]:
+        """The engine's estimates, at level hls; cycles by the anchor for questions about its design."""
+        known, anchor = estimates_of(features), self.card.anchor
+        if anchor is not None and query is not None and query.data and anchor.design == design_hash(query):
+            known[CYCLES] = anchor.cycles(query.data)
+        return known
 
     def answer(
         self, prompts: Sequence[EncodedPrompt], estimates: Sequence[Mapping[str, float]]

@@ -7,9 +7,9 @@ The loss may add the cross-entropy of the right answer; without it the probabili
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Generic, NamedTuple, TypeVar
 
 import torch
 from torch import Tensor
@@ -19,6 +19,7 @@ from models.numeric_lm.network import DigitDecoder, Memory
 
 _KEPT = 2
 """Prompts of a minibatch that the term `keep` looks at; those of one program hardly differ."""
+Item = TypeVar("Item")
 UNKNOWN = -100
 """Class of a step that an answer does not have."""
 
@@ -50,23 +51,25 @@ class Likelihoods(NamedTuple):
     rejected: Tensor
 
 
-class ReplayBuffer:
-    """The latest preferences, up to a window; with a window of 1 the last profile alone decides an update."""
+class ReplayBuffer(Generic[Item]):
+    """The latest profiles, up to a window; with a window of 1 the last one alone decides an update."""
 
     def __init__(self, window: int) -> None:
-        self._known: deque[Preference] = deque(maxlen=window)
+        self._known: deque[Item] = deque(maxlen=window)
 
     def __len__(self) -> int:
         return len(self._known)
 
-    def add(self, preferences: Sequence[Preference]) -> None:
-        """Take preferences in; the oldest ones beyond the window go."""
-        self._known.extend(preferences)
+    def __iter__(self) -> Iterator[Item]:
+        return iter(self._known)
 
-    def sample(self, count: int, generator: torch.Generator) -> list[Preference]:
-        """A minibatch without repetition, of all preferences where there are fewer."""
-        order = torch.randperm(len(self._known), generator=generator)[:count]
-        return [self._known[place] for place in order.tolist()]
+    def add(self, items: Iterable[Item]) -> None:
+        """Take profiles in; the oldest ones beyond the window go."""
+        self._known.extend(items)
+
+    def draw(self, count: int, generator: torch.Generator) -> list[int]:
+        """Places of a minibatch without repetition, of all profiles where there are fewer."""
+        return torch.randperm(len(self._known), generator=generator)[:count].tolist()
 
 
 def dpo_loss(policy: Likelihoods, reference: Likelihoods, beta: float) -> Tensor:

@@ -5,6 +5,7 @@ and back. Does not: labels, splits, tokenisers, or models. Outside this package 
 """
 
 from pipelines.records.control import operator_classes
+from pipelines.records.data_summary import SUMMARY as DATA_SUMMARY
 from pipelines.records.data_summary import data_text, summarise_data
 from pipelines.records.layout import (
     QUANTITIES,
@@ -27,6 +28,7 @@ from pipelines.records.records import (
 
 __all__ = [
     "CONTEXT_LIMIT",
+    "DATA_SUMMARY",
     "QUANTITIES",
     "LabelledRows",
     "Prompt",

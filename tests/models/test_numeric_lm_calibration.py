@@ -7,12 +7,14 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 import torch
 from torch.nn.functional import one_hot
 
 from models.base import PredictorError
 from models.labelled import Query
+from models.numeric_lm.anchor import design_hash, fit_anchor
 from models.numeric_lm.answers import TARGETS, forms_of
 from models.numeric_lm.calibration import CalibrationOptions, CycleEnvironment, calibrate, draw_inputs
 from models.numeric_lm.network import CompactBackbone, DigitDecoder, NumericNetwork
@@ -20,7 +22,6 @@ from models.numeric_lm.predictor import Card, NumericPredictor
 from models.numeric_lm.preferences import (
     UNKNOWN,
     Likelihoods,
-    Preference,
     ReplayBuffer,
     dpo_loss,
     log_probability,
@@ -125,20 +126,35 @@ def test_unknown_steps_have_no_probability() -> None:
 # ---- the buffer --------------------------------------------------------------------------------------
 
 
-def _preference(number: int) -> Preference:
-    known = torch.full((1,), number)
-    names = ("states", "mask", "anchors", "answers", "reference", "kept")
-    return Preference(**dict.fromkeys(names, known))
-
-
 @pytest.mark.parametrize(("window", "kept"), [(1, {4}), (3, {2, 3, 4}), (9, {0, 1, 2, 3, 4})])
-def test_the_buffer_keeps_the_latest_preferences(window: int, kept: set[int]) -> None:
-    buffer = ReplayBuffer(window)
+def test_the_buffer_keeps_the_latest_profiles(window: int, kept: set[int]) -> None:
+    buffer: ReplayBuffer[int] = ReplayBuffer(window)
     for number in range(5):
-        buffer.add([_preference(number)])
-    sampled = buffer.sample(100, torch.Generator().manual_seed(0))
-    assert {int(p.states) for p in sampled} == kept
-    assert len(sampled) == len(buffer) == len(kept)
+        buffer.add([number])
+    places = buffer.draw(100, torch.Generator().manual_seed(0))
+    assert set(buffer) == kept
+    assert sorted(places) == list(range(len(buffer)))
+    assert len(buffer.draw(1, torch.Generator())) == 1
+
+
+# ---- the anchor --------------------------------------------------------------------------------------
+
+
+def test_the_anchor_learns_products_of_scalars_and_stays_near_its_profiles() -> None:
+    generator = np.random.default_rng(0)
+    sizes = generator.integers(2, 50, (40, 2))
+    summaries = [json.dumps({"m": int(m), "n": int(n)}) for m, n in sizes]
+    cycles = [5.0 * m * n for m, n in sizes + 1]
+    anchor = fit_anchor(QUERY, summaries[:30], cycles[:30])
+    found = [anchor.cycles(summary) for summary in summaries[30:]]
+    assert found == pytest.approx(cycles[30:], rel=0.05)
+    assert anchor.cycles('{"m": 1000000, "n": 1000000}') <= 2 * max(cycles[:30]) * (1 + 1e-9)
+    assert anchor.design == design_hash(replace(QUERY, data="{}")) != design_hash(replace(QUERY, top="x"))
+
+
+def test_the_anchor_of_one_profile_is_that_profile() -> None:
+    anchor = fit_anchor(QUERY, ['{"n": 3}'], [77.0])
+    assert anchor.cycles('{"n": 9}') == pytest.approx(77.0)
 
 
 # ---- inputs and a whole calibration ------------------------------------------------------------------
