@@ -23,7 +23,7 @@ from pipelines.accelerators import (
 
 if TYPE_CHECKING:
     from models.compile_power.data import Pair
-    from models.compile_power.network import CompilePower
+    from models.compile_power.inference import QueryModel
 
 PREDICTOR = "compile-power"
 _LISTED = 20
@@ -48,16 +48,17 @@ class ExploreQuestion:
     seed: int = 0
 
 
-def shipped_model() -> CompilePower:
+def shipped_model() -> QueryModel:
     """The weights that come with the project.
 
     Raises: FoundryError: there are none.
     """
     from models.compile_power import PREDICTOR as SPEC
+    from models.compile_power.inference import read_query_model  # without torch: its import takes seconds
 
     if not SPEC.shipped_folder.is_dir():
         raise FoundryError(f"no weights of {PREDICTOR}: {SPEC.shipped_folder}; train it first")
-    return SPEC.load(SPEC.shipped_folder)
+    return read_query_model(SPEC.shipped_folder)
 
 
 def answer_power(question: PowerQuestion) -> dict[str, Any]:

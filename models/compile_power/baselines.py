@@ -10,7 +10,6 @@ from collections.abc import Mapping, Sequence
 from math import log2, sqrt
 from typing import Any
 
-import lightgbm
 import numpy as np
 from numpy.typing import NDArray
 
@@ -98,6 +97,8 @@ def compiled_features(pair: Pair) -> list[float]:
 
 def trees(train: Sequence[Pair], test: Sequence[Pair], *, is_compiled: bool) -> Vector:
     """(pairs, 2) power and energy of `test` by gradient-boosted trees of logarithms, trained on `train`."""
+    import lightgbm  # lazy import: a query needs unit energies alone
+
     features = compiled_features if is_compiled else parameter_features
     inputs = np.array([features(pair) for pair in train])
     asked = np.array([features(pair) for pair in test])

@@ -34,6 +34,7 @@ from models.compile_power.data import (
     question_pair,
     tree_of,
 )
+from models.compile_power.inference import figures_of, tree_totals
 from models.model_files import ModelFiles
 from pipelines.accelerators import CATEGORIES, Hardware
 
@@ -84,21 +85,13 @@ def hardware_graphs(trees: Sequence[Tree]) -> Graphs:
         child = np.flatnonzero(tree.parents >= 0)
         pairs = np.stack([child, tree.parents[child]])
         ends.append(np.concatenate([pairs, pairs[::-1]], axis=1) + start)
-    totals = [_tree_totals(tree) for tree in trees]
+    totals = [tree_totals(tree) for tree in trees]
     return Graphs(
         nodes=torch.from_numpy(np.concatenate([tree.nodes for tree in trees])),
         ends=torch.from_numpy(np.concatenate(ends, axis=1)),
         part=torch.from_numpy(np.repeat(np.arange(len(trees)), np.diff(starts))),
         totals=torch.from_numpy(np.stack(totals)),
     )
-
-
-def _tree_totals(tree: Tree) -> np.ndarray[Any, Any]:
-    """(2 kinds,) logarithms of occurrences and of bits of every kind."""
-    kinds = tree.nodes[:, : len(MODULES)]
-    sizes = 2.0 ** (16.0 * tree.nodes[:, len(MODULES)]) - 1.0
-    totals = np.concatenate([kinds.sum(axis=0), (kinds * sizes[:, None]).sum(axis=0)])
-    return (np.log1p(totals) / 8.0).astype(np.float32)
 
 
 class SoftwareEncoder(nn.Module):
@@ -264,18 +257,8 @@ class CompilePower:
 
     def predict(self, pairs: Sequence[Pair]) -> list[dict[str, float]]:
         """Power in mW and energy in nJ, with 95 % intervals."""
-        low_high = self.spread.double().numpy()
-        return [
-            {
-                "power_mw": float(np.exp(power)),
-                "energy_nj": float(np.exp(energy)),
-                "power_low_mw": float(np.exp(power - low_high[0])),
-                "power_high_mw": float(np.exp(power + low_high[0])),
-                "energy_low_nj": float(np.exp(energy - low_high[1])),
-                "energy_high_nj": float(np.exp(energy + low_high[1])),
-            }
-            for power, energy in self.logarithms(pairs)
-        ]
+        spread = self.spread.double().numpy()
+        return [figures_of(logarithms, spread) for logarithms in self.logarithms(pairs)]
 
     @property
     def files(self) -> ModelFiles:

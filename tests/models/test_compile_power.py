@@ -20,6 +20,7 @@ from models.compile_power.data import (
     tree_of,
     wl_similarity,
 )
+from models.compile_power.inference import QueryModel
 from models.compile_power.network import (
     Decoder,
     answer_pairs,
@@ -112,6 +113,7 @@ def test_training_fits_answers_and_keeps(pairs: list[Pair]) -> None:
     assert curves["train_loss"][-1] < 0.3 * curves["train_loss"][0]
     kept = load(model.files)
     assert np.allclose(kept.logarithms(pairs), model.logarithms(pairs), atol=1e-5)
+    assert np.allclose(QueryModel(model.files).logarithms(pairs), model.logarithms(pairs), atol=1e-4)
     seen = [pair for pair in pairs if pair.parts["arch1"] == "train"]
     errors = np.abs(model.logarithms(seen) - np.log([[p.power_mw, p.energy_nj] for p in seen]))
     assert np.median(errors) < 0.1

@@ -1,0 +1,208 @@
+"""A network's layers as fixed-point operations of da4ml, a pipeline of them, and its Verilog.
+
+Every linear layer is traced position by position as a constant matrix; da4ml turns it into adders and shifts.
+Values are ap_fixed<8,3>: sign, two integer and five fractional bits, wrapped and truncated as hls4ml does.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from dataclasses import dataclass, replace
+from importlib import import_module
+from math import prod
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pipelines.accelerators.errors import AcceleratorError
+from pipelines.accelerators.graph import Layer, Network
+from pipelines.accelerators.systolic.quantise import float_layer
+
+SIGN, INTEGER, FRACTION = 1, 2, 5
+BITS = SIGN + INTEGER + FRACTION
+TOP = "fixed_network"
+_WORD = 64
+_VIEWS = ("Flatten", "Reshape", "Identity", "Dropout", "Squeeze", "Unsqueeze")
+_LINEAR = ("AveragePool", "GlobalAveragePool")
+_SCALE = 1 << FRACTION
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FixedDesign:
+    """A network as a pipeline.
+
+    Attributes:
+        verilog: module `fixed_network`: clk, inputs in_0, in_1, ..., outputs out_0, ... of at most 64 bits.
+        inputs, outputs: numbers. input_bits, output_bits: of all of them together.
+        latency_cycles: from an input to its output. stages: operations of every stage by name.
+        model: da4ml's, which computes what the Verilog does.
+    """
+
+    verilog: str
+    inputs: int
+    outputs: int
+    input_bits: int
+    output_bits: int
+    latency_cycles: int
+    stages: tuple[dict[str, int], ...]
+    model: Any
+
+    def expected(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
+        """(samples, outputs) of (samples, inputs), bit by bit as the hardware."""
+        return np.asarray(self.model.predict(values))
+
+
+def trace_network(network: Network, folder: Path, *, depth: int = 5) -> FixedDesign:
+    """Trace a network with data.
+
+    Args:   folder: for da4ml's project. depth: adders between two registers, at most.
+    Raises: AcceleratorError: an operator has no fixed-point form here, there is no data, or no da4ml.
+    """
+    library = _library()
+    size = prod(network.input_shape)
+    inputs = library.trace.FixedVariableArrayInput(size)
+    values = {network.input: _quantised(library, inputs)}
+    for layer in network.layers:
+        values[layer.output] = _traced(library, layer, [values[name] for name in layer.inputs], network.opset)
+    combinational = library.trace.comb_trace(inputs, values[network.outputs[0]])
+    pipeline = library.trace.to_pipeline(combinational, depth, verbose=False)
+    model = library.codegen.VerilogModel(pipeline, TOP + "_core", folder, print_latency=False)
+    model.write()
+    return _design(combinational, pipeline, folder, size)
+
+
+class _Library:
+    def __init__(self) -> None:
+        self.trace = import_module("da4ml.trace")
+        self.ops = import_module("da4ml.trace.ops")
+        self.codegen = import_module("da4ml.codegen")
+
+
+def _library() -> Any:
+    try:
+        return _Library()
+    except ImportError as error:
+        raise AcceleratorError("da4ml is not installed; pip install 'simfoundry[fixed]'") from error
+
+
+def _quantised(library: Any, values: Any) -> Any:
+    return library.ops.quantize(values, SIGN, INTEGER, FRACTION)
+
+
+def _traced(library: Any, layer: Layer, operands: list[Any], opset: int) -> Any:
+    """Flat array of a layer's results."""
+    if layer.kind == "host" and layer.kinds[0] in _VIEWS:
+        return operands[0]
+    if layer.kind == "add":
+        result = operands[0] + operands[1]
+    elif layer.kind == "host" and layer.kinds[0] == "Relu":
+        result = operands[0]
+    elif layer.weight_shape or layer.kinds[0] in _LINEAR:
+        result = _linear(layer, operands[0], opset)
+    else:
+        raise AcceleratorError(f"operator without a fixed-point form: {layer.kinds[0]} ({layer.name})")
+    if layer.activation != "none" or layer.kinds[0] == "Relu":
+        result = library.ops.relu(result)
+    result = _quantised(library, result)
+    return _pooled(layer, result) if layer.pool else result
+
+
+def _linear(layer: Layer, values: Any, opset: int) -> Any:
+    """Rows of the layer's matrix, position by position: outputs that read the same inputs share a product."""
+    matrix, bias = linear_map(layer, opset)
+    readers: dict[tuple[int, ...], list[int]] = {}
+    for column in range(matrix.shape[1]):
+        readers.setdefault(tuple(np.flatnonzero(matrix[:, column]).tolist()), []).append(column)
+    parts: list[Any] = []
+    for rows, columns in readers.items():
+        chosen = list(rows) or [0]
+        parts.append(values[chosen] @ matrix[np.ix_(chosen, columns)] + bias[columns])
+    order = np.argsort([column for columns in readers.values() for column in columns])
+    return np.concatenate(parts)[order]
+
+
+def linear_map(layer: Layer, opset: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Matrix (inputs, outputs) and offset (outputs,) of a layer without activation and pool."""
+    plain = replace(layer, activation="none", pool=None)
+    shape = layer.in_shapes[0]
+    zero = float_layer(plain, [np.zeros(shape, np.float32)], opset).reshape(-1).astype(np.float64)
+    basis = np.eye(prod(shape), dtype=np.float32)
+    rows = [float_layer(plain, [unit.reshape(shape)], opset).reshape(-1) - zero for unit in basis]
+    return _fixed(np.array(rows)), _fixed(zero)
+
+
+def _fixed(values: NDArray[Any]) -> NDArray[np.float64]:
+    limit = 2.0**INTEGER
+    return np.clip(np.round(values * _SCALE) / _SCALE, -limit, limit - 1 / _SCALE).astype(np.float64)
+
+
+def _pooled(layer: Layer, values: Any) -> Any:
+    """Largest of every window of flat (channels, height, width)."""
+    _, channels, high, wide = layer.out_shape
+    window = layer.pool or (1, 1)
+    full_high, full_wide = _full_size(layer)
+    image = np.arange(channels * full_high * full_wide).reshape(channels, full_high, full_wide)
+    kept = image[:, : high * window[0], : wide * window[1]]
+    places = kept.reshape(channels, high, window[0], wide, window[1]).transpose(2, 4, 0, 1, 3)
+    members = [values[place.reshape(-1)] for place in places.reshape(-1, channels, high, wide)]
+    return np.amax(np.stack(members, axis=0), axis=0)
+
+
+def _full_size(layer: Layer) -> tuple[int, int]:
+    _, _, height, width = layer.in_shapes[0]
+    top, left, bottom, right = layer.pads
+    return (
+        (height + top + bottom - layer.weight_shape[2]) // layer.strides[0] + 1,
+        (width + left + right - layer.weight_shape[3]) // layer.strides[1] + 1,
+    )
+
+
+# ---- Verilog ---------------------------------------------------------------------------------------
+
+
+def _design(model: Any, pipeline: Any, folder: Path, inputs: int) -> FixedDesign:
+    sources = sorted([*(folder / "src/static").glob("*.v"), *(folder / "src").glob(f"{TOP}_core*.v")])
+    left_out = ("wrapper", "lookup_table")
+    texts = [p.read_text(encoding="utf-8") for p in sources if not any(part in p.name for part in left_out)]
+    core = "\n".join(texts)
+    widths = re.search(rf"module {TOP}_core \((.*?)\);", core, re.DOTALL)
+    if widths is None:
+        raise AcceleratorError("da4ml gave no module")
+    in_bits, out_bits = (int(high) + 1 for high in re.findall(r"\[(\d+):0\]", widths[1]))
+    return FixedDesign(
+        verilog=core + _top(in_bits, out_bits),
+        inputs=inputs,
+        outputs=pipeline.shape[1],
+        input_bits=in_bits,
+        output_bits=out_bits,
+        latency_cycles=len(pipeline.solutions) + 1,
+        stages=tuple(_operations(stage) for stage in pipeline.solutions),
+        model=model,
+    )
+
+
+def _operations(stage: Any) -> dict[str, int]:
+    """Operations of a stage by da4ml's code."""
+    return {str(code): count for code, count in sorted(Counter(int(op.opcode) for op in stage.ops).items())}
+
+
+def word_widths(bits: int) -> list[int]:
+    """Widths of the ports that carry so many bits."""
+    return [min(_WORD, bits - start) for start in range(0, bits, _WORD)]
+
+
+def _top(in_bits: int, out_bits: int) -> str:
+    ports = [f"input [{w - 1}:0] in_{i}" for i, w in enumerate(word_widths(in_bits))]
+    ports += [f"output [{w - 1}:0] out_{i}" for i, w in enumerate(word_widths(out_bits))]
+    joined = [
+        ", ".join(f"{name}_{i}" for i in reversed(range(len(word_widths(bits)))))
+        for name, bits in (("in", in_bits), ("out", out_bits))
+    ]
+    return (
+        f"\nmodule {TOP} (input clk, {', '.join(ports)});\n"
+        f"  {TOP}_core core (.clk(clk), .model_inp({{{joined[0]}}}), .model_out({{{joined[1]}}}));\n"
+        "endmodule\n"
+    )

@@ -1,0 +1,77 @@
+"""`simfoundry power` and `simfoundry explore`: figures of an ONNX file, and what they refuse."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import onnx
+import pytest
+from click.testing import CliRunner, Result
+from onnx import TensorProto, helper
+
+from assets.cli import simfoundry
+from assets.commands.power import pareto_front
+from pipelines.accelerators.networks import drawn_network
+
+
+def _invoke(*arguments: str) -> Result:
+    return CliRunner().invoke(simfoundry, list(arguments))
+
+
+@pytest.fixture(scope="module")
+def network(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("networks") / "net.onnx"
+    onnx.save(drawn_network("resnet", "tiny", 5), str(path))
+    return path
+
+
+def test_an_answer_has_figures_with_intervals_and_layers(network: Path, tmp_path: Path) -> None:
+    hardware = tmp_path / "h.yaml"
+    hardware.write_text("rows: 2\ncolumns: 2\naccumulator_bits: 20\nscratchpad_rows: 64\n")
+    result = _invoke("power", str(network), "--hardware", str(hardware), "--json")
+    assert result.exit_code == 0, result.stderr
+    answer = json.loads(result.output)
+    assert answer["power_low_mw"] <= answer["power_mw"] <= answer["power_high_mw"]
+    assert answer["energy_low_nj"] <= answer["energy_nj"] <= answer["energy_high_nj"]
+    assert answer["cycles"] > 0
+    layers = sum(layer["energy_nj"] for layer in answer["layers"])
+    assert layers == pytest.approx(answer["energy_nj"], rel=0.01)
+    assert sum(answer["shares"].values()) == pytest.approx(1.0, abs=0.01)
+    assert answer["measured"] is None
+
+
+def test_the_text_names_the_layers(network: Path) -> None:
+    output = _invoke("power", str(network)).output
+    assert "mW (" in output
+    assert "conv_0" in output
+
+
+def test_explore_lists_what_no_other_configuration_beats(network: Path) -> None:
+    result = _invoke("explore", str(network), "--budget-mw", "100000", "--candidates", "20", "--json")
+    assert result.exit_code == 0, result.stderr
+    front = json.loads(result.output)["front"]
+    powers, times = ([row[name] for row in front] for name in ("power_mw", "latency_ms"))
+    assert powers == sorted(powers)
+    assert times == sorted(times, reverse=True)
+
+
+def test_explore_says_when_the_budget_is_too_small(network: Path) -> None:
+    result = _invoke("explore", str(network), "--budget-mw", "0.0001", "--candidates", "3")
+    assert result.exit_code == 1
+    assert "no configuration within 0.0001 mW; the least power is" in result.stderr
+
+
+def test_power_names_the_operator_that_is_not_supported(tmp_path: Path) -> None:
+    value = [helper.make_tensor_value_info(name, TensorProto.FLOAT, [1, 4]) for name in "xy"]
+    graph = helper.make_graph([helper.make_node("Selu", ["x"], ["y"])], "one", value[:1], value[1:])
+    file = tmp_path / "net.onnx"
+    onnx.save(helper.make_model(graph), str(file))
+    result = _invoke("power", str(file))
+    assert result.exit_code == 1
+    assert result.stderr.startswith("simfoundry: operators not supported: Selu; accepted: ")
+
+
+def test_a_front_has_no_row_that_another_beats() -> None:
+    rows = [{"power_mw": p, "latency_ms": t} for p, t in ((1, 9), (2, 9), (2, 5), (3, 6), (4, 1), (1, 10))]
+    assert [(row["power_mw"], row["latency_ms"]) for row in pareto_front(rows)] == [(1, 9), (2, 5), (4, 1)]
