@@ -32,6 +32,7 @@ from assets.versions import record_stages
 from pipelines.programs import LLM
 from pipelines.schemas import (
     ProgramRow,
+    SchemaError,
     TableSpec,
     is_lasting,
     read_table,
@@ -346,7 +347,7 @@ class _Run:
         stages = [stage for stage in dict.fromkeys(s.stage for s in recorded) if stage not in unmade]
         try:
             self.report.hashes.update(record_stages(self.settings.deployment, stages))
-        except FoundryError as error:
+        except (FoundryError, SchemaError) as error:
             self.report.problems.append(str(error))
         assets = {table: step.asset or table for step in STEPS for table in step.tables}
         for path, value in self.report.hashes.items():

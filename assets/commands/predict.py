@@ -11,7 +11,8 @@ from typing import Any
 from assets.commands.programs import read_directives, read_user_program
 from assets.deployments import find_deployment, require_whole_registry
 from assets.errors import FoundryError, explain
-from models.labelled import Query
+from models.local_registry import LocalModel, find_local
+from models.query import Query
 from pipelines.hls import directives_json, read_interface
 from pipelines.programs import load_data
 from pipelines.records import summarise_data
@@ -56,6 +57,9 @@ def ask_model(name: str, alias: str, question: dict[str, Any], place: str) -> di
     Args:   place: where the question comes from, for messages.
     Raises: FoundryError: no such model, a damaged registry, or a question that it cannot answer.
     """
+    local = find_local(find_deployment().tracking_uri, name, alias)
+    if local is not None:
+        return _answer_of(local, question, place)
     with registered_model(name, alias) as predictor:
         import pandas as pd
         from mlflow.exceptions import MlflowException
@@ -65,6 +69,17 @@ def ask_model(name: str, alias: str, question: dict[str, Any], place: str) -> di
         except (MlflowException, ValueError) as error:
             raise FoundryError(f"{place} must be a program the model can read: {explain(error)}") from error
     return {str(k): v.item() if hasattr(v, "item") else v for k, v in answer.iloc[0].items()}
+
+
+def _answer_of(local: LocalModel, question: dict[str, Any], place: str) -> dict[str, Any]:
+    """The same from files on this machine, without MLflow."""
+    from models.base import PredictorError
+
+    try:
+        [answer] = local.spec.answer(local.spec.load(local.folder), [question])
+    except (PredictorError, ValueError) as error:
+        raise FoundryError(f"{place} must be a program the model can read: {explain(error)}") from error
+    return {str(k): v.item() if hasattr(v, "item") else v for k, v in answer.items()}
 
 
 @contextmanager

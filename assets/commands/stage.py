@@ -9,6 +9,7 @@ import click
 
 from assets.configuration import read_parameters
 from assets.deployments import find_deployment, sweep_leftovers, writing_to
+from assets.dvc_figures import write_figures
 from assets.errors import explain, is_permanent
 from assets.materialise import prune_partitions
 from assets.overview import environment_problems
@@ -41,6 +42,8 @@ def run_stage(name: str, *, as_json: bool) -> bool:
             for partition in step.partitions(settings):
                 step_summary = attempt(step, partition, settings, progress, problems)
                 summaries += [step_summary] if step_summary is not None else []
+        if not problems:
+            write_figures(deployment.data_dir, {step.stage for step in steps})
     _show(summaries, as_json=as_json)
     for summary in summaries:
         problems += environment_problems(summary.failures)

@@ -1,80 +1,20 @@
-"""The multilayer perceptron of the cost model, and the trained predictor on disk."""
+"""The trained predictor on disk and its answers, without a learning framework: importing torch takes 1 s."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from itertools import pairwise
 from pathlib import Path
 from typing import Annotated
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field
-from torch import Tensor, nn
-from torch.nn.functional import huber_loss
 
 from models.base import Estimate, PredictorError
-from models.labelled import TARGETS, Query
 from models.model_files import ModelFiles
+from models.query import TARGETS, Query
 from models.tenset_mlp import PREDICTOR
 from models.tenset_mlp.features import FEATURE_SET, ProgramFacts, facts_of, features_of
-from models.training import Training
-
-
-class CostMlp(nn.Module):
-    """Hidden layers of ReLU with dropout, and a linear layer onto the targets.
-
-    A linear path from the features to the targets stands beside the hidden layers. Most of a log label is a
-    sum of log features (iterations times cycles each), which the path holds exactly and continues beyond the
-    training range, where ReLU layers alone would bend; the layers add what is not linear.
-
-    Source: LLMulator section 7.1 (an MLP on handcrafted features); it names no sizes and no linear
-        path, those are ours.
-    """
-
-    def __init__(
-        self, feature_count: int, target_count: int, hidden_sizes: Sequence[int], dropout: float
-    ) -> None:
-        super().__init__()
-        sizes = [feature_count, *hidden_sizes]
-        layers: list[nn.Module] = []
-        for before, after in pairwise(sizes):
-            layers += [nn.Linear(before, after), nn.ReLU(), nn.Dropout(dropout)]
-        self.layers = nn.Sequential(*layers, nn.Linear(sizes[-1], target_count))
-        self.linear = nn.Linear(feature_count, target_count, bias=False)
-
-    def forward(self, features: Tensor) -> Tensor:  # (batch, features) -> (batch, targets)
-        """Normalised log targets of normalised features."""
-        return self.layers(features) + self.linear(features)
-
-
-def untrained_network(
-    feature_count: int, target_count: int, hidden_sizes: Sequence[int], dropout: float, seed: int
-) -> CostMlp:
-    """A network whose initial weights depend on the seed alone."""
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(seed)
-        return CostMlp(feature_count, target_count, hidden_sizes, dropout)
-
-
-class TensetMlp(Training[CostMlp]):
-    """A CostMlp trained with Huber loss on normalised log targets.
-
-    An error in a log target is a relative error in the target, which is what MAPE judges. Each target is
-    scaled to deviation 1, so none outweighs another by its range. Huber (delta 1) is quadratic for the errors
-    one can learn from and linear for a kernel that is nothing like the rest.
-    """
-
-    def loss(self, batch: tuple[Tensor, Tensor]) -> Tensor:
-        """Mean Huber loss of a batch."""
-        features, targets = batch  # (batch, features), (batch, targets)
-        return huber_loss(self.network(features), targets, delta=1.0)
-
-    def batch_size(self, batch: tuple[Tensor, Tensor]) -> int:
-        """Designs of a batch."""
-        return len(batch[0])
-
 
 Matrix = NDArray[np.float64]
 OUTPUT_LIMIT = 8.0  # standard deviations of a log target; keeps exp finite far from the data
@@ -166,12 +106,42 @@ def make_card(
     )
 
 
+LAYERS_PER_HIDDEN = 3
+"""Linear, ReLU, Dropout: the numbers of linear layers in the names of arrays are that far apart."""
+
+
+def array_shapes(
+    feature_count: int, target_count: int, hidden_sizes: Sequence[int]
+) -> dict[str, tuple[int, ...]]:
+    """Shape by name of the arrays of a network, see `models.tenset_mlp.network.CostMlp`."""
+    shapes: dict[str, tuple[int, ...]] = {"linear.weight": (target_count, feature_count)}
+    before = feature_count
+    for index, size in enumerate((*hidden_sizes, target_count)):
+        shapes[f"layers.{LAYERS_PER_HIDDEN * index}.weight"] = (size, before)
+        shapes[f"layers.{LAYERS_PER_HIDDEN * index}.bias"] = (size,)
+        before = size
+    return shapes
+
+
+def answer_of(
+    arrays: Mapping[str, NDArray[np.float32]], features: NDArray[np.float32]
+) -> NDArray[np.float32]:
+    """What a network without dropout answers: (rows, features) -> (rows, targets)."""
+    last = max(int(name.split(".")[1]) for name in arrays if name.startswith("layers."))
+    values = features
+    for index in range(0, last + 1, LAYERS_PER_HIDDEN):
+        values = values @ arrays[f"layers.{index}.weight"].T + arrays[f"layers.{index}.bias"]
+        if index < last:
+            values = np.maximum(values, 0)
+    return values + features @ arrays["linear.weight"].T
+
+
 class TensetMlpPredictor:
     """Answers queries with a trained network. Satisfies `models.base.Predictor`."""
 
-    def __init__(self, card: ModelCard, network: CostMlp) -> None:
+    def __init__(self, card: ModelCard, arrays: Mapping[str, NDArray[np.float32]]) -> None:
         self.card = card
-        self.network = network
+        self.arrays = dict(arrays)
         self._facts: dict[tuple[str, str], ProgramFacts] = {}
 
     @classmethod
@@ -190,8 +160,7 @@ class TensetMlpPredictor:
     @property
     def files(self) -> ModelFiles:
         """The predictor as plain data."""
-        arrays = {name: tensor.numpy() for name, tensor in self.network.state_dict().items()}
-        return ModelFiles(card=self.card.model_dump(mode="json"), arrays=arrays)
+        return ModelFiles(card=self.card.model_dump(mode="json"), arrays=self.arrays)
 
     def predict(self, queries: Sequence[Query]) -> list[Estimate]:
         """One estimate per query, in order.
@@ -208,9 +177,7 @@ class TensetMlpPredictor:
 
     def predict_matrix(self, features: Matrix) -> Matrix:
         """Targets (rows, targets) of features (rows, features)."""
-        with torch.no_grad():
-            outputs = self.network(torch.from_numpy(self.card.normalise(features)))
-        return self.card.restore_targets(outputs.numpy())
+        return self.card.restore_targets(answer_of(self.arrays, self.card.normalise(features)))
 
     def _row_of(self, index: int, query: Query) -> Mapping[str, float]:
         try:
@@ -239,6 +206,8 @@ def load(files: ModelFiles) -> TensetMlpPredictor:
     if feature_set != FEATURE_SET:
         raise PredictorError(f"feature set {feature_set} is not {FEATURE_SET}, this version's; train again")
     card = ModelCard.model_validate(files.card)
-    network = CostMlp(len(card.features), len(card.targets), card.hidden_sizes, card.dropout)
-    network.load_state_dict({name: torch.from_numpy(values) for name, values in files.arrays.items()})
-    return TensetMlpPredictor(card, network.eval())
+    expected = array_shapes(len(card.features), len(card.targets), card.hidden_sizes)
+    shapes = {name: values.shape for name, values in files.arrays.items()}
+    if shapes != expected:
+        raise PredictorError(f"arrays of shapes {shapes}; accepted: {expected}")
+    return TensetMlpPredictor(card, {name: v.astype(np.float32) for name, v in files.arrays.items()})

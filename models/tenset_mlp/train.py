@@ -16,15 +16,8 @@ from models.leaderboard import predictions_of
 from models.tasks import DatasetError
 from models.tenset_mlp import TrainOptions
 from models.tenset_mlp.features import COMPACT, ProgramFacts, facts_of, features_of
-from models.tenset_mlp.predictor import (
-    CostMlp,
-    Matrix,
-    ModelCard,
-    TensetMlp,
-    TensetMlpPredictor,
-    make_card,
-    untrained_network,
-)
+from models.tenset_mlp.network import CostMlp, TensetMlp, arrays_of, untrained_network
+from models.tenset_mlp.predictor import Matrix, ModelCard, TensetMlpPredictor, make_card
 from models.training import Fit, fit
 
 
@@ -72,7 +65,7 @@ def train(data: TrainingInput) -> Trained:
     fitted = fit_network(
         matrices, card, data, patience=options.patience if groups >= options.stopping_groups else None
     )
-    predictor = TensetMlpPredictor(card, fitted.network)
+    predictor = TensetMlpPredictor(card, arrays_of(fitted.network))
     return Trained(
         files=predictor.files,
         seen_groups=card.seen_groups,
