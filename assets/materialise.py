@@ -18,6 +18,7 @@ import pyarrow.parquet as pq
 
 from assets.configuration import write_parameters
 from assets.dagster_assets import INTERRUPTED, build_assets
+from assets.database import write_database
 from assets.deployments import Deployment, sweep_leftovers, writing_to
 from assets.errors import FoundryError
 from assets.instance import PROCESS_TAG, process_tag, release_dead_runs
@@ -188,7 +189,10 @@ def run_everything(
         report.notes += prune_partitions(settings, STEPS)
         release_dead_runs(instance)
         _Run(settings=settings, instance=instance, progress=progress, report=report).run()
-        report.notes += shrunk_tables(before, row_counts(deployment))
+        report.notes += [
+            *shrunk_tables(before, row_counts(deployment)),
+            *write_database(deployment.data_dir),
+        ]
         return report
 
 
