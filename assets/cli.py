@@ -162,11 +162,14 @@ class _StageCommand(click.Command):
     """A command whose help names the stages, which it imports for that alone."""
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        from assets.steps import STAGES
+        from assets.steps import STAGES, STEPS
 
         del ctx
         formatter.write_paragraph()
         formatter.write_text(f"Stages: {', '.join(STAGES)}.")
+        formatter.write_paragraph()
+        parts = [step.name for step in STEPS if step.name not in STAGES]
+        formatter.write_text(f"Steps of stages: {', '.join(parts)}.")
 
 
 @simfoundry.command(cls=_StageCommand)
@@ -174,7 +177,7 @@ class _StageCommand(click.Command):
 @_as_json
 @_explained
 def stage(name: str, as_json: bool) -> None:
-    """Make the tables of one stage under params.yaml; dvc.yaml calls this."""
+    """Make the tables of one stage, or of one step of a stage, under params.yaml; dvc.yaml calls this."""
     from assets.commands.stage import run_stage
 
     if not run_stage(name, as_json=as_json):

@@ -8,6 +8,7 @@ from typing import Any
 
 import yaml
 
+from assets.dvc_figures import FIGURES
 from assets.steps import STAGES, steps_of
 
 _HEADER = """\
@@ -38,6 +39,17 @@ def _stage(name: str) -> dict[str, Any] | None:
         ],
         "params": list(dict.fromkeys(key for step in steps for key in step.parameters)),
         "outs": [{paths[t]: {"persist": True}} if t in persistent else paths[t] for t in outputs],
+        **_figures(name),
+    }
+
+
+def _figures(name: str) -> dict[str, Any]:
+    figures = FIGURES.get(name)
+    if figures is None:
+        return {}
+    return {
+        "metrics": list(figures.metrics),
+        "plots": [{path: dict(settings)} for path, settings in figures.plots.items()],
     }
 
 

@@ -4,10 +4,6 @@ from __future__ import annotations
 
 import errno
 
-from pipelines.sandbox import SandboxError
-from pipelines.synthesis import SynthesisError
-from pipelines.tools import ToolMissing
-
 SQLITE_FULL_DISK = ("database or disk is full", "disk I/O error")
 PERMANENT_OS_ERRORS = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EACCES)
 
@@ -34,8 +30,14 @@ def is_permanent(error: BaseException) -> bool:
     """Whether trying again cannot help: bad input, a missing tool or file, no room on the disk."""
     if isinstance(error, OSError):
         return error.errno in PERMANENT_OS_ERRORS or isinstance(error, FileNotFoundError)
-    known = isinstance(error, ValueError | FoundryError | SandboxError | SynthesisError | ToolMissing)
-    return known or _lacks_room(error)
+    if isinstance(error, ValueError | FoundryError) or _lacks_room(error):
+        return True
+    # lazy import: engines take 1 s
+    from pipelines.sandbox import SandboxError
+    from pipelines.synthesis import SynthesisError
+    from pipelines.tools import ToolMissing
+
+    return isinstance(error, SandboxError | SynthesisError | ToolMissing)
 
 
 def _lacks_room(error: BaseException) -> bool:

@@ -18,6 +18,7 @@ import pyarrow.parquet as pq
 
 from assets.configuration import write_parameters
 from assets.dagster_assets import INTERRUPTED, build_assets
+from assets.database import write_database
 from assets.deployments import Deployment, sweep_leftovers, writing_to
 from assets.errors import FoundryError
 from assets.instance import PROCESS_TAG, process_tag, release_dead_runs
@@ -32,6 +33,7 @@ from assets.versions import record_stages
 from pipelines.programs import LLM
 from pipelines.schemas import (
     ProgramRow,
+    SchemaError,
     TableSpec,
     is_lasting,
     read_table,
@@ -187,7 +189,10 @@ def run_everything(
         report.notes += prune_partitions(settings, STEPS)
         release_dead_runs(instance)
         _Run(settings=settings, instance=instance, progress=progress, report=report).run()
-        report.notes += shrunk_tables(before, row_counts(deployment))
+        report.notes += [
+            *shrunk_tables(before, row_counts(deployment)),
+            *write_database(deployment.data_dir),
+        ]
         return report
 
 
@@ -347,7 +352,7 @@ class _Run:
         stages = [stage for stage in dict.fromkeys(s.stage for s in recorded) if stage not in unmade]
         try:
             self.report.hashes.update(record_stages(self.settings.deployment, stages))
-        except FoundryError as error:
+        except (FoundryError, SchemaError) as error:
             self.report.problems.append(str(error))
         assets = {table: step.asset or table for step in STEPS for table in step.tables}
         for path, value in self.report.hashes.items():

@@ -28,6 +28,8 @@ from assets.settings import Listener
 from pipelines.workers import Progress as StepProgress
 
 PLAIN_INTERVAL_S = 10.0
+LEAST_DONE = 3
+"""Fewest items from which the time left is estimated: the first one also loads and trains."""
 
 
 class BarProgress(ProgressResource):
@@ -42,8 +44,12 @@ class BarProgress(ProgressResource):
         del log
         task = self._bars.add_task(title, total=None, failed=0, latest="")
         self._tasks[title] = task
+        seen: list[int] = []
 
         def listen(progress: StepProgress) -> None:
+            if _is_new_phase(seen, progress):
+                self._bars.reset(task)
+            seen[:] = [progress.done, progress.total]
             self._bars.update(
                 task,
                 completed=progress.done,
@@ -77,18 +83,21 @@ class PlainProgress(ProgressResource):
         """A listener that writes a line now and then."""
         del log
         started = self._started[title] = time.monotonic()
-        shown = started
+        shown, first = started, 0
+        seen: list[int] = []
 
         def listen(progress: StepProgress) -> None:
-            nonlocal shown
+            nonlocal shown, started, first
             now = time.monotonic()
+            if _is_new_phase(seen, progress):
+                started, first = now, progress.done
+            seen[:] = [progress.done, progress.total]
             if now - shown < PLAIN_INTERVAL_S and progress.done < progress.total:
                 return
             shown = now
-            left = (now - started) / max(progress.done, 1) * (progress.total - progress.done)
-            self._line(
-                f"{title}: {progress.done}/{progress.total}, {progress.failed} failed, {left:.0f} s left"
-            )
+            left = _time_left_s(now - started, progress.done - first, progress.total - progress.done)
+            said = "time left not known" if left is None else f"{left:.0f} s left"
+            self._line(f"{title}: {progress.done}/{progress.total}, {progress.failed} failed, {said}")
 
         return listen
 
@@ -100,6 +109,24 @@ class PlainProgress(ProgressResource):
     def _line(self, text: str) -> None:
         self._stream.write(text + "\n")
         self._stream.flush()
+
+
+def _is_new_phase(seen: list[int], progress: StepProgress) -> bool:
+    """Whether a step counts something else than before: training steps first, then programs.
+
+    Args: seen: done and total of the last report; empty before the first.
+    """
+    return bool(seen) and (progress.total != seen[1] or progress.done < seen[0])
+
+
+def _time_left_s(taken_s: float, done: int, left: int) -> float | None:
+    """Time left at the speed so far; None before a few are done, when the first ones would tell it.
+
+    Args: done: since the clock started; left: to be done.
+    """
+    if left == 0:
+        return 0.0
+    return taken_s / done * left if done >= LEAST_DONE else None
 
 
 @contextmanager

@@ -18,8 +18,10 @@ from typing import Any
 import yaml
 
 from assets.deployments import QUIET_ENVIRONMENT, Deployment
+from assets.dvc_figures import write_figures
 from assets.errors import FoundryError, explain
 
+TABLES = "data/tables/"
 IGNORED = ("__pycache__", "*.pyc", ".*.parquet.*")
 """The patterns of .dvcignore."""
 
@@ -27,11 +29,14 @@ IGNORED = ("__pycache__", "*.pyc", ".*.parquet.*")
 def record_stages(deployment: Deployment, stages: Sequence[str]) -> dict[str, str]:
     """Record the tables of stages, as they are on disk now, in the DVC cache and dvc.lock.
 
-    Returns: DVC hash by path relative to the project; empty when the tables are not under DVC.
-    Raises:  FoundryError: DVC refused; the message has its reason.
+    Their figure files are written first, from these tables.
+
+    Returns: DVC hash of the tables by path relative to the project; empty when they are not under DVC.
+    Raises:  FoundryError: DVC refused; the message has its reason. SchemaError: a table is damaged.
     """
     if not deployment.is_versioned:
         return {}
+    write_figures(deployment.data_dir, stages)
     recorded = _recorded_stages(deployment.project)
     hashes = {path: value for stage in stages for path, value in recorded.get(stage, {}).items()}
     stages = [stage for stage in stages if stage not in recorded]
@@ -61,7 +66,7 @@ def _recorded_stages(project: Path) -> dict[str, dict[str, str]]:
     declared: Mapping[str, Any] = _load_yaml(project / "dvc.yaml")["stages"]
     values = _load_yaml(parameters)
     return {
-        name: {out["path"]: out["md5"] for out in entry.get("outs", [])}
+        name: {out["path"]: out["md5"] for out in entry.get("outs", []) if out["path"].startswith(TABLES)}
         for name, entry in stages.items()
         if name in declared
         and _declared_paths(declared[name]) == _paths(entry)
@@ -91,7 +96,8 @@ def _paths(entry: Mapping[str, Any]) -> tuple[set[str], set[str], set[str]]:
 
 def _declared_paths(stage: Mapping[str, Any]) -> tuple[set[str], set[str], set[str]]:
     """The same of a stage in dvc.yaml."""
-    outs = {out if isinstance(out, str) else next(iter(out)) for out in stage["outs"]}
+    declared = (*stage["outs"], *stage.get("metrics", ()), *stage.get("plots", ()))
+    outs = {out if isinstance(out, str) else next(iter(out)) for out in declared}
     return set(stage["deps"]), outs, set(stage["params"])
 
 
@@ -157,4 +163,5 @@ def _repository(project: Path) -> Iterator[Any]:
 def _hashes(stages: Sequence[Any], project: Path) -> dict[str, str]:
     """Hashes of the outputs of stages that were just recorded."""
     outs = [out for stage in stages for out in stage.outs]
-    return {Path(out.fs_path).relative_to(project).as_posix(): str(out.hash_info.value) for out in outs}
+    hashes = {Path(out.fs_path).relative_to(project).as_posix(): str(out.hash_info.value) for out in outs}
+    return {path: value for path, value in hashes.items() if path.startswith(TABLES)}

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Protocol, get_type_hints
 from pipelines.schemas import LeaderboardRow, PredictorCostRow, WorkloadErrorRow
 
 if TYPE_CHECKING:
-    from models.labelled import Query
+    from models.query import Query
 
 
 class PredictorError(ValueError):
@@ -81,7 +81,7 @@ def answer_queries(predictor: Predictor, rows: Sequence[Mapping[str, Any]]) -> l
 
 def queries_of(rows: Sequence[Mapping[str, Any]]) -> list[Query]:
     """Questions from rows with their columns; the columns `data` and `inputs` may be absent or empty."""
-    from models.labelled import Query
+    from models.query import Query
 
     kinds = get_type_hints(Query)
     return [

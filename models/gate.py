@@ -192,21 +192,21 @@ def reference_groups(reference: Reference) -> frozenset[str]:
 
 def label_reference(reference: Reference) -> ReferenceSet:
     """Labelled designs; the error of a program is the mean over its designs and the targets."""
-    from models.labelled import TARGETS
+    from models.query import TARGETS
 
     return _label_reference(reference, TARGETS, knows_estimates=False)
 
 
 def label_power_reference(reference: Reference) -> ReferenceSet:
     """The same, with power."""
-    from models.labelled import POWER, TARGETS
+    from models.query import POWER, TARGETS
 
     return _label_reference(reference, (*TARGETS, POWER), knows_estimates=False)
 
 
 def hls_reference(reference: Reference) -> ReferenceSet:
     """The same, with power; the baseline has the engine's own estimates."""
-    from models.labelled import POWER, TARGETS
+    from models.query import POWER, TARGETS
 
     return _label_reference(reference, (*TARGETS, POWER), knows_estimates=True)
 

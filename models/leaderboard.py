@@ -10,8 +10,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from models.labelled import PARTS, TARGETS, LabelledDesign
+from models.labelled import PARTS, LabelledDesign
 from models.metrics import METRICS, Interval, bootstrap_all, mape
+from models.query import TARGETS
 from pipelines.features import EVALUATION
 from pipelines.schemas import LeaderboardRow, WorkloadErrorRow
 

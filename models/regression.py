@@ -1,19 +1,19 @@
-"""What regressions of labels share: scaled log targets, a loss over known labels, how typical a query is."""
+"""What regressions of labels share: scaled log targets, how typical a query is."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
-from torch import Tensor
-from torch.nn.functional import huber_loss
 
 from models.base import Estimate
-from models.labelled import ALL_TARGETS, LabelledDesign
+from models.query import ALL_TARGETS
+
+if TYPE_CHECKING:
+    from models.labelled import LabelledDesign
 
 Matrix = NDArray[np.float64]
 OUTPUT_LIMIT = 8.0  # standard deviations of a log target; keeps exp finite far from the data
@@ -62,13 +62,6 @@ class TargetScale:
     def of_card(cls, card: Mapping[str, Any]) -> TargetScale:
         """The scale that `card` gave."""
         return cls(**{name: tuple(card[name]) for name in ("names", "mean", "scale")})
-
-
-def known_huber(outputs: Tensor, targets: Tensor) -> Tensor:
-    """Mean Huber loss (delta 1) over known targets; NaN is unknown. Both (rows, targets)."""
-    known = torch.isfinite(targets)
-    losses = huber_loss(outputs, torch.where(known, targets, outputs.detach()), delta=1.0, reduction="none")
-    return losses.sum() / known.sum().clamp(min=1)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -173,13 +166,9 @@ class Typicality:
         return cls(names=tuple(names), **own)
 
 
-def network_arrays(arrays: Mapping[str, NDArray[Any]]) -> dict[str, Tensor]:
-    """The weights of a network among the arrays of a predictor's files."""
-    return {
-        name: torch.from_numpy(value.copy())
-        for name, value in arrays.items()
-        if not name.startswith("typicality_")
-    }
+def is_of_network(name: str) -> bool:
+    """Whether an array of a predictor's files is a weight of its network."""
+    return not name.startswith("typicality_")
 
 
 def _distances(left: Matrix, right: Matrix) -> Matrix:

@@ -8,7 +8,7 @@ import pickle
 import tempfile
 import time
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,10 +16,13 @@ from typing import Any, Generic, Literal, TypeVar
 
 import torch
 from lightning.pytorch import Callback, LightningModule, Trainer
+from numpy.typing import NDArray
 from torch import Tensor, nn
+from torch.nn.functional import huber_loss
 from torch.utils.data import DataLoader, IterableDataset
 
 from models.base import log_level
+from models.regression import is_of_network
 
 CHECKPOINT_INTERVAL_S = 30.0
 """Least time between two checkpoints of one training."""
@@ -290,3 +293,15 @@ def _quiet() -> Iterator[None]:
         warnings.filterwarnings("ignore", message=".*does not have many workers.*")
         warnings.filterwarnings("ignore", message=".*LeafSpec.* is deprecated")
         yield
+
+
+def known_huber(outputs: Tensor, targets: Tensor) -> Tensor:
+    """Mean Huber loss (delta 1) over known targets; NaN is unknown. Both (rows, targets)."""
+    known = torch.isfinite(targets)
+    losses = huber_loss(outputs, torch.where(known, targets, outputs.detach()), delta=1.0, reduction="none")
+    return losses.sum() / known.sum().clamp(min=1)
+
+
+def network_arrays(arrays: Mapping[str, NDArray[Any]]) -> dict[str, Tensor]:
+    """The weights of a network among the arrays of a predictor's files."""
+    return {name: torch.from_numpy(value.copy()) for name, value in arrays.items() if is_of_network(name)}

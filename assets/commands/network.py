@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.csv as pa_csv
 import pyarrow.parquet as pq
+from numpy.typing import NDArray
 
 from assets.errors import FoundryError
 from models.queue_correction.correction import correct, shipped_correction
@@ -36,17 +38,17 @@ def answer_network(request: NetworkRequest, *, flows: Path | None) -> dict[str, 
     """
     if flows is not None:
         _check_file(flows)
-    answer = estimate_network(request, correct=_corrected, quantile_s=gamma_rtt_quantile_s)
-    rows = answer.flow_table()
+    answer = estimate_network(_spelled(request), correct=_corrected, quantile_s=gamma_rtt_quantile_s)
+    columns = answer.flow_columns()
     if flows is not None:
-        _write(rows, flows)
+        _write(answer.flow_table(), flows)
     return {
         "network": answer.model.topology.name,
         "hosts": answer.model.topology.host_count,
-        "flows": rows.num_rows,
+        "flows": len(columns["source"]),
         "estimate": answer.estimate,
         "seen_in_training": None if answer.seen is None else round(answer.seen, 3),
-        **{name: _spread(rows, name) for name in TIMES_NS},
+        **{name: _spread(columns[name]) for name in TIMES_NS},
         "offered_utilisation": round(answer.offered_utilisation, 4),
         "note": _note(answer.offered_utilisation),
         "busiest_queues": [
@@ -60,6 +62,12 @@ def answer_network(request: NetworkRequest, *, flows: Path | None) -> dict[str, 
             for queue in answer.busiest_queues(BUSIEST_QUEUES)
         ],
     }
+
+
+def _spelled(request: NetworkRequest) -> NetworkRequest:
+    """The request with names as the tables spell them: all-to-all is all_to_all."""
+    names = {name: getattr(request, name) for name in ("pattern", "arrivals")}
+    return replace(request, **{k: v.replace("-", "_") for k, v in names.items() if v is not None})
 
 
 def _corrected(model: NetworkModel) -> CorrectedLatency:
@@ -88,9 +96,8 @@ def _write(rows: pa.Table, path: Path) -> None:
         raise FoundryError(f"cannot write --flows {path}: {error}") from error
 
 
-def _spread(rows: pa.Table, name: str) -> dict[str, int]:
+def _spread(values: NDArray[Any]) -> dict[str, int]:
     """Least, mean and most over flows, in nanoseconds."""
-    values = rows.column(name).to_numpy()
     numbers = {"least": values.min(), "mean": values.mean(), "most": values.max()}
     return {key: round(float(value)) for key, value in numbers.items()}
 

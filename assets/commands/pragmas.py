@@ -17,6 +17,7 @@ from pipelines.cache import ContentCache
 from pipelines.pragmas.nlp import OPTIMAL
 from pipelines.pragmas.search import (
     EVALUATED,
+    REPEATED,
     DirectiveRequest,
     Exploration,
     Recommendation,
@@ -186,7 +187,7 @@ def pragma_text(answer: Recommendation, question: PragmaQuestion) -> str:
         f"{solution.latency_cycles or 0:,.0f} ({kind}, {answer.solver_s:.2f} s)"
     )
     parts = [(p.place, p.kind, str(round(p.cycles, 1)), str(p.critical), str(p.limit)) for p in lower.parts]
-    lines += ["", *aligned_lines([PART_HEAD, *parts])]
+    lines += ["", *aligned_lines([PART_HEAD, *parts])] if parts else []
     if answer.exploration is not None:
         lines += ["", *_exploration_lines(answer, answer.exploration)]
     if question.out is not None:
@@ -196,8 +197,11 @@ def pragma_text(answer: Recommendation, question: PragmaQuestion) -> str:
 
 def _exploration_lines(answer: Recommendation, exploration: Exploration) -> list[str]:
     steps, count = exploration.steps, _evaluated(exploration)
-    rows = [[_cell(_step_json(step)[name]) for name in STEP_HEAD] for step in steps]
-    lines = [*aligned_lines([STEP_HEAD, *rows]), ""]
+    shown = [step for step in steps if step.decision != REPEATED]
+    rows = [[_cell(_step_json(step)[name]) for name in STEP_HEAD] for step in shown]
+    lines = [*aligned_lines([STEP_HEAD, *rows]), ""] if rows else []
+    if len(shown) < len(steps):
+        lines.append(f"{len(steps) - len(shown)} further steps repeat configurations above")
     best = steps[-1].best_cycles if steps else None
     if best is None:
         return [*lines, f"{count} designs measured, none of them valid{_common_reason(steps)}"]

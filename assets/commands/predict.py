@@ -7,16 +7,19 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from assets.commands.programs import read_directives, read_user_program
 from assets.deployments import find_deployment, require_whole_registry
 from assets.errors import FoundryError, explain
-from models.catalogue import PredictorSpec, predictor_named
-from models.labelled import Query
+from models.local_registry import LocalModel, find_local
+from models.query import Query
 from pipelines.hls import directives_json, read_interface
 from pipelines.programs import load_data
 from pipelines.records import summarise_data
+
+if TYPE_CHECKING:
+    from models.catalogue import PredictorSpec
 
 
 def predict_file(
@@ -87,6 +90,7 @@ def opened_model(model: str) -> Iterator[tuple[PredictorSpec, Any]]:
     Raises: FoundryError: no such model, or a damaged registry. PredictorError: a damaged folder.
     """
     if Path(model).is_dir():
+        from models.catalogue import predictor_named
         from models.model_files import read_model
 
         spec = predictor_named(read_model(Path(model))[0])
@@ -103,6 +107,9 @@ def ask_model(name: str, alias: str, question: dict[str, Any], place: str) -> di
     Args:   place: where the question comes from, for messages.
     Raises: FoundryError: no such model, a damaged registry, or a question that it cannot answer.
     """
+    local = find_local(find_deployment().tracking_uri, name, alias)
+    if local is not None:
+        return _answer_of(local, question, place)
     with registered_model(name, alias) as predictor:
         import pandas as pd
         from mlflow.exceptions import MlflowException
@@ -115,9 +122,20 @@ def ask_model(name: str, alias: str, question: dict[str, Any], place: str) -> di
 
 
 def _plain(value: Any) -> Any:
-    """A value of a DataFrame as JSON has it; NaN, which says that there is no answer, is null."""
+    """A value of an answer as JSON has it; NaN, which says that there is no answer, is null."""
     plain = value.item() if hasattr(value, "item") else value
     return None if isinstance(plain, float) and math.isnan(plain) else plain
+
+
+def _answer_of(local: LocalModel, question: dict[str, Any], place: str) -> dict[str, Any]:
+    """The same from files on this machine, without MLflow."""
+    from models.base import PredictorError
+
+    try:
+        [answer] = local.spec.answer(local.spec.load(local.folder), [question])
+    except (PredictorError, ValueError) as error:
+        raise FoundryError(f"{place} must be a program the model can read: {explain(error)}") from error
+    return {str(name): _plain(value) for name, value in answer.items()}
 
 
 @contextmanager

@@ -8,7 +8,9 @@ from dataclasses import asdict
 import click
 
 from assets.configuration import read_parameters
+from assets.database import write_database
 from assets.deployments import find_deployment, sweep_leftovers, writing_to
+from assets.dvc_figures import write_figures
 from assets.errors import explain, is_permanent
 from assets.materialise import prune_partitions
 from assets.overview import environment_problems
@@ -41,6 +43,9 @@ def run_stage(name: str, *, as_json: bool) -> bool:
             for partition in step.partitions(settings):
                 step_summary = attempt(step, partition, settings, progress, problems)
                 summaries += [step_summary] if step_summary is not None else []
+        write_database(deployment.data_dir)
+        if not problems:
+            write_figures(deployment.data_dir, {step.stage for step in steps})
     _show(summaries, as_json=as_json)
     for summary in summaries:
         problems += environment_problems(summary.failures)

@@ -13,9 +13,10 @@ import polars as pl
 from models.base import Estimate, PredictorError
 from models.catalogue import Trained, TrainingInput
 from models.engine_estimate import TrainOptions
-from models.labelled import ALL_TARGETS, LabelledDesign, Query, training_designs
+from models.labelled import LabelledDesign, training_designs
 from models.leaderboard import Prediction
 from models.model_files import ModelFiles
+from models.query import ALL_TARGETS, Query
 from models.scheduled import compile_query, engine_options
 from pipelines.features import know_design, know_run
 from pipelines.schemas import OK, scan_table, table_spec

@@ -14,7 +14,8 @@ from models.gnnhls.graphs import NODE_NUMBERS, SUMMARY, DesignGraph, query_graph
 from models.gnnhls.network import GraphNetwork, joined
 from models.labelled import Query
 from models.model_files import ModelFiles
-from models.regression import Matrix, TargetScale, Typicality, network_arrays
+from models.regression import Matrix, TargetScale, Typicality
+from models.training import network_arrays
 
 BATCH_NODES = 16384
 _FEATURES = {"nodes": list(NODE_NUMBERS), "summary": list(SUMMARY)}

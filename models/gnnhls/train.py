@@ -16,9 +16,9 @@ from models.gnnhls.network import GraphNetwork, GraphTensors, joined
 from models.gnnhls.predictor import GraphPredictor, batches_of
 from models.labelled import PARTS, LabelledDesign, training_designs
 from models.leaderboard import predictions_of
-from models.regression import TargetScale, Typicality, known_huber
+from models.regression import TargetScale, Typicality
 from models.scheduled import engine_options
-from models.training import Fit, Training, fit
+from models.training import Fit, Training, fit, known_huber
 
 Example = tuple[GraphTensors, Tensor]
 

@@ -16,10 +16,11 @@ from numpy.typing import NDArray
 
 from models.base import Estimate, PredictorError
 from models.catalogue import Trained, TrainingInput
-from models.labelled import POWER, TARGETS, Query, training_designs
+from models.labelled import training_designs
 from models.leaderboard import predictions_of
 from models.lightgbm import TrainOptions
 from models.model_files import ModelFiles
+from models.query import POWER, TARGETS, Query
 from models.scheduled import STARTS, compiled_features, engine_options, table_features
 from models.tenset_mlp.features import facts_of, features_of
 

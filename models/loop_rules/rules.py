@@ -29,11 +29,12 @@ from scipy.optimize import nnls
 
 from models.base import Estimate, PredictorError, queries_of
 from models.catalogue import Trained, TrainingInput
-from models.labelled import POWER, LabelledDesign, Query, training_designs
+from models.labelled import LabelledDesign, training_designs
 from models.leaderboard import predictions_of
 from models.loop_rules import TrainOptions
 from models.loop_rules.nests import KINDS, Body, LoopNests, UnsupportedError, nests_of
 from models.model_files import ModelFiles
+from models.query import POWER, Query
 from models.tasks import DatasetError
 from models.tenset_mlp.features import LoopPlan, facts_of, plan_of
 

@@ -19,7 +19,6 @@ from torch import Tensor
 
 from models.base import PredictorError
 from models.labelled import Query
-from models.scheduled import compile_query
 from models.numeric_lm.anchor import ProfileAnchor, design_hash, fit_anchor
 from models.numeric_lm.answers import TARGETS, classes_of
 from models.numeric_lm.data import CYCLES, question_features
@@ -36,6 +35,7 @@ from models.numeric_lm.preferences import (
 )
 from models.numeric_lm.prompts import EncodedPrompt
 from models.numeric_lm.search import Answer
+from models.scheduled import compile_query
 from models.training import deterministic
 from pipelines.cyclemodel import count_cycles_of
 from pipelines.hls import read_interface

@@ -12,8 +12,9 @@ from typing import Any
 
 import polars as pl
 
-from models.labelled import POWER, LabelledDesign, Query, training_designs
+from models.labelled import LabelledDesign, training_designs
 from models.numeric_lm import TrainOptions
+from models.query import POWER, Query
 from models.scheduled import compiled_features, engine_options, table_features
 from models.tasks import DatasetError
 from models.tenset_mlp.features import facts_of, features_of

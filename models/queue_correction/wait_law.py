@@ -12,9 +12,7 @@ from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import brentq
-from scipy.special import gammaincinv
-from scipy.stats import poisson
+from scipy.special import gammaincinv, gammaln, xlogy
 
 from pipelines.network.compiled import compiled
 
@@ -72,7 +70,7 @@ def _one_server_table() -> Vector:
 
 def _one_server(used: float, levels: Vector) -> Vector:
     """Of one utilisation, a line of `_one_server_table`. (levels,)"""
-    arriving = poisson.pmf(np.arange(_EXACT + 1), used)
+    arriving = _poisson(np.arange(_EXACT + 1), np.array(used))
     here = np.zeros(_EXACT + 1)  # probabilities of so many in the system
     here[0] = 1.0 - used
     for count in range(_EXACT):
@@ -81,18 +79,34 @@ def _one_server(used: float, levels: Vector) -> Vector:
     at_most = np.cumsum(here)[1:]
     left = 1.0 - np.arange(_STEPS) / _STEPS
     beyond = [
-        1.0 - poisson.pmf(np.arange(k)[None], used * left[:, None]) @ at_most[k - 1 :: -1][:k]
+        1.0 - _poisson(np.arange(k)[None], used * left[:, None]) @ at_most[k - 1 :: -1][:k]
         for k in range(1, _EXACT + 1)
     ]
     more = np.concatenate(beyond) / used
     count = int(np.argmax(more < _LEAST)) or len(more)  # further out too few digits are left
     exponents, level_exponents = -np.log(more[:count]), levels**2
-    rate = brentq(lambda t: used * np.expm1(t) - t, 1e-6, 50.0)
+    rate = _exponential_rate(used)
     waits = np.interp(level_exponents, exponents, np.arange(count) / _STEPS)
     waits += np.maximum(0.0, level_exponents - exponents[-1]) / rate
     shape = np.array(3.0 / (1.0 + 2.0 * used))
     gamma = gammaincinv(shape, -np.expm1(-level_exponents)) / shape
     return np.divide(waits * 2.0 * (1.0 - used), gamma, out=np.ones_like(waits), where=gamma > 0)
+
+
+def _poisson(counts: Vector, means: Vector) -> Vector:
+    """Poisson probabilities; the import of scipy.stats takes 1 s."""
+    return np.exp(xlogy(counts, means) - gammaln(counts + 1) - means)
+
+
+def _exponential_rate(used: float) -> float:
+    """The rate t above 0 with used (e^t - 1) = t, by bisection."""
+    low, high = 1e-6, 50.0
+    while (middle := 0.5 * (low + high)) not in (low, high):
+        if used * np.expm1(middle) < middle:
+            low = middle
+        else:
+            high = middle
+    return middle
 
 
 @compiled

@@ -15,7 +15,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from models.base import PredictorError
-from models.labelled import Query
+from models.query import Query
 from pipelines.features import extract_loops
 from pipelines.hls import interface_of, ir, read_program
 from pipelines.identity import content_hash

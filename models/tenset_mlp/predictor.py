@@ -1,81 +1,21 @@
-"""The multilayer perceptron of the cost model, and the trained predictor on disk."""
+"""The trained predictor on disk and its answers, without a learning framework: importing torch takes 1 s."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from itertools import pairwise
 from pathlib import Path
 from typing import Annotated
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field
-from torch import Tensor, nn
 
 from models.base import Estimate, PredictorError
-from models.labelled import Query
 from models.model_files import ModelFiles
-from models.regression import OUTPUT_LIMIT, Typicality, known_huber, network_arrays
+from models.query import Query
+from models.regression import OUTPUT_LIMIT, Typicality, is_of_network
 from models.tenset_mlp import PREDICTOR
 from models.tenset_mlp.features import FEATURE_SET, ProgramFacts, facts_of, features_of
-from models.tenset_mlp.profile import profiled_facts
-from models.training import Training
-
-
-class CostMlp(nn.Module):
-    """Hidden layers of ReLU with dropout, and a linear layer onto the targets.
-
-    A linear path from the features to the targets stands beside the hidden layers. Most of a log label is a
-    sum of log features (iterations times cycles each), which the path holds exactly and continues beyond the
-    training range, where ReLU layers alone would bend; the layers add what is not linear.
-
-    Source: LLMulator section 7.1 (an MLP on handcrafted features); it names no sizes and no linear
-        path, those are ours.
-    """
-
-    def __init__(
-        self, feature_count: int, target_count: int, hidden_sizes: Sequence[int], dropout: float
-    ) -> None:
-        super().__init__()
-        sizes = [feature_count, *hidden_sizes]
-        layers: list[nn.Module] = []
-        for before, after in pairwise(sizes):
-            layers += [nn.Linear(before, after), nn.ReLU(), nn.Dropout(dropout)]
-        self.layers = nn.Sequential(*layers, nn.Linear(sizes[-1], target_count))
-        self.linear = nn.Linear(feature_count, target_count, bias=False)
-
-    def forward(self, features: Tensor) -> Tensor:  # (batch, features) -> (batch, targets)
-        """Normalised log targets of normalised features."""
-        return self.layers(features) + self.linear(features)
-
-
-def untrained_network(
-    feature_count: int, target_count: int, hidden_sizes: Sequence[int], dropout: float, seed: int
-) -> CostMlp:
-    """A network whose initial weights depend on the seed alone."""
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(seed)
-        return CostMlp(feature_count, target_count, hidden_sizes, dropout)
-
-
-class TensetMlp(Training[CostMlp]):
-    """A CostMlp trained with Huber loss on normalised log targets.
-
-    An error in a log target is a relative error in the target, which is what MAPE judges. Each target is
-    scaled to deviation 1, so none outweighs another by its range. Huber (delta 1) is quadratic for the errors
-    one can learn from and linear for a kernel that is nothing like the rest.
-    """
-
-    def loss(self, batch: tuple[Tensor, Tensor]) -> Tensor:
-        """Mean Huber loss of a batch over known labels."""
-        features, targets = batch  # (batch, features), (batch, targets)
-        return known_huber(self.network(features), targets)
-
-    def batch_size(self, batch: tuple[Tensor, Tensor]) -> int:
-        """Designs of a batch."""
-        return len(batch[0])
-
 
 Matrix = NDArray[np.float64]
 
@@ -163,12 +103,44 @@ def make_card(
     )
 
 
+LAYERS_PER_HIDDEN = 3
+"""Linear, ReLU, Dropout: the numbers of linear layers in the names of arrays are that far apart."""
+
+
+def array_shapes(
+    feature_count: int, target_count: int, hidden_sizes: Sequence[int]
+) -> dict[str, tuple[int, ...]]:
+    """Shape by name of the arrays of a network, see `models.tenset_mlp.network.CostMlp`."""
+    shapes: dict[str, tuple[int, ...]] = {"linear.weight": (target_count, feature_count)}
+    before = feature_count
+    for index, size in enumerate((*hidden_sizes, target_count)):
+        shapes[f"layers.{LAYERS_PER_HIDDEN * index}.weight"] = (size, before)
+        shapes[f"layers.{LAYERS_PER_HIDDEN * index}.bias"] = (size,)
+        before = size
+    return shapes
+
+
+def answer_of(
+    arrays: Mapping[str, NDArray[np.float32]], features: NDArray[np.float32]
+) -> NDArray[np.float32]:
+    """What a network without dropout answers: (rows, features) -> (rows, targets)."""
+    last = max(int(name.split(".")[1]) for name in arrays if name.startswith("layers."))
+    values = features
+    for index in range(0, last + 1, LAYERS_PER_HIDDEN):
+        values = values @ arrays[f"layers.{index}.weight"].T + arrays[f"layers.{index}.bias"]
+        if index < last:
+            values = np.maximum(values, 0)
+    return values + features @ arrays["linear.weight"].T
+
+
 class TensetMlpPredictor:
     """Answers queries with a trained network. Satisfies `models.base.Predictor`."""
 
-    def __init__(self, card: ModelCard, network: CostMlp, typicality: Typicality) -> None:
+    def __init__(
+        self, card: ModelCard, arrays: Mapping[str, NDArray[np.float32]], typicality: Typicality
+    ) -> None:
         self.card = card
-        self.network = network
+        self.arrays = dict(arrays)
         self.typicality = typicality
         self._facts: dict[tuple[str, str], ProgramFacts] = {}
 
@@ -188,10 +160,8 @@ class TensetMlpPredictor:
     @property
     def files(self) -> ModelFiles:
         """The predictor as plain data."""
-        arrays = {name: tensor.numpy() for name, tensor in self.network.state_dict().items()}
-        return ModelFiles(
-            card=self.card.model_dump(mode="json"), arrays={**arrays, **self.typicality.arrays()}
-        )
+        arrays = {**self.arrays, **self.typicality.arrays()}
+        return ModelFiles(card=self.card.model_dump(mode="json"), arrays=arrays)
 
     def predict(self, queries: Sequence[Query]) -> list[Estimate]:
         """One estimate per query, in order.
@@ -205,9 +175,7 @@ class TensetMlpPredictor:
 
     def predict_matrix(self, features: Matrix) -> Matrix:
         """Targets (rows, targets) of features (rows, features)."""
-        with torch.no_grad():
-            outputs = self.network(torch.from_numpy(self.card.normalise(features)))
-        return self.card.restore_targets(outputs.numpy())
+        return self.card.restore_targets(answer_of(self.arrays, self.card.normalise(features)))
 
     def _row_of(self, index: int, query: Query) -> Mapping[str, float]:
         try:
@@ -216,6 +184,8 @@ class TensetMlpPredictor:
                 self._facts[key] = facts_of(query.source, query.top)
             facts = self._facts[key]
             if self.card.level == "run":
+                from models.tenset_mlp.profile import profiled_facts  # it imports the engines
+
                 facts = profiled_facts(facts, query, self.card.engine)
             return features_of(facts, query)
         except ValueError as error:  # every engine's refusal of bad input is one
@@ -233,10 +203,13 @@ def load(files: ModelFiles) -> TensetMlpPredictor:
     content = dict(files.card)
     ranges = [np.asarray(content.pop(name, ())) for name in ("feature_low", "feature_high")]
     card = ModelCard.model_validate(content)
-    network = CostMlp(len(card.features), len(card.targets), card.hidden_sizes, card.dropout)
-    network.load_state_dict(network_arrays(files.arrays))
+    own = {name: v.astype(np.float32) for name, v in files.arrays.items() if is_of_network(name)}
+    expected = array_shapes(len(card.features), len(card.targets), card.hidden_sizes)
+    shapes = {name: values.shape for name, values in own.items()}
+    if shapes != expected:
+        raise PredictorError(f"arrays of shapes {shapes}; accepted: {expected}")
     if len(ranges[0]):  # version 1, as shipped
         typicality = Typicality.of_ranges(card.features, *ranges)
     else:
         typicality = Typicality.of_arrays(card.features, files.arrays)
-    return TensetMlpPredictor(card, network.eval(), typicality)
+    return TensetMlpPredictor(card, own, typicality)

@@ -11,22 +11,16 @@ from torch import Tensor
 from torch.utils.data import BatchSampler, RandomSampler, TensorDataset
 
 from models.catalogue import Trained, TrainingInput
-from models.labelled import ALL_TARGETS, PARTS, LabelledDesign, training_designs
+from models.labelled import PARTS, LabelledDesign, training_designs
 from models.leaderboard import predictions_of
+from models.query import ALL_TARGETS
 from models.regression import Typicality
 from models.scheduled import engine_options
 from models.tasks import DatasetError
 from models.tenset_mlp import TrainOptions
 from models.tenset_mlp.features import COMPACT, ProgramFacts, facts_of, features_of
-from models.tenset_mlp.predictor import (
-    CostMlp,
-    Matrix,
-    ModelCard,
-    TensetMlp,
-    TensetMlpPredictor,
-    make_card,
-    untrained_network,
-)
+from models.tenset_mlp.network import CostMlp, TensetMlp, arrays_of, untrained_network
+from models.tenset_mlp.predictor import Matrix, ModelCard, TensetMlpPredictor, make_card
 from models.tenset_mlp.profile import with_profiles
 from models.training import Fit, fit
 
@@ -97,7 +91,7 @@ def _train(
     typicality = Typicality.measure(
         card.features, matrices.features[rows], [designs[n].group for n in rows], data.seed
     )
-    predictor = TensetMlpPredictor(card, fitted.network, typicality)
+    predictor = TensetMlpPredictor(card, arrays_of(fitted.network), typicality)
     return Trained(
         files=predictor.files,
         seen_groups=card.seen_groups,

@@ -12,9 +12,10 @@ import torch
 from models.base import Estimate, PredictorError
 from models.labelled import Query
 from models.model_files import ModelFiles
-from models.regression import Matrix, TargetScale, Typicality, network_arrays
+from models.regression import Matrix, TargetScale, Typicality
 from models.tlp.network import PrimitiveTransformer, lengths_of, padded
 from models.tlp.primitives import OPERATORS, SUMMARY, TYPES, ProgramSequence, sequence_of
+from models.training import network_arrays
 
 _FEATURES = {"types": list(TYPES), "operators": list(OPERATORS), "summary": list(SUMMARY)}
 BATCH = 64

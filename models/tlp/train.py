@@ -13,13 +13,13 @@ from models.base import PredictorError
 from models.catalogue import Trained, TrainingInput
 from models.labelled import PARTS, LabelledDesign, training_designs
 from models.leaderboard import predictions_of
-from models.regression import TargetScale, Typicality, known_huber
+from models.regression import TargetScale, Typicality
 from models.tasks import DatasetError
 from models.tlp import TrainOptions
 from models.tlp.network import PrimitiveTransformer, SequenceTensors, padded
 from models.tlp.predictor import PrimitivePredictor, batches_by_length
 from models.tlp.primitives import SUMMARY, ProgramSequence, sequence_of
-from models.training import Fit, Training, fit
+from models.training import Fit, Training, fit, known_huber
 
 Example = tuple[SequenceTensors, Tensor]
 

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import partial
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import pyarrow as pa
 
@@ -23,7 +23,6 @@ from pipelines.hls import (
     tool_version,
 )
 from pipelines.identity import content_hash
-from pipelines.labelling import LabelOptions
 from pipelines.programs import program_facts
 from pipelines.schemas import (
     OK,
@@ -38,6 +37,9 @@ from pipelines.schemas import (
     to_frame,
 )
 from pipelines.workers import Outcome, ProgressCallback, run_all, silent
+
+if TYPE_CHECKING:
+    from pipelines.labelling import LabelOptions
 
 # ---- loops -----------------------------------------------------------------------------------------
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pipelines.cache import ContentCache
 from pipelines.cyclemodel import (
@@ -35,7 +35,6 @@ from pipelines.hls import (
     units_by_operation,
 )
 from pipelines.identity import canonical_json, content_hash
-from pipelines.labelling import LabelOptions
 from pipelines.programs import data_id, draw_data, program_facts
 from pipelines.schemas import (
     DRAWN,
@@ -53,6 +52,9 @@ from pipelines.schemas import (
 )
 from pipelines.tools import ToolRun
 from pipelines.workers import Outcome, ProgressCallback, run_all, silent
+
+if TYPE_CHECKING:
+    from pipelines.labelling import LabelOptions
 
 _VERSION = "knowledge-1"
 """Raised by hand when the same design, or run, gives other rows."""

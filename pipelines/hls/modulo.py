@@ -19,8 +19,6 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import Bounds, LinearConstraint, milp
-from scipy.sparse import coo_matrix
 
 from pipelines.hls.difference import (
     ConstraintGraph,
@@ -72,6 +70,9 @@ def _solve(
 
     Columns: starts, the iteration's start (always 0), then the last use of each value.
     """
+    from scipy.optimize import Bounds, LinearConstraint, milp  # lazy import: takes 0.5 s
+    from scipy.sparse import coo_matrix
+
     count = constraints.count
     rows = [
         (c.target, c.source, float(c.latency - c.distance * interval))

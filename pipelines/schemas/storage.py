@@ -12,13 +12,15 @@ import os
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from pipelines.schemas.columns import SchemaError, TableSpec, infinities
+
+if TYPE_CHECKING:
+    import polars as pl
 
 FORMER_NAMES: Mapping[str, Mapping[str, str]] = {}
 """Former column names by table: former name to present name. Releases keep the names of their time."""
@@ -113,6 +115,8 @@ def read_arrow(path: Path, *, columns: Sequence[str] | None = None, encoded: Seq
 
 def to_frame(content: pa.Table) -> pl.DataFrame:
     """An Arrow table as a Polars frame; numbers share their memory."""
+    import polars as pl  # lazy import: takes 0.3 s
+
     # Without metadata: Polars ends with a panic where they are no UTF-8, and no checksum protects them.
     plain = [pa.field(field.name, field.type, nullable=field.nullable) for field in content.schema]
     return pl.DataFrame(content.cast(pa.schema(plain)))
@@ -172,6 +176,8 @@ def scan_table(data_dir: Path, spec: TableSpec, partitions: Iterable[str] | None
 
     Raises: SchemaError: a file is damaged or does not fit the schema.
     """
+    import polars as pl
+
     empty = spec.schema().empty_table()
     contents = [to_frame(content) for content in (empty, *_partitions(data_dir, spec, partitions))]
     return pl.concat(contents, rechunk=False).lazy()

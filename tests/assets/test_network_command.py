@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pyarrow.parquet as pq
@@ -178,3 +180,23 @@ def test_network_rejects(arguments: tuple[str, ...], message: str) -> None:
     assert found.stderr.startswith("simfoundry: ")
     assert message in found.stderr
     assert len(found.stderr.splitlines()) == 1
+
+
+def test_patterns_are_accepted_with_hyphens(project: Path) -> None:
+    plain, hyphened = (
+        CliRunner().invoke(simfoundry, ["network", "--pods", "4", "--json", "--pattern", name])
+        for name in ("all_to_all", "all-to-all")
+    )
+    assert hyphened.exit_code == 0, hyphened.stderr
+    assert hyphened.stdout == plain.stdout
+
+
+def test_an_answer_imports_nothing_that_takes_long() -> None:
+    slow = ("pandas", "networkx", "polars", "torch", "mlflow", "dagster", "scipy.stats", "scipy.optimize")
+    script = (
+        "import sys; from click.testing import CliRunner; from assets.cli import simfoundry\n"
+        "assert CliRunner().invoke(simfoundry, ['network', '--pods', '4']).exit_code == 0\n"
+        f"print([name for name in {slow} if name in sys.modules])"
+    )
+    found = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert found.stdout == "[]\n"

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import subprocess
@@ -55,7 +56,13 @@ def test_recorded_stages_are_up_to_date_for_dvc(settings: Settings, engines: Any
     for stage in stages:
         _make(settings, stage)
     assert record_stages(settings.deployment, stages)
-    assert "up to date" in _dvc(settings.deployment.project, "status")
+    project = settings.deployment.project
+    assert "up to date" in _dvc(project, "status")
+    shown = json.loads(_dvc(project, "metrics", "show", "--json"))[""]["data"]
+    assert shown["data/figures/labels.json"]["data"]["ok"] == 32
+    errors = shown["data/figures/models.json"]["data"]
+    assert errors["tenset-mlp"]["area_um2"]["test"]["mape"] == 0.25
+    assert "data/figures/errors.csv" in _dvc(project, "plots", "show", "--json")
 
 
 def test_hashes_follow_the_content_and_only_the_content(settings: Settings, engines: Any) -> None:

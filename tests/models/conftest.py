@@ -38,5 +38,5 @@ def compiled_data_dir(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="session")
 def store(tmp_path_factory: pytest.TempPathFactory) -> RegistryStore:
     """One SQLite registry for all tests; making its tables takes seconds."""
-    folder = tmp_path_factory.mktemp("registry")
+    folder = tmp_path_factory.mktemp("a registry")
     return RegistryStore(tracking_uri=f"sqlite:///{folder / 'mlflow.db'}", artifact_folder=folder / "mlruns")

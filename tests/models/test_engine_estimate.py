@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from models.engine_estimate import PREDICTORS, TrainOptions
-from models.labelled import ALL_TARGETS, Selection, load_labelled_designs
+from models.labelled import Selection, load_labelled_designs
+from models.query import ALL_TARGETS
 from models.tasks import DatasetError
 
 HLS, RUN = PREDICTORS

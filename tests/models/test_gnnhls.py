@@ -14,10 +14,11 @@ from models.base import PredictorError, TrainOutcome
 from models.gnnhls import PREDICTOR, TrainOptions
 from models.gnnhls.graphs import RELATIONS, SUMMARY, query_graph, table_graphs, vocabulary_of
 from models.gnnhls.network import GraphNetwork, joined
-from models.labelled import ALL_TARGETS, LabelledDesign, Query, Selection, load_labelled_designs
+from models.labelled import LabelledDesign, Selection, load_labelled_designs
 from models.model_files import model_bytes, read_model, write_folder
-from models.regression import known_huber
+from models.query import ALL_TARGETS, Query
 from models.scheduled import engine_options
+from models.training import known_huber
 
 QUICK = TrainOptions(width=16, layers=2, max_epochs=30, learning_rate=1e-2, bootstrap_resamples=10)
 FOREIGN = """void top(float A[40][40], float B[40]) {

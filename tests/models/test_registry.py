@@ -15,11 +15,13 @@ import pandas as pd
 import pytest
 from labelled_nests import NESTS, QUICK
 
+from models import local_registry
 from models.base import TrainOutcome
 from models.catalogue import PredictorSpec, predictor_named, predictors
 from models.gate import ReferenceErrors
-from models.labelled import TARGETS
+from models.local_registry import find_local
 from models.model_files import read_sealed_json
+from models.query import TARGETS
 from models.registry import (
     REFERENCE_FILE,
     Registration,
@@ -38,7 +40,7 @@ from models.tenset_mlp import PREDICTOR, TrainOptions
 GOOD = TrainOptions(bootstrap_resamples=10)
 BAD = replace(QUICK, max_epochs=1, learning_rate=1e-6, bootstrap_resamples=10)
 
-# Run in a new process in the registry's folder: loads the champion with MLflow's own defaults. Neither this
+# Run in a new process in the registry's folder: loads the champion as the README says. Neither this
 # repository nor the project's editable installation is on its path (-I -S, site-packages without .pth files).
 # Every connection fails there, so that loading and predicting are shown to need none.
 FRESH = """
@@ -52,6 +54,7 @@ try:
 except ModuleNotFoundError:
     pass
 import mlflow, pandas
+mlflow.set_tracking_uri("sqlite:///mlflow.db")
 model = mlflow.pyfunc.load_model("models:/tenset-mlp@champion")
 good, bad = (pandas.DataFrame(rows) for rows in json.loads(sys.argv[1]))
 answers = model.predict(good).to_dict("records")
@@ -176,6 +179,30 @@ def test_a_fresh_process_loads_the_champion_without_the_repository(
     record = json.loads((train(lasting_data_dir, GOOD).folder / "predictions.json").read_text())
     trained = {r["target"]: r["predicted"] for r in record if r["design_id"] == "nest-1-1-4-2-True"}
     assert {t: one[t] for t in trained} == pytest.approx(trained, rel=1e-5)
+
+
+def test_loading_leaves_no_folder_behind_beside_one_with_a_space(
+    fresh: dict[str, Any], store: RegistryStore, repository: Path
+) -> None:
+    assert store.artifact_folder is not None
+    folder = store.artifact_folder.parent
+    assert " " in folder.name
+    assert [p.name for p in folder.parent.iterdir() if "%20" in p.name] == []
+    for page in ("README.md", "docs/tenset_mlp.md"):
+        assert 'mlflow.set_tracking_uri("sqlite:///mlflow.db")' in (repository / page).read_text()
+
+
+def test_the_champion_is_found_without_mlflow(
+    fresh: dict[str, Any], store: RegistryStore, first: Registration, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert find_local(store.tracking_uri, "tenset-mlp", "champion") is None  # shipped weights are not there
+    monkeypatch.setattr(local_registry, "_knows_shipped", lambda *_: True)
+    assert find_local(store.tracking_uri, "tenset-mlp", "none") is None
+    local = find_local(store.tracking_uri, "tenset-mlp", "champion")
+    assert local is not None
+    [answer] = local.spec.answer(local.spec.load(local.folder), [row_of(NESTS[0].source)])
+    assert local.version == first.version
+    assert {t: answer[t] for t in TARGETS} == pytest.approx({t: fresh["answers"][0][t] for t in TARGETS})
 
 
 def test_prediction_rejects_bad_source_naming_the_row(fresh: dict[str, Any]) -> None:

@@ -10,7 +10,8 @@ import pytest
 from labelled_nests import NESTS, QUICK
 
 from models.base import PredictorError
-from models.labelled import ALL_TARGETS, Query, Selection, load_labelled_designs
+from models.labelled import Selection, load_labelled_designs
+from models.query import ALL_TARGETS, Query
 from models.tenset_mlp import PROFILED
 from models.tenset_mlp.features import facts_of
 from models.tenset_mlp.profile import copies_of, profiled_facts, profiled_loops, with_profiles

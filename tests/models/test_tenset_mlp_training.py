@@ -20,7 +20,8 @@ from models.model_files import model_bytes, read_model, write_folder
 from models.tasks import DatasetError
 from models.tenset_mlp import PREDICTOR, TrainOptions
 from models.tenset_mlp.features import facts_of, features_of
-from models.tenset_mlp.predictor import TensetMlp, TensetMlpPredictor, untrained_network
+from models.tenset_mlp.network import TensetMlp, arrays_of, untrained_network
+from models.tenset_mlp.predictor import TensetMlpPredictor, answer_of, array_shapes
 from models.tenset_mlp.train import matrices_of
 from pipelines.schemas import SchemaError, read_table, table_spec, write_table
 
@@ -44,7 +45,7 @@ def outcome(lasting_data_dir: Path) -> TrainOutcome:
 def test_network_agrees_with_plain_numpy() -> None:
     network = untrained_network(5, 3, (8, 4), 0.5, seed=3).eval()
     features = np.random.default_rng(1).normal(size=(7, 5)).astype(np.float32)
-    state = {name: tensor.numpy() for name, tensor in network.state_dict().items()}
+    state = arrays_of(network)
     hidden = features
     for layer in ("layers.0", "layers.3"):
         hidden = np.maximum(hidden @ state[f"{layer}.weight"].T + state[f"{layer}.bias"], 0)
@@ -53,6 +54,8 @@ def test_network_agrees_with_plain_numpy() -> None:
     with torch.no_grad():
         found = network(torch.from_numpy(features)).numpy()
     np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-6)
+    np.testing.assert_allclose(answer_of(state, features), found, rtol=1e-5, atol=1e-6)
+    assert {name: values.shape for name, values in state.items()} == array_shapes(5, 3, (8, 4))
 
 
 def test_model_overfits_one_batch() -> None:
@@ -336,7 +339,7 @@ def test_loading_rejects_other_features_other_shapes_and_other_predictors(data_d
     with pytest.raises(PredictorError, match=r"feature set 0 is not \d, this version's; train again"):
         TensetMlpPredictor.load(folder)
     rewritten(hidden_sizes=[8])
-    with pytest.raises(PredictorError, match=r"not a predictor of tenset-mlp: .*size mismatch"):
+    with pytest.raises(PredictorError, match=r"arrays of shapes .*; accepted: "):
         TensetMlpPredictor.load(folder)
     rewritten(name="routenet")
     with pytest.raises(PredictorError, match=r"not a predictor of tenset-mlp: .* holds routenet"):

@@ -11,7 +11,7 @@ import torch
 from labelled_nests import NESTS
 
 from models.base import PredictorError, TrainOutcome
-from models.labelled import ALL_TARGETS, Query
+from models.query import ALL_TARGETS, Query
 from models.tlp import PREDICTOR, TrainOptions
 from models.tlp.network import PrimitiveTransformer, padded
 from models.tlp.primitives import OPERATORS, TYPES, sequence_of

@@ -11,7 +11,6 @@ import warnings
 from pathlib import Path
 from typing import Annotated, Any, cast
 
-import networkx as nx
 from defusedxml import DefusedXmlException
 from defusedxml.ElementTree import ParseError, fromstring
 from pydantic import BaseModel, ConfigDict, FailFast, Field, ValidationError
@@ -33,8 +32,8 @@ SWITCH_TIER = 1
 _PARTS = NODE_LIMIT + LINK_LIMIT
 
 _NAMESPACE = "http://graphml.graphdrawing.org/xmlns"
-_NOT_GRAPHML = (ParseError, nx.NetworkXError, ValueError, KeyError, TypeError, AttributeError, RecursionError)
-"""Errors of the parser and of networkx for XML that is no GraphML."""
+_NOT_GRAPHML = (ParseError, ValueError, KeyError, TypeError, AttributeError, RecursionError)
+"""Errors of the parser and, beside its own, of networkx for XML that is no GraphML."""
 
 _Name = Annotated[str, Field(min_length=1, max_length=200)]
 
@@ -111,6 +110,8 @@ def _first_problem(error: ValidationError) -> str:
 
 
 def _from_graphml(content: bytes) -> _Graph:
+    import networkx as nx  # lazy import: takes 0.3 s
+
     _check_marks(content, {b"<": 6 * _PARTS + 100, b"=": 6 * _PARTS + 100})
     try:
         read = _read_graphml(content.decode("utf-8"))
@@ -118,7 +119,7 @@ def _from_graphml(content: bytes) -> _Graph:
         raise NetworkError(
             "a topology must have no document type, which is where entities are declared"
         ) from error
-    except _NOT_GRAPHML as error:
+    except (nx.NetworkXError, *_NOT_GRAPHML) as error:
         raise NetworkError(f"a topology must be GraphML in UTF-8, got: {error}") from error
     if read.is_directed():
         raise NetworkError("a topology must be an undirected graph, got a directed one")
@@ -135,6 +136,8 @@ def _from_graphml(content: bytes) -> _Graph:
 
 def _read_graphml(text: str) -> Any:
     """The first graph of a GraphML text; `<graphml>` without attributes stands for that of the namespace."""
+    import networkx as nx
+
     root = fromstring(text.replace("<graphml>", f'<graphml xmlns="{_NAMESPACE}">', 1), forbid_dtd=True)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # a key without a type is a string, as GraphML says

@@ -1,0 +1,64 @@
+"""A registered model's files without MLflow, for a registry in an SQLite file: importing MLflow takes 2 s.
+
+Only reads. What it does not find there, MLflow is asked for.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+from models.catalogue import PredictorSpec, predictors
+from models.model_files import OUTCOME_FILE, read_sealed_json
+
+_SQLITE = "sqlite:///"
+_VERSIONS = """
+    SELECT v.version, v.storage_location FROM registered_model_aliases a
+    JOIN model_versions v ON v.name = a.name AND v.version = a.version AND v.workspace = a.workspace
+    WHERE a.name = ? AND a.alias = ?"""
+_KEY = "SELECT 1 FROM model_version_tags WHERE name = ? AND key = 'training_key' AND value = ?"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LocalModel:
+    """A registered version whose files are on this machine."""
+
+    spec: PredictorSpec
+    version: str
+    folder: Path
+
+
+def find_local(tracking_uri: str, name: str, alias: str) -> LocalModel | None:
+    """The version with an alias; None when it is not in a local registry, or the code has newer weights.
+
+    Args: tracking_uri: of the registry.
+    """
+    spec = next((spec for spec in predictors() if spec.name == name), None)
+    path = Path(tracking_uri.removeprefix(_SQLITE))
+    if spec is None or not tracking_uri.startswith(_SQLITE) or not path.is_file():
+        return None
+    try:
+        with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as connection:
+            row = connection.execute(_VERSIONS, (name, alias)).fetchone()
+            if row is None or not _knows_shipped(connection, spec):
+                return None
+    except sqlite3.DatabaseError:
+        return None  # another version's tables, or damaged: MLflow says which
+    location = urlsplit(row[1] or "")
+    folder = Path(unquote(location.path)) / "artifacts"
+    if location.scheme not in ("", "file") or not folder.is_dir():
+        return None
+    folders = [place for place in folder.iterdir() if (place / OUTCOME_FILE).is_file()]
+    return LocalModel(spec=spec, version=str(row[0]), folder=folders[0]) if len(folders) == 1 else None
+
+
+def _knows_shipped(connection: sqlite3.Connection, spec: PredictorSpec) -> bool:
+    """Whether the weights that come with the project are registered already, if there are any."""
+    file = spec.shipped_folder / OUTCOME_FILE
+    if not file.is_file():
+        return True
+    key = read_sealed_json(file)["key"]
+    return connection.execute(_KEY, (spec.name, key)).fetchone() is not None
