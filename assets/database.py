@@ -13,6 +13,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import duckdb
+import pyarrow as pa
 
 from pipelines.schemas import OK, ColumnSpec, TableSpec
 
@@ -24,7 +25,6 @@ _TYPES: Mapping[str, str] = {
     "int64": "BIGINT",
     "double": "DOUBLE",
     "bool": "BOOLEAN",
-    "list<item: string>": "VARCHAR[]",
 }
 _SETTINGS = {"memory_limit": "1GB", "threads": 1, "autoinstall_known_extensions": False}
 
@@ -32,10 +32,17 @@ _SETTINGS = {"memory_limit": "1GB", "threads": 1, "autoinstall_known_extensions"
 def write_database(data_dir: Path) -> list[str]:
     """Write the database of a data folder anew.
 
-    Returns: one line per table that cannot be read; it and the views that need it are left out.
-    Raises:  OSError: not writable.
+    Returns: one line per table that cannot be read; it and the views that need it are left out. One line
+             where the file itself cannot be written; the former one stays.
     """
-    data_dir.mkdir(parents=True, exist_ok=True)
+    try:
+        data_dir.mkdir(parents=True, exist_ok=True)
+        return _write(data_dir)
+    except (duckdb.IOException, OSError) as error:
+        return [f"{DATABASE_FILE} was not written: {' '.join(str(error).split())}"]
+
+
+def _write(data_dir: Path) -> list[str]:
     with tempfile.TemporaryDirectory(dir=data_dir, prefix=".database-") as folder:
         scratch = Path(folder) / DATABASE_FILE
         with duckdb.connect(":memory:", config=dict(_SETTINGS)) as connection:
@@ -78,7 +85,7 @@ def _table_sql(data_dir: Path, spec: TableSpec) -> str:
 
 def _files_sql(data_dir: Path, spec: TableSpec, *, measured: bool) -> str:
     """Rows of the files of a table; columns that an older file lacks are null."""
-    fields = [(field.name, _TYPES[str(field.type)]) for field in spec.schema(measured=measured)]
+    fields = [(field.name, _sql_type(field.type)) for field in spec.schema(measured=measured)]
     typed = ", ".join(f"NULL::{kind} AS {_name(name)}" for name, kind in fields)
     empty = f"SELECT {typed} WHERE false"
     folder = data_dir / ("measured" if measured else "tables") / spec.name
@@ -86,6 +93,10 @@ def _files_sql(data_dir: Path, spec: TableSpec, *, measured: bool) -> str:
         return empty
     pattern = _text(f"{_literal(str(folder))}/*.parquet")
     return f"{empty} UNION ALL BY NAME SELECT * FROM read_parquet({pattern}, union_by_name = true)"
+
+
+def _sql_type(kind: pa.DataType) -> str:
+    return f"{_sql_type(kind.value_type)}[]" if pa.types.is_list(kind) else _TYPES[str(kind)]
 
 
 def _literal(path: str) -> str:

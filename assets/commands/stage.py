@@ -43,7 +43,7 @@ def run_stage(name: str, *, as_json: bool) -> bool:
             for partition in step.partitions(settings):
                 step_summary = attempt(step, partition, settings, progress, problems)
                 summaries += [step_summary] if step_summary is not None else []
-        write_database(deployment.data_dir)
+        problems += write_database(deployment.data_dir)
         if not problems:
             write_figures(deployment.data_dir, {step.stage for step in steps})
     _show(summaries, as_json=as_json)
