@@ -31,7 +31,7 @@ class FitOptions:
     leaves: int = 4
     leaf_designs: int = 5
     learning_rate: float = 0.1
-    ridge: float = 1.0
+    ridge: float = 30.0
 
 
 PREDICTOR = PredictorSpec(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,7 +22,9 @@ _TABLE = "simulations"
 class MeasuredDesign:
     """A design.
 
-    Attributes: features: row of the table. times: build in s and cycle in ns by engine that accepts it.
+    Attributes:
+        features: row of the table.
+        times: build in s and cycle in ns by engine that accepts it and agrees with most others.
     """
 
     design: str
@@ -50,7 +52,7 @@ def read_measured(folders: Sequence[Path]) -> list[MeasuredDesign]:
             design=design,
             family=found[0]["family"],
             features=found[0],
-            times={row["engine"]: (_build_s(row), row["cycle_cpu_ns"]) for row in found},
+            times={row["engine"]: (_build_s(row), row["cycle_cpu_ns"]) for row in _agreeing(found)},
         )
         for design, found in groups.items()
     ]
@@ -58,6 +60,12 @@ def read_measured(folders: Sequence[Path]) -> list[MeasuredDesign]:
     if not designs:
         raise DatasetError(f"no measured simulations by two engines ({', '.join(map(str, folders))})")
     return sorted(designs, key=lambda d: (d.family, d.features["design_size"]))
+
+
+def _agreeing(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Rows with the most frequent digest: an engine with other outputs is no choice."""
+    usual, _ = Counter(row["digest"] for row in rows).most_common(1)[0]
+    return [row for row in rows if row["digest"] == usual]
 
 
 def _build_s(row: Mapping[str, Any]) -> float:

@@ -60,7 +60,7 @@ def designs(data: Path) -> list[MeasuredDesign]:
 
 
 def test_the_picker_weighs_build_and_run(designs: list[MeasuredDesign]) -> None:
-    picker = fit_picker([d for d in designs if d.family != "wide"], FitOptions(leaf_designs=2), 0)
+    picker = fit_picker([d for d in designs if d.family != "wide"], FitOptions(leaf_designs=2, ridge=1.0), 0)
     [small] = [d for d in designs if (d.family, d.features["design_size"]) == ("wide", 8)]
     assert picker.choose(small.features, 1000, ("reuse", "verilator")) == "reuse"
     assert picker.choose(small.features, 10**9, ("reuse", "verilator")) == "verilator"
@@ -69,7 +69,7 @@ def test_the_picker_weighs_build_and_run(designs: list[MeasuredDesign]) -> None:
 
 
 def test_engines_that_reject_memories_are_not_chosen(designs: list[MeasuredDesign]) -> None:
-    picker = fit_picker(designs, FitOptions(leaf_designs=2), 0)
+    picker = fit_picker(designs, FitOptions(leaf_designs=2, ridge=1.0), 0)
     assert picker.without_memories == {"arc"}
     [odd] = [d for d in designs if (d.family, d.features["design_size"]) == ("wide", 9)]
     assert set(picker.seconds(odd.features, 10)) == {"reuse", "verilator"}
@@ -85,7 +85,7 @@ def test_regret_is_the_loss_against_the_fastest(designs: list[MeasuredDesign]) -
 
 
 def test_training_leaves_families_out_and_round_trips(data: Path, designs: list[MeasuredDesign]) -> None:
-    options = FitOptions(leaf_designs=2)
+    options = FitOptions(leaf_designs=2, ridge=1.0)
     trained = train(TrainingInput(data_dirs=(data,), dataset_hash="", options=options, seed=0))
     assert trained.seen_groups == ["chain", "sigma"]
     assert trained.summary["held_out_regret"] < 0.1
@@ -102,7 +102,7 @@ def test_training_leaves_families_out_and_round_trips(data: Path, designs: list[
 def test_the_gate_compares_with_verilator(data: Path, designs: list[MeasuredDesign]) -> None:
     reference = Reference(release=str(data), split="group", parts=("wide",), minimum_programs=1)
     known = engine_reference(reference)
-    picker = fit_picker([d for d in designs if d.family != "wide"], FitOptions(leaf_designs=2), 0)
+    picker = fit_picker([d for d in designs if d.family != "wide"], FitOptions(leaf_designs=2, ridge=1.0), 0)
     assert np.mean(known.score(picker)) < 0.1 < np.mean(known.baseline_errors)
     assert PREDICTOR.task is RTL_ENGINE
 
