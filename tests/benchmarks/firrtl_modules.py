@@ -3,8 +3,8 @@
     pip download --no-deps pythondata-cpu-rocket  # unpacked, PREFIX is .../generated-src/NAME.LitexConfig
     python -m tests.benchmarks.firrtl_modules PREFIX [MODULE ...]
 
-Chisel's compiler removes inputs that the surrounding design keeps constant; such modules, and those that stand for
-Verilog which is not there, cannot be compared alone. Each module runs 400 cycles with random inputs.
+Chisel's compiler removes inputs that the surrounding design keeps constant; such modules, and those that
+stand for Verilog which is not there, cannot be compared. Each module runs 400 cycles with random inputs.
 """
 
 from __future__ import annotations
