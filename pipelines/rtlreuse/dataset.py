@@ -43,7 +43,8 @@ _FEATURES = (
     *("instances", "blocks", "nodes", "instance_nodes", "register_bits", "memory_bits"),
     *("input_bits", "output_bits", "levels", "copied_words"),
 )
-_WIRE = "module top (input a, output b); assign b = a; endmodule"
+WIRE = "module top (input a, output b); assign b = a; endmodule"
+"""The smallest design, with which a runtime is compiled."""
 _RUN_S, _RUNS = 0.1, 3
 """Seconds of a run that is timed, and how many of them."""
 
@@ -140,7 +141,7 @@ def _result(
     """Status, digest and measured figures of one simulation; the simulator is built anew."""
     figures = dict.fromkeys(("digest", *_MEASURED))
     if engine == VERILATOR:  # its runtime is compiled once per machine
-        ENGINES[engine](_WIRE, top="top", folder=folder)
+        ENGINES[engine](WIRE, top="top", folder=folder)
     start = stopwatch()
     try:
         program = ENGINES[engine](source.verilog, top=source.top, folder=folder, stimuli=group.stimuli)

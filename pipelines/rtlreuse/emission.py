@@ -292,7 +292,7 @@ class Emitter:
         yield "};"
         yield "ANYWHERE static void set_inputs(State& st, const u64* in) {"
         for i, (_, _, width) in enumerate(inputs):
-            word = f"({type_of(width)})(in[{i} * STIMULI + s] & INPUT_MASKS[{i}])"
+            word = f"({type_of(width)})(in[{i} * STIMULI + s] & {mask(width):#x}ull)"
             yield f"  for (int s = 0; s < STIMULI; s++) st.in{i}[s] = {word};"
         yield "}"
         yield "ANYWHERE static void get_outputs(const State& st, u64* out) {"

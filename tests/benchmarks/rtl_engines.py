@@ -3,6 +3,8 @@
     python -m tests.benchmarks.rtl_engines collect --cache FOLDER [--group picker]
     python -m tests.benchmarks.rtl_engines write --cache FOLDER --data FOLDER [--group picker]
     python -m tests.benchmarks.rtl_engines regret --data FOLDER
+    python -m tests.benchmarks.rtl_engines scale --designs conv2d:2048,gemm_os:128 [--engines reuse]
+    python -m tests.benchmarks.rtl_engines batches --designs gemm_os:32
 
 `collect` builds the designs of a group of `conf/simulations/picker.yaml`, small ones first, and keeps every
 design in the cache; it goes on where it was ended. Tools run without confinement: designs are our own, and
@@ -14,6 +16,7 @@ from __future__ import annotations
 import argparse
 import resource
 import subprocess
+import tempfile
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -29,12 +32,25 @@ from models.rtl_engine.data import CYCLES, read_measured, regret
 from models.rtl_engine.train import fit_picker
 from pipelines.cache import ContentCache
 from pipelines.identity import content_hash
-from pipelines.rtlreuse import ENGINES
-from pipelines.rtlreuse.dataset import SimulationGroup, simulate_design
+from pipelines.rtlreuse import ENGINES, VERILATOR, Simulator, build_reuse
+from pipelines.rtlreuse.dataset import (
+    WIRE,
+    SimulationGroup,
+    cycle_cpu_ns,
+    design_features,
+    simulate_design,
+    state_bytes,
+)
+from pipelines.rtlreuse.designs import FAMILIES
+from pipelines.rtlreuse.elaboration import elaborate
+from pipelines.rtlreuse.netlist import read_verilog
+from pipelines.rtlreuse.partition import partition, replication
+from pipelines.rtlreuse.structure import analyse
 from pipelines.sandbox import ConfinedRun
 from pipelines.schemas import SimulationRow, table_spec, write_table
 
 CONFIGURATION = Path("conf/simulations/picker.yaml")
+SWEEP_RUNS = 15
 _KIND = "simulations"
 
 
@@ -171,16 +187,85 @@ def measure_regret(data: Path) -> None:
         print("  fastest", dict(best))
 
 
+def measure_scale(designs: str, engines: str, stimuli: int) -> None:
+    """A row per design and engine: build, size, memory, speed; outputs are compared."""
+    spent = unconfine()
+    print(
+        "| design | PEs or cores | operations | engine | build s | KiB | state KiB | ns per cycle | equal |"
+    )
+    print("| --- | --- | --- | --- | --- | --- | --- | --- | --- |")
+    with tempfile.TemporaryDirectory(prefix="simulators-") as name:
+        for family, _, size in (text.partition(":") for text in designs.split(",")):
+            source = FAMILIES[family](int(size))
+            features = design_features(source)
+            digests: set[str] = set()
+            for engine in engines.split(","):
+                if engine == VERILATOR:
+                    ENGINES[engine](WIRE, top="top", folder=Path(name))
+                program = ENGINES[engine](source.verilog, top="top", folder=Path(name), stimuli=stimuli)
+                simulator = Simulator(program)
+                digests.add(str(simulator.run(500, seed=3).digests.tolist()))
+                cells = [family, size, features["instance_nodes"], engine, f"{spent[engine]:.2f}"]
+                cells += [program.bytes // 1024, (state_bytes(simulator) or 0) // 1024]
+                cells += [f"{cycle_cpu_ns(simulator) / stimuli:,.1f}", len(digests) == 1]
+                print("| " + " | ".join(map(str, cells)) + " |", flush=True)
+
+
+def measure_batches(designs: str) -> None:
+    """Elapsed time per cycle by threads and cycles per task, and what the parts compute twice."""
+    unconfine()
+    print("| design | threads | cycles per task | evaluated lanes | ns per cycle, elapsed | equal |")
+    print("| --- | --- | --- | --- | --- | --- |")
+    with tempfile.TemporaryDirectory(prefix="simulators-") as name:
+        for family, _, size in (text.partition(":") for text in designs.split(",")):
+            source = FAMILIES[family](int(size))
+            structure = analyse(elaborate(read_verilog(source.verilog, top="top")))
+            grid = [(threads, batch) for threads in (1, 2) for batch in (1, 2, 4)]
+            simulators = {
+                (t, b): Simulator(
+                    build_reuse(source.verilog, top="top", folder=Path(name), threads=t, batch=b)
+                )
+                for t, b in grid
+            }
+            digests = {key: simulators[key].run(400, seed=3).digests.tolist() for key in grid}
+            alone = simulators[1, 1].run(2000, seed=3)
+            cycles = max(400, int(2000 * 0.05 / max(alone.processor_s, 1e-6)) // 4 * 4)
+            best = dict.fromkeys(grid, float("inf"))
+            for _ in range(SWEEP_RUNS):  # in turn, so that other load meets all of them
+                for key in grid:
+                    best[key] = min(best[key], simulators[key].run(cycles, seed=3).wall_s / cycles)
+            for threads, batch in grid:
+                share = replication(structure, partition(structure, threads, batch))
+                cells = [
+                    f"{family} {size}",
+                    threads,
+                    batch,
+                    f"{share:.2f}",
+                    f"{1e9 * best[threads, batch]:,.0f}",
+                ]
+                cells.append(digests[threads, batch] == digests[1, 1])
+                print("| " + " | ".join(map(str, cells)) + " |", flush=True)
+
+
 def main() -> None:
     """Read the command line."""
     parser = argparse.ArgumentParser()
-    parser.add_argument("command", choices=("collect", "write", "regret"))
+    parser.add_argument("command", choices=("collect", "write", "regret", "scale", "batches"))
+    parser.add_argument("--designs", default="")
+    parser.add_argument("--engines", default="reuse")
+    parser.add_argument("--stimuli", type=int, default=1)
     parser.add_argument("--cache", type=Path)
     parser.add_argument("--data", type=Path)
     parser.add_argument("--group", default="picker")
     options = parser.parse_args()
     if options.command == "regret":
         measure_regret(options.data)
+        return
+    if options.command == "scale":
+        measure_scale(options.designs, options.engines, options.stimuli)
+        return
+    if options.command == "batches":
+        measure_batches(options.designs)
         return
     group, cache = read_group(options.group), ContentCache(folder=options.cache)
     if options.command == "collect":
