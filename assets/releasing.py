@@ -122,7 +122,12 @@ def unused_groups(tables: Mapping[str, Sequence[str]]) -> tuple[str, ...]:
     return tuple(group for group, table in _GROUPS.items() if not tables.get(table))
 
 
-_GROUPS = {"network": "network_runs", "placements": "placements", "pragmas": "pragma_designs"}
+_GROUPS = {
+    "accelerators": "accelerators",
+    "network": "network_runs",
+    "placements": "placements",
+    "pragmas": "pragma_designs",
+}
 """Groups of the configuration that a release without these tables does not have."""
 
 
