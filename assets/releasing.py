@@ -123,11 +123,11 @@ def unused_groups(tables: Mapping[str, Sequence[str]]) -> tuple[str, ...]:
 
 
 _GROUPS = {
+    "accelerators": "accelerators",
     "network": "network_runs",
     "placements": "placements",
     "pragmas": "pragma_designs",
     "simulations": "simulations",
-    "accelerators": "accelerator_labels",
 }
 """Groups of the configuration that a release without these tables does not have."""
 

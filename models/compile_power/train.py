@@ -27,6 +27,7 @@ from models.compile_power.network import (
     HardwareEncoder,
     Normalisation,
     PowerHeads,
+    SoftwareEncoder,
     SoftwareTrainer,
     contrastive_loss,
     embed,
@@ -81,10 +82,16 @@ def predictions_of(model: CompilePower, pairs: Sequence[Pair], split: str) -> li
 
 
 def fit_power(
-    pairs: Sequence[Pair], options: FitOptions, *, seed: int, on_epoch: OnEpoch | None = None
+    pairs: Sequence[Pair],
+    options: FitOptions,
+    *,
+    seed: int,
+    on_epoch: OnEpoch | None = None,
+    encoders: tuple[SoftwareEncoder, HardwareEncoder] | None = None,
 ) -> tuple[CompilePower, dict[str, list[float]]]:
     """Pre-train the encoders on all pairs but tested ones, freeze them, and train the heads.
 
+    Args:   encoders: of the same sizes, pre-trained before; none are trained then.
     Raises: PredictorError: fewer than 8 labels in the training part.
     """
     seen = [pair for pair in pairs if pair.power_mw is None or pair.parts[options.split] == "train"]
@@ -93,16 +100,21 @@ def fit_power(
         raise PredictorError(
             f"{len(labelled)} labels in the training part of split {options.split}; needed: 8"
         )
-    software, software_curve = pretrain_software(seen, options, seed)
-    hardware, hardware_curve = pretrain_hardware([pair.hardware for pair in seen], options, seed)
+    curves: dict[str, list[float]] = {}
+    if encoders is None:
+        trainer, curves["software_loss"] = pretrain_software(seen, options, seed)
+        configurations = [pair.hardware for pair in seen]
+        hardware, curves["hardware_loss"] = pretrain_hardware(configurations, options, seed)
+        encoders = trainer.encoder, hardware
+    software, hardware = encoders
     settings = {
         name: getattr(options, name) for name in ("width", "layers", "has_hardware", "wl_rounds", "members")
     }
-    features = embed(software.encoder, hardware, labelled, settings)
+    features = embed(software, hardware, labelled, settings)
     heads = _fit_heads(features, labelled, options, seed, on_epoch)
-    curves = {"software_loss": software_curve, "hardware_loss": hardware_curve, "train_loss": heads.curve}
+    curves["train_loss"] = heads.curve
     model = CompilePower(
-        software=software.encoder,
+        software=software,
         hardware=hardware,
         members=heads.members,
         normalisation=heads.normalisation,

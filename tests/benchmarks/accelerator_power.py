@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from scipy.stats import kendalltau
 
-from models.compile_power import FitOptions
+from models.compile_power import PREDICTOR, FitOptions
 from models.compile_power.baselines import analytical, trees
 from models.compile_power.data import Pair, read_pairs
 from models.compile_power.train import fit_power
@@ -34,19 +34,28 @@ def main() -> None:
     parser.add_argument("data", type=Path)
     parser.add_argument("--splits", nargs="+", default=["random", "scale", "arch1", "arch2"])
     parser.add_argument("--ablations", action="store_true")
+    parser.add_argument(
+        "--shipped-encoders", action="store_true", help="Train heads alone, two of 60 epochs."
+    )
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--json", type=Path)
     asked = parser.parse_args()
     pairs = read_pairs([asked.data])
     rows: list[dict[str, Any]] = []
     for split in asked.splits:
-        options = FitOptions(split=split)
-        rows += judge(pairs, options, asked.seed, ablations=ABLATIONS if asked.ablations else {})
+        options, encoders = FitOptions(split=split), None
+        if asked.shipped_encoders:
+            shipped = PREDICTOR.load(PREDICTOR.shipped_folder)
+            options, encoders = replace(options, epochs=60, members=2), (shipped.software, shipped.hardware)
+        ablations = ABLATIONS if asked.ablations else {}
+        rows += judge(pairs, options, asked.seed, ablations=ablations, encoders=encoders)
     if asked.json:
         asked.json.write_text(json.dumps(rows, indent=1))
 
 
-def judge(pairs: Sequence[Pair], options: FitOptions, seed: int, *, ablations: Any) -> list[dict[str, Any]]:
+def judge(
+    pairs: Sequence[Pair], options: FitOptions, seed: int, *, ablations: Any, encoders: Any
+) -> list[dict[str, Any]]:
     """Figures of every method on one split."""
     labelled = [pair for pair in pairs if pair.power_mw is not None]
     train, test = ([p for p in labelled if p.parts[options.split] == part] for part in ("train", "test"))
@@ -57,7 +66,8 @@ def judge(pairs: Sequence[Pair], options: FitOptions, seed: int, *, ablations: A
         "lightgbm, compiled": trees(train, test, is_compiled=True),
     }
     for name, changes in {"compile-power": {}, **ablations}.items():
-        model, _ = fit_power(pairs, replace(options, **changes), seed=seed)
+        own = None if changes else encoders
+        model, _ = fit_power(pairs, replace(options, **changes), seed=seed, encoders=own)
         answers[name] = np.exp(model.logarithms(test))
     rows: list[dict[str, Any]] = []
     for method, predicted in answers.items():
