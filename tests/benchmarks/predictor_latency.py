@@ -11,11 +11,14 @@ level needs; the first row has the time of high-level synthesis alone, which lev
 from __future__ import annotations
 
 import argparse
+import itertools
 import json
 import os
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -78,14 +81,20 @@ def median_s(work: Callable[[], Any], repeats: int, clock: Clock) -> float:
 def prediction_times_s(
     folder: Path, queries: Sequence[Query], repeats: int, clock: Clock
 ) -> tuple[str, list[float]]:
-    """Name of a predictor, and its time for every question, loaded anew each time."""
+    """Name of a predictor, and its time for every question.
+
+    Each question ends with a comment of its own, so that nothing is known of its source from before.
+    """
     name = read_model(folder)[0]
     spec = predictor_named(name)
-    spec.load(folder).predict([queries[0]])
-    times: list[float] = []
-    for query in queries:
-        predictors = iter([spec.load(folder) for _ in range(repeats)])
-        times.append(median_s(lambda q=query, p=predictors: next(p).predict([q]), repeats, clock))
+    predictor = spec.load(folder)
+    numbers = itertools.count()
+
+    def ask(query: Query) -> None:
+        predictor.predict([replace(query, source=f"{query.source}\n// {next(numbers)}\n")])
+
+    ask(queries[0])
+    times = [median_s(partial(ask, query), repeats, clock) for query in queries]
     return f"{name} ({spec.task.level})", times
 
 
