@@ -7,7 +7,8 @@ SHELL := /bin/bash
 .NOTPARALLEL:
 
 PYTHON ?= python3
-PYTEST_WORKERS ?= 2
+# Three on two cores: a test often waits for a tool.
+PYTEST_WORKERS ?= 3
 SYSTEM ?= install
 BIN := .venv/bin
 # Files in the order of their names: by default those of few tests, which are the longest here, start last.
@@ -24,8 +25,8 @@ help: ## list the targets
 run: setup ## set up, then the main job at smoke scale
 	$(BIN)/simfoundry run scale=smoke
 
-test: setup ns3 ## set up, then every test
-	$(PYTEST)
+test: setup ns3 ## set up, then the tests without the slow ones
+	$(PYTEST) -m 'not slow'
 
 check: setup ns3 ## set up, then lint, format, types, import contracts, tests (a warning is an error)
 	$(BIN)/ruff check .

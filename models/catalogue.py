@@ -157,9 +157,8 @@ class PredictorSpec:
         predictions = canonical_json([asdict(p) for p in trained.predictions]).encode()
         extra = {PREDICTIONS_FILE: predictions} if trained.predictions and keep_predictions else {}
         write_outcome(outcome, {**model_bytes(self.name, trained.files), **extra})
-        costs = measure_costs(
-            outcome, self.load(folder), [query for _, query in queries.values()], training_wall_s
-        )
+        asked = [query for _, query in queries.values()]
+        costs = measure_costs(outcome, self.load, asked, training_wall_s)
         write_costs(folder, costs)
         return replace(outcome, costs=costs)
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -49,19 +51,35 @@ def design_queries(
 
 
 def measure_costs(
-    outcome: TrainOutcome, predictor: Any, queries: Sequence[Query], training_wall_s: float
+    outcome: TrainOutcome,
+    load: Callable[[Path], Any],
+    queries: Sequence[Query],
+    training_wall_s: float,
 ) -> PredictorCostRow:
-    """Costs of an outcome. Args: queries: of which some are asked, each of another program, one at a time."""
+    """Costs of an outcome.
+
+    Args:
+        load: the predictor of a folder.
+        queries: of which some are asked, each of another program, one at a time.
+    """
     first = list({query.source: query for query in queries}.values())
     count = outcome.summary.get("parameter_count")
+    with _kept_random_state():
+        predict_wall_s = question_time_s(load(outcome.folder), first) if first else None
     return PredictorCostRow(
         predictor=outcome.predictor,
         version=outcome.key,
         level=outcome.level,
         parameter_count=None if count is None else int(count),
         training_wall_s=training_wall_s,
-        predict_wall_s=question_time_s(predictor, first) if first else None,
+        predict_wall_s=predict_wall_s,
     )
+
+
+def _kept_random_state() -> AbstractContextManager[Any]:
+    """Torch's random state is restored: a network draws weights before it takes over trained ones."""
+    torch = sys.modules.get("torch")
+    return nullcontext() if torch is None else torch.random.fork_rng(devices=[])
 
 
 def question_time_s(predictor: Any, queries: Sequence[Query]) -> float:

@@ -127,7 +127,9 @@ def read_outcome(folder: Path) -> TrainOutcome | None:
                 return None
         record["seen_groups"] = tuple(record["seen_groups"])
         record["curves"] = {name: tuple(curve) for name, curve in record["curves"].items()}
-        level = record.setdefault("level", _level_of(record["predictor"]))  # earlier files lack it
+        if "level" not in record:  # in files of earlier versions
+            record["level"] = _level_of(record["predictor"])
+        level = record["level"]
         record["leaderboard"] = tuple(LeaderboardRow(**{"level": level, **r}) for r in record["leaderboard"])
         record["workloads"] = tuple(WorkloadErrorRow(**row) for row in record.get("workloads", ()))
         return TrainOutcome(**record, folder=folder, cached=True, costs=read_costs(folder))

@@ -115,10 +115,14 @@ class Typicality:
         )
 
     def confidence(self, features: Matrix) -> Matrix:
-        """Confidence of every row: (rows, features) -> (rows,)."""
-        nearest = _distances((features - self.mean) / self.scale, self.rows).min(axis=1)
+        """Confidence of every row: (rows, features) -> (rows,).
+
+        Without two groups to compare it is the share of features inside the range of training.
+        """
         if not len(self.distances):
-            return np.ones(len(features))
+            inside = (features >= self.low - 1e-9) & (features <= self.high + 1e-9)
+            return np.asarray(inside.mean(axis=1), np.float64)
+        nearest = _distances((features - self.mean) / self.scale, self.rows).min(axis=1)
         farther = len(self.distances) - np.searchsorted(self.distances, nearest - 1e-9)
         return (farther / len(self.distances)).astype(np.float64)
 
@@ -126,6 +130,20 @@ class Typicality:
         """Names of the features of a row beyond the range seen in training. row: (features,)."""
         beyond = (row < self.low - 1e-9) | (row > self.high + 1e-9)
         return tuple(n for n, b in zip(self.names, beyond, strict=True) if b)
+
+    @classmethod
+    def of_ranges(cls, names: Sequence[str], low: Matrix, high: Matrix) -> Typicality:
+        """Typicality that knows ranges only, of weights that were trained before it was kept."""
+        count = len(names)
+        return cls(
+            names=tuple(names),
+            low=low,
+            high=high,
+            mean=np.zeros(count),
+            scale=np.ones(count),
+            rows=np.zeros((0, count)),
+            distances=np.zeros(0),
+        )
 
     def estimates(self, features: Matrix, targets: Sequence[str], values: Matrix) -> list[Estimate]:
         """Estimates of queries. features: (rows, features). values: (rows, targets)."""

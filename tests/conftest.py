@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 
@@ -26,6 +27,20 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         action="store_true",
         help="write golden files from what the tests got instead of comparing",
     )
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Of a test marked `sample(n)` every n-th case runs in `make test`, all of them in `make check`."""
+    seen: Counter[str] = Counter()
+    for item in items:
+        marker = item.get_closest_marker("sample")
+        if marker is None:
+            continue
+        name = item.nodeid.partition("[")[0]
+        if seen[name] % marker.args[0]:
+            item.add_marker(pytest.mark.slow)
+        seen[name] += 1
 
 
 @pytest.fixture(scope="session")

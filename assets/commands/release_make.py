@@ -32,9 +32,10 @@ from assets.resources import ProgressResource
 from assets.settings import Configuration, Settings
 from assets.step import Step, read_rows
 from assets.steps import STEPS
-from assets.suites import BY_SUITE
+from assets.suites import BY_SUITE, Shard, shards
 from pipelines.hls import TOOL, HlsError, compile_program, options_of
 from pipelines.identity import text_sha256
+from pipelines.programs import LLM
 from pipelines.releases import (
     DERIVED_TABLES,
     MANIFEST_FILE,
@@ -84,7 +85,7 @@ class Batch:
 
 
 def plan_batches(settings: Settings) -> tuple[Batch, ...]:
-    """All batches of a configuration, the cheap rounds first."""
+    """All batches of a configuration: the cheap rounds first; in a round, one shard of each suite in turn."""
     rounds: dict[str, list[Step]] = {"programs": [], "designs": [], "labels": []}
     costly: set[str] = set()
     for step in (s for s in STEPS if s.partitioned.name == BY_SUITE.name and s.is_active(settings)):
@@ -94,8 +95,16 @@ def plan_batches(settings: Settings) -> tuple[Batch, ...]:
     return tuple(
         Batch(round=name, partition=partition, steps=tuple(steps))
         for name, steps in rounds.items()
-        for partition in BY_SUITE.names(settings.configuration)
+        for partition in _in_turn(shards(settings.configuration))
     )
+
+
+def _in_turn(parts: Sequence[Shard]) -> tuple[str, ...]:
+    """Names of shards, the first of each suite first: an unfinished release has programs of every suite.
+
+    Suites of one shard come before the others, except a generated one, which is as large as all its shards.
+    """
+    return tuple(part.partition for part in sorted(parts, key=lambda part: (part.suite == LLM, part.first)))
 
 
 def _steps(settings: Settings) -> tuple[Step, ...]:

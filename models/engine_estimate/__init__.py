@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from models.catalogue import PredictorSpec
-from models.tasks import Column, Level, all_labels_task
+from models.tasks import LABEL_TABLES, Column, Level, all_labels_task
 
 _VERSION = "1"
 """Raised by hand when the same tables would give other estimates."""
@@ -30,8 +30,8 @@ class TrainOptions:
     bootstrap_resamples: int = 1000
 
 
-def _spec(level: Level, words: str) -> PredictorSpec:
-    task = all_labels_task(level)
+def _spec(level: Level, tables: tuple[str, ...], words: str) -> PredictorSpec:
+    task = all_labels_task(level, tables=(*LABEL_TABLES, *tables))
     return PredictorSpec(
         name=f"engine-estimate-{level}",
         version=_VERSION,
@@ -61,6 +61,10 @@ def _spec(level: Level, words: str) -> PredictorSpec:
 
 
 PREDICTORS = (
-    _spec("hls", "after high-level synthesis"),
-    _spec("run", "after a run of the cycle model; its cycles are counted, not estimated"),
+    _spec("hls", ("features",), "after high-level synthesis"),
+    _spec(
+        "run",
+        ("features", "run_features"),
+        "after a run of the cycle model; its cycles are counted, not estimated",
+    ),
 )

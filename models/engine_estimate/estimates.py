@@ -1,9 +1,4 @@
-"""Estimates of designs: from the tables where they are, from a compilation for a question.
-
-The tables `features` and `run_features` follow from programs, designs and runs. Where they are missing, as in
-release v1, the report in table `designs` gives area, register bits and the longest path, and other targets
-have no estimate.
-"""
+"""Estimates of designs: from tables `features` and `run_features`, or from a compilation for a question."""
 
 from __future__ import annotations
 
@@ -22,16 +17,10 @@ from models.labelled import ALL_TARGETS, LabelledDesign, Query, training_designs
 from models.leaderboard import Prediction
 from models.lightgbm.scheduled import compile_query, engine_options
 from models.model_files import ModelFiles
-from models.tasks import DatasetError
 from pipelines.features import know_design, know_run
 from pipelines.schemas import OK, scan_table, table_spec
 
 COLUMNS: Mapping[str, Mapping[str, str]] = {
-    "designs": {
-        "area_um2": "estimated_area_um2",
-        "flip_flop_count": "register_bits",
-        "delay_ns": "critical_path_ns",
-    },
     "features": {
         "area_um2": "estimated_area_um2",
         "flip_flop_count": "estimated_flip_flop_count",
@@ -41,7 +30,7 @@ COLUMNS: Mapping[str, Mapping[str, str]] = {
     },
     "run_features": {"latency_cycles": "cycles", "power_mw": "estimated_power_mw"},
 }
-"""Column with the estimate of each target, by table; later tables are better."""
+"""Column with the estimate of each target, by table; those of a run replace those before it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -107,42 +96,35 @@ def load(files: ModelFiles) -> EngineEstimate:
 
 def train_hls(data: TrainingInput) -> Trained:
     """Compare estimates after high-level synthesis. Raises: DatasetError: there are no labels."""
-    return _compare(data, "hls", ("designs", "features"))
+    return _compare(data, "hls", ("features",))
 
 
 def train_run(data: TrainingInput) -> Trained:
-    """Compare estimates after a run. Raises: DatasetError: there are no labels, or no `run_features`."""
-    return _compare(data, "run", ("designs", "features", "run_features"))
+    """Compare estimates after a run. Raises: DatasetError: there are no labels."""
+    return _compare(data, "run", ("features", "run_features"))
 
 
 def _compare(data: TrainingInput, level: str, tables: Sequence[str]) -> Trained:
     options: TrainOptions = data.options
     folder = data.data_dirs[0]
     designs = training_designs(data.data_dirs, options)
-    estimates = table_estimates(folder, designs, tables)
-    if level == "run" and not _has(folder, "run_features"):
-        raise DatasetError("no table run_features: estimates at level run need it; make the step first")
     return Trained(
         files=ModelFiles(card={"level": level, "engine": engine_options(folder, designs)}, arrays={}),
         seen_groups=(),
         summary={"parameter_count": 0.0, "train_designs": 0.0},
-        predictions=_predictions(designs, estimates),
+        predictions=_predictions(designs, table_estimates(folder, designs, tables)),
         split=options.split,
         resamples=options.bootstrap_resamples,
     )
 
 
-def _has(folder: Path, table: str) -> bool:
-    return any((folder / "tables" / table).glob("*.parquet"))
-
-
 def table_estimates(
     folder: Path, designs: Sequence[LabelledDesign], tables: Sequence[str]
 ) -> list[dict[str, float]]:
-    """Estimates by target of designs, in their order, from those of the tables that there are."""
+    """Estimates by target of designs, in their order; a design without an ok row has none."""
     chosen = pl.Series([design.design_id for design in designs]).implode()
     values: dict[str, dict[str, float]] = {}
-    for table in (t for t in tables if _has(folder, t)):
+    for table in tables:
         rows = scan_table(folder, table_spec(table)).filter(
             pl.col("design_id").is_in(chosen), pl.col("status") == OK
         )

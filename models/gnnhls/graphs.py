@@ -83,7 +83,7 @@ def table_graphs(
         key = design.design_id
         if key not in nodes:
             raise DatasetError(f"no rows of cdfg_nodes: design {key}; run again")
-        own = edges.get(key, pl.DataFrame(schema=dict.fromkeys(_EDGES, pl.Int64)))
+        own = edges[key] if key in edges else _nothing(_EDGES)
         graphs.append(
             graph_of(nodes[key], own, design.loops, design.query, vocabulary, loop_bounds=loop_bounds)
         )
@@ -100,11 +100,25 @@ def query_graph(
     """
     program, design, compiled = compile_query(query, engine)
     nodes, edges = graph_rows(design, compiled)
-    frames = [
-        pl.DataFrame([asdict(row) for row in rows], infer_schema_length=None).select(names)
-        for rows, names in ((nodes, _NODES), (edges, _EDGES))
-    ]
-    return graph_of(*frames, extract_loops(program), query, vocabulary, loop_bounds=loop_bounds)
+    return graph_of(
+        _frame(nodes, _NODES),
+        _frame(edges, _EDGES),
+        extract_loops(program),
+        query,
+        vocabulary,
+        loop_bounds=loop_bounds,
+    )
+
+
+def _frame(rows: Sequence[Any], columns: Sequence[str]) -> pl.DataFrame:
+    if not rows:
+        return _nothing(columns)
+    return pl.DataFrame([asdict(row) for row in rows], infer_schema_length=None).select(columns)
+
+
+def _nothing(columns: Sequence[str]) -> pl.DataFrame:
+    """Rows of a design without edges."""
+    return pl.DataFrame(schema=dict.fromkeys(columns, pl.Int64))
 
 
 def graph_of(

@@ -40,7 +40,7 @@ class GraphTensors(NamedTuple):
 
     Attributes:
         opcodes: (nodes,). numbers: (nodes, numbers). ends: (2, edges). relations: (edges,).
-        graph: of each node. (nodes,) count: of graphs.
+        graph: of each node. (nodes,) graphs: how many.
         configuration: (graphs, CONFIGURATION).
     """
 
@@ -49,7 +49,7 @@ class GraphTensors(NamedTuple):
     ends: Tensor
     relations: Tensor
     graph: Tensor
-    count: int
+    graphs: int
     configuration: Tensor
 
 
@@ -64,7 +64,7 @@ def joined(graphs: Sequence[DesignGraph]) -> GraphTensors:
         ends=torch.from_numpy(np.concatenate(ends, axis=1)),
         relations=torch.from_numpy(np.concatenate([graph.relations for graph in graphs])),
         graph=torch.arange(len(graphs)).repeat_interleave(torch.tensor(sizes)),
-        count=len(graphs),
+        graphs=len(graphs),
         configuration=torch.tensor(
             np.stack([graph.summary[: len(CONFIGURATION)] for graph in graphs]), dtype=torch.float32
         ),
@@ -103,13 +103,13 @@ class GraphNetwork(nn.Module):
         """Scaled log targets: (graphs, targets)."""
         states = self.states(graphs)  # (nodes, width)
         executions = torch.exp2(graphs.numbers[:, _EXECUTIONS])[:, None]  # (nodes, 1)
-        size = global_add_pool(softplus(self.size(states)), graphs.graph, graphs.count)
-        work = global_add_pool(executions * softplus(self.work(states)), graphs.graph, graphs.count)
+        size = global_add_pool(softplus(self.size(states)), graphs.graph, graphs.graphs)
+        work = global_add_pool(executions * softplus(self.work(states)), graphs.graph, graphs.graphs)
         sums = torch.cat(
             [torch.log(_LEAST + size), torch.log(_LEAST + work), self.configuration(graphs.configuration)],
             dim=1,
         )  # (graphs, 2 channels + configuration)
-        pooled = [pool(states, graphs.graph, graphs.count) for pool in (global_mean_pool, global_max_pool)]
+        pooled = [pool(states, graphs.graph, graphs.graphs) for pool in (global_mean_pool, global_max_pool)]
         return self.hidden(torch.cat([*pooled, sums], dim=1)) + self.linear(sums)
 
     def states(self, graphs: GraphTensors) -> Tensor:

@@ -255,8 +255,8 @@ def affine_form(expression: ir.Expression, forms: Mapping[str, Form | None]) -> 
         case ir.Unary(operator="neg"):
             return _sum({}, affine_form(expression.operand, forms), -1.0)
         case ir.Binary(operator="add" | "sub"):
-            sides = (affine_form(e, forms) for e in (expression.left, expression.right))
-            return _sum(*sides, -1.0 if expression.operator == "sub" else 1.0)
+            left, right = (affine_form(e, forms) for e in (expression.left, expression.right))
+            return _sum(left, right, -1.0 if expression.operator == "sub" else 1.0)
         case ir.Binary(operator="mul" | "shl"):
             left, right = (affine_form(e, forms) for e in (expression.left, expression.right))
             if left is None or right is None:

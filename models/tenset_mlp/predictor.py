@@ -230,8 +230,13 @@ def load(files: ModelFiles) -> TensetMlpPredictor:
     feature_set = files.card.get("feature_set")
     if feature_set != FEATURE_SET:
         raise PredictorError(f"feature set {feature_set} is not {FEATURE_SET}, this version's; train again")
-    card = ModelCard.model_validate(files.card)
+    content = dict(files.card)
+    ranges = [np.asarray(content.pop(name, ())) for name in ("feature_low", "feature_high")]
+    card = ModelCard.model_validate(content)
     network = CostMlp(len(card.features), len(card.targets), card.hidden_sizes, card.dropout)
     network.load_state_dict(network_arrays(files.arrays))
-    typicality = Typicality.of_arrays(card.features, files.arrays)
+    if len(ranges[0]):  # version 1, as shipped
+        typicality = Typicality.of_ranges(card.features, *ranges)
+    else:
+        typicality = Typicality.of_arrays(card.features, files.arrays)
     return TensetMlpPredictor(card, network.eval(), typicality)

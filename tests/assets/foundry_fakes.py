@@ -407,7 +407,7 @@ def make_simulations(
         "simulation_id": content_hash(group.name),
         "design": content_hash("chain"),
         "family": "chain",
-        "size": 1,
+        "design_size": 1,
         "engine": "reuse",
         "cycles": group.cycles,
         "stimuli": 1,

@@ -117,11 +117,16 @@ def test_run_says_what_failed_on_one_line(
     problems = [line for line in found.stderr.splitlines() if not any(part in line for part in progress)]
     assert problems == [
         "simfoundry: designs stencil: a design must be made, got none",
+        "simfoundry: engine_estimate_hls was not made, because designs, features, labels, design_features "
+        "failed",
+        "simfoundry: engine_estimate_run was not made, because designs, features, labels, design_features, "
+        "run_features failed",
         "simfoundry: lightgbm_hls was not made, because designs, features, labels, design_features failed",
         "simfoundry: lightgbm_run was not made, because designs, features, labels, design_features, "
         "run_features failed",
         "simfoundry: lightgbm_static was not made, because designs, features, labels failed",
         "simfoundry: lightgbm_text was not made, because designs, features, labels failed",
+        "simfoundry: loop_rules was not made, because designs, features, labels failed",
         "simfoundry: tenset_mlp was not made, because designs, features, labels failed",
         "simfoundry: records was not made, because designs, features, labels failed",
         "simfoundry: stage_reports was not made, because features failed",

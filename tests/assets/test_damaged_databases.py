@@ -65,10 +65,13 @@ def test_run_makes_the_tables_beside_a_damaged_registry(project: Path, engines: 
     assert json.loads(result.stdout)["problems"] == [
         f"{step}: {damage}{MODELS}"
         for step in (
+            "engine_estimate_hls",
+            "engine_estimate_run",
             "lightgbm_hls",
             "lightgbm_run",
             "lightgbm_static",
             "lightgbm_text",
+            "loop_rules",
             "tenset_mlp",
             "promotions",
         )

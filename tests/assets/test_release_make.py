@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,8 @@ import pytest
 from click.testing import CliRunner
 
 from assets.cli import simfoundry
+from assets.commands.release_make import plan_batches
+from assets.configuration import compose_configuration
 from assets.settings import Settings
 from pipelines.releases import load_release, open_release
 
@@ -69,6 +72,16 @@ def test_a_release_that_was_interrupted_has_the_same_bytes(projects: Any) -> Non
     assert manifest.pending is None
     assert set(manifest.derived or ()) == {"cdfg_nodes", "cdfg_edges", "records"}
     assert not {"cdfg_nodes", "records", "placements", "network_runs"} & set(manifest.rows)
+
+
+def test_an_unfinished_release_has_programs_of_every_suite(settings: Settings) -> None:
+    large = replace(settings, configuration=compose_configuration(["scale=release_v2"]))
+    names = [batch.partition for batch in plan_batches(large) if batch.round == "labels"]
+    kernels = ["linear_algebra", "stencil", "irregular"]
+    others = ["machsuite", "modern", "stationary", "polybench"]
+    assert names[:9] == [*kernels, "ast-000", "dataflow-000", *others]
+    assert names[9:11] == ["ast-001", "dataflow-001"]
+    assert names[-1] == "llm"
 
 
 def test_tables_that_were_left_out_are_made_again_and_compared(projects: Any) -> None:

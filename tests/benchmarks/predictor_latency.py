@@ -1,10 +1,10 @@
 """Seconds of one prediction by predictor on ten PolyBench kernels, beside Table 4 of LLMulator.
 
-    python -m tests.benchmarks.predictor_latency FOLDER... [--size mini] [--type int] [--repeats 3] [--json FILE]
+    python -m tests.benchmarks.predictor_latency FOLDER... [--size mini] [--type int] [--repeats 3]
 
-FOLDER holds a trained predictor (`simfoundry train NAME --out FOLDER`). Each kernel is asked alone under memory
-delays of 10 cycles; a first question loads code and is not counted. The time has everything that the level needs;
-the column `hls` has the time of high-level synthesis alone, which predictors at levels hls and run contain.
+FOLDER holds a trained predictor (`simfoundry train NAME --out FOLDER`). Each kernel is asked alone under
+memory delays of 10 cycles; a first question loads code and is not counted. The time has everything that the
+level needs; the first row has the time of high-level synthesis alone, which levels hls and run contain.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def kernel_queries(size: str, data_type: str) -> list[Query]:
     ]
 
 
-def fastest_s(work: Callable[[], Any], repeats: int) -> float:
+def median_s(work: Callable[[], Any], repeats: int) -> float:
     """Median time of several runs."""
     times: list[float] = []
     for _ in range(repeats):
@@ -65,14 +65,14 @@ def fastest_s(work: Callable[[], Any], repeats: int) -> float:
 
 
 def prediction_times_s(folder: Path, queries: Sequence[Query], repeats: int) -> tuple[str, list[float]]:
-    """Name of a predictor, and its time for every question; each time it is loaded anew, so nothing is cached."""
+    """Name of a predictor, and its time for every question, loaded anew each time."""
     name = read_model(folder)[0]
     spec = predictor_named(name)
     spec.load(folder).predict([queries[0]])
     times: list[float] = []
     for query in queries:
         predictors = iter([spec.load(folder) for _ in range(repeats)])
-        times.append(fastest_s(lambda q=query, p=predictors: next(p).predict([q]), repeats))
+        times.append(median_s(lambda q=query, p=predictors: next(p).predict([q]), repeats))
     return f"{name} ({spec.task.level})", times
 
 
@@ -97,7 +97,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     queries = kernel_queries(options.size, options.data_type)
     times: dict[str, Sequence[float]] = {
         "high-level synthesis alone": [
-            fastest_s(lambda q=query: compile_query(q, ENGINE), options.repeats) for query in queries
+            median_s(lambda q=query: compile_query(q, ENGINE), options.repeats) for query in queries
         ]
     }
     for folder in options.folders:

@@ -81,6 +81,7 @@ func.func @f(%go: i1) -> i1 {
 """A loop whose condition no operation computes: the lowering to Calyx ends the process on it."""
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize(
     ("flow", "top", "source", "delays"),
     [

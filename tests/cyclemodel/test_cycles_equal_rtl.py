@@ -174,6 +174,7 @@ def test_a_cached_array_is_fetched_once(name: str, results: dict[str, Results]) 
     assert (counted.bytes_read["B"], counted.bytes_written["C"]) == (fetched, 4 * 16**2)
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("seed", range(12))
 def test_random_programs_of_every_type_equal_native_c(seed: int, tmp_path: Path) -> None:
     source = typed_program(seed).text

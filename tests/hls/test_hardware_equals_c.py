@@ -72,6 +72,7 @@ def test_kernel_equals_native_c(
     assert simulated.cycles is not None
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("seed", range(6))
 def test_random_program_equals_native_c(seed: int, check_against_native: Check) -> None:
     source = random_program(1000 + seed)

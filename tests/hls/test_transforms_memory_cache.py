@@ -104,6 +104,7 @@ CASES = {
 }
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("name", CASES)
 def test_cache_holds_what_the_loop_touches(name: str) -> None:
     body, (array, loop, elements, bytes_in, bytes_out) = CASES[name]

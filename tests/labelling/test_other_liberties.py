@@ -96,6 +96,7 @@ def library(name: str, folder: Path) -> Path:
         pytest.skip(f"the Debian package qflow-tech-{name} is not installed")
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("name", ["osu018", "mine", "sky130hd", *INSTALLED])
 def test_every_figure_of_a_library_agrees_with_the_other_tools(
     name: str, tmp_path: Path, cache: ContentCache

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
+from filelock import FileLock
 from labelled_nests import NESTS, write_compiled, write_tables
 
 from models.registry import RegistryStore
@@ -24,8 +26,13 @@ def lasting_data_dir(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def compiled_data_dir(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The same with real designs, their graphs, and power."""
-    return write_compiled(tmp_path_factory.mktemp("models") / "compiled", NESTS)
+    """The same with real designs, their graphs, and power; to read only, as all workers share it."""
+    own = tmp_path_factory.getbasetemp()
+    folder = (own.parent if "PYTEST_XDIST_WORKER" in os.environ else own) / "compiled-nests"
+    with FileLock(f"{folder}.lock"):
+        if not folder.exists():
+            write_compiled(own / "compiled-nests-begun", NESTS).rename(folder)
+    return folder
 
 
 @pytest.fixture(scope="session")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from labelled_nests import NESTS, write_compiled
+from labelled_nests import NESTS
 from numpy.testing import assert_allclose
 
 from models.base import PredictorError, TrainOutcome
@@ -53,9 +54,10 @@ QUERY = Query(
 
 
 @pytest.fixture(scope="module")
-def data_dir(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def data_dir(compiled_data_dir: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Compiled designs whose runs are on data of their programs."""
-    folder = write_compiled(tmp_path_factory.mktemp("numeric-lm") / "data", NESTS)
+    folder = tmp_path_factory.mktemp("numeric-lm") / "data"
+    shutil.copytree(compiled_data_dir, folder)
     sources = {row.program_id: row.source for row in read_table(folder, table_spec("programs"))}
     programs = {row.design_id: row.program_id for row in read_table(folder, table_spec("designs"))}
     runs = read_table(folder, table_spec("runs"))

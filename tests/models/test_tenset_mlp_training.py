@@ -83,7 +83,7 @@ def test_training_records_curves_and_counts(outcome: TrainOutcome) -> None:
     assert lengths == {"train_loss": 150, "validation_loss": 150}
     assert outcome.summary == {
         "kept_epoch": 149,
-        "parameter_count": 5191,
+        "parameter_count": 5232,
         "train_designs": 48,
         "validation_designs": 8,
         "test_designs": 16,

@@ -152,6 +152,7 @@ def expected(row: ProgramRow, data: DataSet) -> tuple[Arrays, int | None]:
     return values, returned
 
 
+@pytest.mark.sample(5)
 @pytest.mark.parametrize(
     "row", kernel_programs(suites=SUITES, sizes=SIZES), ids=lambda r: f"{r.name}-{r.size}"
 )

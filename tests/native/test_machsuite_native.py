@@ -186,6 +186,7 @@ def run(row: ProgramRow, data: DataSet, folder: Path) -> NativeRun:
     return native
 
 
+@pytest.mark.sample(5)
 @pytest.mark.parametrize("row", ROWS, ids=lambda r: f"{r.name}-{r.size}")
 def test_program_equals_its_reference(row: ProgramRow, tmp_path: Path) -> None:
     data = draw_data(interface_of(row), row.inputs, seed=1)

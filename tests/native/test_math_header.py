@@ -58,6 +58,7 @@ def operands_of(function: str) -> tuple[np.ndarray, ...]:
     return (x, generator.uniform(-20, 20, COUNT).astype(dtype)) if "pow" in function else (x,)
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("function", MAX_ULP)
 def test_function_is_accurate(function: str, tmp_path: Path) -> None:
     kind, operands = kind_of(function), operands_of(function)
@@ -68,6 +69,7 @@ def test_function_is_accurate(function: str, tmp_path: Path) -> None:
     assert error.max() <= MAX_ULP[function] + (0.5 if kind is DOUBLE else 0)
 
 
+@pytest.mark.sample(5)
 @pytest.mark.parametrize("kind", [FLOAT, DOUBLE], ids=["float", "double"])
 @pytest.mark.parametrize("name", ["floor", "ceil", "sqrt", "fabs", "fmax", "fmin"])
 def test_exact_function_is_exact(name: str, kind: ScalarType, tmp_path: Path) -> None:
@@ -126,6 +128,7 @@ SPECIAL = [
 ]
 
 
+@pytest.mark.sample(5)
 @pytest.mark.parametrize(("function", "operands", "wanted"), SPECIAL)
 def test_special_case(function: str, operands: tuple[float, ...], wanted: float, tmp_path: Path) -> None:
     kind = kind_of(function)

@@ -142,6 +142,7 @@ def test_run_native_rejects_undefined_behaviour(tmp_path: Path, body: str, got: 
     assert (run.outputs, run.returned) == ({}, None)
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("shape", [(1,), (3,), (1024,), (1025,), (5, 3), (2, 3, 5)])
 @pytest.mark.parametrize("beyond", [False, True])
 def test_run_native_rejects_one_step_outside_any_shape(

@@ -353,6 +353,7 @@ def checked_part(name: str, array: str, values: np.ndarray, row: ProgramRow) -> 
     return {"R": values[:rank], "Q": values[:, :rank], "A": values[:0]}[array]
 
 
+@pytest.mark.sample(5)
 @pytest.mark.parametrize("name", REFERENCES)
 def test_double_program_equals_its_reference(name: str, tmp_path: Path) -> None:
     row = polybench_program(name, size="mini", data_type="double")
@@ -364,6 +365,7 @@ def test_double_program_equals_its_reference(name: str, tmp_path: Path) -> None:
     assert any(not np.array_equal(outputs[array], data[array]) for array in outputs)
 
 
+@pytest.mark.sample(5)
 @pytest.mark.parametrize("name", [n for n in REFERENCES if n not in FRACTION_BITS])
 def test_int_program_equals_its_reference(name: str, tmp_path: Path) -> None:
     row = polybench_program(name, size="mini", data_type="int")
@@ -374,6 +376,7 @@ def test_int_program_equals_its_reference(name: str, tmp_path: Path) -> None:
     assert any(not np.array_equal(outputs[array], data[array]) for array in outputs)
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("name", FRACTION_BITS)
 def test_fixed_point_program_is_near_its_reference(name: str, tmp_path: Path) -> None:
     row = polybench_program(name, size="mini", data_type="int")
@@ -386,12 +389,14 @@ def test_fixed_point_program_is_near_its_reference(name: str, tmp_path: Path) ->
     assert any(not np.array_equal(outputs[array], data[array]) for array in outputs)
 
 
+@pytest.mark.sample(5)
 @pytest.mark.parametrize("name", REFERENCES)
 def test_float_program_is_defined(name: str, tmp_path: Path) -> None:
     _, outputs = run(polybench_program(name, size="mini", data_type="float"), tmp_path)
     assert any(values.dtype == np.float32 for values in outputs.values())
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("name", NEAR_THEIR_BOUNDS)
 def test_small_int_program_is_defined(name: str, tmp_path: Path) -> None:
     run(polybench_program(name, size="small", data_type="int"), tmp_path)

@@ -81,7 +81,7 @@ def evaluator(text: str, name: str, folder: Path) -> OwnHls:
 
 
 @settings(
-    max_examples=10, deadline=None, suppress_health_check=[HealthCheck.filter_too_much, HealthCheck.too_slow]
+    max_examples=4, deadline=None, suppress_health_check=[HealthCheck.filter_too_much, HealthCheck.too_slow]
 )
 @given(programs(), st.data())
 def test_random_programs_give_the_same_in_strips(
@@ -209,6 +209,7 @@ def test_a_factor_of_a_loop_without_a_constant_trip_count_makes_it_faster(tmp_pa
     assert found[1].latency_cycles < found[0].latency_cycles
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("copies", [1, 2, 3, 4, 12])
 def test_copies_around_loops_whose_trip_counts_vary(copies: int, tmp_path: Path) -> None:
     """trmm took 231,963 cycles without them and 2,901 with 80."""

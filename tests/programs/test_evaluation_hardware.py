@@ -19,6 +19,7 @@ from pipelines.schemas import OK, ProgramRow
 CYCLE_BOUND = 50_000
 
 
+@pytest.mark.sample(5)
 @pytest.mark.parametrize(
     "row", [*evaluation_programs("modern"), *evaluation_programs("stationary")], ids=lambda row: row.name
 )

@@ -25,6 +25,7 @@ def name_of(row: ProgramRow) -> str:
     return row.name
 
 
+@pytest.mark.sample(5)
 @pytest.mark.parametrize("fraction", [-0.5, 0.0, 0.5])
 @pytest.mark.parametrize("row", MODERN, ids=name_of)
 def test_workload_equals_its_reference(row: ProgramRow, fraction: float, tmp_path: Path) -> None:

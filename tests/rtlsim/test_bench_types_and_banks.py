@@ -49,6 +49,7 @@ SAMPLES = {
 }
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("kind", list(SAMPLES), ids=lambda k: k.c_name)
 def test_values_of_every_type_pass_as_they_are(
     kind: ScalarType, tmp_path: Path, runtime_folder: Path
