@@ -25,7 +25,7 @@ from models.numeric_lm.network import (
     pad_prompts,
     reads,
 )
-from models.numeric_lm.prompts import EncodedPrompt
+from models.numeric_lm.prompts import EncodedPrompt, Kind
 
 MOST_TOKENS = 32768
 """Tokens that a cache keeps; 5 KB each at the default sizes."""
@@ -43,7 +43,9 @@ class _Block:
 class BlockCache:
     """Encodes prompts one at a time and keeps their blocks; those used longest ago go.
 
-    Attributes: computed_tokens, kept_tokens: of the last prompt, those encoded and those that were known.
+    Attributes:
+        computed_tokens, kept_tokens: of the last prompt, those encoded and those that were known.
+        static_name: of the blocks of the last prompt that static metrics read.
     """
 
     def __init__(self, network: NumericNetwork, *, most_tokens: int = MOST_TOKENS) -> None:
@@ -51,6 +53,7 @@ class BlockCache:
         self._blocks: OrderedDict[bytes, _Block] = OrderedDict()
         self._tokens = 0
         self.computed_tokens = self.kept_tokens = 0
+        self.static_name = b""
 
     def read(self, prompt: EncodedPrompt) -> Memory:
         """A prompt as the decoder reads it, a batch of one."""
@@ -67,6 +70,9 @@ class BlockCache:
             names.append(_name(own, [names[other] for other in before]))
             blocks.append(self._block(names[-1], own, [blocks[other] for other in before]))
         self._forget()
+        self.static_name = b"".join(
+            name for name, kind in zip(names, kinds, strict=True) if kind != Kind.DATA
+        )
         layers = range(len(self._network.decoder.layers))
         keys = tuple(_joined([block.decoder[layer] for block in blocks]) for layer in layers)
         return Memory(keys, metric_mask(batch))

@@ -367,23 +367,31 @@ class DigitDecoder(nn.Module):
         return self._logits(states).masked_fill(~self.allowed[chosen], -math.inf)  # pyright: ignore
 
     def step(
-        self, memory: Memory, step: int, classes: Tensor | None, anchors: Tensor, pasts: Sequence[Past]
+        self,
+        memory: Memory,
+        step: int,
+        classes: Tensor | None,
+        anchors: Tensor,
+        pasts: Sequence[Past],
+        metrics: Sequence[int],
     ) -> Tensor:
         """Logits of one step of a search over some prefixes of each answer.
 
-        Args: classes: (batch, metrics, beams), the class before; None at step 0, where there is one prefix.
-        Returns: (batch, metrics, beams, classes).
+        Args:
+            classes: (batch, answers, beams), the class before; None at step 0, where there is one prefix.
+            metrics: metric of each answer.
+        Returns: (batch, answers, beams, classes).
         """
-        batch, metrics = anchors.shape
-        inputs = self._start(anchors).unsqueeze(2) if classes is None else self.digits(classes)
-        inputs = inputs + self.places[:, step].view(1, metrics, 1, -1)  # (batch, metrics, beams, width)
+        chosen, batch = list(metrics), len(anchors)
+        inputs = self._start(anchors)[:, chosen].unsqueeze(2) if classes is None else self.digits(classes)
+        inputs = inputs + self.places[chosen, step].unsqueeze(1)  # (batch, answers, beams, width)
         beams = inputs.shape[2]
-        states = inputs.reshape(batch, metrics * beams, 1, -1)
-        mask = memory.mask.repeat_interleave(beams, dim=1).unsqueeze(1)
+        states = inputs.reshape(batch, len(chosen) * beams, 1, -1)
+        mask = memory.mask[:, chosen].repeat_interleave(beams, dim=1).unsqueeze(1)
         for layer, keys, past in zip(self.layers, memory.keys, pasts, strict=True):
             states = layer(states, keys, mask, past)
-        logits = self._logits(states).view(batch, metrics, beams, -1)
-        return logits.masked_fill(~self.allowed[:, step].unsqueeze(1), -math.inf)  # pyright: ignore
+        logits = self._logits(states).view(batch, len(chosen), beams, -1)
+        return logits.masked_fill(~self.allowed[chosen, step].unsqueeze(1), -math.inf)  # pyright: ignore
 
     def _start(self, anchors: Tensor) -> Tensor:
         return self.metrics.weight + self.anchors(anchors)  # (batch, metrics, width)

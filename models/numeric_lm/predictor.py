@@ -16,7 +16,7 @@ from models.base import Estimate, PredictorError, queries_of
 from models.labelled import Query
 from models.model_files import ModelFiles
 from models.numeric_lm.anchor import ProfileAnchor, design_hash
-from models.numeric_lm.answers import TARGETS, AnswerForm, forms_of
+from models.numeric_lm.answers import METRICS, TARGETS, AnswerForm, forms_of
 from models.numeric_lm.block_cache import BlockCache
 from models.numeric_lm.data import CYCLES, estimates_of, question_features, question_loops
 from models.numeric_lm.intervals import widened
@@ -29,6 +29,10 @@ from pipelines.identity import canonical_json
 PROMPT_FORMAT = 2
 """Raised when prompts of the same questions change; earlier weights are refused."""
 _BATCH_TOKENS = 16384
+_STATIC = tuple(metric.target for metric in METRICS if not metric.dynamic)
+_DYNAMIC = tuple(metric.target for metric in METRICS if metric.dynamic)
+_MOST_STATIC = 256
+"""Programs whose static answers are kept while their data change."""
 
 
 class Card(BaseModel):
@@ -132,6 +136,7 @@ class NumericPredictor:
         self._forms = list(card.forms().values())
         is_compact = isinstance(network.backbone, CompactBackbone)
         self._cache = BlockCache(network) if is_compact else None
+        self._static: dict[tuple[Any, ...], dict[str, Answer]] = {}
 
     @property
     def targets(self) -> tuple[str, ...]:
@@ -203,12 +208,23 @@ class NumericPredictor:
     def answer_one_by_one(
         self, prompts: Sequence[EncodedPrompt], estimates: Sequence[Mapping[str, float]]
     ) -> list[dict[str, Answer]]:
-        """The same answers by the cache of blocks, which prompts of one program share."""
+        """The same answers by the cache of blocks; those of static metrics are kept while data change."""
         if self._cache is None:
             return self.answer(prompts, estimates)
         answers: list[dict[str, Answer]] = []
         for prompt, known in zip(prompts, estimates, strict=True):
-            answers += self.decode(self._cache.read(prompt), anchors_of([known]), [known])
+            memory, anchors = self._cache.read(prompt), anchors_of([known])
+            name = (self._cache.static_name, *(known.get(target) for target in _STATIC))
+            static = self._static.get(name)
+            if static is None:
+                [own] = self.decode(memory, anchors, [known])
+                if len(self._static) >= _MOST_STATIC:
+                    self._static.clear()
+                self._static[name] = {target: own[target] for target in _STATIC if target in own}
+            else:
+                [own] = self.decode(memory, anchors, [known], targets=_DYNAMIC)
+            both = {**own, **(static or {})}
+            answers.append({target: both[target] for target in TARGETS if target in both})
         return answers
 
     def decode(
@@ -217,16 +233,18 @@ class NumericPredictor:
         anchors: Tensor,
         estimates: Sequence[Mapping[str, float]],
         decoder: DigitDecoder | None = None,
+        targets: Sequence[str] = TARGETS,
     ) -> list[dict[str, Answer]]:
         """Answers by target of prompts that are encoded. decoder: another one than the network's."""
         decoder = decoder or self.network.decoder
-        found = search(decoder, memory, anchors, self._forms, beams=self.card.beams)
+        metrics = [TARGETS.index(target) for target in targets]
+        found = search(decoder, memory, anchors, self._forms, beams=self.card.beams, metrics=metrics)
         return [
             {
                 target: widened(
                     answer_of(distribution, self.scale(target, known)), self.card.widths.get(target, 0.0)
                 )
-                for target, distribution in zip(TARGETS, distributions, strict=True)
+                for target, distribution in zip(targets, distributions, strict=True)
                 if target in self.card.targets
             }
             for distributions, known in zip(found, estimates, strict=True)

@@ -64,24 +64,33 @@ class Distribution:
 
 
 def search(
-    decoder: DigitDecoder, memory: Memory, anchors: Tensor, forms: Sequence[AnswerForm], *, beams: int
+    decoder: DigitDecoder,
+    memory: Memory,
+    anchors: Tensor,
+    forms: Sequence[AnswerForm],
+    *,
+    beams: int,
+    metrics: Sequence[int] | None = None,
 ) -> list[list[Distribution]]:
     """Distributions by prompt and metric.
 
-    Args: anchors: see `network.AnswerBatch`. beams: prefixes that are kept, at least 1.
+    Args:
+        anchors: see `network.AnswerBatch`. forms: of all metrics. beams: prefixes that are kept, at least 1.
+        metrics: numbers of those that are searched; None for all.
     """
-    batch, metrics = anchors.shape
+    numbers = range(len(forms)) if metrics is None else metrics
+    batch, count = len(anchors), len(numbers)
     pasts = [Past() for _ in decoder.layers]
-    trees = [_Trees(batch, form, beams) for form in forms]
+    trees = [_Trees(batch, forms[n], beams) for n in numbers]
     classes: Tensor | None = None
     with torch.inference_mode():
         for step in range(decoder.steps):
-            logits = decoder.step(memory, step, classes, anchors, pasts)
+            logits = decoder.step(memory, step, classes, anchors, pasts, numbers)
             kept = [tree.grow(step, logits[:, n].double().numpy()) for n, tree in enumerate(trees)]
             width = max(chosen.shape[1] for _, chosen in kept)
             parents = np.stack([_padded(parent, width) for parent, _ in kept], axis=1)
             chosen = np.stack([_padded(chosen, width) for _, chosen in kept], axis=1)
-            rows = np.arange(batch * metrics).reshape(batch, metrics, 1) * logits.shape[2] + parents
+            rows = np.arange(batch * count).reshape(batch, count, 1) * logits.shape[2] + parents
             for past in pasts:
                 past.select(torch.from_numpy(rows.reshape(-1)))
             classes = torch.from_numpy(chosen)

@@ -205,6 +205,19 @@ def test_calibration_rejects_programs_whose_runs_fail_and_that_have_one_input() 
         draw_inputs(alone, OPTIONS)
 
 
+def test_repeated_questions_answer_like_whole_prompts() -> None:
+    predictor = _predictor()
+    known, _ = draw_inputs(QUERY, OPTIONS)
+    prompts = [predictor.encode(profile.query, {}) for profile in known[:3]]
+    estimates = [{} for _ in prompts]
+    whole = predictor.answer(prompts, estimates)
+    for one, two in zip(predictor.answer_one_by_one(prompts, estimates), whole, strict=True):
+        assert list(one) == list(two)
+        assert [a.value for a in one.values()] == pytest.approx([a.value for a in two.values()], rel=1e-4)
+    static = [answers["area_um2"] for answers in predictor.answer_one_by_one(prompts, estimates)]
+    assert static[0] is static[1] is static[2]
+
+
 @pytest.mark.parametrize(("option", "value"), [("rounds", 0), ("beta", 0.0), ("keep", -1.0)])
 def test_options_reject_values_out_of_range(option: str, value: float) -> None:
     with pytest.raises(ValueError, match=rf"^{option} out of range: {value!r}; accepted: "):
