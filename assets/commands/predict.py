@@ -12,6 +12,7 @@ from assets.commands.programs import read_directives, read_user_program
 from assets.deployments import find_deployment, require_whole_registry
 from assets.errors import FoundryError, explain
 from models.local_registry import LocalModel, find_local
+from models.model_files import read_outcome
 from models.query import Query
 from pipelines.hls import directives_json, read_interface
 from pipelines.programs import load_data
@@ -48,7 +49,7 @@ def predict_file(
         directives=directives_json(read_directives(directives)),
         data="" if data is None else summarise_data(load_data(data, read_interface(source, top))),
     )
-    return ask_model(name, alias, asdict(query), str(file))
+    return {"model": model, **_in_words(ask_model(name, alias, asdict(query), str(file)))}
 
 
 def ask_model(name: str, alias: str, question: dict[str, Any], place: str) -> dict[str, Any]:
@@ -79,7 +80,31 @@ def _answer_of(local: LocalModel, question: dict[str, Any], place: str) -> dict[
         [answer] = local.spec.answer(local.spec.load(local.folder), [question])
     except (PredictorError, ValueError) as error:
         raise FoundryError(f"{place} must be a program the model can read: {explain(error)}") from error
-    return {str(k): v.item() if hasattr(v, "item") else v for k, v in answer.items()}
+    values = {str(k): v.item() if hasattr(v, "item") else v for k, v in answer.items()}
+    return {**values, **_provenance(local)}
+
+
+def _provenance(local: LocalModel) -> dict[str, Any]:
+    """Where an answer is from: the version, what it was trained on, and what it looks at."""
+    outcome = read_outcome(local.folder)
+    return {
+        "version": local.version,
+        "release": None if outcome is None else outcome.source,
+        "level": local.spec.task.level,
+    }
+
+
+def _in_words(answer: dict[str, Any]) -> dict[str, Any]:
+    """An answer with a sentence that says whether the question is like the training data."""
+    outside = str(answer.get("outside_training") or "")
+    if "outside_training" not in answer:
+        return answer
+    note = (
+        f"outside training: {outside} beyond the range of the training data; the values may be far off"
+        if outside
+        else "inside the range of every feature of the training data"
+    )
+    return {**answer, "note": note}
 
 
 @contextmanager
