@@ -13,6 +13,7 @@ from assets.commands.programs import read_directives, read_user_program
 from assets.deployments import find_deployment, require_whole_registry
 from assets.errors import FoundryError, explain
 from models.local_registry import LocalModel, find_local
+from models.model_files import read_outcome
 from models.query import Query
 from pipelines.hls import directives_json, read_interface
 from pipelines.programs import load_data
@@ -36,7 +37,7 @@ def predict_file(
 
     Args:    model: NAME@ALIAS, or a folder that a training or a calibration wrote. memory_delay: cycles.
              clock: period in ns. data: JSON file of run-time data.
-    Returns: a value per target, with the confidence and the features outside of training.
+    Returns: a value per target, with the confidence, the features outside of training, and where it is from.
     Raises:  FoundryError: no such model, or a damaged registry. ProgramError, HlsError: an input is not
              acceptable.
     """
@@ -46,8 +47,10 @@ def predict_file(
     question = asdict(query)
     if Path(model).is_dir():
         with opened_model(model) as (spec, predictor):
-            return spec.answer(predictor, [question])[0]
-    return ask_model(*_named(model), question, str(file))
+            [answer] = spec.answer(predictor, [question])
+    else:
+        answer = ask_model(*_named(model), question, str(file))
+    return {"model": model, **_in_words(answer)}
 
 
 def question_of(
@@ -135,7 +138,31 @@ def _answer_of(local: LocalModel, question: dict[str, Any], place: str) -> dict[
         [answer] = local.spec.answer(local.spec.load(local.folder), [question])
     except (PredictorError, ValueError) as error:
         raise FoundryError(f"{place} must be a program the model can read: {explain(error)}") from error
-    return {str(name): _plain(value) for name, value in answer.items()}
+    values = {str(name): _plain(value) for name, value in answer.items()}
+    return {**values, **_provenance(local)}
+
+
+def _provenance(local: LocalModel) -> dict[str, Any]:
+    """Where an answer is from: the version, what it was trained on, and what it looks at."""
+    outcome = read_outcome(local.folder)
+    return {
+        "version": local.version,
+        "release": None if outcome is None else outcome.source,
+        "level": local.spec.task.level,
+    }
+
+
+def _in_words(answer: dict[str, Any]) -> dict[str, Any]:
+    """An answer with a sentence that says whether the question is like the training data."""
+    outside = str(answer.get("outside_training") or "")
+    if "outside_training" not in answer:
+        return answer
+    note = (
+        f"outside training: {outside} beyond the range of the training data; the values may be far off"
+        if outside
+        else "inside the range of every feature of the training data"
+    )
+    return {**answer, "note": note}
 
 
 @contextmanager

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import polars as pl
 import pyarrow as pa
 
+from pipelines.releases.croissant import hub_header
 from pipelines.releases.manifest import Manifest
 from pipelines.schemas import OK, table_spec, to_frame
 from pipelines.schemas.documentation import markdown_table, table_section
@@ -62,7 +63,12 @@ def card_text(manifest: Manifest, tables: Tables, reproduction: Reproduction) ->
         _LICENCE,
         _columns(manifest),
     ]
-    return "\n".join(part for part in parts if part)
+    return hub_header(manifest) + "\n".join(part for part in parts if part)
+
+
+def about_release(manifest: Manifest) -> str:
+    """What a release is, in one paragraph."""
+    return (_LABELLED if "labels" in manifest.rows else _OTHER_TABLES).replace("\n", " ")
 
 
 def _introduction(manifest: Manifest) -> str:

@@ -16,7 +16,8 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from pipelines.releases.card import Reproduction, card_text
+from pipelines.releases.card import Reproduction, about_release, card_text
+from pipelines.releases.croissant import CROISSANT_FILE, croissant_bytes
 from pipelines.releases.manifest import (
     FORMAT,
     MANIFEST_FILE,
@@ -244,6 +245,8 @@ def _complete(
     whole = {t: pa.concat_tables(list(content.values())) for t, content in tables.items()}
     card = card_text(_manifest(tables, own, left_out, options), whole, options.reproduction)
     own.append(_text_file(CARD_FILE, card.encode()))
+    described = _manifest(tables, own, left_out, options)
+    own.append(_text_file(CROISSANT_FILE, croissant_bytes(described, about_release(described))))
     manifest = _manifest(tables, own, left_out, options)
     times = MeasuredManifest(format=FORMAT, files=tuple(f.entry for f in measured))
     return manifest, [

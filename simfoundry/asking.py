@@ -1,0 +1,183 @@
+"""Questions to the engines and the registered models, with the options of the commands."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+Answer = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Options:
+    """A configuration of hardware.
+
+    Attributes:
+        memory_delay: cycles per read and write. write_delay: cycles per write, if different.
+        clock_ns: clock period.
+        directives: as `{"kind": "pipeline", "loop": "L0"}`.
+        unsafe_math: floating sums may be reordered.
+        unit_limits: most functional units by class, as `{"mul_32": 1}`.
+        liberty: installed library or liberty file; None for osu018.
+    """
+
+    memory_delay: int = 2
+    write_delay: int | None = None
+    clock_ns: float = 10.0
+    directives: Sequence[Mapping[str, Any]] = ()
+    unsafe_math: bool = False
+    unit_limits: Mapping[str, int] | None = None
+    liberty: str | None = None
+
+
+_DEFAULTS = Options()
+
+
+def label(
+    source: str | Path,
+    top: str | None = None,
+    *,
+    options: Options = _DEFAULTS,
+    data: Mapping[str, Any] | None = None,
+    tools: Sequence[str] = ("simfoundry-hls",),
+    report: Path | None = None,
+) -> Answer:
+    """Take a C program through high-level synthesis, simulation and logic synthesis.
+
+    Args:
+        source: C text, a C file, or a folder of C files.
+        top: function that becomes hardware; None for the one the program is about.
+        data: value of every argument; None draws them.
+        tools: high-level synthesis tools, one design of each.
+        report: folder for Verilog and schedules.
+    Returns: the rows of `simfoundry label`; a failed design has its status and reason.
+    Raises:  ProgramError, HlsError, SynthesisError, FoundryError: an input is not acceptable.
+             ToolMissing: a tool is not installed; nothing was begun.
+    """
+    from assets.commands.label import Question, label_path
+
+    with _files(source, options, data) as (path, directives, values):
+        question = Question(
+            top=top,
+            directives=directives,
+            memory_delay=options.memory_delay,
+            write_delay=options.write_delay,
+            unsafe_math=options.unsafe_math,
+            unit_limits=tuple(f"{name}={most}" for name, most in (options.unit_limits or {}).items()),
+            clock=options.clock_ns,
+            data=values,
+            liberty=options.liberty,
+            tools=tuple(tools),
+            report=report,
+        )
+        return label_path(path, question)
+
+
+def predict(
+    source: str | Path,
+    top: str,
+    *,
+    model: str = "tenset-mlp@champion",
+    options: Options = _DEFAULTS,
+    data: Mapping[str, Any] | None = None,
+) -> Answer:
+    """Ask a registered model about a C program under one configuration.
+
+    Args:    source: C text or a C file. top: function that becomes hardware. model: NAME@ALIAS.
+    Returns: a value per target with the confidence, what is outside training, and where the answer is from:
+             model, version, release and level of information.
+    Raises:  FoundryError: no such model. ProgramError, HlsError: an input is not acceptable.
+    """
+    from assets.commands.predict import predict_file
+
+    with _files(source, options, data) as (path, directives, values):
+        return predict_file(
+            file=path,
+            top=top,
+            directives=directives,
+            memory_delay=options.memory_delay,
+            clock=options.clock_ns,
+            model=model,
+            data=values,
+        )
+
+
+def pragmas(
+    source: str | Path,
+    top: str | None = None,
+    *,
+    target: str = "u200",
+    define: Sequence[str] = (),
+    evaluate: int = 0,
+    style: str = "merlin",
+    out: Path | None = None,
+) -> Answer:
+    """Find the best directives of a C program, with a proven lower bound on its latency.
+
+    Args:    source: C text or a C file. target: u200, simfoundry or a JSON file. evaluate: most designs that
+             are measured. style: merlin or vitis pragmas. out: file for the annotated C.
+    Returns: the answer of `simfoundry pragmas --json`.
+    Raises:  FoundryError, PragmaError, HlsError, ProgramError: an input is not acceptable.
+    """
+    from assets.commands.pragmas import PragmaQuestion, answer_pragmas, pragma_json
+
+    with _files(source, _DEFAULTS, None) as (path, *_):
+        question = PragmaQuestion(
+            file=path,
+            top=top,
+            target=target,
+            define=tuple(define),
+            evaluate=evaluate,
+            reports=None,
+            area=None,
+            partitions=None,
+            ordered_sums=False,
+            fine_only=False,
+            style=style,
+            solver_timeout=30.0,
+            hls_timeout=120.0,
+            together=2,
+            out=out,
+        )
+        return pragma_json(answer_pragmas(question), question)
+
+
+def network(*, flows: Path | None = None, **request: Any) -> Answer:
+    """Estimate the latency of every flow of a network.
+
+    Args:    flows: file for the latency of each flow. request: fields of
+             `pipelines.network.estimation.NetworkRequest`, such as pods=4, load=0.5.
+    Returns: the answer of `simfoundry network --json`.
+    Raises:  FoundryError, NetworkError: an option, a file or the load is not acceptable.
+    """
+    from assets.commands.network import answer_network
+    from pipelines.network.estimation import NetworkRequest
+
+    return answer_network(NetworkRequest(**request), flows=flows)
+
+
+@contextmanager
+def _files(
+    source: str | Path, options: Options, data: Mapping[str, Any] | None
+) -> Iterator[tuple[Path, Path | None, Path | None]]:
+    """The source, the directives and the data as files; texts are written for as long as they are needed."""
+    with tempfile.TemporaryDirectory(prefix="simfoundry-") as folder:
+        path = source
+        if isinstance(source, str) and any(mark in source for mark in "{;\n"):
+            path = _written(Path(folder) / "program.c", source)
+        directives = json.dumps([dict(d) for d in options.directives]) if options.directives else None
+        yield (
+            Path(path),
+            None if directives is None else _written(Path(folder) / "directives.json", directives),
+            None if data is None else _written(Path(folder) / "data.json", json.dumps(dict(data))),
+        )
+
+
+def _written(path: Path, text: str) -> Path:
+    path.write_text(text, encoding="utf-8")
+    return path

@@ -1,0 +1,134 @@
+"""Releases for learning: designs on the parts of a frozen split, as torch and PyG data sets.
+
+The parts are those that every predictor of the project uses: `train`, `validation`, `test`, `evaluation`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from simfoundry.reading import release_folder, table
+
+if TYPE_CHECKING:
+    from torch.utils.data import Dataset
+    from torch_geometric.data import Data
+
+    from models.labelled import LabelledDesign
+
+SPLIT = "by_kernel_v1"
+TARGETS = ("area_um2", "flip_flop_count", "latency_cycles")
+EDGE_KINDS = ("data", "memory", "control")
+NODE_FEATURES = ("opcode", "width_bits", "start_cycle", "latency_cycles")
+"""Columns of `x`; the opcode is its index in `GraphDataset.opcodes`, -1 for others."""
+
+
+def designs(
+    release: Path | str, *, part: str | None = None, split: str = SPLIT
+) -> tuple[LabelledDesign, ...]:
+    """Labelled designs of a release, sorted by program and configuration.
+
+    Args:    release: name or folder. part: side of the split; None for all.
+    Returns: designs with their question (source, configuration) and labels.
+    Raises:  DatasetError: a table is missing, or the split is unknown or leaks.
+    """
+    from models.labelled import Selection, load_labelled_designs
+
+    loaded = load_labelled_designs(release_folder(release), Selection(split=split))
+    return tuple(design for design in loaded if part is None or design.part == part)
+
+
+def torch_dataset(
+    release: Path | str, *, part: str, split: str = SPLIT, targets: Sequence[str] = TARGETS
+) -> Dataset[Any]:
+    """Designs as pairs of a question and its targets, a float32 tensor (targets,).
+
+    Raises: DatasetError: see `designs`; or a design lacks a target.
+    """
+    import torch
+    from torch.utils.data import Dataset
+
+    chosen = designs(release, part=part, split=split)
+    _require_targets(chosen, targets)
+    values = torch.tensor([[d.labels[t] for t in targets] for d in chosen], dtype=torch.float32)
+
+    class DesignDataset(Dataset[Any]):
+        """Questions with targets. (targets,)"""
+
+        def __len__(self) -> int:
+            return len(chosen)
+
+        def __getitem__(self, index: int) -> tuple[Any, torch.Tensor]:
+            return chosen[index].query, values[index]
+
+    return DesignDataset()
+
+
+def graph_dataset(
+    release: Path | str,
+    *,
+    part: str,
+    split: str = SPLIT,
+    targets: Sequence[str] = TARGETS,
+    opcodes: Sequence[str] | None = None,
+) -> list[Data]:
+    """Designs as graphs of their operations, for PyG's loaders.
+
+    Args:    opcodes: vocabulary of operations; None for those of the chosen part in order of their names.
+             Give the one of the training part (`data.opcodes`) for other parts.
+    Returns: a graph per design that has one: `x` (nodes, NODE_FEATURES), `edge_index` (2, edges),
+             `edge_attr` (edges, 2) with kind and distance, `y` (1, targets), `design_id`, `opcodes`.
+    Raises:  DatasetError: see `designs`; or a design lacks a target.
+    """
+    import polars as pl
+    import torch
+    from torch_geometric.data import Data
+
+    chosen = designs(release, part=part, split=split)
+    _require_targets(chosen, targets)
+    folder, names = release_folder(release), [design.design_id for design in chosen]
+    nodes, edges = (
+        table(name, folder=folder).filter(pl.col("design_id").is_in(names)).sort("design_id", key).collect()
+        for name, key in (("cdfg_nodes", "node_index"), ("cdfg_edges", "edge_index"))
+    )
+    known = tuple(opcodes if opcodes is not None else nodes["opcode"].unique().sort().to_list())
+    nodes = nodes.with_columns(_places("opcode", known))
+    edges = edges.with_columns(_places("kind", EDGE_KINDS))
+    own_nodes, own_edges = (
+        {key[0]: rows for key, rows in frame.partition_by("design_id", as_dict=True).items()}
+        for frame in (nodes, edges)
+    )
+    graphs: list[Data] = []
+    for design in (d for d in chosen if d.design_id in own_nodes):
+        x = own_nodes[design.design_id].select(NODE_FEATURES).to_numpy().astype("float32")
+        links = own_edges.get(design.design_id, edges.clear())
+        ends = links.select("source_index", "target_index").to_numpy().T.astype("int64").copy()
+        graphs.append(
+            Data(
+                x=torch.from_numpy(x),
+                edge_index=torch.from_numpy(ends),
+                edge_attr=torch.from_numpy(links.select("kind", "distance").to_numpy().astype("float32")),
+                y=torch.tensor([[design.labels[target] for target in targets]], dtype=torch.float32),
+                design_id=design.design_id,
+                opcodes=known,
+            )
+        )
+    return graphs
+
+
+def _places(name: str, known: Sequence[str]) -> Any:
+    """A column of names as their places in a vocabulary; -1 for others."""
+    import polars as pl
+
+    places = {value: place for place, value in enumerate(known)}
+    return pl.col(name).replace_strict(places, default=-1, return_dtype=pl.Int64)
+
+
+def _require_targets(chosen: Sequence[LabelledDesign], targets: Sequence[str]) -> None:
+    from models.tasks import DatasetError
+
+    for design in chosen:
+        lacking = [target for target in targets if target not in design.labels]
+        if lacking:
+            raise DatasetError(f"no {', '.join(lacking)} of design {design.design_id}")

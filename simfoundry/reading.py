@@ -1,0 +1,58 @@
+"""Tables of the project and of releases."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from pipelines.releases import ReleaseTables
+
+
+def table(name: str, *, folder: Path | str | None = None) -> pl.LazyFrame:
+    """Rows of a table, all partitions.
+
+    Args:   folder: with `tables/`; None for the project's data folder.
+    Raises: SchemaError: no such table, or a file is damaged.
+    """
+    from assets.deployments import find_deployment
+    from pipelines.schemas import scan_table, table_spec
+
+    data_dir = find_deployment().data_dir if folder is None else Path(folder)
+    return scan_table(data_dir, table_spec(name))
+
+
+def sql(query: str) -> pl.DataFrame:
+    """Answer one read-only SQL statement (DuckDB) over the project's tables.
+
+    Raises: FoundryError: not one read-only statement, not valid SQL, or it reads a damaged file.
+    """
+    import polars as pl
+
+    from assets.commands.sql import run_query
+    from assets.deployments import find_deployment
+
+    answer = run_query(find_deployment().data_dir, query)
+    return pl.DataFrame(list(answer.rows), schema=list(answer.columns), orient="row")
+
+
+def release(name: Path | str, *, verify: bool = False) -> ReleaseTables:
+    """The tables of a release: `sf.release("v1")["labels"]` is a lazy Polars frame.
+
+    Args:   name: of a release of the project, or its folder. verify: compare every file with its SHA-256.
+    Raises: ReleaseError: no such release, or, with `verify`, a file is not what the manifest says.
+    """
+    from pipelines.releases import load_release
+
+    return load_release(release_folder(name), verify=verify)
+
+
+def release_folder(name: Path | str) -> Path:
+    """Folder of a release of the project by its name; a path stays as it is."""
+    from assets.deployments import find_deployment
+
+    if Path(name).is_dir() or len(Path(name).parts) > 1:
+        return Path(name)
+    return find_deployment().project / "releases" / name

@@ -1,0 +1,40 @@
+"""Croissant descriptions and the head of the card; tests/benchmarks/croissant.py asks MLCommons' reader."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import yaml
+
+from pipelines.releases import load_release
+from pipelines.releases.croissant import croissant_bytes, hub_header
+from pipelines.schemas import table_spec
+
+
+def test_every_table_of_a_release_is_a_record_set_of_its_files(repository: Path) -> None:
+    manifest = load_release(repository / "releases" / "pragmas-v1").manifest
+    content = json.loads(croissant_bytes(manifest, "Searches."))
+    assert [records["name"] for records in content["recordSet"]] == list(manifest.rows)
+    files = {f["@id"]: f for f in content["distribution"] if f["@type"] == "cr:FileObject"}
+    assert {name: f["sha256"] for name, f in files.items()} == {
+        f.path: f.sha256 for f in manifest.files if f.table is not None
+    }
+    sets = {f["@id"]: f for f in content["distribution"] if f["@type"] == "cr:FileSet"}
+    for records in content["recordSet"]:
+        spec = table_spec(records["name"])
+        assert [f["name"] for f in records["field"]] == [c.name for c in spec.columns if not c.measured]
+        for field in records["field"]:
+            source = sets[field["source"]["fileSet"]["@id"]]
+            assert {place["@id"] for place in source["containedIn"]} <= set(files)
+
+
+def test_the_head_of_the_card_names_a_configuration_per_table(repository: Path) -> None:
+    manifest = load_release(repository / "releases" / "pragmas-v1").manifest
+    head = hub_header(manifest)
+    assert head.startswith("---\n")
+    content = yaml.safe_load(head.split("---\n")[1])
+    assert content["license"] == "apache-2.0"
+    assert {c["config_name"]: c["data_files"] for c in content["configs"]} == {
+        name: f"tables/{name}/*.parquet" for name in manifest.rows
+    }
