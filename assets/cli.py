@@ -187,13 +187,14 @@ def stage(name: str, as_json: bool) -> None:
 @simfoundry.command()
 @click.option("--port", default=3000, show_default=True, help="Port of the Dagster UI.")
 @click.option("--mlflow-port", default=5000, show_default=True, help="Port of the MLflow UI.")
+@click.option("--nightly", is_flag=True, help="Run everything at scale nightly at 02:00.")
 @_as_json
 @_explained
-def ui(port: int, mlflow_port: int, as_json: bool) -> None:
+def ui(port: int, mlflow_port: int, nightly: bool, as_json: bool) -> None:
     """Serve the Dagster UI and the MLflow UI on this machine until Ctrl-C."""
     from assets.commands.ui import serve
 
-    if not serve(port=port, mlflow_port=mlflow_port, as_json=as_json):
+    if not serve(port=port, mlflow_port=mlflow_port, as_json=as_json, nightly=nightly):
         sys.exit(EXIT_FAILED)
 
 

@@ -5,6 +5,7 @@ import hashlib
 import io
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from datetime import timedelta
 from typing import Any
 
 import dagster as dg
@@ -65,6 +66,10 @@ def plot_distributions(content: pa.Table, columns: Sequence[str]) -> str:
     return f"![distribution of {', '.join(columns)}](data:image/png;base64,{encoded})"
 
 
+OWNER = "team:simfoundry"
+NIGHTLY_CRON = "0 2 * * *"
+STALE_AFTER = timedelta(days=7)
+"""Age from which the UI shows a table as not fresh."""
 INTERRUPTED = "interrupted; the next run resumes its work"
 TOOL_RETRY = dg.RetryPolicy(max_retries=2, delay=1.0, backoff=dg.Backoff.EXPONENTIAL)
 """A tool that crashed is tried again; bad input, a missing tool and a full disk are not."""
@@ -156,7 +161,12 @@ def _table_result(
         "dagster/row_count": summary.rows[table],
         "path": dg.MetadataValue.path(str(path)),
     }
+    row_count = summary.rows[table]
+    metadata["failed_fraction"] = sum(n for key, n in summary.failures.items() if key[0] == table) / max(
+        row_count, 1
+    )
     failures = {key[1:]: n for key, n in summary.failures.items() if key[0] == table}
+    metadata["failed_fraction"] = sum(failures.values()) / max(summary.rows[table], 1)
     if failures:
         lines = [f"* {n} × {status}: {reason}" for (status, reason), n in failures.items()]
         metadata["failures"] = dg.MetadataValue.md("\n".join(lines))
@@ -228,7 +238,12 @@ def asset_spec(key: str, step: Step) -> dg.AssetSpec:
     if step.asset is not None:
         kinds = {"mlflow"} if step.stage == "models" else {"html"}
         return dg.AssetSpec(
-            key=key, group_name=step.stage, description=step.description, deps=list(sources), kinds=kinds
+            key=key,
+            group_name=step.stage,
+            description=step.description,
+            deps=list(sources),
+            kinds=kinds,
+            **_common(step),
         )
     spec = table_spec(key)
     return dg.AssetSpec(
@@ -238,7 +253,23 @@ def asset_spec(key: str, step: Step) -> dg.AssetSpec:
         deps=list(sources),
         kinds={"parquet"},
         metadata={"dagster/column_schema": column_schema(spec), "dagster/table_name": spec.name},
+        **_common(step),
     )
+
+
+def _common(step: Step) -> dict[str, Any]:
+    """Owner, tags, freshness and automation of every asset of a step.
+
+    Automation makes sources at the hour of the nightly run and the others after what they read. It is off
+    until somebody switches its sensor on in the UI.
+    """
+    condition = dg.AutomationCondition.eager() if step.reads else dg.AutomationCondition.on_cron(NIGHTLY_CRON)
+    return {
+        "owners": [OWNER],
+        "tags": {"simfoundry/stage": step.stage, "simfoundry/step": step.name},
+        "automation_condition": condition,
+        "freshness_policy": dg.FreshnessPolicy.time_window(fail_window=STALE_AFTER),
+    }
 
 
 def _assets_of(table: str) -> tuple[str, ...]:

@@ -16,6 +16,8 @@ from assets.errors import FoundryError
 
 DEPLOYMENT_VARIABLE = "SIMFOUNDRY_DEPLOYMENT"
 PROJECT_VARIABLE = "SIMFOUNDRY_PROJECT"
+NIGHTLY_VARIABLE = "SIMFOUNDRY_NIGHTLY"
+"""Set by `simfoundry ui --nightly`: the schedule of the nightly run is on unless the UI switched it off."""
 DEPLOYMENTS = ("local", "server")
 SERVER_VARIABLES = ("SIMFOUNDRY_DATA_DIR", "SIMFOUNDRY_CACHE_DIR", "MLFLOW_TRACKING_URI", "DAGSTER_HOME")
 

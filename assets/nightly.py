@@ -4,10 +4,13 @@ Its op starts the runs of the shards, of the groups and of all other steps one a
 process at a time writes to a data folder; these runs have one tag.
 """
 
+import os
+
 import dagster as dg
 
 from assets.configuration import compose_configuration
-from assets.deployments import find_deployment
+from assets.dagster_assets import NIGHTLY_CRON
+from assets.deployments import NIGHTLY_VARIABLE, find_deployment
 from assets.materialise import run_everything
 from assets.resources import ProgressResource
 
@@ -44,6 +47,11 @@ def everything() -> None:
 nightly_schedule = dg.ScheduleDefinition(
     name="nightly",
     job=everything,
-    cron_schedule="0 2 * * *",
+    cron_schedule=NIGHTLY_CRON,
+    default_status=(
+        dg.DefaultScheduleStatus.RUNNING
+        if os.environ.get(NIGHTLY_VARIABLE)
+        else dg.DefaultScheduleStatus.STOPPED
+    ),
     description="Everything at scale nightly, at 02:00. Runs while the Dagster daemon does.",
 )

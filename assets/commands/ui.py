@@ -14,7 +14,13 @@ from pathlib import Path
 
 import click
 
-from assets.deployments import QUIET_ENVIRONMENT, Deployment, find_deployment, require_whole_registry
+from assets.deployments import (
+    NIGHTLY_VARIABLE,
+    QUIET_ENVIRONMENT,
+    Deployment,
+    find_deployment,
+    require_whole_registry,
+)
 from assets.errors import FoundryError
 from assets.instance import open_instance
 
@@ -25,9 +31,10 @@ STOP_TIMEOUT_S = 10.0
 POLL_S = 0.5
 
 
-def serve(*, port: int, mlflow_port: int, as_json: bool) -> bool:
+def serve(*, port: int, mlflow_port: int, as_json: bool, nightly: bool = False) -> bool:
     """Serve until Ctrl-C, or until a server ends by itself.
 
+    Args:    nightly: whether the schedule of the nightly run is on.
     Returns: whether it was Ctrl-C.
     Raises:  FoundryError: a port is taken, or a database is damaged.
     """
@@ -42,6 +49,8 @@ def serve(*, port: int, mlflow_port: int, as_json: bool) -> bool:
         click.echo(json.dumps(addresses))
     else:
         click.echo(f"Dagster {addresses['dagster']}\nMLflow  {addresses['mlflow']}\nCtrl-C ends both.")
+    if nightly:
+        os.environ[NIGHTLY_VARIABLE] = "1"
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     servers: dict[str, subprocess.Popen[bytes]] = {}
     try:

@@ -1,5 +1,8 @@
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from typing import Any
 
 import dagster as dg
@@ -149,3 +152,31 @@ def test_selections_are_parsed_as_on_dagster_s_command_line(definitions: dg.Defi
 
 def test_one_table_of_a_step_can_be_chosen(definitions: dg.Definitions) -> None:
     assert all(definitions.resolve_assets_def(step.assets[0]).can_subset for step in STEPS)
+
+
+def test_assets_have_owner_tags_freshness_and_automation(definitions: dg.Definitions) -> None:
+    specs = {spec.key.to_user_string(): spec for spec in definitions.resolve_all_asset_specs()}
+    labels, programs = specs["labels"], specs["programs"]
+    assert labels.owners == ["team:simfoundry"]
+    assert labels.tags["simfoundry/step"] == "labels"
+    assert labels.freshness_policy is not None
+    assert labels.automation_condition is not None
+    assert labels.automation_condition.get_label() == "eager"
+    assert programs.automation_condition is not None
+    assert "on_cron" in str(programs.automation_condition.get_label())
+
+
+def test_the_nightly_schedule_is_on_when_the_ui_was_asked_for_it() -> None:
+    script = "from assets.nightly import nightly_schedule; print(nightly_schedule.default_status.value)"
+    environments = ({}, {"SIMFOUNDRY_NIGHTLY": "1"})
+    found = [
+        subprocess.run(
+            [sys.executable, "-c", script],
+            env={**os.environ, **own},
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout.strip()
+        for own in environments
+    ]
+    assert found == ["STOPPED", "RUNNING"]
