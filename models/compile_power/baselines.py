@@ -67,8 +67,8 @@ def cycle_energy(hardware: Hardware) -> float:
 def block_energies(pair: Pair) -> Vector:
     """(blocks, categories + 1) energy of every block by category, and by its cycles, in arbitrary units."""
     energies = unit_energies(pair.hardware)
-    units = np.array([energies.get(name, 0.0) for name in CATEGORIES])
-    counted = pair.counts * units
+    units = np.array([energies.get(name, 0.0) for name in CATEGORIES], np.float64)
+    counted = pair.counts.astype(np.float64) * units
     shares = counted.sum(axis=1) / max(1e-12, counted.sum())
     return np.column_stack([counted, shares * pair.estimated_cycles * cycle_energy(pair.hardware)])
 

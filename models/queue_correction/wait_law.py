@@ -12,7 +12,7 @@ from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import gammaincinv, gammaln, xlogy
+from scipy import special
 
 from pipelines.network.compiled import compiled
 
@@ -51,7 +51,7 @@ def wait_quantile_s(
 def _gamma_table() -> Vector:
     """Quantiles of gamma distributions of mean 1. (shapes, levels)"""
     shapes, levels = np.exp(np.linspace(*_SHAPES)), np.linspace(*_LEVELS)
-    return gammaincinv(shapes[:, None], -np.expm1(-(levels**2))) / shapes[:, None]
+    return special.gammaincinv(shapes[:, None], -np.expm1(-(levels**2))) / shapes[:, None]
 
 
 @cache
@@ -70,7 +70,7 @@ def _one_server_table() -> Vector:
 
 def _one_server(used: float, levels: Vector) -> Vector:
     """Of one utilisation, a line of `_one_server_table`. (levels,)"""
-    arriving = _poisson(np.arange(_EXACT + 1), np.array(used))
+    arriving = _poisson(np.arange(_EXACT + 1.0), np.array(used))
     here = np.zeros(_EXACT + 1)  # probabilities of so many in the system
     here[0] = 1.0 - used
     for count in range(_EXACT):
@@ -79,7 +79,7 @@ def _one_server(used: float, levels: Vector) -> Vector:
     at_most = np.cumsum(here)[1:]
     left = 1.0 - np.arange(_STEPS) / _STEPS
     beyond = [
-        1.0 - _poisson(np.arange(k)[None], used * left[:, None]) @ at_most[k - 1 :: -1][:k]
+        1.0 - _poisson(np.arange(float(k))[None], used * left[:, None]) @ at_most[k - 1 :: -1][:k]
         for k in range(1, _EXACT + 1)
     ]
     more = np.concatenate(beyond) / used
@@ -89,13 +89,16 @@ def _one_server(used: float, levels: Vector) -> Vector:
     waits = np.interp(level_exponents, exponents, np.arange(count) / _STEPS)
     waits += np.maximum(0.0, level_exponents - exponents[-1]) / rate
     shape = np.array(3.0 / (1.0 + 2.0 * used))
-    gamma = gammaincinv(shape, -np.expm1(-level_exponents)) / shape
+    gamma = special.gammaincinv(shape, -np.expm1(-level_exponents)) / shape
     return np.divide(waits * 2.0 * (1.0 - used), gamma, out=np.ones_like(waits), where=gamma > 0)
 
 
 def _poisson(counts: Vector, means: Vector) -> Vector:
     """Poisson probabilities; the import of scipy.stats takes 1 s."""
-    return np.exp(xlogy(counts, means) - gammaln(counts + 1) - means)
+    # The stubs lack both functions.
+    log_power = special.xlogy(counts, means)  # pyright: ignore[reportAttributeAccessIssue]
+    log_factorial = special.gammaln(counts + 1)  # pyright: ignore[reportAttributeAccessIssue]
+    return np.exp(log_power - log_factorial - means)
 
 
 def _exponential_rate(used: float) -> float:

@@ -246,8 +246,8 @@ class _HardwareWork:
         fields: dict[str, Any] = self.cache.cached(
             _LABELS, key, lambda: self._made(row), dict, statuses=_status
         )
-        lists = {name: tuple(fields[name]) for name in ("layer_cycles", "layer_energy_nj")}
-        return AcceleratorLabelRow(**{**fields, **lists})
+        lists: dict[str, Any] = {name: tuple(fields[name]) for name in ("layer_cycles", "layer_energy_nj")}
+        return AcceleratorLabelRow(**(fields | lists))
 
     def _made(self, row: CompiledNetworkRow) -> dict[str, Any]:
         start = stopwatch()
@@ -316,6 +316,9 @@ def compiled_row(hardware: Hardware, drawn: tuple[str, str, int], group: str) ->
     family, scale, seed = drawn
     network = network_of(drawn_network(family, scale, seed, has_data=False), family)
     compiled_id = content_hash(VERSION, COMPILER_VERSION, hardware.accelerator_id, family, scale, seed)
+    columns: dict[str, Any] = block_columns(compile_network(network, hardware))
+    parts = parts_of(compiled_id, family, network.parameter_count)
+    columns |= {f"split_{name}": part for name, part in parts.items()}
     return CompiledNetworkRow(
         compiled_id=compiled_id,
         accelerator_id=hardware.accelerator_id,
@@ -326,11 +329,7 @@ def compiled_row(hardware: Hardware, drawn: tuple[str, str, int], group: str) ->
         parameter_count=network.parameter_count,
         status=OK,
         reason=None,
-        **block_columns(compile_network(network, hardware)),
-        **{
-            f"split_{name}": part
-            for name, part in parts_of(compiled_id, family, network.parameter_count).items()
-        },
+        **columns,
     )
 
 

@@ -205,7 +205,7 @@ class _Reader:
             raise AcceleratorError(f"operator of constants: {node.op_type} ({node.output[0]}); fold it first")
         if self._joins(node, dynamic):
             return
-        base = {
+        base: dict[str, Any] = {
             "name": node.name or node.output[0],
             "inputs": dynamic,
             "output": node.output[0],

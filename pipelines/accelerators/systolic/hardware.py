@@ -20,7 +20,7 @@ GENERATOR_VERSION = "1"
 """Raised by hand when the same parameters give other Verilog."""
 
 
-class Hardware(BaseModel):
+class Hardware(BaseModel, frozen=True):
     """A configuration of the accelerator; every field changes the RTL but the last two.
 
     Attributes:
@@ -39,7 +39,7 @@ class Hardware(BaseModel):
         memory_latency_cycles: of external memory. clock_period_ns: of power.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(extra="forbid")
 
     rows: Annotated[int, Field(ge=2, le=64)] = 4
     columns: Annotated[int, Field(ge=2, le=64)] = 4

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from onnx import TensorProto, helper
+from onnx import NodeProto, TensorProto, helper
 from onnx.reference import ReferenceEvaluator
 
 from pipelines.accelerators.errors import AcceleratorError
@@ -251,14 +251,14 @@ def host_layer(layer: Layer, operands: list[NDArray[Any]], opset: int) -> NDArra
     """A layer of the host, by ONNX's reference evaluator."""
     if layer.node is None:
         raise AcceleratorError(f"layer without an operator: {layer.name}")
-    evaluator = _evaluator(layer.node.SerializeToString(), opset)
+    evaluator: Any = _evaluator(layer.node.SerializeToString(), opset)
     feeds = dict(zip(layer.inputs, (o.astype(np.float32) for o in operands), strict=True))
     return np.asarray(evaluator.run(None, {**feeds, **layer.constants})[0])
 
 
 @lru_cache(maxsize=1024)
 def _evaluator(content: bytes, opset: int) -> ReferenceEvaluator:
-    node = helper.NodeProto.FromString(content)
+    node = NodeProto.FromString(content)
     inputs = [helper.make_tensor_value_info(n, TensorProto.UNDEFINED, None) for n in node.input if n]
     outputs = [helper.make_tensor_value_info(node.output[0], TensorProto.UNDEFINED, None)]
     graph = helper.make_graph([node], "layer", inputs, outputs)

@@ -93,7 +93,7 @@ def bench_verilog(hardware: Hardware, *, memory_bits: int, program_bits: int) ->
 
 
 def _library() -> str:
-    return files(__package__).joinpath("systolic.v").read_text(encoding="utf-8")
+    return files("pipelines.accelerators.systolic").joinpath("systolic.v").read_text(encoding="utf-8")
 
 
 def _range(width: int) -> str:
