@@ -19,7 +19,6 @@ from models.model_files import ModelFiles
 from models.regression import OUTPUT_LIMIT, Typicality, known_huber, network_arrays
 from models.tenset_mlp import PREDICTOR
 from models.tenset_mlp.features import FEATURE_SET, ProgramFacts, facts_of, features_of
-from models.tenset_mlp.profile import profiled_facts
 from models.training import Training
 
 
@@ -216,6 +215,8 @@ class TensetMlpPredictor:
                 self._facts[key] = facts_of(query.source, query.top)
             facts = self._facts[key]
             if self.card.level == "run":
+                from models.tenset_mlp.profile import profiled_facts  # loads the engines
+
                 facts = profiled_facts(facts, query, self.card.engine)
             return features_of(facts, query)
         except ValueError as error:  # every engine's refusal of bad input is one

@@ -1,19 +1,24 @@
 """Seconds of one prediction by predictor on ten PolyBench kernels, beside Table 4 of LLMulator.
 
-    python -m tests.benchmarks.predictor_latency FOLDER... [--size mini] [--type int] [--repeats 3]
+    python -m tests.benchmarks.predictor_latency FOLDER... [--size mini] [--repeats 3] [--processor]
 
 FOLDER holds a trained predictor (`simfoundry train NAME --out FOLDER`). Each kernel is asked alone under
 memory delays of 10 cycles; a first question loads code and is not counted. The time has everything that the
-level needs; the first row has the time of high-level synthesis alone, which levels hls and run contain.
+level needs; the first row has the time of high-level synthesis alone, which levels hls and run contain. With
+--processor it is processor time, for a machine with other load.
 """
 
 from __future__ import annotations
 
 import argparse
+import itertools
 import json
+import os
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -54,25 +59,42 @@ def kernel_queries(size: str, data_type: str) -> list[Query]:
     ]
 
 
-def median_s(work: Callable[[], Any], repeats: int) -> float:
+Clock = Callable[[], float]
+
+
+def processor_s() -> float:
+    """Processor time of this process and of the processes that it waited for."""
+    times = os.times()
+    return times.user + times.system + times.children_user + times.children_system
+
+
+def median_s(work: Callable[[], Any], repeats: int, clock: Clock) -> float:
     """Median time of several runs."""
     times: list[float] = []
     for _ in range(repeats):
-        started_s = time.perf_counter()
+        started_s = clock()
         work()
-        times.append(time.perf_counter() - started_s)
+        times.append(clock() - started_s)
     return median(times)
 
 
-def prediction_times_s(folder: Path, queries: Sequence[Query], repeats: int) -> tuple[str, list[float]]:
-    """Name of a predictor, and its time for every question, loaded anew each time."""
+def prediction_times_s(
+    folder: Path, queries: Sequence[Query], repeats: int, clock: Clock
+) -> tuple[str, list[float]]:
+    """Name of a predictor, and its time for every question.
+
+    Each question ends with a comment of its own, so that nothing is known of its source from before.
+    """
     name = read_model(folder)[0]
     spec = predictor_named(name)
-    spec.load(folder).predict([queries[0]])
-    times: list[float] = []
-    for query in queries:
-        predictors = iter([spec.load(folder) for _ in range(repeats)])
-        times.append(median_s(lambda q=query, p=predictors: next(p).predict([q]), repeats))
+    predictor = spec.load(folder)
+    numbers = itertools.count()
+
+    def ask(query: Query) -> None:
+        predictor.predict([replace(query, source=f"{query.source}\n// {next(numbers)}\n")])
+
+    ask(queries[0])
+    times = [median_s(partial(ask, query), repeats, clock) for query in queries]
     return f"{name} ({spec.task.level})", times
 
 
@@ -92,16 +114,18 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--size", default="mini")
     parser.add_argument("--type", dest="data_type", default="int")
     parser.add_argument("--repeats", type=int, default=3)
+    parser.add_argument("--processor", action="store_true", help="processor time in place of elapsed time")
     parser.add_argument("--json", type=Path)
     options = parser.parse_args(arguments)
     queries = kernel_queries(options.size, options.data_type)
+    clock: Clock = processor_s if options.processor else time.perf_counter
     times: dict[str, Sequence[float]] = {
         "high-level synthesis alone": [
-            median_s(lambda q=query: compile_query(q, ENGINE), options.repeats) for query in queries
+            median_s(lambda q=query: compile_query(q, ENGINE), options.repeats, clock) for query in queries
         ]
     }
     for folder in options.folders:
-        name, own = prediction_times_s(folder, queries, options.repeats)
+        name, own = prediction_times_s(folder, queries, options.repeats, clock)
         times[name] = own
     if options.json is not None:
         options.json.write_text(json.dumps(times, indent=1))
