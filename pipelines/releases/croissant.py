@@ -9,6 +9,8 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import pyarrow as pa
+
 from pipelines.releases.manifest import FileEntry, Manifest
 from pipelines.schemas import ColumnSpec, TableSpec, table_spec
 
@@ -55,7 +57,6 @@ _TYPES: Mapping[str, str] = {
     "int64": "sc:Integer",
     "double": "sc:Float",
     "bool": "sc:Boolean",
-    "list<item: string>": "sc:Text",
 }
 
 
@@ -118,14 +119,15 @@ def _records(spec: TableSpec) -> dict[str, Any]:
 
 
 def _field(spec: TableSpec, column: ColumnSpec) -> dict[str, Any]:
-    kind = str(column.arrow_type)
+    kind = column.arrow_type
+    is_list = pa.types.is_list(kind)
     return {
         "@type": "cr:Field",
         "@id": f"{spec.name}/{column.name}",
         "name": column.name,
         "description": column.description + (f" Unit: {column.unit}." if column.unit else ""),
-        "dataType": _TYPES[kind],
-        **({"repeated": True} if kind.startswith("list") else {}),
+        "dataType": _TYPES[str(kind.value_type) if is_list else str(kind)],
+        **({"repeated": True} if is_list else {}),
         "source": {"fileSet": {"@id": f"{spec.name}-files"}, "extract": {"column": column.name}},
     }
 
