@@ -91,6 +91,12 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder
 
 
+@pytest.fixture(scope="session")
+def kept_tables(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where `fill_tables` keeps what it made once, for the tests of a worker."""
+    return tmp_path_factory.mktemp("tables")
+
+
 def _code_dependencies(path: Path) -> set[str]:
     stages_of = yaml.safe_load(path.read_text())["stages"].values()
     return {d for s in stages_of for d in s["deps"] if not d.startswith("data/")}

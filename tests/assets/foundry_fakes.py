@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+from assets.settings import Settings, ignore_progress
+from assets.steps import STEPS
 from models.catalogue import PredictorSpec
 from pipelines.accelerators.dataset import AcceleratorGroup, AcceleratorTables
 from pipelines.fabric.dataset import FabricTables, PlacementGroup
@@ -480,3 +483,16 @@ def train(spec: PredictorSpec, data_dir: Path, options: Any, *, seed: int) -> An
         row_count=4,
     )
     return SimpleNamespace(leaderboard=[row], workloads=(), costs=None)
+
+
+def fill_tables(settings: Settings, kept: Path, *, without: Sequence[str] = ()) -> Settings:
+    """Make every table of the fixture `settings` but those of some steps; the first time only."""
+    folder, data_dir = kept / "-".join(("made", *without)), settings.deployment.data_dir
+    if not folder.exists():
+        for step in (s for s in STEPS if s.is_active(settings) and s.name not in without):
+            for partition in step.partitions(settings):
+                step.make(settings, partition, ignore_progress)
+        shutil.copytree(data_dir, folder)
+    elif not data_dir.exists():
+        shutil.copytree(folder, data_dir)
+    return settings

@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 import pytest
 import yaml
 from click.testing import CliRunner
-from foundry_fakes import FEW_OVERRIDES, make_network_flow, make_network_hop, make_network_run
+from foundry_fakes import FEW_OVERRIDES, fill_tables, make_network_flow, make_network_hop, make_network_run
 
 import pipelines.network.runs
 from assets import releasing
@@ -36,9 +36,9 @@ from assets.releasing import import_release, release_tables
 from assets.resources import FoundryResource, ProgressResource
 from assets.settings import Settings, ignore_progress
 from assets.step import StepSummary
-from assets.steps import STEPS, step_named
 from assets.steps import designs as designs_step
 from assets.steps import predictors as predictors_step
+from assets.steps import step_named
 from assets.steps.network import NetworkGroup, network_groups, require_groups
 from assets.steps.predictors import registry_store
 from assets.versions import record_stages
@@ -496,12 +496,8 @@ STALE = r"the network_runs of small-16 must be those of params\.yaml, got others
 
 
 @pytest.fixture
-def filled(settings: Settings, engines: Any) -> Settings:
-    for step in STEPS:
-        for partition in step.partitions(settings):
-            if step.is_active(settings) and step.name not in ("tenset_mlp", "promotions"):
-                step.make(settings, partition, ignore_progress)
-    return settings
+def filled(settings: Settings, engines: Any, kept_tables: Path) -> Settings:
+    return fill_tables(settings, kept_tables, without=("tenset_mlp", "promotions"))
 
 
 @pytest.fixture

@@ -2,11 +2,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 import pytest
-from foundry_fakes import make_check, make_design, make_edge, make_label, make_run
+from foundry_fakes import fill_tables, make_check, make_design, make_edge, make_label, make_run
 
 from assets.checks import (
     CheckedFile,
@@ -17,7 +18,7 @@ from assets.checks import (
     too_many_failures,
 )
 from assets.dagster_assets import rules_of
-from assets.settings import Settings, ignore_progress
+from assets.settings import Settings
 from assets.steps import STEPS, step_named
 from assets.steps.labels import unequal_cycles, unequal_runs, unknown_powers, unproven_labels
 from assets.steps.splits import split_leaks
@@ -30,12 +31,9 @@ SUITE = "stencil"
 
 
 @pytest.fixture
-def made(settings: Settings, engines: Any) -> Settings:
+def made(settings: Settings, engines: Any, kept_tables: Path) -> Settings:
     """Every table of every suite."""
-    for step in (s for s in STEPS if s.is_active(settings)):
-        for partition in step.partitions(settings):
-            step.make(settings, partition, ignore_progress)
-    return settings
+    return fill_tables(settings, kept_tables)
 
 
 def _rewritten(settings: Settings, table: str, rows: Sequence[Any], partition: str = SUITE) -> CheckedFile:
