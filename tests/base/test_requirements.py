@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 import sys
+import tomllib
 from importlib.metadata import packages_distributions
 from pathlib import Path
 
@@ -12,7 +13,7 @@ import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
-OURS = {"pipelines", "models", "assets", "conf", "tests"}
+OURS = {"pipelines", "models", "assets", "conf", "simfoundry", "tests"}
 
 
 def _requirements(path: Path) -> dict[str, Requirement]:
@@ -56,12 +57,18 @@ def test_requirement_files_name_no_index_and_no_place(repository: Path) -> None:
 def test_everything_imported_is_declared(repository: Path, declared: dict[str, Requirement]) -> None:
     known = packages_distributions()
     ours = OURS | {path.stem for path in (repository / "tests").rglob("*.py")}
+    project = tomllib.loads((repository / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    extras = {
+        canonicalize_name(Requirement(line).name)
+        for lines in project["optional-dependencies"].values()
+        for line in lines
+    }
     missing: set[str] = set()
-    for room in ("pipelines", "models", "assets", "tests"):
+    for room in ("pipelines", "models", "assets", "simfoundry", "tests"):
         for path in (repository / room).rglob("*.py"):
             for module in _top_level_imports(path) - ours - sys.stdlib_module_names:
-                owners = {canonicalize_name(d) for d in known.get(module, [])}
-                if not owners & set(declared):
+                owners = {canonicalize_name(d) for d in known.get(module, [module])}
+                if not owners & {*declared, *extras}:
                     missing.add(f"{path.relative_to(repository)} imports {module}")
     assert not sorted(missing), "declare in requirements.in, then make lock"
 

@@ -134,7 +134,7 @@ def predictors(folder: Path) -> list[Kind]:
 
     def answers() -> Any:
         predictor = TensetMlpPredictor.load(trained)
-        return predictor.card, {k: v.tolist() for k, v in predictor.network.state_dict().items()}
+        return predictor.card, {name: values.tolist() for name, values in predictor.arrays.items()}
 
     def outcome() -> Any:
         found = TENSET_MLP.train(data, options, seed=1)
