@@ -293,7 +293,7 @@ ACCELERATOR_POWER = Task(
         release="releases/accelerators-v1",
         split="random",
         parts=("test",),
-        minimum_programs=50,
+        minimum_programs=40,
     ),
     reference_set="models.gate:accelerator_reference",
 )
