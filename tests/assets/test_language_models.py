@@ -117,6 +117,8 @@ def test_usage_is_told_in_words() -> None:
 
 # ---- rows of before -------------------------------------------------------------------------------
 
+FEW = ("llm.count=2", "llm.attempts=3", "ast.count=4", "dataflow.count=4")
+
 
 class _Babbles:
     """A model whose replies are no programs; after `silent_after` prompts it gives none."""
@@ -142,18 +144,18 @@ def _asked(settings: Settings, model: _Babbles, monkeypatch: pytest.MonkeyPatch)
 
 
 def test_a_model_is_not_asked_for_the_rows_of_before(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    settings, model = _settings(tmp_path, "llm.count=2", "llm.attempts=3"), _Babbles()
+    settings, model = _settings(tmp_path, *FEW), _Babbles()
     first = _asked(settings, model, monkeypatch)
     assert model.prompts == 6
     assert (first.usage.asked, first.usage.prompt_tokens, first.usage.cost) == (6, 54, 3.0)
     assert set(first.rows) == set(_asked(settings, model, monkeypatch).rows)
     assert model.prompts == 6
-    _asked(_settings(tmp_path, "llm.count=2", "llm.attempts=3", "ast.seed=5"), model, monkeypatch)
+    _asked(_settings(tmp_path, *FEW, "ast.seed=5"), model, monkeypatch)
     assert model.prompts > 6
 
 
 def test_rows_of_a_release_stand_for_the_model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    overrides = ("llm.count=2", "llm.attempts=3")
+    overrides = FEW
     made = _asked(_settings(tmp_path / "one", *overrides), _Babbles(), monkeypatch)
     model, other = _Babbles(), _settings(tmp_path / "other", *overrides)
     monkeypatch.setattr(language_models, "provider_of", lambda *_: model)
@@ -164,7 +166,7 @@ def test_rows_of_a_release_stand_for_the_model(tmp_path: Path, monkeypatch: pyte
 
 
 def test_a_request_that_failed_is_asked_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    settings, model = _settings(tmp_path, "llm.count=2", "llm.attempts=3"), _Babbles(silent_after=5)
+    settings, model = _settings(tmp_path, *FEW), _Babbles(silent_after=5)
     made = _asked(settings, model, monkeypatch)
     assert [row.status for row in made.rows] == 5 * ["rejected"] + ["tool_error"]
     assert not remember_variants(settings, made.rows)

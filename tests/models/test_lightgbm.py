@@ -62,7 +62,7 @@ def test_tables_without_power_give_a_predictor_without_power(lasting_data_dir: P
 
 
 def test_a_compiled_question_has_the_features_of_its_rows(compiled_data_dir: Path) -> None:
-    designs = load_labelled_designs(compiled_data_dir, Selection())[::9]
+    designs = load_labelled_designs(compiled_data_dir, Selection())[::18]
     engine = engine_options(compiled_data_dir, designs)
     for level in ("hls", "run"):
         rows = table_features(compiled_data_dir, designs, level)
