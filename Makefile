@@ -12,7 +12,7 @@ PYTEST_WORKERS ?= 3
 SYSTEM ?= install
 BIN := .venv/bin
 # Files in the order of their names: by default those of few tests, which are the longest here, start last.
-PYTEST := $(BIN)/pytest -n $(PYTEST_WORKERS) --dist loadfile --no-loadscope-reorder --ignore=tests/benchmarks
+PYTEST := OMP_NUM_THREADS=1 $(BIN)/pytest -n $(PYTEST_WORKERS) --dist loadfile --no-loadscope-reorder --ignore=tests/benchmarks
 
 # Without this the wrapper of pyright asks its registry for a newer version at every start.
 export PYRIGHT_PYTHON_IGNORE_WARNINGS := 1
