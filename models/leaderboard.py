@@ -99,8 +99,8 @@ def _intervals(chosen: Sequence[Prediction], *, resamples: int, seed: int) -> di
     groups = [p.group for p in chosen]
     predicted = np.array([p.predicted for p in chosen])
     metrics = tuple(METRICS.values())
-    found = bootstrap_all(metrics, actual, predicted, groups, resamples=resamples, seed=seed)
-    intervals = dict(zip(METRICS, found, strict=True))
+    errors = bootstrap_all(metrics, actual, predicted, groups, resamples=resamples, seed=seed)
+    intervals = dict(zip(METRICS, errors, strict=True))
     if all(len(p.samples) >= PASSES for p in chosen):
         best = np.array([_nearest(p.actual, p.samples[:PASSES]) for p in chosen])
         (own,) = bootstrap_all([mape], actual, best, groups, resamples=resamples, seed=seed)

@@ -22,6 +22,10 @@ from torch.nn.functional import huber_loss
 from torch.utils.data import DataLoader, IterableDataset
 
 from models.base import log_level
+from models.catalogue import Trained
+from models.labelled import PARTS, LabelledDesign
+from models.leaderboard import Prediction
+from models.model_files import ModelFiles
 from models.regression import is_of_network
 
 CHECKPOINT_INTERVAL_S = 30.0
@@ -300,6 +304,50 @@ def known_huber(outputs: Tensor, targets: Tensor) -> Tensor:
     known = torch.isfinite(targets)
     losses = huber_loss(outputs, torch.where(known, targets, outputs.detach()), delta=1.0, reduction="none")
     return losses.sum() / known.sum().clamp(min=1)
+
+
+class LabelRegression(Training[Network]):
+    """Huber loss of scaled log targets over known labels. A batch is (inputs of the network, targets).
+
+    An error of a log target is a relative error of the target, which is what MAPE judges. Each target is
+    scaled to deviation 1, so none outweighs another by its range. Huber (delta 1) is quadratic for errors
+    that can be learned from and linear for a program that is nothing like the rest.
+    """
+
+    def loss(self, batch: tuple[Any, Tensor]) -> Tensor:
+        """Mean loss of a batch over known labels."""
+        inputs, targets = batch
+        return known_huber(self.network(inputs), targets)
+
+    def batch_size(self, batch: tuple[Any, Tensor]) -> int:
+        """Designs of a batch."""
+        return len(batch[1])
+
+
+def regression_outcome(
+    designs: Sequence[LabelledDesign],
+    fitted: Fit[Any],
+    files: ModelFiles,
+    predictions: Sequence[Prediction],
+    options: Any,
+) -> Trained:
+    """What a training gives whose network answers labels of designs.
+
+    Args: files: of the predictor. options: of training, with `split` and `bootstrap_resamples`.
+    """
+    return Trained(
+        files=files,
+        seen_groups=sorted({d.group for d in designs if d.part in ("train", "validation")}),
+        curves=fitted.curves,
+        summary={
+            "kept_epoch": float(fitted.epoch),
+            "parameter_count": float(sum(p.numel() for p in fitted.network.parameters())),
+            **{f"{part}_designs": float(sum(d.part == part for d in designs)) for part in PARTS},
+        },
+        predictions=predictions,
+        split=options.split,
+        resamples=options.bootstrap_resamples,
+    )
 
 
 def network_arrays(arrays: Mapping[str, NDArray[Any]]) -> dict[str, Tensor]:

@@ -207,9 +207,9 @@ def power_text(answer: Mapping[str, Any]) -> str:
         "shares": ", ".join(f"{name} {share:.0%}" for name, share in list(answer["shares"].items())[:6]),
     }
     if answer["measured"]:
-        found = answer["measured"]
+        label = answer["measured"]
         plain["measured"] = (
-            f"{found['power_mw']:.4g} mW, {found['energy_nj']:.4g} nJ, {found['cycles']:,} cycles"
+            f"{label['power_mw']:.4g} mW, {label['energy_nj']:.4g} nJ, {label['cycles']:,} cycles"
         )
     lines = [f"{name:<10} {text}" for name, text in plain.items()]
     layers = sorted(answer["layers"], key=lambda layer: -layer["energy_nj"])[:_LISTED]

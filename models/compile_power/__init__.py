@@ -1,9 +1,8 @@
 """Power and energy of a network on an accelerator from what compilers give: "Compilation tells energy".
 
-Belongs here: pairs of tables as graphs, encoders and their pre-training, the power model, baselines on the
-same
-rows. Does not: hardware, compilers and labels (`pipelines.accelerators`). Importing this package loads no
-learning framework.
+The package holds the graphs of compiled networks, the encoders and their pre-training, the power model, and
+baselines on the same rows. Hardware, compilers and labels are in `pipelines.accelerators`. Importing this
+package loads no learning framework.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The engine's own estimates as predictors: nothing is learned, every model has to beat them at its level.
 
-Belongs here: estimates of tables and of questions, by target. Does not: how they are computed
-(`pipelines.features`). Importing this package loads no learning framework.
+The package reads the estimates of tables and of questions by target; `pipelines.features` computes them.
+Importing this package loads no learning framework.
 """
 
 from __future__ import annotations

@@ -14,11 +14,11 @@ from models.gnnhls import TrainOptions
 from models.gnnhls.graphs import SUMMARY, DesignGraph, table_graphs, vocabulary_of
 from models.gnnhls.network import GraphNetwork, GraphTensors, joined
 from models.gnnhls.predictor import GraphPredictor, batches_of
-from models.labelled import PARTS, LabelledDesign, training_designs
+from models.labelled import LabelledDesign, training_designs
 from models.leaderboard import predictions_of
 from models.regression import TargetScale, Typicality
 from models.scheduled import engine_options
-from models.training import Fit, Training, fit, known_huber
+from models.training import Fit, LabelRegression, fit, regression_outcome
 
 Example = tuple[GraphTensors, Tensor]
 
@@ -60,19 +60,8 @@ def train(data: TrainingInput) -> Trained:
         engine=engine_options(folder, designs),
         loop_bounds=options.loop_bounds,
     )
-    return Trained(
-        files=predictor.files,
-        seen_groups=sorted({d.group for d in designs if d.part in ("train", "validation")}),
-        curves=fitted.curves,
-        summary={
-            "kept_epoch": float(fitted.epoch),
-            "parameter_count": float(sum(p.numel() for p in fitted.network.parameters())),
-            **{f"{part}_designs": float(sum(d.part == part for d in designs)) for part in PARTS},
-        },
-        predictions=predictions_of(designs, predictor.predict_graphs(graphs), predictor.targets),
-        split=options.split,
-        resamples=options.bootstrap_resamples,
-    )
+    predictions = predictions_of(designs, predictor.predict_graphs(graphs), predictor.targets)
+    return regression_outcome(designs, fitted, predictor.files, predictions, options)
 
 
 def fit_network(
@@ -97,10 +86,12 @@ def fit_network(
         places = torch.randperm(len(rows["train"]), generator=generator).tolist()
         return examples([rows["train"][place] for place in places])
 
-    def build() -> _Fit:
+    def build() -> LabelRegression[GraphNetwork]:
         network = GraphNetwork(**sizes)
         network.measure([graphs[row] for row in rows["train"]])
-        return _Fit(network, learning_rate=options.learning_rate, weight_decay=options.weight_decay)
+        return LabelRegression(
+            network, learning_rate=options.learning_rate, weight_decay=options.weight_decay
+        )
 
     return fit(
         build,
@@ -115,16 +106,3 @@ def fit_network(
         on_epoch=data.on_epoch,
         checkpoint=data.checkpoint,
     )
-
-
-class _Fit(Training[GraphNetwork]):
-    """Huber loss of scaled log targets."""
-
-    def loss(self, batch: Example) -> Tensor:
-        """Mean loss of a batch over known labels."""
-        graphs, targets = batch
-        return known_huber(self.network(graphs), targets)
-
-    def batch_size(self, batch: Example) -> int:
-        """Designs of a batch."""
-        return len(batch[1])

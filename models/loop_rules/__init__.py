@@ -1,8 +1,8 @@
 """Rules for loop nests in the style of Timeloop: iterations, reuse, and a cost per component.
 
-Belongs here: loop nests read from source, what the rules count of them, costs of components. Does not:
-scheduling, anything that high-level synthesis gives. A program that the rules do not describe gets the status
-"unsupported". Importing this package loads no learning framework.
+The package reads loop nests from source, counts iterations and accesses, and fits a cost per component. It
+uses no result of high-level synthesis. A program that the rules cannot describe has status "unsupported".
+Importing this package loads no learning framework.
 """
 
 from __future__ import annotations

@@ -238,7 +238,7 @@ class NumericPredictor:
         """Answers by target of prompts that are encoded. decoder: another one than the network's."""
         decoder = decoder or self.network.decoder
         metrics = [TARGETS.index(target) for target in targets]
-        found = search(decoder, memory, anchors, self._forms, beams=self.card.beams, metrics=metrics)
+        answers = search(decoder, memory, anchors, self._forms, beams=self.card.beams, metrics=metrics)
         return [
             {
                 target: widened(
@@ -247,7 +247,7 @@ class NumericPredictor:
                 for target, distribution in zip(targets, distributions, strict=True)
                 if target in self.card.targets
             }
-            for distributions, known in zip(found, estimates, strict=True)
+            for distributions, known in zip(answers, estimates, strict=True)
         ]
 
     def scale(self, target: str, estimates: Mapping[str, float]) -> float:

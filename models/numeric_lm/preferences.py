@@ -143,8 +143,8 @@ def preference_loss(
         keep: weight of the cross-entropy of the frozen model's answers to the other metrics.
     """
     memory = decoder.remember(batch.states, batch.mask)
-    found = answer_likelihoods(decoder, memory, batch.anchors, batch.answers, metric)
-    policy, reference = Likelihoods(*found.unbind(1)), Likelihoods(*batch.reference.unbind(1))
+    likelihoods = answer_likelihoods(decoder, memory, batch.anchors, batch.answers, metric)
+    policy, reference = Likelihoods(*likelihoods.unbind(1)), Likelihoods(*batch.reference.unbind(1))
     loss = dpo_loss(policy, reference, beta)
     if supervised:
         loss = loss - supervised * policy.chosen.mean()

@@ -10,8 +10,6 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from models.training import Training, known_huber
-
 
 class CostMlp(nn.Module):
     """Hidden layers of ReLU with dropout, and a linear layer onto the targets.
@@ -47,24 +45,6 @@ def untrained_network(
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         return CostMlp(feature_count, target_count, hidden_sizes, dropout)
-
-
-class TensetMlp(Training[CostMlp]):
-    """A CostMlp trained with Huber loss on normalised log targets.
-
-    An error in a log target is a relative error in the target, which is what MAPE judges. Each target is
-    scaled to deviation 1, so none outweighs another by its range. Huber (delta 1) is quadratic for the errors
-    one can learn from and linear for a kernel that is nothing like the rest.
-    """
-
-    def loss(self, batch: tuple[Tensor, Tensor]) -> Tensor:
-        """Mean Huber loss of a batch over known labels."""
-        features, targets = batch  # (batch, features), (batch, targets)
-        return known_huber(self.network(features), targets)
-
-    def batch_size(self, batch: tuple[Tensor, Tensor]) -> int:
-        """Designs of a batch."""
-        return len(batch[0])
 
 
 def arrays_of(network: CostMlp) -> dict[str, NDArray[np.float32]]:

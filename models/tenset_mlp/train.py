@@ -19,10 +19,10 @@ from models.scheduled import engine_options
 from models.tasks import DatasetError
 from models.tenset_mlp import TrainOptions
 from models.tenset_mlp.features import COMPACT, ProgramFacts, facts_of, features_of
-from models.tenset_mlp.network import CostMlp, TensetMlp, arrays_of, untrained_network
+from models.tenset_mlp.network import CostMlp, arrays_of, untrained_network
 from models.tenset_mlp.predictor import Matrix, ModelCard, TensetMlpPredictor, make_card
 from models.tenset_mlp.profile import with_profiles
-from models.training import Fit, fit
+from models.training import Fit, LabelRegression, fit
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -160,10 +160,12 @@ def fit_network(
         del epoch
         return (parts["train"][rows] for rows in order)
 
-    def build() -> TensetMlp:
+    def build() -> LabelRegression[CostMlp]:
         sizes = (len(card.features), len(card.targets), card.hidden_sizes, card.dropout)
         network = untrained_network(*sizes, data.seed)
-        return TensetMlp(network, learning_rate=options.learning_rate, weight_decay=options.weight_decay)
+        return LabelRegression(
+            network, learning_rate=options.learning_rate, weight_decay=options.weight_decay
+        )
 
     return fit(
         build,

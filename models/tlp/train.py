@@ -11,7 +11,7 @@ from torch import Tensor
 
 from models.base import PredictorError
 from models.catalogue import Trained, TrainingInput
-from models.labelled import PARTS, LabelledDesign, training_designs
+from models.labelled import LabelledDesign, training_designs
 from models.leaderboard import predictions_of
 from models.regression import TargetScale, Typicality
 from models.tasks import DatasetError
@@ -19,7 +19,7 @@ from models.tlp import TrainOptions
 from models.tlp.network import PrimitiveTransformer, SequenceTensors, padded
 from models.tlp.predictor import PrimitivePredictor, batches_by_length
 from models.tlp.primitives import SUMMARY, ProgramSequence, sequence_of
-from models.training import Fit, Training, fit, known_huber
+from models.training import Fit, LabelRegression, fit, regression_outcome
 
 Example = tuple[SequenceTensors, Tensor]
 
@@ -50,19 +50,8 @@ def train(data: TrainingInput) -> Trained:
     }
     fitted = fit_network(designs, sequences, scale, sizes, data)
     predictor = PrimitivePredictor(network=fitted.network, sizes=sizes, scale=scale, typicality=typicality)
-    return Trained(
-        files=predictor.files,
-        seen_groups=sorted({d.group for d in designs if d.part in ("train", "validation")}),
-        curves=fitted.curves,
-        summary={
-            "kept_epoch": float(fitted.epoch),
-            "parameter_count": float(sum(p.numel() for p in fitted.network.parameters())),
-            **{f"{part}_designs": float(sum(d.part == part for d in designs)) for part in PARTS},
-        },
-        predictions=predictions_of(designs, predictor.predict_sequences(sequences), predictor.targets),
-        split=options.split,
-        resamples=options.bootstrap_resamples,
-    )
+    predictions = predictions_of(designs, predictor.predict_sequences(sequences), predictor.targets)
+    return regression_outcome(designs, fitted, predictor.files, predictions, options)
 
 
 def _sequences(designs: Sequence[LabelledDesign], most: int) -> list[ProgramSequence]:
@@ -99,9 +88,11 @@ def fit_network(
         for place in torch.randperm(len(groups), generator=generator).tolist():
             yield example(groups[place])
 
-    def build() -> _Fit:
+    def build() -> LabelRegression[PrimitiveTransformer]:
         network = PrimitiveTransformer(**sizes)
-        return _Fit(network, learning_rate=options.learning_rate, weight_decay=options.weight_decay)
+        return LabelRegression(
+            network, learning_rate=options.learning_rate, weight_decay=options.weight_decay
+        )
 
     checked = batches_by_length(sequences, rows["validation"], options.batch_size)
     return fit(
@@ -117,16 +108,3 @@ def fit_network(
         on_epoch=data.on_epoch,
         checkpoint=data.checkpoint,
     )
-
-
-class _Fit(Training[PrimitiveTransformer]):
-    """Huber loss of scaled log targets."""
-
-    def loss(self, batch: Example) -> Tensor:
-        """Mean loss of a batch over known labels."""
-        sequences, targets = batch
-        return known_huber(self.network(sequences), targets)
-
-    def batch_size(self, batch: Example) -> int:
-        """Designs of a batch."""
-        return len(batch[1])

@@ -20,9 +20,10 @@ from models.model_files import model_bytes, read_model, write_folder
 from models.tasks import DatasetError
 from models.tenset_mlp import PREDICTOR, TrainOptions
 from models.tenset_mlp.features import facts_of, features_of
-from models.tenset_mlp.network import TensetMlp, arrays_of, untrained_network
+from models.tenset_mlp.network import arrays_of, untrained_network
 from models.tenset_mlp.predictor import TensetMlpPredictor, answer_of, array_shapes
 from models.tenset_mlp.train import matrices_of
+from models.training import LabelRegression
 from pipelines.schemas import SchemaError, read_table, table_spec, write_table
 
 
@@ -62,7 +63,7 @@ def test_model_overfits_one_batch() -> None:
     torch_random = torch.Generator().manual_seed(2)
     features = torch.randn(8, 6, generator=torch_random)
     targets = torch.randn(8, 3, generator=torch_random)
-    model = TensetMlp(untrained_network(6, 3, (64,), 0.0, seed=1), learning_rate=1e-2, weight_decay=0.0)
+    model = LabelRegression(untrained_network(6, 3, (64,), 0.0, seed=1), learning_rate=1e-2, weight_decay=0.0)
     optimizer = model.configure_optimizers()
     assert isinstance(optimizer, AdamW)
     for _ in range(200):
