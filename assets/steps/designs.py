@@ -95,6 +95,8 @@ class Synthesis(Group):
     timeout_s: Positive
     tools: Annotated[tuple[str, ...], some_of(SYNTHESIS_TOOLS)]
     fpga_fraction: Annotated[float, Field(ge=0, le=1)] = 1.0
+    other_libraries: tuple[str, ...] = ()
+    other_library_fraction: Annotated[float, Field(ge=0, le=1)] = 1.0
     placement_timeout_s: Positive
 
 
@@ -160,6 +162,8 @@ def label_options(settings: Settings) -> LabelOptions:
         synthesis_timeout_s=synthesis.timeout_s,
         synthesis_tools=synthesis.tools,
         fpga_fraction=synthesis.fpga_fraction,
+        other_libraries=tuple(find_liberty(name) for name in synthesis.other_libraries),
+        other_library_fraction=synthesis.other_library_fraction,
         placement_timeout_s=synthesis.placement_timeout_s,
         **labelling.model_dump(exclude={"tools"}),
     )

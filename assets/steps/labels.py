@@ -19,6 +19,7 @@ from pipelines.labelling import (
     cross_check_designs,
     label_designs,
     label_fpga,
+    label_in_libraries,
     place_designs,
 )
 from pipelines.schemas import DRAWN, OK, TOOL_ERROR, table_spec
@@ -31,9 +32,10 @@ def make_labels(settings: Settings, partition: str, listen: Listener) -> Output:
     tables = label_designs(programs, designs, context=context, on_progress=listen)
     placed = place_designs(programs, designs, tables.labels, context=context, on_progress=listen)
     fpga = label_fpga(programs, designs, tables.labels, context=context, on_progress=listen)
+    elsewhere = label_in_libraries(programs, designs, tables.labels, context=context, on_progress=listen)
     checks = cross_check_designs(programs, designs, tables, context=context, on_progress=listen)
     rows = {
-        "labels": [*tables.labels, *fpga, *placed],
+        "labels": [*tables.labels, *fpga, *elsewhere, *placed],
         "runs": tables.runs,
         "inputs": tables.inputs,
         "loop_runs": tables.loop_runs,

@@ -35,6 +35,7 @@ from pipelines.labelling.label import (
 )
 from pipelines.labelling.loops import loop_counts
 from pipelines.labelling.options import SLOTTED, LabelContext, LabelOptions, ToolContext, liberty_name
+from pipelines.labelling.other_libraries import label_in_libraries
 from pipelines.labelling.synthesis import SYNTHESIS_TOOLS, LabelTables
 
 __all__ = [
@@ -62,6 +63,7 @@ __all__ = [
     "label_design",
     "label_designs",
     "label_fpga",
+    "label_in_libraries",
     "labels_version",
     "liberty_name",
     "loop_counts",

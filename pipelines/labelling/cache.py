@@ -27,6 +27,7 @@ from pipelines.labelling.external_tools import external_tool
 from pipelines.labelling.fpga import FPGA_KIND, fpga_key
 from pipelines.labelling.loops import LoopCount
 from pipelines.labelling.options import LabelContext
+from pipelines.labelling.other_libraries import in_library, library_tool
 from pipelines.labelling.runs import PowerFigures, RunResult, fails_label, is_audited_run, run_key
 from pipelines.labelling.synthesis import (
     SYNTHESIS_TOOL,
@@ -151,6 +152,10 @@ class LabelCache:
         return self.cache.keep(KIND, self._key(program, designs), asdict(labels), *labels.statuses)
 
 
+_ELSEWHERE = ("workers", "slots", "fpga_fraction", "other_libraries", "other_library_fraction")
+"""Options that the labels of the project's own synthesis do not depend on."""
+
+
 def label_cache(designs: Sequence[DesignRow], context: LabelContext) -> LabelCache:
     """The entries that hold for a target, options, and the present versions of the tools of the designs.
 
@@ -164,7 +169,7 @@ def label_cache(designs: Sequence[DesignRow], context: LabelContext) -> LabelCac
     shared_key = content_hash(
         versions,
         [target.liberty.stem, liberty_hash(target.liberty), target.clock_period_ns],
-        {name: value for name, value in options.items() if name not in ("workers", "slots")},
+        {name: value for name, value in options.items() if name not in _ELSEWHERE},
         [column for row in (LabelRow, RunRow, InputRow, LoopRunRow) for column in row.__dataclass_fields__],
     )
     return LabelCache(cache=context.cache, shared_key=shared_key)
@@ -308,10 +313,14 @@ class _Import:
         rows, other = self.rows, self.report.other
         synthesised = [label for label in rows.labels if label.tool == SYNTHESIS_TOOL]
         fpga = [label for label in rows.labels if label.tool == XILINX_TOOL]
-        placed_count = len(rows.labels) - len(synthesised) - len(fpga)
+        others = {library_tool(c): c for c in self._other_libraries()}
+        elsewhere = [label for label in rows.labels if label.tool in others]
+        placed_count = len(rows.labels) - len(synthesised) - len(fpga) - len(elsewhere)
         if placed_count:
             other["labels of other tools of logic synthesis"] += placed_count
         self._import_fpga(fpga)
+        for label in elsewhere:
+            self._import_in_library(label, others[label.tool])
         labels = {label.design_id: label for label in synthesised}
         for design in rows.designs:
             label = labels.get(design.design_id)
@@ -398,6 +407,17 @@ class _Import:
                 key = fpga_key(design, self.context.options)
                 name = f"FPGA label {label.design_id}"
                 self._put(FPGA_KIND, key, _columns(label, LabelFigures), name)
+
+    def _other_libraries(self) -> list[LabelContext]:
+        return [in_library(self.context, liberty) for liberty in self.context.options.other_libraries]
+
+    def _import_in_library(self, label: LabelRow, context: LabelContext) -> None:
+        design = next((d for d in self.rows.designs if d.design_id == label.design_id), None)
+        if design is None or label.status == TOOL_ERROR or label.tool_version != synthesis_version():
+            self.report.other["labels in other libraries that failed, or of another version"] += 1
+            return
+        key = synthesis_key(design, context.target, context.options)
+        self._put("synthesis", key, _columns(label, LabelFigures), f"{label.tool} label {label.design_id}")
 
     def _import_cross_checks(self) -> None:
         """The checks of each run of the sample, all of which one entry holds."""

@@ -44,6 +44,8 @@ class LabelOptions:
         tool_timeout_s: processor time of each process of another high-level synthesis tool.
         synthesis_tools: of `SYNTHESIS_TOOLS`; the first one is always used.
         fpga_fraction: of the designs, those that `synth_xilinx` maps, when it is one of the tools.
+        other_libraries: liberty files in whose cells designs are mapped too, in rows of their own.
+        other_library_fraction: of the designs, those that are.
         placement_timeout_s: processor time of each process of SiliconCompiler, each design.
         power: whether the mapped netlist of each design is simulated too, for power and as a check.
         glitches: whether its gates have delays then.
@@ -65,6 +67,8 @@ class LabelOptions:
     tool_timeout_s: float = 600.0
     synthesis_tools: tuple[str, ...] = ("pyosys",)
     fpga_fraction: float = 1.0
+    other_libraries: tuple[Path, ...] = ()
+    other_library_fraction: float = 1.0
     placement_timeout_s: float = 3600.0
     power: bool = True
     glitches: bool = True
