@@ -37,7 +37,7 @@ from pipelines.tools import stopwatch
 from pipelines.workers import Outcome, ProgressCallback, run_all
 
 STEP, _LABELS, _STATIC = "accelerators", "accelerator_labels", "accelerator_synthesis"
-VERSION = "1"
+VERSION = "2"
 """Raised by hand when drawn hardware or the rows of the same network change."""
 _SMALL_SCALES = ("tiny", "small")
 _TRAIN_PARAMETERS = 700
@@ -120,7 +120,7 @@ def small_default() -> Hardware:
 
 
 def _draw(generator: Random, *, is_small: bool) -> dict[str, Any]:
-    sides = (2, 2, 3, 4) if is_small else (2, 4, 8, 16, 32)
+    sides = (2, 2, 3, 4, 4, 6, 8, 8, 16) if is_small else (2, 4, 8, 16, 32)
     rows, columns = generator.choice(sides), generator.choice(sides)
     return {
         "rows": rows,
@@ -131,9 +131,11 @@ def _draw(generator: Random, *, is_small: bool) -> dict[str, Any]:
         "weight_buffers": generator.choice((1, 2)),
         "input_bits": generator.choice((4, 6, 8, 8)),
         "accumulator_bits": generator.choice((16, 20, 24) if is_small else (20, 24, 32)),
-        "scratchpad_rows": generator.choice((32, 64, 128) if is_small else (256, 1024, 4096, 16384)),
+        "scratchpad_rows": generator.choice(
+            (32, 64, 128, 256, 1024) if is_small else (256, 1024, 4096, 16384)
+        ),
         "scratchpad_banks": generator.choice((1, 2, 4)),
-        "accumulator_rows": generator.choice((16, 32, 64) if is_small else (64, 256, 1024)),
+        "accumulator_rows": generator.choice((16, 32, 64, 128, 512) if is_small else (64, 256, 1024)),
         "accumulator_banks": generator.choice((1, 2)),
         "load_queue": generator.choice((2, 4, 8)),
         "execute_queue": generator.choice((2, 4, 8)),

@@ -31,9 +31,11 @@ from pipelines.synthesis import (
     synthesize_design,
 )
 
-VERSION = "1"
+VERSION = "2"
 """Raised by hand when the same hardware and network give other labels."""
 _TIMEOUT_S = 1800.0
+_ELEMENT, _FLAT_ELEMENTS = "element", 16
+"""Meshes of more elements are mapped element by element."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,7 +101,8 @@ class Labeller:
 
     Attributes:
         folder: of working files and engines. glitches: whether gates have delays.
-        memories: model of on-chip memories.
+        memories: model of on-chip memories. by_element: whether each kind of element is mapped once; None
+            does so in meshes of more than 16.
     """
 
     hardware: Hardware
@@ -107,6 +110,7 @@ class Labeller:
     folder: Path
     glitches: bool = True
     memories: MemoryModel = field(default_factory=MemoryModel)
+    by_element: bool | None = None
     synthesis: SynthesisResult = field(init=False)
     bench: Bench = field(init=False)
     _parts: tuple[Liberty, Netlist, Timing, EncodedNetlist] = field(init=False)
@@ -117,7 +121,12 @@ class Labeller:
         folder = self.folder / f"synthesis-{self.hardware.accelerator_id[:16]}"
         verilog = core_verilog(self.hardware)
         self.synthesis = synthesize_design(
-            verilog, top=CORE, target=target, folder=folder, timeout_s=_TIMEOUT_S
+            verilog,
+            top=CORE,
+            target=target,
+            folder=folder,
+            timeout_s=_TIMEOUT_S,
+            repeated=_ELEMENT if self.is_hierarchical else None,
         )
         if self.synthesis.netlist is not None:
             liberty = load_liberty(self.liberty_path)
@@ -125,6 +134,12 @@ class Labeller:
             encoded = encode_netlist(self.synthesis.netlist, liberty, timing)
             self._parts = (liberty, self.synthesis.netlist, timing, encoded)
             self.bench = Bench(self.hardware, self.folder / "simulators")
+
+    @property
+    def is_hierarchical(self) -> bool:
+        """Whether each kind of element is mapped once, for all its instances."""
+        elements = self.hardware.rows * self.hardware.columns
+        return elements > _FLAT_ELEMENTS if self.by_element is None else self.by_element
 
     @property
     def memory_area_um2(self) -> float:

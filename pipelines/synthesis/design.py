@@ -115,7 +115,13 @@ def _measure(content: bytes, top: str, liberty: Liberty, start: float) -> Synthe
 
 
 def synthesize_design(
-    verilog: str, *, top: str, target: Target, folder: Path, timeout_s: float = 300
+    verilog: str,
+    *,
+    top: str,
+    target: Target,
+    folder: Path,
+    timeout_s: float = 300,
+    repeated: str | None = None,
 ) -> SynthesisResult:
     """Synthesise a design to standard cells in one fresh process, and time its longest path.
 
@@ -125,11 +131,13 @@ def synthesize_design(
         target: library and clock period.
         folder: working folder of the tool, emptied first; it keeps the log and the mapped netlist.
         timeout_s: limit of the tool's processor time in seconds.
+        repeated: name of a module with many instances, each variant of which is mapped once, for paths of
+            half a clock period; None maps the design as a whole.
     Returns: the figures, or status timeout or tool_error with the reason.
     Raises:  SynthesisError: the top is not an identifier, or the library cannot be read.
     """
     start = stopwatch()
-    commands = yosys.commands(top)
+    commands = yosys.commands(top, repeated=repeated, delay_ns=target.clock_period_ns / 2)
     liberty = load_liberty(target.liberty)
     try:
         (content,) = run_yosys(

@@ -103,13 +103,24 @@ def read_commands(top: str) -> tuple[str, ...]:
     return (f"read_verilog -sv {VERILOG_FILE}", f"hierarchy -check -top {top}")
 
 
-def commands(top: str) -> tuple[str, ...]:
+def commands(top: str, *, repeated: str | None = None, delay_ns: float = 0.0) -> tuple[str, ...]:
     """The yosys commands of one design.
 
-    Args:   top: name of the top module.
-    Raises: SynthesisError: the name is not a plain Verilog identifier.
+    Args:   top: name of the top module. repeated: name of a module, each variant of which is mapped once, for
+            paths of at most `delay_ns`; instances are dissolved afterwards.
+    Raises: SynthesisError: a name is not a plain Verilog identifier.
     """
-    return (*read_commands(top), *_COARSE, *_MAPPING)
+    if repeated is None:
+        return (*read_commands(top), *_COARSE, *_MAPPING)
+    if not _IDENTIFIER.fullmatch(repeated):
+        raise SynthesisError(f"not a Verilog identifier [A-Za-z_][A-Za-z0-9_$]*: {repeated!r}")
+    chosen, flatten = f"*\\{repeated} {repeated}", "flatten -noscopeinfo"
+    place, abc = _COARSE.index(flatten), next(c for c in _MAPPING if c.startswith("abc "))
+    constrained = abc.replace("map,-B,0.9", f"map,-B,0.9,-D,{1000 * delay_ns:.0f}")
+    steps = (*_COARSE[:place], f"setattr -mod -set keep_hierarchy 1 {chosen}", *_COARSE[place:], *_MAPPING)
+    mapped = (f"{constrained} {chosen}", f"{abc} {top}", "setattr -mod -unset keep_hierarchy *", flatten)
+    at = steps.index(abc)
+    return (*read_commands(top), *steps[:at], *mapped, *steps[at + 1 :])
 
 
 def constraints(driving_cell: str | None) -> str:

@@ -107,3 +107,13 @@ def test_read_hardware_rejects_unknown_keys_and_wrong_values(tmp_path: Path) -> 
         read_hardware(file)
     with pytest.raises(AcceleratorError, match="cannot read the hardware"):
         read_hardware(tmp_path / "none.yaml")
+
+
+def test_rows_beyond_256_are_addressed(tmp_path: Path) -> None:
+    hardware = Hardware(
+        rows=2, columns=2, dataflow="both", scratchpad_rows=1024, accumulator_rows=1024, accumulator_banks=2
+    )
+    bench = Bench(hardware, tmp_path)
+    integer = quantise(network_of(drawn_network("mlp", "tiny", 3), "mlp"), hardware)
+    for flow in hardware.flows():
+        assert all(run.is_equal for run in run_network(bench, integer, flow=flow, is_traced=False))

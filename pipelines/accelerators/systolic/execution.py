@@ -25,8 +25,8 @@ from pipelines.accelerators.systolic.verilog import BENCH, bench_verilog, core_i
 from pipelines.rtlreuse import Simulator, build_reuse, words_of
 
 Words = NDArray[np.uint64]
-MEMORY_BITS, PROGRAM_BITS = 15, 15
-"""External memory of the bench: 256 KiB; commands: 32,768."""
+MEMORY_BITS, PROGRAM_BITS = 16, 16
+"""External memory of the bench: 512 KiB; commands: 65,536."""
 _CHUNK = 4096
 _CYCLE_LIMIT = 4_000_000
 _WORD = 64

@@ -16,7 +16,7 @@ from pipelines.identity import content_hash
 Dataflow = Literal["weight", "output", "both"]
 Activation = Literal["none", "relu", "clip"]
 _Power = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 8192, 16384, 32768, 65536)
-GENERATOR_VERSION = "1"
+GENERATOR_VERSION = "2"
 """Raised by hand when the same parameters give other Verilog."""
 
 

@@ -40,13 +40,15 @@ module command_queue #(parameter WIDTH = 64, DEPTH = 2) (
 endmodule
 
 // Weight stationary: b is shifted down while `shift`, sums pass down. Output stationary: both operands pass,
-// the sum stays until `drain` shifts it down. `tag` marks the first row behind new weights.
-module element #(parameter IN = 8, ACC = 32, WS = 1, OS = 0, SHADOW = 1, REG_A = 1, REG_B = 1, REG_P = 1) (
+// the sum stays until `drain` shifts it down. `tag` marks the first row behind new weights. ABOVE, BELOW: bits that sums
+// need, 0 in the first row.
+module element #(parameter IN = 8, ACC = 32, WS = 1, OS = 0, SHADOW = 1, REG_A = 1, REG_B = 1, REG_P = 1,
+                 ABOVE = ACC, BELOW = ACC) (
   input clk, input rst, input os, input shift, input drain,
   input tag_in, output tag_out,
   input signed [IN-1:0] a_in, output signed [IN-1:0] a_out,
   input signed [IN-1:0] b_in, output signed [IN-1:0] b_out,
-  input signed [ACC-1:0] p_in, output signed [ACC-1:0] p_out);
+  input signed [(ABOVE ? ABOVE : 1)-1:0] p_in, output signed [BELOW-1:0] p_out);
   wire mode = WS && OS ? os : OS != 0;
   reg signed [IN-1:0] b_reg;
   always @(posedge clk) if (mode || shift) b_reg <= b_in;
@@ -76,12 +78,13 @@ module element #(parameter IN = 8, ACC = 32, WS = 1, OS = 0, SHADOW = 1, REG_A =
   endgenerate
   wire signed [IN-1:0] factor = mode ? b_in : weight;
   wire signed [2*IN-1:0] product = a_in * factor;
-  reg signed [ACC-1:0] p_reg;
-  wire signed [ACC-1:0] base = mode ? p_reg : p_in;
-  wire signed [ACC-1:0] total = base + product;
+  reg signed [BELOW-1:0] p_reg;
+  wire signed [BELOW-1:0] above = ABOVE ? p_in : 0;
+  wire signed [BELOW-1:0] base = mode ? p_reg : above;
+  wire signed [BELOW-1:0] total = base + product;
   always @(posedge clk)
     if (rst && OS) p_reg <= 0;
-    else p_reg <= mode && drain ? p_in : total;
+    else p_reg <= mode && drain ? above : total;
   assign p_out = mode || REG_P ? p_reg : total;
 endmodule
 
@@ -89,6 +92,10 @@ module mesh #(parameter IN = 8, ACC = 32, ROWS = 4, COLS = 4, TILE_ROWS = 1, TIL
               WS = 1, OS = 0, SHADOW = 1) (
   input clk, input rst, input os, input shift, input drain, input tag,
   input [ROWS*IN-1:0] a, input [COLS*IN-1:0] b, output [COLS*ACC-1:0] p);
+  // Bits of a sum of products of that many rows.
+  function integer sum_bits(input integer rows);
+    sum_bits = 2 * IN + $clog2(rows) < ACC ? 2 * IN + $clog2(rows) : ACC;
+  endfunction
   wire mode = WS && OS ? os : OS != 0;
   wire [ROWS*(COLS+1)*IN-1:0] a_net;
   wire [ROWS*(COLS+1)-1:0] tag_net;
@@ -101,14 +108,18 @@ module mesh #(parameter IN = 8, ACC = 32, ROWS = 4, COLS = 4, TILE_ROWS = 1, TIL
         .clk(clk), .in({tag, a[r*IN +: IN]}),
         .out({tag_net[r*(COLS+1)], a_net[r*(COLS+1)*IN +: IN]}));
       for (c = 0; c < COLS; c = c + 1) begin : column
-        element #(.IN(IN), .ACC(ACC), .WS(WS), .OS(OS), .SHADOW(SHADOW),
-                  .REG_A((c + 1) % TILE_COLS == 0), .REG_B((r + 1) % TILE_ROWS == 0),
+        localparam ABOVE = r == 0 ? 0 : OS ? ACC : sum_bits(r);
+        localparam BELOW = OS ? ACC : sum_bits(r + 1);
+        wire signed [BELOW-1:0] below;
+        assign p_net[((r+1)*COLS+c)*ACC +: ACC] = {{ACC{below[BELOW-1]}}, below};
+        element #(.IN(IN), .ACC(ACC), .WS(WS), .OS(OS), .SHADOW(SHADOW), .ABOVE(ABOVE), .BELOW(BELOW),
+                  .REG_A((c + 1) % TILE_COLS == 0 && c + 1 < COLS), .REG_B((r + 1) % TILE_ROWS == 0 && r + 1 < ROWS),
                   .REG_P((r + 1) % TILE_ROWS == 0)) pe (
           .clk(clk), .rst(rst), .os(os), .shift(shift), .drain(drain),
           .tag_in(tag_net[r*(COLS+1)+c]), .tag_out(tag_net[r*(COLS+1)+c+1]),
           .a_in(a_net[(r*(COLS+1)+c)*IN +: IN]), .a_out(a_net[(r*(COLS+1)+c+1)*IN +: IN]),
           .b_in(b_net[(r*COLS+c)*IN +: IN]), .b_out(b_net[((r+1)*COLS+c)*IN +: IN]),
-          .p_in(p_net[(r*COLS+c)*ACC +: ACC]), .p_out(p_net[((r+1)*COLS+c)*ACC +: ACC]));
+          .p_in(p_net[(r*COLS+c)*ACC +: (ABOVE ? ABOVE : 1)]), .p_out(below));
       end
     end
     for (c = 0; c < COLS; c = c + 1) begin : edge_column
@@ -250,9 +261,9 @@ module execute_unit #(parameter IN = 8, ACC = 32, ROWS = 4, COLS = 4, TILE_ROWS 
     if (rst) pipe <= 0;
     else pipe <= {pipe, entry};
   wire [7:0] drain_row = ROWS - 1 - count;
+  wire [AA-1:0] drain_addr = c_addr + drain_row;
   wire drain_valid = draining && drain_row < b_rows;
-  wire [ENTRY-1:0] drained = {push_store && drain_row == 0, accumulate, drain_valid,
-                              c_addr + drain_row[AA-1:0]};
+  wire [ENTRY-1:0] drained = {push_store && drain_row == 0, accumulate, drain_valid, drain_addr};
   wire [ENTRY-1:0] result = mode ? drained : pipe[LATENCY*ENTRY-1 -: ENTRY];
   assign acc_re = result[AA] && result[AA+1];
   assign acc_raddr = result[AA-1:0];
@@ -298,7 +309,7 @@ module execute_unit #(parameter IN = 8, ACC = 32, ROWS = 4, COLS = 4, TILE_ROWS 
   assign re_a = feeding && !second;
   assign addr_a = a_addr;
   assign re_b = (feeding && mode && (!conflict || second)) || (shifting && back < b_rows);
-  assign addr_b = shifting ? b_addr + back[SA-1:0] : b_addr;
+  assign addr_b = shifting ? b_addr + back : b_addr;
   wire hop = feeding && (!conflict || second);
   wire feed_ends = hop && count + 8'd1 == rows;
   assign give_load = feed_ends && push_load;
