@@ -124,6 +124,7 @@ def unused_groups(tables: Mapping[str, Sequence[str]]) -> tuple[str, ...]:
 
 _GROUPS = {
     "accelerators": "accelerators",
+    "fixed": "fixed_networks",
     "network": "network_runs",
     "placements": "placements",
     "pragmas": "pragma_designs",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from random import Random
 from typing import Any
 
@@ -231,3 +232,92 @@ def drawn_network(family: str, scale: str, seed: int, *, has_data: bool = True) 
     builder = Builder(seed=seed, has_data=has_data)
     output, shape = FAMILIES[family](builder, Random(f"{family} {scale} {seed}"), SCALES.index(scale))  # noqa: S311
     return builder.model(f"{family}_{scale}_{seed}", shape, output)
+
+
+# ---- networks that are unrolled in space -----------------------------------------------------------
+
+
+def _fixed_mlp(b: Builder, draw: Random) -> tuple[str, list[int]]:
+    widths = [draw.randint(3, 16), *(draw.randint(3, 12) for _ in range(draw.randint(1, 3)))]
+    x = "x"
+    for place, sizes in enumerate(pairwise(widths)):
+        x = b.dense(x, sizes)
+        if place < len(widths) - 2:
+            x = b.add("Relu", x)
+    return x, [1, widths[0]]
+
+
+def _fixed_image(draw: Random) -> tuple[int, int, int]:
+    return draw.choice((3, 4)), draw.choice((1, 1, 2)), draw.choice((1, 2))
+
+
+def _fixed_cnn(b: Builder, draw: Random) -> tuple[str, list[int]]:
+    size, channels, width = draw.choice((4, 5)), 1, draw.choice((1, 2))
+    shape = [1, channels, size, size]
+    x = b.add("Relu", b.conv("x", (channels, width), kernel=draw.choice((1, 3))))
+    if size == 4 and draw.random() < 0.6:
+        x, size = b.add("MaxPool", x, kernel_shape=[2, 2], strides=[2, 2]), size // 2
+    if size < 4 and draw.random() < 0.5:
+        x = b.add("Relu", b.conv(x, (width, width), kernel=1))
+    return b.dense(b.add("Flatten", x), (width * size * size, draw.randint(2, 4))), shape
+
+
+def _fixed_resnet(b: Builder, draw: Random) -> tuple[str, list[int]]:
+    size, channels, width = _fixed_image(draw)
+    x = b.add("Relu", b.conv("x", (channels, width), kernel=1))
+    y = b.add("Relu", b.conv(x, (width, width), kernel=3 if width == 1 else 1))
+    x = b.add(
+        "Relu", b.add("Add", b.conv(y, (width, width), kernel=draw.choice((1, 3)) if size == 3 else 1), x)
+    )
+    x = b.add("Flatten", b.add("GlobalAveragePool", x) if draw.random() < 0.5 else x)
+    return b.dense(
+        x, (width if b.nodes[-2].op_type == "GlobalAveragePool" else width * size * size, draw.randint(2, 4))
+    ), [1, channels, size, size]
+
+
+def _fixed_mobilenet(b: Builder, draw: Random) -> tuple[str, list[int]]:
+    size, channels, width = _fixed_image(draw)
+    expanded = width * draw.choice((1, 2))
+    x = b.add("Relu", b.conv("x", (channels, width), kernel=1))
+    y = b.add("Relu", b.conv(x, (width, expanded), kernel=1))
+    y = b.add("Relu", b.conv(y, (expanded, expanded), groups=expanded, stride=draw.choice((1, 2))))
+    x = b.conv(y, (expanded, width), kernel=1)
+    x = b.add("Flatten", b.add("GlobalAveragePool", x))
+    return b.dense(x, (width, draw.randint(2, 4))), [1, channels, size, size]
+
+
+def _fixed_rnn(b: Builder, draw: Random) -> tuple[str, list[int]]:
+    steps, inputs, hidden = draw.randint(2, 4), draw.randint(2, 4), draw.randint(2, 6)
+    own, back, bias = (
+        b.weight(inputs, hidden, fan_in=inputs),
+        b.weight(hidden, hidden, fan_in=hidden),
+        b.weight(hidden),
+    )
+    state = ""
+    for step in range(steps):
+        places = [b.constant([place], np.int64) for place in (step * inputs, (step + 1) * inputs, 1)]
+        x = b.add("Add", b.add("MatMul", b.add("Slice", "x", *places), own), bias)
+        state = b.add("Relu", b.add("Add", x, b.add("MatMul", state, back)) if state else x)
+    return b.dense(state, (hidden, draw.randint(2, 4))), [1, steps * inputs]
+
+
+FIXED_FAMILIES: Mapping[str, Callable[[Builder, Random], tuple[str, list[int]]]] = {
+    "mlp": _fixed_mlp,
+    "cnn": _fixed_cnn,
+    "resnet": _fixed_resnet,
+    "mobilenet": _fixed_mobilenet,
+    "rnn": _fixed_rnn,
+}
+"""Networks so small that every product has its own adders; the recurrent one is unrolled over its steps."""
+
+
+def drawn_fixed_network(family: str, seed: int) -> onnx.ModelProto:
+    """A small network of a family of `FIXED_FAMILIES`; the same arguments give the same model.
+
+    Raises: AcceleratorError: unknown family.
+    """
+    if family not in FIXED_FAMILIES:
+        raise AcceleratorError(f"unknown family: {family}; accepted: {', '.join(FIXED_FAMILIES)}")
+    builder = Builder(seed=seed)
+    output, shape = FIXED_FAMILIES[family](builder, Random(f"fixed {family} {seed}"))  # noqa: S311
+    return builder.model(f"fixed_{family}_{seed}", shape, output)

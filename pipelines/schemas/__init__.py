@@ -4,7 +4,12 @@ Belongs here: row classes, their units and descriptions, and what derives from t
 engines that fill them.
 """
 
-from pipelines.schemas.accelerators import AcceleratorLabelRow, AcceleratorRow, CompiledNetworkRow
+from pipelines.schemas.accelerators import (
+    AcceleratorLabelRow,
+    AcceleratorRow,
+    CompiledNetworkRow,
+    FixedNetworkRow,
+)
 from pipelines.schemas.columns import (
     INFEASIBLE,
     LEVELS,
@@ -87,6 +92,7 @@ __all__ = [
     "FabricGraphRow",
     "FabricNodeRow",
     "FeatureRow",
+    "FixedNetworkRow",
     "InputRow",
     "LabelRow",
     "LeaderboardRow",

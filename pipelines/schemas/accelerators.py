@@ -82,3 +82,39 @@ class AcceleratorLabelRow:
     layer_cycles: tuple[int, ...] = column("Cycles of every layer of the accelerator.", unit="cycles")
     layer_energy_nj: tuple[float, ...] = column("Energy of every layer of the accelerator.", unit="nJ")
     label_wall_s: float | None = column("Time of the label without synthesis.", unit="s", measured=True)
+
+
+@table("fixed_networks", stage="accelerators")
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FixedNetworkRow:
+    """A network as an unrolled fixed-point pipeline: what compilation gives, and its label."""
+
+    fixed_id: str = column("Hash of the network and the compiler's version.", key=True)
+    group: str = column("Group of the configuration that it belongs to.")
+    family: str = column("Family of the network.")
+    seed: int = column("Seed of the network.")
+    parameter_count: int = column(
+        "Weights and biases of all layers; those of an unrolled step count per step."
+    )
+    status: str = column("Outcome of compilation and label.", choices=STATUSES)
+    reason: str | None = column("Why the status is not ok.")
+    layer_kinds: tuple[str, ...] = column("Type of every layer.")
+    layer_parameters: tuple[int, ...] = column("Weights and biases of every layer.")
+    stage_counts: tuple[int, ...] = column("Operations and bits by category, pipeline stage after stage.")
+    latency_cycles: int | None = column(
+        "Cycles from an input to its output; one result per cycle.", unit="cycles"
+    )
+    split_random: str = column("Part under the random split, 80 to 20.", choices=_PARTS)
+    split_scale: str = column("Part when small networks are trained on.", choices=_PARTS)
+    split_arch1: str = column(
+        "Part when MLP and CNN are trained on, ResNet and MobileNet tested.", choices=_PARTS
+    )
+    tool: str | None = column("Simulator of the netlist; null without a label.")
+    tool_version: str | None = column("Version of compiler, simulator, power model and synthesis.")
+    outputs_equal: bool | None = column("Whether the netlist gives what the compiler's model gives, always.")
+    power_mw: float | None = column("Power with an input per cycle of 20 ns, drawn uniformly.", unit="mW")
+    energy_nj: float | None = column("Energy of one inference: power times the clock period.", unit="nJ")
+    area_um2: float | None = column("Area of the cells.", unit="um2")
+    cell_count: int | None = column("Cells.")
+    delay_ns: float | None = column("Longest path.", unit="ns")
+    label_wall_s: float | None = column("Time of compilation and label.", unit="s", measured=True)

@@ -90,6 +90,11 @@ _SOURCES: Mapping[str, Mapping[str, str]] = {
         "memory_energy_nj": NONE,
         "energy_nj": "every row: sum of parts, and of layers",
     },
+    "fixed_networks": {
+        "outputs_equal": "every labelled row: da4ml's own model of the network",
+        "power_mw energy_nj": "as runs.power_mw, by the same simulator and power model",
+        "area_um2": "tests: as labels.area_um2, by the same synthesis",
+    },
     "fabric_graphs": {},
     "fabric_nodes": {},
     "fabric_edges": {},

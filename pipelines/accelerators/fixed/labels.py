@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pipelines.accelerators.fixed.tracing import FRACTION, INTEGER, TOP, FixedDesign, word_widths
+from pipelines.accelerators.fixed.tracing import FRACTION, INTEGER, TOP, FixedDesign, formats, word_widths
 from pipelines.power import TraceStimulus, encode_netlist, power_parts, run_engine
 from pipelines.schemas.columns import OK, TOOL_ERROR
 from pipelines.synthesis import Target, analyse_timing, load_liberty, synthesize_design
@@ -46,10 +45,14 @@ def label_fixed(
     liberty_path: Path,
     folder: Path,
     clock_period_ns: float,
+    engines: Path | None = None,
     samples: int = 200,
     seed: int = 0,
 ) -> FixedLabel:
-    """Synthesise a pipeline and drive its netlist with uniform inputs, with glitches."""
+    """Synthesise a pipeline and drive its netlist with uniform inputs, with glitches.
+
+    Args: folder: of working files. engines: folder of the netlist simulator, `folder` for none.
+    """
     target = Target(liberty=liberty_path, clock_period_ns=clock_period_ns)
     synthesis = synthesize_design(
         design.verilog, top=TOP, target=target, folder=folder / "synthesis", timeout_s=_TIMEOUT_S
@@ -68,7 +71,7 @@ def label_fixed(
         encoded,
         lambda: stimulus.content(delays=True),
         folder=folder / "power",
-        engine_folder=folder / "engines",
+        engine_folder=(engines or folder) / "engines",
         timeout_s=_TIMEOUT_S,
     )
     if run.status != OK:
@@ -96,20 +99,6 @@ def drawn_inputs(design: FixedDesign, samples: int, seed: int) -> NDArray[np.flo
     limit = 1 << (INTEGER + FRACTION)
     steps = np.random.default_rng(seed).integers(-limit, limit, (samples, design.inputs))
     return steps / float(1 << FRACTION)
-
-
-def formats(intervals: Sequence[Any]) -> list[tuple[int, int]]:
-    """Bits and fractional bits of every number: the fewest that hold its interval (least, largest, step)."""
-    result: list[tuple[int, int]] = []
-    for least, largest, step in intervals:
-        if least == largest == 0:
-            result.append((0, 0))
-            continue
-        fraction = round(-np.log2(step))
-        steps = (round(least / step), round(largest / step))
-        magnitude = max(steps[1].bit_length(), (-steps[0] - 1).bit_length() if steps[0] < 0 else 0)
-        result.append((magnitude + (steps[0] < 0), fraction))
-    return result
 
 
 def encode_values(values: NDArray[np.float64], known: Sequence[tuple[int, int]]) -> Bits:

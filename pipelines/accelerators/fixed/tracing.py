@@ -7,7 +7,7 @@ Values are ap_fixed<8,3>: sign, two integer and five fractional bits, wrapped an
 from __future__ import annotations
 
 import re
-from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from importlib import import_module
 from math import prod
@@ -28,6 +28,17 @@ _WORD = 64
 _VIEWS = ("Flatten", "Reshape", "Identity", "Dropout", "Squeeze", "Unsqueeze")
 _LINEAR = ("AveragePool", "GlobalAveragePool")
 _SCALE = 1 << FRACTION
+_LEAVES = (-1, 5)
+"""Codes of da4ml's operations without operands: inputs and constants."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StageOperation:
+    """An operation of da4ml: its code, places of operands in the stage, bits of the result."""
+
+    code: int
+    operands: tuple[int, ...]
+    bits: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,7 +48,8 @@ class FixedDesign:
     Attributes:
         verilog: module `fixed_network`: clk, inputs in_0, in_1, ..., outputs out_0, ... of at most 64 bits.
         inputs, outputs: numbers. input_bits, output_bits: of all of them together.
-        latency_cycles: from an input to its output. stages: operations of every stage by name.
+        latency_cycles: from an input to its output. stages: operations of every stage, operands first.
+        register_bits: that every stage passes on.
         model: da4ml's, which computes what the Verilog does.
     """
 
@@ -47,7 +59,8 @@ class FixedDesign:
     input_bits: int
     output_bits: int
     latency_cycles: int
-    stages: tuple[dict[str, int], ...]
+    stages: tuple[tuple[StageOperation, ...], ...]
+    register_bits: tuple[int, ...]
     model: Any
 
     def expected(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -96,6 +109,8 @@ def _traced(library: Any, layer: Layer, operands: list[Any], opset: int) -> Any:
     """Flat array of a layer's results."""
     if layer.kind == "host" and layer.kinds[0] in _VIEWS:
         return operands[0]
+    if layer.kind == "host" and layer.kinds[0] == "Slice":
+        return operands[0][_sliced(layer, opset)]
     if layer.kind == "add":
         result = operands[0] + operands[1]
     elif layer.kind == "host" and layer.kinds[0] == "Relu":
@@ -108,6 +123,13 @@ def _traced(library: Any, layer: Layer, operands: list[Any], opset: int) -> Any:
         result = library.ops.relu(result)
     result = _quantised(library, result)
     return _pooled(layer, result) if layer.pool else result
+
+
+def _sliced(layer: Layer, opset: int) -> NDArray[np.int64]:
+    """Places of the elements that a slice keeps."""
+    shape = layer.in_shapes[0]
+    numbered = np.arange(prod(shape), dtype=np.float32).reshape(shape)
+    return float_layer(layer, [numbered], opset).reshape(-1).astype(np.int64)
 
 
 def _linear(layer: Layer, values: Any, opset: int) -> Any:
@@ -180,13 +202,36 @@ def _design(model: Any, pipeline: Any, folder: Path, inputs: int) -> FixedDesign
         output_bits=out_bits,
         latency_cycles=len(pipeline.solutions) + 1,
         stages=tuple(_operations(stage) for stage in pipeline.solutions),
+        register_bits=tuple(sum(bits for bits, _ in formats(stage.out_qint)) for stage in pipeline.solutions),
         model=model,
     )
 
 
-def _operations(stage: Any) -> dict[str, int]:
-    """Operations of a stage by da4ml's code."""
-    return {str(code): count for code, count in sorted(Counter(int(op.opcode) for op in stage.ops).items())}
+def _operations(stage: Any) -> tuple[StageOperation, ...]:
+    """Operations of a stage; those of code -1 read its inputs, which are no operands."""
+    widths = formats([op.qint for op in stage.ops])
+    return tuple(
+        StageOperation(
+            code=int(op.opcode),
+            operands=() if op.opcode in _LEAVES else tuple(i for i in (op.id0, op.id1) if i >= 0),
+            bits=bits,
+        )
+        for op, (bits, _) in zip(stage.ops, widths, strict=True)
+    )
+
+
+def formats(intervals: Sequence[Any]) -> list[tuple[int, int]]:
+    """Bits and fractional bits of every number: the fewest that hold its interval (least, largest, step)."""
+    result: list[tuple[int, int]] = []
+    for least, largest, step in intervals:
+        if least == largest == 0:
+            result.append((0, 0))
+            continue
+        fraction = round(-np.log2(step))
+        steps = (round(least / step), round(largest / step))
+        magnitude = max(steps[1].bit_length(), (-steps[0] - 1).bit_length() if steps[0] < 0 else 0)
+        result.append((magnitude + (steps[0] < 0), fraction))
+    return result
 
 
 def word_widths(bits: int) -> list[int]:
