@@ -337,26 +337,38 @@ def accelerator_reference(reference: Reference) -> ReferenceSet:
     """
     from models.compile_power.baselines import analytical
 
-    def labels(pairs: Sequence[Pair]) -> Vector:
-        return np.array([(pair.power_mw, pair.energy_nj) for pair in pairs], np.float64)
+    return _power_reference(reference, analytical)
+
+
+def fixed_reference(reference: Reference) -> ReferenceSet:
+    """The same of fixed-point pipelines; the baseline is bits of adders and registers, scaled likewise."""
+    from models.compile_power.baselines import start_logarithms
+
+    return _power_reference(reference, lambda pairs: np.exp(start_logarithms(pairs)))
+
+
+def _power_reference(reference: Reference, estimate: Callable[[Sequence[Pair]], Vector]) -> ReferenceSet:
+    def labels(chosen: Sequence[Pair]) -> Vector:
+        return np.array([(pair.power_mw, pair.energy_nj) for pair in chosen], np.float64)
 
     judged, known = (_reference_pairs(replace(reference, parts=(part,))) for part in ("test", "train"))
     actual = labels(judged)
-    factor = np.median(labels(known) / analytical(known), axis=0)
+    factor = np.median(labels(known) / estimate(known), axis=0)
 
     def score(predictor: Any) -> Vector:
         return _relative(np.exp(predictor.logarithms(judged)), actual).mean(axis=1)
 
-    baseline = _relative(factor * analytical(judged), actual).mean(axis=1)
-    groups = {pair.compiled_id: pair.accelerator_id for pair in judged}
+    baseline = _relative(factor * estimate(judged), actual).mean(axis=1)
+    groups = {pair.compiled_id: pair.accelerator_id or pair.compiled_id for pair in judged}
     return _reference_set([pair.compiled_id for pair in judged], groups, baseline, score)
 
 
 def _reference_pairs(reference: Reference) -> list[Pair]:
-    """Labelled pairs of parts."""
-    from models.compile_power.data import read_pairs
+    """Labelled pairs of parts, of the systolic accelerator or of pipelines."""
+    from models.compile_power.data import read_fixed_pairs, read_pairs
 
-    pairs = read_pairs([reference.folder])
+    is_fixed = (reference.folder / "tables" / table_spec("fixed_networks").name).is_dir()
+    pairs = (read_fixed_pairs if is_fixed else read_pairs)([reference.folder])
     return [p for p in pairs if p.power_mw is not None and p.parts[reference.split] in reference.parts]
 
 

@@ -298,6 +298,27 @@ ACCELERATOR_POWER = Task(
     reference_set="models.gate:accelerator_reference",
 )
 
+_EXAMPLE_FIXED = (
+    '{"layer_kinds": ["matmul"], "layer_parameters": [20], "latency_cycles": 2, "stage_counts": '
+    "[4, 9, 0, 8, 0, 0, 0, 0, 32, 90, 0, 64, 0, 0, 0, 0, 32, 3]}"
+)
+FIXED_POWER = Task(
+    name="fixed-power",
+    tables=("fixed_networks",),
+    targets={"power_mw": "mW", "energy_nj": "nJ"},
+    level="compilation",
+    metric="absolute percentage error, at most 100 %, mean over power and energy of a network",
+    baseline="bits of adders and registers, scaled to the median of the training part",
+    question=(Column(name="compiled", kind="string", example=_EXAMPLE_FIXED),),
+    reference=Reference(
+        release="releases/fixed-v1",
+        split="random",
+        parts=("test",),
+        minimum_programs=40,
+    ),
+    reference_set="models.gate:fixed_reference",
+)
+
 PROGRAM_VARIANTS = Task(
     name="program-variants",
     tables=("programs", "splits"),

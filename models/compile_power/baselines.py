@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from models.compile_power.data import Pair
-from pipelines.accelerators import CATEGORIES, Hardware
+from pipelines.accelerators import CATEGORIES, FIXED_CATEGORIES, Hardware
 
 Vector = NDArray[np.float64]
 _TREES: Mapping[str, Any] = {
@@ -66,23 +66,42 @@ def cycle_energy(hardware: Hardware) -> float:
 
 def block_energies(pair: Pair) -> Vector:
     """(blocks, categories + 1) energy of every block by category, and by its cycles, in arbitrary units."""
-    energies = unit_energies(pair.hardware)
+    energies = unit_energies(pair.of_hardware)
     units = np.array([energies.get(name, 0.0) for name in CATEGORIES], np.float64)
     counted = pair.counts.astype(np.float64) * units
     shares = counted.sum(axis=1) / max(1e-12, counted.sum())
-    return np.column_stack([counted, shares * pair.estimated_cycles * cycle_energy(pair.hardware)])
+    return np.column_stack([counted, shares * pair.estimated_cycles * cycle_energy(pair.of_hardware)])
+
+
+def start_logarithms(pairs: Sequence[Pair]) -> Vector:
+    """(pairs, 2) where the heads start: the analytical model, with the compiler's cycles as time.
+
+    Of a pipeline: bits of adders and registers, which change at most once a cycle.
+    """
+    bits = [FIXED_CATEGORIES.index(name) for name in ("add_bits", "constant_add_bits", "register_bits")]
+    return np.log(
+        [
+            [1 + pair.counts[:, bits].sum()] * 2
+            if pair.hardware is None
+            else [
+                max(1e-12, block_energies(pair).sum() / max(1, pair.estimated_cycles)),
+                max(1, pair.estimated_cycles) * pair.hardware.clock_period_ns * 1e-3,
+            ]
+            for pair in pairs
+        ]
+    )
 
 
 def analytical(pairs: Sequence[Pair]) -> Vector:
     """(pairs, 2) power and energy in arbitrary units."""
     energy = np.array([block_energies(pair).sum() for pair in pairs])
-    time = np.array([max(1, pair.estimated_cycles) * pair.hardware.clock_period_ns for pair in pairs])
+    time = np.array([max(1, pair.estimated_cycles) * pair.of_hardware.clock_period_ns for pair in pairs])
     return np.column_stack([energy / time, energy])
 
 
 def parameter_features(pair: Pair) -> list[float]:
     """Parameters of hardware and network, without what the compiler gives."""
-    values = pair.hardware.model_dump()
+    values = pair.of_hardware.model_dump()
     words = {"weight": 0, "output": 1, "both": 2, "none": 0, "relu": 1, "clip": 2}
     numbers = [float(words[v] if isinstance(v, str) else v) for v in values.values()]
     kinds = [float(pair.kinds.count(kind)) for kind in ("conv", "matmul", "add")]

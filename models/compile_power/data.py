@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from models.base import PredictorError
 from models.tasks import DatasetError, table_files
-from pipelines.accelerators import CATEGORIES, AcceleratorError, Hardware, hierarchy
+from pipelines.accelerators import CATEGORIES, FIXED_CATEGORIES, AcceleratorError, Hardware, hierarchy
 from pipelines.schemas import OK, fill_columns, read_arrow, table_spec
 
 Floats = NDArray[np.float32]
@@ -71,10 +71,11 @@ class Tree:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Pair:
-    """A network compiled for a configuration.
+    """A network compiled for a configuration, or to a fixed-point pipeline.
 
     Attributes:
-        counts: (blocks, categories). edges: (2, edges). kinds, parameters: of every block.
+        counts: (blocks, categories); blocks are stages of a pipeline. hardware: None of a pipeline.
+        edges: (2, edges). kinds, parameters: of every block, or layer of a pipeline.
         parts: of every split. power_mw, energy_nj, cycles: None without a label.
     """
 
@@ -86,13 +87,25 @@ class Pair:
     edges: NDArray[np.int64]
     kinds: tuple[str, ...]
     parameters: tuple[int, ...]
-    hardware: Hardware
+    hardware: Hardware | None
     estimated_cycles: int
     multiplications: int
     parts: Mapping[str, str]
     power_mw: float | None = None
     energy_nj: float | None = None
     cycles: int | None = None
+    layer_energy_nj: tuple[float, ...] = ()
+    layer_cycles: tuple[int, ...] = ()
+
+    @property
+    def of_hardware(self) -> Hardware:
+        """The configuration.
+
+        Raises: PredictorError: a pipeline has none.
+        """
+        if self.hardware is None:
+            raise PredictorError("a fixed-point pipeline has no configuration of hardware")
+        return self.hardware
 
 
 def read_pairs(folders: Sequence[Path]) -> list[Pair]:
@@ -138,6 +151,40 @@ def pair_of(row: Mapping[str, Any], configuration: str, label: Mapping[str, Any]
         power_mw=label.get("power_mw"),
         energy_nj=label.get("energy_nj"),
         cycles=label.get("latency_cycles"),
+        layer_energy_nj=tuple(label.get("layer_energy_nj") or ()),
+        layer_cycles=tuple(label.get("layer_cycles") or ()),
+    )
+
+
+def read_fixed_pairs(folders: Sequence[Path]) -> list[Pair]:
+    """All fixed-point pipelines that are ok, in order of their ids.
+
+    Raises: DatasetError: the table is missing, or has no ok rows.
+    """
+    rows = [row for row in _rows(folders, "fixed_networks") if row["status"] == OK]
+    if not rows:
+        raise DatasetError(f"no ok rows in table fixed_networks ({', '.join(map(str, folders))})")
+    return [fixed_pair(row) for row in sorted(rows, key=lambda row: row["fixed_id"])]
+
+
+def fixed_pair(row: Mapping[str, Any]) -> Pair:
+    """A pair of a row of fixed_networks; stages follow each other."""
+    counts = np.array(row["stage_counts"], np.int64).reshape(-1, len(FIXED_CATEGORIES))
+    return Pair(
+        compiled_id=row["fixed_id"],
+        accelerator_id="",
+        group=f"{row['family']} {row['seed']}",
+        family=row["family"],
+        counts=counts,
+        edges=np.stack([np.arange(len(counts) - 1), np.arange(1, len(counts))]),
+        kinds=tuple(row["layer_kinds"]),
+        parameters=tuple(row["layer_parameters"]),
+        hardware=None,
+        estimated_cycles=row["latency_cycles"],
+        multiplications=0,
+        parts={name: row.get(f"split_{name}", "none") for name in ("random", "scale", "arch1")},
+        power_mw=row.get("power_mw"),
+        energy_nj=row.get("energy_nj"),
     )
 
 
@@ -147,13 +194,15 @@ def _hardware(configuration: str) -> Hardware:
 
 
 def question_pair(row: Mapping[str, Any]) -> Pair:
-    """The pair of a question: JSON of the hardware, and of columns of compiled_networks.
+    """The pair of a question: JSON of columns of compiled_networks with the hardware, or of fixed_networks.
 
     Raises: PredictorError: it cannot be read.
     """
     try:
         columns = json.loads(row["compiled"])
         plain = {"compiled_id": "", "accelerator_id": "", "family": "", "scale": "", "seed": 0}
+        if "hardware" not in row:
+            return fixed_pair({**plain, "fixed_id": "", **columns})
         return pair_of({**plain, **columns}, row["hardware"], {})
     except (AcceleratorError, ValueError, KeyError, TypeError) as error:
         raise PredictorError(f"not a compiled network: {' '.join(str(error).split())[:200]}") from error
@@ -226,7 +275,7 @@ def hardware_tokens(pair: Pair) -> list[int]:
     """Start, then a token per parameter that takes part in compilation, then end."""
     tokens = [START]
     for place, name in enumerate(COMPILED_PARAMETERS):
-        value = getattr(pair.hardware, name)
+        value = getattr(pair.of_hardware, name)
         number = _WORDS[value] if isinstance(value, str) else round(log2(1 + int(value)))
         tokens.append(2 + 20 * place + min(19, number))
     return [*tokens, END]

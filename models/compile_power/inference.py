@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from models.base import PredictorError
+from models.compile_power.baselines import start_logarithms
 from models.compile_power.data import MODULES, Pair, Tree, tree_of
 from models.model_files import ModelFiles, read_model
 
@@ -35,9 +36,9 @@ class QueryModel:
         for pair in pairs:
             parts = [self._software(pair)]
             if self.settings["has_hardware"]:
-                key = pair.hardware.accelerator_id
+                key = pair.of_hardware.accelerator_id
                 if key not in trees:
-                    trees[key] = self._hardware(tree_of(pair.hardware, 0))
+                    trees[key] = self._hardware(tree_of(pair.of_hardware, 0))
                 parts.append(trees[key])
             rows.append(np.concatenate(parts))
         arrays = self.arrays
@@ -46,9 +47,7 @@ class QueryModel:
             [self._heads(inputs, f"member{i}") for i in range(self.settings["members"])], axis=0
         )
         answers = answers * arrays["normal.target_deviation"] + arrays["normal.target_mean"]
-        starts = [np.log(max(1, p.estimated_cycles) * p.hardware.clock_period_ns * 1e-3) for p in pairs]
-        answers[:, 1] += starts
-        return answers
+        return answers + start_logarithms(pairs)
 
     def predict(self, pairs: Sequence[Pair]) -> list[dict[str, float]]:
         """Power in mW and energy in nJ, with 95 % intervals."""

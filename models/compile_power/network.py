@@ -23,6 +23,7 @@ from torch import Tensor, nn
 from torch_geometric.nn import GCNConv, GINConv, global_add_pool, global_mean_pool
 
 from models.base import PredictorError
+from models.compile_power.baselines import start_logarithms
 from models.compile_power.data import (
     COMPILED_PARAMETERS,
     HARDWARE_TOKENS,
@@ -36,13 +37,14 @@ from models.compile_power.data import (
 )
 from models.compile_power.inference import figures_of, tree_totals
 from models.model_files import ModelFiles
-from pipelines.accelerators import CATEGORIES, Hardware
+from pipelines.accelerators import CATEGORIES, FIXED_CATEGORIES, Hardware
 
 _FEATURES = {
     "categories": list(CATEGORIES),
     "modules": list(MODULES),
     "kinds": list(KINDS),
     "parameters": list(COMPILED_PARAMETERS),
+    "stages": list(FIXED_CATEGORIES),
 }
 _NODE = len(MODULES) + 3
 
@@ -97,10 +99,10 @@ def hardware_graphs(trees: Sequence[Tree]) -> Graphs:
 class SoftwareEncoder(nn.Module):
     """GCN over blocks; (graphs, (layers + 1) * width)."""
 
-    def __init__(self, *, width: int, layers: int) -> None:
+    def __init__(self, *, width: int, layers: int, categories: int = len(CATEGORIES)) -> None:
         super().__init__()
-        self.first = nn.Linear(len(CATEGORIES), width)
-        self.total = nn.Linear(len(CATEGORIES), width)
+        self.first = nn.Linear(categories, width)
+        self.total = nn.Linear(categories, width)
         self.layers = nn.ModuleList(GCNConv(width, width) for _ in range(layers))
         self.size = (layers + 1) * width
 
@@ -171,19 +173,20 @@ class Decoder(nn.Module):
 
 
 class SoftwareTrainer(nn.Module):
-    """Encoder with both decoders: equation 2."""
+    """Encoder with both decoders: equation 2; of a pipeline with the network's alone: equations 3 and 4."""
 
-    def __init__(self, *, width: int, layers: int, heads: int) -> None:
+    def __init__(self, *, width: int, layers: int, heads: int, categories: int = len(CATEGORIES)) -> None:
         super().__init__()
-        self.encoder = SoftwareEncoder(width=width, layers=layers)
+        self.encoder = SoftwareEncoder(width=width, layers=layers, categories=categories)
         size = self.encoder.size
         self.network = Decoder(tokens=NETWORK_TOKENS, size=size, width=width, heads=heads, longest=96)
         self.hardware = Decoder(tokens=HARDWARE_TOKENS, size=size, width=width, heads=heads, longest=16)
 
-    def forward(self, graphs: Graphs, layers: Tensor, parameters: Tensor) -> Tensor:
-        """Loss of a batch."""
+    def forward(self, graphs: Graphs, layers: Tensor, parameters: Tensor | None) -> Tensor:
+        """Loss of a batch; parameters: None of pipelines."""
         embedding = self.encoder(graphs)
-        return self.network.loss(embedding, layers) + self.hardware.loss(embedding, parameters)
+        loss = self.network.loss(embedding, layers)
+        return loss if parameters is None else loss + self.hardware.loss(embedding, parameters)
 
 
 def contrastive_loss(embedding: Tensor, similarity: Tensor, *, temperature: float, similar: float) -> Tensor:
@@ -252,8 +255,7 @@ class CompilePower:
         with torch.inference_mode():
             answers = torch.stack([member(inputs) for member in self.members]).mean(dim=0)
         answers = answers * known.target_deviation + known.target_mean
-        answers[:, 1] += start_logarithms(pairs)
-        return answers.double().numpy()
+        return answers.double().numpy() + start_logarithms(pairs)
 
     def predict(self, pairs: Sequence[Pair]) -> list[dict[str, float]]:
         """Power in mW and energy in nJ, with 95 % intervals."""
@@ -279,24 +281,18 @@ class CompilePower:
         )
 
 
-def start_logarithms(pairs: Sequence[Pair]) -> Tensor:
-    """Where the energy head starts: the compiler's cycles times the clock period."""
-    values = [np.log(max(1, p.estimated_cycles) * p.hardware.clock_period_ns * 1e-3) for p in pairs]
-    return torch.tensor(values, dtype=torch.float32)
-
-
 def embed(
     software: SoftwareEncoder, hardware: HardwareEncoder, pairs: Sequence[Pair], settings: Mapping[str, Any]
 ) -> Tensor:
     """[h_sw, h_hw] of every pair; a configuration is encoded once."""
-    configurations: dict[Hardware, int] = {}
-    places = [configurations.setdefault(pair.hardware, len(configurations)) for pair in pairs]
     with torch.inference_mode():
         of_software = torch.cat(
             [software(software_graphs(pairs[i : i + 256])) for i in range(0, len(pairs), 256)]
         )
         if not settings["has_hardware"]:
             return of_software.clone()
+        configurations: dict[Hardware, int] = {}
+        places = [configurations.setdefault(pair.of_hardware, len(configurations)) for pair in pairs]
         trees = [tree_of(configuration, settings["wl_rounds"]) for configuration in configurations]
         of_hardware = torch.cat(
             [hardware(hardware_graphs(trees[i : i + 64])) for i in range(0, len(trees), 64)]
@@ -314,7 +310,9 @@ def load(files: ModelFiles) -> CompilePower:
         raise PredictorError("features of compile-power are not those of this version; train again")
     settings = dict(card["settings"])
     sizes = {"width": settings["width"], "layers": settings["layers"]}
-    software, hardware = SoftwareEncoder(**sizes), HardwareEncoder(**sizes)
+    categories = len(files.arrays["software.first.weight"][0])
+    software = SoftwareEncoder(**sizes, categories=categories)
+    hardware = HardwareEncoder(**sizes)
     size = software.size + (hardware.size if settings["has_hardware"] else 0)
     members = [
         PowerHeads(size=size, width=settings["width"], dropout=0.0) for _ in range(settings["members"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -12,11 +13,13 @@ from torch import Tensor
 from models.base import PredictorError
 from models.catalogue import Trained, TrainingInput
 from models.compile_power import FitOptions
+from models.compile_power.baselines import start_logarithms
 from models.compile_power.data import (
     Pair,
     Tree,
     hardware_tokens,
     network_tokens,
+    read_fixed_pairs,
     read_pairs,
     tree_of,
     wl_similarity,
@@ -33,7 +36,6 @@ from models.compile_power.network import (
     embed,
     hardware_graphs,
     software_graphs,
-    start_logarithms,
 )
 from models.leaderboard import Prediction
 from models.training import OnEpoch, Training, fit
@@ -48,8 +50,19 @@ def train(data: TrainingInput) -> Trained:
 
     Raises: PredictorError: there are too few labels.
     """
-    options: FitOptions = data.options
-    pairs = read_pairs(data.data_dirs)
+    return _trained(data, data.options, read_pairs(data.data_dirs))
+
+
+def train_fixed(data: TrainingInput) -> Trained:
+    """The same of fixed-point pipelines.
+
+    Raises: PredictorError: there are too few labels.
+    """
+    options = replace(data.options, has_hardware=False)
+    return _trained(data, options, read_fixed_pairs(data.data_dirs))
+
+
+def _trained(data: TrainingInput, options: FitOptions, pairs: Sequence[Pair]) -> Trained:
     model, curves = fit_power(pairs, options, seed=data.seed, on_epoch=data.on_epoch)
     judged = [
         pair for pair in pairs if pair.power_mw is not None and pair.parts[options.split] in _FOLD_NAMES
@@ -103,7 +116,7 @@ def fit_power(
     curves: dict[str, list[float]] = {}
     if encoders is None:
         trainer, curves["software_loss"] = pretrain_software(seen, options, seed)
-        configurations = [pair.hardware for pair in seen]
+        configurations = [pair.hardware for pair in seen if pair.hardware is not None]
         hardware, curves["hardware_loss"] = pretrain_hardware(configurations, options, seed)
         encoders = trainer.encoder, hardware
     software, hardware = encoders
@@ -131,7 +144,7 @@ def fit_power(
 class _SoftwareBatch(NamedTuple):
     graphs: Graphs
     layers: Tensor
-    parameters: Tensor
+    parameters: Tensor | None
 
 
 class _SoftwareFit(Training[SoftwareTrainer]):
@@ -143,7 +156,9 @@ def pretrain_software(
     pairs: Sequence[Pair], options: FitOptions, seed: int
 ) -> tuple[SoftwareTrainer, list[float]]:
     """Encoder and decoders by reconstruction; drawn weights when there are no epochs."""
+    categories, is_fixed = pairs[0].counts.shape[1], pairs[0].hardware is None
     sizes = {"width": options.width, "layers": options.layers, "heads": options.heads}
+    sizes["categories"] = categories
     if options.software_epochs == 0:
         torch.manual_seed(seed)
         return SoftwareTrainer(**sizes).eval(), []
@@ -157,7 +172,7 @@ def pretrain_software(
             yield _SoftwareBatch(
                 software_graphs(chosen),
                 _padded([network_tokens(pair) for pair in chosen]),
-                _padded([hardware_tokens(pair) for pair in chosen]),
+                None if is_fixed else _padded([hardware_tokens(pair) for pair in chosen]),
             )
 
     steps = -(-len(pairs) // _PRETRAIN_BATCH) * options.software_epochs
@@ -278,11 +293,8 @@ def _fit_heads(
     features: Tensor, pairs: Sequence[Pair], options: FitOptions, seed: int, on_epoch: OnEpoch | None
 ) -> _Heads:
     """Members on shifting parts of the labels; each one's held-out rows give the spread."""
-    targets = torch.tensor(
-        [[np.log(float(pair.power_mw or 1)), np.log(float(pair.energy_nj or 1))] for pair in pairs],
-        dtype=torch.float32,
-    )
-    targets[:, 1] -= start_logarithms(pairs)
+    logarithms = np.log([[float(pair.power_mw or 1), float(pair.energy_nj or 1)] for pair in pairs])
+    targets = torch.from_numpy((logarithms - start_logarithms(pairs)).astype(np.float32))
     known = Normalisation(features.mean(0), features.std(0) + 1e-3, targets.mean(0), targets.std(0) + 1e-6)
     inputs = (features - known.feature_mean) / known.feature_deviation
     outputs = (targets - known.target_mean) / known.target_deviation

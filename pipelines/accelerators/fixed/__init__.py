@@ -3,3 +3,7 @@
 Belongs here: layers to da4ml's operations, Verilog, labels of it. Does not: the systolic accelerator.
 da4ml is an optional package, extra `fixed`.
 """
+
+_KINDS = ("input", "add", "relu", "quantize", "constant_add", "constant", "select", "other")
+FIXED_CATEGORIES = (*_KINDS, *(f"{kind}_bits" for kind in _KINDS), "register_bits", "levels")
+"""Of a stage: operations and result bits by kind, bits of its registers, adders on its longest path."""

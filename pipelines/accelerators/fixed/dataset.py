@@ -15,6 +15,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from pipelines.accelerators.errors import AcceleratorError
+from pipelines.accelerators.fixed import FIXED_CATEGORIES
 from pipelines.accelerators.fixed.labels import label_fixed
 from pipelines.accelerators.fixed.tracing import FixedDesign, StageOperation, trace_network
 from pipelines.accelerators.graph import Network, network_of
@@ -33,9 +34,7 @@ STEP, _LABELS, _COMPILED = "fixed", "fixed_labels", "fixed_compiled"
 VERSION = "1"
 """Raised by hand when the same network gives other rows."""
 CLOCK_PERIOD_NS = 20.0
-_KINDS = ("input", "add", "relu", "quantize", "constant_add", "constant", "select", "other")
-FIXED_CATEGORIES = (*_KINDS, *(f"{kind}_bits" for kind in _KINDS), "register_bits", "levels")
-"""Of a stage: operations and result bits by kind, bits of its registers, adders on its longest path."""
+_KINDS = FIXED_CATEGORIES[:8]
 _CODES = {-1: 0, 0: 1, 1: 1, 2: 2, -2: 2, 3: 3, -3: 3, 4: 4, 5: 5, 6: 6, -6: 6}
 _TRAIN_PARAMETERS = 100
 """Of the scale split: networks with more parameters are tested."""
