@@ -17,7 +17,7 @@ from models.compile_power.data import Pair
 from pipelines.accelerators import CATEGORIES, FIXED_CATEGORIES, Hardware
 
 Vector = NDArray[np.float64]
-_TREES: Mapping[str, Any] = {
+TREES: Mapping[str, Any] = {
     "objective": "regression",
     "num_leaves": 15,
     "learning_rate": 0.05,
@@ -114,16 +114,24 @@ def compiled_features(pair: Pair) -> list[float]:
     return [*parameter_features(pair), *np.log1p(pair.counts.sum(axis=0)), np.log1p(pair.estimated_cycles)]
 
 
+def stage_features(pair: Pair) -> list[float]:
+    """Totals of a pipeline's stages."""
+    return [*np.log1p(pair.counts.sum(axis=0)), float(len(pair.counts))]
+
+
 def trees(train: Sequence[Pair], test: Sequence[Pair], *, is_compiled: bool) -> Vector:
     """(pairs, 2) power and energy of `test` by gradient-boosted trees of logarithms, trained on `train`."""
     import lightgbm  # lazy import: a query needs unit energies alone
 
-    features = compiled_features if is_compiled else parameter_features
+    if train[0].hardware is None:
+        features = stage_features
+    else:
+        features = compiled_features if is_compiled else parameter_features
     inputs = np.array([features(pair) for pair in train])
     asked = np.array([features(pair) for pair in test])
     answers: list[Vector] = []
     for target in ("power_mw", "energy_nj"):
         values = np.log([getattr(pair, target) for pair in train])
-        booster = lightgbm.train(dict(_TREES), lightgbm.Dataset(inputs, values), num_boost_round=_ROUNDS)
+        booster = lightgbm.train(dict(TREES), lightgbm.Dataset(inputs, values), num_boost_round=_ROUNDS)
         answers.append(np.exp(np.asarray(booster.predict(asked))))
     return np.column_stack(answers)
