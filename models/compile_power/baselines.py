@@ -79,17 +79,16 @@ def start_logarithms(pairs: Sequence[Pair]) -> Vector:
     Of a pipeline: bits of adders and registers, which change at most once a cycle.
     """
     bits = [FIXED_CATEGORIES.index(name) for name in ("add_bits", "constant_add_bits", "register_bits")]
-    return np.log(
-        [
-            [1 + pair.counts[:, bits].sum()] * 2
-            if pair.hardware is None
-            else [
-                max(1e-12, block_energies(pair).sum() / max(1, pair.estimated_cycles)),
-                max(1, pair.estimated_cycles) * pair.hardware.clock_period_ns * 1e-3,
-            ]
-            for pair in pairs
-        ]
-    )
+    return np.log([_start(pair, bits) for pair in pairs])
+
+
+def _start(pair: Pair, bits: Sequence[int]) -> tuple[float, float]:
+    if pair.hardware is None:
+        size = 1.0 + float(pair.counts[:, bits].sum())
+        return size, size
+    cycles = max(1, pair.estimated_cycles)
+    power = max(1e-12, float(block_energies(pair).sum()) / cycles)
+    return power, power * cycles * pair.hardware.clock_period_ns * 1e-3
 
 
 def analytical(pairs: Sequence[Pair]) -> Vector:

@@ -20,6 +20,7 @@ from pipelines.accelerators import CATEGORIES, FIXED_CATEGORIES, AcceleratorErro
 from pipelines.schemas import OK, fill_columns, read_arrow, table_spec
 
 Floats = NDArray[np.float32]
+_SCALE = 8.0
 KINDS = (
     *(
         "conv",
@@ -96,6 +97,21 @@ class Pair:
     cycles: int | None = None
     layer_energy_nj: tuple[float, ...] = ()
     layer_cycles: tuple[int, ...] = ()
+
+    @property
+    def rates(self) -> Floats:
+        """(blocks, categories) logarithms of counts per thousand cycles; of a pipeline, of counts.
+
+        Power follows from rates, so that networks larger than those of training are no extrapolation.
+        """
+        scale = 1.0 if self.hardware is None else 1e3 / max(1, self.estimated_cycles)
+        return (np.log1p(self.counts * scale) / _SCALE).astype(np.float32)
+
+    @property
+    def total_rates(self) -> Floats:
+        """(categories,) the same of the sum over blocks."""
+        scale = 1.0 if self.hardware is None else 1e3 / max(1, self.estimated_cycles)
+        return (np.log1p(self.counts.sum(axis=0) * scale) / _SCALE).astype(np.float32)
 
     @property
     def of_hardware(self) -> Hardware:

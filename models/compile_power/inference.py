@@ -72,8 +72,8 @@ class QueryModel:
         np.add.at(adjacency, (pair.edges[0], pair.edges[1]), 1.0)
         scale = adjacency.sum(axis=1) ** -0.5
         normal = adjacency * scale[:, None] * scale
-        pooled = [self._linear("software.total", np.log1p(pair.counts.sum(axis=0)) / _SCALE)]
-        states = self._linear("software.first", np.log1p(pair.counts) / _SCALE)
+        pooled = [self._linear("software.total", pair.total_rates.astype(np.float64))]
+        states = self._linear("software.first", pair.rates.astype(np.float64))
         for layer in range(self.settings["layers"]):
             name = f"software.layers.{layer}"
             mixed = normal @ (states @ self.arrays[f"{name}.lin.weight"].T) + self.arrays[f"{name}.bias"]

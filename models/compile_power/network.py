@@ -66,17 +66,12 @@ def software_graphs(pairs: Sequence[Pair]) -> Graphs:
     """Compiled blocks, data flowing both ways."""
     starts = np.cumsum([0, *(len(pair.counts) for pair in pairs)])
     ends = [np.concatenate([p.edges, p.edges[::-1]], axis=1) + s for p, s in zip(pairs, starts, strict=False)]
-    totals = np.stack([pair.counts.sum(axis=0) for pair in pairs])
     return Graphs(
-        nodes=_logarithms(np.concatenate([pair.counts for pair in pairs])),
+        nodes=torch.from_numpy(np.concatenate([pair.rates for pair in pairs])),
         ends=torch.from_numpy(np.concatenate(ends, axis=1)),
         part=torch.from_numpy(np.repeat(np.arange(len(pairs)), np.diff(starts))),
-        totals=_logarithms(totals),
+        totals=torch.from_numpy(np.stack([pair.total_rates for pair in pairs])),
     )
-
-
-def _logarithms(counts: np.ndarray[Any, Any]) -> Tensor:
-    return torch.from_numpy(np.log1p(counts.astype(np.float64)).astype(np.float32)) / 8.0
 
 
 def hardware_graphs(trees: Sequence[Tree]) -> Graphs:

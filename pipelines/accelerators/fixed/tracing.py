@@ -28,6 +28,7 @@ _WORD = 64
 _VIEWS = ("Flatten", "Reshape", "Identity", "Dropout", "Squeeze", "Unsqueeze")
 _LINEAR = ("AveragePool", "GlobalAveragePool")
 _SCALE = 1 << FRACTION
+_PORTS = 2
 _LEAVES = (-1, 5)
 """Codes of da4ml's operations without operands: inputs and constants."""
 
@@ -193,7 +194,10 @@ def _design(model: Any, pipeline: Any, folder: Path, inputs: int) -> FixedDesign
     widths = re.search(rf"module {TOP}_core \((.*?)\);", core, re.DOTALL)
     if widths is None:
         raise AcceleratorError("da4ml gave no module")
-    in_bits, out_bits = (int(high) + 1 for high in re.findall(r"\[(\d+):0\]", widths[1]))
+    bits = [int(high) + 1 for high in re.findall(r"\[(\d+):0\]", widths[1])]
+    if len(bits) < _PORTS:
+        raise AcceleratorError("every output is the same for all inputs")
+    in_bits, out_bits = bits
     return FixedDesign(
         verilog=core + _top(in_bits, out_bits),
         inputs=inputs,

@@ -10,6 +10,7 @@ from pipelines.accelerators.graph import Layer, Network
 from pipelines.accelerators.systolic.hardware import Hardware
 from pipelines.accelerators.systolic.instructions import CATEGORIES, count_commands
 from pipelines.accelerators.systolic.tiling import OUTPUT, jobs_of
+from pipelines.accelerators.systolic.timing import job_cycles
 
 COMPILER_VERSION = "1"
 """Raised by hand when the same network and hardware give other commands."""
@@ -21,7 +22,8 @@ class Block:
 
     Attributes:
         name, kind: of the layer. counts: occurrences of every category. parameter_count: of the layer.
-        estimated_cycles: by `estimate_cycles`; 0 for the host.
+        estimated_cycles: by `timing`, of the first commands of a product; 0 for the host.
+        bound_cycles: of the busiest unit, by `estimate_cycles`.
         multiplications: of the layer, without those by structural zeros.
     """
 
@@ -30,6 +32,7 @@ class Block:
     counts: Mapping[str, int]
     parameter_count: int
     estimated_cycles: int
+    bound_cycles: int
     multiplications: int
 
 
@@ -48,9 +51,9 @@ class Compiled:
 
 
 def compile_network(network: Network, hardware: Hardware) -> Compiled:
-    """The blocks of a network; of two dataflows the one with fewer estimated cycles."""
+    """The blocks of a network; of two dataflows the one whose busiest units take fewer cycles."""
     candidates = [_compiled(network, hardware, flow) for flow in hardware.flows()]
-    return min(candidates, key=lambda compiled: compiled.estimated_cycles)
+    return min(candidates, key=lambda compiled: sum(block.bound_cycles for block in compiled.blocks))
 
 
 def _compiled(network: Network, hardware: Hardware, flow: str) -> Compiled:
@@ -67,13 +70,15 @@ def _compiled(network: Network, hardware: Hardware, flow: str) -> Compiled:
 
 def compile_layer(layer: Layer, hardware: Hardware, flow: str) -> Block:
     """The block of one layer; one of the host counts the elements that it writes."""
-    counts, cycles, multiplications = dict.fromkeys(CATEGORIES, 0), 0, 0
+    counts, cycles, bound, multiplications = dict.fromkeys(CATEGORIES, 0), 0, 0, 0
     if layer.kind == "host":
         counts["host_elements"] = prod(layer.out_shape)
     else:
         job = jobs_of(layer, hardware, flow)
-        counts = {name: count * job.repeats for name, count in count_commands(job, hardware).items()}
-        cycles = estimate_cycles(counts, hardware, flow)
+        own = count_commands(job, hardware)
+        counts = {name: count * job.repeats for name, count in own.items()}
+        bound = estimate_cycles(counts, hardware, flow)
+        cycles = job_cycles(job, hardware, tuple(own.items())) * job.repeats
         multiplications = job.repeats * job.positions * job.outputs * job.depth // job.groups
         is_clipped = layer.activation == "none" or hardware.activation != "none"
         if not is_clipped or (layer.pool and job.pool == (1, 1)):
@@ -84,6 +89,7 @@ def compile_layer(layer: Layer, hardware: Hardware, flow: str) -> Block:
         counts=counts,
         parameter_count=layer.parameter_count,
         estimated_cycles=cycles,
+        bound_cycles=bound,
         multiplications=multiplications,
     )
 

@@ -64,6 +64,11 @@ class Stream:
         job = self.job
         if job.results_at + job.outputs * job.positions >= 1 << 24:
             raise AcceleratorError("a layer of more than 16 MiB; accepted: smaller ones")
+        return list(self.listed())
+
+    def listed(self) -> Iterator[int]:
+        """The same, one by one, of layers of any size; addresses of large ones mean nothing."""
+        job = self.job
         is_output = job.flow == OUTPUT
         # the distance of results: rows are positions (weight stationary) or outputs
         stride = job.positions if is_output else job.outputs
@@ -91,7 +96,9 @@ class Stream:
             if is_output
             else self._weight(plan_weight(job, self.hardware))
         )
-        return [*head, *body, _command(FENCE)]
+        yield from head
+        yield from body
+        yield _command(FENCE)
 
     @property
     def _tile(self) -> int:
