@@ -176,12 +176,18 @@ def _memory(writer: _Writer) -> None:
         f"  initial for ({index} = 0; {index} < {1 << bits}; {index} = {index} + 1) "
         f"{name}[{index}] = {index} * {rng.randint(0, 99)};",
     ]
-    address, enable = _sized(writer, bits), _expression(writer, 1)
-    writer.lines.append(
-        f"  always @(posedge clk) if ({enable}) {name}[{address}] <= {_expression(writer, 2)};"
-    )
+    writes = "".join(_write(writer, name, bits, width) for _ in range(rng.choice((1, 1, 2, 3))))
+    writer.lines.append(f"  always @(posedge clk) begin{writes} end")
     writer.lines.append(f"  wire [{width - 1}:0] {read} = {name}[{_sized(writer, bits)}];")
     writer.signals.append((read, width, False))
+
+
+def _write(writer: _Writer, memory: str, bits: int, width: int) -> str:
+    """A write port of a memory, of whole words or of some of their bits; later ports win."""
+    address, enable = _sized(writer, bits), _expression(writer, 1)
+    low = writer.rng.randint(0, width - 1) if writer.rng.random() < 0.3 else 0
+    part = f"[{width - 1}:{low}]" if low else ""
+    return f" if ({enable}) {memory}[{address}]{part} <= {_expression(writer, 2)};"
 
 
 def _sized(writer: _Writer, bits: int) -> str:

@@ -12,6 +12,7 @@ from pipelines.rtlreuse.ir import LIMB, mask
 from pipelines.rtlreuse.simulator import Ports, reset_level
 from pipelines.rtlreuse.structure import words_of
 
+_MOST_DELTAS = 10_000  # evaluations of a model of CXXRTL in one step
 _HALF = 32  # bits of a word of Verilator's wide signals
 
 
@@ -102,6 +103,8 @@ def cxxrtl_harness(ports: Ports, stimuli: int) -> str:
     inputs, outputs = words_of(ports.inputs), words_of(ports.outputs)
     lines = [
         '#include "words.h"',
+        "#include <stdio.h>",
+        "#include <unistd.h>",
         *_shape(ports, stimuli),
         "template <size_t N> static inline u64 limb(const cxxrtl::value<N>& v, size_t i) {",
         "  return v.data[2 * i] | (2 * i + 1 < v.chunks ? (u64)v.data[2 * i + 1] << 32 : 0); }",
@@ -112,6 +115,10 @@ def cxxrtl_harness(ports: Ports, stimuli: int) -> str:
         "typedef cxxrtl_design::p_design Model;",
         "struct State { Model* model[STIMULI] = {};",
         "  ~State() { for (auto m : model) delete m; } };",
+        "static void settle(Model& m) {",
+        f"  for (int n = 0; n < {_MOST_DELTAS}; n++) {{ bool is_settled = m.eval();",
+        "    if (!m.commit() || is_settled) return; }",
+        '  fputs("the model of CXXRTL does not settle\\n", stderr); _exit(1); }',
         "static void initialise(State& st) { for (auto& m : st.model) { delete m; m = new Model; } }",
         "static void set_inputs(State& st, const u64* in) {",
         "  for (int s = 0; s < STIMULI; s++, in++) { Model& m = *st.model[s];",
@@ -138,7 +145,7 @@ def _cxxrtl_evaluation(name: str, level: int, ports: Ports) -> Iterator[str]:
     yield f"static void {name}(State& st) {{ for (auto m : st.model) {{"
     if ports.clock:
         yield f"  put(m->{_mangled(ports.clock)}, 0, {level});"
-    yield "  m->step(); } }" if ports.clock or level == 0 else "  (void)m; } }"
+    yield "  settle(*m); } }" if ports.clock or level == 0 else "  (void)m; } }"
 
 
 def _mangled(port: str) -> str:
