@@ -611,7 +611,20 @@ def explore(as_json: bool, **options: Any) -> None:
     type=click.IntRange(min=0),
     help="Cycles in which ports named like a reset are active; then they are inactive. 0 = random.",
 )
-@click.option("--vcd", type=_SOURCE, help="Write the ports of the first stimulus to this file.")
+@click.option("--vcd", type=_SOURCE, help="Write a waveform of the first stimulus to this file.")
+@click.option("--fst", type=_SOURCE, help="The same as FST; needs vcd2fst of Debian's gtkwave.")
+@click.option(
+    "--signals",
+    multiple=True,
+    metavar="PATTERN",
+    help="Ports and registers of the waveform, such as top.u.*; may be repeated.  [default: all ports]",
+)
+@click.option(
+    "--library",
+    multiple=True,
+    type=_SOURCE,
+    help="Verilog of modules that the design instantiates (extmodules of FIRRTL); may be repeated.",
+)
 @click.option(
     "--toggles", type=_SOURCE, help="Write toggles of ports and registers to this .csv or .parquet file."
 )
