@@ -124,6 +124,9 @@ int main(int argc, char** argv) {
         answer((u64*)handle + range[0], sizeof(u64) * range[1]);
       else
         receive((u64*)handle + range[0], sizeof(u64) * range[1]);
+#ifdef ACTIVITY
+      if (what == WRITE) touch(((Run*)handle)->st);
+#endif
     } else if (what == WATCH) {
       watch();
     } else if (what == LAYOUT) {
