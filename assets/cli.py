@@ -594,7 +594,7 @@ def explore(as_json: bool, **options: Any) -> None:
     "--engine",
     default="auto",
     show_default=True,
-    help="auto, reuse, arc, verilator or cxxrtl; see docs/rtlsim.md.",
+    help="auto, reuse, arc, verilator, cxxrtl, cuda or hetero; see docs/rtlsim.md.",
 )
 @click.option(
     "--seed", default=0, show_default=True, type=click.IntRange(0, 2**63 - 1), help="Of the inputs."
@@ -642,6 +642,7 @@ def explore(as_json: bool, **options: Any) -> None:
     type=click.IntRange(1, 16),
     help="Cycles that a thread of engine reuse runs before it exchanges values with the others.",
 )
+@click.option("--skip-idle", is_flag=True, help="Skip parts of which nothing changed, for designs that idle.")
 @click.option("--checkpoint", type=_SOURCE, help="Write the state after the last cycle to this file.")
 @click.option("--resume", type=_SOURCE, help="Go on from this checkpoint.")
 @_as_json

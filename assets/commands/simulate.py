@@ -17,6 +17,7 @@ from assets.deployments import find_deployment
 from assets.errors import FoundryError
 from pipelines.rtlreuse import ENGINES, REUSE, Program, RunResult, Simulator, language_of, words_of
 from pipelines.rtlreuse.choice import installed_engines
+from pipelines.rtlreuse.gpu_engines import CUDA, HETERO, build_cuda, build_hetero
 from pipelines.rtlreuse.languages import with_libraries
 from pipelines.rtlreuse.state import (
     Toggles,
@@ -36,6 +37,7 @@ SHORT_RUN_CYCLES = 100_000
 TRACE_LIMIT_BYTES = 1 << 30
 """Of the values of ports that a waveform is written from."""
 _BUILD_LIMIT_S = 3600.0
+_BUILDERS = {**ENGINES, CUDA: build_cuda, HETERO: build_hetero}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,6 +62,7 @@ class SimulateQuestion:
     resume: Path | None = None
     threads: int = 1
     batch: int = 1
+    skip_idle: bool = False
 
 
 def answer_simulate(question: SimulateQuestion) -> dict[str, Any]:
@@ -79,9 +82,9 @@ def answer_simulate(question: SimulateQuestion) -> dict[str, Any]:
     start = stopwatch()
     own: dict[str, Any] = {}
     if engine == REUSE:
-        own = {"threads": question.threads, "batch": question.batch}
+        own = {"threads": question.threads, "batch": question.batch, "is_skipping": question.skip_idle}
         own["is_counting"] = question.toggles is not None
-    program = ENGINES[engine](
+    program = _BUILDERS[engine](
         text,
         top=question.top,
         folder=find_deployment().cache_dir / "simulators",
@@ -125,16 +128,19 @@ def answer_simulate(question: SimulateQuestion) -> dict[str, Any]:
 
 
 def _require_options(question: SimulateQuestion) -> None:
-    if question.engine not in (AUTO, *ENGINES):
-        raise FoundryError(f"unknown engine: {question.engine}; accepted: {', '.join((AUTO, *ENGINES))}")
+    if question.engine not in (AUTO, *_BUILDERS):
+        raise FoundryError(f"unknown engine: {question.engine}; accepted: {', '.join((AUTO, *_BUILDERS))}")
     if question.inputs is not None and question.stimuli != 1:
         raise FoundryError(f"--inputs with {question.stimuli} stimuli; accepted: 1")
     for option in ("vcd", "fst", "toggles", "checkpoint"):
         path = getattr(question, option)
         if path is not None and not path.parent.is_dir():
             raise FoundryError(f"no such folder: {path.parent} (--{option} {path})")
-    if question.engine not in (AUTO, REUSE) and (question.threads, question.batch) != (1, 1):
+    is_reuse = question.engine in (AUTO, REUSE)
+    if not is_reuse and (question.threads, question.batch) != (1, 1):
         raise FoundryError(f"--threads or --batch with engine {question.engine}; accepted: {REUSE}")
+    if not is_reuse and question.skip_idle:
+        raise FoundryError(f"--skip-idle with engine {question.engine}; accepted: {REUSE}")
     if question.toggles is not None:
         if question.toggles.suffix not in (".csv", ".parquet"):
             raise FoundryError(f"--toggles {question.toggles}; accepted: a .csv or .parquet file")
@@ -154,7 +160,8 @@ def _choose_engine(question: SimulateQuestion, text: str) -> tuple[str, str]:
         return question.engine, "asked for"
     if question.cycles * question.stimuli < SHORT_RUN_CYCLES:
         return REUSE, f"shortest build, for runs below {SHORT_RUN_CYCLES:,} cycles"
-    if question.stimuli > 1 or question.threads > 1 or question.batch > 1 or _has_state_options(question):
+    has_own = question.threads > 1 or question.batch > 1 or question.skip_idle
+    if question.stimuli > 1 or has_own or _has_state_options(question):
         return REUSE, "it has all options and stimuli side by side"
     row = {
         "verilog": text,
@@ -194,9 +201,7 @@ def _require_memory(question: SimulateQuestion, program: Program, choice: Choice
     needed = 8 * (words * question.stimuli + len(choice.registers))
     if needed * question.cycles > TRACE_LIMIT_BYTES:
         most = TRACE_LIMIT_BYTES // needed
-        raise FoundryError(
-            f"{question.cycles} cycles with --vcd, --fst or --inputs; accepted: up to {most}"
-        )
+        raise FoundryError(f"{question.cycles} cycles with --vcd, --fst or --inputs; accepted: up to {most}")
 
 
 def _prepare(simulator: Simulator, question: SimulateQuestion) -> None:
@@ -220,9 +225,7 @@ def _run(simulator: Simulator, question: SimulateQuestion) -> tuple[RunResult, l
     return simulator.run(question.cycles, is_traced=_is_traced(question), **draws), []
 
 
-def _write_waveforms(
-    question: SimulateQuestion, program: Program, choice: Choice, result: RunResult
-) -> None:
+def _write_waveforms(question: SimulateQuestion, program: Program, choice: Choice, result: RunResult) -> None:
     if not _is_traced(question):
         return
     clock = f"{question.top}.{program.ports.clock}" if program.ports.clock else ""

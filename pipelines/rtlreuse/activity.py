@@ -2,7 +2,7 @@
 
 Lanes of a block are divided into units. A flag per unit says that a register or memory of it changed at the
 last clock edge, a flag per word of the inputs that it differs from the last cycle. What a function depends on
-through combinational logic is known ahead, so a test of flags decides; values between blocks are not compared.
+through combinational logic is known ahead, so a test of flags decides; values between blocks are not read.
 """
 
 from __future__ import annotations

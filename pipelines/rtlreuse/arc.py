@@ -160,7 +160,7 @@ def _writes(block: Block, name: str, memory: Memory) -> Iterator[str]:
 
 
 def _memory(block: Block, number: int, name: str, memory: Memory, needed: Sequence[int]) -> Iterator[str]:
-    """A memory and its ports; the passes keep no order of writes, so bits that a later port wins are masked."""
+    """A memory and its ports; the passes keep no order of writes, so what later ones write is masked."""
     width = _address_width(block, number, memory)
     kind = f"<{memory.size} x i{memory.width}, i{width}>"
     yield f'%m{number} = arc.memory {kind} {{name = "{name}"}}'

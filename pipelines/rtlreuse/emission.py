@@ -265,7 +265,7 @@ class Emitter:
 
         Args: is_evaluated: of an instance and the number of a class.
         """
-        moves = self._moves_by_level(is_moved)
+        moves = self.moves_by_level(is_moved)
         yield from moves[0]
         for level in range(1, self.structure.highest_level + 1):
             for name, classes in self.structure.classes.items():
@@ -324,7 +324,8 @@ class Emitter:
 
     # ---- moves -----------------------------------------------------------------------------------------
 
-    def _moves_by_level(self, is_moved: Callable[[Move], bool]) -> dict[int, list[str]]:
+    def moves_by_level(self, is_moved: Callable[[Move], bool]) -> dict[int, list[str]]:
+        """Lines that copy words, by the level after which they run."""
         groups: dict[tuple[int, ArrayKey, ArrayKey], list[Move]] = defaultdict(list)
         lines: dict[int, list[str]] = defaultdict(list)
         for move in filter(is_moved, self.placement.moves):

@@ -9,13 +9,14 @@ from pipelines.rtlreuse.activity import ActivityEmitter
 from pipelines.rtlreuse.arc_engine import ARC, build_arc
 from pipelines.rtlreuse.batching import batch_text
 from pipelines.rtlreuse.building import (
-    CLOSING,
     FLAGS,
+    Closing,
     build,
     compile_program,
     find_compiler,
     ports_of,
     read_design,
+    serve,
 )
 from pipelines.rtlreuse.cxxrtl import CXXRTL, build_cxxrtl
 from pipelines.rtlreuse.emission import Emitter
@@ -45,6 +46,7 @@ def build_reuse(
     threads: int = 1,
     batch: int = 1,
     is_skipping: bool = False,
+    closing: Closing = serve,
 ) -> Program:
     """Our engine: one evaluator per unique module.
 
@@ -52,6 +54,7 @@ def build_reuse(
             is_quick: compiled with few optimisations. is_counting: count toggles of every register.
             threads: of runs; each has a part of the design. batch: cycles between exchanges of the parts.
             is_skipping: skip lanes of which nothing changed; excludes the three before.
+            closing: see `building.serve`.
     Raises: RtlError: the design is rejected or does not compile. ToolMissing: no C++ compiler.
     """
     design = read_design(verilog, top=top, timeout_s=timeout_s, language=language)
@@ -69,7 +72,7 @@ def build_reuse(
         if is_counting:
             raise RtlError("toggle counts of several threads or cycles per task; accepted: 1 of each")
         text += batch_text(emitter, partition(structure, threads, batch))
-    text += CLOSING
+    text += closing(ports_of(design))
     compiler = compiler or find_compiler()
     flags = [*FLAGS, *optimisations(compiler, is_quick=is_quick)]
 

@@ -98,7 +98,7 @@ def _get(ports: Ports, port: str, limb: int) -> str:
 # ---- CXXRTL ----------------------------------------------------------------------------------------------
 
 
-def cxxrtl_harness(ports: Ports, stimuli: int) -> str:
+def cxxrtl_harness(ports: Ports, stimuli: int, closing: str = CLOSING) -> str:
     """What follows the text that Yosys writes: one model per stimulus."""
     inputs, outputs = words_of(ports.inputs), words_of(ports.outputs)
     lines = [
@@ -136,7 +136,7 @@ def cxxrtl_harness(ports: Ports, stimuli: int) -> str:
             for i, (port, limb, _) in enumerate(outputs)
         ),
         "  } }",
-        CLOSING,
+        closing,
     ]
     return "\n".join(lines)
 
@@ -170,7 +170,13 @@ class ArcPlaces:
     size: int
 
 
-def arc_harness(ports: Ports, stimuli: int, places: ArcPlaces, initial: Mapping[str, Sequence[int]]) -> str:
+def arc_harness(
+    ports: Ports,
+    stimuli: int,
+    places: ArcPlaces,
+    initial: Mapping[str, Sequence[int]],
+    closing: str = CLOSING,
+) -> str:
     """A translation unit with one state of the Arc model per stimulus.
 
     Args: initial: words that memories start with, by name in the text.
@@ -213,7 +219,7 @@ def arc_harness(ports: Ports, stimuli: int, places: ArcPlaces, initial: Mapping[
             if (offset := offsets.get(port_name(port, limb, is_input=False))) is not None
         ),
         "  } }",
-        CLOSING,
+        closing,
     ]
     return "\n".join(lines)
 

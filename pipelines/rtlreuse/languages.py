@@ -40,9 +40,7 @@ def as_verilog(text: str, top: str, language: str) -> tuple[str, str]:
     return (firrtl_to_verilog(text, top=top), VERILOG) if language == FIRRTL else (text, language)
 
 
-def with_libraries(
-    text: str, *, top: str, language: str, libraries: Sequence[str]
-) -> tuple[str, str]:
+def with_libraries(text: str, *, top: str, language: str, libraries: Sequence[str]) -> tuple[str, str]:
     """A design and Verilog of modules that it instantiates as one text, and the language of that.
 
     Raises: RtlError: FIRRTL that is not supported, or an extmodule that no library defines.

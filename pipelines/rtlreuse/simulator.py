@@ -38,6 +38,7 @@ class Program:
     Attributes:
         path: executable. stimuli: that it simulates side by side. bytes: its size.
         layout: names of registers and memories; engines of others have none.
+        devices: files below /dev that it opens.
     """
 
     path: Path
@@ -45,6 +46,7 @@ class Program:
     engine: str
     stimuli: int
     layout: Layout | None = None
+    devices: tuple[Path, ...] = ()
 
     @property
     def bytes(self) -> int:
@@ -106,7 +108,7 @@ class Simulator:
         Raises: RtlError: it cannot be started, or is not a program of these ports.
         """
         self.program = program
-        self._session = Session(program.path)
+        self._session = Session(program.path, program.devices)
         self._inputs = words_of(program.ports.inputs)
         self._outputs = words_of(program.ports.outputs)
         shape = np.zeros(4, np.uint64)
@@ -291,7 +293,6 @@ def _words(*values: int) -> Words:
 
 def _sum_up(parts: Sequence[RunResult]) -> RunResult:
     """One result of consecutive ones."""
-
 
     def joined(traces: Sequence[Words | None]) -> Words | None:
         known = [trace for trace in traces if trace is not None]

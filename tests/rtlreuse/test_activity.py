@@ -23,8 +23,9 @@ from pipelines.rtlreuse.structure import analyse
 def test_outputs_do_not_depend_on_skipping(family: str, size: int, stimuli: int, programs: Path) -> None:
     text = FAMILIES[family](size).verilog
     options = {"top": "top", "folder": programs, "compiler": "g++", "stimuli": stimuli, "is_quick": True}
-    plain, skipping = Simulator(build_reuse(text, **options)), Simulator(
-        build_reuse(text, **options, is_skipping=True)
+    plain, skipping = (
+        Simulator(build_reuse(text, **options)),
+        Simulator(build_reuse(text, **options, is_skipping=True)),
     )
     for seed in (2, 3):
         expected = plain.run(300, seed=seed, is_traced=True)

@@ -82,9 +82,7 @@ def test_simulate_writes_chosen_registers(tmp_path: Path) -> None:
         "$scope module u $end",
     }
     [kept] = [line.split()[3] for line in lines if " kept " in line]
-    assert [line for line in lines if line.endswith(f" {kept}")] == [
-        f"b{n:b} {kept}" for n in range(5)
-    ]
+    assert [line for line in lines if line.endswith(f" {kept}")] == [f"b{n:b} {kept}" for n in range(5)]
 
 
 def test_simulate_writes_fst(design: Path, tmp_path: Path) -> None:
@@ -101,6 +99,15 @@ def test_simulate_writes_fst(design: Path, tmp_path: Path) -> None:
         return [sorted(int(w[1:], 2) for w in part.split() if w[0] == "b") for part in parts]
 
     assert steps(back) == steps(vcd.read_text())
+
+
+def test_simulate_says_that_there_is_no_gpu(design: Path) -> None:
+    if Path("/dev/nvidia0").exists():
+        pytest.skip("there is a GPU")
+    result = simulate(design, "--cycles", "50", "--engine", "cuda")
+    assert result.exit_code == 1
+    expected = "engine cuda needs an NVIDIA GPU with its driver: there is no /dev/nvidia0"
+    assert result.stderr == f"simfoundry: {expected}\n"
 
 
 def test_simulate_takes_modules_from_a_library(tmp_path: Path) -> None:
@@ -162,10 +169,14 @@ def test_simulate_writes_toggles(design: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (("--engine", "abacus"), "unknown engine: abacus; accepted: auto, reuse, arc, verilator, cxxrtl"),
+        (
+            ("--engine", "abacus"),
+            "unknown engine: abacus; accepted: auto, reuse, arc, verilator, cxxrtl, cuda, hetero",
+        ),
         (("--inputs", "in.csv", "--stimuli", "2"), "--inputs with 2 stimuli; accepted: 1"),
         (("--vcd", "none/x.vcd"), "no such folder: none (--vcd none/x.vcd)"),
         (("--engine", "arc", "--threads", "2"), "--threads or --batch with engine arc; accepted: reuse"),
+        (("--engine", "cxxrtl", "--skip-idle"), "--skip-idle with engine cxxrtl; accepted: reuse"),
         (("--toggles", "x.txt"), "--toggles x.txt; accepted: a .csv or .parquet file"),
         (("--toggles", "x.csv", "--vcd", "x.vcd"), "--toggles and --vcd are mutually exclusive"),
         (("--signals", "sum"), "--signals without a waveform; accepted: with --vcd or --fst"),
