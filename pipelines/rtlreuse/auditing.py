@@ -7,6 +7,7 @@ not found.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 
 from pipelines.interface import Bank, DataSet, Interface
@@ -81,7 +82,7 @@ def simulate_by(
             top=module,
             folder=folder / "build",
             timeout_s=timeout_s,
-            closing=lambda found: class_text(found) + bench,
+            closing=partial(_closing, bench),
         )
     except RtlError as error:
         return failed_simulation(engine, _failure(str(error)), stopwatch() - start)
@@ -95,6 +96,10 @@ def simulate_by(
         return failed_simulation("the simulation", run, build_wall_s, run.wall_s)
     observed = decode_output(interface, arrays, (folder / "output.bin").read_bytes())
     return observed_simulation(observed, build_wall_s, run.wall_s)
+
+
+def _closing(bench: str, ports: Ports) -> str:
+    return class_text(ports) + bench
 
 
 def _failure(reason: str) -> ToolRun:

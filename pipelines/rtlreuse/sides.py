@@ -173,7 +173,7 @@ class Divider:
     def _climb(self, side_of: dict[Unit, int], groups: Sequence[Sequence[Unit]]) -> Division:
         current = self.judge(side_of)
         while True:
-            tried = []
+            tried: list[Division] = []
             for group in groups:
                 moved = {unit: 1 - current.side_of[unit] for unit in group}
                 tried.append(self.judge({**current.side_of, **moved}))

@@ -55,7 +55,7 @@ def choose_signals(simulator: Simulator, top: str, patterns: Sequence[str]) -> C
     names = [*ports.inputs, *ports.outputs]
     if not patterns:
         return Choice(ports=names, registers={})
-    known = {} if layout is None else layout.places
+    known: Mapping[str, Sequence[Place]] = layout.places if layout else {}
     parts = {
         f"{name}_part{i}" if len(places) > 1 else name: place
         for name, places in known.items()
