@@ -594,7 +594,7 @@ def explore(as_json: bool, **options: Any) -> None:
     "--engine",
     default="auto",
     show_default=True,
-    help="auto, reuse, arc, verilator or cxxrtl; see docs/rtlsim.md.",
+    help="auto, reuse, arc, verilator, cxxrtl, cuda or hetero; see docs/rtlsim.md.",
 )
 @click.option(
     "--seed", default=0, show_default=True, type=click.IntRange(0, 2**63 - 1), help="Of the inputs."
@@ -611,7 +611,20 @@ def explore(as_json: bool, **options: Any) -> None:
     type=click.IntRange(min=0),
     help="Cycles in which ports named like a reset are active; then they are inactive. 0 = random.",
 )
-@click.option("--vcd", type=_SOURCE, help="Write the ports of the first stimulus to this file.")
+@click.option("--vcd", type=_SOURCE, help="Write a waveform of the first stimulus to this file.")
+@click.option("--fst", type=_SOURCE, help="The same as FST; needs vcd2fst of Debian's gtkwave.")
+@click.option(
+    "--signals",
+    multiple=True,
+    metavar="PATTERN",
+    help="Ports and registers of the waveform, such as top.u.*; may be repeated.  [default: all ports]",
+)
+@click.option(
+    "--library",
+    multiple=True,
+    type=_SOURCE,
+    help="Verilog of modules that the design instantiates (extmodules of FIRRTL); may be repeated.",
+)
 @click.option(
     "--toggles", type=_SOURCE, help="Write toggles of ports and registers to this .csv or .parquet file."
 )
@@ -629,6 +642,7 @@ def explore(as_json: bool, **options: Any) -> None:
     type=click.IntRange(1, 16),
     help="Cycles that a thread of engine reuse runs before it exchanges values with the others.",
 )
+@click.option("--skip-idle", is_flag=True, help="Skip parts of which nothing changed, for designs that idle.")
 @click.option("--checkpoint", type=_SOURCE, help="Write the state after the last cycle to this file.")
 @click.option("--resume", type=_SOURCE, help="Go on from this checkpoint.")
 @_as_json

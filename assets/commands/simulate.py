@@ -17,6 +17,8 @@ from assets.deployments import find_deployment
 from assets.errors import FoundryError
 from pipelines.rtlreuse import ENGINES, REUSE, Program, RunResult, Simulator, language_of, words_of
 from pipelines.rtlreuse.choice import installed_engines
+from pipelines.rtlreuse.gpu_engines import CUDA, HETERO, build_cuda, build_hetero
+from pipelines.rtlreuse.languages import with_libraries
 from pipelines.rtlreuse.state import (
     Toggles,
     count_toggles,
@@ -26,7 +28,7 @@ from pipelines.rtlreuse.state import (
     write_checkpoint,
 )
 from pipelines.rtlreuse.stimulus import read_stimulus
-from pipelines.rtlreuse.waveform import write_vcd
+from pipelines.rtlreuse.waveform import Choice, choose_signals, traced_signals, write_fst, write_vcd
 from pipelines.tools import stopwatch
 
 AUTO, PICKER = "auto", "rtl-engine"
@@ -35,6 +37,7 @@ SHORT_RUN_CYCLES = 100_000
 TRACE_LIMIT_BYTES = 1 << 30
 """Of the values of ports that a waveform is written from."""
 _BUILD_LIMIT_S = 3600.0
+_BUILDERS = {**ENGINES, CUDA: build_cuda, HETERO: build_hetero}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,6 +52,9 @@ class SimulateQuestion:
     seed: int = 0
     inputs: Path | None = None
     vcd: Path | None = None
+    fst: Path | None = None
+    signals: tuple[str, ...] = ()
+    library: tuple[Path, ...] = ()
     reset_cycles: int = 2
     toggles: Path | None = None
     memory: tuple[str, ...] = ()
@@ -56,6 +62,7 @@ class SimulateQuestion:
     resume: Path | None = None
     threads: int = 1
     batch: int = 1
+    skip_idle: bool = False
 
 
 def answer_simulate(question: SimulateQuestion) -> dict[str, Any]:
@@ -65,31 +72,36 @@ def answer_simulate(question: SimulateQuestion) -> dict[str, Any]:
             ToolMissing: a tool of the engine is not installed.
     """
     _require_options(question)
-    text = _text(question.file)
+    text, language = with_libraries(
+        _text(question.file),
+        top=question.top,
+        language=language_of(question.file),
+        libraries=[_text(path) for path in question.library],
+    )
     engine, engine_reason = _choose_engine(question, text)
     start = stopwatch()
     own: dict[str, Any] = {}
     if engine == REUSE:
-        own = {"threads": question.threads, "batch": question.batch}
+        own = {"threads": question.threads, "batch": question.batch, "is_skipping": question.skip_idle}
         own["is_counting"] = question.toggles is not None
-    program = ENGINES[engine](
+    program = _BUILDERS[engine](
         text,
         top=question.top,
         folder=find_deployment().cache_dir / "simulators",
         stimuli=question.stimuli,
         timeout_s=_BUILD_LIMIT_S,
-        language=language_of(question.file),
+        language=language,
         **own,
     )
     build_s = stopwatch() - start
-    _require_memory(question, program)
     simulator = Simulator(program)
     _prepare(simulator, question)
+    choice = choose_signals(simulator, question.top, question.signals)
+    _require_memory(question, program, choice)
     start = stopwatch()
     result, toggles = _run(simulator, question)
     run_s = stopwatch() - start
-    if question.vcd is not None:
-        _write_waveform(question.vcd, question, program, result)
+    _write_waveforms(question, program, choice, result)
     if question.toggles is not None:
         _write_toggles(question.toggles, toggles, question.cycles * question.stimuli)
     if question.checkpoint is not None:
@@ -110,27 +122,33 @@ def answer_simulate(question: SimulateQuestion) -> dict[str, Any]:
         "cycles_per_second": round(question.cycles * question.stimuli / max(run_s, 1e-9)),
         "program_bytes": program.bytes,
         "vcd": None if question.vcd is None else str(question.vcd),
+        "fst": None if question.fst is None else str(question.fst),
         "toggles": _toggle_sums(toggles) if question.toggles is not None else None,
     }
 
 
 def _require_options(question: SimulateQuestion) -> None:
-    if question.engine not in (AUTO, *ENGINES):
-        raise FoundryError(f"unknown engine: {question.engine}; accepted: {', '.join((AUTO, *ENGINES))}")
+    if question.engine not in (AUTO, *_BUILDERS):
+        raise FoundryError(f"unknown engine: {question.engine}; accepted: {', '.join((AUTO, *_BUILDERS))}")
     if question.inputs is not None and question.stimuli != 1:
         raise FoundryError(f"--inputs with {question.stimuli} stimuli; accepted: 1")
-    for option in ("vcd", "toggles", "checkpoint"):
+    for option in ("vcd", "fst", "toggles", "checkpoint"):
         path = getattr(question, option)
         if path is not None and not path.parent.is_dir():
             raise FoundryError(f"no such folder: {path.parent} (--{option} {path})")
-    if question.engine not in (AUTO, REUSE) and (question.threads, question.batch) != (1, 1):
+    is_reuse = question.engine in (AUTO, REUSE)
+    if not is_reuse and (question.threads, question.batch) != (1, 1):
         raise FoundryError(f"--threads or --batch with engine {question.engine}; accepted: {REUSE}")
+    if not is_reuse and question.skip_idle:
+        raise FoundryError(f"--skip-idle with engine {question.engine}; accepted: {REUSE}")
     if question.toggles is not None:
         if question.toggles.suffix not in (".csv", ".parquet"):
             raise FoundryError(f"--toggles {question.toggles}; accepted: a .csv or .parquet file")
-        for option in ("vcd", "resume"):
+        for option in ("vcd", "fst", "resume"):
             if getattr(question, option) is not None:
                 raise FoundryError(f"--toggles and --{option} are mutually exclusive")
+    if question.signals and question.vcd is None and question.fst is None:
+        raise FoundryError("--signals without a waveform; accepted: with --vcd or --fst")
     for text in question.memory:
         if "=" not in text:
             raise FoundryError(f"--memory {text}; accepted: NAME=FILE, such as top.u.words=image.hex")
@@ -142,7 +160,8 @@ def _choose_engine(question: SimulateQuestion, text: str) -> tuple[str, str]:
         return question.engine, "asked for"
     if question.cycles * question.stimuli < SHORT_RUN_CYCLES:
         return REUSE, f"shortest build, for runs below {SHORT_RUN_CYCLES:,} cycles"
-    if question.stimuli > 1 or question.threads > 1 or question.batch > 1 or _has_state_options(question):
+    has_own = question.threads > 1 or question.batch > 1 or question.skip_idle
+    if question.stimuli > 1 or has_own or _has_state_options(question):
         return REUSE, "it has all options and stimuli side by side"
     row = {
         "verilog": text,
@@ -158,7 +177,7 @@ def _choose_engine(question: SimulateQuestion, text: str) -> tuple[str, str]:
 
 
 def _has_state_options(question: SimulateQuestion) -> bool:
-    options = (question.memory, question.toggles, question.checkpoint, question.resume)
+    options = (question.memory, question.toggles, question.checkpoint, question.resume, question.signals)
     return any(option not in (None, ()) for option in options)
 
 
@@ -171,14 +190,18 @@ def _text(path: Path) -> str:
         raise FoundryError(f"cannot read {path}: not UTF-8 text (byte {error.start})") from error
 
 
-def _require_memory(question: SimulateQuestion, program: Program) -> None:
-    if question.vcd is None and question.inputs is None:
+def _is_traced(question: SimulateQuestion) -> bool:
+    return question.vcd is not None or question.fst is not None
+
+
+def _require_memory(question: SimulateQuestion, program: Program, choice: Choice) -> None:
+    if not _is_traced(question) and question.inputs is None:
         return
     words = len(words_of(program.ports.inputs)) + len(words_of(program.ports.outputs))
-    needed = 8 * words * question.stimuli * question.cycles
-    if needed > TRACE_LIMIT_BYTES:
-        most = TRACE_LIMIT_BYTES // (8 * words * question.stimuli)
-        raise FoundryError(f"{question.cycles} cycles with --vcd or --inputs; accepted: up to {most}")
+    needed = 8 * (words * question.stimuli + len(choice.registers))
+    if needed * question.cycles > TRACE_LIMIT_BYTES:
+        most = TRACE_LIMIT_BYTES // needed
+        raise FoundryError(f"{question.cycles} cycles with --vcd, --fst or --inputs; accepted: up to {most}")
 
 
 def _prepare(simulator: Simulator, question: SimulateQuestion) -> None:
@@ -199,12 +222,20 @@ def _run(simulator: Simulator, question: SimulateQuestion) -> tuple[RunResult, l
         return count_toggles(simulator, question.cycles, inputs=inputs, **draws)
     if inputs is not None:
         return simulator.play(inputs), []
-    return simulator.run(question.cycles, is_traced=question.vcd is not None, **draws), []
+    return simulator.run(question.cycles, is_traced=_is_traced(question), **draws), []
 
 
-def _write_waveform(path: Path, question: SimulateQuestion, program: Program, result: RunResult) -> None:
-    with _writing("--vcd", path):
-        write_vcd(path, question.top, program.ports, result)
+def _write_waveforms(question: SimulateQuestion, program: Program, choice: Choice, result: RunResult) -> None:
+    if not _is_traced(question):
+        return
+    clock = f"{question.top}.{program.ports.clock}" if program.ports.clock else ""
+    signals = traced_signals(question.top, program.ports, choice, result)
+    if question.vcd is not None:
+        with _writing("--vcd", question.vcd):
+            write_vcd(question.vcd, clock, signals)
+    if question.fst is not None:
+        with _writing("--fst", question.fst):
+            write_fst(question.fst, clock, signals)
 
 
 @contextmanager
@@ -250,7 +281,7 @@ def simulate_text(answer: Mapping[str, Any]) -> str:
         "run": f"{answer['cycles']:,} cycles of {answer['stimuli']} stimuli in {answer['run_s']:.3f} s, "
         f"{answer['cycles_per_second']:,} per second",
         "digests": " ".join(shown) + (f" and {more} more" if more else ""),
-        **({"waveform": answer["vcd"]} if answer["vcd"] else {}),
+        **({"waveform": answer["vcd"] or answer["fst"]} if answer["vcd"] or answer["fst"] else {}),
         **({"toggles": _toggle_text(answer["toggles"])} if answer["toggles"] else {}),
     }
     return "\n".join(f"{name:<10} {text}" for name, text in plain.items())

@@ -9,12 +9,13 @@ from typing import Annotated, Literal, Self
 
 from pydantic import AfterValidator, Field, model_validator
 
-from assets.settings import Group, Listener, Positive, Run, Settings, some_of
+from assets.settings import Group, Listener, Positive, Run, Settings, one_of, some_of
 from assets.step import Output, Step, read_rows
 from assets.suites import BY_SUITE
 from pipelines.hls.operators import LIMITED_CLASSES
 from pipelines.identity import content_hash
 from pipelines.labelling import (
+    AUDIT_ENGINES,
     SYNTHESIS_TOOLS,
     TOOLS,
     ConfigurationSpace,
@@ -108,6 +109,7 @@ class Labelling(Group):
     data_kinds: Annotated[tuple[str, ...], some_of(DATA_KINDS), AfterValidator(_with_drawn)] = (DRAWN,)
     full_power_fraction: Annotated[float, Field(ge=0, le=1)] = 1.0
     audit_fraction: Annotated[float, Field(ge=0, le=1)]
+    audit_engine: Annotated[str, one_of(AUDIT_ENGINES)] = AUDIT_ENGINES[0]
     cross_check_fraction: Annotated[float, Field(ge=0, le=1)]
     model_timeout_s: Positive
     verilator_timeout_s: Positive

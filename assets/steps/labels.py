@@ -202,6 +202,7 @@ STEP = Step(
         "pipelines/labelling",
         "pipelines/native",
         "pipelines/power",
+        "pipelines/rtlreuse",
         "pipelines/rtlsim",
         "pipelines/siliconcompiler",
         "pipelines/synthesis",

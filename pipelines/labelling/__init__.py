@@ -34,11 +34,19 @@ from pipelines.labelling.label import (
     plan_designs,
 )
 from pipelines.labelling.loops import loop_counts
-from pipelines.labelling.options import SLOTTED, LabelContext, LabelOptions, ToolContext, liberty_name
+from pipelines.labelling.options import (
+    AUDIT_ENGINES,
+    SLOTTED,
+    LabelContext,
+    LabelOptions,
+    ToolContext,
+    liberty_name,
+)
 from pipelines.labelling.other_libraries import label_in_libraries
 from pipelines.labelling.synthesis import SYNTHESIS_TOOLS, LabelTables
 
 __all__ = [
+    "AUDIT_ENGINES",
     "CROSS_CHECK_LIMITS",
     "SLOTTED",
     "SYNTHESIS_TOOLS",

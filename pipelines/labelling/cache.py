@@ -28,7 +28,14 @@ from pipelines.labelling.fpga import FPGA_KIND, fpga_key
 from pipelines.labelling.loops import LoopCount
 from pipelines.labelling.options import LabelContext
 from pipelines.labelling.other_libraries import in_library, library_tool
-from pipelines.labelling.runs import PowerFigures, RunResult, fails_label, is_audited_run, run_key
+from pipelines.labelling.runs import (
+    PowerFigures,
+    RunResult,
+    audit_version,
+    fails_label,
+    is_audited_run,
+    run_key,
+)
 from pipelines.labelling.synthesis import (
     SYNTHESIS_TOOL,
     LabelFigures,
@@ -428,7 +435,8 @@ class _Import:
         groups: dict[tuple[str, str], list[CrossCheckRow]] = {}
         for row in self.rows.cross_checks:
             groups.setdefault((row.design_id, row.data_id), []).append(row)
-        engines = (rtlsim.engine_version(), cyclemodel.engine_version(), power.tool_version())
+        audit = audit_version(self.context.options.audit_engine)
+        engines = (audit, cyclemodel.engine_version(), power.tool_version())
         versions = {*check_versions(), *engines}
         for place, checks in groups.items():
             run, design = runs.get(place), designs.get(place[0])
@@ -468,7 +476,7 @@ def _mismatch_reason(
             return "runs of another version of the cycle model"
         if run.audited != is_audited_run(design.design_id, run.data_kind, options.audited_fraction):
             return "runs with another share of audits"
-        if run.audited and run.audit_engine_version != rtlsim.engine_version():
+        if run.audited and run.audit_engine_version != audit_version(options.audit_engine):
             return "runs audited by another version of the simulator"
         if run.power_engine_version not in (None, power.tool_version()):
             return "runs of another version of the power model"

@@ -235,6 +235,10 @@ def _unknown(check: str, tool: str, version: str | None) -> Check:
     return Check(check=check, tool=tool, tool_version=version, allowed=CROSS_CHECK_LIMITS[check])
 
 
+def _engine(row: RunRow) -> str:
+    return row.audit_engine or rtlsim.ENGINE
+
+
 def _disagreement(row: RunRow) -> list[Check]:
     """The failed check of a run in which two engines disagree."""
     if row.status != TOOL_ERROR:
@@ -245,7 +249,7 @@ def _disagreement(row: RunRow) -> list[Check]:
         check = "latency_cycles"
     else:
         return []
-    unknown = _unknown(check, rtlsim.ENGINE, row.audit_engine_version)
+    unknown = _unknown(check, _engine(row), row.audit_engine_version)
     return [replace(unknown, passed=False, reason=row.reason)]
 
 
@@ -307,7 +311,7 @@ class _Comparison:
             "latency_cycles",
             row.latency_cycles,
             row.audit_latency_cycles,
-            rtlsim.ENGINE,
+            _engine(row),
             row.audit_engine_version,
         )
         try:
@@ -317,9 +321,9 @@ class _Comparison:
         counts = self._timed(("area_um2", "flip_flop_count"), SECOND_YOSYS, self._recounted)
         icarus = self._timed(("netlist_icarus",), rtlsim.ICARUS, lambda: [self._icarus()])
         delays = self._timed(("delay_ns", *_POWERS), power.OPENSTA, lambda: self._opensta(result))
-        tool = (rtlsim.ENGINE, row.audit_engine_version)
+        tool = (_engine(row), row.audit_engine_version)
         outputs = self._timed(
-            ("netlist_outputs",), rtlsim.ENGINE, lambda: [self._outputs("netlist_outputs", result, *tool)]
+            ("netlist_outputs",), _engine(row), lambda: [self._outputs("netlist_outputs", result, *tool)]
         )
         return [*outputs, *icarus, cycles, *counts, *delays]
 

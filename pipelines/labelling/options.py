@@ -10,7 +10,9 @@ from tempfile import TemporaryDirectory
 
 from filelock import FileLock, Timeout
 
+from pipelines import rtlsim
 from pipelines.cache import ContentCache
+from pipelines.rtlreuse.auditing import AUDIT_ENGINES as OTHER_AUDIT_ENGINES
 from pipelines.schemas import DRAWN
 from pipelines.synthesis import Target
 
@@ -19,6 +21,9 @@ SLOTTED = (
     *("bambu", "circt-calyx", "circt-handshake"),
 )
 """Tools whose runs at a time can be bounded."""
+
+AUDIT_ENGINES = (rtlsim.ENGINE, *OTHER_AUDIT_ENGINES)
+"""Engines that may simulate the Verilog of audited designs."""
 
 SLOT_WAIT_S = 0.02
 """Time at one slot that is held, before the next one is tried."""
@@ -36,6 +41,7 @@ class LabelOptions:
         full_power_fraction: of the designs, those with power on every data set; the others have power on the
             first one.
         audit_fraction: of the designs, those whose Verilog is simulated too and must agree; 0 to 1.
+        audit_engine: that simulates their Verilog, of `AUDIT_ENGINES`.
         cross_check_fraction: of the designs, those whose figures are compared with other tools; they are
             audited too.
         model_timeout_s, verilator_timeout_s, native_timeout_s: processor time of each tool run; the model is
@@ -59,6 +65,7 @@ class LabelOptions:
     data_kinds: tuple[str, ...] = (DRAWN,)
     full_power_fraction: float = 1.0
     audit_fraction: float = 0.1
+    audit_engine: str = rtlsim.ENGINE
     cross_check_fraction: float = 0.0
     model_timeout_s: float = 120.0
     verilator_timeout_s: float = 120.0

@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -24,6 +25,8 @@ from pipelines.labelling.loops import LoopCount, loop_counts
 from pipelines.labelling.options import LabelOptions, ToolContext
 from pipelines.native import NativeRun, native_version, run_native_sets
 from pipelines.programs import data_id
+from pipelines.rtlreuse.auditing import audit_version as other_audit_version
+from pipelines.rtlreuse.auditing import simulate_by
 from pipelines.rtlsim import MemoryTiming, SimulationResult, simulate_design
 from pipelines.schemas import DRAWN, OK, TOOL_ERROR, DesignRow, LoopRunRow, ProgramRow, RunRow
 
@@ -361,6 +364,11 @@ def run_key(design: DesignRow, run: RunIdentity | RunRow, options: LabelOptions)
     )
 
 
+def audit_version(engine: str) -> str:
+    """Version of an engine of audits."""
+    return rtlsim.engine_version() if engine == rtlsim.ENGINE else other_audit_version(engine)
+
+
 def is_audited_run(design_id: str, kind: str | None, fraction: float) -> bool:
     """Whether the Verilog is simulated on a data set too: on drawn and other tools' data of the sample."""
     return kind in (None, DRAWN) and is_audited(design_id, fraction)
@@ -415,8 +423,8 @@ def _identity(request: RunRequest, context: ToolContext) -> RunIdentity:
         seed=request.seed,
         data_kind=request.kind,
         audited=audited,
-        audit_engine=rtlsim.ENGINE if audited else None,
-        audit_engine_version=rtlsim.engine_version() if audited else None,
+        audit_engine=context.options.audit_engine if audited else None,
+        audit_engine_version=audit_version(context.options.audit_engine) if audited else None,
     )
 
 
@@ -617,11 +625,13 @@ def _audited(
         differs = OutputDigests.of(cycles.returned, cycles.outputs).difference(simulated)
     if differs is not None:
         return result.failed(f"hardware differs from native C in {differs}", equal=False)
-    disagreement = _disagreement(request.interface, counted, simulated)
+    disagreement = _disagreement(request.interface, counted, simulated, context.options.audit_engine)
     return result if disagreement is None else result.failed(disagreement, equal=counted.outputs_equal)
 
 
-def _disagreement(interface: Interface, counted: RunResult, simulated: SimulationResult) -> str | None:
+def _disagreement(
+    interface: Interface, counted: RunResult, simulated: SimulationResult, engine: str
+) -> str | None:
     """Which number the model and the simulation disagree on, None when they agree."""
     pairs = {
         "cycles": (counted.latency_cycles, simulated.latency_cycles),
@@ -630,7 +640,7 @@ def _disagreement(interface: Interface, counted: RunResult, simulated: Simulatio
     }
     for what, (model, hardware) in pairs.items():
         if model != hardware:
-            return f"the cycle model counts {model} {what}, {rtlsim.ENGINE} {hardware}"
+            return f"the cycle model counts {model} {what}, {engine} {hardware}"
     return None
 
 
@@ -648,9 +658,13 @@ def memory_timing(design: DesignRow) -> MemoryTiming:
 
 
 def _simulate(request: RunRequest, context: ToolContext) -> SimulationResult:
-    compiled = request.compiled()
+    compiled, engine = request.compiled(), context.options.audit_engine
+    if engine == rtlsim.ENGINE:
+        simulate = partial(simulate_design, runtime_folder=context.runtime_folder)
+    else:
+        simulate = partial(simulate_by, engine)
     with context.tool_folder("verilator") as folder:
-        return simulate_design(
+        return simulate(
             compiled.verilog,
             module=compiled.module,
             interface=request.interface,
@@ -658,7 +672,6 @@ def _simulate(request: RunRequest, context: ToolContext) -> SimulationResult:
             timing=memory_timing(request.design),
             banks=compiled.banks,
             folder=folder,
-            runtime_folder=context.runtime_folder,
             timeout_s=context.options.verilator_timeout_s,
             cycle_limit=context.options.cycle_limit,
         )

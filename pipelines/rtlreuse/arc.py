@@ -160,7 +160,7 @@ def _writes(block: Block, name: str, memory: Memory) -> Iterator[str]:
 
 
 def _memory(block: Block, number: int, name: str, memory: Memory, needed: Sequence[int]) -> Iterator[str]:
-    """A memory and its ports; later writes win."""
+    """A memory and its ports; the passes keep no order of writes, so what later ones write is masked."""
     width = _address_width(block, number, memory)
     kind = f"<{memory.size} x i{memory.width}, i{width}>"
     yield f'%m{number} = arc.memory {kind} {{name = "{name}"}}'
@@ -169,7 +169,11 @@ def _memory(block: Block, number: int, name: str, memory: Memory, needed: Sequen
     for i, write in enumerate(memory.writes):
         to = f"%m{number}_{i}"
         yield from _resize(to, f"%n{write.address}", block.nodes[write.address].width, width)
-        operands = f"{to}, %n{write.data}, %m{number}_e, %n{write.mask}"
+    for i, write in enumerate(memory.writes):
+        to = f"%m{number}_{i}"
+        later = [(f"%m{number}_{i + 1 + j}", f"%n{w.mask}") for j, w in enumerate(memory.writes[i + 1 :])]
+        yield from _won(to, f"%n{write.mask}", later, address_width=width, width=memory.width)
+        operands = f"{to}, %n{write.data}, %m{number}_e, {to}_m"
         types = f"i{width}, i{memory.width}, i1, i{memory.width}"
         yield (
             f"arc.memory_write_port %m{number}, @{name}_w{i}({operands}) "
@@ -181,6 +185,20 @@ def _memory(block: Block, number: int, name: str, memory: Memory, needed: Sequen
             to, [address] = f"%m{number}_r{reader}", node.args
             yield from _resize(to, f"%n{address}", block.nodes[address].width, width)
             yield f"%n{reader} = arc.memory_read_port %m{number}[{to}] : {kind}"
+
+
+def _won(
+    to: str, mask_name: str, later: Sequence[tuple[str, str]], *, address_width: int, width: int
+) -> Iterator[str]:
+    """The mask of a write without the bits that later ports write at the same address."""
+    yield f"{to}_1 = hw.constant -1 : i{width}"
+    masks = [mask_name]
+    for i, (address, other) in enumerate(later):
+        yield f"{to}_s{i} = comb.icmp eq {to}, {address} : i{address_width}"
+        yield f"{to}_k{i} = comb.xor {other}, {to}_1 : i{width}"
+        yield f"{to}_w{i} = comb.mux {to}_s{i}, {to}_k{i}, {to}_1 : i{width}"
+        masks.append(f"{to}_w{i}")
+    yield f"{to}_m = comb.and {', '.join(masks)} : i{width}"
 
 
 # ---- operations ------------------------------------------------------------------------------------------

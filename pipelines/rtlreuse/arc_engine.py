@@ -9,7 +9,16 @@ import sysconfig
 from pathlib import Path
 
 from pipelines.rtlreuse.arc import initial_memories, mlir_text
-from pipelines.rtlreuse.building import build, compile_program, find_compiler, ports_of, read_design, run_step
+from pipelines.rtlreuse.building import (
+    Closing,
+    build,
+    compile_program,
+    find_compiler,
+    ports_of,
+    read_design,
+    run_step,
+    serve,
+)
 from pipelines.rtlreuse.harnesses import ArcPlaces, arc_harness
 from pipelines.rtlreuse.languages import VERILOG
 from pipelines.rtlreuse.simulator import Program
@@ -29,9 +38,11 @@ def build_arc(
     timeout_s: float = 600.0,
     compiler: str = "",
     language: str = VERILOG,
+    closing: Closing = serve,
 ) -> Program:
     """CIRCT's Arc flow; one state per stimulus.
 
+    Args:   closing: see `building.serve`.
     Raises: RtlError: the design is rejected, or a tool fails. ToolMissing: optional packages are missing.
     """
     packages, tools = _arc_packages()
@@ -64,13 +75,18 @@ def build_arc(
                 timeout_s=timeout_s,
             )
             module = read_output(step / "out", most_bytes=_MOST_BYTES)
-        harness = arc_harness(ports, stimuli, places, initial)
+        harness = arc_harness(ports, stimuli, places, initial, closing(ports))
         object_file = scratch / "a.o"
         object_file.write_bytes(module)
         return compile_program(harness, compiler, scratch=scratch, objects=[object_file], timeout_s=timeout_s)
 
     nowhere = ArcPlaces(ports={}, memories=(), size=0)
-    sources = (compiler, text, worker.read_text("utf-8"), arc_harness(ports, stimuli, nowhere, initial))
+    sources = (
+        compiler,
+        text,
+        worker.read_text("utf-8"),
+        arc_harness(ports, stimuli, nowhere, initial, closing(ports)),
+    )
     path = build(folder, ARC, sources, make)
     return Program(path=path, ports=ports, engine=ARC, stimuli=stimuli)
 

@@ -20,10 +20,11 @@ from pipelines.tools import MEMORY_LIMIT_BYTES, PATIENCE, find_tool
 
 VERSION = "2"
 """Raise it when a design gives other outputs."""
-HEADERS = ("words.h", "runner.h", "server.h", "batch.h", "batch_cuda.h")
+HEADERS = ("words.h", "runner.h", "server.h", "batch.h", "batch_cuda.h", "hetero.h")
 FLAGS = ("-std=gnu++17", "-O3", "-march=native", "-w")
 CLOSING = '#include "runner.h"\n#include "server.h"\n'
 """Last lines of every simulator's text."""
+Closing = Callable[[Ports], str]
 COMPILERS = ("clang++", "clang++-14", "g++")
 _PROCESSES = 64
 _FILE_BYTES = 4 << 30
@@ -49,6 +50,11 @@ def read_design(text: str, *, top: str, language: str, timeout_s: float) -> Desi
 def ports_of(design: Design) -> Ports:
     """The ports of a design, without its clock."""
     return Ports(inputs=design.inputs, outputs=design.outputs, clock=design.clock)
+
+
+def serve(ports: Ports) -> str:  # noqa: ARG001
+    """What follows the model's text: the server of requests. Another text makes another program of it."""
+    return CLOSING
 
 
 def headers() -> dict[str, bytes]:

@@ -13,6 +13,7 @@ from pipelines.rtlreuse.structure import Structure
 
 THREADS = 128
 """Of a block of a kernel."""
+_MOST_BLOCKS = 64  # of a loop over words
 _BUFFERS = "  State& st = *state; const int cur = st.cur, nxt = cur ^ 1; (void)cur; (void)nxt;"
 
 
@@ -24,28 +25,58 @@ def cuda_text(structure: Structure, placement: Placement, *, stimuli: int, batch
     Args: batch: cycles of a graph.
     """
     emitter = Emitter(structure, placement, stimuli, is_counting=False)
-    lines = [emitter.text() + layout_text(emitter.layout()), *_Kernels(emitter, batch).lines()]
+    lines = [emitter.text() + layout_text(emitter.layout()), *_cycle_lines(emitter, batch)]
     return "\n".join(lines) + "\n"
 
 
-class _Kernels:
-    def __init__(self, emitter: Emitter, batch: int) -> None:
-        self.emitter, self.batch = emitter, batch
-        self.launches: list[str] = []
+def _cycle_lines(emitter: Emitter, batch: int) -> Iterator[str]:
+    """Kernels, then the capture of a batch, then the definitions that batch_cuda.h needs."""
+    kernels, structure = Kernels(emitter), emitter.structure
+    yield "#define BATCHES"
+    yield "#define ON_GPU"
+    yield f"enum {{ BATCH = {batch} }};"
+    yield "__global__ void set_inputs_kernel(State* state, const u64* in) { set_inputs(*state, in); }"
+    yield "__global__ void get_outputs_kernel(const State* state, u64* out) { get_outputs(*state, out); }"
+    yield "__global__ void flip_kernel(State* state) { state->cur ^= 1; }"
+    yield from kernels.definitions()
+    by_level: dict[int, list[Move]] = defaultdict(list)
+    for move in emitter.placement.moves:
+        if move.source is not None or move.target.kind != "pin":
+            by_level[0 if move.source is None else move.level].append(move)
+    launches: list[str] = []
+    for level in range(structure.highest_level + 1):
+        for name, classes in structure.classes.items():
+            slots = emitter.placement.slots[name]
+            for number, found in enumerate(classes):
+                here = [slot for slot, v in zip(slots, found.levels, strict=True) if v == level]
+                launches += [kernels.launch(name, number, *run) for run in runs_of(here, slots)]
+        if by_level[level]:
+            yield from kernels.moves_kernel(f"moves{level}", by_level[level])
+            launches.append(kernels.launch_moves(f"moves{level}", len(by_level[level])))
+    yield "static void launch_cycle(cudaStream_t stream, State* state, const u64* in, u64* out) {"
+    yield "  set_inputs_kernel<<<1, 1, 0, stream>>>(state, in);"
+    yield from (f"  {line}" for line in launches)
+    yield "  get_outputs_kernel<<<1, 1, 0, stream>>>(state, out);"
+    for name, block in emitter.blocks.items():
+        if block.registers or block.memories:
+            state = len(emitter.phases[name]) - 1
+            yield f"  {kernels.launch(name, state, 0, emitter.placement.extents[name])}"
+    yield "  flip_kernel<<<1, 1, 0, stream>>>(state);"
+    yield "}"
 
-    def lines(self) -> Iterator[str]:
-        """Kernels, then the capture of a batch, then the definitions that batch_cuda.h needs."""
-        emitter = self.emitter
-        yield "#define BATCHES"
-        yield "#define ON_GPU"
-        yield f"enum {{ BATCH = {self.batch}, THREADS = {THREADS} }};"
-        yield "__global__ void set_inputs_kernel(State* state, const u64* in) { set_inputs(*state, in); }"
-        yield "__global__ void get_outputs_kernel(const State* state, u64* out) { get_outputs(*state, out); }"
-        yield "__global__ void flip_kernel(State* state) { state->cur ^= 1; }"
-        for name in emitter.blocks:
-            for number in range(len(emitter.phases[name])):
+
+class Kernels:
+    """Kernels of an emitter's functions and moves, and the text that launches them."""
+
+    def __init__(self, emitter: Emitter) -> None:
+        self.emitter = emitter
+
+    def definitions(self) -> Iterator[str]:
+        """The kernels of all functions."""
+        yield f"enum {{ THREADS = {THREADS} }};"
+        for name in self.emitter.blocks:
+            for number in range(len(self.emitter.phases[name])):
                 yield from self._kernel(name, number)
-        yield from self._cycle()
 
     def _kernel(self, name: str, number: int) -> Iterator[str]:
         """The function of a class or of the next state: what the loop of a processor has as its body."""
@@ -63,49 +94,27 @@ class _Kernels:
         yield from (f"  {line}" for line in (*body.pointers, *lines))
         yield "}"
 
-    def _cycle(self) -> Iterator[str]:
-        emitter, structure = self.emitter, self.emitter.structure
-        by_level: dict[int, list[Move]] = defaultdict(list)
-        for move in emitter.placement.moves:
-            if move.source is not None or move.target.kind != "pin":
-                by_level[0 if move.source is None else move.level].append(move)
-        for level in range(structure.highest_level + 1):
-            yield from self._level_kernels(level, by_level[level])
-        for name, block in emitter.blocks.items():
-            if block.registers or block.memories:
-                self._launch(name, len(emitter.phases[name]) - 1, 0, emitter.placement.extents[name])
-        yield "static void launch_cycle(cudaStream_t stream, State* state, const u64* in, u64* out) {"
-        yield "  set_inputs_kernel<<<1, 1, 0, stream>>>(state, in);"
-        states = sum(1 for b in emitter.blocks.values() if b.registers or b.memories)
-        split = len(self.launches) - states
-        yield from self.launches[:split]
-        yield "  get_outputs_kernel<<<1, 1, 0, stream>>>(state, out);"
-        yield from self.launches[split:]
-        yield "  flip_kernel<<<1, 1, 0, stream>>>(state);"
-        yield "}"
-
-    def _level_kernels(self, level: int, moves: Sequence[Move]) -> Iterator[str]:
-        """Launches of a level's functions, and the kernel of the moves behind them."""
-        emitter = self.emitter
-        for name, classes in emitter.structure.classes.items():
-            slots = emitter.placement.slots[name]
-            for number, found in enumerate(classes):
-                here = [slot for slot, v in zip(slots, found.levels, strict=True) if v == level]
-                for low, high in runs_of(here, slots):
-                    self._launch(name, number, low, high)
-        if moves:
-            yield f"__global__ void moves{level}(State* state) {{"
-            yield _BUFFERS
-            yield "  const int lane = blockIdx.x * blockDim.x + threadIdx.x, lanes = gridDim.x * blockDim.x;"
-            yield from self._moves(moves)
-            yield "}"
-            most = -(-max(1, len(moves) * emitter.stimuli) // THREADS)
-            self.launches.append(f"  moves{level}<<<{min(most, 64)}, THREADS, 0, stream>>>(state);")
-
-    def _launch(self, name: str, number: int, low: int, high: int) -> None:
+    def launch(self, name: str, number: int, low: int, high: int) -> str:
+        """The launch of a block's function for a range of slots."""
         blocks = -(-(high - low) * self.emitter.stimuli // THREADS)
         kernel = f"g{self.emitter.numbers[name]}_{number}"
-        self.launches.append(f"  {kernel}<<<{blocks}, THREADS, 0, stream>>>(state, {low}, {high});")
+        return f"{kernel}<<<{blocks}, THREADS, 0, stream>>>(state, {low}, {high});"
+
+    def moves_kernel(self, name: str, moves: Sequence[Move]) -> Iterator[str]:
+        """A kernel of moves."""
+        yield f"__global__ void {name}(State* state) {{"
+        yield _BUFFERS
+        yield "  const int lane = blockIdx.x * blockDim.x + threadIdx.x, lanes = gridDim.x * blockDim.x;"
+        yield from self._moves(moves)
+        yield "}"
+
+    def launch_moves(self, name: str, moves: int) -> str:
+        """The launch of a kernel of moves."""
+        return f"{name}<<<{self.shape(moves)}, 0, stream>>>(state);"
+
+    def shape(self, words: int) -> str:
+        """Blocks and threads for a loop over words."""
+        return f"{min(-(-max(1, words * self.emitter.stimuli) // THREADS), _MOST_BLOCKS)}, THREADS"
 
     def _moves(self, moves: Sequence[Move]) -> Iterator[str]:
         n = self.emitter.stimuli

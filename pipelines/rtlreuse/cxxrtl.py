@@ -5,7 +5,15 @@ from __future__ import annotations
 import importlib.util
 from pathlib import Path
 
-from pipelines.rtlreuse.building import build, compile_program, find_compiler, ports_of, read_design
+from pipelines.rtlreuse.building import (
+    Closing,
+    build,
+    compile_program,
+    find_compiler,
+    ports_of,
+    read_design,
+    serve,
+)
 from pipelines.rtlreuse.errors import RtlError
 from pipelines.rtlreuse.harnesses import cxxrtl_harness
 from pipelines.rtlreuse.languages import VERILOG, as_verilog, read_commands, run_front_end
@@ -26,20 +34,21 @@ def build_cxxrtl(
     language: str = VERILOG,
     ports: Ports | None = None,
     is_quick: bool = False,
+    closing: Closing = serve,
 ) -> Program:
     """Yosys' CXXRTL with its defaults, which include a flat design.
 
     Attributes of a design can put text into its C++, so all steps and the program are confined.
 
     Args:   ports: of the design when they are known; it saves a second front end.
-        is_quick: modules are kept and not optimised.
+        is_quick: modules are kept and not optimised. closing: see `building.serve`.
     Raises: RtlError: the design is rejected. ToolMissing: no C++ compiler or bubblewrap is installed.
     """
     verilog, language = as_verilog(verilog, top, language)
     ports = ports or ports_of(read_design(verilog, top=top, timeout_s=timeout_s, language=language))
     compiler = compiler or find_compiler()
     include, flat = _include_folder(), "-noflatten " if is_quick else ""
-    harness = cxxrtl_harness(ports, stimuli)
+    harness = cxxrtl_harness(ports, stimuli, closing(ports))
 
     def make(scratch: Path) -> Path:
         commands = [

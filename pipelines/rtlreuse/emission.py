@@ -40,24 +40,19 @@ class _Text:
         self.lines += lines
 
 
-def emit(
-    structure: Structure, placement: Placement, *, stimuli: int, is_counting: bool = False
-) -> tuple[Emitter, Layout]:
-    """What writes the translation unit, and the layout of its state.
-
-    Args: stimuli: number of stimuli; every array holds that many words per slot. is_counting: count toggles
-        of every register.
-    """
-    emitter = Emitter(structure, placement, stimuli, is_counting)
-    return emitter, emitter.layout()
-
-
 class Emitter:
     """Writes the whole translation unit, without the runner that is included behind it."""
 
-    def __init__(self, structure: Structure, placement: Placement, stimuli: int, is_counting: bool) -> None:
+    def __init__(
+        self,
+        structure: Structure,
+        placement: Placement,
+        stimuli: int,
+        is_counting: bool,
+        is_skipping: bool = False,
+    ) -> None:
         self.structure, self.placement, self.stimuli = structure, placement, stimuli
-        self.is_counting = is_counting
+        self.is_counting, self.is_skipping = is_counting, is_skipping
         self.blocks = structure.design.blocks
         self.numbers = {name: i for i, name in enumerate(self.blocks)}
         self.phases = {name: phases(block, structure.classes[name]) for name, block in self.blocks.items()}
@@ -72,9 +67,9 @@ class Emitter:
         for name, block in self.blocks.items():
             number, extent = self.numbers[name], self.placement.extents[name]
             for i, register in enumerate(block.registers):
-                node = self._register_node(block, i)
+                node = self.register_node(block, i)
                 key = ArrayKey("node", name, node) if node is not None else ArrayKey("register", name, i)
-                is_double = self.is_counting or (node is not None and node in used[name])
+                is_double = self.is_counting or self.is_skipping or (node is not None and node in used[name])
                 self._array(key, f"b{number}_r{i}", register.width, extent, is_double=is_double)
                 self.arrays[ArrayKey("register", name, i)] = self.arrays[key]
             for i in range(len(block.memories)):
@@ -96,7 +91,8 @@ class Emitter:
             name=name, width=width, front=front, slots=front + extent + back, is_double=is_double
         )
 
-    def _register_node(self, block: Block, register: int) -> int | None:
+    def register_node(self, block: Block, register: int) -> int | None:
+        """The node that reads a register; None if nothing does."""
         return next(
             (i for i, n in enumerate(block.nodes) if n.op == "register" and n.value == register), None
         )
@@ -241,10 +237,7 @@ class Emitter:
         yield from self.combinational_lines(lambda _: True, lambda _, __: True)
         yield "}"
         yield "static void advance(State& st) {"
-        for name, block in self.blocks.items():
-            if block.registers or block.memories:
-                number = len(self.phases[name]) - 1
-                yield f"  f{self.numbers[name]}_{number}(st, 0, {self.placement.extents[name]});"
+        yield from self._advance()
         if self.is_counting:
             yield "  const int cur = st.cur, nxt = cur ^ 1;"
             for array in self._registers():
@@ -254,6 +247,17 @@ class Emitter:
         yield "  st.cur ^= 1;"
         yield "}"
 
+    def _advance(self) -> Iterator[str]:
+        for name, block in self.blocks.items():
+            if block.registers or block.memories:
+                number = len(self.phases[name]) - 1
+                yield f"  f{self.numbers[name]}_{number}(st, 0, {self.placement.extents[name]});"
+
+    def _call(self, name: str, number: int, slots: Sequence[int]) -> Iterator[str]:
+        """Calls of a block's function for some slots."""
+        for low, high in runs_of(slots, self.placement.slots[name]):
+            yield f"  f{self.numbers[name]}_{number}(st, {low}, {high});"
+
     def combinational_lines(
         self, is_moved: Callable[[Move], bool], is_evaluated: Callable[[int, int], bool]
     ) -> Iterator[str]:
@@ -261,7 +265,7 @@ class Emitter:
 
         Args: is_evaluated: of an instance and the number of a class.
         """
-        moves = self._moves_by_level(is_moved)
+        moves = self.moves_by_level(is_moved)
         yield from moves[0]
         for level in range(1, self.structure.highest_level + 1):
             for name, classes in self.structure.classes.items():
@@ -272,16 +276,14 @@ class Emitter:
                         for (slot, instance), v in zip(places, found.levels, strict=True)
                         if v == level and is_evaluated(instance, number)
                     ]
-                    for low, high in runs_of(slots, self.placement.slots[name]):
-                        yield f"  f{self.numbers[name]}_{number}(st, {low}, {high});"
+                    yield from self._call(name, number, slots)
             yield from moves[level]
 
     def state_lines(self, name: str, instances: Container[int]) -> Iterator[str]:
         """The next state of some instances of a block."""
         places = zip(self.placement.slots[name], self.structure.lanes[name], strict=True)
         slots = [slot for slot, instance in places if instance in instances]
-        for low, high in runs_of(slots, self.placement.slots[name]):
-            yield f"  f{self.numbers[name]}_{len(self.phases[name]) - 1}(st, {low}, {high});"
+        yield from self._call(name, len(self.phases[name]) - 1, slots)
 
     def _ports(self) -> Iterator[str]:
         """Copies between the words of the interface and the arrays."""
@@ -293,13 +295,16 @@ class Emitter:
         yield "ANYWHERE static void set_inputs(State& st, const u64* in) {"
         for i, (_, _, width) in enumerate(inputs):
             word = f"({type_of(width)})(in[{i} * STIMULI + s] & {mask(width):#x}ull)"
-            yield f"  for (int s = 0; s < STIMULI; s++) st.in{i}[s] = {word};"
+            yield self._set_input(i, word)
         yield "}"
         yield "ANYWHERE static void get_outputs(const State& st, u64* out) {"
         yield "  const int cur = st.cur; (void)cur;"
         for i, source in enumerate(outputs):
             yield self.output_line(i, source)
         yield "}"
+
+    def _set_input(self, number: int, word: str) -> str:
+        return f"  for (int s = 0; s < STIMULI; s++) st.in{number}[s] = {word};"
 
     def output_line(self, number: int, source: Source) -> str:
         """The copy of a word of the outputs."""
@@ -319,7 +324,8 @@ class Emitter:
 
     # ---- moves -----------------------------------------------------------------------------------------
 
-    def _moves_by_level(self, is_moved: Callable[[Move], bool]) -> dict[int, list[str]]:
+    def moves_by_level(self, is_moved: Callable[[Move], bool]) -> dict[int, list[str]]:
+        """Lines that copy words, by the level after which they run."""
         groups: dict[tuple[int, ArrayKey, ArrayKey], list[Move]] = defaultdict(list)
         lines: dict[int, list[str]] = defaultdict(list)
         for move in filter(is_moved, self.placement.moves):
@@ -479,11 +485,12 @@ class Body:
                 word = f"st.{name}[(size_t)k * {memory.size} + {address}]"
                 kind = type_of(memory.width)
                 enable = self._operand(write.mask)
+                told = " st.wrote = 1;" if self.emitter.is_skipping else ""
                 if (bits.op == "sext" and self.block.nodes[bits.args[0]].width == 1) or bits.width == 1:
-                    yield f"if ({enable}{check}) {word} = {data};"
+                    yield f"if ({enable}{check}) {{ {word} = {data};{told} }}"
                 else:
                     mixed = f"({word} & ~{enable}) | ({data} & {enable})"
-                    yield f"if ({enable}{check}) {word} = ({kind})({mixed});"
+                    yield f"if ({enable}{check}) {{ {word} = ({kind})({mixed});{told} }}"
 
     def _pointer(self, key: ArrayKey, *, distance: int = 0, is_written: bool = False) -> str:
         array = self.emitter.arrays[key]

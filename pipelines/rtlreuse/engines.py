@@ -5,19 +5,21 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
+from pipelines.rtlreuse.activity import ActivityEmitter
 from pipelines.rtlreuse.arc_engine import ARC, build_arc
 from pipelines.rtlreuse.batching import batch_text
 from pipelines.rtlreuse.building import (
-    CLOSING,
     FLAGS,
+    Closing,
     build,
     compile_program,
     find_compiler,
     ports_of,
     read_design,
+    serve,
 )
 from pipelines.rtlreuse.cxxrtl import CXXRTL, build_cxxrtl
-from pipelines.rtlreuse.emission import emit
+from pipelines.rtlreuse.emission import Emitter
 from pipelines.rtlreuse.errors import RtlError
 from pipelines.rtlreuse.languages import VERILOG
 from pipelines.rtlreuse.layout import layout_text
@@ -43,23 +45,34 @@ def build_reuse(
     is_counting: bool = False,
     threads: int = 1,
     batch: int = 1,
+    is_skipping: bool = False,
+    closing: Closing = serve,
 ) -> Program:
     """Our engine: one evaluator per unique module.
 
     Args:   folder: of compiled designs, one file each. language: of the text, see `languages`.
             is_quick: compiled with few optimisations. is_counting: count toggles of every register.
             threads: of runs; each has a part of the design. batch: cycles between exchanges of the parts.
+            is_skipping: skip lanes of which nothing changed; excludes the three before.
+            closing: see `building.serve`.
     Raises: RtlError: the design is rejected or does not compile. ToolMissing: no C++ compiler.
     """
     design = read_design(verilog, top=top, timeout_s=timeout_s, language=language)
     structure = analyse(design)
-    emitter, layout = emit(structure, place(structure), stimuli=stimuli, is_counting=is_counting)
+    if is_skipping and (is_counting or threads > 1 or batch > 1):
+        raise RtlError("activity skipping with toggle counts, threads or cycles per task; accepted: alone")
+    placement = place(structure)
+    if is_skipping:
+        emitter: Emitter = ActivityEmitter(structure, placement, stimuli)
+    else:
+        emitter = Emitter(structure, placement, stimuli, is_counting)
+    layout = emitter.layout()
     text = emitter.text() + layout_text(layout)
     if threads > 1 or batch > 1:
         if is_counting:
             raise RtlError("toggle counts of several threads or cycles per task; accepted: 1 of each")
         text += batch_text(emitter, partition(structure, threads, batch))
-    text += CLOSING
+    text += closing(ports_of(design))
     compiler = compiler or find_compiler()
     flags = [*FLAGS, *optimisations(compiler, is_quick=is_quick)]
 

@@ -16,6 +16,8 @@ _WIDTHS = (1, 1, 2, 3, 4, 7, 8, 8, 12, 16, 17, 31, 32, 32, 33, 48, 63, 64, 65, 7
 _BINARY = ("+", "-", "*", "&", "|", "^", "~^", "==", "!=", "<", "<=", ">", ">=", "&&", "||")
 _UNARY = ("~", "-", "&", "|", "^", "~&", "~|", "~^", "!", "+")
 _SHIFTS = ("<<", ">>", ">>>", "<<<")
+MOST_INSTANCES = 200
+"""Of a design, as rows of rows grow beyond what other engines simulate in time."""
 _DIVISION_BITS = 24  # of operands of divisions, so that they fit in a word
 
 
@@ -23,12 +25,13 @@ _DIVISION_BITS = 24  # of operands of divisions, so that they fit in a word
 class _Module:
     """A module that later ones instantiate.
 
-    Attributes: inputs, outputs: name and width.
+    Attributes: inputs, outputs: name and width. size: instances in it, with itself.
     """
 
     name: str
     inputs: list[tuple[str, int]]
     outputs: list[tuple[str, int]]
+    size: int = 1
 
 
 @dataclass(slots=True, kw_only=True)
@@ -102,7 +105,7 @@ def _module(rng: random.Random, name: str, children: list[_Module]) -> tuple[_Mo
     for _ in range(rng.randint(1, 4)):
         _wire(writer)
     for child in rng.choices(children, k=rng.randint(1, 3)) if children else []:
-        _instances(writer, child)
+        module.size += _instances(writer, child, MOST_INSTANCES - module.size)
     for _ in range(rng.randint(0, 3)):
         _wire(writer)
     for register, width in registers:
@@ -122,9 +125,9 @@ def _wire(writer: _Writer) -> None:
     writer.signals.append((name, width, is_signed))
 
 
-def _instances(writer: _Writer, child: _Module) -> None:
-    """One instance, or a row of them where each feeds the next."""
-    count = writer.rng.choice((1, 1, 2, 3, 9, 12))
+def _instances(writer: _Writer, child: _Module, most: int) -> int:
+    """One instance, or a row of them where each feeds the next. Returns: instances with those inside."""
+    count = min(writer.rng.choice((1, 1, 2, 3, 9, 12)), most // child.size)
     if count == 1:
         name = writer.fresh("u")
         pins = [f".{n}({_operand(writer)})" for n, _ in child.inputs]
@@ -134,8 +137,9 @@ def _instances(writer: _Writer, child: _Module) -> None:
             pins.append(f".{output}({wire})")
             writer.signals.append((wire, width, False))
         writer.lines.append(f"  {child.name} {name} (.clk(clk), {', '.join(pins)});")
-        return
-    _row(writer, child, count)
+    elif count:
+        _row(writer, child, count)
+    return count * child.size
 
 
 def _operand(writer: _Writer) -> str:
@@ -176,12 +180,18 @@ def _memory(writer: _Writer) -> None:
         f"  initial for ({index} = 0; {index} < {1 << bits}; {index} = {index} + 1) "
         f"{name}[{index}] = {index} * {rng.randint(0, 99)};",
     ]
-    address, enable = _sized(writer, bits), _expression(writer, 1)
-    writer.lines.append(
-        f"  always @(posedge clk) if ({enable}) {name}[{address}] <= {_expression(writer, 2)};"
-    )
+    writes = "".join(_write(writer, name, bits, width) for _ in range(rng.choice((1, 1, 2, 3))))
+    writer.lines.append(f"  always @(posedge clk) begin{writes} end")
     writer.lines.append(f"  wire [{width - 1}:0] {read} = {name}[{_sized(writer, bits)}];")
     writer.signals.append((read, width, False))
+
+
+def _write(writer: _Writer, memory: str, bits: int, width: int) -> str:
+    """A write port of a memory, of whole words or of some of their bits; later ports win."""
+    address, enable = _sized(writer, bits), _expression(writer, 1)
+    low = writer.rng.randint(0, width - 1) if writer.rng.random() < 0.3 else 0
+    part = f"[{width - 1}:{low}]" if low else ""
+    return f" if ({enable}) {memory}[{address}]{part} <= {_expression(writer, 2)};"
 
 
 def _sized(writer: _Writer, bits: int) -> str:

@@ -12,6 +12,7 @@ from pipelines.rtlreuse.ir import LIMB, mask
 from pipelines.rtlreuse.simulator import Ports, reset_level
 from pipelines.rtlreuse.structure import words_of
 
+_MOST_DELTAS = 10_000  # evaluations of a model of CXXRTL in one step
 _HALF = 32  # bits of a word of Verilator's wide signals
 
 
@@ -97,11 +98,13 @@ def _get(ports: Ports, port: str, limb: int) -> str:
 # ---- CXXRTL ----------------------------------------------------------------------------------------------
 
 
-def cxxrtl_harness(ports: Ports, stimuli: int) -> str:
+def cxxrtl_harness(ports: Ports, stimuli: int, closing: str = CLOSING) -> str:
     """What follows the text that Yosys writes: one model per stimulus."""
     inputs, outputs = words_of(ports.inputs), words_of(ports.outputs)
     lines = [
         '#include "words.h"',
+        "#include <stdio.h>",
+        "#include <unistd.h>",
         *_shape(ports, stimuli),
         "template <size_t N> static inline u64 limb(const cxxrtl::value<N>& v, size_t i) {",
         "  return v.data[2 * i] | (2 * i + 1 < v.chunks ? (u64)v.data[2 * i + 1] << 32 : 0); }",
@@ -112,6 +115,10 @@ def cxxrtl_harness(ports: Ports, stimuli: int) -> str:
         "typedef cxxrtl_design::p_design Model;",
         "struct State { Model* model[STIMULI] = {};",
         "  ~State() { for (auto m : model) delete m; } };",
+        "static void settle(Model& m) {",
+        f"  for (int n = 0; n < {_MOST_DELTAS}; n++) {{ bool is_settled = m.eval();",
+        "    if (!m.commit() || is_settled) return; }",
+        '  fputs("the model of CXXRTL does not settle\\n", stderr); _exit(1); }',
         "static void initialise(State& st) { for (auto& m : st.model) { delete m; m = new Model; } }",
         "static void set_inputs(State& st, const u64* in) {",
         "  for (int s = 0; s < STIMULI; s++, in++) { Model& m = *st.model[s];",
@@ -129,7 +136,7 @@ def cxxrtl_harness(ports: Ports, stimuli: int) -> str:
             for i, (port, limb, _) in enumerate(outputs)
         ),
         "  } }",
-        CLOSING,
+        closing,
     ]
     return "\n".join(lines)
 
@@ -138,7 +145,7 @@ def _cxxrtl_evaluation(name: str, level: int, ports: Ports) -> Iterator[str]:
     yield f"static void {name}(State& st) {{ for (auto m : st.model) {{"
     if ports.clock:
         yield f"  put(m->{_mangled(ports.clock)}, 0, {level});"
-    yield "  m->step(); } }" if ports.clock or level == 0 else "  (void)m; } }"
+    yield "  settle(*m); } }" if ports.clock or level == 0 else "  (void)m; } }"
 
 
 def _mangled(port: str) -> str:
@@ -163,7 +170,13 @@ class ArcPlaces:
     size: int
 
 
-def arc_harness(ports: Ports, stimuli: int, places: ArcPlaces, initial: Mapping[str, Sequence[int]]) -> str:
+def arc_harness(
+    ports: Ports,
+    stimuli: int,
+    places: ArcPlaces,
+    initial: Mapping[str, Sequence[int]],
+    closing: str = CLOSING,
+) -> str:
     """A translation unit with one state of the Arc model per stimulus.
 
     Args: initial: words that memories start with, by name in the text.
@@ -206,7 +219,7 @@ def arc_harness(ports: Ports, stimuli: int, places: ArcPlaces, initial: Mapping[
             if (offset := offsets.get(port_name(port, limb, is_input=False))) is not None
         ),
         "  } }",
-        CLOSING,
+        closing,
     ]
     return "\n".join(lines)
 

@@ -16,6 +16,7 @@ LANGUAGES = {".v": VERILOG, ".sv": SYSTEMVERILOG, ".fir": FIRRTL}
 """Language by the end of a file's name."""
 _SOURCE = "design.sv"
 _IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_$]*", re.ASCII)
+_MODULE = re.compile(r"^\s*module\s+(?:automatic\s+)?(\w+)", re.ASCII | re.MULTILINE)
 # One module per instance keeps the hierarchy; structurally equal ones are merged afterwards.
 _SLANG = "read_slang --keep-hierarchy --ignore-assertions --allow-use-before-declare"
 
@@ -37,6 +38,20 @@ def as_verilog(text: str, top: str, language: str) -> tuple[str, str]:
     Raises: RtlError: FIRRTL that is not understood or not supported.
     """
     return (firrtl_to_verilog(text, top=top), VERILOG) if language == FIRRTL else (text, language)
+
+
+def with_libraries(text: str, *, top: str, language: str, libraries: Sequence[str]) -> tuple[str, str]:
+    """A design and Verilog of modules that it instantiates as one text, and the language of that.
+
+    Raises: RtlError: FIRRTL that is not supported, or an extmodule that no library defines.
+    """
+    if not libraries:
+        return text, language
+    library = "\n".join(libraries)
+    if language == FIRRTL:
+        text = firrtl_to_verilog(text, top=top, external=set(_MODULE.findall(library)))
+        language = VERILOG
+    return f"{text}\n{library}\n", language
 
 
 def read_commands(top: str, language: str) -> list[str]:

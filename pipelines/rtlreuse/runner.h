@@ -59,7 +59,9 @@ static void digest(Run& run, const u64* out) {
   }
 }
 
-#ifdef ON_GPU
+#ifdef SIDES
+#include "hetero.h"
+#elif defined ON_GPU
 #include "batch_cuda.h"
 #elif defined BATCHES
 #include "batch.h"

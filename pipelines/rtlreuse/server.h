@@ -6,7 +6,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum Request { RESET = 1, STEP, RUN, PLAY, READ, WRITE, LAYOUT };
+enum Request { RESET = 1, STEP, RUN, PLAY, READ, WRITE, LAYOUT, WATCH };
 enum Traced { NOTHING, OUTPUTS_ONLY, INPUTS_TOO };
 
 static int from_client, to_client;
@@ -38,6 +38,28 @@ static u64* words(u64 count) {
   return memory;
 }
 
+// Registers whose values of every traced cycle follow the outputs: bytes to the word, to its second buffer, of its size.
+struct Watched {
+  u64 offset, second, size;
+};
+static Watched* watched;
+static u64 watched_words;
+
+static void watch() {
+  receive(&watched_words, sizeof watched_words);
+  free(watched);
+  watched = (Watched*)words(3 * watched_words);
+  receive(watched, sizeof(Watched) * watched_words);
+}
+static void look(const void* handle, u64* to) {
+  int current;  // the state begins with the number of its buffer
+  memcpy(&current, handle, sizeof current);
+  for (u64 i = 0; i < watched_words; i++) {
+    to[i] = 0;
+    memcpy(to + i, (const char*)handle + watched[i].offset + watched[i].second * (u64)current, watched[i].size);
+  }
+}
+
 // Answers with outputs and inputs of all cycles, as far as wanted, then digests, elapsed and processor time.
 static void simulate(void* handle, u64 what) {
   u64 head[3];  // cycles, what is traced, seed
@@ -56,16 +78,25 @@ static void simulate(void* handle, u64 what) {
     receive(in, sizeof(u64) * cycles * INPUT_WORDS);
   }
   const u64 elapsed = nanoseconds(CLOCK_MONOTONIC), used = nanoseconds(CLOCK_PROCESS_CPUTIME_ID);
-  if (what == RUN)
-    sim_run(handle, &stimulus, cycles, digests, out, in);
-  else
-    sim_play(handle, in, cycles, digests, out);
+  u64* const seen = traced && cycles && watched_words ? words(cycles * watched_words) : 0;
+  const u64 stride = seen ? 1 : cycles;
+  u64 i = 0;
+  do {
+    u64 *const out_at = out ? out + i * OUTPUT_WORDS : 0, *const in_at = in ? in + i * INPUT_WORDS : 0;
+    if (seen) look(handle, seen + i * watched_words);
+    if (what == RUN)
+      sim_run(handle, &stimulus, stride, digests, out_at, in_at);
+    else
+      sim_play(handle, in_at, stride, digests, out_at);
+    i += stride;
+  } while (i < cycles);
   digests[STIMULI] = nanoseconds(CLOCK_MONOTONIC) - elapsed;
   digests[STIMULI + 1] = nanoseconds(CLOCK_PROCESS_CPUTIME_ID) - used;
   if (traced) answer(out, sizeof(u64) * cycles * OUTPUT_WORDS);
   if (traced == INPUTS_TOO) answer(in, sizeof(u64) * cycles * INPUT_WORDS);
+  if (seen) answer(seen, sizeof(u64) * cycles * watched_words);
   answer(digests, sizeof digests);
-  free(in), free(out), free((void*)stimulus.pulse);
+  free(in), free(out), free(seen), free((void*)stimulus.pulse);
 }
 
 int main(int argc, char** argv) {
@@ -93,6 +124,11 @@ int main(int argc, char** argv) {
         answer((u64*)handle + range[0], sizeof(u64) * range[1]);
       else
         receive((u64*)handle + range[0], sizeof(u64) * range[1]);
+#ifdef ACTIVITY
+      if (what == WRITE) touch(((Run*)handle)->st);
+#endif
+    } else if (what == WATCH) {
+      watch();
     } else if (what == LAYOUT) {
 #ifdef LAYOUT_WORDS
       u64 layout[LAYOUT_WORDS + 1];

@@ -7,6 +7,7 @@ import os
 import tempfile
 import threading
 import weakref
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -24,8 +25,8 @@ _PATIENCE_S = 10.0
 class Session:
     """The process; it ends when this object does."""
 
-    def __init__(self, program: Path) -> None:
-        """Start a program.
+    def __init__(self, program: Path, devices: Sequence[Path] = ()) -> None:
+        """Start a program. Args: devices: files below /dev that it opens.
 
         Raises: RtlError: it cannot be started.
         """
@@ -34,7 +35,10 @@ class Session:
         self._answer, theirs_out = os.pipe()
         self._fate = _Fate()
         self._thread = threading.Thread(
-            target=_run, args=(self._fate, program, theirs_in, theirs_out), daemon=True, name="simulator"
+            target=_run,
+            args=(self._fate, program, devices, theirs_in, theirs_out),
+            daemon=True,
+            name="simulator",
         )
         self._thread.start()
         self._close = weakref.finalize(self, _end, self._request, self._answer, self._thread)
@@ -83,7 +87,7 @@ class _Fate:
         return self.run.last_words() if self.run.returncode else "by itself"
 
 
-def _run(fate: _Fate, program: Path, theirs_in: int, theirs_out: int) -> None:
+def _run(fate: _Fate, program: Path, devices: Sequence[Path], theirs_in: int, theirs_out: int) -> None:
     limits = Limits(wall_s=_LIFE_S, cpu_s=_LIFE_S, memory_bytes=MEMORY_LIMIT_BYTES, processes=_PROCESSES)
     with contextlib.suppress(KeyboardInterrupt), tempfile.TemporaryDirectory(prefix="simulator-") as name:
         try:
@@ -93,6 +97,7 @@ def _run(fate: _Fate, program: Path, theirs_in: int, theirs_out: int) -> None:
                 readable=[program],
                 limits=limits,
                 inherited=(theirs_in, theirs_out),
+                devices=devices,
             )
         except (SandboxError, ToolMissing, OSError) as error:
             fate.error = error

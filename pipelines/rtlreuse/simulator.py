@@ -38,6 +38,7 @@ class Program:
     Attributes:
         path: executable. stimuli: that it simulates side by side. bytes: its size.
         layout: names of registers and memories; engines of others have none.
+        devices: files below /dev that it opens.
     """
 
     path: Path
@@ -45,6 +46,7 @@ class Program:
     engine: str
     stimuli: int
     layout: Layout | None = None
+    devices: tuple[Path, ...] = ()
 
     @property
     def bytes(self) -> int:
@@ -59,6 +61,7 @@ class RunResult:
     Attributes:
         digests: (stimuli,) of the outputs of all cycles since the reset.
         inputs, outputs: (cycles, words, stimuli) when they were asked for; words of 64 bits, see `words_of`.
+        watched: (cycles, registers), see `Simulator.watch`.
         wall_s, processor_s: time of the cycles in the simulator's process.
     """
 
@@ -67,6 +70,7 @@ class RunResult:
     processor_s: float
     inputs: Words | None = None
     outputs: Words | None = None
+    watched: Words | None = None
 
 
 class _Request(IntEnum):
@@ -79,6 +83,7 @@ class _Request(IntEnum):
     READ = 5
     WRITE = 6
     LAYOUT = 7
+    WATCH = 8
 
 
 class _Traced(IntEnum):
@@ -103,7 +108,7 @@ class Simulator:
         Raises: RtlError: it cannot be started, or is not a program of these ports.
         """
         self.program = program
-        self._session = Session(program.path)
+        self._session = Session(program.path, program.devices)
         self._inputs = words_of(program.ports.inputs)
         self._outputs = words_of(program.ports.outputs)
         shape = np.zeros(4, np.uint64)
@@ -111,6 +116,7 @@ class Simulator:
         if [int(n) for n in shape[:3]] != [len(self._inputs), len(self._outputs), program.stimuli]:
             raise RtlError(f"not a simulator of these ports: {program.path}")
         self.state_bytes = int(shape[3])
+        self._watched = 0
         self._in: Words = np.zeros((len(self._inputs), program.stimuli), np.uint64)
         self._out: Words = np.zeros((len(self._outputs), program.stimuli), np.uint64)
         self.reset()
@@ -150,6 +156,15 @@ class Simulator:
         padded = self.read_state(8 * first, 8 * (last - first)).copy()
         padded[start - 8 * first :][: len(content)] = content
         self._session.send(_words(_Request.WRITE, first, last - first), padded.view(np.uint64))
+
+    def watch(self, places: Sequence[tuple[int, int, int]]) -> None:
+        """Registers whose values in every cycle belong to traces from now on.
+
+        Args: places: in bytes: to the word, to its second buffer behind the first, and its size.
+        """
+        self._watched = len(places)
+        words = [number for place in places for number in place]
+        self._session.send(_words(_Request.WATCH, len(places), *words))
 
     def step(self, inputs: Mapping[str, ArrayLike] | None = None) -> dict[str, int | list[int]]:
         """One clock cycle.
@@ -224,7 +239,7 @@ class Simulator:
 
     def _chunks(self, cycles: int) -> Iterator[int]:
         """Numbers of cycles that add up; one at least, so that digests are there after 0 cycles."""
-        words = (len(self._inputs) + len(self._outputs)) * self.program.stimuli
+        words = (len(self._inputs) + len(self._outputs)) * self.program.stimuli + self._watched
         most = max(1, _CHUNK_BYTES // (8 * max(1, words)))
         yield min(most, cycles)
         for start in range(most, cycles, most):
@@ -232,18 +247,26 @@ class Simulator:
 
     def _answer(self, cycles: int, traced: _Traced) -> RunResult:
         stimuli = self.program.stimuli
-        outputs = inputs = None
+        outputs = inputs = watched = None
         if traced:
             outputs = np.zeros((cycles, len(self._outputs), stimuli), np.uint64)
             self._session.receive(outputs)
         if traced is _Traced.INPUTS_TOO:
             inputs = np.zeros((cycles, len(self._inputs), stimuli), np.uint64)
             self._session.receive(inputs)
+        if traced and self._watched:
+            watched = np.zeros((cycles, self._watched), np.uint64)
+            self._session.receive(watched)
         last = np.zeros(stimuli + 2, np.uint64)
         self._session.receive(last)
         wall_s, processor_s = (int(n) / 1e9 for n in last[stimuli:])
         return RunResult(
-            digests=last[:stimuli], inputs=inputs, outputs=outputs, wall_s=wall_s, processor_s=processor_s
+            digests=last[:stimuli],
+            inputs=inputs,
+            outputs=outputs,
+            watched=watched,
+            wall_s=wall_s,
+            processor_s=processor_s,
         )
 
     def _pulses(self, reset_cycles: int) -> tuple[Words, Words]:
@@ -270,12 +293,16 @@ def _words(*values: int) -> Words:
 
 def _sum_up(parts: Sequence[RunResult]) -> RunResult:
     """One result of consecutive ones."""
-    inputs = [p.inputs for p in parts if p.inputs is not None]
-    outputs = [p.outputs for p in parts if p.outputs is not None]
+
+    def joined(traces: Sequence[Words | None]) -> Words | None:
+        known = [trace for trace in traces if trace is not None]
+        return np.concatenate(known) if known else None
+
     return RunResult(
         digests=parts[-1].digests,
-        inputs=np.concatenate(inputs) if inputs else None,
-        outputs=np.concatenate(outputs) if outputs else None,
+        inputs=joined([p.inputs for p in parts]),
+        outputs=joined([p.outputs for p in parts]),
+        watched=joined([p.watched for p in parts]),
         wall_s=sum(p.wall_s for p in parts),
         processor_s=sum(p.processor_s for p in parts),
     )

@@ -111,6 +111,13 @@ def _place(simulator: Simulator, name: str, *, is_memory: bool) -> Place:
     return places[0]
 
 
+def word_place(simulator: Simulator, place: Place) -> tuple[int, int, int]:
+    """Bytes to a register's word of stimulus 0, to its second buffer, and of its size."""
+    offset, second, _ = (int(n) for n in simulator.offsets()[place.array])
+    size = size_of(place.width) // 8
+    return offset + size * place.slot * simulator.program.stimuli, second, size
+
+
 def _start(simulator: Simulator, place: Place) -> int:
     """Byte at which the current buffer of an array begins."""
     offset, second, _ = (int(n) for n in simulator.offsets()[place.array])

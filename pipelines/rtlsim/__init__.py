@@ -7,12 +7,23 @@ from pipelines.rtlsim.exchange import (
     SimulationResult,
     banks_of,
     decode_arrays,
+    decode_output,
     encode_input,
     failed_run,
+    failed_simulation,
+    observed_simulation,
     value_of_bits,
     written_arrays,
 )
-from pipelines.rtlsim.harness import MemoryTiming, Port, element_lines, module_ports
+from pipelines.rtlsim.harness import (
+    EXIT_CYCLE_LIMIT,
+    MemoryTiming,
+    Port,
+    element_lines,
+    harness_text,
+    missing_control,
+    module_ports,
+)
 from pipelines.rtlsim.icarus import ICARUS, icarus_version, simulate_with_icarus
 from pipelines.rtlsim.verilator import (
     ENGINE,
@@ -23,6 +34,7 @@ from pipelines.rtlsim.verilator import (
 
 __all__ = [
     "ENGINE",
+    "EXIT_CYCLE_LIMIT",
     "ICARUS",
     "MemoryTiming",
     "Port",
@@ -30,12 +42,17 @@ __all__ = [
     "SimulatorError",
     "banks_of",
     "decode_arrays",
+    "decode_output",
     "element_lines",
     "encode_input",
     "engine_version",
     "failed_run",
+    "failed_simulation",
+    "harness_text",
     "icarus_version",
+    "missing_control",
     "module_ports",
+    "observed_simulation",
     "simulate_design",
     "simulate_with_icarus",
     "value_of_bits",

@@ -83,7 +83,13 @@ def box_user() -> int:
 
 
 def confining_command(
-    argv: Sequence[str], *, folder: Path, readable: Sequence[Path], limits: Limits, descriptors: Descriptors
+    argv: Sequence[str],
+    *,
+    folder: Path,
+    readable: Sequence[Path],
+    limits: Limits,
+    descriptors: Descriptors,
+    devices: Sequence[Path] = (),
 ) -> list[str]:
     """The whole command line, from bubblewrap to the program.
 
@@ -100,7 +106,7 @@ def confining_command(
         *("--json-status-fd", str(descriptors.status)),
         *("--block-fd", str(descriptors.start)),
         *("--seccomp", str(descriptors.filter)),
-        *_mount_arguments(folder, shown),
+        *_mount_arguments(folder, shown, devices),
         "--",
         *_identity_arguments(),
         *_limit_arguments(limits),
@@ -144,21 +150,16 @@ def _limit_arguments(limits: Limits) -> list[str]:
     return [find_tool("prlimit", "util-linux"), *(f"--{k}={v}" for k, v in values.items()), "--"]
 
 
-def _mount_arguments(folder: Path, readable: Sequence[Path]) -> list[str]:
+def _mount_arguments(folder: Path, readable: Sequence[Path], devices: Sequence[Path]) -> list[str]:
     folders: set[Path] = {Path("/")}
     arguments: list[str] = []
     for name in _SYSTEM_FOLDERS:
         arguments += _system_folder(Path(name), folders)
     for path in readable:
         arguments += [*_parents(path, folders), "--ro-bind", str(path), str(path)]
-    arguments += [
-        *_parents(Path("/dev/null"), folders),
-        "--dev-bind",
-        "/dev/null",
-        "/dev/null",
-        "--dir",
-        "/proc",
-    ]
+    for device in (Path("/dev/null"), *devices):
+        arguments += [*_parents(device, folders), "--dev-bind", str(device), str(device)]
+    arguments += ["--dir", "/proc"]
     arguments += ["--bind", str(folder), str(BOX), "--remount-ro", "/", "--chdir", str(BOX)]
     # The first process is bubblewrap's, under no limit; its memory must not be open to the program's user.
     return [*arguments, "--proc", "/proc", "--perms", "0555", "--tmpfs", "/proc/1", "--remount-ro", "/proc/1"]
@@ -220,6 +221,7 @@ def run_confined(
     limits: Limits | None = None,
     environment: Mapping[str, str] | None = None,
     inherited: Sequence[int] = (),
+    devices: Sequence[Path] = (),
 ) -> ConfinedRun:
     """Run an untrusted program, confined, to its end or to its limits.
 
@@ -238,6 +240,7 @@ def run_confined(
         environment: variables added to PATH, a C locale, and HOME and TMPDIR, which are the folder.
         inherited: pipes to this process that it gets under their numbers; they are closed here, as it ends
             its side of a conversation only when nobody else holds it open.
+        devices: files below /dev that it may open besides /dev/null.
 
     Returns: its exit status, output, elapsed time, and the limit that stopped it.
     Raises:
@@ -263,6 +266,7 @@ def run_confined(
             readable=readable,
             limits=limits,
             descriptors=Descriptors(status=theirs[0], start=theirs[1], filter=theirs[2]),
+            devices=devices,
         )
         stack.enter_context(_handed_over(folder))
         process = stack.enter_context(_started(command, [*theirs, *inherited], environment or {}))

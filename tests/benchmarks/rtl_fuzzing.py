@@ -1,10 +1,11 @@
 """Random hierarchical designs: outputs of our engine against those of Verilator and CXXRTL.
 
     python -m tests.benchmarks.rtl_fuzzing RESULTS.jsonl [--first 0] [--count 2000] [--bundle 20]
+        [--engines cxxrtl verilator]
 
 Designs are compared in bundles, as compilers take seconds per program. A bundle in which engines differ, or
-that an engine rejects, is taken apart. Every finished bundle is a line of the results; a second run goes on
-behind the last.
+that an engine rejects, is taken apart. Every finished bundle is a line of the results, with processor
+seconds by engine; a second run goes on behind the last. Compilers run unconfined, as the designs are our own.
 """
 
 from __future__ import annotations
@@ -22,12 +23,14 @@ from pipelines.rtlreuse import Program, RtlError, Simulator, build_cxxrtl, build
 from pipelines.rtlreuse.designs import DesignSource
 from pipelines.rtlreuse.fuzzing import bundle
 from pipelines.rtlreuse.structure import words_of
+from tests.benchmarks.rtl_engines import processor_s, unconfine
 
 CYCLES = 300
 EQUAL, DIFFERENT = "equal", "different"
+OTHERS = ("cxxrtl", "verilator")
 
 
-def outcome(seeds: Sequence[int], folder: Path) -> dict[str, str]:
+def outcome(seeds: Sequence[int], folder: Path, engines: Sequence[str]) -> dict[str, str]:
     """What became of each seed, by engine: equal, different in some output, or the reason of a rejection."""
     source = bundle(seeds)
     try:
@@ -36,7 +39,7 @@ def outcome(seeds: Sequence[int], folder: Path) -> dict[str, str]:
         return {"reuse": str(error)}
     found: dict[str, str] = {}
     expected = outputs_of(ours, seeds[0])
-    for engine in ("verilator", "cxxrtl"):
+    for engine in engines:
         try:
             theirs = build_other(engine, source, ours, folder)
             actual = outputs_of(theirs, seeds[0])
@@ -75,15 +78,17 @@ def difference(program: Program, expected: np.ndarray, actual: np.ndarray) -> st
     return f"{DIFFERENT}: cycle {cycle}, {port} word {limb}: {values}"
 
 
-def compare(seeds: Sequence[int], folder: Path) -> Iterator[tuple[list[int], dict[str, str]]]:
+def compare(
+    seeds: Sequence[int], folder: Path, engines: Sequence[str]
+) -> Iterator[tuple[list[int], dict[str, str]]]:
     """Outcomes of seeds; halves are taken apart until the culprit is alone."""
-    found = outcome(seeds, folder)
+    found = outcome(seeds, folder, engines)
     if len(seeds) == 1 or set(found.values()) == {EQUAL}:
         yield list(seeds), found
         return
     middle = len(seeds) // 2
-    yield from compare(seeds[:middle], folder)
-    yield from compare(seeds[middle:], folder)
+    yield from compare(seeds[:middle], folder, engines)
+    yield from compare(seeds[middle:], folder, engines)
 
 
 def read_results(path: Path) -> list[dict[str, object]]:
@@ -98,25 +103,33 @@ def main() -> None:
     parser.add_argument("--first", type=int, default=0)
     parser.add_argument("--count", type=int, default=2000)
     parser.add_argument("--bundle", type=int, default=20)
+    parser.add_argument("--engines", nargs="+", choices=OTHERS, default=OTHERS)
     options = parser.parse_args()
     done = {seed for line in read_results(options.results) for seed in line["seeds"]}  # type: ignore[attr-defined]
     waiting = [seed for seed in range(options.first, options.first + options.count) if seed not in done]
+    unconfine()
     with tempfile.TemporaryDirectory(prefix="simulators-") as name:
         for start in range(0, len(waiting), options.bundle):
-            for seeds, found in compare(waiting[start : start + options.bundle], Path(name)):
+            used = processor_s()
+            seeds = waiting[start : start + options.bundle]
+            for part, found in compare(seeds, Path(name), options.engines):
+                spent, used = processor_s() - used, processor_s()
+                line = {"seeds": part, "processor_s": round(spent, 1), **found}
                 with options.results.open("a", encoding="utf-8") as stream:
-                    stream.write(json.dumps({"seeds": seeds, **found}) + "\n")
+                    stream.write(json.dumps(line) + "\n")
                 if set(found.values()) != {EQUAL}:
-                    print(seeds, found, flush=True)
+                    print(part, found, flush=True)
     sys.exit(summarise(read_results(options.results)))
 
 
 def summarise(results: Sequence[dict[str, object]]) -> int:
     """Print counts; 1 if a design differs."""
     differing = 0
-    for engine in ("verilator", "cxxrtl"):
+    for engine in OTHERS:
         counts = dict.fromkeys((EQUAL, DIFFERENT, "rejected"), 0)
         for line in results:
+            if engine not in line and "reuse" not in line:
+                continue  # not asked for
             text = str(line.get(engine, "rejected"))
             kind = EQUAL if text == EQUAL else DIFFERENT if text.startswith(DIFFERENT) else "rejected"
             counts[kind] += len(line["seeds"])  # type: ignore[arg-type]

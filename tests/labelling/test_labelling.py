@@ -156,6 +156,18 @@ def test_an_audited_run_names_both_engines(tmp_path: Path, target: Target, store
     assert other.latency_cycles == run.latency_cycles
 
 
+@pytest.mark.parametrize("engine", ["reuse", "cxxrtl"])
+def test_any_engine_may_audit(
+    engine: str, tmp_path: Path, target: Target, store: ContentCache, fresh: ContentCache
+) -> None:
+    (run,) = label(program(tmp_path), target, fresh, audit_fraction=1.0, audit_engine=engine).runs
+    (usual,) = label(program(tmp_path), target, store, audit_fraction=1.0).runs
+    assert (run.status, run.audit_engine, usual.audit_engine) == ("ok", engine, "verilator")
+    assert run.audit_latency_cycles == usual.audit_latency_cycles
+    assert (run.bytes_read, run.bytes_written) == (usual.bytes_read, usual.bytes_written)
+    assert run.audit_engine_version != usual.audit_engine_version
+
+
 @pytest.mark.parametrize(
     ("changes", "reason"),
     [

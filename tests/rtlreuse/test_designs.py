@@ -14,7 +14,7 @@ from pipelines.rtlreuse.riscv import MNEMONICS, demonstration, encode
 from tests.rtlreuse.icarus_reference import first_difference
 from tests.rtlreuse.riscv_reference import Machine
 
-SMALL = {"conv2d": 32, "sigma": 16, "gemmini": 16, "rv32im": 2, "mesh": 3, "soc_4": 16}
+SMALL = {"conv2d": 32, "sigma": 16, "gemmini": 16, "rv32im": 2, "mesh": 3, "soc_4": 16, "wide": 8}
 _LOADS = [m for m in MNEMONICS if m in ("lb", "lh", "lw", "lbu", "lhu")]
 _STORES, _BRANCHES = ["sb", "sh", "sw"], ["beq", "bne", "blt", "bge", "bltu", "bgeu"]
 _PLAIN = [m for m in MNEMONICS if m not in (*_LOADS, *_STORES, *_BRANCHES, "jal", "jalr", "lui", "auipc")]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import os
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -23,6 +24,7 @@ from pipelines.rtlreuse import (
     language_of,
 )
 from pipelines.rtlreuse.building import read_design
+from tests.rtlreuse.icarus_reference import first_difference
 from tests.rtlreuse.test_outputs import HIERARCHY
 
 ARC_PACKAGES = all(importlib.util.find_spec(name) for name in ("pycde", "mlir", "llvm"))
@@ -60,6 +62,24 @@ module top import types::*; (input logic clk, rst_n, we, input pair_t i, input l
 endmodule
 """
 
+# Ports of one memory that write and read the same words; the later write wins bit by bit.
+WRITE_PORTS = """
+module top (input clk, input [1:0] a, b, r, input [7:0] x, y, input e, g, s, output [7:0] q, output p);
+  reg [7:0] m [0:3];
+  reg n [0:3];
+  integer i;
+  initial for (i = 0; i < 4; i = i + 1) begin m[i] = i; n[i] = 0; end
+  always @(posedge clk) begin
+    if (e) m[a] <= m[b] ^ x;
+    if (g) m[b] <= m[a] + y;
+    if (s) m[r][5:2] <= x[3:0];
+    n[a] <= y[0];
+    if (g) n[b] <= n[r];
+  end
+  assign q = m[r], p = n[r];
+endmodule
+"""
+
 
 def digests(program: Program) -> list[int]:
     return Simulator(program).run(1000, seed=2).digests.tolist()
@@ -82,6 +102,38 @@ def test_arc_equals_reuse(hierarchy: Program, programs: Path) -> None:
     """With memories, their initial content, wide words and asynchronous resets."""
     theirs = ENGINES["arc"](HIERARCHY, top="top", folder=programs, stimuli=2)
     assert digests(theirs) == digests(hierarchy)
+
+
+@pytest.mark.skipif(not ARC_PACKAGES, reason="needs the packages of the extra arc")
+def test_arc_keeps_the_order_of_writes(programs: Path) -> None:
+    """Its passes do not; engine arc once differed on an out-of-order core."""
+    ours = build_reuse(WRITE_PORTS, top="top", folder=programs, compiler="g++")
+    assert digests(ENGINES["arc"](WRITE_PORTS, top="top", folder=programs)) == digests(ours)
+
+
+def test_writes_of_a_memory_are_in_order(programs: Path, tmp_path: Path) -> None:
+    program = build_reuse(WRITE_PORTS, top="top", folder=programs, compiler="g++")
+    result = Simulator(program).run(300, seed=2, is_traced=True)
+    assert first_difference(program, WRITE_PORTS, "top", result, tmp_path) is None
+
+
+# IEEE 1364-2005, 5.4.1: an index is self-determined, so it wraps. Icarus Verilog 11 computes it wider.
+WRAPPING_INDEX = """
+module top (input clk, input [2:0] a, d, input [7:0] x, output [7:0] q);
+  reg [7:0] m [0:7];
+  integer i;
+  initial for (i = 0; i < 8; i = i + 1) m[i] = 0;
+  always @(posedge clk) m[a + d] <= x;
+  assign q = m[a];
+endmodule
+"""
+
+
+@pytest.mark.parametrize("build", [build_reuse, build_cxxrtl, build_verilator])
+def test_index_of_a_memory_wraps(build: Callable[..., Program], programs: Path) -> None:
+    simulator = Simulator(build(WRAPPING_INDEX, top="top", folder=programs, is_quick=True))
+    simulator.step({"a": 7, "d": 2, "x": 5})
+    assert simulator.step({"a": 1, "d": 0})["q"] == 5
 
 
 def test_system_verilog_equals_verilator(programs: Path) -> None:

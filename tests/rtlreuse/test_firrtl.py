@@ -8,6 +8,7 @@ import pytest
 
 from pipelines.rtlreuse import FIRRTL, CombinationalLoop, RtlError, Simulator, build_reuse
 from pipelines.rtlreuse.firrtl import firrtl_to_verilog
+from pipelines.rtlreuse.languages import with_libraries
 from tests.rtlreuse.firrtl_designs import PAIRS
 
 
@@ -64,10 +65,48 @@ def test_firrtl_rejects_other_text() -> None:
         firrtl_to_verilog("module top; endmodule", top="top")
 
 
-def test_firrtl_rejects_extmodules() -> None:
-    text = design("inst i of box\ny <= a") + "  extmodule box :\n    input x : UInt<1>\n    defname = box\n"
-    with pytest.raises(RtlError, match=r"^module without a definition: box \(an extmodule\)$"):
-        firrtl_to_verilog(text, top="top")
+OUTSIDE = "inst i of box\ni.clock <= clock\ni.x <= a\ny <= i.z"
+CLOCKED = "input clock : Clock\n    input a : UInt<4>\n    output y : UInt<4>"
+EXTMODULE = """
+  extmodule box :
+    input clock : Clock
+    input x : UInt<4>
+    output z : UInt<4>
+    defname = delay
+    parameter W = 4
+    parameter KIND = "slow"
+"""
+DELAY = """
+module delay #(parameter W = 1, parameter KIND = "") (input clock, input [W-1:0] x, output reg [W-1:0] z);
+  always @(posedge clock) z <= KIND == "slow" ? x : ~x;
+endmodule
+"""
+
+
+def test_extmodule_is_taken_from_a_library(programs: Path) -> None:
+    text = design(OUTSIDE, CLOCKED) + EXTMODULE
+    joined, language = with_libraries(text, top="top", language=FIRRTL, libraries=[DELAY])
+    simulator = Simulator(build_reuse(joined, top="top", folder=programs, language=language, is_quick=True))
+    assert [simulator.step({"a": a})["y"] for a in (5, 9, 0)] == [0, 5, 9]
+
+
+@pytest.mark.parametrize(
+    ("libraries", "change", "message"),
+    [
+        (
+            ["module other; endmodule"],
+            ("", ""),
+            "no definition of delay: extmodule box; accepted: its Verilog, by --library FILE.v",
+        ),
+        ([DELAY], ("UInt<4>\n    defname", "UInt\n    defname"), "port without a width: z of extmodule box"),
+        ([DELAY], ('"slow"', "`x`"), "parameter KIND of extmodule box: `x`; accepted: a number or a text"),
+    ],
+)
+def test_extmodule_is_rejected(libraries: list[str], change: tuple[str, str], message: str) -> None:
+    text = design(OUTSIDE, CLOCKED) + EXTMODULE.replace(*change)
+    with pytest.raises(RtlError) as error:
+        with_libraries(text, top="top", language=FIRRTL, libraries=libraries)
+    assert str(error.value) == message
 
 
 def test_loop_is_named_signal_by_signal(programs: Path) -> None:

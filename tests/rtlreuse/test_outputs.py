@@ -164,6 +164,14 @@ def test_random_designs_equal_icarus(first: int, programs: Path, tmp_path: Path)
     assert first_difference(program, design.verilog, design.top, result, tmp_path) is None
 
 
+def test_induction_variables_of_gcc_are_off(programs: Path, tmp_path: Path) -> None:
+    """A random design that GCC 12.2 gave wrong code for at -O1."""
+    text = Path(__file__).with_name("induction_variables.v").read_text()
+    program = build_reuse(text, top="top", folder=programs, is_quick=True, compiler="g++")
+    result = Simulator(program).run(60, seed=22, is_traced=True)
+    assert first_difference(program, text, "top", result, tmp_path) is None
+
+
 @pytest.mark.parametrize("text", [ONE_WORD])
 def test_small_designs_equal_icarus(text: str, programs: Path, tmp_path: Path) -> None:
     program = build_reuse(text, top="top", folder=programs, is_quick=True)

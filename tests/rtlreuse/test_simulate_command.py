@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import shutil
+import subprocess
 from pathlib import Path
 
 import pyarrow as pa
@@ -47,6 +49,74 @@ def test_simulate_writes_waveforms_of_given_inputs(design: Path, tmp_path: Path)
     assert "$var wire 4 $ sum [3:0] $end" in text
     changes = [line for line in text.splitlines() if line.endswith(" $")]
     assert changes == ["b0 $", "b11 $", "b1000 $"]
+
+
+NESTED = """
+module counter (input clk, input rst, output [3:0] sum);
+  genvar k;
+  wire [3:0] n [0:1];
+  generate for (k = 0; k < 2; k = k + 1) begin : g
+    stage u (.clk(clk), .rst(rst), .add(k ? n[0] : 4'd1), .kept(n[k]));
+  end endgenerate
+  assign sum = n[1];
+endmodule
+module stage (input clk, input rst, input [3:0] add, output reg [3:0] kept);
+  reg [69:0] wide;
+  always @(posedge clk) begin kept <= rst ? 0 : kept + add + wide[69]; wide <= {wide[68:0], ~rst}; end
+endmodule
+"""
+
+
+def test_simulate_writes_chosen_registers(tmp_path: Path) -> None:
+    file, vcd = tmp_path / "counter.v", tmp_path / "out.vcd"
+    file.write_text(NESTED)
+    options = ("--signals", "counter.g[0].u.*", "--signals", "sum", "--vcd", str(vcd))
+    result = simulate(file, "--cycles", "6", "--reset-cycles", "1", *options)
+    assert result.exit_code == 0, result.output
+    lines = vcd.read_text().splitlines()
+    names = [line.split()[4] for line in lines if line.startswith("$var")]
+    assert names[:3] == ["clk", "sum", "kept"]
+    assert {line for line in lines if line.startswith("$scope")} == {
+        "$scope module counter $end",
+        "$scope module g[0] $end",
+        "$scope module u $end",
+    }
+    [kept] = [line.split()[3] for line in lines if " kept " in line]
+    assert [line for line in lines if line.endswith(f" {kept}")] == [f"b{n:b} {kept}" for n in range(5)]
+
+
+def test_simulate_writes_fst(design: Path, tmp_path: Path) -> None:
+    if shutil.which("vcd2fst") is None or shutil.which("fst2vcd") is None:
+        pytest.skip("vcd2fst of Debian's gtkwave is not installed")
+    vcd, fst = tmp_path / "out.vcd", tmp_path / "out.fst"
+    result = simulate(design, "--cycles", "50", "--vcd", str(vcd), "--fst", str(fst))
+    assert result.exit_code == 0, result.output
+    back = subprocess.run(["fst2vcd", str(fst)], capture_output=True, text=True, check=True).stdout
+
+    def steps(text: str) -> list[list[int]]:
+        """Values by time; the order within a time is free."""
+        parts = text[text.index("#0") :].split("\n#")
+        return [sorted(int(w[1:], 2) for w in part.split() if w[0] == "b") for part in parts]
+
+    assert steps(back) == steps(vcd.read_text())
+
+
+def test_simulate_says_that_there_is_no_gpu(design: Path) -> None:
+    if Path("/dev/nvidia0").exists():
+        pytest.skip("there is a GPU")
+    result = simulate(design, "--cycles", "50", "--engine", "cuda")
+    assert result.exit_code == 1
+    expected = "engine cuda needs an NVIDIA GPU with its driver: there is no /dev/nvidia0"
+    assert result.stderr == f"simfoundry: {expected}\n"
+
+
+def test_simulate_takes_modules_from_a_library(tmp_path: Path) -> None:
+    file, library = tmp_path / "counter.v", tmp_path / "stage.v"
+    top, _, stage = NESTED.partition("module stage")
+    file.write_text(top)
+    library.write_text(f"module stage{stage}")
+    assert simulate(file, "--cycles", "6").exit_code == 1
+    assert simulate(file, "--cycles", "6", "--library", str(library)).exit_code == 0
 
 
 @pytest.mark.parametrize(
@@ -99,12 +169,21 @@ def test_simulate_writes_toggles(design: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (("--engine", "abacus"), "unknown engine: abacus; accepted: auto, reuse, arc, verilator, cxxrtl"),
+        (
+            ("--engine", "abacus"),
+            "unknown engine: abacus; accepted: auto, reuse, arc, verilator, cxxrtl, cuda, hetero",
+        ),
         (("--inputs", "in.csv", "--stimuli", "2"), "--inputs with 2 stimuli; accepted: 1"),
         (("--vcd", "none/x.vcd"), "no such folder: none (--vcd none/x.vcd)"),
         (("--engine", "arc", "--threads", "2"), "--threads or --batch with engine arc; accepted: reuse"),
+        (("--engine", "cxxrtl", "--skip-idle"), "--skip-idle with engine cxxrtl; accepted: reuse"),
         (("--toggles", "x.txt"), "--toggles x.txt; accepted: a .csv or .parquet file"),
         (("--toggles", "x.csv", "--vcd", "x.vcd"), "--toggles and --vcd are mutually exclusive"),
+        (("--signals", "sum"), "--signals without a waveform; accepted: with --vcd or --fst"),
+        (
+            ("--vcd", "x.vcd", "--signals", "u.*"),
+            "unknown signal: u.*; there are: rst, add, sum ...",
+        ),
         (("--memory", "m"), "--memory m; accepted: NAME=FILE, such as top.u.words=image.hex"),
         (("--memory", "m=x.hex"), "cannot read the memory image x.hex: No such file or directory"),
     ],

@@ -71,6 +71,14 @@ def test_run_confined_shows_one_environment_everywhere(tmp_path: Path) -> None:
     assert lines[-4:] == ["0", "1", "2", "3"]  # 3 is the folder that ls reads
 
 
+@pytest.mark.parametrize(("devices", "status"), [((), 1), ((Path("/dev/zero"),), 0)])
+def test_run_confined_opens_named_devices_only(
+    devices: tuple[Path, ...], status: int, tmp_path: Path
+) -> None:
+    argv = (find_tool("head", "coreutils"), "-c", "1", "/dev/zero")
+    assert run_confined(argv, folder=tmp_path / "box", devices=devices).returncode == status
+
+
 def test_run_confined_has_no_privilege(tmp_path: Path) -> None:
     run = run_confined(
         (find_tool("grep", "grep"), "-E", "^(Cap(Inh|Prm|Eff|Amb)|NoNewPrivs|Seccomp):", "/proc/self/status"),

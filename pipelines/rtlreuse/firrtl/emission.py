@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+import re
+from collections.abc import Callable, Container, Iterator, Mapping
 
 from pipelines.rtlreuse.errors import RtlError
 from pipelines.rtlreuse.firrtl.graph import CONST, INVALID, SIGNAL, Operation
@@ -25,11 +26,15 @@ _INFIX = {
 _PREFIX = {"not": "~", "andr": "&", "orr": "|", "xorr": "^", "neg": "-", "pad": "", "cvt": ""}
 
 
-def firrtl_to_verilog(text: str, *, top: str) -> str:
+_PARAMETER = re.compile(r'"[^"\\]*"|-?\d+(?:\.\d+)?(?:[eE]-?\d+)?', re.ASCII)
+
+
+def firrtl_to_verilog(text: str, *, top: str, external: Container[str] = ()) -> str:
     """Verilog of a module and all that it instantiates; one Verilog module per FIRRTL module.
 
     Ports that are bundles or vectors become one port per ground element, named like Chisel's: `io_in_valid`.
 
+    Args:   external: Verilog modules that an extmodule may stand for.
     Raises: RtlError: not FIRRTL, not supported, or a module without a definition.
     """
     circuit = Circuit(text)
@@ -41,10 +46,15 @@ def firrtl_to_verilog(text: str, *, top: str) -> str:
         return parsed[name]
 
     lowered = _lower_all(top, module)
+    outside = {name: parsed[name] for name in lowered if parsed[name].external}
+    for each in outside.values():
+        _require_definition(each, lowered[each.name], external)
     infer_widths(lowered, top)
     asynchronous = asynchronous_resets(lowered)
-    lines = [line for each in lowered.values() for line in _Writer(each, lowered, asynchronous).lines()]
-    return "\n".join(lines) + "\n"
+    writers = [
+        _Writer(each, lowered, asynchronous, outside) for each in lowered.values() if each.name not in outside
+    ]
+    return "\n".join(line for writer in writers for line in writer.lines()) + "\n"
 
 
 def _lower_all(top: str, module: Callable[[str], Module]) -> dict[str, LoweredModule]:
@@ -57,12 +67,21 @@ def _lower_all(top: str, module: Callable[[str], Module]) -> dict[str, LoweredMo
         if is_done:
             lowered[name] = waiting[name]
         elif name not in waiting:
-            if module(name).external:
-                raise RtlError(f"module without a definition: {name} (an extmodule)")
             waiting[name] = Lowering(module(name), module).lower()
             stack.append((name, True))
             stack += [(child, False) for child, _ in waiting[name].instances.values()]
     return lowered
+
+
+def _require_definition(module: Module, lowered: LoweredModule, external: Container[str]) -> None:
+    if module.external not in external:
+        raise RtlError(
+            f"no definition of {module.external}: extmodule {module.name}; accepted: its Verilog, "
+            "by --library FILE.v"
+        )
+    unknown = [signal.name for signal in lowered.signals.values() if signal.width is None]
+    if unknown:
+        raise RtlError(f"port without a width: {unknown[0]} of extmodule {module.name}")
 
 
 class _Writer:
@@ -71,8 +90,10 @@ class _Writer:
         module: LoweredModule,
         modules: Mapping[str, LoweredModule],
         asynchronous: set[tuple[str, str]],
+        outside: Mapping[str, Module],
     ) -> None:
         self.module, self.modules, self.asynchronous = module, modules, asynchronous
+        self.outside = outside
         self.graph = module.graph
         self.signal_widths = {s.name: s.width or 0 for s in module.signals.values()}
         self.nodes = self.graph.cone([*self._roots()])
@@ -131,7 +152,20 @@ class _Writer:
         for name, (child, pins) in self.module.instances.items():
             inner = self.modules[child].signals
             connected = ", ".join(f".{port}({pin})" for port, pin in pins.items() if inner[port].width)
-            yield f"{child} {name}_instance ({connected});"
+            yield f"{self._type(child)} {name}_instance ({connected});"
+
+    def _type(self, module: str) -> str:
+        """Name of the Verilog module, with the parameters of one that is defined elsewhere."""
+        outside = self.outside.get(module)
+        if outside is None:
+            return module
+        for name, value in outside.parameters:
+            if not _PARAMETER.fullmatch(value):
+                raise RtlError(
+                    f"parameter {name} of extmodule {module}: {value}; accepted: a number or a text"
+                )
+        pairs = ", ".join(f".{name}({value})" for name, value in outside.parameters)
+        return f"{outside.external} #({pairs})" if pairs else outside.external
 
     def _assignments(self) -> Iterator[str]:
         driven = self._driven_elsewhere()

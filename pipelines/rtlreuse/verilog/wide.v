@@ -25,6 +25,7 @@ module top #(parameter W = @WIDTH@, parameter E = @ENTRIES@, parameter T = @TAG@
   // Fetch and decode.
   wire [31:0] fetched [0:W-1];
   wire [W-1:0] is_control, writes, in_group;
+  wire [T-1:0] new_tag [0:W-1];  // entries that the group gets
   wire [4:0] rd [0:W-1];
   wire [31:0] group_pc [0:W-1];
   wire is_room = used <= E - W;
@@ -42,6 +43,7 @@ module top #(parameter W = @WIDTH@, parameter E = @ENTRIES@, parameter T = @TAG@
   generate
     for (k = 0; k < W; k = k + 1) begin : decode
       assign group_pc[k] = pc + 4 * k;
+      assign new_tag[k] = tail + k[T-1:0];
       assign fetched[k] = code[group_pc[k][31:2] & (@CODE@ - 1)];
       assign rd[k] = fetched[k][11:7];
       assign is_control[k] = fetched[k][6:4] == 3'b110;
@@ -261,11 +263,11 @@ module top #(parameter W = @WIDTH@, parameter E = @ENTRIES@, parameter T = @TAG@
     end
     for (c = 0; c < W; c = c + 1)
       if (in_group[c]) begin
-        is_done[tail + c[T-1:0]] <= 0;
-        targets[tail + c[T-1:0]] <= writes[c] ? rd[c] : 0;
+        is_done[new_tag[c]] <= 0;
+        targets[new_tag[c]] <= writes[c] ? rd[c] : 0;
         if (writes[c]) begin
           is_busy[rd[c]] <= 1;
-          writer[rd[c]] <= tail + c[T-1:0];
+          writer[rd[c]] <= new_tag[c];
         end
       end
     pc <= following;
