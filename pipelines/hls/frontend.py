@@ -153,6 +153,7 @@ def _top_frame(session: Session, definition: c_ast.FuncDef, top: str) -> Frame:
         result=None,
         loop_names=names,
         call_line=None,
+        targets=facts.targets,
     )
 
 

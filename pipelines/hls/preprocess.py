@@ -5,15 +5,16 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import cache, lru_cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
 from pycparser import c_ast, c_parser
 
-from pipelines.headers import HEADER_OPTIONS, INCLUDE_FOLDER
+from pipelines.headers import INCLUDE_FOLDER, LIBRARY_FILE, header_options
 from pipelines.hls.errors import HlsError
+from pipelines.hls.spellings import plain_spellings
 from pipelines.sandbox import MEMORY, OUTPUT, ConfinedRun, Limits, MachineFault, run_confined
 from pipelines.tools import PATIENCE, PROCESSOR, find_tool
 
@@ -51,7 +52,11 @@ _ENTERED = re.compile(r'^# \d+ "((?:[^"\\]|\\.)*)" 1\b', re.MULTILINE)
 _MACROS = (
     "SIMFOUNDRY_HLS=1",
     "__attribute__(x)=",
+    "__attribute(x)=",
     "__extension__=",
+    "__builtin_va_list=void*",
+    "__builtin_va_arg(list,type)=(*(type*)(list))",
+    "__builtin_offsetof(type,member)=offsetof(type,member)",
     "__inline=inline",
     "__inline__=inline",
     "__restrict=restrict",
@@ -121,13 +126,13 @@ def preprocess(source: str, *, file: str) -> str:
 
 def is_own_header(name: str) -> bool:
     """Whether a file of the preprocessed text is one of this engine's headers."""
-    return name.startswith(f"{INCLUDE_FOLDER}/") and "/../" not in name
+    return name == LIBRARY_NAME or (name.startswith(f"{INCLUDE_FOLDER}/") and "/../" not in name)
 
 
 @lru_cache(maxsize=16)
 def _run_gcc(source: str, mode: str) -> ConfinedRun:
     """Run gcc on a program; cached, because programs are often read several times in a row."""
-    argv = [find_tool("gcc", "gcc"), mode, "-w", "-fmax-errors=1", "-x", "c", "-std=c11", *HEADER_OPTIONS]
+    argv = [find_tool("gcc", "gcc"), mode, "-w", "-fmax-errors=1", "-x", "c", "-std=c11", *header_options(source)]
     argv += [*(f"-D{macro}" for macro in _MACROS), _MAIN_FILE]
     with TemporaryDirectory() as scratch:
         run = run_confined(
@@ -200,13 +205,31 @@ def parse(source: str, *, file: str) -> c_ast.FileAST:
     """
     text = preprocess(source, file=file)
     try:
-        return c_parser.CParser().parse(text, filename=file)
-    except c_parser.ParseError as error:
-        raise _syntax_error(str(error), source, text, file) from None
+        try:
+            return c_parser.CParser().parse(text, filename=file)
+        except c_parser.ParseError as error:
+            plain = plain_spellings(text)
+            if plain == text:
+                raise _syntax_error(str(error), source, text, file) from None
+        try:
+            return c_parser.CParser().parse(plain, filename=file)
+        except c_parser.ParseError as error:
+            raise _syntax_error(str(error), source, text, file) from None
     except RecursionError:
         raise HlsError(
             "expressions and statements must nest less deeply", "nesting too deep", file=file
         ) from None
+
+
+LIBRARY_NAME = "<library>"
+"""File of a library function in the syntax tree."""
+
+
+@cache
+def library_definitions() -> dict[str, c_ast.FuncDef]:
+    """Functions that a program may call without defining them, by name: those of the headers, and gcc's."""
+    tree = parse(f'# 1 "{LIBRARY_NAME}"\n{LIBRARY_FILE.read_text()}', file=LIBRARY_NAME)
+    return {node.decl.name: node for node in tree.ext if isinstance(node, c_ast.FuncDef)}
 
 
 def shown_file(name: str, file: str) -> str:

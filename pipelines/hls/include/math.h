@@ -458,4 +458,239 @@ static inline double pow(double x, double y)
     return x == 1.0 || y == 0.0 ? 1.0 : result;
 }
 
+/* ---- angles, in double ------------------------------------------------------------------------------ */
+
+/* The whole number of quarter turns nearest to x. Adding 1.5 * 2^52 rounds to an integer, which then stands in
+   the lowest bits. */
+static inline double simfoundry_shifted_turns(double x)
+{
+    return x * 0.6366197723675814 + 6755399441055744.0;
+}
+
+/* x - n pi/2 for the n that shifted holds, without rest: what it lacks. Pi/2 stands in three parts, the upper
+   two of 33 bits, so that their products with an n below 2^20 are exact. */
+static inline double simfoundry_turn_rest(double x, double shifted, int lacking)
+{
+    double n = shifted - 6755399441055744.0;
+    double above = x - n * 1.5707963267341256;
+    double middle = n * 6.077100506303966e-11;
+    double first = above - middle;
+    double second = ((above - first) - middle) - n * 2.0222662487959506e-21;
+    double rest = first + second;
+    return lacking ? (first - rest) + second : rest;
+}
+
+/* sin (r + e) with |r| <= pi/4 and a small e. */
+static inline double simfoundry_sine(double r, double e)
+{
+    double z = r * r;
+    double p = 1.5894661532498525e-10;
+    p = p * z + -2.5050733749506415e-08;
+    p = p * z + 2.7557313646849977e-06;
+    p = p * z + -0.00019841269830131065;
+    p = p * z + 0.008333333333323648;
+    p = p * z + -0.1666666666666664;
+    return r + (r * z * p + (e - 0.5 * z * e));
+}
+
+static inline double simfoundry_cosine(double r, double e)
+{
+    double z = r * r;
+    double half = 0.5 * z;
+    double upper = 1.0 - half;
+    double p = -1.136795119159347e-11;
+    p = p * z + 2.0875897224653335e-09;
+    p = p * z + -2.755731573548293e-07;
+    p = p * z + 2.4801587294619666e-05;
+    p = p * z + -0.001388888888888283;
+    p = p * z + 0.04166666666666665;
+    return upper + (((1.0 - upper) - half) + (z * z * p - r * e));
+}
+
+/* sin (x + quarters pi/2). Beyond 2^20 the error grows with x; infinities give no number. */
+static inline double simfoundry_turned(double x, unsigned int quarters)
+{
+    double limited = fmin(fmax(x, -1073741824.0), 1073741824.0);
+    double shifted = simfoundry_shifted_turns(limited);
+    unsigned int quadrant = (unsigned int)simfoundry_bits_of_double(shifted) + quarters;
+    double r = simfoundry_turn_rest(limited, shifted, 0);
+    double e = simfoundry_turn_rest(limited, shifted, 1);
+    double y = quadrant & 1u ? simfoundry_cosine(r, e) : simfoundry_sine(r, e);
+    y = quadrant & 2u ? -y : y;
+    return fabs(x) < HUGE_VAL ? y : x - x;
+}
+
+#ifndef SIMFOUNDRY_OWN_sin
+static inline double sin(double x)
+{
+    return x == 0.0 ? x : simfoundry_turned(x, 0u);
+}
+#endif
+
+#ifndef SIMFOUNDRY_OWN_cos
+static inline double cos(double x)
+{
+    return simfoundry_turned(x, 1u);
+}
+#endif
+
+#ifndef SIMFOUNDRY_OWN_tan
+static inline double tan(double x)
+{
+    double limited = fmin(fmax(x, -1073741824.0), 1073741824.0);
+    double shifted = simfoundry_shifted_turns(limited);
+    int odd = (int)(simfoundry_bits_of_double(shifted) & 1ull);
+    double r = simfoundry_turn_rest(limited, shifted, 0);
+    double e = simfoundry_turn_rest(limited, shifted, 1);
+    double sine = simfoundry_sine(r, e);
+    double cosine = simfoundry_cosine(r, e);
+    double y = (odd ? -cosine : sine) / (odd ? sine : cosine);
+    y = x == 0.0 ? x : y;
+    return fabs(x) < HUGE_VAL ? y : x - x;
+}
+#endif
+
+/* atan m for m >= 0: m itself, (m - 1) / (m + 1) or -1 / m lies between -tan (pi/8) and tan (pi/8), where an
+   odd polynomial holds. */
+static inline double simfoundry_arctangent(double m)
+{
+    int steep = m > 2.414213562373095;
+    int middle = m > 0.41421356237309503;
+    double above = steep ? -1.0 : middle ? m - 1.0 : m;
+    double below = steep ? m : middle ? m + 1.0 : 1.0;
+    double t = above / below;
+    double z = t * t;
+    double p = -0.017821693501881935;
+    p = p * z + 0.03800885207806699;
+    p = p * z + -0.05038153910522441;
+    p = p * z + 0.058479083979978745;
+    p = p * z + -0.0666315164265157;
+    p = p * z + 0.07692069139367677;
+    p = p * z + -0.09090898579963656;
+    p = p * z + 0.11111110825537211;
+    p = p * z + -0.1428571428136596;
+    p = p * z + 0.19999999999969167;
+    p = p * z + -0.3333333333333327;
+    p = t * z * p + (steep ? 6.123233995736766e-17 : middle ? 3.061616997868383e-17 : 0.0);
+    return (steep ? 1.5707963267948966 : middle ? 0.7853981633974483 : 0.0) + (t + p);
+}
+
+static inline double simfoundry_with_sign_of(double magnitude, double x)
+{
+    return simfoundry_bits_of_double(x) >> 63 ? -magnitude : magnitude;
+}
+
+#ifndef SIMFOUNDRY_OWN_atan
+static inline double atan(double x)
+{
+    return x != x ? x : simfoundry_with_sign_of(simfoundry_arctangent(fabs(x)), x);
+}
+#endif
+
+static inline double simfoundry_angle(double y, double x)
+{
+    double up = fabs(y);
+    double along = fabs(x);
+    double slope = up / along;
+    double angle = simfoundry_arctangent(up == along ? (up == 0.0 ? 0.0 : 1.0) : slope);
+    angle = simfoundry_bits_of_double(x) >> 63 ? 3.141592653589793 - (angle - 1.2246467991473532e-16) : angle;
+    return x != x || y != y ? x + y : simfoundry_with_sign_of(angle, y);
+}
+
+#ifndef SIMFOUNDRY_OWN_atan2
+static inline double atan2(double y, double x)
+{
+    return simfoundry_angle(y, x);
+}
+#endif
+
+/* ---- angles, in float: double inside, with shorter polynomials ----------------------------------------- */
+
+static inline float simfoundry_turned_float(float x, unsigned int quarters)
+{
+    double limited = fmin(fmax((double)x, -1073741824.0), 1073741824.0);
+    double shifted = simfoundry_shifted_turns(limited);
+    double n = shifted - 6755399441055744.0;
+    unsigned int quadrant = (unsigned int)simfoundry_bits_of_double(shifted) + quarters;
+    double r = (limited - n * 1.5707963267341256) - n * 6.077100506506192e-11;
+    double z = r * r;
+    double p = 2.7173303979664784e-06;
+    double q = -2.7237008271265284e-07;
+    double y;
+    p = p * z + -0.00019839259553364652;
+    p = p * z + 0.008333329323111724;
+    p = p * z + -0.16666666644175293;
+    q = q * z + 2.4799909999567292e-05;
+    q = q * z + -0.0013888885542482007;
+    q = q * z + 0.04166666664789734;
+    y = quadrant & 1u ? (1.0 - 0.5 * z) + z * z * q : r + r * z * p;
+    y = quadrant & 2u ? -y : y;
+    return fabsf(x) < INFINITY ? (float)y : x - x;
+}
+
+#ifndef SIMFOUNDRY_OWN_sinf
+static inline float sinf(float x)
+{
+    return x == 0.0f ? x : simfoundry_turned_float(x, 0u);
+}
+#endif
+
+#ifndef SIMFOUNDRY_OWN_cosf
+static inline float cosf(float x)
+{
+    return simfoundry_turned_float(x, 1u);
+}
+#endif
+
+#ifndef SIMFOUNDRY_OWN_tanf
+static inline float tanf(float x)
+{
+    double wide = (double)x;
+    double sine = simfoundry_turned(wide, 0u);
+    double cosine = simfoundry_turned(wide, 1u);
+    return x == 0.0f ? x : (float)(sine / cosine);
+}
+#endif
+
+#ifndef SIMFOUNDRY_OWN_atanf
+static inline float atanf(float x)
+{
+    return x != x ? x : (float)simfoundry_with_sign_of(simfoundry_arctangent(fabs((double)x)), (double)x);
+}
+#endif
+
+#ifndef SIMFOUNDRY_OWN_atan2f
+static inline float atan2f(float y, float x)
+{
+    return (float)simfoundry_angle((double)y, (double)x);
+}
+#endif
+
+/* ---- kinds of numbers ----------------------------------------------------------------------------------- */
+
+static inline int simfoundry_is_nan(double x)
+{
+    return x != x;
+}
+
+static inline int simfoundry_is_infinite(double x)
+{
+    return fabs(x) == HUGE_VAL;
+}
+
+static inline int simfoundry_is_finite(double x)
+{
+    return fabs(x) < HUGE_VAL;
+}
+
+#ifndef SIMFOUNDRY_OWN_isnan
+#define isnan(x) simfoundry_is_nan(x)
+#endif
+#ifndef SIMFOUNDRY_OWN_isinf
+#define isinf(x) simfoundry_is_infinite(x)
+#endif
+#ifndef SIMFOUNDRY_OWN_isfinite
+#define isfinite(x) simfoundry_is_finite(x)
+#endif
+
 #endif
