@@ -14,6 +14,7 @@ from pycparser import c_ast, c_parser
 
 from pipelines.headers import INCLUDE_FOLDER, LIBRARY_FILE, header_options
 from pipelines.hls.errors import HlsError
+from pipelines.hls.expanded import is_expanded, without_system_headers
 from pipelines.hls.spellings import plain_spellings
 from pipelines.sandbox import MEMORY, OUTPUT, ConfinedRun, Limits, MachineFault, run_confined
 from pipelines.tools import PATIENCE, PROCESSOR, find_tool
@@ -275,19 +276,26 @@ _ONCE = re.compile(r"^[ \t]*#[ \t]*pragma[ \t]+once\b")
 _COMMENT_OR_TEXT = re.compile(r"""//|/\*|\*/|"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'""")
 
 
-def bundle_source(path: Path, *, include_folders: Sequence[Path] = ()) -> str:
+def bundle_source(path: Path, *, include_folders: Sequence[Path] = (), others: Sequence[Path] = ()) -> str:
     """Text of a C file in which local headers replace their `#include`s.
 
-    Args:    include_folders: searched for headers after the including file's own folder.
+    Args:    include_folders: searched for headers after the including file's own folder; others: further C
+             files of the program, which come first, so that the file may call their functions.
     Returns: the file's own text when it includes no local header. A missing header is left to the
              preprocessor, which may not need it. Line markers (`# 12 "gemm.c"`) keep file and line of
              messages right; they name files relative to the program, so that equal programs are equal texts
-             in any folder.
+             in any folder. In the output of `gcc -E` system headers are `#include`s again.
     Raises:  HlsError: a file is not readable UTF-8 text, lies outside the program's folder and
              `include_folders`, or all files together are larger than 1 MiB.
     """
     roots = [path.parent.resolve(), *(folder.resolve() for folder in include_folders)]
-    bundle = _Bundle(main=path, roots=roots)
+    bundle = _Bundle(main=path, roots=roots + [other.parent.resolve() for other in others])
+    for other in others:
+        name = bundle.name_of(other.resolve())
+        bundle.append(f'# 1 "{name}"\n')
+        bundle.add(other, name, ())
+    if others:
+        bundle.append(f'# 1 "{path.name}"\n')
     bundle.add(path, path.name, ())
     return "".join(bundle.pieces)
 
@@ -317,21 +325,22 @@ class _Bundle:
             in_comment = _comment_open(line, in_comment)
             if once:
                 self.once.add(inside[-1])
-                self._append("\n")
+                self.append("\n")
             elif header is None:
-                self._append(line if line.endswith("\n") else line + "\n")
+                self.append(line if line.endswith("\n") else line + "\n")
             elif header in self.once or header in inside:
-                self._append("\n")
+                self.append("\n")
             else:
                 if len(inside) > MAXIMUM_INCLUDE_DEPTH:
                     rule = f"headers must nest at most {MAXIMUM_INCLUDE_DEPTH} deep"
                     raise HlsError(rule, "more", file=shown, line=number)
-                name = self._name(header)
-                self._append(f'# 1 "{name}"\n')
+                name = self.name_of(header)
+                self.append(f'# 1 "{name}"\n')
                 self.add(header, name, inside)
-                self._append(f'# {number + 1} "{shown}"\n')
+                self.append(f'# {number + 1} "{shown}"\n')
 
-    def _append(self, text: str) -> None:
+    def append(self, text: str) -> None:
+        """Append text, up to the limit."""
         self.size_bytes += len(text.encode())
         if self.size_bytes > SOURCE_LIMIT_BYTES:
             rule = f"a program with its headers must be at most {SOURCE_LIMIT_BYTES} bytes"
@@ -345,9 +354,10 @@ class _Bundle:
         except OSError as error:
             raise HlsError("a C file must be readable", str(error.strerror), file=str(path)) from error
         try:
-            return content.decode("utf-8")
+            text = content.decode("utf-8")
         except UnicodeDecodeError as error:
             raise HlsError("a C file must be UTF-8 text", "other bytes", file=str(path)) from error
+        return without_system_headers(text, str(path.parent.resolve())) if is_expanded(text) else text
 
     def _header(self, line: str, path: Path, shown: str, number: int) -> Path | None:
         """The local header that a line includes, None for other lines and missing headers."""
@@ -368,7 +378,7 @@ class _Bundle:
             return candidate
         return None
 
-    def _name(self, header: Path) -> str:
+    def name_of(self, header: Path) -> str:
         """A header's path relative to its root folder."""
         root = next(root for root in self.roots if header.is_relative_to(root))
         return header.relative_to(root).as_posix().replace("\\", "\\\\").replace('"', '\\"')

@@ -139,6 +139,8 @@ class Expressions:
                 for part in node.exprs[:-1]:
                     self.discard(part)
                 return self.read(node.exprs[-1])
+            case c_ast.Compound():
+                return self.hooks.block_value(node)
             case _:
                 got = _EXPRESSION_NAMES.get(type(node).__name__, type(node).__name__)
                 raise self.session.refuse(node, "an expression must be made of C11 operators", got)
@@ -276,7 +278,7 @@ class Expressions:
     def has_effects(self, node: c_ast.Node) -> bool:
         """Whether an expression contains an assignment or a call of a function."""
         if id(node) not in self._effects:
-            own = isinstance(node, c_ast.Assignment | c_ast.CompoundLiteral)
+            own = isinstance(node, c_ast.Assignment | c_ast.CompoundLiteral | c_ast.Compound)
             own = own or (isinstance(node, c_ast.UnaryOp) and node.op in UPDATES)
             if isinstance(node, c_ast.FuncCall):
                 own = not (isinstance(node.name, c_ast.ID) and self.hooks.is_operator(node.name.name))
@@ -446,7 +448,6 @@ def _is_typename(node: c_ast.Node) -> bool:
 _EXPRESSION_NAMES = {
     "FuncCall": "a function call",
     "InitList": "an initialiser list",
-    "Compound": "a statement expression",
     "GenericSelection": "_Generic",
     "Constant": "a constant",
     "BinaryOp": "an operator's value",

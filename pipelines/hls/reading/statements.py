@@ -15,6 +15,7 @@ from pipelines.hls.reading.effects import Effects
 from pipelines.hls.reading.expressions import Expressions
 from pipelines.hls.reading.objects import Objects
 from pipelines.hls.reading.session import Address, Memory, Place, Record, Session, Storage
+from pipelines.hls.reading.values import Result
 from pipelines.interface import promoted
 
 
@@ -45,6 +46,17 @@ class Statements:
             return
         with self.session.scope():
             self.items(block_items(node))
+
+    def block_value(self, node: c_ast.Compound) -> Result:
+        """The value of a statement expression: that of its last statement, when it is an expression."""
+        items = block_items(node)
+        with self.session.scope():
+            last = items[-1] if items else None
+            if last is None or isinstance(last, _NO_VALUES):
+                self.items(items)
+                return None
+            self.items(items[:-1])
+            return self.expressions.read(last)
 
     def items(self, items: list[c_ast.Node]) -> None:
         """Read statements in order; unreachable ones are skipped.
@@ -243,6 +255,12 @@ def _stored_names(storage: Storage | None) -> list[str]:
             variable = getattr(storage, "variable", None)
             return [variable.name] if isinstance(variable, ir.Variable) else []
 
+
+_NO_VALUES = (
+    *(c_ast.For, c_ast.While, c_ast.DoWhile, c_ast.If, c_ast.Switch, c_ast.Label, c_ast.Goto, c_ast.Return),
+    *(c_ast.Break, c_ast.Continue, c_ast.Decl, c_ast.DeclList, c_ast.EmptyStatement, c_ast.Pragma),
+)
+"""Statements that are no expressions."""
 
 MAXIMUM_RUN = 24
 

@@ -70,6 +70,7 @@ class Hooks:
     copy: Callable[[Place, Place, c_ast.Node], None] = field(init=False)
     new_object: Callable[[CType, str, c_ast.Node], Place] = field(init=False)
     is_operator: Callable[[str], bool] = field(init=False)
+    block_value: Callable[[c_ast.Compound], Result] = field(init=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
