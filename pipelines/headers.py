@@ -23,7 +23,7 @@ LIBRARY_FILE = Path(__file__).parent / "hls" / "library.c"
 
 _HEADERS = ("ctype.h", "math.h", "stdlib.h", "string.h")
 _FUNCTION = re.compile(r"^static (?:inline )?[\w ]+?\**(\w+)\(", re.MULTILINE)
-_GUARD = re.compile(r"^#ifndef SIMFOUNDRY_OWN_(\w+)$", re.MULTILINE)
+_GUARD = re.compile(r"^#if(?:n?def) SIMFOUNDRY_OWN_(\w+)$", re.MULTILINE)
 _ARGUMENTS = r"\((?:[^(){};]|\([^(){};]*\))*\)"
 
 
@@ -40,7 +40,8 @@ def library_functions() -> dict[str, str]:
 
 @cache
 def _own_pattern() -> re.Pattern[str]:
-    names = "|".join(n for h in _HEADERS for n in _GUARD.findall((INCLUDE_FOLDER / h).read_text()))
+    headers = ("math.h", "simfoundry/own.h")
+    names = "|".join(n for h in headers for n in _GUARD.findall((INCLUDE_FOLDER / h).read_text()))
     return re.compile(rf"\b({names})\b\s*{_ARGUMENTS}\s*\{{|#\s*define\s+({names})\b")
 
 

@@ -195,8 +195,9 @@ def _refused(run: ConfinedRun, file: str) -> HlsError:
 
 def _foreign_header(name: str, file: str, line: int | None = None) -> HlsError:
     headers = sorted(p.relative_to(INCLUDE_FOLDER).as_posix() for p in INCLUDE_FOLDER.rglob("*.h"))
-    accepted = ", ".join(f"<{header}>" for header in headers)
-    return HlsError(f"#include must be one of {accepted}", f'"{name}"', file=file, line=line)
+    accepted = ", ".join(f"<{header}>" for header in headers if not header.startswith("simfoundry/"))
+    rule = f"#include must be one of {accepted}, or of the program's folder or an --include folder"
+    return HlsError(rule, f'"{name}"', file=file, line=line)
 
 
 def parse(source: str, *, file: str) -> c_ast.FileAST:
@@ -422,7 +423,8 @@ def default_top(source: str, stem: str, *, file: str = "program.c") -> str:
 
     It is the function named after the file (`gemm`, `kernel_gemm` or `gemm_kernel` for gemm.c, `-` read as
     `_`), else the only function other than `main`, `init_array` and `print_array`, else the only one of these
-    that no other one calls.
+    that no other one calls, `__gemm`, the only one that is in no header, or the only one of those that is not
+    static.
 
     Raises: HlsError: the file has no such function, or several.
     """
@@ -432,7 +434,12 @@ def default_top(source: str, stem: str, *, file: str = "program.c") -> str:
         if candidate in definitions:
             return candidate
     called = {c for name, d in definitions.items() for c in _called_names(d.body) if c != name}
-    for candidates in (list(definitions), [n for n in definitions if n not in called]):
+    uncalled = [n for n in definitions if n not in called]
+    names = ("<stdin>", Path(file).name, f"{stem}.c")
+    own = [n for n, d in definitions.items() if d.coord and Path(str(d.coord.file)).name in names]
+    shown = [n for n in own if "static" not in definitions[n].decl.storage]
+    alike = [n for n in definitions if n.strip("_") == base.strip("_")]
+    for candidates in (list(definitions), uncalled, alike, own, shown, [n for n in shown if n in uncalled]):
         if len(candidates) == 1:
             return candidates[0]
     known = ", ".join(definitions) or "none"

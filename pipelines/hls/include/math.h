@@ -8,6 +8,7 @@
 #define SIMFOUNDRY_MATH_H
 
 #include <stdlib.h>
+#include <simfoundry/own.h>
 
 /* Bits of a value and back: wires in hardware. */
 #ifdef SIMFOUNDRY_HLS
@@ -69,6 +70,9 @@ static inline double fabs(double x)
 }
 #endif
 
+typedef float float_t;
+typedef double double_t;
+
 #define INFINITY (simfoundry_float_of_bits(0x7f800000u))
 #define NAN (simfoundry_float_of_bits(0x7fc00000u))
 #define HUGE_VALF INFINITY
@@ -77,7 +81,13 @@ static inline double fabs(double x)
 #define M_E 2.7182818284590452
 #define M_LOG2E 1.4426950408889634
 #define M_LN2 0.69314718055994531
+#define M_LN10 2.3025850929940457
+#define M_LOG10E 0.43429448190325183
 #define M_PI 3.1415926535897932
+#define M_PI_2 1.5707963267948966
+#define M_PI_4 0.78539816339744831
+#define M_1_PI 0.31830988618379067
+#define M_2_PI 0.63661977236758134
 #define M_SQRT2 1.4142135623730950
 
 /* ---- comparison and rounding ---------------------------------------------------------------------- */
@@ -520,21 +530,16 @@ static inline double simfoundry_turned(double x, unsigned int quarters)
     return fabs(x) < HUGE_VAL ? y : x - x;
 }
 
-#ifndef SIMFOUNDRY_OWN_sin
 static inline double sin(double x)
 {
     return x == 0.0 ? x : simfoundry_turned(x, 0u);
 }
-#endif
 
-#ifndef SIMFOUNDRY_OWN_cos
 static inline double cos(double x)
 {
     return simfoundry_turned(x, 1u);
 }
-#endif
 
-#ifndef SIMFOUNDRY_OWN_tan
 static inline double tan(double x)
 {
     double limited = fmin(fmax(x, -1073741824.0), 1073741824.0);
@@ -548,7 +553,6 @@ static inline double tan(double x)
     y = x == 0.0 ? x : y;
     return fabs(x) < HUGE_VAL ? y : x - x;
 }
-#endif
 
 /* atan m for m >= 0: m itself, (m - 1) / (m + 1) or -1 / m lies between -tan (pi/8) and tan (pi/8), where an
    odd polynomial holds. */
@@ -580,12 +584,10 @@ static inline double simfoundry_with_sign_of(double magnitude, double x)
     return simfoundry_bits_of_double(x) >> 63 ? -magnitude : magnitude;
 }
 
-#ifndef SIMFOUNDRY_OWN_atan
 static inline double atan(double x)
 {
     return x != x ? x : simfoundry_with_sign_of(simfoundry_arctangent(fabs(x)), x);
 }
-#endif
 
 static inline double simfoundry_angle(double y, double x)
 {
@@ -597,12 +599,10 @@ static inline double simfoundry_angle(double y, double x)
     return x != x || y != y ? x + y : simfoundry_with_sign_of(angle, y);
 }
 
-#ifndef SIMFOUNDRY_OWN_atan2
 static inline double atan2(double y, double x)
 {
     return simfoundry_angle(y, x);
 }
-#endif
 
 /* ---- angles, in float: double inside, with shorter polynomials ----------------------------------------- */
 
@@ -628,21 +628,16 @@ static inline float simfoundry_turned_float(float x, unsigned int quarters)
     return fabsf(x) < INFINITY ? (float)y : x - x;
 }
 
-#ifndef SIMFOUNDRY_OWN_sinf
 static inline float sinf(float x)
 {
     return x == 0.0f ? x : simfoundry_turned_float(x, 0u);
 }
-#endif
 
-#ifndef SIMFOUNDRY_OWN_cosf
 static inline float cosf(float x)
 {
     return simfoundry_turned_float(x, 1u);
 }
-#endif
 
-#ifndef SIMFOUNDRY_OWN_tanf
 static inline float tanf(float x)
 {
     double wide = (double)x;
@@ -650,21 +645,50 @@ static inline float tanf(float x)
     double cosine = simfoundry_turned(wide, 1u);
     return x == 0.0f ? x : (float)(sine / cosine);
 }
-#endif
 
-#ifndef SIMFOUNDRY_OWN_atanf
 static inline float atanf(float x)
 {
     return x != x ? x : (float)simfoundry_with_sign_of(simfoundry_arctangent(fabs((double)x)), (double)x);
 }
-#endif
 
-#ifndef SIMFOUNDRY_OWN_atan2f
 static inline float atan2f(float y, float x)
 {
     return (float)simfoundry_angle((double)y, (double)x);
 }
-#endif
+
+static inline double copysign(double magnitude, double x)
+{
+    return simfoundry_with_sign_of(fabs(magnitude), x);
+}
+
+static inline float copysignf(float magnitude, float x)
+{
+    unsigned int bits = simfoundry_bits_of_float(magnitude) & 0x7fffffffu;
+    return simfoundry_float_of_bits(bits | (simfoundry_bits_of_float(x) & 0x80000000u));
+}
+
+static inline double trunc(double x)
+{
+    return x < 0.0 ? ceil(x) : floor(x);
+}
+
+static inline float truncf(float x)
+{
+    return x < 0.0f ? ceilf(x) : floorf(x);
+}
+
+/* Half away from zero. */
+static inline double round(double x)
+{
+    double whole = trunc(x);
+    return fabs(x - whole) >= 0.5 ? whole + copysign(1.0, x) : whole;
+}
+
+static inline float roundf(float x)
+{
+    float whole = truncf(x);
+    return fabsf(x - whole) >= 0.5f ? whole + copysignf(1.0f, x) : whole;
+}
 
 /* ---- kinds of numbers ----------------------------------------------------------------------------------- */
 
@@ -683,6 +707,14 @@ static inline int simfoundry_is_finite(double x)
     return fabs(x) < HUGE_VAL;
 }
 
+static inline int simfoundry_sign_bit(double x)
+{
+    return (int)(simfoundry_bits_of_double(x) >> 63);
+}
+
+#ifndef SIMFOUNDRY_OWN_signbit
+#define signbit(x) simfoundry_sign_bit(x)
+#endif
 #ifndef SIMFOUNDRY_OWN_isnan
 #define isnan(x) simfoundry_is_nan(x)
 #endif
@@ -692,5 +724,5 @@ static inline int simfoundry_is_finite(double x)
 #ifndef SIMFOUNDRY_OWN_isfinite
 #define isfinite(x) simfoundry_is_finite(x)
 #endif
-
+#include <simfoundry/own_end.h>
 #endif

@@ -3,6 +3,7 @@
 #ifndef SIMFOUNDRY_STRING_H
 #define SIMFOUNDRY_STRING_H
 #include <stddef.h>
+#include <simfoundry/own.h>
 void *memcpy(void *to, const void *from, size_t size);
 void *memmove(void *to, const void *from, size_t size);
 void *memset(void *memory, int value, size_t size);
@@ -12,7 +13,6 @@ char *strchr(const char *text, int character);
 char *strstr(const char *text, const char *part);
 char *strdup(const char *text);
 
-#ifndef SIMFOUNDRY_OWN_memcmp
 static inline int memcmp(const void *first, const void *second, unsigned long size)
 {
     const unsigned char *a = (const unsigned char *)first;
@@ -24,9 +24,7 @@ static inline int memcmp(const void *first, const void *second, unsigned long si
     }
     return 0;
 }
-#endif
 
-#ifndef SIMFOUNDRY_OWN_strlen
 static inline unsigned long strlen(const char *text)
 {
     unsigned long length = 0;
@@ -35,9 +33,7 @@ static inline unsigned long strlen(const char *text)
     }
     return length;
 }
-#endif
 
-#ifndef SIMFOUNDRY_OWN_strcmp
 static inline int strcmp(const char *first, const char *second)
 {
     unsigned long i = 0;
@@ -46,9 +42,7 @@ static inline int strcmp(const char *first, const char *second)
     }
     return (unsigned char)first[i] - (unsigned char)second[i];
 }
-#endif
 
-#ifndef SIMFOUNDRY_OWN_strncmp
 static inline int strncmp(const char *first, const char *second, unsigned long size)
 {
     for (unsigned long i = 0; i < size; i++) {
@@ -61,9 +55,7 @@ static inline int strncmp(const char *first, const char *second, unsigned long s
     }
     return 0;
 }
-#endif
 
-#ifndef SIMFOUNDRY_OWN_strcpy
 static inline char *strcpy(char *to, const char *from)
 {
     unsigned long i = 0;
@@ -74,5 +66,5 @@ static inline char *strcpy(char *to, const char *from)
     to[i] = 0;
     return to;
 }
-#endif
+#include <simfoundry/own_end.h>
 #endif

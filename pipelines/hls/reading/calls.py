@@ -65,8 +65,15 @@ class MemoryCalls:
     ) -> None:
         byte = value.value & 0xFF if isinstance(value, ir.Constant) and not value.type.floating else None
         if byte != 0 and not (isinstance(target.kind, Scalar) and target.kind.type.width_bits == 8):
-            rule = "memset must set to 0 or have elements of one byte (write a loop)"
-            raise self.session.refuse(node, rule, f"elements of type {spelled(target.kind)}")
+            bits = target.kind.type.width_bits if isinstance(target.kind, Scalar) else 0
+            words = self.expressions.places.in_bytes(target, unsigned(bits)) if bits else None
+            if words is None:
+                rule = "memset must set to 0 or have elements of numbers (write a loop)"
+                raise self.session.refuse(node, rule, f"elements of type {spelled(target.kind)}")
+            kind = unsigned(bits).type
+            ones = ir.Constant(value=sum(1 << n for n in range(0, bits, 8)), type=kind)
+            value = make_binary("mul", make_cast(make_cast(value, unsigned(8).type), kind), ones)
+            target = words
         target, count = self._elements(target, target.kind, size_bytes, node)
 
         def each(index: ir.Expression) -> None:
@@ -85,6 +92,10 @@ class MemoryCalls:
             rule = "memmove must copy between different arrays (write a loop)"
             raise self.session.refuse(node, rule, "one array")
         if not _same_layout(target.kind, source.kind):
+            both = self._as_words(target, source)
+            if both is not None:
+                target, source = both
+        if not _same_layout(target.kind, source.kind):
             rule = f"{name} must copy elements of one layout (write a loop with casts)"
             got = f"{spelled(source.kind)} to {spelled(target.kind)}"
             raise self.session.refuse(node, rule, got)
@@ -95,6 +106,18 @@ class MemoryCalls:
             self._copy_part(self._at(into, index, node), self._at(from_, index, node), node)
 
         self._repeat(name, count, each, node)
+
+    def _as_words(self, target: Address, source: Address) -> tuple[Address, Address] | None:
+        """Pointers to numbers of two widths as pointers to words of the wider, of bytes when one was cast; None
+        for other elements."""
+        widths = [_width_bits(pointer.kind) for pointer in (target, source)]
+        if None in widths:
+            return None
+        cast = target.bytewise or source.bytewise
+        kind = unsigned(8 if cast else max(bits for bits in widths if bits is not None))
+        places = self.expressions.places
+        into, from_ = places.in_bytes(target, kind), places.in_bytes(source, kind)
+        return None if into is None or from_ is None else (into, from_)
 
     def _copy_part(self, target: Place, source: Place, node: c_ast.Node) -> None:
         if isinstance(target.kind, Scalar) and isinstance(source.kind, Scalar):
@@ -152,6 +175,18 @@ class MemoryCalls:
         self.session.emit(loop, node)
 
 
+def unsigned(width_bits: int) -> Scalar:
+    """The unsigned type of a width."""
+    return Scalar(type=ScalarType(width_bits=width_bits, signed=False))
+
+
+def _width_bits(kind: CType) -> int | None:
+    """Width of a number, or of an array's numbers."""
+    while isinstance(kind, ArrayOf):
+        kind = kind.element
+    return kind.type.width_bits if isinstance(kind, Scalar) else None
+
+
 def _same_layout(first: CType, second: CType) -> bool:
     """Whether elements of two types can be copied one by one: equal types or numbers of equal width."""
     match first, second:
@@ -169,7 +204,7 @@ MAXIMUM_CALL_DEPTH = 64
 
 _UNARY: dict[str, tuple[str, ScalarType]] = {
     f"{prefix}{name}": meaning
-    for prefix in ("", "__builtin_")
+    for prefix in ("", "__builtin_", "simfoundry_")
     for name, meaning in (
         ("sqrt", ("sqrt", DOUBLE)),
         ("sqrtf", ("sqrt", FLOAT)),
@@ -241,7 +276,7 @@ class Calls:
         for names, got in _REFUSED:
             if name in names:
                 return self.session.refuse(node, rule, got)
-        public = (n for n in library_definitions() if not n.startswith(("simfoundry_", _BUILTIN)))
+        public = (n for n in library_definitions() if not n.startswith(("simfoundry_", "__")))
         known = ", ".join(sorted({*public, *MEMORY_CALLS, *(n for n in _UNARY if n.isalpha())}))
         return self.session.refuse(node, f"{rule}, or be one of {known}", f"a call of {name}")
 

@@ -51,7 +51,7 @@ class ArrayOf:
     size: int | None
 
 
-UNNAMED = "unnamed "
+UNNAMED = "simfoundry_unnamed_"
 """Begins the name of a member without one; its members are found through it."""
 
 

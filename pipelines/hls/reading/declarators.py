@@ -209,7 +209,7 @@ class Declarators:
             return self._struct(defined, owner)
 
     def _members(self, node: c_ast.Struct | c_ast.Union) -> Iterator[tuple[str, CType, Layout]]:
-        for decl in node.decls:
+        for number, decl in enumerate(node.decls):
             if isinstance(decl, c_ast.Pragma | c_ast.StaticAssert):
                 continue
             unnamed = isinstance(decl, c_ast.Decl) and isinstance(decl.type, c_ast.Struct | c_ast.Union)
@@ -224,7 +224,7 @@ class Declarators:
             layout = layout_of(kind)
             if layout is None:
                 raise self.session.refuse(decl, "a member must have a complete type", spelled(kind))
-            yield decl.name or f"{UNNAMED}{decl.coord}", kind, layout
+            yield decl.name or f"{UNNAMED}{number}", kind, layout
 
     def _enum(self, node: c_ast.Enum, owner: c_ast.Node) -> tuple[Scalar, list[ir.Constant]]:
         if node.values is None:

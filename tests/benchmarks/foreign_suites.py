@@ -1,0 +1,80 @@
+"""Shares of a foreign C suite that the engine accepts and labels, file by file, as the files stand.
+
+    python -m tests.benchmarks.foreign_suites FOLDER [--files '**/*.c'] [--include DIR]... [--define NAME=TEXT]...
+
+Each file that matches is a program, as `simfoundry label FILE --targets cycles` takes it: its top function is
+the one it is about. Accepted: a design exists. Labelled: its outputs equal native C. Wrong: they differ, or an
+engine failed. Every other program is listed with its reason.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from assets.commands.label import Question, label_path
+from assets.commands.programs import SourceOptions
+from assets.errors import FoundryError
+from pipelines.hls import HlsError
+from pipelines.programs import ProgramError
+
+
+def verdict(file: Path, options: argparse.Namespace) -> tuple[bool, str, str]:
+    """Whether the engine accepts a file, its status, and the reason."""
+    source = SourceOptions(
+        define=tuple(options.define), include=(file.parent, *options.include), ranges=tuple(options.range)
+    )
+    question = Question(
+        top=options.top,
+        directives=None,
+        memory_delay=2,
+        write_delay=None,
+        unsafe_math=False,
+        unit_limits=(),
+        clock=10.0,
+        data=None,
+        liberty=None,
+        tools=("simfoundry-hls",),
+        report=None,
+        source=source,
+        targets=("cycles",),
+    )
+    try:
+        answer: dict[str, Any] = label_path(file, question)
+    except (HlsError, ProgramError, FoundryError) as error:
+        return False, "rejected", str(error)
+    label = answer["label"]
+    return answer["design"]["status"] == "ok", str(label["status"]), str(label["reason"] or "")
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Print one line per program that is not ok, and the shares."""
+    parser = argparse.ArgumentParser(description=str(__doc__).splitlines()[0])
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--files", default="*.c")
+    parser.add_argument("--include", type=Path, action="append", default=[])
+    parser.add_argument("--define", action="append", default=[])
+    parser.add_argument("--range", action="append", default=[])
+    parser.add_argument("--top")
+    options = parser.parse_args(arguments)
+    files = sorted(options.folder.glob(options.files))
+    counts: Counter[str] = Counter()
+    for file in files:
+        accepted, status, reason = verdict(file, options)
+        counts.update([status, *(["accepted"] if accepted else [])])
+        if status != "ok":
+            sys.stdout.write(f"{file.relative_to(options.folder)}: {status}: {reason}\n")
+            sys.stdout.flush()
+    total = max(1, len(files))
+    sys.stdout.write(
+        f"| {options.folder.name} | {len(files)} | {counts['accepted'] / total:.0%} | {counts['ok'] / total:.0%} "
+        f"| {counts['tool_error']} |\n"
+    )
+
+
+if __name__ == "__main__":
+    main()
