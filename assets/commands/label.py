@@ -30,6 +30,7 @@ from pipelines.hls.gantt import schedule_drawing, schedule_entries
 from pipelines.identity import text_sha256
 from pipelines.interface import DataSet
 from pipelines.labelling import LabelContext, LabelledDesign, label_design, liberty_name, require_tools, rtl_of
+from pipelines.native import repair_of
 from pipelines.programs import ProgramError, load_data
 from pipelines.schemas import OK, REJECTED, TIMEOUT, DesignRow, ProgramRow, write_bytes_atomically
 from pipelines.synthesis import Target, find_liberty
@@ -170,7 +171,7 @@ def label_path(path: Path, question: Question) -> dict[str, Any]:
     Raises:  ProgramError, HlsError, SynthesisError, FoundryError: an input is not acceptable.
              LabellingError, ToolMissing: a tool is unknown or not installed; nothing was begun.
     """
-    labeller = _Labeller.of(question)
+    labeller = replace(_Labeller.of(question), siblings=path.is_dir())
     if not path.is_dir():
         entries = labeller.entries(path)
         if len(entries) == 1:
@@ -218,10 +219,17 @@ def _unit_limits(texts: Sequence[str]) -> tuple[tuple[str, int], ...]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Labeller:
+    """Labels files under one configuration.
+
+    Attributes:
+        siblings: files of the same folder define what a file calls and lacks.
+    """
+
     question: Question
     target: Target
     configuration: HlsOptions
     settings: Settings
+    siblings: bool = False
 
     @classmethod
     def of(cls, question: Question) -> _Labeller:
@@ -246,7 +254,10 @@ class _Labeller:
     def entries(self, file: Path) -> list[dict[str, Any]]:
         """One entry a tool."""
         self.question.on_step(file, "high-level synthesis")
-        program = read_user_program(file, self.question.top, options=self.question.source)
+        source = self.question.source
+        if self.siblings:
+            source = replace(source, include=(file.parent, *source.include), others=(*source.others, file.parent))
+        program = read_user_program(file, self.question.top, options=source)
         data_text = self.question.data
         data = None if data_text is None else _data(program, file, data_text)
         return [
@@ -297,9 +308,13 @@ def _reason(labelled: LabelledDesign, *, drawn: bool) -> str | None:
     label, runs = labelled.label, labelled.runs
     if label.reason is None:
         return None
-    if label.status == REJECTED and drawn and "defined behaviour" in label.reason and runs:
+    if label.status == REJECTED and runs:
+        repair = repair_of(label.reason)
+        mended = f"{label.reason}; {repair}" if repair is not None else label.reason
+        if not drawn or "abort" not in mended and repair is None:
+            return mended
         return (
-            f"{label.reason}; the arguments' values were drawn: where they cause it, give others "
+            f"{mended}; the arguments' values were drawn: where they cause it, give others "
             "(--data FILE) or their ranges (--range NAME=LOW:HIGH, #pragma simfoundry range NAME=LOW:HIGH)"
         )
     if label.status == TIMEOUT:

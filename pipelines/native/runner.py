@@ -147,7 +147,7 @@ def program_files(source: str) -> frozenset[str]:
 def undefined_behaviour(
     messages: str, places: str, interface: Interface, files: frozenset[str] = frozenset(("kernel.c",))
 ) -> str | None:
-    """The undefined behaviour that a sanitizer reports, with its line and what to write; None without any.
+    """The undefined behaviour that a sanitizer reports, with its line; None without any.
 
     Args:
         messages: standard error of the checked program.
@@ -161,14 +161,13 @@ def undefined_behaviour(
     if error:
         own = error[1].startswith(f"{INCLUDE_FOLDER}/") and frame is not None and frame[0] in files
         place = frame if own and frame is not None else (error[1], error[2])
-        fault = _cut(error[3])
-        return f"{fault} ({_place(*place)}){_repair(fault)}"
+        return f"{_cut(error[3])} ({_place(*place)})"
     error = _ADDRESS_ERROR.search(messages)
     if not error or frame is None or frame[0] in _OUTSIDE:
         return None  # outside the program: a fault of the harness or of the sanitizer
     address = int(error[2], 16) if error[2] else None
     fault = _address_fault(error[1], _array_at(address, places, interface), messages)
-    return f"{fault} ({_place(*frame)}){_repair(fault)}"
+    return f"{fault} ({_place(*frame)})"
 
 
 _REPAIRS = (
@@ -186,9 +185,11 @@ _REPAIRS = (
 """What to write instead, by a part of the sanitizer's message."""
 
 
-def _repair(fault: str) -> str:
-    repair = next((text for part, text in _REPAIRS if part in fault), None)
-    return "" if repair is None else f"; to mend it, {repair}"
+def repair_of(reason: str) -> str | None:
+    """What to write instead of undefined behaviour, by the reason of a rejected run; None when unknown."""
+    if "defined behaviour" not in reason:
+        return None
+    return next((text for part, text in _REPAIRS if part in reason), None)
 
 
 def _place(file: str, line: str) -> str:
@@ -502,6 +503,8 @@ class _Session:
         )
         if reason:
             raise _Ended(REJECTED, f"C must have defined behaviour, got {reason}")
+        if run.returncode == -signal.SIGABRT and "Sanitizer" not in run.stderr:
+            raise _Ended(REJECTED, "C must return from its top function, got a call of abort (kernel.c)")
         raise _Ended(TOOL_ERROR, f"the checked program failed: {_ending(run)}")
 
     def _places(self) -> str:

@@ -1,6 +1,6 @@
 """Shares of a foreign C suite that the engine accepts and labels, file by file, as the files stand.
 
-    python -m tests.benchmarks.foreign_suites FOLDER [--files '**/*.c'] [--include DIR]... [--define NAME=TEXT]...
+    python -m tests.benchmarks.foreign_suites FOLDER [--files '**/*.c'] [--include DIR]... [--source DIR]...
 
 Each file that matches is a program, as `simfoundry label FILE --targets cycles` takes it: its top function is
 the one it is about. Accepted: a design exists. Labelled: its outputs equal native C. Wrong: they differ, or an
@@ -26,10 +26,13 @@ from pipelines.programs import ProgramError
 def verdict(file: Path, options: argparse.Namespace) -> tuple[bool, str, str]:
     """Whether the engine accepts a file, its status, and the reason."""
     source = SourceOptions(
-        define=tuple(options.define), include=(file.parent, *options.include), ranges=tuple(options.range)
+        define=tuple(options.define),
+        include=(file.parent, *options.include),
+        others=(file.parent, *options.source),
+        ranges=tuple(options.range),
     )
     question = Question(
-        top=options.top,
+        top=None,
         directives=None,
         memory_delay=2,
         write_delay=None,
@@ -57,11 +60,13 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("folder", type=Path)
     parser.add_argument("--files", default="*.c")
     parser.add_argument("--include", type=Path, action="append", default=[])
+    parser.add_argument("--source", type=Path, action="append", default=[])
     parser.add_argument("--define", action="append", default=[])
     parser.add_argument("--range", action="append", default=[])
-    parser.add_argument("--top")
+    parser.add_argument("--skip", action="append", default=[], help="Names of files that are no programs.")
     options = parser.parse_args(arguments)
-    files = sorted(options.folder.glob(options.files))
+    skipped = {Path(name) for name in options.skip}
+    files = [f for f in sorted(options.folder.glob(options.files)) if Path(f.name) not in skipped]
     counts: Counter[str] = Counter()
     for file in files:
         accepted, status, reason = verdict(file, options)

@@ -163,7 +163,7 @@ def test_bundle_source_takes_further_files(tmp_path: Path) -> None:
     [
         ('# 1 "../inc/h.h"\n__attribute__((noinline)) static int g(int *a, int i) { return a[i | 4]; }\n'
          '# 1 "k.c"\nint f(int a[4], int n) { return g(a, n & 7); }',
-         "index out of bounds reading a (../inc/h.h:1); to mend it, keep the index below the size"),
+         "index out of bounds reading a (../inc/h.h:1)"),
         ('# 1 "inc/h.h"\nstatic int g(int a, int i) { return a << i; }\n# 1 "k.c"\nint f(int a) { return g(a | 1, 40 + (a & 1)); }',
          "shift exponent"),
         ("#include <string.h>\nint f(char a[4])\n{\n  for (int i = 0; i < 4; i++) a[i] = 1;\n  return strlen(a);\n}",

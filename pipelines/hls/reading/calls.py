@@ -221,13 +221,16 @@ _BIT_CASTS: dict[str, tuple[ScalarType, ScalarType]] = {
 }
 
 _BUILTIN = "__builtin_"
+_NEVER_REACHED = ("abort", "__builtin_abort", "__builtin_trap", "__builtin_unreachable")
+"""Calls that no run reaches: native C that does is rejected."""
+
 _OPERATORS = frozenset((*_UNARY, *_BIT_CASTS, "__builtin_expect"))
 """Functions that are operators of the hardware."""
 
 _REFUSED = (
     (("malloc", "calloc", "realloc", "free"), "dynamic allocation (write an array of constant size)"),
     (("printf", "fprintf", "puts", "putchar"), "output (write to an array argument)"),
-    (("exit", "abort"), "the end of the program (write return)"),
+    (("exit",), "the end of the program (write return)"),
     (("rand", "srand"), "random numbers (write an array argument)"),
     (("asm", "__asm__", "__asm"), "inline assembly (write C)"),
 )
@@ -266,7 +269,7 @@ class Calls:
         own = self.expressions.types.file_scope.functions.get(name)
         if own is not None or name in _OPERATORS or name.removeprefix(_BUILTIN) in MEMORY_CALLS:
             return own
-        if any(name in names for names, _ in _REFUSED):
+        if name in _NEVER_REACHED or any(name in names for names, _ in _REFUSED):
             return None
         library = library_definitions()
         return library.get(name) or library.get(name.removeprefix(_BUILTIN))
@@ -317,8 +320,10 @@ class Calls:
             return self._operator(name, arguments, node)
         if definition is None and name.removeprefix(_BUILTIN) in MEMORY_CALLS:
             return self.memory.call(name.removeprefix(_BUILTIN), arguments, node)
-        if definition is None and name in ("offsetof", "__builtin_unreachable"):
-            return self._offset(arguments, node) if name == "offsetof" else None
+        if definition is None and name == "offsetof":
+            return self._offset(arguments, node)
+        if definition is None and name in _NEVER_REACHED:
+            return None
         if definition is None:
             raise self._undefined(name, node)
         if any(frame.name == name for frame in self.session.frames):
