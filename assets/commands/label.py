@@ -276,7 +276,7 @@ class _Labeller:
 
     def label(self, file: Path, program: ProgramRow, tool: str, data: DataSet | None) -> dict[str, Any]:
         labelled = label_design(program, self.configuration, self._context(file), tool=tool, data=data)
-        label = replace(labelled.label, reason=_reason(labelled, drawn=data is None))
+        label = replace(labelled.label, reason=explained_reason(labelled, drawn=data is None))
         entry: dict[str, Any] = {
             "design": asdict(labelled.design),
             "directive_outcomes": [asdict(outcome) for outcome in labelled.outcomes],
@@ -300,7 +300,7 @@ def _announce(listen: Callable[[Path, str], None], file: Path, tool: str) -> Non
     listen(file, STEPS.get(tool, tool))
 
 
-def _reason(labelled: LabelledDesign, *, drawn: bool) -> str | None:
+def explained_reason(labelled: LabelledDesign, *, drawn: bool) -> str | None:
     """The reason of a label with what helps: other data where they are at fault, what was done before a limit.
 
     Args: drawn: the values of the arguments were drawn.

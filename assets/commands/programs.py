@@ -11,7 +11,15 @@ from typing import Any
 
 from assets.errors import FoundryError
 from pipelines.files import read_bounded
-from pipelines.hls import Directive, bundle_source, default_top, parse_directives
+from pipelines.hls import (
+    Directive,
+    HlsError,
+    bundle_source,
+    default_top,
+    function_files,
+    parse_directives,
+    read_program,
+)
 from pipelines.programs import program_from_file
 from pipelines.schemas import ProgramRow
 
@@ -24,7 +32,7 @@ class SourceOptions:
 
     Attributes:
         define: macros as NAME or NAME=TEXT, as a compiler's -D takes them.
-        include: folders of headers. others: further C files.
+        include: folders of headers. others: further C files, and folders with them.
         ranges: of drawn values, as NAME=LOW:HIGH, HIGH excluded for integers; they win over those of the
             source.
     """
@@ -49,13 +57,35 @@ def read_user_program(file: Path, top: str | None, *, options: SourceOptions = _
     for folder in options.include:
         if not folder.is_dir():
             raise FoundryError(f"no such folder of headers: {folder}")
-    text = bundle_source(file, include_folders=options.include, others=options.others)
-    source = _definitions(options.define, file) + text
-    if top is None:
-        top = default_top(source, file.stem, file=str(file))
+    top, source = _whole_source(file, top, options)
     ranges = {**_source_ranges(source, file), **dict(map(_range, options.ranges))}
     inputs = json.dumps(ranges) if ranges else None
     return program_from_file(file, top=top, source=source, inputs=inputs)
+
+
+def _whole_source(file: Path, top: str | None, options: SourceOptions) -> tuple[str, str]:
+    """The top function and the text, with those files of the source folders that define what it lacks."""
+    index = function_files([p for p in options.others if p.is_dir()], file)
+    others = [p for p in options.others if not p.is_dir()]
+    while True:
+        text = bundle_source(file, include_folders=options.include, others=others)
+        source = _definitions(options.define, file) + text
+        name = default_top(source, file.stem, file=str(file)) if top is None else top
+        missing = _missing_function(source, name) if index else None
+        found = index.pop(missing, None) if missing is not None else None
+        if found is None or found in others:
+            return name, source
+        others.insert(0, found)
+
+
+def _missing_function(source: str, top: str) -> str | None:
+    """The function that a program calls and does not define; None when it is complete or wrong otherwise."""
+    try:
+        read_program(source, top=top)
+    except HlsError as error:
+        called = re.fullmatch(r"a call of (\w+)", error.got)
+        return called[1] if called else None
+    return None
 
 
 _RANGE = re.compile(r"([A-Za-z_]\w*)=([^:\s]+):([^:\s]+)")

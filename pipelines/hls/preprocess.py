@@ -15,7 +15,6 @@ from pycparser import c_ast, c_parser
 from pipelines.headers import INCLUDE_FOLDER, LIBRARY_FILE, header_options
 from pipelines.hls.errors import HlsError
 from pipelines.hls.expanded import is_expanded, without_system_headers
-from pipelines.hls.linking import needed_files
 from pipelines.hls.spellings import plain_spellings
 from pipelines.sandbox import MEMORY, OUTPUT, ConfinedRun, Limits, MachineFault, run_confined
 from pipelines.tools import PATIENCE, PROCESSOR, find_tool
@@ -282,8 +281,7 @@ def bundle_source(path: Path, *, include_folders: Sequence[Path] = (), others: S
     """Text of a C file in which local headers replace their `#include`s.
 
     Args:    include_folders: searched for headers after the including file's own folder; others: further C
-             files of the program, and folders with them, of whose files those are taken that define what is
-             called and missing. They come first.
+             files of the program, which come first, so that the file may call their functions.
     Returns: the file's own text when it includes no local header. A missing header is left to the
              preprocessor, which may not need it. Line markers (`# 12 "gemm.c"`) keep file and line of
              messages right; they name files relative to the program, so that equal programs are equal texts
@@ -292,9 +290,6 @@ def bundle_source(path: Path, *, include_folders: Sequence[Path] = (), others: S
              `include_folders`, or all files together are larger than 1 MiB.
     """
     roots = [path.parent.resolve(), *(folder.resolve() for folder in include_folders)]
-    if others:
-        text = bundle_source(path, include_folders=include_folders)
-        others = needed_files(text, path, others)
     bundle = _Bundle(main=path, roots=roots + [other.parent.resolve() for other in others])
     for other in others:
         name = bundle.name_of(other.resolve())

@@ -22,7 +22,7 @@ def body_of(text: str, parameters: str = "int n, int A[8]") -> str:
         ("int g(void) { return 1; }", r"top must be a function of the file \(there: g\), got 'f' \(f\.c\)"),
         (
             "#include <windows.h>\nint f(void) { return 1; }",
-            r"#include must be one of <.*>, got \"windows\.h\" \(f\.c:1\)",
+            r"#include must be one of <.*>, or .*, got \"windows\.h\" \(f\.c:1\)",
         ),
         ('#include "/etc/hostname"\nint f(void) { return 1; }', r"#include must be one of <.*"),
         (body_of("long double x;"), r"a type must be .*, got 'long double' \(f\.c:3\)"),
@@ -75,7 +75,10 @@ def test_front_end_rejects_a_large_file() -> None:
         (body_of("int B[4]; int *p = A; p = B;"), r"a pointer must always point into one array .* for p .*"),
         (body_of("int x; int *p = &x; p++; *p = 1;"), r"a pointer to a single object must not be moved .*"),
         (body_of("int *p = 0; *p = 1;"), r"a pointer must point to an object .*, got a null pointer .*"),
-        (body_of("char *p = (char *)A; n = p[1];"), r"a pointer must keep the type of its array, .*"),
+        (
+            body_of("struct { int a; char b; } s; char *p = (char *)&s; n = p[1];"),
+            r"a pointer must keep the type of its array, .*",
+        ),
         (
             body_of("", "struct { int x; } s"),
             r"an argument must be .* \(write the members as arguments\), .*",
@@ -85,8 +88,8 @@ def test_front_end_rejects_a_large_file() -> None:
             r"an array of structures must have members of one type .*, got float and int32_t .*",
         ),
         (
-            body_of("", "int (*A)[4]"),
-            r"an array argument must have a constant size \(write A\[N\]\[M\]\), .*",
+            body_of("A[1][0] = 1;", "int (*A)[4]"),
+            r"a pointer argument must have a size to be indexed \(write A\[N\]\), .*",
         ),
         (body_of("", "int **A"), r"an argument must be a number or an array, got int32_t \* \* A .*"),
         (body_of("", "int *A[3]"), r"an array argument must be an array of numbers .*"),
@@ -119,26 +122,23 @@ def test_front_end_rejects_a_large_file() -> None:
         (body_of("void x;"), r"a variable must have a type, got void x .*"),
         (body_of("n = A[1.5];"), r"an index must be an integer, got another value .*"),
         (body_of("n = ~1.5;"), r"~ must have an integer operand, got double .*"),
-        (body_of("int m = ({ 1; });"), r"an expression must be .*, got a statement expression .*"),
         (body_of('__asm__("nop");'), r"a called function must be .*, got inline assembly \(write C\) .*"),
         (body_of('__asm__("" : "=r"(n));'), r"a program must be C11, got inline assembly \(write C\) .*"),
         (body_of('printf("x");'), r"a called function must be .*, got output \(write to an array arg.*"),
         (body_of("__int128 x;"), r"a (program|type) must be .*"),
         (body_of("extern int q; n = q;"), r"an extern name must be defined in the file, got 'q' .*"),
-        ("#include <string.h>\n" + body_of("memset(A, 1, sizeof(int));"), r"memset must set to 0 or .*"),
         (
             "#include <string.h>\n" + body_of("memset(A, 0, 3);"),
             r"a size must be a multiple of 4 bytes, got 3.*",
         ),
-        ("int g(int x) { return g(x - 1); }\n" + body_of("n = g(n);"), r"a function must not call itself .*"),
+        (
+            "int g(int x) { return 1 + g(x - 1); }\n" + body_of("n = g(n);"),
+            r"a function must call itself only as its last step .*",
+        ),
         ("int g(int x) { return x; }\n" + body_of("n = g(n, n);"), r"g must have 1 arguments, got 2 .*"),
         (
             "int g(int x);\n" + body_of("n = g(n);"),
-            r"a called function must be defined in the file, got a call of g.*",
-        ),
-        (
-            "int g(x) int x; { return x; }\n" + body_of("n = g(n);"),
-            r"a parameter must have a name and a type, .*",
+            r"a called function must be defined in the file, or .*, got a call of g.*",
         ),
         (
             "int T[1 << 25];\n" + body_of("n = T[n];"),

@@ -183,6 +183,10 @@ class Expressions:
             raise self.session.refuse(node, "an expression must not be a type", repr(node.name))
         if symbol is not None:
             return symbol
+        if node.name in ("__func__", "__FUNCTION__"):
+            values = read_string(f'"{self.session.frame.name}"')
+            assert values is not None
+            return self.hooks.string_table(values, node)
         if node.name in self.types.file_scope.functions or node.name in self.types.file_scope.prototypes:
             rule = "a function must be called by its name (write a switch over the functions)"
             raise self.session.refuse(node, rule, f"{node.name!r} without a call")
