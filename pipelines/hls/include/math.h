@@ -690,6 +690,104 @@ static inline float roundf(float x)
     return fabsf(x - whole) >= 0.5f ? whole + copysignf(1.0f, x) : whole;
 }
 
+/* ---- composed of the others ----------------------------------------------------------------------------- */
+
+static inline double asin(double x)
+{
+    return x == 0.0 ? x : simfoundry_angle(x, sqrt((1.0 - x) * (1.0 + x)));
+}
+
+static inline double acos(double x)
+{
+    return 2.0 * simfoundry_angle(sqrt(1.0 - x), sqrt(1.0 + x));
+}
+
+static inline float asinf(float x)
+{
+    return (float)asin((double)x);
+}
+
+static inline float acosf(float x)
+{
+    return (float)acos((double)x);
+}
+
+static inline double log10(double x)
+{
+    return log(x) * 0.43429448190325183;
+}
+
+static inline double log2(double x)
+{
+    return log(x) * 1.4426950408889634;
+}
+
+static inline float log10f(float x)
+{
+    return (float)log10((double)x);
+}
+
+static inline float log2f(float x)
+{
+    return (float)log2((double)x);
+}
+
+static inline double cosh(double x)
+{
+    double y = exp(0.5 * fabs(x));
+    return 0.5 * y * y + 0.5 / y / y;
+}
+
+/* An odd series near 0, where the difference would cancel. */
+static inline double sinh(double x)
+{
+    double z = x * x;
+    double y = exp(0.5 * fabs(x));
+    double large = 0.5 * y * y - 0.5 / y / y;
+    double p = 1.605904383682161e-10;
+    p = p * z + 2.505210838544172e-08;
+    p = p * z + 2.755731922398589e-06;
+    p = p * z + 0.0001984126984126984;
+    p = p * z + 0.008333333333333333;
+    p = p * z + 0.16666666666666666;
+    return fabs(x) > 0.5 ? (x < 0.0 ? -large : large) : x + x * z * p;
+}
+
+/* The larger one times the root of one plus the square of the ratio. */
+static inline double hypot(double x, double y)
+{
+    double a = fabs(x);
+    double b = fabs(y);
+    double large = a > b ? a : b;
+    double ratio = (a > b ? b : a) / (large == 0.0 ? 1.0 : large);
+    double length = large * sqrt(1.0 + ratio * ratio);
+    return a == HUGE_VAL || b == HUGE_VAL ? HUGE_VAL : x != x || y != y ? x + y : length;
+}
+
+/* The exact rest of x / y with the sign of x, by a subtraction per bit of the quotient. */
+static inline double fmod(double x, double y)
+{
+    double rest = fabs(x);
+    double divisor = fabs(y);
+    if (!(rest < HUGE_VAL) || divisor == 0.0 || y != y) {
+        return (x * y) / (x * y);
+    }
+    while (rest >= divisor) {
+        double step = divisor;
+        double half = 0.5 * rest;
+        while (step <= half) {
+            step = step + step;
+        }
+        rest = rest - step;
+    }
+    return simfoundry_with_sign_of(rest, x);
+}
+
+static inline float fmodf(float x, float y)
+{
+    return (float)fmod((double)x, (double)y);
+}
+
 /* ---- kinds of numbers ----------------------------------------------------------------------------------- */
 
 static inline int simfoundry_is_nan(double x)

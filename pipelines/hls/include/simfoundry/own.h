@@ -4,6 +4,26 @@
 #undef abs
 #define abs simfoundry_abs
 #endif
+#ifdef SIMFOUNDRY_OWN_acos
+#pragma push_macro("acos")
+#undef acos
+#define acos simfoundry_acos
+#endif
+#ifdef SIMFOUNDRY_OWN_acosf
+#pragma push_macro("acosf")
+#undef acosf
+#define acosf simfoundry_acosf
+#endif
+#ifdef SIMFOUNDRY_OWN_asin
+#pragma push_macro("asin")
+#undef asin
+#define asin simfoundry_asin
+#endif
+#ifdef SIMFOUNDRY_OWN_asinf
+#pragma push_macro("asinf")
+#undef asinf
+#define asinf simfoundry_asinf
+#endif
 #ifdef SIMFOUNDRY_OWN_atan
 #pragma push_macro("atan")
 #undef atan
@@ -53,6 +73,11 @@
 #pragma push_macro("cosf")
 #undef cosf
 #define cosf simfoundry_cosf
+#endif
+#ifdef SIMFOUNDRY_OWN_cosh
+#pragma push_macro("cosh")
+#undef cosh
+#define cosh simfoundry_cosh
 #endif
 #ifdef SIMFOUNDRY_OWN_erff
 #pragma push_macro("erff")
@@ -109,6 +134,21 @@
 #undef fminf
 #define fminf simfoundry_fminf
 #endif
+#ifdef SIMFOUNDRY_OWN_fmod
+#pragma push_macro("fmod")
+#undef fmod
+#define fmod simfoundry_fmod
+#endif
+#ifdef SIMFOUNDRY_OWN_fmodf
+#pragma push_macro("fmodf")
+#undef fmodf
+#define fmodf simfoundry_fmodf
+#endif
+#ifdef SIMFOUNDRY_OWN_hypot
+#pragma push_macro("hypot")
+#undef hypot
+#define hypot simfoundry_hypot
+#endif
 #ifdef SIMFOUNDRY_OWN_isalnum
 #pragma push_macro("isalnum")
 #undef isalnum
@@ -154,6 +194,26 @@
 #undef log
 #define log simfoundry_log
 #endif
+#ifdef SIMFOUNDRY_OWN_log10
+#pragma push_macro("log10")
+#undef log10
+#define log10 simfoundry_log10
+#endif
+#ifdef SIMFOUNDRY_OWN_log10f
+#pragma push_macro("log10f")
+#undef log10f
+#define log10f simfoundry_log10f
+#endif
+#ifdef SIMFOUNDRY_OWN_log2
+#pragma push_macro("log2")
+#undef log2
+#define log2 simfoundry_log2
+#endif
+#ifdef SIMFOUNDRY_OWN_log2f
+#pragma push_macro("log2f")
+#undef log2f
+#define log2f simfoundry_log2f
+#endif
 #ifdef SIMFOUNDRY_OWN_logf
 #pragma push_macro("logf")
 #undef logf
@@ -193,6 +253,11 @@
 #pragma push_macro("sinf")
 #undef sinf
 #define sinf simfoundry_sinf
+#endif
+#ifdef SIMFOUNDRY_OWN_sinh
+#pragma push_macro("sinh")
+#undef sinh
+#define sinh simfoundry_sinh
 #endif
 #ifdef SIMFOUNDRY_OWN_sqrt
 #pragma push_macro("sqrt")

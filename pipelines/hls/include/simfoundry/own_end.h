@@ -2,6 +2,18 @@
 #ifdef SIMFOUNDRY_OWN_abs
 #pragma pop_macro("abs")
 #endif
+#ifdef SIMFOUNDRY_OWN_acos
+#pragma pop_macro("acos")
+#endif
+#ifdef SIMFOUNDRY_OWN_acosf
+#pragma pop_macro("acosf")
+#endif
+#ifdef SIMFOUNDRY_OWN_asin
+#pragma pop_macro("asin")
+#endif
+#ifdef SIMFOUNDRY_OWN_asinf
+#pragma pop_macro("asinf")
+#endif
 #ifdef SIMFOUNDRY_OWN_atan
 #pragma pop_macro("atan")
 #endif
@@ -31,6 +43,9 @@
 #endif
 #ifdef SIMFOUNDRY_OWN_cosf
 #pragma pop_macro("cosf")
+#endif
+#ifdef SIMFOUNDRY_OWN_cosh
+#pragma pop_macro("cosh")
 #endif
 #ifdef SIMFOUNDRY_OWN_erff
 #pragma pop_macro("erff")
@@ -65,6 +80,15 @@
 #ifdef SIMFOUNDRY_OWN_fminf
 #pragma pop_macro("fminf")
 #endif
+#ifdef SIMFOUNDRY_OWN_fmod
+#pragma pop_macro("fmod")
+#endif
+#ifdef SIMFOUNDRY_OWN_fmodf
+#pragma pop_macro("fmodf")
+#endif
+#ifdef SIMFOUNDRY_OWN_hypot
+#pragma pop_macro("hypot")
+#endif
 #ifdef SIMFOUNDRY_OWN_isalnum
 #pragma pop_macro("isalnum")
 #endif
@@ -92,6 +116,18 @@
 #ifdef SIMFOUNDRY_OWN_log
 #pragma pop_macro("log")
 #endif
+#ifdef SIMFOUNDRY_OWN_log10
+#pragma pop_macro("log10")
+#endif
+#ifdef SIMFOUNDRY_OWN_log10f
+#pragma pop_macro("log10f")
+#endif
+#ifdef SIMFOUNDRY_OWN_log2
+#pragma pop_macro("log2")
+#endif
+#ifdef SIMFOUNDRY_OWN_log2f
+#pragma pop_macro("log2f")
+#endif
 #ifdef SIMFOUNDRY_OWN_logf
 #pragma pop_macro("logf")
 #endif
@@ -115,6 +151,9 @@
 #endif
 #ifdef SIMFOUNDRY_OWN_sinf
 #pragma pop_macro("sinf")
+#endif
+#ifdef SIMFOUNDRY_OWN_sinh
+#pragma pop_macro("sinh")
 #endif
 #ifdef SIMFOUNDRY_OWN_sqrt
 #pragma pop_macro("sqrt")
