@@ -29,7 +29,14 @@ from pipelines.hls import (
 from pipelines.hls.gantt import schedule_drawing, schedule_entries
 from pipelines.identity import text_sha256
 from pipelines.interface import DataSet
-from pipelines.labelling import LabelContext, LabelledDesign, label_design, liberty_name, require_tools, rtl_of
+from pipelines.labelling import (
+    LabelContext,
+    LabelledDesign,
+    label_design,
+    liberty_name,
+    require_tools,
+    rtl_of,
+)
 from pipelines.native import repair_of
 from pipelines.programs import ProgramError, load_data
 from pipelines.schemas import OK, REJECTED, TIMEOUT, DesignRow, ProgramRow, write_bytes_atomically
@@ -256,7 +263,9 @@ class _Labeller:
         self.question.on_step(file, "high-level synthesis")
         source = self.question.source
         if self.siblings:
-            source = replace(source, include=(file.parent, *source.include), others=(*source.others, file.parent))
+            source = replace(
+                source, include=(file.parent, *source.include), others=(*source.others, file.parent)
+            )
         program = read_user_program(file, self.question.top, options=source)
         data_text = self.question.data
         data = None if data_text is None else _data(program, file, data_text)
@@ -301,7 +310,7 @@ def _announce(listen: Callable[[Path, str], None], file: Path, tool: str) -> Non
 
 
 def explained_reason(labelled: LabelledDesign, *, drawn: bool) -> str | None:
-    """The reason of a label with what helps: other data where they are at fault, what was done before a limit.
+    """The reason of a label and what helps: other data where they are at fault, what was done before a limit.
 
     Args: drawn: the values of the arguments were drawn.
     """
@@ -311,7 +320,7 @@ def explained_reason(labelled: LabelledDesign, *, drawn: bool) -> str | None:
     if label.status == REJECTED and runs:
         repair = repair_of(label.reason)
         mended = f"{label.reason}; {repair}" if repair is not None else label.reason
-        if not drawn or "abort" not in mended and repair is None:
+        if not drawn or ("abort" not in mended and repair is None):
             return mended
         return (
             f"{mended}; the arguments' values were drawn: where they cause it, give others "

@@ -57,7 +57,9 @@ def answer_pragmas(question: PragmaQuestion) -> Recommendation:
     Raises: FoundryError, PragmaError, HlsError, ProgramError: an input is not acceptable, the program is
             outside the supported class, or no design is feasible.
     """
-    program = read_user_program(question.file, question.top, options=SourceOptions(define=tuple(question.define)))
+    program = read_user_program(
+        question.file, question.top, options=SourceOptions(define=tuple(question.define))
+    )
     text = program_from_file(question.file, top=program.top).source
     request = DirectiveRequest(
         program=program,

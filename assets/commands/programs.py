@@ -88,21 +88,17 @@ def _missing_function(source: str, top: str) -> str | None:
     return None
 
 
-_RANGE = re.compile(r"([A-Za-z_]\w*)=([^:\s]+):([^:\s]+)")
+_NUMBER = r"(-?\d+(?:\.\d+)?(?:e-?\d+)?)"
+_RANGE = re.compile(rf"([A-Za-z_]\w*)={_NUMBER}:{_NUMBER}")
 _RANGE_PRAGMA = re.compile(r"^[ \t]*#[ \t]*pragma[ \t]+simfoundry[ \t]+range\b(.*)$", re.MULTILINE)
 
 
 def _range(text: str) -> tuple[str, dict[str, Any]]:
     """An argument's name and the specification of its drawn values."""
     match = _RANGE.fullmatch(text.strip())
-    try:
-        low, high = (json.loads(match[n]) for n in (2, 3)) if match else (None, None)
-    except ValueError:
-        match = None
-    else:
-        match = match if all(isinstance(v, int | float) for v in (low, high)) else None
     if match is None:
         raise FoundryError(f"unknown range: {text!r}; accepted: NAME=LOW:HIGH with numbers, as n=0:16")
+    low, high = (float(end) if "." in end or "e" in end else int(end) for end in (match[2], match[3]))
     return match[1], {"kind": "uniform", "low": low, "high": high}
 
 

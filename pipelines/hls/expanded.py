@@ -6,7 +6,9 @@ import os
 import re
 
 _MARKER = re.compile(r'^# (\d+) "((?:[^"\\]|\\.)*)"((?: \d)*)\s*$')
-_SYSTEM_FOLDER = re.compile(r"^/usr/(?:local/)?(?:include|lib/gcc/[^/]+/[^/]+/include(?:-fixed)?)/(?:[\w]+-linux-gnu/)?")
+_SYSTEM_FOLDER = re.compile(
+    r"^/usr/(?:local/)?(?:include|lib/gcc/[^/]+/[^/]+/include(?:-fixed)?)/(?:[\w]+-linux-gnu/)?"
+)
 _IMPLICIT = ("stdc-predef.h",)
 """Headers that gcc includes by itself."""
 

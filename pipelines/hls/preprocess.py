@@ -133,7 +133,16 @@ def is_own_header(name: str) -> bool:
 @lru_cache(maxsize=16)
 def _run_gcc(source: str, mode: str) -> ConfinedRun:
     """Run gcc on a program; cached, because programs are often read several times in a row."""
-    argv = [find_tool("gcc", "gcc"), mode, "-w", "-fmax-errors=1", "-x", "c", "-std=c11", *header_options(source)]
+    argv = [
+        find_tool("gcc", "gcc"),
+        mode,
+        "-w",
+        "-fmax-errors=1",
+        "-x",
+        "c",
+        "-std=c11",
+        *header_options(source),
+    ]
     argv += [*(f"-D{macro}" for macro in _MACROS), _MAIN_FILE]
     with TemporaryDirectory() as scratch:
         run = run_confined(

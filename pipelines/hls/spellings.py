@@ -1,11 +1,13 @@
-"""Spellings of gcc that the parser lacks, taken out of a preprocessed program without changing its meaning."""
+"""Spellings of gcc that the parser lacks, taken out of a preprocessed program; its meaning stays."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable
 
-_ASSEMBLER_NAME = re.compile(r'\)\s*\b(?:asm|__asm__|__asm)\b\s*\(\s*(?:"(?:[^"\\\n]|\\.)*"\s*)+\)(?=\s*[;,])')
+_ASSEMBLER_NAME = re.compile(
+    r'\)\s*\b(?:asm|__asm__|__asm)\b\s*\(\s*(?:"(?:[^"\\\n]|\\.)*"\s*)+\)(?=\s*[;,])'
+)
 _ATTRIBUTE = re.compile(r"\[\[[\w\s:,]*(?:\([^()]*\))?[\w\s:,]*\]\]")
 _WIDE = re.compile(r"\b(?:_Float128|__float128|_Float64x|_Float32x|_Float64|_Float32)\b")
 _WIDE_TYPES = {"_Float32": "float", "_Float64": "double", "_Float32x": "double"}

@@ -127,8 +127,8 @@ def program_configurations(
 ) -> list[HlsOptions] | str | EngineFault:
     """Every configuration of a program in the engine, or why the front end refuses it, or what broke.
 
-    Configurations are cached, for finding the legal space of a program takes a while. A refusal is not: a later
-    front end may accept the program.
+    Configurations are cached, for finding the legal space of a program takes a while. A refusal is not: a
+    later front end may accept the program.
 
     Raises: HlsError: the space has a value that the engine does not accept.
     """

@@ -498,9 +498,7 @@ class _Session:
         run = self._run("checked", inputs, address_bytes=None)
         if run.returncode == 0:
             return
-        reason = undefined_behaviour(
-            run.stderr, self._places(), self.interface, program_files(self.source)
-        )
+        reason = undefined_behaviour(run.stderr, self._places(), self.interface, program_files(self.source))
         if reason:
             raise _Ended(REJECTED, f"C must have defined behaviour, got {reason}")
         if run.returncode == -signal.SIGABRT and "Sanitizer" not in run.stderr:

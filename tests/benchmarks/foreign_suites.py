@@ -2,9 +2,10 @@
 
     python -m tests.benchmarks.foreign_suites FOLDER [--files '**/*.c'] [--include DIR]... [--source DIR]...
 
-Each file that matches is a program, as `simfoundry label FILE --targets cycles` takes it: its top function is
-the one it is about. Accepted: a design exists. Labelled: its outputs equal native C. Wrong: they differ, or an
-engine failed. Every other program is listed with its reason.
+Each file that matches is a program, as `simfoundry label FOLDER --targets cycles` takes it: its top function
+is the one it is about, or with --functions each function that is not static. --every N takes each N-th.
+Accepted: a design exists. Labelled: its outputs equal native C. Wrong: they differ, or an engine failed.
+Every other program is listed with its reason.
 """
 
 from __future__ import annotations
@@ -19,12 +20,21 @@ from typing import Any
 from assets.commands.label import Question, label_path
 from assets.commands.programs import SourceOptions
 from assets.errors import FoundryError
-from pipelines.hls import HlsError
+from pipelines.hls import HlsError, function_files
 from pipelines.programs import ProgramError
 
 
-def verdict(file: Path, options: argparse.Namespace) -> tuple[bool, str, str]:
-    """Whether the engine accepts a file, its status, and the reason."""
+def programs(options: argparse.Namespace) -> list[tuple[Path, str | None]]:
+    """Files, or functions of files, in order of name."""
+    files = [f for f in sorted(options.folder.glob(options.files)) if f.name not in options.skip]
+    if not options.functions:
+        return [(file, None) for file in files][:: options.every]
+    owners = function_files([options.folder], Path("none.c"))
+    return [(file, name) for name, file in owners.items() if file in files][:: options.every]
+
+
+def verdict(file: Path, top: str | None, options: argparse.Namespace) -> tuple[bool, str, str]:
+    """Whether the engine accepts a program, its status, and the reason."""
     source = SourceOptions(
         define=tuple(options.define),
         include=(file.parent, *options.include),
@@ -32,7 +42,7 @@ def verdict(file: Path, options: argparse.Namespace) -> tuple[bool, str, str]:
         ranges=tuple(options.range),
     )
     question = Question(
-        top=None,
+        top=top,
         directives=None,
         memory_delay=2,
         write_delay=None,
@@ -63,22 +73,21 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--source", type=Path, action="append", default=[])
     parser.add_argument("--define", action="append", default=[])
     parser.add_argument("--range", action="append", default=[])
+    parser.add_argument("--functions", action="store_true")
+    parser.add_argument("--every", type=int, default=1)
     parser.add_argument("--skip", action="append", default=[], help="Names of files that are no programs.")
     options = parser.parse_args(arguments)
-    skipped = {Path(name) for name in options.skip}
-    files = [f for f in sorted(options.folder.glob(options.files)) if Path(f.name) not in skipped]
     counts: Counter[str] = Counter()
-    for file in files:
-        accepted, status, reason = verdict(file, options)
+    chosen = programs(options)
+    for file, top in chosen:
+        accepted, status, reason = verdict(file, top, options)
         counts.update([status, *(["accepted"] if accepted else [])])
         if status != "ok":
-            sys.stdout.write(f"{file.relative_to(options.folder)}: {status}: {reason}\n")
+            sys.stdout.write(f"{file.relative_to(options.folder)} {top or ''}: {status}: {reason}\n")
             sys.stdout.flush()
-    total = max(1, len(files))
-    sys.stdout.write(
-        f"| {options.folder.name} | {len(files)} | {counts['accepted'] / total:.0%} | {counts['ok'] / total:.0%} "
-        f"| {counts['tool_error']} |\n"
-    )
+    total = max(1, len(chosen))
+    shares = " | ".join(f"{counts[name] / total:.0%}" for name in ("accepted", "ok"))
+    sys.stdout.write(f"| {options.folder.name} | {len(chosen)} | {shares} | {counts['tool_error']} |\n")
 
 
 if __name__ == "__main__":

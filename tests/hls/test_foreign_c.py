@@ -46,7 +46,8 @@ ACCEPTED = {
     "union u make(double x) { union u v = {.d = x}; return v; }\n"
     "unsigned f(double x, int n) { union u v = make(x), t[3]; v.b[n & 7] ^= 5; t[n & 1] = v; t[2].d = 1;\n"
     "return t[n & 1].w.hi ^ t[n & 1].w.lo ^ t[2].w.hi; }",
-    "static_union": "static union { float f; unsigned i; } state; static const union { int i; char c[4]; } k = {258};\n"
+    "static_union": "static union { float f; unsigned i; } state;\n"
+    "static const union { int i; char c[4]; } k = {258};\n"
     "unsigned f(float x) { unsigned old = state.i; state.f = x; return state.i + old + k.c[1]; }",
     "unnamed_members": "struct s { union { int a; short h[2]; }; struct { char b, c; }; };\n"
     "int f(int n) { struct s v; v.a = n; v.b = 3; v.c = n; return v.h[0] + v.b + v.c; }",
@@ -54,16 +55,18 @@ ACCEPTED = {
     "static int sum(const int *p, int n, int s) { return n == 0 ? s : sum(p + 1, n - 1, s + *p); }\n"
     "static void mark(int *A, int n) { if (n > 0) { A[n] += n; mark(A, n - 1); } }\n"
     "int f(int A[8], int n) { mark(A, n & 7); return gcd(n + 200, 48) + sum(A, 8, 0); }",
-    "tail_recursive_top": "int f(int n, int s) { for (int i = 0; i < 3; i++) if (n > 90 + i) return f(n - 90, s + i);\n"
+    "tail_recursive_top": "int f(int n, int s) {\n"
+    "for (int i = 0; i < 3; i++) if (n > 90 + i) return f(n - 90, s + i);\n"
     "if (n <= 0) return s; return f(n - 7, s + n); }",
     "statement_expression": "#define MAX(a, b) ({ int x_ = (a); int y_ = (b); x_ > y_ ? x_ : y_; })\n"
     "int f(int a, int b) { return MAX(a, b) + MAX(a + 1, 2 * b); }",
     "text_functions": "#include <memory.h>\nint f(char A[8], char B[8], int n) { A[7] = B[7] = 0;\n"
     "return memcmp(A, B, n & 7) + 3 * (int)strlen(A) + (strcmp(A, B) < 0) + (strncmp(A, B, 3) > 0); }",
     "copies_between_widths": "#include <string.h>\nunsigned f(unsigned char B[8], unsigned W[2], float x) {\n"
-    "unsigned v; memcpy(&v, B + 4, 4); memcpy(W, B, 8); memcpy(B + 2, &x, sizeof x); memset(W + 1, 0x5a, 4);\n"
-    "return v; }",
-    "built_in_functions": "int f(unsigned n, unsigned long long k) { return __builtin_popcount(n) + __builtin_clz(n | 1)\n"
+    "unsigned v; memcpy(&v, B + 4, 4); memcpy(W, B, 8); memcpy(B + 2, &x, sizeof x);\n"
+    "memset(W + 1, 0x5a, 4); return v; }",
+    "built_in_functions": "int f(unsigned n, unsigned long long k) {\n"
+    "return __builtin_popcount(n) + __builtin_clz(n | 1)\n"
     "+ __builtin_ctzll(k | 256) + (int)__builtin_bswap32(n) + __builtin_expect(n > 3, 1)\n"
     "+ (int)__builtin_offsetof(struct { char a; short b; int c; }, c); }",
 }
@@ -77,15 +80,37 @@ def test_front_end_reads_foreign_c_as_gcc_does(tmp_path: Path, source: str) -> N
 @pytest.mark.parametrize(
     ("source", "message"),
     [
-        ("int f(int n) { a: n++; if (n < 9) goto a; return n; }", r"goto must go forward, .*, got goto a .*:1\)"),
-        ("int f(int n) { if (n) goto a; while (n < 3) { n++; a: n += 2; } return n; }", r"goto must .* got goto a .*"),
-        ("int g(int n) { return n < 2 ? 1 : n * g(n - 1); }\nint f(int n) { return g(n); }", r"a function must call itself only as its last step .*"),
-        ("int f(int (*A)[4], int n) { return A[n][1]; }", r"a pointer argument must have a size to be indexed .*"),
-        ("int g(int);\nint f(int n)\n{\n  return n +\n    g(n);\n}", r"a called .* defined in the file, or be one of abs, .*cos, .*memcmp, .*sin, .*, got a call of g \(f\.c:5\)"),
-        ("#include <string.h>\nstruct s { int a; char c; };\nint f(int n)\n{\n  struct s v = {n, 1}, w = {n, 2};\n  return memcmp(&v, &w, 8);\n}", r"a pointer must keep the type .* \(f\.c:6\)"),
-        ("union u { float f; int i; };\nint f(union u A[3]) { return A[0].i; }", r"an argument must be a number .*union u A .*"),
+        (
+            "int f(int n) { a: n++; if (n < 9) goto a; return n; }",
+            r"goto must go forward, .*, got goto a .*:1\)",
+        ),
+        (
+            "int f(int n) { if (n) goto a; while (n < 3) { n++; a: n += 2; } return n; }",
+            r"goto must .* got goto a .*",
+        ),
+        (
+            "int g(int n) { return n < 2 ? 1 : n * g(n - 1); }\nint f(int n) { return g(n); }",
+            r"a function must call itself only as its last step .*",
+        ),
+        (
+            "int f(int (*A)[4], int n) { return A[n][1]; }",
+            r"a pointer argument must have a size to be indexed .*",
+        ),
+        (
+            "int g(int);\nint f(int n)\n{\n  return n +\n    g(n);\n}",
+            r"a called .* in the file, or be one of abs, .*cos, .*memcmp, .*sin, .* a call of g \(f\.c:5\)",
+        ),
+        (
+            "#include <string.h>\nstruct s { int a; char c; };\nint f(int n)\n{\n"
+            "  struct s v = {n, 1}, w = {n, 2};\n  return memcmp(&v, &w, 8);\n}",
+            r"a pointer must keep the type .* \(f\.c:6\)",
+        ),
+        (
+            "union u { float f; int i; };\nint f(union u A[3]) { return A[0].i; }",
+            r"an argument must be a number .*union u A .*",
+        ),
     ],
-)  # fmt: skip
+)
 def test_front_end_rejects_foreign_c_that_it_cannot_build(source: str, message: str) -> None:
     with pytest.raises(HlsError, match=f"^{message}$"):
         read_function(source, top="f", file="f.c")
@@ -101,17 +126,23 @@ def test_functions_that_a_program_only_declares_are_those_of_the_headers(tmp_pat
     body = "double f(double x) { return sin(x) + atan2(x, 2.0); }"
     declared = f"double sin(double); double atan2(double, double);\n{body}"
     included = f"#include <math.h>\n{body}"
-    assert is_library_needed(declared) and not is_library_needed(included)
+    assert is_library_needed(declared)
+    assert not is_library_needed(included)
     assert native(declared, tmp_path / "a") == native(included, tmp_path / "b")
-    assert compile_program(declared, top="f", options=HlsOptions()).verilog == compile_program(included, top="f", options=HlsOptions()).verilog
+    assert (
+        compile_program(declared, top="f", options=HlsOptions()).verilog
+        == compile_program(included, top="f", options=HlsOptions()).verilog
+    )
 
 
 def test_a_program_defines_functions_of_the_headers_itself(tmp_path: Path) -> None:
     source = "#include <math.h>\ndouble floor(double x) { return x + 100; }\n"
     source += "double f(double x) { return floor(x) + ceil(x); }"
-    assert own_names(source) == ("floor",) and own_names("if (floor(x)) { }") == ()
+    assert own_names(source) == ("floor",)
+    assert own_names("if (floor(x)) { }") == ()
     status, _, bits = native(source, tmp_path)
-    assert status == "ok" and bits is not None
+    assert status == "ok"
+    assert bits is not None
     assert struct.unpack("<d", struct.pack("<Q", bits))[0] > 98
     assert compile_program(source, top="f", options=HlsOptions()).verilog
 
@@ -161,15 +192,23 @@ def test_bundle_source_takes_further_files(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("source", "reason"),
     [
-        ('# 1 "../inc/h.h"\n__attribute__((noinline)) static int g(int *a, int i) { return a[i | 4]; }\n'
-         '# 1 "k.c"\nint f(int a[4], int n) { return g(a, n & 7); }',
-         "index out of bounds reading a (../inc/h.h:1)"),
-        ('# 1 "inc/h.h"\nstatic int g(int a, int i) { return a << i; }\n# 1 "k.c"\nint f(int a) { return g(a | 1, 40 + (a & 1)); }',
-         "shift exponent"),
-        ("#include <string.h>\nint f(char a[4])\n{\n  for (int i = 0; i < 4; i++) a[i] = 1;\n  return strlen(a);\n}",
-         "index out of bounds reading a (kernel.c:5)"),
+        (
+            '# 1 "../inc/h.h"\n__attribute__((noinline)) static int g(int *a, int i) { return a[i | 4]; }\n'
+            '# 1 "k.c"\nint f(int a[4], int n) { return g(a, n & 7); }',
+            "index out of bounds reading a (../inc/h.h:1)",
+        ),
+        (
+            '# 1 "inc/h.h"\nstatic int g(int a, int i) { return a << i; }\n# 1 "k.c"\n'
+            "int f(int a) { return g(a | 1, 40 + (a & 1)); }",
+            "shift exponent",
+        ),
+        (
+            "#include <string.h>\nint f(char a[4])\n{\n"
+            "  for (int i = 0; i < 4; i++) a[i] = 1;\n  return strlen(a);\n}",
+            "index out of bounds reading a (kernel.c:5)",
+        ),
     ],
-)  # fmt: skip
+)
 def test_undefined_behaviour_in_any_file_is_rejected_with_its_line(
     tmp_path: Path, source: str, reason: str
 ) -> None:

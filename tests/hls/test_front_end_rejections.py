@@ -29,7 +29,10 @@ def body_of(text: str, parameters: str = "int n, int A[8]") -> str:
         (body_of("struct { int x : 3; } s;"), r"a member must have .*, got the bit-field x \(f\.c:3\)"),
         (body_of("int (*g)(int);"), r"a function must be called by its name .*pointer \(f\.c:3\)"),
         (body_of("int *p[3];"), r"a pointer must be a variable .*, got an array of pointers p \(f\.c:3\)"),
-        (body_of("g(n);"), r"a called function must be defined .* one of abs, .*, got a call of g \(f\.c:3\)"),
+        (
+            body_of("g(n);"),
+            r"a called function must be defined .* one of abs, .*, got a call of g \(f\.c:3\)",
+        ),
         (body_of("int *p = malloc(4);"), r"a called .*, got dynamic allocation \(write .*\) \(f\.c:3\)"),
         (body_of("n = f(n, A);"), r"a function must call itself only as .*, got recursion in f \(f\.c:3\)"),
         (body_of("x: n++; goto x;"), r"goto must go forward, .*, got goto x \(f\.c:3\)"),

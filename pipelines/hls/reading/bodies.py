@@ -16,8 +16,8 @@ from pipelines.hls.reading.values import UPDATES
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FunctionFacts:
-    """Labelled loops in source order, assigned names, names whose address is taken, uses per name, labels that
-    a `goto` names."""
+    """Labelled loops in source order, assigned names, names whose address is taken, uses per name, labels of
+    `goto`s."""
 
     loops: tuple[tuple[c_ast.Node, str | None], ...]
     changed: frozenset[str]

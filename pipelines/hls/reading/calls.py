@@ -108,8 +108,10 @@ class MemoryCalls:
         self._repeat(name, count, each, node)
 
     def _as_words(self, target: Address, source: Address) -> tuple[Address, Address] | None:
-        """Pointers to numbers of two widths as pointers to words of the wider, of bytes when one was cast; None
-        for other elements."""
+        """Pointers to numbers of two widths as pointers to words of the wider, of bytes when one was cast.
+
+        Returns: None for other elements.
+        """
         widths = [_width_bits(pointer.kind) for pointer in (target, source)]
         if None in widths:
             return None
@@ -327,7 +329,9 @@ class Calls:
         if definition is None:
             raise self._undefined(name, node)
         if any(frame.name == name for frame in self.session.frames):
-            rule = "a function must call itself only as its last step (write a loop and an array as its stack)"
+            rule = (
+                "a function must call itself only as its last step (write a loop and an array as its stack)"
+            )
             raise self.session.refuse(node, rule, f"recursion in {name}")
         if len(self.session.frames) > MAXIMUM_CALL_DEPTH:
             raise self.session.refuse(node, f"calls must nest at most {MAXIMUM_CALL_DEPTH} deep", "more")

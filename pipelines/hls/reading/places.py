@@ -188,9 +188,7 @@ class Places:
             *outer, last = address.indices
             size = own.size // number_count(address.kind) if address.flat else own.size
             position = make_binary("mul", last, ir.Constant(value=size))
-        return replace(
-            address, kind=kind, indices=(*outer, position), moving=True, flat=False, bytewise=True
-        )
+        return replace(address, kind=kind, indices=(*outer, position), moving=True, flat=False, bytewise=True)
 
     # ---- values -----------------------------------------------------------------------------------
 

@@ -20,12 +20,12 @@ def without_tail_calls(definition: c_ast.FuncDef) -> c_ast.FuncDef:
     if not calls or any(len(_arguments(call)) != len(parameters) for call in calls):
         return definition
     writer = _Writer(name=name, parameters=parameters)
-    body = writer.statement(definition.body, last=True)
+    items = writer.items(list(definition.body.block_items or []), last=True)
     if writer.replaced != len(calls):
         return definition
     coord = definition.body.coord
     end = c_ast.Label(writer.label, c_ast.EmptyStatement(coord), coord)
-    inner = c_ast.Compound([*(body.block_items or []), c_ast.Return(None, coord), end], coord)
+    inner = c_ast.Compound([*items, c_ast.Return(None, coord), end], coord)
     loop = c_ast.While(c_ast.Constant("int", "1", coord), inner, coord)
     looped = copy.copy(definition)
     looped.body = c_ast.Compound([loop], coord)
@@ -38,7 +38,9 @@ def _calls(node: c_ast.Node, name: str) -> list[c_ast.FuncCall]:
 
 
 def _is_call(node: c_ast.Node | None, name: str) -> bool:
-    return isinstance(node, c_ast.FuncCall) and isinstance(node.name, c_ast.ID) and node.name.name == name
+    if not isinstance(node, c_ast.FuncCall) or not isinstance(node.name, c_ast.ID):
+        return False
+    return str(node.name.name) == name
 
 
 def _arguments(call: c_ast.FuncCall) -> list[c_ast.Node]:
@@ -75,7 +77,7 @@ class _Writer:
             case c_ast.FuncCall() if last and _is_call(node, self.name):
                 return self._jump(node)
             case c_ast.Compound():
-                return c_ast.Compound(self._items(list(node.block_items or []), last=last), node.coord)
+                return c_ast.Compound(self.items(list(node.block_items or []), last=last), node.coord)
             case c_ast.If():
                 then, otherwise = (self.statement(b, last=last) for b in (node.iftrue, node.iffalse))
                 return c_ast.If(node.cond, then, otherwise, node.coord)
@@ -85,18 +87,19 @@ class _Writer:
                 return looped
             case c_ast.Case() | c_ast.Default():
                 part = copy.copy(node)
-                part.stmts = self._items(list(node.stmts or []), last=False)
+                part.stmts = self.items(list(node.stmts or []), last=False)
                 return part
             case c_ast.Label():
                 return c_ast.Label(node.name, self.statement(node.stmt, last=last), node.coord)
             case _:
                 return node
 
-    def _items(self, items: list[c_ast.Node], *, last: bool) -> list[c_ast.Node | None]:
+    def items(self, items: list[c_ast.Node], *, last: bool) -> list[c_ast.Node | None]:
+        """Statements in a row with jumps instead of calls."""
         written: list[c_ast.Node | None] = []
         for number, item in enumerate(items):
             following = items[number + 1] if number + 1 < len(items) else None
-            ends = isinstance(following, c_ast.Return) and following.expr is None
+            ends = following is not None and isinstance(following, c_ast.Return) and following.expr is None
             written.append(self.statement(item, last=ends or (last and following is None)))
         return written
 

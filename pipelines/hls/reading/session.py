@@ -206,15 +206,17 @@ class Session:
     # ---- refusals and lines -----------------------------------------------------------------------
 
     def refuse(self, node: c_ast.Node | None, rule: str, got: str) -> HlsError:
-        """The error for a construct; file and line are those of its node, of the call for a library function."""
+        """The error for a construct; its place is that of the node, or of the call for a library function."""
         if node is None or node.coord is None:
             return HlsError(rule, got, file=self.file)
         if is_own_header(str(node.coord.file or "")):
-            node = next((f.call for f in reversed(self.frames) if self._is_users(f.call)), node)
-        return HlsError(rule, got, file=self.file_of(node), line=node.coord.line)
+            calls = (frame.call for frame in reversed(self.frames))
+            node = next((call for call in calls if call is not None and self._is_users(call)), node)
+        line = node.coord.line if node.coord is not None else None
+        return HlsError(rule, got, file=self.file_of(node), line=line)
 
-    def _is_users(self, call: c_ast.Node | None) -> bool:
-        return call is not None and call.coord is not None and not is_own_header(str(call.coord.file or ""))
+    def _is_users(self, call: c_ast.Node) -> bool:
+        return call.coord is not None and not is_own_header(str(call.coord.file or ""))
 
     def file_of(self, node: c_ast.Node) -> str:
         """Name of a node's file in messages."""
