@@ -299,7 +299,8 @@ def bundle_source(path: Path, *, include_folders: Sequence[Path] = (), others: S
              `include_folders`, or all files together are larger than 1 MiB.
     """
     roots = [path.parent.resolve(), *(folder.resolve() for folder in include_folders)]
-    bundle = _Bundle(main=path, roots=roots + [other.parent.resolve() for other in others])
+    roots += [other.parent.resolve() for other in others]
+    bundle = _Bundle(main=path, roots=roots, joined=bool(others))
     for other in others:
         name = bundle.name_of(other.resolve())
         bundle.append(f'# 1 "{name}"\n')
@@ -316,11 +317,13 @@ class _Bundle:
 
     Attributes:
         roots: folders from which files may be read, the program's own first.
-        once: files with `#pragma once`.
+        once: files with `#pragma once`, and of several joined files those with an include guard.
+        joined: the program has several C files.
     """
 
     main: Path
     roots: list[Path]
+    joined: bool = False
     pieces: list[str] = field(default_factory=list[str])
     once: set[Path] = field(default_factory=set[Path])
     size_bytes: int = 0
@@ -329,12 +332,16 @@ class _Bundle:
         """Append a file's text with its headers."""
         inside = (*including, path.resolve())
         in_comment = False
-        for number, line in enumerate(self._read(path).splitlines(keepends=True), start=1):
+        lines = self._read(path).splitlines(keepends=True)
+        guard = _guard_line(lines)
+        for number, line in enumerate(lines, start=1):
             header = None if in_comment else self._header(line, path, shown, number)
-            once = not in_comment and _ONCE.match(line) is not None and len(inside) > 1
+            once = not in_comment and len(inside) > 1
+            once = once and (_ONCE.match(line) is not None or (self.joined and number == guard))
             in_comment = _comment_open(line, in_comment)
             if once:
                 self.once.add(inside[-1])
+            if once and number != guard:
                 self.append("\n")
             elif header is None:
                 self.append(line if line.endswith("\n") else line + "\n")
@@ -392,6 +399,20 @@ class _Bundle:
         """A header's path relative to its root folder."""
         root = next(root for root in self.roots if header.is_relative_to(root))
         return header.relative_to(root).as_posix().replace("\\", "\\\\").replace('"', '\\"')
+
+
+_GUARD = re.compile(r"[ \t]*#[ \t]*ifndef[ \t]+(\w+)")
+
+
+def _guard_line(lines: Sequence[str]) -> int | None:
+    """The line of a header's include guard, None without one around the whole header."""
+    directives = [n for n, line in enumerate(lines) if line.lstrip().startswith("#")]
+    if len(directives) < 3 or "endif" not in lines[directives[-1]]:
+        return None
+    guard = _GUARD.match(lines[directives[0]])
+    if guard is None or not re.match(rf"[ \t]*#[ \t]*define[ \t]+{guard[1]}\b", lines[directives[1]]):
+        return None
+    return directives[0] + 1
 
 
 def _comment_open(line: str, in_comment: bool) -> bool:

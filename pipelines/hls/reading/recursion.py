@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 from dataclasses import dataclass, field
+from typing import Any
 
 from pycparser import c_ast
 
@@ -37,7 +38,7 @@ def _calls(node: c_ast.Node, name: str) -> list[c_ast.FuncCall]:
     return own + [call for _, child in node.children() for call in _calls(child, name)]
 
 
-def _is_call(node: c_ast.Node | None, name: str) -> bool:
+def _is_call(node: Any, name: str) -> bool:
     if not isinstance(node, c_ast.FuncCall) or not isinstance(node.name, c_ast.ID):
         return False
     return str(node.name.name) == name

@@ -209,11 +209,11 @@ class Session:
         """The error for a construct; its place is that of the node, or of the call for a library function."""
         if node is None or node.coord is None:
             return HlsError(rule, got, file=self.file)
+        at: c_ast.Node = node
         if is_own_header(str(node.coord.file or "")):
             calls = (frame.call for frame in reversed(self.frames))
-            node = next((call for call in calls if call is not None and self._is_users(call)), node)
-        line = node.coord.line if node.coord is not None else None
-        return HlsError(rule, got, file=self.file_of(node), line=line)
+            at = next((call for call in calls if call is not None and self._is_users(call)), node)
+        return HlsError(rule, got, file=self.file_of(at), line=at.coord.line if at.coord else None)
 
     def _is_users(self, call: c_ast.Node) -> bool:
         return call.coord is not None and not is_own_header(str(call.coord.file or ""))
