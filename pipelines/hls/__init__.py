@@ -18,7 +18,7 @@ from pipelines.hls.compiler import (
 from pipelines.hls.design import BoundUnit, ScheduledDesign, symbol_places, units_by_operation
 from pipelines.hls.directives import directive_json, directives_json, parse_directives
 from pipelines.hls.errors import HlsError
-from pipelines.hls.frontend import FRONT_END_VERSION, interface_of, read_function, read_interface
+from pipelines.hls.frontend import interface_of, read_function, read_interface
 from pipelines.hls.ir import Directive, Function
 from pipelines.hls.linking import function_files
 from pipelines.hls.lowering import store_initial_values
@@ -38,7 +38,6 @@ from pipelines.hls.verilog import block_writers
 from pipelines.hls.verilog_values import BlockWriter
 
 __all__ = [
-    "FRONT_END_VERSION",
     "TOOL",
     "ArraySpace",
     "BlockSchedule",

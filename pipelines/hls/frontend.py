@@ -24,10 +24,6 @@ from pipelines.hls.reading.statements import Statements, Switches
 from pipelines.hls.reading.values import Hooks, Pointers
 from pipelines.interface import Argument, Interface
 
-FRONT_END_VERSION = "2"
-"""Raise it when the front end accepts more programs; `compiler._VERSION` stays while the others keep their
-Verilog."""
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Program:

@@ -127,18 +127,15 @@ def program_configurations(
 ) -> list[HlsOptions] | str | EngineFault:
     """Every configuration of a program in the engine, or why the front end refuses it, or what broke.
 
-    Configurations are cached, for finding the legal space of a program takes a while. A refusal is not: a
-    later front end may accept the program.
+    The first two are cached, for reading a program and finding its legal space take a while.
 
     Raises: HlsError: the space has a value that the engine does not accept.
     """
     key = content_hash(program.program_id, tool_version(), _VERSION, asdict(space))
     try:
-        stored: list[dict[str, Any]] | str | None = cache.get("configurations", key)
-        if stored is None or isinstance(stored, str):
-            stored = _mappings_or_refusal(program, space)
-            if isinstance(stored, list):
-                cache.put("configurations", key, stored)
+        stored: list[dict[str, Any]] | str = cache.cached(
+            "configurations", key, lambda: _mappings_or_refusal(program, space), lambda stored: stored
+        )
     except (HlsError, OSError):
         raise
     except Exception as error:  # a fault of the engine costs one program, not the run, and is tried again

@@ -12,9 +12,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from pipelines.cache import ContentCache, json_value
+from pipelines.cache import ContentCache
 from pipelines.hls import (
-    FRONT_END_VERSION,
     TOOL,
     CompiledDesign,
     HlsError,
@@ -99,25 +98,20 @@ def compile_natively(
             return HlsRows(design=row, outcomes=tuple(outcome_rows(program, configuration, design)))
         return HlsRows(design=design_row(program, configuration, failure, stopwatch() - start))
 
-    rows = cached_rows(program, configuration, cache)
-    if rows is None:
-        rows = make()
-        value = {**json_value(rows), "front_end": FRONT_END_VERSION}
-        cache.keep("hls", design_id(program, configuration), value, rows.design.status)
+    rows = cache.cached(
+        "hls",
+        design_id(program, configuration),
+        make,
+        lambda stored: _stored_rows(stored, program),
+        statuses=lambda rows: (rows.design.status,),
+    )
     return rows, compiled[0] if compiled else None
 
 
 def cached_rows(program: ProgramRow, configuration: HlsOptions, cache: ContentCache) -> HlsRows | None:
-    """The stored rows of a design of the engine, of whatever suite its program was; None without any.
-
-    A refusal by an earlier front end does not count: this one may accept the program.
-    """
+    """The stored rows of a design of the engine, of whatever suite its program was; None without any."""
     stored = cache.get("hls", design_id(program, configuration))
-    if stored is None:
-        return None
-    rows = _stored_rows(stored, program)
-    stale = rows.design.status == REJECTED and stored.get("front_end") != FRONT_END_VERSION
-    return None if stale else rows
+    return None if stored is None else _stored_rows(stored, program)
 
 
 def _stored_rows(stored: dict[str, Any], program: ProgramRow) -> HlsRows:

@@ -224,7 +224,7 @@ _BIT_CASTS: dict[str, tuple[ScalarType, ScalarType]] = {
 
 _BUILTIN = "__builtin_"
 _NEVER_REACHED = ("abort", "__builtin_abort", "__builtin_trap", "__builtin_unreachable")
-"""Calls that no run reaches: native C that does is rejected."""
+"""Calls that no run reaches: native C that does fails the design."""
 
 _OPERATORS = frozenset((*_UNARY, *_BIT_CASTS, "__builtin_expect"))
 """Functions that are operators of the hardware."""
