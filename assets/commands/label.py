@@ -320,7 +320,7 @@ def explained_reason(labelled: LabelledDesign, *, drawn: bool) -> str | None:
     if label.status == REJECTED and runs:
         repair = repair_of(label.reason)
         mended = f"{label.reason}; {repair}" if repair is not None else label.reason
-        if not drawn or ("abort" not in mended and repair is None):
+        if not drawn or repair is None:
             return mended
         return (
             f"{mended}; the arguments' values were drawn: where they cause it, give others "
