@@ -268,6 +268,18 @@ def _configuration_options(command: Callable[..., None]) -> Callable[..., None]:
     help="At most N functional units of a class, mul_32 or fadd for example. Repeat for several.",
 )
 @click.option("--data", type=_SOURCE, help="JSON file with the value of every argument.")
+@click.option(
+    "--range",
+    "ranges",
+    multiple=True,
+    metavar="NAME=LOW:HIGH",
+    help="Range of an argument's drawn values, HIGH excluded for integers. Repeat for several.",
+)
+@click.option("--include", multiple=True, type=_SOURCE, help="Folder of headers. Repeat for several.")
+@click.option("--source", "others", multiple=True, type=_SOURCE, help="Further C file of the program.")
+@click.option("--define", multiple=True, metavar="NAME=TEXT", help="Macro of the program.")
+@click.option("--targets", metavar="LIST", help="Of cycles,area,power those to compute.  [default: all]")
+@click.option("--without", multiple=True, metavar="TARGET", help="Leave out area or power.")
 @click.option("--liberty", help="Installed library or liberty file.  [default: osu018]")
 @click.option(
     "--tool",
@@ -286,11 +298,16 @@ def label(path: Path, as_json: bool, as_table: bool, **options: Any) -> None:
 
     Prints the rows as JSON. A failure is a row with its reason, and makes the exit status 1.
     """
-    from assets.commands.label import Question, answer_table, label_path
+    from assets.commands.label import Question, answer_table, chosen_targets, label_path
+    from assets.commands.programs import SourceOptions
 
     if as_json and as_table:
         raise click.UsageError("--json and --table are mutually exclusive")
-    answer = label_path(path, Question(**options))
+    source = SourceOptions(**{name: options.pop(name) for name in ("define", "include", "others", "ranges")})
+    asked = [name for name in (options.pop("targets") or "").split(",") if name]
+    targets = chosen_targets(asked, options.pop("without"))
+    on_step = _ignore_step if as_json else _echo_step
+    answer = label_path(path, Question(**options, source=source, targets=targets, on_step=on_step))
     if as_table:
         click.echo(answer_table(answer, path))
     else:
@@ -300,6 +317,15 @@ def label(path: Path, as_json: bool, as_table: bool, **options: Any) -> None:
     elif set(answer["counts"]) != {"ok"}:
         said = ", ".join(f"{count} {status}" for status, count in answer["counts"].items())
         _fail(f"not every design is ok: {said}; see the reasons in the answer")
+
+
+def _echo_step(file: Path, step: str) -> None:
+    """Say which step of a file begins."""
+    click.echo(f"{file}: {step}", err=True)
+
+
+def _ignore_step(_file: Path, _step: str) -> None:
+    """Standard error holds problems only, as JSON."""
 
 
 @simfoundry.command()

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from assets.commands.aligned import aligned_lines
-from assets.commands.programs import read_directives, read_user_program
+from assets.commands.programs import SourceOptions, read_directives, read_user_program
 from assets.configuration import compose_configuration
 from assets.deployments import find_deployment
 from assets.errors import FoundryError
@@ -28,9 +29,17 @@ from pipelines.hls import (
 from pipelines.hls.gantt import schedule_drawing, schedule_entries
 from pipelines.identity import text_sha256
 from pipelines.interface import DataSet
-from pipelines.labelling import label_design, liberty_name, require_tools, rtl_of
+from pipelines.labelling import (
+    LabelContext,
+    LabelledDesign,
+    label_design,
+    liberty_name,
+    require_tools,
+    rtl_of,
+)
+from pipelines.native import repair_of
 from pipelines.programs import ProgramError, load_data
-from pipelines.schemas import OK, REJECTED, DesignRow, ProgramRow, write_bytes_atomically
+from pipelines.schemas import OK, REJECTED, TIMEOUT, DesignRow, ProgramRow, write_bytes_atomically
 from pipelines.synthesis import Target, find_liberty
 
 IDENTITY_DIGITS = 8
@@ -94,6 +103,35 @@ def _contents(program: ProgramRow, design: DesignRow, settings: Settings) -> dic
     }
 
 
+TARGETS = ("cycles", "area", "power")
+"""What a label has: `area` with delay and leakage; power needs the mapped netlist."""
+
+STEPS = {
+    "native": "native C",
+    "cycle_model": "cycles and outputs",
+    "verilator": "audit of the Verilog",
+    "synthesis": "logic synthesis",
+    "power": "power",
+}
+"""What each tool does, in words."""
+
+
+def chosen_targets(targets: Sequence[str], without: Sequence[str]) -> tuple[str, ...]:
+    """The targets that are computed.
+
+    Args:    targets: those asked for; none for all. without: those left out.
+    Raises:  FoundryError: an unknown target.
+    """
+    for name in (*targets, *without):
+        if name not in TARGETS:
+            raise FoundryError(f"unknown target: {name}; accepted: {', '.join(TARGETS)}")
+    return tuple(t for t in TARGETS if t in (targets or TARGETS) and t not in without)
+
+
+def _say_nothing(_file: Path, _step: str) -> None:
+    """No listener."""
+
+
 HEAD = ("file", "tool", "status", "cycles", "area_um2", "delay_ns", "reason")
 REASON_WIDTH = 80
 
@@ -110,6 +148,9 @@ class Question:
         data: JSON file with the value of every argument; None draws them.
         tools: high-level synthesis tools, one design of each; at least one.
         report: folder for Verilog and schedule of each design; None for none.
+        source: what belongs to a program beside its file.
+        targets: of `TARGETS`, those that are computed; cycles always.
+        on_step: called with the file and the step that begins.
     """
 
     top: str | None
@@ -123,6 +164,9 @@ class Question:
     liberty: str | None
     tools: tuple[str, ...]
     report: Path | None
+    source: SourceOptions = field(default_factory=SourceOptions)
+    targets: tuple[str, ...] = TARGETS
+    on_step: Callable[[Path, str], None] = _say_nothing
 
 
 def label_path(path: Path, question: Question) -> dict[str, Any]:
@@ -134,7 +178,7 @@ def label_path(path: Path, question: Question) -> dict[str, Any]:
     Raises:  ProgramError, HlsError, SynthesisError, FoundryError: an input is not acceptable.
              LabellingError, ToolMissing: a tool is unknown or not installed; nothing was begun.
     """
-    labeller = _Labeller.of(question)
+    labeller = replace(_Labeller.of(question), siblings=path.is_dir())
     if not path.is_dir():
         entries = labeller.entries(path)
         if len(entries) == 1:
@@ -182,10 +226,17 @@ def _unit_limits(texts: Sequence[str]) -> tuple[tuple[str, int], ...]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Labeller:
+    """Labels files under one configuration.
+
+    Attributes:
+        siblings: files of the same folder define what a file calls and lacks.
+    """
+
     question: Question
     target: Target
     configuration: HlsOptions
     settings: Settings
+    siblings: bool = False
 
     @classmethod
     def of(cls, question: Question) -> _Labeller:
@@ -209,26 +260,36 @@ class _Labeller:
 
     def entries(self, file: Path) -> list[dict[str, Any]]:
         """One entry a tool."""
-        program = read_user_program(file, self.question.top)
+        self.question.on_step(file, "high-level synthesis")
+        source = self.question.source
+        if self.siblings:
+            source = replace(
+                source, include=(file.parent, *source.include), others=(*source.others, file.parent)
+            )
+        program = read_user_program(file, self.question.top, options=source)
         data_text = self.question.data
         data = None if data_text is None else _data(program, file, data_text)
         return [
-            {"file": str(file), **self.label(program, tool, data)}
+            {"file": str(file), **self.label(file, program, tool, data)}
             for tool in dict.fromkeys(self.question.tools)
         ]
 
-    def label(self, program: ProgramRow, tool: str, data: DataSet | None) -> dict[str, Any]:
-        labelled = label_design(
-            program,
-            self.configuration,
-            replace(label_context(self.settings), target=self.target),
-            tool=tool,
-            data=data,
-        )
+    def _context(self, file: Path) -> LabelContext:
+        """The context of one file, with the targets that are asked for."""
+        context = label_context(self.settings)
+        targets = self.question.targets
+        mapped = "area" in targets or "power" in targets
+        options = replace(context.options, synthesis=mapped, power="power" in targets)
+        announce = partial(_announce, self.question.on_step, file)
+        return replace(context, target=self.target, options=options, on_tool=announce)
+
+    def label(self, file: Path, program: ProgramRow, tool: str, data: DataSet | None) -> dict[str, Any]:
+        labelled = label_design(program, self.configuration, self._context(file), tool=tool, data=data)
+        label = replace(labelled.label, reason=explained_reason(labelled, drawn=data is None))
         entry: dict[str, Any] = {
             "design": asdict(labelled.design),
             "directive_outcomes": [asdict(outcome) for outcome in labelled.outcomes],
-            "label": asdict(labelled.label),
+            "label": asdict(label),
             "runs": [asdict(run) for run in labelled.runs],
         }
         folder = self.question.report
@@ -242,6 +303,36 @@ class _Labeller:
             return self.entries(file)
         except (HlsError, ProgramError) as error:
             return [{"file": str(file), "label": {"status": REJECTED, "reason": str(error)}}]
+
+
+def _announce(listen: Callable[[Path, str], None], file: Path, tool: str) -> None:
+    listen(file, STEPS.get(tool, tool))
+
+
+def explained_reason(labelled: LabelledDesign, *, drawn: bool) -> str | None:
+    """The reason of a label and what helps: other data where they are at fault, what was done before a limit.
+
+    Args: drawn: the values of the arguments were drawn.
+    """
+    label, runs = labelled.label, labelled.runs
+    if label.reason is None:
+        return None
+    if label.status == REJECTED and runs:
+        repair = repair_of(label.reason)
+        mended = f"{label.reason}; {repair}" if repair is not None else label.reason
+        if not drawn or repair is None:
+            return mended
+        return (
+            f"{mended}; the arguments' values were drawn: where they cause it, give others "
+            "(--data FILE) or their ranges (--range NAME=LOW:HIGH, #pragma simfoundry range NAME=LOW:HIGH)"
+        )
+    if label.status == TIMEOUT:
+        done = ["high-level synthesis"] if labelled.design.status == OK else []
+        counted = [run.latency_cycles for run in runs if run.latency_cycles is not None]
+        done += ["native C"] if any(run.native_wall_s is not None for run in runs) and counted else []
+        done += [f"{counted[0]} cycles, outputs equal native C"] if counted else []
+        return f"{label.reason}; done before: {', '.join(done) or 'nothing'}"
+    return label.reason
 
 
 def _data(program: ProgramRow, file: Path, data: Path) -> DataSet:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from assets.commands.aligned import aligned_lines
-from assets.commands.programs import read_user_program
+from assets.commands.programs import SourceOptions, read_user_program
 from assets.deployments import find_deployment
 from assets.errors import FoundryError
 from pipelines.cache import ContentCache
@@ -57,7 +57,9 @@ def answer_pragmas(question: PragmaQuestion) -> Recommendation:
     Raises: FoundryError, PragmaError, HlsError, ProgramError: an input is not acceptable, the program is
             outside the supported class, or no design is feasible.
     """
-    program = read_user_program(question.file, question.top, define=question.define)
+    program = read_user_program(
+        question.file, question.top, options=SourceOptions(define=tuple(question.define))
+    )
     text = program_from_file(question.file, top=program.top).source
     request = DirectiveRequest(
         program=program,

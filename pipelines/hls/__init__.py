@@ -20,6 +20,7 @@ from pipelines.hls.directives import directive_json, directives_json, parse_dire
 from pipelines.hls.errors import HlsError
 from pipelines.hls.frontend import interface_of, read_function, read_interface
 from pipelines.hls.ir import Directive, Function
+from pipelines.hls.linking import function_files
 from pipelines.hls.lowering import store_initial_values
 from pipelines.hls.mapping_space import ArraySpace, LoopSpace, MappingSpace, mapping_space
 from pipelines.hls.narrowing import used_bits
@@ -68,6 +69,7 @@ __all__ = [
     "directives_json",
     "family",
     "fresh_names",
+    "function_files",
     "innermost_loops",
     "interface_of",
     "ir",

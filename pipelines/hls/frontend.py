@@ -72,6 +72,7 @@ def make_program(session: Session, scope: FileScope) -> Program:
     )
     statements.read_loop, statements.read_switch = loops.read, switches.read
     hooks.connect, hooks.choose = choices.connect, choices.choose
+    hooks.block_value = statements.block_value
     hooks.call, hooks.is_operator = calls.call, calls.is_operator
     hooks.assignment, hooks.copy = effects.assignment, effects.copy
     hooks.global_symbol, hooks.new_object = objects.global_symbol, objects.new_object
@@ -153,6 +154,7 @@ def _top_frame(session: Session, definition: c_ast.FuncDef, top: str) -> Frame:
         result=None,
         loop_names=names,
         call_line=None,
+        targets=facts.targets,
     )
 
 

@@ -5,15 +5,17 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import cache, lru_cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
 from pycparser import c_ast, c_parser
 
-from pipelines.headers import HEADER_OPTIONS, INCLUDE_FOLDER
+from pipelines.headers import INCLUDE_FOLDER, LIBRARY_FILE, header_options
 from pipelines.hls.errors import HlsError
+from pipelines.hls.expanded import is_expanded, without_system_headers
+from pipelines.hls.spellings import plain_spellings
 from pipelines.sandbox import MEMORY, OUTPUT, ConfinedRun, Limits, MachineFault, run_confined
 from pipelines.tools import PATIENCE, PROCESSOR, find_tool
 
@@ -51,7 +53,11 @@ _ENTERED = re.compile(r'^# \d+ "((?:[^"\\]|\\.)*)" 1\b', re.MULTILINE)
 _MACROS = (
     "SIMFOUNDRY_HLS=1",
     "__attribute__(x)=",
+    "__attribute(x)=",
     "__extension__=",
+    "__builtin_va_list=void*",
+    "__builtin_va_arg(list,type)=(*(type*)(list))",
+    "__builtin_offsetof(type,member)=offsetof(type,member)",
     "__inline=inline",
     "__inline__=inline",
     "__restrict=restrict",
@@ -121,13 +127,22 @@ def preprocess(source: str, *, file: str) -> str:
 
 def is_own_header(name: str) -> bool:
     """Whether a file of the preprocessed text is one of this engine's headers."""
-    return name.startswith(f"{INCLUDE_FOLDER}/") and "/../" not in name
+    return name == LIBRARY_NAME or (name.startswith(f"{INCLUDE_FOLDER}/") and "/../" not in name)
 
 
 @lru_cache(maxsize=16)
 def _run_gcc(source: str, mode: str) -> ConfinedRun:
     """Run gcc on a program; cached, because programs are often read several times in a row."""
-    argv = [find_tool("gcc", "gcc"), mode, "-w", "-fmax-errors=1", "-x", "c", "-std=c11", *HEADER_OPTIONS]
+    argv = [
+        find_tool("gcc", "gcc"),
+        mode,
+        "-w",
+        "-fmax-errors=1",
+        "-x",
+        "c",
+        "-std=c11",
+        *header_options(source),
+    ]
     argv += [*(f"-D{macro}" for macro in _MACROS), _MAIN_FILE]
     with TemporaryDirectory() as scratch:
         run = run_confined(
@@ -189,8 +204,9 @@ def _refused(run: ConfinedRun, file: str) -> HlsError:
 
 def _foreign_header(name: str, file: str, line: int | None = None) -> HlsError:
     headers = sorted(p.relative_to(INCLUDE_FOLDER).as_posix() for p in INCLUDE_FOLDER.rglob("*.h"))
-    accepted = ", ".join(f"<{header}>" for header in headers)
-    return HlsError(f"#include must be one of {accepted}", f'"{name}"', file=file, line=line)
+    accepted = ", ".join(f"<{header}>" for header in headers if not header.startswith("simfoundry/"))
+    rule = f"#include must be one of {accepted}, or of the program's folder or an --include folder"
+    return HlsError(rule, f'"{name}"', file=file, line=line)
 
 
 def parse(source: str, *, file: str) -> c_ast.FileAST:
@@ -200,13 +216,31 @@ def parse(source: str, *, file: str) -> c_ast.FileAST:
     """
     text = preprocess(source, file=file)
     try:
-        return c_parser.CParser().parse(text, filename=file)
-    except c_parser.ParseError as error:
-        raise _syntax_error(str(error), source, text, file) from None
+        try:
+            return c_parser.CParser().parse(text, filename=file)
+        except c_parser.ParseError as error:
+            plain = plain_spellings(text)
+            if plain == text:
+                raise _syntax_error(str(error), source, text, file) from None
+        try:
+            return c_parser.CParser().parse(plain, filename=file)
+        except c_parser.ParseError as error:
+            raise _syntax_error(str(error), source, text, file) from None
     except RecursionError:
         raise HlsError(
             "expressions and statements must nest less deeply", "nesting too deep", file=file
         ) from None
+
+
+LIBRARY_NAME = "<library>"
+"""File of a library function in the syntax tree."""
+
+
+@cache
+def library_definitions() -> dict[str, c_ast.FuncDef]:
+    """Functions that a program may call without defining them, by name: those of the headers, and gcc's."""
+    tree = parse(f'# 1 "{LIBRARY_NAME}"\n{LIBRARY_FILE.read_text()}', file=LIBRARY_NAME)
+    return {node.decl.name: node for node in tree.ext if isinstance(node, c_ast.FuncDef)}
 
 
 def shown_file(name: str, file: str) -> str:
@@ -252,19 +286,27 @@ _ONCE = re.compile(r"^[ \t]*#[ \t]*pragma[ \t]+once\b")
 _COMMENT_OR_TEXT = re.compile(r"""//|/\*|\*/|"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'""")
 
 
-def bundle_source(path: Path, *, include_folders: Sequence[Path] = ()) -> str:
+def bundle_source(path: Path, *, include_folders: Sequence[Path] = (), others: Sequence[Path] = ()) -> str:
     """Text of a C file in which local headers replace their `#include`s.
 
-    Args:    include_folders: searched for headers after the including file's own folder.
+    Args:    include_folders: searched for headers after the including file's own folder; others: further C
+             files of the program, which come first, so that the file may call their functions.
     Returns: the file's own text when it includes no local header. A missing header is left to the
              preprocessor, which may not need it. Line markers (`# 12 "gemm.c"`) keep file and line of
              messages right; they name files relative to the program, so that equal programs are equal texts
-             in any folder.
+             in any folder. In the output of `gcc -E` system headers are `#include`s again.
     Raises:  HlsError: a file is not readable UTF-8 text, lies outside the program's folder and
              `include_folders`, or all files together are larger than 1 MiB.
     """
     roots = [path.parent.resolve(), *(folder.resolve() for folder in include_folders)]
-    bundle = _Bundle(main=path, roots=roots)
+    roots += [other.parent.resolve() for other in others]
+    bundle = _Bundle(main=path, roots=roots, joined=bool(others))
+    for other in others:
+        name = bundle.name_of(other.resolve())
+        bundle.append(f'# 1 "{name}"\n')
+        bundle.add(other, name, ())
+    if others:
+        bundle.append(f'# 1 "{path.name}"\n')
     bundle.add(path, path.name, ())
     return "".join(bundle.pieces)
 
@@ -275,11 +317,13 @@ class _Bundle:
 
     Attributes:
         roots: folders from which files may be read, the program's own first.
-        once: files with `#pragma once`.
+        once: files with `#pragma once`, and of several joined files those with an include guard.
+        joined: the program has several C files.
     """
 
     main: Path
     roots: list[Path]
+    joined: bool = False
     pieces: list[str] = field(default_factory=list[str])
     once: set[Path] = field(default_factory=set[Path])
     size_bytes: int = 0
@@ -288,27 +332,32 @@ class _Bundle:
         """Append a file's text with its headers."""
         inside = (*including, path.resolve())
         in_comment = False
-        for number, line in enumerate(self._read(path).splitlines(keepends=True), start=1):
+        lines = self._read(path).splitlines(keepends=True)
+        guard = _guard_line(lines)
+        for number, line in enumerate(lines, start=1):
             header = None if in_comment else self._header(line, path, shown, number)
-            once = not in_comment and _ONCE.match(line) is not None and len(inside) > 1
+            once = not in_comment and len(inside) > 1
+            once = once and (_ONCE.match(line) is not None or (self.joined and number == guard))
             in_comment = _comment_open(line, in_comment)
             if once:
                 self.once.add(inside[-1])
-                self._append("\n")
+            if once and number != guard:
+                self.append("\n")
             elif header is None:
-                self._append(line if line.endswith("\n") else line + "\n")
+                self.append(line if line.endswith("\n") else line + "\n")
             elif header in self.once or header in inside:
-                self._append("\n")
+                self.append("\n")
             else:
                 if len(inside) > MAXIMUM_INCLUDE_DEPTH:
                     rule = f"headers must nest at most {MAXIMUM_INCLUDE_DEPTH} deep"
                     raise HlsError(rule, "more", file=shown, line=number)
-                name = self._name(header)
-                self._append(f'# 1 "{name}"\n')
+                name = self.name_of(header)
+                self.append(f'# 1 "{name}"\n')
                 self.add(header, name, inside)
-                self._append(f'# {number + 1} "{shown}"\n')
+                self.append(f'# {number + 1} "{shown}"\n')
 
-    def _append(self, text: str) -> None:
+    def append(self, text: str) -> None:
+        """Append text, up to the limit."""
         self.size_bytes += len(text.encode())
         if self.size_bytes > SOURCE_LIMIT_BYTES:
             rule = f"a program with its headers must be at most {SOURCE_LIMIT_BYTES} bytes"
@@ -322,9 +371,10 @@ class _Bundle:
         except OSError as error:
             raise HlsError("a C file must be readable", str(error.strerror), file=str(path)) from error
         try:
-            return content.decode("utf-8")
+            text = content.decode("utf-8")
         except UnicodeDecodeError as error:
             raise HlsError("a C file must be UTF-8 text", "other bytes", file=str(path)) from error
+        return without_system_headers(text, str(path.parent.resolve())) if is_expanded(text) else text
 
     def _header(self, line: str, path: Path, shown: str, number: int) -> Path | None:
         """The local header that a line includes, None for other lines and missing headers."""
@@ -345,10 +395,24 @@ class _Bundle:
             return candidate
         return None
 
-    def _name(self, header: Path) -> str:
+    def name_of(self, header: Path) -> str:
         """A header's path relative to its root folder."""
         root = next(root for root in self.roots if header.is_relative_to(root))
         return header.relative_to(root).as_posix().replace("\\", "\\\\").replace('"', '\\"')
+
+
+_GUARD = re.compile(r"[ \t]*#[ \t]*ifndef[ \t]+(\w+)")
+
+
+def _guard_line(lines: Sequence[str]) -> int | None:
+    """The line of a header's include guard, None without one around the whole header."""
+    directives = [n for n, line in enumerate(lines) if line.lstrip().startswith("#")]
+    if len(directives) < 3 or "endif" not in lines[directives[-1]]:
+        return None
+    guard = _GUARD.match(lines[directives[0]])
+    if guard is None or not re.match(rf"[ \t]*#[ \t]*define[ \t]+{guard[1]}\b", lines[directives[1]]):
+        return None
+    return directives[0] + 1
 
 
 def _comment_open(line: str, in_comment: bool) -> bool:
@@ -389,7 +453,8 @@ def default_top(source: str, stem: str, *, file: str = "program.c") -> str:
 
     It is the function named after the file (`gemm`, `kernel_gemm` or `gemm_kernel` for gemm.c, `-` read as
     `_`), else the only function other than `main`, `init_array` and `print_array`, else the only one of these
-    that no other one calls.
+    that no other one calls, `__gemm`, the only one that is in no header, or the only one of those that is not
+    static.
 
     Raises: HlsError: the file has no such function, or several.
     """
@@ -399,7 +464,12 @@ def default_top(source: str, stem: str, *, file: str = "program.c") -> str:
         if candidate in definitions:
             return candidate
     called = {c for name, d in definitions.items() for c in _called_names(d.body) if c != name}
-    for candidates in (list(definitions), [n for n in definitions if n not in called]):
+    uncalled = [n for n in definitions if n not in called]
+    names = ("<stdin>", Path(file).name, f"{stem}.c")
+    own = [n for n, d in definitions.items() if d.coord and Path(str(d.coord.file)).name in names]
+    shown = [n for n in own if "static" not in definitions[n].decl.storage]
+    alike = [n for n in definitions if n.strip("_") == base.strip("_")]
+    for candidates in (list(definitions), uncalled, alike, own, shown, [n for n in shown if n in uncalled]):
         if len(candidates) == 1:
             return candidates[0]
     known = ", ".join(definitions) or "none"

@@ -184,6 +184,8 @@ class _Steps:
             failure = self._failure()
             if failure is not None:
                 return failure
+            if not options.synthesis:
+                return LabelFigures(status=OK, reason=None)
             figures = synthesise(flow.design, flow.rtl, self.context)
             if figures.status == OK and options.power:
                 self._add_power(builds)

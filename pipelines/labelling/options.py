@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Mapping
+from collections.abc import Callable, Generator, Mapping
 from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -53,6 +53,7 @@ class LabelOptions:
         other_libraries: liberty files in whose cells designs are mapped too, in rows of their own.
         other_library_fraction: of the designs, those that are.
         placement_timeout_s: processor time of each process of SiliconCompiler, each design.
+        synthesis: whether designs are mapped to cells; without it a label has no area, delay or power.
         power: whether the mapped netlist of each design is simulated too, for power and as a check.
         glitches: whether its gates have delays then.
         power_timeout_s: limit of processor time of the simulation of a netlist.
@@ -77,6 +78,7 @@ class LabelOptions:
     other_libraries: tuple[Path, ...] = ()
     other_library_fraction: float = 1.0
     placement_timeout_s: float = 3600.0
+    synthesis: bool = True
     power: bool = True
     glitches: bool = True
     power_timeout_s: float = 120.0
@@ -88,12 +90,21 @@ class LabelOptions:
         return max(self.audit_fraction, self.cross_check_fraction)
 
 
+def _say_nothing(_: str) -> None:
+    """No listener."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolContext:
-    """The cache and the options of every step; enough for high-level synthesis and cycles."""
+    """The cache and the options of every step; enough for high-level synthesis and cycles.
+
+    Attributes:
+        on_tool: called with the name of each tool as it starts.
+    """
 
     cache: ContentCache
     options: LabelOptions
+    on_tool: Callable[[str], None] = _say_nothing
 
     @property
     def runtime_folder(self) -> Path:
@@ -116,6 +127,7 @@ class ToolContext:
         """
         limit = self.options.slots.get(tool)
         with ExitStack() as held:
+            self.on_tool(tool)
             if limit is not None:
                 held.enter_context(_slot(self.cache.folder / "slots", tool, limit))
             yield held.enter_context(self.scratch_folder())

@@ -4,6 +4,6 @@ Belongs here: compiling with gcc, sanitizers, and the verdict on undefined behav
 reading C, drawing data, or simulating hardware.
 """
 
-from pipelines.native.runner import NativeRun, native_version, run_native, run_native_sets
+from pipelines.native.runner import NativeRun, native_version, repair_of, run_native, run_native_sets
 
-__all__ = ["NativeRun", "native_version", "run_native", "run_native_sets"]
+__all__ = ["NativeRun", "native_version", "repair_of", "run_native", "run_native_sets"]

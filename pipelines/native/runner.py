@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pipelines.headers import HEADER_OPTIONS, INCLUDE_FOLDER
+from pipelines.headers import INCLUDE_FOLDER, LIBRARY_FILE, header_options, is_library_needed
 from pipelines.interface import Argument, DataSet, Interface, ScalarType, canonical_values, same_values
 from pipelines.sandbox import MEMORY, ConfinedRun, Limits, SandboxError, read_output, run_confined
 from pipelines.schemas import OK, REJECTED, TIMEOUT, TOOL_ERROR
@@ -115,12 +115,13 @@ def _c_name(kind: ScalarType) -> str:
 
 # Line markers in a program may name other files than kernel.c: its local headers.
 _COMPILE_ERROR = re.compile(r"^([^:\n]+):(\d+):(?:\d+: (?:fatal )?error| Error): (.*)$", re.MULTILINE)
-_OUTSIDE = ("unit.c", "harness.c")
+_OUTSIDE = ("unit.c", "harness.c", "library.c")
 _LINK_ERROR = re.compile(r"(undefined reference to|multiple definition of) [`'](\w+)'")
 _RUNTIME_ERROR = re.compile(r"^([^:\n]+):(\d+):\d+: runtime error: (.*)$", re.MULTILINE)
 _ADDRESS_ERROR = re.compile(r"ERROR: AddressSanitizer: (\S+)(?: on (?:unknown )?address (0x[0-9a-f]+))?")
 _ACCESS = re.compile(r"^(READ|WRITE) of size|caused by a (READ|WRITE) memory access", re.MULTILINE)
-_FRAME = re.compile(r"#\d+ 0x[0-9a-f]+ in \S+ (?!\.\./)(?:/box/)?([^:\n]+):(\d+)")
+_FRAME = re.compile(r"#\d+ 0x[0-9a-f]+ in \S+ ([^:\n]+):(\d+)")
+_MARKER = re.compile(r'^[ \t]*#[ \t]*(?:line[ \t]+)?\d+[ \t]+"((?:[^"\\\n]|\\.)*)"', re.MULTILINE)
 _PLACE = re.compile(r"^(\d{1,6}) ([0-9a-f]{1,16}) ([0-9a-f]{1,16})$", re.MULTILINE | re.ASCII)
 _REASON_CHARACTERS = 300
 
@@ -138,26 +139,57 @@ def compile_rejection(messages: str, top: str) -> str | None:
     return None
 
 
-def undefined_behaviour(messages: str, places: str, interface: Interface) -> str | None:
+def program_files(source: str) -> frozenset[str]:
+    """Names of a program's files in the sanitizers' messages: its own, and those of its line markers."""
+    return frozenset(("kernel.c", *_MARKER.findall(source)))
+
+
+def undefined_behaviour(
+    messages: str, places: str, interface: Interface, files: frozenset[str] = frozenset(("kernel.c",))
+) -> str | None:
     """The undefined behaviour that a sanitizer reports, with its line; None without any.
 
     Args:
         messages: standard error of the checked program.
         places: content of arrays.txt: addresses of each array and its guards.
         interface: names the arrays.
+        files: of the program; a fault inside one of the project's headers has the line of the call.
     """
     error = _RUNTIME_ERROR.search(messages)
+    frames = ((name.removeprefix("/box/"), line) for name, line in _FRAME.findall(messages))
+    frame = next((f for f in frames if f[0] in _OUTSIDE or f[0] in files), None)
     if error:
-        return f"{_cut(error[3])} ({_place(error[1], error[2])})"
+        own = error[1].startswith(f"{INCLUDE_FOLDER}/") and frame is not None and frame[0] in files
+        place = frame if own and frame is not None else (error[1], error[2])
+        return f"{_cut(error[3])} ({_place(*place)})"
     error = _ADDRESS_ERROR.search(messages)
-    if not error:
-        return None
-    frame = _FRAME.search(messages)
-    if not frame or frame[1] in _OUTSIDE:
+    if not error or frame is None or frame[0] in _OUTSIDE:
         return None  # outside the program: a fault of the harness or of the sanitizer
     address = int(error[2], 16) if error[2] else None
-    array = _array_at(address, places, interface)
-    return f"{_address_fault(error[1], array, messages)} ({_place(frame[1], frame[2])})"
+    fault = _address_fault(error[1], _array_at(address, places, interface), messages)
+    return f"{fault} ({_place(*frame)})"
+
+
+_REPAIRS = (
+    ("integer overflow", "compute in an unsigned type"),
+    ("negation of", "compute in an unsigned type"),
+    ("shift", "shift an unsigned number by less than its width"),
+    ("division by zero", "test the divisor first"),
+    ("outside the range of representable values", "limit the number before it is converted"),
+    ("out of bounds", "keep the index below the size"),
+    ("insufficient space", "keep the pointer inside its array"),
+    ("misaligned", "copy the bytes with memcpy"),
+    ("null pointer", "test the pointer first"),
+    ("do not fit the stack", "make them static"),
+)
+"""What to write instead, by a part of the sanitizer's message."""
+
+
+def repair_of(reason: str) -> str | None:
+    """What to write instead of undefined behaviour, by the reason of a rejected run; None when unknown."""
+    if "defined behaviour" not in reason:
+        return None
+    return next((text for part, text in _REPAIRS if part in reason), None)
 
 
 def _place(file: str, line: str) -> str:
@@ -214,7 +246,6 @@ _PROGRAM = (
     "-fexcess-precision=standard",
     "-fno-builtin",
     "-fno-math-errno",
-    *HEADER_OPTIONS,
 )
 _CHECKED = (
     "-g",
@@ -365,13 +396,21 @@ class _Session:
             return
         unit = {"kernel.c": self.source.encode(), "unit.c": unit_text(self.interface).encode("ascii")}
         options = _CHECKED if name == "checked" else _PLAIN
-        self._compile(name, (*options, *self._kernel(), "-o", name), unit)
+        self._compile(name, (*options, *self._kernel(), "-o", name), unit | self._library())
+
+    def _library(self) -> dict[str, bytes]:
+        """The functions of the headers, for a program that only declares them."""
+        if not is_library_needed(self.source):
+            return {}
+        weak = "#define static __attribute__((weak))\n#define inline\n"
+        return {"library.c": f"{weak}{LIBRARY_FILE.read_text()}".encode("ascii")}
 
     def _kernel(self) -> tuple[str, ...]:
+        sources = ("unit.c", "library.c") if is_library_needed(self.source) else ("unit.c",)
         names = [f"-D{self.interface.top}={TOP_SYMBOL}"]
         if self.interface.top != "main":
             names.append(f"-Dmain={MAIN_SYMBOL}")
-        return (*_PROGRAM, *names, "unit.c", str(self._object))
+        return (*_PROGRAM, *header_options(self.source), *names, *sources, str(self._object))
 
     @property
     def _object(self) -> Path:
@@ -401,7 +440,11 @@ class _Session:
             readable=readable,
             files=files,
             limits=limits,
-            environment={"ASAN_OPTIONS": _SANITIZER_OPTIONS, "TMPDIR": "."},
+            environment={
+                "ASAN_OPTIONS": _SANITIZER_OPTIONS,
+                "UBSAN_OPTIONS": "print_stacktrace=1:color=never",
+                "TMPDIR": ".",
+            },
         )
         self.wall_s += run.wall_s
         if run.machine_fault is not None:
@@ -455,7 +498,7 @@ class _Session:
         run = self._run("checked", inputs, address_bytes=None)
         if run.returncode == 0:
             return
-        reason = undefined_behaviour(run.stderr, self._places(), self.interface)
+        reason = undefined_behaviour(run.stderr, self._places(), self.interface, program_files(self.source))
         if reason:
             raise _Ended(REJECTED, f"C must have defined behaviour, got {reason}")
         raise _Ended(TOOL_ERROR, f"the checked program failed: {_ending(run)}")

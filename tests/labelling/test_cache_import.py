@@ -243,7 +243,7 @@ def test_a_program_that_was_refused_is_not_read_again(
     tmp_path: Path, fresh: ContentCache, labelled: Labelled, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     source = tmp_path / "bad.c"
-    source.write_text("int bad(int n) { return n ? bad(n - 1) : 0; }\n")
+    source.write_text("int bad(int n) { return n ? 1 + bad(n - 1) : 0; }\n")
     program: ProgramRow = program_from_file(source, top="bad")
     context, other = labelled.context(labelled.cache), labelled.context(fresh)
     planned = plan_designs([program], SPACE, context)

@@ -1,6 +1,7 @@
 /* Classes of ASCII characters. */
 #ifndef SIMFOUNDRY_CTYPE_H
 #define SIMFOUNDRY_CTYPE_H
+#include <simfoundry/own.h>
 
 static inline int isdigit(int c)
 {
@@ -41,4 +42,5 @@ static inline int tolower(int c)
 {
     return isupper(c) ? c - 'A' + 'a' : c;
 }
+#include <simfoundry/own_end.h>
 #endif

@@ -8,6 +8,7 @@
 #define SIMFOUNDRY_MATH_H
 
 #include <stdlib.h>
+#include <simfoundry/own.h>
 
 /* Bits of a value and back: wires in hardware. */
 #ifdef SIMFOUNDRY_HLS
@@ -69,6 +70,9 @@ static inline double fabs(double x)
 }
 #endif
 
+typedef float float_t;
+typedef double double_t;
+
 #define INFINITY (simfoundry_float_of_bits(0x7f800000u))
 #define NAN (simfoundry_float_of_bits(0x7fc00000u))
 #define HUGE_VALF INFINITY
@@ -77,7 +81,13 @@ static inline double fabs(double x)
 #define M_E 2.7182818284590452
 #define M_LOG2E 1.4426950408889634
 #define M_LN2 0.69314718055994531
+#define M_LN10 2.3025850929940457
+#define M_LOG10E 0.43429448190325183
 #define M_PI 3.1415926535897932
+#define M_PI_2 1.5707963267948966
+#define M_PI_4 0.78539816339744831
+#define M_1_PI 0.31830988618379067
+#define M_2_PI 0.63661977236758134
 #define M_SQRT2 1.4142135623730950
 
 /* ---- comparison and rounding ---------------------------------------------------------------------- */
@@ -458,4 +468,359 @@ static inline double pow(double x, double y)
     return x == 1.0 || y == 0.0 ? 1.0 : result;
 }
 
+/* ---- angles, in double ------------------------------------------------------------------------------ */
+
+/* The whole number of quarter turns nearest to x. Adding 1.5 * 2^52 rounds to an integer, which then stands in
+   the lowest bits. */
+static inline double simfoundry_shifted_turns(double x)
+{
+    return x * 0.6366197723675814 + 6755399441055744.0;
+}
+
+/* x - n pi/2 for the n that shifted holds, without rest: what it lacks. Pi/2 stands in three parts, the upper
+   two of 33 bits, so that their products with an n below 2^20 are exact. */
+static inline double simfoundry_turn_rest(double x, double shifted, int lacking)
+{
+    double n = shifted - 6755399441055744.0;
+    double above = x - n * 1.5707963267341256;
+    double middle = n * 6.077100506303966e-11;
+    double first = above - middle;
+    double second = ((above - first) - middle) - n * 2.0222662487959506e-21;
+    double rest = first + second;
+    return lacking ? (first - rest) + second : rest;
+}
+
+/* sin (r + e) with |r| <= pi/4 and a small e. */
+static inline double simfoundry_sine(double r, double e)
+{
+    double z = r * r;
+    double p = 1.5894661532498525e-10;
+    p = p * z + -2.5050733749506415e-08;
+    p = p * z + 2.7557313646849977e-06;
+    p = p * z + -0.00019841269830131065;
+    p = p * z + 0.008333333333323648;
+    p = p * z + -0.1666666666666664;
+    return r + (r * z * p + (e - 0.5 * z * e));
+}
+
+static inline double simfoundry_cosine(double r, double e)
+{
+    double z = r * r;
+    double half = 0.5 * z;
+    double upper = 1.0 - half;
+    double p = -1.136795119159347e-11;
+    p = p * z + 2.0875897224653335e-09;
+    p = p * z + -2.755731573548293e-07;
+    p = p * z + 2.4801587294619666e-05;
+    p = p * z + -0.001388888888888283;
+    p = p * z + 0.04166666666666665;
+    return upper + (((1.0 - upper) - half) + (z * z * p - r * e));
+}
+
+/* sin (x + quarters pi/2). Beyond 2^20 the error grows with x; infinities give no number. */
+static inline double simfoundry_turned(double x, unsigned int quarters)
+{
+    double limited = fmin(fmax(x, -1073741824.0), 1073741824.0);
+    double shifted = simfoundry_shifted_turns(limited);
+    unsigned int quadrant = (unsigned int)simfoundry_bits_of_double(shifted) + quarters;
+    double r = simfoundry_turn_rest(limited, shifted, 0);
+    double e = simfoundry_turn_rest(limited, shifted, 1);
+    double y = quadrant & 1u ? simfoundry_cosine(r, e) : simfoundry_sine(r, e);
+    y = quadrant & 2u ? -y : y;
+    return fabs(x) < HUGE_VAL ? y : x - x;
+}
+
+static inline double sin(double x)
+{
+    return x == 0.0 ? x : simfoundry_turned(x, 0u);
+}
+
+static inline double cos(double x)
+{
+    return simfoundry_turned(x, 1u);
+}
+
+static inline double tan(double x)
+{
+    double limited = fmin(fmax(x, -1073741824.0), 1073741824.0);
+    double shifted = simfoundry_shifted_turns(limited);
+    int odd = (int)(simfoundry_bits_of_double(shifted) & 1ull);
+    double r = simfoundry_turn_rest(limited, shifted, 0);
+    double e = simfoundry_turn_rest(limited, shifted, 1);
+    double sine = simfoundry_sine(r, e);
+    double cosine = simfoundry_cosine(r, e);
+    double y = (odd ? -cosine : sine) / (odd ? sine : cosine);
+    y = x == 0.0 ? x : y;
+    return fabs(x) < HUGE_VAL ? y : x - x;
+}
+
+/* atan m for m >= 0: m itself, (m - 1) / (m + 1) or -1 / m lies between -tan (pi/8) and tan (pi/8), where an
+   odd polynomial holds. */
+static inline double simfoundry_arctangent(double m)
+{
+    int steep = m > 2.414213562373095;
+    int middle = m > 0.41421356237309503;
+    double above = steep ? -1.0 : middle ? m - 1.0 : m;
+    double below = steep ? m : middle ? m + 1.0 : 1.0;
+    double t = above / below;
+    double z = t * t;
+    double p = -0.017821693501881935;
+    p = p * z + 0.03800885207806699;
+    p = p * z + -0.05038153910522441;
+    p = p * z + 0.058479083979978745;
+    p = p * z + -0.0666315164265157;
+    p = p * z + 0.07692069139367677;
+    p = p * z + -0.09090898579963656;
+    p = p * z + 0.11111110825537211;
+    p = p * z + -0.1428571428136596;
+    p = p * z + 0.19999999999969167;
+    p = p * z + -0.3333333333333327;
+    p = t * z * p + (steep ? 6.123233995736766e-17 : middle ? 3.061616997868383e-17 : 0.0);
+    return (steep ? 1.5707963267948966 : middle ? 0.7853981633974483 : 0.0) + (t + p);
+}
+
+static inline double simfoundry_with_sign_of(double magnitude, double x)
+{
+    return simfoundry_bits_of_double(x) >> 63 ? -magnitude : magnitude;
+}
+
+static inline double atan(double x)
+{
+    return x != x ? x : simfoundry_with_sign_of(simfoundry_arctangent(fabs(x)), x);
+}
+
+static inline double simfoundry_angle(double y, double x)
+{
+    double up = fabs(y);
+    double along = fabs(x);
+    double slope = up / along;
+    double angle = simfoundry_arctangent(up == along ? (up == 0.0 ? 0.0 : 1.0) : slope);
+    angle = simfoundry_bits_of_double(x) >> 63 ? 3.141592653589793 - (angle - 1.2246467991473532e-16) : angle;
+    return x != x || y != y ? x + y : simfoundry_with_sign_of(angle, y);
+}
+
+static inline double atan2(double y, double x)
+{
+    return simfoundry_angle(y, x);
+}
+
+/* ---- angles, in float: double inside, with shorter polynomials ----------------------------------------- */
+
+static inline float simfoundry_turned_float(float x, unsigned int quarters)
+{
+    double limited = fmin(fmax((double)x, -1073741824.0), 1073741824.0);
+    double shifted = simfoundry_shifted_turns(limited);
+    double n = shifted - 6755399441055744.0;
+    unsigned int quadrant = (unsigned int)simfoundry_bits_of_double(shifted) + quarters;
+    double r = (limited - n * 1.5707963267341256) - n * 6.077100506506192e-11;
+    double z = r * r;
+    double p = 2.7173303979664784e-06;
+    double q = -2.7237008271265284e-07;
+    double y;
+    p = p * z + -0.00019839259553364652;
+    p = p * z + 0.008333329323111724;
+    p = p * z + -0.16666666644175293;
+    q = q * z + 2.4799909999567292e-05;
+    q = q * z + -0.0013888885542482007;
+    q = q * z + 0.04166666664789734;
+    y = quadrant & 1u ? (1.0 - 0.5 * z) + z * z * q : r + r * z * p;
+    y = quadrant & 2u ? -y : y;
+    return fabsf(x) < INFINITY ? (float)y : x - x;
+}
+
+static inline float sinf(float x)
+{
+    return x == 0.0f ? x : simfoundry_turned_float(x, 0u);
+}
+
+static inline float cosf(float x)
+{
+    return simfoundry_turned_float(x, 1u);
+}
+
+static inline float tanf(float x)
+{
+    double wide = (double)x;
+    double sine = simfoundry_turned(wide, 0u);
+    double cosine = simfoundry_turned(wide, 1u);
+    return x == 0.0f ? x : (float)(sine / cosine);
+}
+
+static inline float atanf(float x)
+{
+    return x != x ? x : (float)simfoundry_with_sign_of(simfoundry_arctangent(fabs((double)x)), (double)x);
+}
+
+static inline float atan2f(float y, float x)
+{
+    return (float)simfoundry_angle((double)y, (double)x);
+}
+
+static inline double copysign(double magnitude, double x)
+{
+    return simfoundry_with_sign_of(fabs(magnitude), x);
+}
+
+static inline float copysignf(float magnitude, float x)
+{
+    unsigned int bits = simfoundry_bits_of_float(magnitude) & 0x7fffffffu;
+    return simfoundry_float_of_bits(bits | (simfoundry_bits_of_float(x) & 0x80000000u));
+}
+
+static inline double trunc(double x)
+{
+    return x < 0.0 ? ceil(x) : floor(x);
+}
+
+static inline float truncf(float x)
+{
+    return x < 0.0f ? ceilf(x) : floorf(x);
+}
+
+/* Half away from zero. */
+static inline double round(double x)
+{
+    double whole = trunc(x);
+    return fabs(x - whole) >= 0.5 ? whole + copysign(1.0, x) : whole;
+}
+
+static inline float roundf(float x)
+{
+    float whole = truncf(x);
+    return fabsf(x - whole) >= 0.5f ? whole + copysignf(1.0f, x) : whole;
+}
+
+/* ---- composed of the others ----------------------------------------------------------------------------- */
+
+static inline double asin(double x)
+{
+    return x == 0.0 ? x : simfoundry_angle(x, sqrt((1.0 - x) * (1.0 + x)));
+}
+
+static inline double acos(double x)
+{
+    return 2.0 * simfoundry_angle(sqrt(1.0 - x), sqrt(1.0 + x));
+}
+
+static inline float asinf(float x)
+{
+    return (float)asin((double)x);
+}
+
+static inline float acosf(float x)
+{
+    return (float)acos((double)x);
+}
+
+static inline double log10(double x)
+{
+    return log(x) * 0.43429448190325183;
+}
+
+static inline double log2(double x)
+{
+    return log(x) * 1.4426950408889634;
+}
+
+static inline float log10f(float x)
+{
+    return (float)log10((double)x);
+}
+
+static inline float log2f(float x)
+{
+    return (float)log2((double)x);
+}
+
+static inline double cosh(double x)
+{
+    double y = exp(0.5 * fabs(x));
+    return 0.5 * y * y + 0.5 / y / y;
+}
+
+/* An odd series near 0, where the difference would cancel. */
+static inline double sinh(double x)
+{
+    double z = x * x;
+    double y = exp(0.5 * fabs(x));
+    double large = 0.5 * y * y - 0.5 / y / y;
+    double p = 1.605904383682161e-10;
+    p = p * z + 2.505210838544172e-08;
+    p = p * z + 2.755731922398589e-06;
+    p = p * z + 0.0001984126984126984;
+    p = p * z + 0.008333333333333333;
+    p = p * z + 0.16666666666666666;
+    return fabs(x) > 0.5 ? (x < 0.0 ? -large : large) : x + x * z * p;
+}
+
+/* The larger one times the root of one plus the square of the ratio. */
+static inline double hypot(double x, double y)
+{
+    double a = fabs(x);
+    double b = fabs(y);
+    double large = a > b ? a : b;
+    double ratio = (a > b ? b : a) / (large == 0.0 ? 1.0 : large);
+    double length = large * sqrt(1.0 + ratio * ratio);
+    return a == HUGE_VAL || b == HUGE_VAL ? HUGE_VAL : x != x || y != y ? x + y : length;
+}
+
+/* The exact rest of x / y with the sign of x, by a subtraction per bit of the quotient. */
+static inline double fmod(double x, double y)
+{
+    double rest = fabs(x);
+    double divisor = fabs(y);
+    if (!(rest < HUGE_VAL) || divisor == 0.0 || y != y) {
+        return (x * y) / (x * y);
+    }
+    while (rest >= divisor) {
+        double step = divisor;
+        double half = 0.5 * rest;
+        while (step <= half) {
+            step = step + step;
+        }
+        rest = rest - step;
+    }
+    return simfoundry_with_sign_of(rest, x);
+}
+
+static inline float fmodf(float x, float y)
+{
+    return (float)fmod((double)x, (double)y);
+}
+
+/* ---- kinds of numbers ----------------------------------------------------------------------------------- */
+
+static inline int simfoundry_is_nan(double x)
+{
+    return x != x;
+}
+
+static inline int simfoundry_is_infinite(double x)
+{
+    return fabs(x) == HUGE_VAL;
+}
+
+static inline int simfoundry_is_finite(double x)
+{
+    return fabs(x) < HUGE_VAL;
+}
+
+static inline int simfoundry_sign_bit(double x)
+{
+    return (int)(simfoundry_bits_of_double(x) >> 63);
+}
+
+#ifndef SIMFOUNDRY_OWN_signbit
+#define signbit(x) simfoundry_sign_bit(x)
+#endif
+#ifndef SIMFOUNDRY_OWN_isnan
+#define isnan(x) simfoundry_is_nan(x)
+#endif
+#ifndef SIMFOUNDRY_OWN_isinf
+#define isinf(x) simfoundry_is_infinite(x)
+#endif
+#ifndef SIMFOUNDRY_OWN_isfinite
+#define isfinite(x) simfoundry_is_finite(x)
+#endif
+#include <simfoundry/own_end.h>
 #endif

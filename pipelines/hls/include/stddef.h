@@ -4,4 +4,7 @@
 typedef unsigned long size_t;
 typedef long ptrdiff_t;
 #define NULL ((void *)0)
+#ifndef SIMFOUNDRY_HLS /* the front end knows it */
+#define offsetof(type, member) __builtin_offsetof(type, member)
+#endif
 #endif

@@ -2,6 +2,7 @@
 #ifndef SIMFOUNDRY_STDLIB_H
 #define SIMFOUNDRY_STDLIB_H
 #include <stddef.h>
+#include <simfoundry/own.h>
 #define EXIT_SUCCESS 0
 #define EXIT_FAILURE 1
 #define RAND_MAX 2147483647
@@ -38,4 +39,5 @@ static inline long long llabs(long long x)
 {
     return x < 0 ? -x : x;
 }
+#include <simfoundry/own_end.h>
 #endif

@@ -16,12 +16,14 @@ from pipelines.hls.reading.values import UPDATES
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FunctionFacts:
-    """Labelled loops in source order, assigned names, names whose address is taken, uses per name."""
+    """Labelled loops in source order, assigned names, names whose address is taken, uses per name, labels of
+    `goto`s."""
 
     loops: tuple[tuple[c_ast.Node, str | None], ...]
     changed: frozenset[str]
     exposed: frozenset[str]
     uses: Mapping[str, int]
+    targets: frozenset[str]
 
 
 def facts_of(definition: c_ast.FuncDef) -> FunctionFacts:
@@ -48,7 +50,11 @@ def facts_of(definition: c_ast.FuncDef) -> FunctionFacts:
             case _:
                 pass
     return FunctionFacts(
-        loops=tuple(loops), changed=frozenset(changed), exposed=frozenset(exposed), uses=uses
+        loops=tuple(loops),
+        changed=frozenset(changed),
+        exposed=frozenset(exposed),
+        uses=uses,
+        targets=jump_targets(definition.body),
     )
 
 
@@ -81,6 +87,20 @@ def labelled_loop(node: c_ast.Label) -> c_ast.Node | None:
     if len(others) == 1 and isinstance(others[0], c_ast.For | c_ast.While | c_ast.DoWhile):
         return others[0]
     return None
+
+
+def jump_targets(node: c_ast.Node) -> frozenset[str]:
+    """Labels that the `goto`s of a function name."""
+    return frozenset(str(n.name) for n in _nodes(node) if isinstance(n, c_ast.Goto))
+
+
+def labels_of(node: c_ast.Node) -> tuple[str, ...]:
+    """The labels directly before a statement, outermost first."""
+    names: list[str] = []
+    while isinstance(node, c_ast.Label):
+        names.append(str(node.name))
+        node = node.stmt
+    return tuple(names)
 
 
 MAXIMUM_JOINED_DEPTH = 40

@@ -10,8 +10,20 @@ from pycparser import c_ast
 
 from pipelines.hls import ir
 from pipelines.hls.arithmetic import make_binary, make_bit_cast, make_cast, make_unary
+from pipelines.hls.errors import HlsError
+from pipelines.hls.preprocess import library_definitions
 from pipelines.hls.reading.bodies import FunctionFacts, block_items, facts_of, make_block
-from pipelines.hls.reading.ctypes import SIZE, ArrayOf, CType, Pointer, Scalar, Struct, layout_of, spelled
+from pipelines.hls.reading.ctypes import (
+    SIZE,
+    ArrayOf,
+    CType,
+    Pointer,
+    Scalar,
+    Struct,
+    layout_of,
+    member_offset,
+    spelled,
+)
 from pipelines.hls.reading.effects import MAXIMUM_COPIED_STATEMENTS, Effects
 from pipelines.hls.reading.expressions import Expressions
 from pipelines.hls.reading.initialisers import Filler
@@ -53,8 +65,15 @@ class MemoryCalls:
     ) -> None:
         byte = value.value & 0xFF if isinstance(value, ir.Constant) and not value.type.floating else None
         if byte != 0 and not (isinstance(target.kind, Scalar) and target.kind.type.width_bits == 8):
-            rule = "memset must set to 0 or have elements of one byte (write a loop)"
-            raise self.session.refuse(node, rule, f"elements of type {spelled(target.kind)}")
+            bits = target.kind.type.width_bits if isinstance(target.kind, Scalar) else 0
+            words = self.expressions.places.in_bytes(target, unsigned(bits)) if bits else None
+            if words is None:
+                rule = "memset must set to 0 or have elements of numbers (write a loop)"
+                raise self.session.refuse(node, rule, f"elements of type {spelled(target.kind)}")
+            kind = unsigned(bits).type
+            ones = ir.Constant(value=sum(1 << n for n in range(0, bits, 8)), type=kind)
+            value = make_binary("mul", make_cast(make_cast(value, unsigned(8).type), kind), ones)
+            target = words
         target, count = self._elements(target, target.kind, size_bytes, node)
 
         def each(index: ir.Expression) -> None:
@@ -73,6 +92,10 @@ class MemoryCalls:
             rule = "memmove must copy between different arrays (write a loop)"
             raise self.session.refuse(node, rule, "one array")
         if not _same_layout(target.kind, source.kind):
+            both = self._as_words(target, source)
+            if both is not None:
+                target, source = both
+        if not _same_layout(target.kind, source.kind):
             rule = f"{name} must copy elements of one layout (write a loop with casts)"
             got = f"{spelled(source.kind)} to {spelled(target.kind)}"
             raise self.session.refuse(node, rule, got)
@@ -83,6 +106,20 @@ class MemoryCalls:
             self._copy_part(self._at(into, index, node), self._at(from_, index, node), node)
 
         self._repeat(name, count, each, node)
+
+    def _as_words(self, target: Address, source: Address) -> tuple[Address, Address] | None:
+        """Pointers to numbers of two widths as pointers to words of the wider, of bytes when one was cast.
+
+        Returns: None for other elements.
+        """
+        widths = [_width_bits(pointer.kind) for pointer in (target, source)]
+        if None in widths:
+            return None
+        cast = target.bytewise or source.bytewise
+        kind = unsigned(8 if cast else max(bits for bits in widths if bits is not None))
+        places = self.expressions.places
+        into, from_ = places.in_bytes(target, kind), places.in_bytes(source, kind)
+        return None if into is None or from_ is None else (into, from_)
 
     def _copy_part(self, target: Place, source: Place, node: c_ast.Node) -> None:
         if isinstance(target.kind, Scalar) and isinstance(source.kind, Scalar):
@@ -140,6 +177,18 @@ class MemoryCalls:
         self.session.emit(loop, node)
 
 
+def unsigned(width_bits: int) -> Scalar:
+    """The unsigned type of a width."""
+    return Scalar(type=ScalarType(width_bits=width_bits, signed=False))
+
+
+def _width_bits(kind: CType) -> int | None:
+    """Width of a number, or of an array's numbers."""
+    while isinstance(kind, ArrayOf):
+        kind = kind.element
+    return kind.type.width_bits if isinstance(kind, Scalar) else None
+
+
 def _same_layout(first: CType, second: CType) -> bool:
     """Whether elements of two types can be copied one by one: equal types or numbers of equal width."""
     match first, second:
@@ -157,7 +206,7 @@ MAXIMUM_CALL_DEPTH = 64
 
 _UNARY: dict[str, tuple[str, ScalarType]] = {
     f"{prefix}{name}": meaning
-    for prefix in ("", "__builtin_")
+    for prefix in ("", "__builtin_", "simfoundry_")
     for name, meaning in (
         ("sqrt", ("sqrt", DOUBLE)),
         ("sqrtf", ("sqrt", FLOAT)),
@@ -173,10 +222,17 @@ _BIT_CASTS: dict[str, tuple[ScalarType, ScalarType]] = {
     "simfoundry_double_of_bits": (UINT64, DOUBLE),
 }
 
+_BUILTIN = "__builtin_"
+_NEVER_REACHED = ("abort", "__builtin_abort", "__builtin_trap", "__builtin_unreachable")
+"""Calls that no run reaches: native C that does fails the design."""
+
+_OPERATORS = frozenset((*_UNARY, *_BIT_CASTS, "__builtin_expect"))
+"""Functions that are operators of the hardware."""
+
 _REFUSED = (
     (("malloc", "calloc", "realloc", "free"), "dynamic allocation (write an array of constant size)"),
     (("printf", "fprintf", "puts", "putchar"), "output (write to an array argument)"),
-    (("exit", "abort"), "the end of the program (write return)"),
+    (("exit",), "the end of the program (write return)"),
     (("rand", "srand"), "random numbers (write an array argument)"),
     (("asm", "__asm__", "__asm"), "inline assembly (write C)"),
 )
@@ -200,15 +256,52 @@ class Calls:
 
     def is_operator(self, name: str) -> bool:
         """Whether a call of that name is an operator, or a function of one formula without side effects."""
-        definition = self.expressions.types.file_scope.functions.get(name)
+        definition = self._definition(name)
         if definition is None:
-            return name in _UNARY or name in _BIT_CASTS or name == "__builtin_expect"
+            return name in _OPERATORS
         if name not in self._formulas:
             self._formulas[name] = False
             items = block_items(definition.body)
             if len(items) == 1 and isinstance(items[0], c_ast.Return) and items[0].expr is not None:
                 self._formulas[name] = not self.expressions.has_effects(items[0].expr)
         return self._formulas[name]
+
+    def _definition(self, name: str) -> c_ast.FuncDef | None:
+        """The function of a name: the file's own, else the library's; None for an operator."""
+        own = self.expressions.types.file_scope.functions.get(name)
+        if own is not None or name in _OPERATORS or name.removeprefix(_BUILTIN) in MEMORY_CALLS:
+            return own
+        if name in _NEVER_REACHED or any(name in names for names, _ in _REFUSED):
+            return None
+        library = library_definitions()
+        return library.get(name) or library.get(name.removeprefix(_BUILTIN))
+
+    def _undefined(self, name: str, node: c_ast.Node) -> HlsError:
+        rule = "a called function must be defined in the file"
+        for names, got in _REFUSED:
+            if name in names:
+                return self.session.refuse(node, rule, got)
+        public = (n for n in library_definitions() if not n.startswith(("simfoundry_", "__")))
+        known = ", ".join(sorted({*public, *MEMORY_CALLS, *(n for n in _UNARY if n.isalpha())}))
+        return self.session.refuse(node, f"{rule}, or be one of {known}", f"a call of {name}")
+
+    def _offset(self, arguments: list[c_ast.Node], node: c_ast.Node) -> ir.Expression:
+        """`offsetof`: bytes from the start of a structure to a member."""
+        kind = self.expressions.types.read(arguments[0], node)
+        names: list[str] = []
+        member = arguments[1]
+        while isinstance(member, c_ast.StructRef):
+            names.insert(0, str(member.field.name))
+            member = member.name
+        if not isinstance(member, c_ast.ID):
+            raise self.session.refuse(node, "offsetof must name a member", "another expression")
+        offset = 0
+        for name in (str(member.name), *names):
+            if not isinstance(kind, Struct) or name not in kind.members:
+                raise self.session.refuse(node, "offsetof must name a member", repr(name))
+            offset += member_offset(kind, name)
+            kind = kind.members[name]
+        return ir.Constant(value=offset, type=SIZE)
 
     def facts(self, definition: c_ast.FuncDef) -> FunctionFacts:
         """Facts of a function, cached."""
@@ -224,16 +317,21 @@ class Calls:
         if name is None or self.session.find(name) is not None:
             rule = "a function must be called by its name (write a switch over the functions)"
             raise self.session.refuse(node, rule, "a call through a pointer")
-        definition = self.expressions.types.file_scope.functions.get(name)
+        definition = self._definition(name)
         if definition is None and self.is_operator(name):
             return self._operator(name, arguments, node)
-        if definition is None and name in MEMORY_CALLS:
-            return self.memory.call(name, arguments, node)
+        if definition is None and name.removeprefix(_BUILTIN) in MEMORY_CALLS:
+            return self.memory.call(name.removeprefix(_BUILTIN), arguments, node)
+        if definition is None and name == "offsetof":
+            return self._offset(arguments, node)
+        if definition is None and name in _NEVER_REACHED:
+            return None
         if definition is None:
-            got = next((got for names, got in _REFUSED if name in names), f"a call of {name}")
-            raise self.session.refuse(node, "a called function must be defined in the file", got)
+            raise self._undefined(name, node)
         if any(frame.name == name for frame in self.session.frames):
-            rule = "a function must not call itself (write a loop and an array as its stack)"
+            rule = (
+                "a function must call itself only as its last step (write a loop and an array as its stack)"
+            )
             raise self.session.refuse(node, rule, f"recursion in {name}")
         if len(self.session.frames) > MAXIMUM_CALL_DEPTH:
             raise self.session.refuse(node, f"calls must nest at most {MAXIMUM_CALL_DEPTH} deep", "more")
@@ -264,7 +362,7 @@ class Calls:
         values = self.expressions.sequence(*readers)
         self.session.count(node)
         line = self.session.line_of(node)
-        frame = self._frame(definition, line)
+        frame = self._frame(definition, node)
         with self.session.collect() as body:
             self.session.frames.append(frame)
             try:
@@ -282,7 +380,7 @@ class Calls:
             return result
         return None if frame.result is None else self.expressions.value_at(frame.result, node)
 
-    def _frame(self, definition: c_ast.FuncDef, line: int) -> Frame:
+    def _frame(self, definition: c_ast.FuncDef, node: c_ast.FuncCall) -> Frame:
         name = str(definition.decl.name)
         facts = self.facts(definition)
         return Frame(
@@ -296,7 +394,9 @@ class Calls:
                 id(loop): self.session.unique_loop(f"{name}_{label or f'L{number}'}")
                 for number, (loop, label) in enumerate(facts.loops)
             },
-            call_line=line,
+            call_line=self.session.line_of(node),
+            call=node,
+            targets=facts.targets,
         )
 
     def _result_object(self, definition: c_ast.FuncDef, name: str) -> Place | None:
@@ -341,22 +441,31 @@ class Calls:
 
 
 def parameters_of(session: Session, definition: c_ast.FuncDef) -> list[c_ast.Decl]:
-    """The declared parameters of a function.
+    """The declared parameters of a function; those of the old style have their types after the list.
 
-    Raises: HlsError: a variable number of parameters, one without a name, or an old-style declaration.
+    Raises: HlsError: a variable number of parameters, or one without a name.
     """
     listed = definition.decl.type.args
+    typed = {d.name: d for d in definition.param_decls or ()}
     parameters: list[c_ast.Decl] = []
     for node in listed.params if listed is not None else ():
         if isinstance(node, c_ast.Typename) and getattr(node.type.type, "names", None) == ["void"]:
             continue
         if isinstance(node, c_ast.EllipsisParam):
             raise session.refuse(definition.decl, "a function must have fixed parameters", "...")
+        if isinstance(node, c_ast.ID):
+            parameters.append(typed.get(node.name) or _integer_parameter(node))
+            continue
         if not isinstance(node, c_ast.Decl) or node.name is None:
-            got = "one without" if not isinstance(node, c_ast.ID) else "a declaration in the old style"
-            raise session.refuse(definition.decl, "a parameter must have a name and a type", got)
+            raise session.refuse(definition.decl, "a parameter must have a name and a type", "one without")
         parameters.append(node)
     return parameters
+
+
+def _integer_parameter(node: c_ast.ID) -> c_ast.Decl:
+    """A parameter of the old style without a declaration: an int."""
+    kind = c_ast.TypeDecl(node.name, [], None, c_ast.IdentifierType(["int"], node.coord), node.coord)
+    return c_ast.Decl(node.name, [], [], [], [], kind, None, None, node.coord)
 
 
 def parameter_type(expressions: Expressions, parameter: c_ast.Decl) -> CType:

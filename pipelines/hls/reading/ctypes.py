@@ -51,6 +51,10 @@ class ArrayOf:
     size: int | None
 
 
+UNNAMED = "simfoundry_unnamed_"
+"""Begins the name of a member without one; its members are found through it."""
+
+
 @dataclass(slots=True, kw_only=True, eq=False)
 class Struct:
     """A structure: each declaration makes another type.
@@ -58,9 +62,11 @@ class Struct:
     Attributes:
         members: by name, in order; empty until the structure is defined.
         layout: None until the structure is defined.
+        union: the members lie over each other.
     """
 
     tag: str
+    union: bool = False
     members: dict[str, CType] = field(default_factory=dict[str, "CType"])
     layout: Layout | None = None
 
@@ -147,6 +153,44 @@ def layout_of(kind: CType) -> Layout | None:
             return None
 
 
+def union_layout(members: Iterable[Layout]) -> Layout:
+    """The layout of a union: an array of the narrowest numbers of its members."""
+    layouts = list(members)
+    alignment = max((m.alignment for m in layouts), default=1)
+    size = -(-max((m.size for m in layouts), default=0) // alignment) * alignment
+    types = [t for m in layouts for t in m.number_types]
+    width_bits = min((t.width_bits for t in types), default=8)
+    return Layout(
+        size=size,
+        alignment=alignment,
+        parts=1,
+        numbers=8 * size // width_bits,
+        number_types=frozenset((ScalarType(width_bits=width_bits, signed=False),)),
+    )
+
+
+def has_union(kind: CType) -> bool:
+    """Whether a type is or holds a union."""
+    match kind:
+        case ArrayOf():
+            return has_union(kind.element)
+        case Struct():
+            return kind.union or any(has_union(member) for member in kind.members.values())
+        case _:
+            return False
+
+
+def leading_member(kind: Struct) -> str:
+    """The member of a union that stands for all its bytes: one of the largest, a structure only for want of
+    others."""
+
+    def rank(name: str) -> tuple[int, bool]:
+        layout = layout_of(kind.members[name])
+        return (0 if layout is None else layout.size, not isinstance(kind.members[name], Struct))
+
+    return max(kind.members, key=rank)
+
+
 def structure_layout(members: Iterable[Layout]) -> Layout:
     """The layout of a structure from those of its members."""
     size, alignment, parts, numbers = 0, 1, 0, 0
@@ -166,6 +210,19 @@ def structure_layout(members: Iterable[Layout]) -> Layout:
     )
 
 
+def member_offset(kind: Struct, name: str) -> int:
+    """Bytes from the start of a structure to a member."""
+    offset = 0
+    for member, own in kind.members.items():
+        layout = layout_of(own)
+        assert layout is not None
+        offset = -(-offset // layout.alignment) * layout.alignment
+        if member == name:
+            break
+        offset += layout.size
+    return 0 if kind.union else offset
+
+
 def spelled(kind: CType) -> str:
     """The name of a type in messages."""
     match kind:
@@ -178,7 +235,7 @@ def spelled(kind: CType) -> str:
         case ArrayOf():
             return f"{spelled(kind.element)}[{'' if kind.size is None else kind.size}]"
         case Struct():
-            return f"struct {kind.tag}"
+            return f"{'union' if kind.union else 'struct'} {kind.tag}"
 
 
 _INTEGER = re.compile(r"(0[xX][0-9a-fA-F]+|0[bB][01]+|0[0-7]*|[1-9]\d*)([uUlL]*)$")

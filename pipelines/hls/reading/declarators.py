@@ -10,6 +10,7 @@ from pycparser import c_ast
 
 from pipelines.hls import ir
 from pipelines.hls.reading.ctypes import (
+    UNNAMED,
     ArrayOf,
     CType,
     Layout,
@@ -20,7 +21,9 @@ from pipelines.hls.reading.ctypes import (
     specified_type,
     spelled,
     structure_layout,
+    union_layout,
 )
+from pipelines.hls.reading.recursion import without_tail_calls
 from pipelines.hls.reading.session import Frame, Session, TypeName, Value
 from pipelines.interface import INT32, UINT32
 
@@ -46,7 +49,7 @@ def file_scope_of(tree: c_ast.FileAST) -> FileScope:
     for node in tree.ext:
         match node:
             case c_ast.FuncDef():
-                scope.functions[node.decl.name] = node
+                scope.functions[node.decl.name] = without_tail_calls(node)
                 _collect_tags(node.decl, scope)
             case c_ast.Typedef():
                 scope.typedefs[node.name] = node
@@ -131,7 +134,7 @@ class Declarators:
             case c_ast.ArrayDecl():
                 element = self.read(node.type, owner)
                 return ArrayOf(element=element, size=self._size(node, owner))
-            case c_ast.Struct():
+            case c_ast.Struct() | c_ast.Union():
                 return self._struct(node, owner)
             case c_ast.Enum():
                 return self._enum(node, owner)[0]
@@ -176,41 +179,41 @@ class Declarators:
 
     # ---- structures and enumerations --------------------------------------------------------------
 
-    def _struct(self, node: c_ast.Struct, owner: c_ast.Node) -> Struct:
+    def _struct(self, node: c_ast.Struct | c_ast.Union, owner: c_ast.Node) -> Struct:
         if id(node) in self._structs:
             return self._structs[id(node)]
         if node.decls is None:
             return self._tagged_struct(node, owner)
-        structure = Struct(tag=node.name or "(unnamed)")
+        structure = Struct(tag=node.name or "(unnamed)", union=isinstance(node, c_ast.Union))
         self._structs[id(node)] = structure
         if node.name and self.session.frames:
             self.session.frame.tags[-1][node.name] = structure
         members = list(self._members(node))
-        layout = structure_layout(layout for _, _, layout in members)
+        join = union_layout if structure.union else structure_layout
+        layout = join(layout for _, _, layout in members)
         if layout.parts > MAXIMUM_PARTS:
             rule = f"a structure must have at most {MAXIMUM_PARTS} members, those of its members included"
             raise self.session.refuse(owner, rule, str(layout.parts))
         structure.members, structure.layout = {name: kind for name, kind, _ in members}, layout
         return structure
 
-    def _tagged_struct(self, node: c_ast.Struct, owner: c_ast.Node) -> Struct:
+    def _tagged_struct(self, node: c_ast.Struct | c_ast.Union, owner: c_ast.Node) -> Struct:
         for tags in reversed(self.session.frame.tags) if self.session.frames else ():
             known = tags.get(node.name)
             if isinstance(known, Struct):
                 return known
         defined = self.file_scope.tags.get(node.name)
-        if isinstance(defined, c_ast.Union):
-            raise self.session.refuse(owner, "a type must be " + _ACCEPTED, "a union")
-        if defined is None or not isinstance(defined, c_ast.Struct):
+        if not isinstance(defined, c_ast.Struct | c_ast.Union):
             return self._structs.setdefault(id(node), Struct(tag=node.name or ""))
         with self.at_file_scope():
             return self._struct(defined, owner)
 
-    def _members(self, node: c_ast.Struct) -> Iterator[tuple[str, CType, Layout]]:
-        for decl in node.decls:
-            if isinstance(decl, c_ast.Pragma):
+    def _members(self, node: c_ast.Struct | c_ast.Union) -> Iterator[tuple[str, CType, Layout]]:
+        for number, decl in enumerate(node.decls):
+            if isinstance(decl, c_ast.Pragma | c_ast.StaticAssert):
                 continue
-            if not isinstance(decl, c_ast.Decl) or decl.name is None:
+            unnamed = isinstance(decl, c_ast.Decl) and isinstance(decl.type, c_ast.Struct | c_ast.Union)
+            if not isinstance(decl, c_ast.Decl) or (decl.name is None and not unnamed):
                 raise self.session.refuse(node, "a member must have a name", type(decl).__name__)
             if decl.bitsize is not None:
                 rule = "a member must have a type of its own (write uint8_t and masks)"
@@ -221,7 +224,7 @@ class Declarators:
             layout = layout_of(kind)
             if layout is None:
                 raise self.session.refuse(decl, "a member must have a complete type", spelled(kind))
-            yield decl.name, kind, layout
+            yield decl.name or f"{UNNAMED}{number}", kind, layout
 
     def _enum(self, node: c_ast.Enum, owner: c_ast.Node) -> tuple[Scalar, list[ir.Constant]]:
         if node.values is None:
@@ -279,7 +282,6 @@ class Declarators:
 _ACCEPTED = "an integer of 8 to 64 bits, float, double, an enum, or a structure or array of them"
 
 _TYPE_NAMES = {
-    "Union": "a union (write a struct, or the functions of math.h that give a number's bits)",
     "FuncDecl": "a function",
     "TypeOf": "typeof",
     "BitIntType": "_BitInt",

@@ -9,7 +9,7 @@ from pycparser import c_ast
 
 from pipelines.hls import ir
 from pipelines.hls.arithmetic import make_cast, make_select, negated
-from pipelines.hls.reading.ctypes import ArrayOf, Pointer, Scalar, Struct, spelled
+from pipelines.hls.reading.ctypes import ArrayOf, Pointer, Scalar, Struct, leading_member, spelled
 from pipelines.hls.reading.expressions import Expressions
 from pipelines.hls.reading.places import same_object
 from pipelines.hls.reading.session import Address, Cell, Place, PointerSlot, Session
@@ -150,6 +150,9 @@ class Effects:
         """Assign a structure, an array inside one, or a scalar, member by member."""
         e = self.expressions
         match target.kind:
+            case Struct() if target.kind.union:
+                name = leading_member(target.kind)
+                self.copy(e.places.member(target, name, node), e.places.member(source, name, node), node)
             case Struct():
                 for name in target.kind.members:
                     self.copy(e.places.member(target, name, node), e.places.member(source, name, node), node)

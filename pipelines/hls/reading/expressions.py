@@ -139,6 +139,8 @@ class Expressions:
                 for part in node.exprs[:-1]:
                     self.discard(part)
                 return self.read(node.exprs[-1])
+            case c_ast.Compound():
+                return self.hooks.block_value(node)
             case _:
                 got = _EXPRESSION_NAMES.get(type(node).__name__, type(node).__name__)
                 raise self.session.refuse(node, "an expression must be made of C11 operators", got)
@@ -181,6 +183,10 @@ class Expressions:
             raise self.session.refuse(node, "an expression must not be a type", repr(node.name))
         if symbol is not None:
             return symbol
+        if node.name in ("__func__", "__FUNCTION__"):
+            values = read_string(f'"{self.session.frame.name}"')
+            assert values is not None
+            return self.hooks.string_table(values, node)
         if node.name in self.types.file_scope.functions or node.name in self.types.file_scope.prototypes:
             rule = "a function must be called by its name (write a switch over the functions)"
             raise self.session.refuse(node, rule, f"{node.name!r} without a call")
@@ -276,7 +282,7 @@ class Expressions:
     def has_effects(self, node: c_ast.Node) -> bool:
         """Whether an expression contains an assignment or a call of a function."""
         if id(node) not in self._effects:
-            own = isinstance(node, c_ast.Assignment | c_ast.CompoundLiteral)
+            own = isinstance(node, c_ast.Assignment | c_ast.CompoundLiteral | c_ast.Compound)
             own = own or (isinstance(node, c_ast.UnaryOp) and node.op in UPDATES)
             if isinstance(node, c_ast.FuncCall):
                 own = not (isinstance(node.name, c_ast.ID) and self.hooks.is_operator(node.name.name))
@@ -446,7 +452,6 @@ def _is_typename(node: c_ast.Node) -> bool:
 _EXPRESSION_NAMES = {
     "FuncCall": "a function call",
     "InitList": "an initialiser list",
-    "Compound": "a statement expression",
     "GenericSelection": "_Generic",
     "Constant": "a constant",
     "BinaryOp": "an operator's value",

@@ -10,7 +10,7 @@ from math import prod
 from pycparser import c_ast
 
 from pipelines.hls import ir
-from pipelines.hls.reading.ctypes import ArrayOf, CType, Scalar, Struct, read_string, spelled
+from pipelines.hls.reading.ctypes import ArrayOf, CType, Scalar, Struct, leading_member, read_string, spelled
 from pipelines.hls.reading.effects import MAXIMUM_COPIED_STATEMENTS, Effects, counting_loop
 from pipelines.hls.reading.expressions import Expressions
 from pipelines.hls.reading.session import Memory, Place, Session
@@ -98,7 +98,7 @@ class Initialisers:
             if step is None:
                 return
             name, inner = step
-            position += 1
+            position += len(kind.members) if isinstance(kind, Struct) and kind.union else 1
             yield from self._next(inner, cursor, (*path, name))
 
     def _designated(self, kind: CType, item: c_ast.NamedInitializer, path: Path) -> tuple[int, CType, Path]:
@@ -113,6 +113,8 @@ class Initialisers:
                 )
             if number == 0:
                 position = index + 1
+                if isinstance(kind, Struct) and kind.union:
+                    position = len(kind.members)
             name, kind = step
             path = (*path, name)
         return position, kind, path
@@ -172,6 +174,8 @@ def _step(kind: CType, position: int) -> tuple[Step, CType] | None:
     if isinstance(kind, ArrayOf):
         inside = position >= 0 and (kind.size is None or position < kind.size)
         return (position, kind.element) if inside else None
+    if isinstance(kind, Struct) and kind.union and position >= len(kind.members):
+        return None
     if isinstance(kind, Struct) and 0 <= position < len(kind.members):
         return next(islice(kind.members.items(), position, None))
     return None
@@ -230,11 +234,26 @@ def _leaves(kind: CType, template: Template, sizes: tuple[int, ...]) -> Iterator
             yield Leaf(template=template, sizes=sizes, kind=kind)
         case ArrayOf():
             yield from _leaves(kind.element, (*template, None), (*sizes, kind.size or 0))
+        case Struct() if kind.union:
+            name = leading_member(kind)
+            yield from _leaves(kind.members[name], (*template, name), sizes)
         case Struct():
             for name, member in kind.members.items():
                 yield from _leaves(member, (*template, name), sizes)
         case _:
             return
+
+
+def _is_led(kind: CType, path: Path) -> bool:
+    """Whether a path goes through leading members of unions only."""
+    for step in path:
+        if isinstance(kind, Struct):
+            if kind.union and step != leading_member(kind):
+                return False
+            kind = kind.members[str(step)]
+        elif isinstance(kind, ArrayOf):
+            kind = kind.element
+    return True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -266,7 +285,7 @@ class Filler:
         constants: dict[Path, ir.Constant] = {}
         computed: dict[Path, Initial] = {}
         for item in plan:
-            value = self.constant(item)
+            value = self.constant(item) if _is_led(place.kind, item.path) else None
             constants.pop(item.path, None)
             computed.pop(item.path, None)
             if value is None:
@@ -305,8 +324,9 @@ class Filler:
             session.emit(statement, node)
         if leaf.sizes and not computed:
             first = tuple(0 if step is None else step for step in leaf.template)
-            storage = self._part(place, first, node).storage
-            if isinstance(storage, Memory) and storage.packed is None:
+            part = self._part(place, first, node)
+            storage = part.storage
+            if isinstance(storage, Memory) and storage.packed is None and not part.bytewise:
                 session.fills[storage.array.name] = (content, body)
 
     def _copy_table(self, place: Place, leaf: Leaf, content: tuple[int, ...], node: c_ast.Node) -> None:

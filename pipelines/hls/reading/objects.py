@@ -21,6 +21,7 @@ from pipelines.hls.reading.ctypes import (
     Scalar,
     Struct,
     Void,
+    has_union,
     layout_of,
     spelled,
 )
@@ -145,6 +146,8 @@ class Objects:
         """A const object of constants only, as a value or a table; None otherwise."""
         if "const" not in node.quals or node.init is None or not isinstance(kind, Scalar | ArrayOf):
             return None
+        if has_union(kind):
+            return None
         if id(node) in self.statics:
             return self.statics[id(node)]
         if isinstance(kind, Scalar):
@@ -260,6 +263,8 @@ class _Allocation:
                     rule = "an array must have a constant size (write float a[N])"
                     raise self.session.refuse(self.node, rule, f"{name}[]")
                 return self.storage(kind.element, name, (*sizes, kind.size), (*template, None))
+            case Struct() if kind.union:
+                return self._union(kind, name, sizes)
             case Struct():
                 return self._record(kind, name, sizes, template)
             case Pointer():
@@ -275,6 +280,17 @@ class _Allocation:
         if self.exposed:
             self.session.exposed.add(variable.name)
         return Cell(variable=variable)
+
+    def _union(self, kind: Struct, name: str, sizes: tuple[int, ...]) -> Storage:
+        """A variable or an array of the narrowest numbers that the members have."""
+        if kind.layout is None:
+            raise self.session.refuse(self.node, "a union must be defined", f"union {kind.tag}")
+        (unit,) = kind.layout.number_types
+        if not sizes and kind.layout.numbers == 1:
+            return self._cell(Scalar(type=unit), name)
+        shape = (*sizes, kind.layout.numbers)
+        check_shape(self.session, self.node, shape)
+        return Memory(array=self.session.new_array(name, unit, shape))
 
     def _record(self, kind: Struct, name: str, sizes: tuple[int, ...], template: Template) -> Record:
         if kind.layout is None:
@@ -339,8 +355,7 @@ class _Parameter:
             case Pointer() if isinstance(kind.target, Scalar | Struct):
                 return self._array(ArrayOf(element=kind.target, size=1), single=True)
             case Pointer() if isinstance(kind.target, ArrayOf):
-                rule = f"an array argument must have a constant size (write {self.name}[N][M])"
-                raise self.session.refuse(self.node, rule, f"a pointer {self.name}")
+                return self._array(ArrayOf(element=kind.target, size=1), single=True)
             case Struct():
                 rule = "an argument must be a number or an array (write the members as arguments)"
                 raise self.session.refuse(self.node, rule, f"{spelled(kind)} {self.name}")
@@ -398,6 +413,9 @@ class _Parameter:
     def _packed(self, kind: Struct, sizes: tuple[int, ...]) -> tuple[Storage, ir.Array]:
         """An array of structures whose scalars all have one type, in memory order."""
         layout = kind.layout
+        if has_union(kind):
+            rule = "an argument must be a number or an array (write the members of the union as arguments)"
+            raise self.session.refuse(self.node, rule, f"{spelled(kind)} {self.name}")
         types = [] if layout is None else sorted(layout.number_types, key=lambda t: t.c_name)
         if layout is None or len(types) != 1:
             rule = "an array of structures must have members of one type (write one array a member)"

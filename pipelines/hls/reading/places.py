@@ -7,8 +7,17 @@ from dataclasses import dataclass, replace
 from pycparser import c_ast
 
 from pipelines.hls import ir
-from pipelines.hls.arithmetic import make_binary, make_bit_cast, make_cast
-from pipelines.hls.reading.ctypes import ArrayOf, CType, Scalar, Struct, spelled
+from pipelines.hls.arithmetic import make_binary, make_bit_cast, make_cast, make_unary
+from pipelines.hls.reading.ctypes import (
+    UNNAMED,
+    ArrayOf,
+    CType,
+    Scalar,
+    Struct,
+    layout_of,
+    member_offset,
+    spelled,
+)
 from pipelines.hls.reading.session import Address, Cell, Memory, Place, Record, Session
 from pipelines.interface import INT32, ScalarType
 
@@ -47,6 +56,8 @@ class Places:
         if not isinstance(place.kind, ArrayOf):
             raise self.session.refuse(node, "only an array or a pointer can be indexed", spelled(place.kind))
         inner = place.kind.element
+        if place.bytewise:
+            return replace(place, kind=inner, indices=_ahead(place.indices, index, inner), element=True)
         if place.flat:
             *outer, last = place.indices
             steps = make_binary("mul", as_index(index), ir.Constant(value=number_count(inner)))
@@ -60,17 +71,36 @@ class Places:
         if not isinstance(place.kind, Struct):
             raise self.session.refuse(node, "only a structure has members", spelled(place.kind))
         kind = place.kind.members.get(name)
+        if kind is None:
+            unnamed = next((m for m, k in place.kind.members.items() if _holds(m, k, name)), None)
+            if unnamed is not None:
+                return self.member(self.member(place, unnamed, node), name, node)
+        if kind is not None and (place.kind.union or place.bytewise):
+            return self._member_bytes(place, place.kind, name)
         if kind is None or not isinstance(place.storage, Record):
             known = ", ".join(place.kind.members) or "none"
             raise self.session.refuse(node, f"a member must be one of {known}", repr(name))
         return replace(place, kind=kind, storage=place.storage.members[name], element=False)
 
+    def _member_bytes(self, place: Place, structure: Struct, name: str) -> Place:
+        """A member of a union, or of a structure that is seen as bytes."""
+        indices = place.indices if place.bytewise else (*place.indices, ir.Constant(value=0))
+        *outer, last = indices
+        position = make_binary("add", last, ir.Constant(value=member_offset(structure, name)))
+        kind = structure.members[name]
+        return replace(place, kind=kind, indices=(*outer, position), element=False, bytewise=True)
+
     def decayed(self, place: Place) -> Address:
         """The address of the first element of an array."""
         assert isinstance(place.kind, ArrayOf)
-        indices = place.indices if place.flat else (*place.indices, ir.Constant(value=0))
+        counted = place.flat or place.bytewise
         return Address(
-            kind=place.kind.element, storage=place.storage, indices=indices, moving=True, flat=place.flat
+            kind=place.kind.element,
+            storage=place.storage,
+            indices=place.indices if counted else (*place.indices, ir.Constant(value=0)),
+            moving=True,
+            flat=place.flat,
+            bytewise=place.bytewise,
         )
 
     def address_of(self, place: Place) -> Address:
@@ -81,6 +111,7 @@ class Places:
             indices=place.indices,
             moving=place.element,
             flat=place.flat,
+            bytewise=place.bytewise,
         )
 
     def target(self, address: Address, node: c_ast.Node) -> Place:
@@ -93,6 +124,7 @@ class Places:
             indices=address.indices,
             element=address.moving,
             flat=address.flat,
+            bytewise=address.bytewise,
         )
 
     def moved(
@@ -107,6 +139,8 @@ class Places:
                 "a pointer to a single object must not be moved (write an array of known size, float a[N])",
                 "pointer arithmetic",
             )
+        if address.bytewise:
+            return replace(address, indices=_ahead(address.indices, offset, address.kind, operator))
         *outer, last = address.indices
         steps = as_index(offset)
         if address.flat:
@@ -133,10 +167,35 @@ class Places:
             position = make_binary("mul", address.indices[-1], stride)
         return replace(address, kind=kind, indices=(*outer, position), moving=True, flat=True)
 
+    def in_bytes(self, address: Address, kind: CType) -> Address | None:
+        """A pointer to the same memory with elements of any width; None where the memory is no plain array.
+
+        The last index of the result counts bytes.
+        """
+        if layout_of(kind) is None:
+            return None
+        if address.bytewise:
+            return replace(address, kind=kind, moving=True)
+        own, memory = layout_of(address.kind), address.storage
+        if isinstance(memory, Memory):
+            plain = memory.packed is None and (_number(address.kind) is not None or _is_union(address.kind))
+        else:
+            plain = isinstance(memory, Cell)
+        if not plain or own is None:
+            return None
+        outer, position = address.indices, ir.Constant(value=0)
+        if address.moving and not _is_union(address.kind):
+            *outer, last = address.indices
+            size = own.size // number_count(address.kind) if address.flat else own.size
+            position = make_binary("mul", last, ir.Constant(value=size))
+        return replace(address, kind=kind, indices=(*outer, position), moving=True, flat=False, bytewise=True)
+
     # ---- values -----------------------------------------------------------------------------------
 
     def load(self, place: Place, node: c_ast.Node, guard: ir.Expression | None) -> ir.Expression:
         """The value of a scalar place."""
+        if place.bytewise:
+            return self._load_bytes(place, node, guard)
         kind = self.scalar_kind(place, node)
         if isinstance(place.storage, Cell):
             value: ir.Expression = ir.Read(variable=place.storage.variable)
@@ -148,6 +207,9 @@ class Places:
 
     def store(self, place: Place, value: ir.Expression, node: c_ast.Node) -> None:
         """Store a value of the place's type to a scalar place."""
+        if place.bytewise:
+            self._store_bytes(place, value, node)
+            return
         self.scalar_kind(place, node)
         line = self.session.line_of(node)
         if isinstance(place.storage, Cell):
@@ -158,6 +220,67 @@ class Places:
         array, indices = self.array_element(place, node)
         own = _viewed(value, array.type)
         self.session.emit(ir.Store(array=array, indices=indices, value=own, line=line), node)
+
+    def _load_bytes(self, place: Place, node: c_ast.Node, guard: ir.Expression | None) -> ir.Expression:
+        """A number of another width than the numbers of its memory, lowest byte first."""
+        kind, words = self._words(place, node)
+        line = self.session.line_of(node)
+        bits = _unsigned(kind.width_bits)
+        if kind.width_bits <= words.type.width_bits:
+            word_type = _unsigned(words.type.width_bits)
+            word = _viewed(words.read(0, line, guard), word_type)
+            return _viewed(make_cast(make_binary("shr", word, make_cast(words.shift, word_type)), bits), kind)
+        value: ir.Expression = ir.Constant(value=0, type=bits)
+        for number in range(kind.width_bits // words.type.width_bits):
+            word = _viewed(words.read(number, line, guard), _unsigned(words.type.width_bits))
+            shift = ir.Constant(value=number * words.type.width_bits, type=bits)
+            value = make_binary("or", value, make_binary("shl", make_cast(word, bits), shift))
+        return _viewed(value, kind)
+
+    def _store_bytes(self, place: Place, value: ir.Expression, node: c_ast.Node) -> None:
+        kind, words = self._words(place, node)
+        line = self.session.line_of(node)
+        bits, wide = _unsigned(kind.width_bits), _unsigned(words.type.width_bits)
+        value = _viewed(value, bits)
+        if kind.width_bits == words.type.width_bits:
+            self.session.emit(words.write(0, value, line), node)
+        elif kind.width_bits < words.type.width_bits:
+            old = _viewed(words.read(0, line, None), wide)
+            shift = make_cast(words.shift, wide)
+            hole = ir.Constant(value=(1 << kind.width_bits) - 1, type=wide)
+            kept = make_binary("and", old, make_unary("not", make_binary("shl", hole, shift)))
+            own = make_binary("shl", make_cast(value, wide), shift)
+            self.session.emit(words.write(0, make_binary("or", kept, own), line), node)
+        else:
+            value = self.session.saved(value, "bytes", line)
+            for number in range(kind.width_bits // words.type.width_bits):
+                shift = ir.Constant(value=number * words.type.width_bits, type=bits)
+                part = make_cast(make_binary("shr", value, shift), wide)
+                self.session.emit(words.write(number, part, line), node)
+
+    def _words(self, place: Place, node: c_ast.Node) -> tuple[ScalarType, _Words]:
+        """The type of a scalar place that is seen as bytes, and the words that hold it."""
+        if not isinstance(place.kind, Scalar):
+            raise self.session.refuse(node, "a value must be a number", spelled(place.kind))
+        *outer, position = place.indices
+        match place.storage:
+            case Cell():
+                return place.kind.type, _Words(cell=place.storage.variable, position=position)
+            case Memory():
+                array, memory = place.storage.array, place.storage
+                words = _Words(array=array, outer=tuple(outer), position=position)
+                indices = words.indices(0)
+                if memory.single and indices[0] != ir.Constant(value=0):
+                    rule = f"a pointer argument must have a size to be indexed (write {array.name}[N])"
+                    raise self.session.refuse(node, rule, f"*{array.name}")
+                for index, size in zip(indices, array.shape, strict=True):
+                    if isinstance(index, ir.Constant) and not 0 <= index.value < size:
+                        rule = f"an index of {array.name} must be 0 to {size - 1}"
+                        raise self.session.refuse(node, rule, str(index.value))
+                return place.kind.type, words
+            case _:
+                rule = "memory must be used as the type it was declared with, or one of the same width"
+                raise self.session.refuse(node, rule, f"another object used as {spelled(place.kind)}")
 
     def scalar_kind(self, place: Place, node: c_ast.Node) -> Scalar:
         """The type of a scalar place with storage of the same width.
@@ -194,14 +317,89 @@ class Places:
         if len(indices) != len(array.shape):
             rule = f"{array.name} must be indexed in {len(array.shape)} dimensions"
             raise self.session.refuse(node, rule, str(len(indices)))
+        if memory.single and indices[0] != ir.Constant(value=0):
+            rule = f"a pointer argument must have a size to be indexed (write {array.name}[N])"
+            raise self.session.refuse(node, rule, f"*{array.name}")
         for index, size in zip(indices, array.shape, strict=True):
-            if memory.single and index != ir.Constant(value=0):
-                rule = f"a pointer argument must have a size to be indexed (write {array.name}[N])"
-                raise self.session.refuse(node, rule, f"*{array.name}")
             if isinstance(index, ir.Constant) and not 0 <= index.value < size:
                 rule = f"an index of {array.name} must be 0 to {size - 1}"
                 raise self.session.refuse(node, rule, str(index.value))
         return array, indices
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Words:
+    """The numbers of an array, or the one of a variable, from the one that holds a byte.
+
+    Attributes:
+        position: of the byte, over all dimensions but the outer ones.
+    """
+
+    position: ir.Expression
+    cell: ir.Variable | None = None
+    array: ir.Array | None = None
+    outer: tuple[ir.Expression, ...] = ()
+
+    @property
+    def type(self) -> ScalarType:
+        """Of one number."""
+        owner = self.array if self.cell is None else self.cell
+        assert owner is not None
+        return owner.type
+
+    @property
+    def shift(self) -> ir.Expression:
+        """Bits of the number before the byte."""
+        inside = make_binary("and", self.position, ir.Constant(value=self.type.width_bits // 8 - 1))
+        return make_binary("shl", inside, ir.Constant(value=3))
+
+    def indices(self, number: int) -> tuple[ir.Expression, ...]:
+        """Indices of a number of the array."""
+        assert self.array is not None
+        log = (self.type.width_bits // 8).bit_length() - 1
+        first = make_binary("shr", self.position, ir.Constant(value=log))
+        position = make_binary("add", first, ir.Constant(value=number))
+        return _unflattened((*self.outer, position), self.array.shape)
+
+    def read(self, number: int, line: int, guard: ir.Expression | None) -> ir.Expression:
+        """A number."""
+        if self.array is None:
+            assert self.cell is not None
+            return ir.Read(variable=self.cell)
+        return ir.Load(array=self.array, indices=self.indices(number), line=line, predicate=guard)
+
+    def write(self, number: int, value: ir.Expression, line: int) -> ir.Statement:
+        """A number set to a value of its width."""
+        own = _viewed(value, self.type)
+        if self.array is None:
+            assert self.cell is not None
+            return ir.Assign(variable=self.cell, value=own, line=line)
+        return ir.Store(array=self.array, indices=self.indices(number), value=own, line=line)
+
+
+def _unsigned(width_bits: int) -> ScalarType:
+    return ScalarType(width_bits=width_bits, signed=False)
+
+
+def _is_union(kind: CType) -> bool:
+    return isinstance(kind, Struct) and kind.union
+
+
+def _holds(member: str, kind: CType, name: str) -> bool:
+    """Whether an unnamed member of a structure has a member of that name."""
+    if not member.startswith(UNNAMED) or not isinstance(kind, Struct):
+        return False
+    return name in kind.members or any(_holds(m, k, name) for m, k in kind.members.items())
+
+
+def _ahead(
+    indices: tuple[ir.Expression, ...], offset: ir.Expression, kind: CType, operator: str = "add"
+) -> tuple[ir.Expression, ...]:
+    """Indices whose last counts bytes, moved by a number of elements."""
+    layout = layout_of(kind)
+    *outer, last = indices
+    size = ir.Constant(value=0 if layout is None else layout.size)
+    return (*outer, make_binary(operator, last, make_binary("mul", as_index(offset), size)))
 
 
 def _packed_indices(
@@ -248,4 +446,5 @@ def _viewed(value: ir.Expression, kind: ScalarType) -> ir.Expression:
 def same_object(first: Address, second: Address) -> bool:
     """Whether two pointers point into one object with equally many indices."""
     alike = len(first.indices) == len(second.indices) and first.flat == second.flat
+    alike = alike and first.bytewise == second.bytewise
     return alike and first.storage is second.storage

@@ -15,7 +15,7 @@ from pycparser import c_ast
 
 from pipelines.hls import ir
 from pipelines.hls.errors import HlsError
-from pipelines.hls.preprocess import shown_file
+from pipelines.hls.preprocess import is_own_header, shown_file
 from pipelines.hls.reading.ctypes import CType
 from pipelines.interface import ScalarType
 
@@ -97,6 +97,8 @@ class Place:
     Attributes:
         element: the last step was an index, so a pointer to it can move.
         flat: a cast changed the array's shape: the last index counts numbers over all remaining dimensions.
+        bytewise: a cast or a union changed the width of the numbers: the last index counts bytes over all
+            remaining dimensions, or in the variable.
     """
 
     kind: CType
@@ -104,6 +106,7 @@ class Place:
     indices: tuple[ir.Expression, ...] = ()
     element: bool = False
     flat: bool = False
+    bytewise: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -114,7 +117,7 @@ class Address:
         kind: type of what it points to.
         storage: None for a null pointer.
         moving: the last index may move: the pointer is into an array.
-        flat: as for a place.
+        flat, bytewise: as for a place.
     """
 
     kind: CType
@@ -122,6 +125,7 @@ class Address:
     indices: tuple[ir.Expression, ...] = ()
     moving: bool = False
     flat: bool = False
+    bytewise: bool = False
 
 
 Symbol = TypeName | Value | Place | Address
@@ -138,8 +142,11 @@ class Frame:
         result: place that `return` assigns; None for void.
         loop_names: name of each loop by the identity of its node.
         break_labels, continue_labels: of the statements around, innermost last.
-        call_line: line of the call in the top function's text; None for the top function itself.
+        call_line: line of the call in the top function's text; None for the top function itself. call: its
+            node.
         returns_value: whether a `return` with a value was read.
+        targets: labels that a `goto` of the function names; jumps: of those that may be reached from here,
+            the block that a jump leaves.
     """
 
     name: str
@@ -155,6 +162,9 @@ class Frame:
     break_labels: list[str] = field(default_factory=list[str])
     continue_labels: list[str] = field(default_factory=list[str])
     returns_value: bool = False
+    call: c_ast.Node | None = None
+    targets: frozenset[str] = frozenset()
+    jumps: dict[str, str] = field(default_factory=dict[str, str])
 
 
 @dataclass(slots=True, kw_only=True)
@@ -196,10 +206,17 @@ class Session:
     # ---- refusals and lines -----------------------------------------------------------------------
 
     def refuse(self, node: c_ast.Node | None, rule: str, got: str) -> HlsError:
-        """The error for a construct; file and line are those of its node."""
+        """The error for a construct; its place is that of the node, or of the call for a library function."""
         if node is None or node.coord is None:
             return HlsError(rule, got, file=self.file)
-        return HlsError(rule, got, file=self.file_of(node), line=node.coord.line)
+        at: c_ast.Node = node
+        if is_own_header(str(node.coord.file or "")):
+            calls = (frame.call for frame in reversed(self.frames))
+            at = next((call for call in calls if call is not None and self._is_users(call)), node)
+        return HlsError(rule, got, file=self.file_of(at), line=at.coord.line if at.coord else None)
+
+    def _is_users(self, call: c_ast.Node) -> bool:
+        return call.coord is not None and not is_own_header(str(call.coord.file or ""))
 
     def file_of(self, node: c_ast.Node) -> str:
         """Name of a node's file in messages."""

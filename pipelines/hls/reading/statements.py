@@ -10,11 +10,12 @@ from pycparser import c_ast
 from pipelines.hls import ir
 from pipelines.hls.arithmetic import make_binary, make_cast, negated
 from pipelines.hls.directives import parse_pragma
-from pipelines.hls.reading.bodies import block_items, ends_elsewhere, labelled_loop, make_block
+from pipelines.hls.reading.bodies import block_items, ends_elsewhere, labelled_loop, labels_of, make_block
 from pipelines.hls.reading.effects import Effects
 from pipelines.hls.reading.expressions import Expressions
 from pipelines.hls.reading.objects import Objects
 from pipelines.hls.reading.session import Address, Memory, Place, Record, Session, Storage
+from pipelines.hls.reading.values import Result
 from pipelines.interface import promoted
 
 
@@ -46,8 +47,42 @@ class Statements:
         with self.session.scope():
             self.items(block_items(node))
 
+    def block_value(self, node: c_ast.Compound) -> Result:
+        """The value of a statement expression: that of its last statement, when it is an expression."""
+        items = block_items(node)
+        with self.session.scope():
+            last = items[-1] if items else None
+            if last is None or isinstance(last, _NO_VALUES):
+                self.items(items)
+                return None
+            self.items(items[:-1])
+            return self.expressions.read(last)
+
     def items(self, items: list[c_ast.Node]) -> None:
-        """Read statements in order; unreachable ones are skipped."""
+        """Read statements in order; unreachable ones are skipped.
+
+        Statements before a label that a `goto` names are a block, which the jump leaves.
+        """
+        frame = self.session.frame
+        marks = [n for n, item in enumerate(items) if frame.targets.intersection(labels_of(item))]
+        if not marks:
+            self._in_order(items)
+            return
+        last = marks[-1]
+        names = [name for name in labels_of(items[last]) if name in frame.targets]
+        label = self.session.unique(f"{names[0]}_goto")
+        while last > 0 and isinstance(items[last - 1], c_ast.Pragma):
+            last -= 1  # a pragma before the label belongs to what follows it
+        frame.jumps.update(dict.fromkeys(names, label))
+        with self.session.collect() as before:
+            self.items(items[:last])
+        for name in names:
+            del frame.jumps[name]
+        for statement in make_block(label, before, self.session.line_of(items[last])):
+            self.session.emit(statement, items[last])
+        self._in_order(items[last:])
+
+    def _in_order(self, items: list[c_ast.Node]) -> None:
         pragmas: list[c_ast.Pragma] = []
         for item in items:
             if isinstance(item, c_ast.Pragma):
@@ -99,8 +134,7 @@ class Statements:
             case c_ast.AttributedStatement():
                 self.statement(node.stmt)
             case c_ast.Goto():
-                rule = "control must go through loops, conditions, break, continue and return"
-                raise self.session.refuse(node, rule, f"goto {node.name}")
+                self._goto(node)
             case c_ast.Case() | c_ast.Default():
                 rule = "a case must stand directly in the block of its switch"
                 raise self.session.refuse(node, rule, "one inside another statement")
@@ -142,6 +176,13 @@ class Statements:
             got = "break" if leaves else "continue"
             raise self.session.refuse(node, f"{got} must stand in a loop", "one outside")
         self.session.emit(ir.Leave(label=labels[-1], line=self.session.line_of(node)), node)
+
+    def _goto(self, node: c_ast.Goto) -> None:
+        label = self.session.frame.jumps.get(str(node.name))
+        if label is None:
+            rule = "goto must go forward, to a label of its own block or of one around it (write a loop)"
+            raise self.session.refuse(node, rule, f"goto {node.name}")
+        self.session.emit(ir.Leave(label=label, line=self.session.line_of(node)), node)
 
     # ---- pragmas ----------------------------------------------------------------------------------
 
@@ -214,6 +255,12 @@ def _stored_names(storage: Storage | None) -> list[str]:
             variable = getattr(storage, "variable", None)
             return [variable.name] if isinstance(variable, ir.Variable) else []
 
+
+_NO_VALUES = (
+    *(c_ast.For, c_ast.While, c_ast.DoWhile, c_ast.If, c_ast.Switch, c_ast.Label, c_ast.Goto, c_ast.Return),
+    *(c_ast.Break, c_ast.Continue, c_ast.Decl, c_ast.DeclList, c_ast.EmptyStatement, c_ast.Pragma),
+)
+"""Statements that are no expressions."""
 
 MAXIMUM_RUN = 24
 

@@ -9,7 +9,7 @@ from pycparser import c_ast
 
 from pipelines.hls import ir
 from pipelines.hls.arithmetic import make_binary, make_cast, truth_value
-from pipelines.hls.reading.ctypes import ArrayOf, CType, Pointer, Scalar, Void, spelled
+from pipelines.hls.reading.ctypes import ArrayOf, CType, Pointer, Scalar, Void, layout_of, spelled
 from pipelines.hls.reading.places import Places, number_count, same_object
 from pipelines.hls.reading.session import Address, Place, Session, Value
 from pipelines.interface import INT64, ScalarType
@@ -70,6 +70,7 @@ class Hooks:
     copy: Callable[[Place, Place, c_ast.Node], None] = field(init=False)
     new_object: Callable[[CType, str, c_ast.Node], Place] = field(init=False)
     is_operator: Callable[[str], bool] = field(init=False)
+    block_value: Callable[[c_ast.Compound], Result] = field(init=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -120,6 +121,9 @@ class Pointers:
             return value
         if left.flat:
             value = make_binary("div", value, ir.Constant(value=number_count(left.kind)))
+        layout = layout_of(left.kind)
+        if left.bytewise and layout is not None:
+            value = make_binary("div", value, ir.Constant(value=layout.size))
         return make_cast(value, INT64)
 
     def pointed(self, value: Result, kind: Pointer, node: c_ast.Node) -> Address:
@@ -129,9 +133,11 @@ class Pointers:
         if not isinstance(value, Address):
             raise self.session.refuse(node, f"a value must be a {spelled(kind)}", "no pointer")
         target = kind.target
+        if value.bytewise and not isinstance(target, Void):
+            return self.places.in_bytes(value, target) or value
         if value.storage is None or isinstance(target, Void) or _compatible(value.kind, target):
             return value if isinstance(target, Void) else replace(value, kind=_sized(value.kind, target))
-        flat = self.places.flattened(value, target)
+        flat = self.places.flattened(value, target) or self.places.in_bytes(value, target)
         if flat is not None:
             return flat
         rule = f"a pointer must keep the type of its array, {spelled(value.kind)}"

@@ -79,7 +79,7 @@ def _table(liberty: str) -> Mapping[str, Mapping[int, UnitTiming]]:
 def unit_timing(unit: FunctionalUnit, liberty: str) -> UnitTiming:
     """Figures of a unit in a library.
 
-    Delays are those of the next measured width; area and flip-flops are interpolated.
+    Delays are those of the next measured width, or of the widest; area and flip-flops are on a line.
 
     Args:   liberty: name of a measured library, see `operators.measured_libraries`.
     Raises: HlsError: the library was not measured.
@@ -89,7 +89,7 @@ def unit_timing(unit: FunctionalUnit, liberty: str) -> UnitTiming:
     if width in measured:
         return measured[width]
     wider = min((w for w in measured if w > width), default=max(measured))
-    narrower = max((w for w in measured if w < width), default=0)
+    narrower = max((w for w in measured if w < min(width, wider)), default=0)
     part = (width - narrower) / (wider - narrower)
     high, low = measured[wider], measured.get(narrower)
     area, flip_flops = (low.area_um2, low.flip_flop_count) if low is not None else (0.0, 0)

@@ -1,0 +1,42 @@
+"""The other files of a program: which file of a folder defines a function."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from pathlib import Path
+
+MAXIMUM_FILES = 2000
+_FILE_BYTES = 1 << 20
+
+_COMMENT = re.compile(r"""//[^\n]*|/\*.*?\*/|"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'""", re.DOTALL)
+_DEFINITION = re.compile(
+    r"^(?P<before>[A-Za-z_][\w \t*]*[\s*])(?P<name>[A-Za-z_]\w*)[ \t\n]*\((?:[^(){};]|\([^(){};]*\))*\)\s*\{",
+    re.MULTILINE,
+)
+
+
+def function_files(folders: Iterable[Path], main: Path) -> dict[str, Path]:
+    """The C file of the folders, other than `main`, that defines each function.
+
+    Static functions, `main`, and functions that several files define are left out.
+    """
+    index: dict[str, Path] = {}
+    several: set[str] = set()
+    files = (file for folder in folders for file in sorted(folder.glob("*.c"))[:MAXIMUM_FILES])
+    for file in files:
+        if file.resolve() == main.resolve() or file.stat().st_size > _FILE_BYTES:
+            continue
+        for name in _defined(file):
+            several |= {name} if index.get(name, file) != file else set()
+            index[name] = file
+    return {name: file for name, file in index.items() if name not in several and name != "main"}
+
+
+def _defined(file: Path) -> list[str]:
+    """Functions that a file defines for others."""
+    try:
+        text = _COMMENT.sub(" ", file.read_text(encoding="utf-8", errors="replace"))
+    except OSError:
+        return []
+    return [m["name"] for m in _DEFINITION.finditer(text) if "static" not in m["before"].split()]

@@ -1,0 +1,78 @@
+"""Spellings of gcc that the parser lacks, taken out of a preprocessed program; its meaning stays."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+_ASSEMBLER_NAME = re.compile(
+    r'\)\s*\b(?:asm|__asm__|__asm)\b\s*\(\s*(?:"(?:[^"\\\n]|\\.)*"\s*)+\)(?=\s*[;,])'
+)
+_ATTRIBUTE = re.compile(r"\[\[[\w\s:,]*(?:\([^()]*\))?[\w\s:,]*\]\]")
+_WIDE = re.compile(r"\b(?:_Float128|__float128|_Float64x|_Float32x|_Float64|_Float32)\b")
+_WIDE_TYPES = {"_Float32": "float", "_Float64": "double", "_Float32x": "double"}
+
+_TOKEN = re.compile(
+    r"""^[ \t]*\#[^\n]*+|(?:L|u8?|U)?"(?:[^"\\\n]++|\\.)*+"?|'(?:[^'\\\n]++|\\.)*+'?|[\w.]++|[^\s\w]""",
+    re.MULTILINE,
+)
+_STATEMENT_STARTS = frozenset((";", "{", "}", ":", ")", "else", "do", ""))
+"""Tokens after which a pragma may stand, as the parser has it."""
+
+
+def plain_spellings(text: str) -> str:
+    """A preprocessed program in the parser's dialect; the text itself when nothing has to change.
+
+    Taken out: pragmas inside an expression or a declarator, assembler names of declared functions, attributes
+    in double brackets. Lines keep their numbers.
+    """
+    for repair in (_without_loose_pragmas, _without_assembler_names, _without_attributes, _known_types):
+        text = repair(text)
+    return text
+
+
+def _same_lines(pattern: re.Pattern[str], replacement: Callable[[re.Match[str]], str], text: str) -> str:
+    return pattern.sub(lambda m: replacement(m) + "\n" * m[0].count("\n"), text)
+
+
+def _without_assembler_names(text: str) -> str:
+    return _same_lines(_ASSEMBLER_NAME, lambda _: ")", text)
+
+
+def _without_attributes(text: str) -> str:
+    return _same_lines(_ATTRIBUTE, lambda _: "", text)
+
+
+def _known_types(text: str) -> str:
+    return _WIDE.sub(lambda m: _WIDE_TYPES.get(m[0], "long double"), text)
+
+
+def _without_loose_pragmas(text: str) -> str:
+    """The text without pragmas where no statement, member or declaration can begin."""
+    if "#pragma" not in text:
+        return text
+    dropped: list[tuple[int, int]] = []
+    held: list[tuple[int, int]] = []  # pragmas after a parenthesis, judged by the token that follows
+    depth, previous = 0, ""
+    for match in _TOKEN.finditer(text):
+        token = match[0]
+        if token.lstrip().startswith("#"):
+            if "pragma" not in token:
+                continue
+            if depth > 0 or previous not in _STATEMENT_STARTS:
+                dropped.append(match.span())
+            elif previous == ")":
+                held.append(match.span())
+            continue
+        if held and token in _CONTINUATIONS:
+            dropped.extend(held)
+        held.clear()
+        depth += {"(": 1, "[": 1, ")": -1, "]": -1}.get(token, 0)
+        previous = token
+    for first, last in sorted(dropped, reverse=True):
+        text = text[:first] + text[last:]
+    return text
+
+
+_CONTINUATIONS = frozenset("+-*/%&|^<>=?,.[)];:")
+"""Tokens that continue an expression or a declarator after a closing parenthesis."""

@@ -1,0 +1,106 @@
+"""`simfoundry label` with headers, further files, ranges and targets; steps, and what a reason says."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from assets.cli import simfoundry
+from assets.commands.label import chosen_targets, explained_reason
+from assets.commands.programs import SourceOptions, read_user_program
+from assets.deployments import Deployment
+from assets.errors import FoundryError
+from pipelines.cache import ContentCache
+from pipelines.hls import HlsOptions
+from pipelines.labelling import LabelContext, LabelOptions, label_design
+from pipelines.synthesis import Target, find_liberty
+
+TAKEN = '#include "size.h"\nint twice(int);\nint take(int a[N], int n)\n{\n  return a[n] + twice(n);\n}\n'
+
+
+def _invoke(*arguments: str) -> Result:
+    return CliRunner().invoke(simfoundry, list(arguments))
+
+
+@pytest.fixture
+def program(tmp_path: Path) -> Path:
+    """A file whose header and callee are in other folders."""
+    for name, text in (
+        ("main/take.c", TAKEN),
+        ("inc/size.h", "#define N 4\n"),
+        ("lib/twice.c", "int twice(int a) { return 2 * a; }\n"),
+        ("lib/unused.c", "int unused(int a) { return a; }\nint main(void) { return 1; }\n"),
+    ):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(text)
+    return tmp_path / "main" / "take.c"
+
+
+def test_label_takes_headers_sources_ranges_and_targets(project: Deployment, program: Path) -> None:
+    places = ("--include", str(program.parents[1] / "inc"), "--source", str(program.parents[1] / "lib"))
+    found = _invoke("label", str(program), *places, "--range", "n=0:4", "--targets", "cycles")
+    assert found.exit_code == 0, found.stderr
+    answer = json.loads(found.stdout)
+    assert answer["label"]["status"] == "ok"
+    assert answer["label"]["area_um2"] is None
+    assert answer["runs"][0]["power_status"] is None
+    assert answer["runs"][0]["latency_cycles"] > 0
+    steps = [line.removeprefix(f"{program}: ") for line in found.stderr.splitlines()]
+    assert steps == ["high-level synthesis", "native C", "cycles and outputs"]
+    without = _invoke("label", str(program), *places, "--range", "n=0:4", "--without", "power", "--json")
+    answer = json.loads(without.stdout)
+    assert answer["label"]["area_um2"] > 0
+    assert answer["runs"][0]["power_mw"] is None
+    assert without.stderr == ""
+
+
+def test_label_says_what_to_do_about_drawn_data(project: Deployment, program: Path) -> None:
+    program.write_text("#define N 4\n#pragma simfoundry range n=40:50\n" + TAKEN.split("\n", 1)[1])
+    places = ("--source", str(program.parents[1] / "lib"), "--targets", "cycles")
+    found = _invoke("label", str(program), *places, "--json")
+    reason = json.loads(found.stdout)["label"]["reason"]
+    assert found.exit_code == 1
+    assert "got index out of bounds reading a (take.c:6); keep the index below the size" in reason
+    assert "give others (--data FILE) or their ranges (--range NAME=LOW:HIGH, #pragma " in reason
+    assert _invoke("label", str(program), *places, "--range", "n=0:4").exit_code == 0  # wins over the source
+
+
+def test_label_of_a_folder_finds_functions_in_its_other_files(project: Deployment, program: Path) -> None:
+    for name in ("inc/size.h", "lib/twice.c"):
+        (program.parents[1] / name).rename(program.parent / Path(name).name)
+    found = _invoke("label", str(program.parent), "--range", "n=0:4", "--targets", "cycles")
+    answer = json.loads(found.stdout)
+    assert [Path(e["file"]).name for e in answer["files"]] == ["take.c", "twice.c"]
+    assert answer["files"][0]["label"]["status"] == "ok"
+
+
+def test_label_rejects_an_unknown_target_range_or_folder(program: Path) -> None:
+    assert chosen_targets((), ("power",)) == ("cycles", "area")
+    with pytest.raises(FoundryError, match=r"^unknown target: x; accepted: cycles, area, power$"):
+        chosen_targets(("x",), ())
+    for text in ("n", "n=1", "n=a:b", 'n="x":2', "=1:2"):
+        with pytest.raises(FoundryError, match=r"^unknown range: .*; accepted: NAME=LOW:HIGH .*$"):
+            read_user_program(program, "take", options=SourceOptions(ranges=(text,)))
+    with pytest.raises(FoundryError, match=r"^no such folder of headers: .*none$"):
+        read_user_program(program, "take", options=SourceOptions(include=(program.parent / "none",)))
+
+
+def test_a_limit_of_time_says_what_was_done_before(tmp_path: Path) -> None:
+    (tmp_path / "add.c").write_text("int add(int a, int b) { return a + b; }\n")
+    context = LabelContext(
+        cache=ContentCache(folder=tmp_path / "cache"),
+        options=LabelOptions(workers=1, synthesis=False, power=False, audit_fraction=0.0),
+        target=Target(liberty=find_liberty(None), clock_period_ns=10.0),
+    )
+    labelled = label_design(read_user_program(tmp_path / "add.c", None), HlsOptions(), context)
+    cycles = labelled.runs[0].latency_cycles
+    late = replace(labelled, label=replace(labelled.label, status="timeout", reason="synthesis ran past 1 s"))
+    done = f"high-level synthesis, native C, {cycles} cycles, outputs equal native C"
+    assert explained_reason(late, drawn=True) == f"synthesis ran past 1 s; done before: {done}"
+    assert explained_reason(replace(late, runs=()), drawn=True) == (
+        "synthesis ran past 1 s; done before: high-level synthesis"
+    )

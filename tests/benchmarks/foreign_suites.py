@@ -1,0 +1,94 @@
+"""Shares of a foreign C suite that the engine accepts and labels, file by file, as the files stand.
+
+    python -m tests.benchmarks.foreign_suites FOLDER [--files '**/*.c'] [--include DIR]... [--source DIR]...
+
+Each file that matches is a program, as `simfoundry label FOLDER --targets cycles` takes it: its top function
+is the one it is about, or with --functions each function that is not static. --every N takes each N-th.
+Accepted: a design exists. Labelled: its outputs equal native C. Wrong: they differ, or an engine failed.
+Every other program is listed with its reason.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from assets.commands.label import Question, label_path
+from assets.commands.programs import SourceOptions
+from assets.errors import FoundryError
+from pipelines.hls import HlsError, function_files
+from pipelines.programs import ProgramError
+
+
+def programs(options: argparse.Namespace) -> list[tuple[Path, str | None]]:
+    """Files, or functions of files, in order of name."""
+    files = [f for f in sorted(options.folder.glob(options.files)) if f.name not in options.skip]
+    if not options.functions:
+        return [(file, None) for file in files][:: options.every]
+    owners = function_files([options.folder], Path("none.c"))
+    return [(file, name) for name, file in owners.items() if file in files][:: options.every]
+
+
+def verdict(file: Path, top: str | None, options: argparse.Namespace) -> tuple[bool, str, str]:
+    """Whether the engine accepts a program, its status, and the reason."""
+    source = SourceOptions(
+        define=tuple(options.define),
+        include=(file.parent, *options.include),
+        others=(file.parent, *options.source),
+        ranges=tuple(options.range),
+    )
+    question = Question(
+        top=top,
+        directives=None,
+        memory_delay=2,
+        write_delay=None,
+        unsafe_math=False,
+        unit_limits=(),
+        clock=10.0,
+        data=None,
+        liberty=None,
+        tools=("simfoundry-hls",),
+        report=None,
+        source=source,
+        targets=("cycles",),
+    )
+    try:
+        answer: dict[str, Any] = label_path(file, question)
+    except (HlsError, ProgramError, FoundryError) as error:
+        return False, "rejected", str(error)
+    label = answer["label"]
+    return answer["design"]["status"] == "ok", str(label["status"]), str(label["reason"] or "")
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Print one line per program that is not ok, and the shares."""
+    parser = argparse.ArgumentParser(description=str(__doc__).splitlines()[0])
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--files", default="*.c")
+    parser.add_argument("--include", type=Path, action="append", default=[])
+    parser.add_argument("--source", type=Path, action="append", default=[])
+    parser.add_argument("--define", action="append", default=[])
+    parser.add_argument("--range", action="append", default=[])
+    parser.add_argument("--functions", action="store_true")
+    parser.add_argument("--every", type=int, default=1)
+    parser.add_argument("--skip", action="append", default=[], help="Names of files that are no programs.")
+    options = parser.parse_args(arguments)
+    counts: Counter[str] = Counter()
+    chosen = programs(options)
+    for file, top in chosen:
+        accepted, status, reason = verdict(file, top, options)
+        counts.update([status, *(["accepted"] if accepted else [])])
+        if status != "ok":
+            sys.stdout.write(f"{file.relative_to(options.folder)} {top or ''}: {status}: {reason}\n")
+            sys.stdout.flush()
+    total = max(1, len(chosen))
+    shares = " | ".join(f"{counts[name] / total:.0%}" for name in ("accepted", "ok"))
+    sys.stdout.write(f"| {options.folder.name} | {len(chosen)} | {shares} | {counts['tool_error']} |\n")
+
+
+if __name__ == "__main__":
+    main()
