@@ -200,13 +200,14 @@ def ui(port: int, mlflow_port: int, nightly: bool, as_json: bool) -> None:
 
 @simfoundry.command()
 @click.argument("query")
+@click.option("--suite", metavar="NAME", help="Tables of a suite of your own, in data/suites/NAME.")
 @_as_json
 @_explained
-def sql(query: str, as_json: bool) -> None:
+def sql(query: str, suite: str | None, as_json: bool) -> None:
     """Answer one read-only SQL statement over the tables, for example "SHOW TABLES"."""
     from assets.commands.sql import answer_query
 
-    click.echo(answer_query(query, as_json=as_json))
+    click.echo(answer_query(query, as_json=as_json, suite=suite))
 
 
 @simfoundry.command()

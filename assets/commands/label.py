@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import Any
 
 from assets.commands.aligned import aligned_lines
-from assets.commands.programs import read_directives, read_user_program
 from assets.configuration import compose_configuration
 from assets.deployments import find_deployment
 from assets.errors import FoundryError
 from assets.settings import Settings
 from assets.steps.designs import label_context, read_unit_limits
+from assets.user_programs import read_directives, read_user_program
 from pipelines.hls import (
     TOOL,
     HlsError,

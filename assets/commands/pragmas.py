@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from assets.commands.aligned import aligned_lines
-from assets.commands.programs import read_user_program
 from assets.deployments import find_deployment
 from assets.errors import FoundryError
+from assets.user_programs import read_user_program
 from pipelines.cache import ContentCache
 from pipelines.pragmas.nlp import OPTIMAL
 from pipelines.pragmas.search import (

@@ -9,9 +9,9 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from assets.commands.programs import read_directives, read_user_program
 from assets.deployments import find_deployment, require_whole_registry
 from assets.errors import FoundryError, explain
+from assets.user_programs import read_directives, read_user_program
 from models.local_registry import LocalModel, find_local
 from models.model_files import read_outcome
 from models.query import Query

@@ -21,7 +21,7 @@ import pyarrow.dataset as pads
 import pyarrow.parquet as pq
 
 from assets.commands.aligned import aligned_lines
-from assets.deployments import find_deployment
+from assets.deployments import SUITES_FOLDER, find_deployment
 from assets.errors import FoundryError
 from pipelines.schemas import TableSpec, is_readable
 
@@ -208,16 +208,25 @@ def as_records(result: QueryResult) -> list[Mapping[str, Any]]:
 WIDTH_LIMIT = 80
 
 
-def answer_query(query: str, *, as_json: bool) -> str:
+def answer_query(query: str, *, as_json: bool, suite: str | None = None) -> str:
     """Answer a query as an aligned table, or as a JSON list of objects.
 
-    Raises: FoundryError: not one read-only statement, not valid SQL, or it reads a damaged file.
+    Args:   suite: of the user's own, whose tables are read instead of the project's.
+    Raises: FoundryError: not one read-only statement, not valid SQL, it reads a damaged file, or no suite.
     """
-    result = run_query(find_deployment().data_dir, query)
+    deployment = find_deployment() if suite is None else find_deployment().of_suite(suite)
+    if suite is not None and not deployment.data_dir.is_dir():
+        raise FoundryError(f"no suite {suite}: {deployment.data_dir}; accepted: {_suites()}")
+    result = run_query(deployment.data_dir, query)
     if as_json:
         return json.dumps(_finite(as_records(result)), indent=2, default=str, allow_nan=False)
     lines = aligned_lines([list(result.columns), *[[_shown(v) for v in row] for row in result.rows]])
     return "\n".join([*lines, f"{len(result.rows)} rows"])
+
+
+def _suites() -> str:
+    folder = find_deployment().data_dir / SUITES_FOLDER
+    return ", ".join(sorted(path.name for path in folder.glob("*") if path.is_dir())) or "none yet"
 
 
 def _finite(value: Any) -> Any:
