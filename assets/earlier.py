@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import os
 import shutil
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -16,6 +15,7 @@ from assets.configuration import PARAMETERS_FILE, read_parameters_file
 from assets.deployments import Deployment
 from assets.errors import FoundryError
 from assets.materialise import left_out
+from assets.refresh import link_file
 from assets.settings import Configuration, Settings
 from assets.steps import STEPS
 
@@ -103,17 +103,9 @@ def keep_tables(deployment: Deployment) -> Path | None:
     folder = deployment.data_dir / KEPT_FOLDER / digest
     for name, path in files.items():
         target = folder / name
-        target.parent.mkdir(parents=True, exist_ok=True)
         if not target.exists():
-            _link(path, target)
+            link_file(path, target)
     parameters = deployment.parameters_folder / PARAMETERS_FILE
     if parameters.is_file():
         shutil.copyfile(parameters, folder / PARAMETERS_FILE)
     return folder
-
-
-def _link(path: Path, target: Path) -> None:
-    try:
-        os.link(path, target)
-    except OSError:  # a file system without links
-        shutil.copyfile(path, target)

@@ -1,7 +1,7 @@
 """The inbox: C files dropped into `data/inbox` become the suite `inbox`, with tables of its own.
 
 Files that are no program, or of which no design is ok, are moved to `data/inbox/refused` with the reason
-beside them. The tables are in `data/suites/inbox`, apart from those of the runs, whose splits they would change.
+beside them. The tables are in `data/suites/inbox`, apart from those of the runs, whose splits would change.
 """
 
 import hashlib
