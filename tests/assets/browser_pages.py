@@ -15,7 +15,7 @@ from urllib.parse import quote
 from urllib.request import urlopen
 
 import pytest
-from playwright.sync_api import Locator, Page, TimeoutError, sync_playwright
+from playwright.sync_api import Error, Locator, Page, sync_playwright
 
 from assets.configuration import compose_configuration, write_parameters
 
@@ -60,7 +60,7 @@ def served_pages(project: Path) -> Iterator[Addresses]:
     log = project / "ui.log"
     with log.open("wb") as stream:
         server = subprocess.Popen(
-            [sys.executable, "-m", "assets.cli", "ui", *options], stdout=stream, stderr=stream
+            [sys.executable, "-m", "simfoundry.cli", "ui", *options], stdout=stream, stderr=stream
         )
     try:
         yield Addresses(*(f"http://127.0.0.1:{port}" for port in ports))
@@ -78,7 +78,7 @@ def _free_port() -> int:
 @contextmanager
 def opened_browser() -> Iterator[Page]:
     """A page of Debian's Chromium; the test is skipped without one."""
-    path = next((p for n in ("chromium", "chromium-browser", "google-chrome") if (p := shutil.which(n))), None)
+    path = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
     if path is None:
         pytest.skip("needs Chromium on the PATH, which is not there")
     with sync_playwright() as playwright:
@@ -125,7 +125,7 @@ def open_plot(page: Page, dagster: str, table: str) -> Locator:
     for _ in range(WAIT_MS // LOOK_MS):
         page.goto(f"{dagster}/assets/{table}?view=partitions&partition={SHARD}")
         page.get_by_text("Partitions Selected").wait_for()
-        with suppress(TimeoutError):
+        with suppress(Error):
             shown.wait_for(timeout=LOOK_MS)
             break
     shown.click()

@@ -10,14 +10,14 @@ import pytest
 from click.testing import CliRunner, Result
 from foundry_fakes import FEW_OVERRIDES
 
-from assets.cli import simfoundry
-from assets.commands import run as run_command
 from assets.configuration import compose_configuration, sweep
 from assets.deployments import Deployment
 from assets.earlier import keep_tables, lines_before
 from assets.materialise import RunReport, shrunk_tables
 from assets.settings import Settings, ignore_progress
 from assets.steps import step_named
+from simfoundry.cli import simfoundry
+from simfoundry.commands import run as run_command
 
 
 def _invoke(*arguments: str) -> Result:

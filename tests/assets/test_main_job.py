@@ -328,13 +328,13 @@ def test_the_nightly_job_does_what_the_command_does(
 def test_a_stage_with_rows_that_blame_the_machine_fails(
     settings: Settings, engines: Any, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    from assets.commands.stage import run_stage
     from assets.step import Output
+    from simfoundry.commands.stage import run_stage
 
     program = kernel_programs(suites=("stencil",), sizes=("small",))[0]
     full = {"status": "tool_error", "reason": "[Errno 28] No space left on device"}
     labels = [foundry_fakes.make_label(foundry_fakes.make_design(program, d), **full) for d in (1, 2)]
     step = replace(step_named("programs"), run=lambda *_: Output(rows={"labels": labels}))
-    monkeypatch.setattr("assets.commands.stage.steps_of", lambda name: [step])
+    monkeypatch.setattr("simfoundry.commands.stage.steps_of", lambda name: [step])
     assert not run_stage("programs", as_json=False)
     assert "2 labels failed: [Errno 28] No space left on device" in capsys.readouterr().err

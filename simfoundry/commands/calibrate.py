@@ -7,9 +7,9 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
-from assets.commands.predict import opened_model, question_of
 from assets.errors import FoundryError
 from pipelines.files import read_bounded
+from simfoundry.commands.predict import opened_model, question_of
 
 _SPECIFICATION_LIMIT_BYTES = 1 << 20
 

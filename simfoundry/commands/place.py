@@ -10,8 +10,6 @@ from pathlib import Path
 from textwrap import TextWrapper
 from typing import Any
 
-from assets.commands.aligned import aligned_lines
-from assets.commands.predict import registered_model
 from assets.deployments import find_deployment
 from assets.errors import FoundryError
 from assets.settings import CONFIGURATION_FOLDER
@@ -24,6 +22,8 @@ from pipelines.fabric.layers import cut
 from pipelines.fabric.picture import placement_picture
 from pipelines.fabric.placing import Annealed, CostModel, Schedule, anneal
 from pipelines.fabric.routing import Router
+from simfoundry.commands.aligned import aligned_lines
+from simfoundry.commands.predict import registered_model
 
 DEFAULT_FABRIC = CONFIGURATION_FOLDER / "fabric" / "present.yaml"
 HEURISTIC, SIMULATOR, LEARNED = "heuristic", "simulator", "pnr-gnn"

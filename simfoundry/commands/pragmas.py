@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from assets.commands.aligned import aligned_lines
 from assets.deployments import find_deployment
 from assets.errors import FoundryError
 from assets.user_programs import read_user_program
@@ -25,6 +24,7 @@ from pipelines.pragmas.search import (
     recommend,
 )
 from pipelines.programs import program_from_file
+from simfoundry.commands.aligned import aligned_lines
 
 STEP_HEAD = ("step", "partitions", "copies", "decision", "bound", "measured", "status", "best")
 PART_HEAD = ("part", "what", "cycles", "critical", "limit")

@@ -9,7 +9,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from assets.commands.aligned import aligned_lines
 from assets.deployments import find_deployment
 from assets.errors import FoundryError
 from models.catalogue import predictor_named
@@ -23,6 +22,7 @@ from pipelines.reports.difference import (
     draw_difference,
 )
 from pipelines.schemas import write_bytes_atomically
+from simfoundry.commands.aligned import aligned_lines
 
 
 def find_release(name: str) -> Path:

@@ -7,7 +7,6 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from assets.commands.aligned import aligned_lines
 from assets.deployments import find_deployment
 from assets.errors import FoundryError
 from pipelines.accelerators import (
@@ -20,6 +19,7 @@ from pipelines.accelerators import (
     read_hardware,
     read_network,
 )
+from simfoundry.commands.aligned import aligned_lines
 
 if TYPE_CHECKING:
     from models.compile_power.data import Pair

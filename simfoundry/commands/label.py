@@ -9,7 +9,6 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from assets.commands.aligned import aligned_lines
 from assets.configuration import compose_configuration
 from assets.deployments import find_deployment
 from assets.errors import FoundryError
@@ -32,6 +31,7 @@ from pipelines.labelling import label_design, liberty_name, require_tools, rtl_o
 from pipelines.programs import ProgramError, load_data
 from pipelines.schemas import OK, REJECTED, DesignRow, ProgramRow, write_bytes_atomically
 from pipelines.synthesis import Target, find_liberty
+from simfoundry.commands.aligned import aligned_lines
 
 IDENTITY_DIGITS = 8
 

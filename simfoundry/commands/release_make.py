@@ -15,7 +15,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from assets.commands.stage import attempt
 from assets.configuration import (
     compose_configuration,
     parameters_text,
@@ -51,6 +50,7 @@ from pipelines.releases import (
     write_release,
 )
 from pipelines.schemas import OK, SchemaError, read_arrow, table_path, table_spec
+from simfoundry.commands.stage import attempt
 
 LEFT_OUT = "it follows from the others; `simfoundry release make {} --derived` makes it and compares hashes"
 PROBLEMS_SHOWN = 20

@@ -20,10 +20,10 @@ import pyarrow as pa
 import pyarrow.dataset as pads
 import pyarrow.parquet as pq
 
-from assets.commands.aligned import aligned_lines
 from assets.deployments import SUITES_FOLDER, find_deployment
 from assets.errors import FoundryError
 from pipelines.schemas import TableSpec, is_readable
+from simfoundry.commands.aligned import aligned_lines
 
 ROW_LIMIT = 1_000_000
 _LOCKED = {

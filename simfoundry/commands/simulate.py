@@ -12,7 +12,6 @@ import pyarrow as pa
 from pyarrow.csv import write_csv
 from pyarrow.parquet import write_table
 
-from assets.commands.predict import ask_model
 from assets.deployments import find_deployment
 from assets.errors import FoundryError
 from pipelines.rtlreuse import ENGINES, REUSE, Program, RunResult, Simulator, language_of, words_of
@@ -28,6 +27,7 @@ from pipelines.rtlreuse.state import (
 from pipelines.rtlreuse.stimulus import read_stimulus
 from pipelines.rtlreuse.waveform import write_vcd
 from pipelines.tools import stopwatch
+from simfoundry.commands.predict import ask_model
 
 AUTO, PICKER = "auto", "rtl-engine"
 SHORT_RUN_CYCLES = 100_000

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from assets.commands.aligned import aligned_lines
 from assets.deployments import Deployment, find_deployment
 from assets.errors import FoundryError
 from assets.releasing import (
@@ -21,6 +20,7 @@ from assets.releasing import (
 from pipelines.files import read_bounded
 from pipelines.identity import canonical_json
 from pipelines.vendor import VendorReport, read_csynth, read_merlin
+from simfoundry.commands.aligned import aligned_lines
 
 REPORT_NAME = "csynth.xml"
 DIRECTIVES_LIMIT_BYTES = 1 << 20

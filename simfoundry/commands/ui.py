@@ -66,7 +66,7 @@ def _commands(deployment: Deployment, port: int, mlflow_port: int) -> dict[str, 
     tools = Path(sys.executable).parent
     store = deployment.tracking_uri
     return {
-        "Dagster UI": [sys.executable, "-m", "assets.commands.dagster_ui", workspace, HOST, str(port)],
+        "Dagster UI": [sys.executable, "-m", "simfoundry.commands.dagster_ui", workspace, HOST, str(port)],
         "Dagster daemon": [str(tools / "dagster-daemon"), "run", "-w", workspace],
         "MLflow UI": [
             str(tools / "mlflow"),
