@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -173,6 +174,11 @@ def registered_model(name: str, alias: str) -> Iterator[Any]:
     """
     deployment = find_deployment()
     require_whole_registry(deployment)
+    if find_spec("mlflow") is None:
+        raise FoundryError(
+            f"no model registry: MLflow is not installed ({name}@{alias}); accepted: a folder of a model, the "
+            "champion of weights that come with the project, or any model with the extra `foundry`"
+        )
     from models.registry import RegistryStore, mlflow_at, register_shipped
 
     store = RegistryStore(tracking_uri=deployment.tracking_uri, artifact_folder=deployment.artifact_folder)

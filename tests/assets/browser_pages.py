@@ -129,7 +129,7 @@ def open_plot(page: Page, dagster: str, table: str) -> Locator:
             shown.wait_for(timeout=LOOK_MS)
             break
     shown.click()
-    return page.get_by_role("dialog").get_by_role("img")
+    return page.get_by_role("dialog").locator("img")
 
 
 def check_outcomes(page: Page, dagster: str, table: str) -> dict[str, str]:

@@ -16,11 +16,11 @@ from click.testing import CliRunner, Result
 from defusedxml.ElementTree import parse
 from onnx import TensorProto, helper, numpy_helper
 
-from simfoundry.commands import place as place_command
 from assets.settings import CONFIGURATION_FOLDER
 from pipelines.fabric import read_fabric
 from pipelines.fabric.evaluation import Measured, measure
 from simfoundry.cli import simfoundry
+from simfoundry.commands import place as place_command
 
 GRAPH: dict[str, Any] = {
     "name": "one",
