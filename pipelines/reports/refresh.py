@@ -102,14 +102,13 @@ class Refresh:
     def of_json(cls, content: dict[str, Any]) -> Refresh:
         """The refresh that `as_json` gave."""
         return cls(
-            **{
-                **content,
-                "changes": tuple(TableChange(**row) for row in content["changes"]),
-                "failures": tuple(NewFailure(**row) for row in content["failures"]),
-                "models": tuple(ModelDecision(**row) for row in content["models"]),
-                "problems": tuple(content["problems"]),
-                "notes": tuple(content["notes"]),
-            }
+            started=content["started"],
+            wall_s=content["wall_s"],
+            changes=tuple(TableChange(**row) for row in content["changes"]),
+            failures=tuple(NewFailure(**row) for row in content["failures"]),
+            models=tuple(ModelDecision(**row) for row in content["models"]),
+            problems=tuple(content["problems"]),
+            notes=tuple(content["notes"]),
         )
 
 

@@ -50,11 +50,11 @@ def rollback(name: str) -> None:
 @click.option(
     "--release",
     "releases",
-    required=True,
     multiple=True,
     type=PATH,
     help="Folder of a release to train on; several may be given.",
 )
+@click.option("--suite", metavar="NAME", help="Suite of your own labels to train on, in data/suites/NAME.")
 @click.option("--out", type=PATH, help="Folder of the model.  [default: models/NAME in the data folder]")
 @click.option("--seed", default=0, show_default=True, help="Of initial weights and batches.")
 @click.option("-o", "--option", "settings", multiple=True, metavar="NAME=VALUE", help="Option of training.")
@@ -211,13 +211,15 @@ def release_diff(one: str, other: str, out: Path | None, trained: tuple[str, ...
 @click.option("--kernels", type=PATH, help="JSON file of a database's kernels.  [default: the one beside it]")
 @click.option("--kernel", help="Name for the rows of a report.  [default: its top function]")
 @click.option("--directives", type=PATH, help="JSON file with a report's directives.  [default: its own]")
+@click.option("--suite", metavar="NAME", help="Name of the suite of labelled sources.  [default: the file's]")
 @as_json_option
 @explained
 def import_command(path: Path, as_json: bool, **options: Any) -> None:
-    """Take in a release, a database of Merlin and Vitis results, or HLS reports (csynth.xml).
+    """Take in a release, Merlin and Vitis results, HLS reports (csynth.xml), or labelled sources of your own.
 
     A release fills the tables and the cache, so that nothing is labelled again. PATH is its folder, a
-    .parquet file, a .xml file, or a folder with reports below.
+    .parquet file, a .xml file, a folder with reports below, or a .csv or .parquet table of sources,
+    directives and labels, which becomes a suite that predictors train on.
     """
     from simfoundry.commands.release import ImportQuestion, import_path, import_text
 

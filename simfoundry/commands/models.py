@@ -91,22 +91,36 @@ def roll_back_model(name: str) -> str:
 
 
 def train_model(
-    name: str, *, releases: Sequence[Path], out: Path | None, seed: int, settings: Sequence[str]
+    name: str,
+    *,
+    releases: Sequence[Path],
+    out: Path | None,
+    seed: int,
+    settings: Sequence[str],
+    suite: str | None = None,
 ) -> dict[str, Any]:
     """Train a predictor on releases, score it on its reference set, and register it.
 
     Args:    out: folder of its files; below the data folder by default. settings: options as NAME=VALUE.
+             suite: of the user's own, instead of releases. Labels of another tool are not those of the
+             reference set, so a model trained on them is a candidate and never champion.
     Returns: folder, version, whether it became champion and why, summary and metrics.
-    Raises:  FoundryError: an option is unknown. PredictorError, DatasetError: it cannot be trained.
+    Raises:  FoundryError: an option is unknown, or no such suite. PredictorError, DatasetError: it cannot be
+             trained.
     """
     spec = predictor_named(name)
+    if (suite is None) == (not releases):
+        raise FoundryError("accepted: either --release or --suite")
+    if suite is not None:
+        releases = [find_deployment().of_suite(suite).data_dir]
     options = spec.options(**_read_settings(spec, settings))
     data_dir, *more = releases
     folder = out or find_deployment().data_dir / "models" / name / spec.training_key(releases, options, seed)
     outcome = spec.train(data_dir, options, seed=seed, more=more, folder=folder, keep_predictions=out is None)
-    if spec.task.reference is not None and spec.task.reference.folder.is_dir():
+    has_reference = spec.task.reference is not None and spec.task.reference.folder.is_dir()
+    if has_reference and suite is None:
         write_reference_errors(outcome, spec)
-    registration = register(outcome, _plain_store(), may_promote=True)
+    registration = register(outcome, _plain_store(), may_promote=suite is None)
     return {
         "folder": str(folder),
         **asdict(registration),

@@ -176,8 +176,8 @@ def registered_model(name: str, alias: str) -> Iterator[Any]:
     require_whole_registry(deployment)
     if find_spec("mlflow") is None:
         raise FoundryError(
-            f"no model registry: MLflow is not installed ({name}@{alias}); accepted: a folder of a model, the "
-            "champion of weights that come with the project, or any model with the extra `foundry`"
+            f"no model registry: MLflow is not installed ({name}@{alias}); accepted: a folder of a model, "
+            "the champion of weights that come with the project, or any model with the extra `foundry`"
         )
     from models.registry import RegistryStore, mlflow_at, register_shipped
 

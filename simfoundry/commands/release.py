@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from assets.deployments import Deployment, find_deployment
 from assets.errors import FoundryError
+from assets.labelled_tables import ImportedSuite, import_labelled_table
 from assets.releasing import (
     ImportedRelease,
     import_release,
@@ -19,7 +20,7 @@ from assets.releasing import (
 )
 from pipelines.files import read_bounded
 from pipelines.identity import canonical_json
-from pipelines.vendor import VendorReport, read_csynth, read_merlin
+from pipelines.vendor import VendorReport, is_labelled_table, read_csynth, read_merlin
 from simfoundry.commands.aligned import aligned_lines
 
 REPORT_NAME = "csynth.xml"
@@ -35,11 +36,13 @@ class ImportQuestion:
     Attributes:
         kernels: JSON file of the kernels of a database; None for the one beside it, if any.
         kernel: name for a report's rows; directives: JSON file with a report's directives.
+        suite: name of the suite of a table of labelled sources; None for the file's.
     """
 
     kernels: Path | None = None
     kernel: str | None = None
     directives: Path | None = None
+    suite: str | None = None
 
 
 def release_project(
@@ -94,15 +97,30 @@ def import_path(path: Path, question: ImportQuestion) -> dict[str, Any]:
     if not path.exists():
         raise FoundryError(f"no such file: {path}")
     if is_release(path):
-        _refuse_options(question, path)
+        _refuse_options(question, path, "a release")
         return _release_answer(import_release(deployment, path))
+    if is_labelled_table(path):
+        _refuse_options(replace(question, suite=None), path, "a table of labelled sources")
+        return _suite_answer(import_labelled_table(deployment, path, question.suite or path.stem))
+    _refuse_options(replace(question, kernels=None, kernel=None, directives=None), path, "reports")
     return _reports_answer(deployment, _reports(path, question), path)
 
 
-def _refuse_options(question: ImportQuestion, path: Path) -> None:
-    options = [n for n in ("kernels", "kernel", "directives") if getattr(question, n) is not None]
+def _refuse_options(question: ImportQuestion, path: Path, what: str) -> None:
+    options = [name for name, value in asdict(question).items() if value is not None]
     if options:
-        raise FoundryError(f"option without effect for a release: --{options[0]} ({path})")
+        raise FoundryError(f"option without effect for {what}: --{options[0]} ({path})")
+
+
+def _suite_answer(imported: ImportedSuite) -> dict[str, Any]:
+    return {
+        "suite": imported.suite,
+        "folder": str(imported.folder),
+        "rows": dict(imported.rows),
+        "statuses": dict(imported.statuses),
+        "parts": dict(imported.parts),
+        "notes": [f"{count} labels: {reason}" for reason, count in imported.reasons.items()],
+    }
 
 
 def _reports(path: Path, question: ImportQuestion) -> list[VendorReport]:
@@ -117,7 +135,8 @@ def _reports(path: Path, question: ImportQuestion) -> list[VendorReport]:
         return [read_csynth(path, kernel=question.kernel, directives=directives)]
     raise FoundryError(
         "what is imported must be the folder of a release (with manifest.json), a .parquet database, a .xml "
-        f"report, or a folder with {REPORT_NAME} below, got {path}"
+        f"report, a folder with {REPORT_NAME} below, or a .csv or .parquet table of labelled sources, "
+        f"got {path}"
     )
 
 
@@ -175,4 +194,8 @@ def import_text(answer: Mapping[str, Any]) -> str:
         lines += [f"cache entries {what}: {', '.join(f'{n} {kind}' for kind, n in counts.items()) or 'none'}"]
     if "statuses" in answer:
         lines.append(", ".join(f"{n} {status}" for status, n in answer["statuses"].items()) or "no designs")
+    if "suite" in answer:
+        parts = ", ".join(f"{n} {part}" for part, n in answer["parts"].items())
+        lines.append(f"programs by part: {parts}")
+        lines.append(f"train on it: simfoundry train tenset-mlp --suite {answer['suite']}")
     return "\n".join([*lines, *answer["notes"]])

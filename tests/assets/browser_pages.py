@@ -65,7 +65,7 @@ def served_pages(project: Path) -> Iterator[Addresses]:
     try:
         yield Addresses(*(f"http://127.0.0.1:{port}" for port in ports))
     finally:
-        server.send_signal(signal.SIGINT)
+        server.send_signal(signal.SIGTERM)  # a Ctrl-C would be ignored by a test in the background
         server.wait()
 
 
@@ -111,12 +111,12 @@ def launch_shard(page: Page, dagster: str) -> None:
     for name in GROUPS:
         page.get_by_role("button", name=name).first.wait_for()
     button.click()
-    dialog = page.get_by_role("dialog")
-    dialog.get_by_text("Launch runs to materialize 8 assets").wait_for()
+    dialog = page.get_by_role("dialog").filter(has_text="Launch runs to materialize 8 assets")
     dialog.get_by_text("Select a partition").click()
     page.locator("[role=menuitem]").filter(has_text=SHARD).last.click()
     page.keyboard.press("Escape")
     dialog.get_by_role("button", name="Launch 1 run").click()
+    dialog.wait_for(state="hidden")
 
 
 def open_plot(page: Page, dagster: str, table: str) -> Locator:

@@ -1,6 +1,6 @@
 """Size of what each extra installs, from the packages of this environment.
 
-    .venv/bin/python -m tests.base.extras
+.venv/bin/python -m tests.base.extras
 """
 
 from __future__ import annotations

@@ -2,8 +2,8 @@
 
     .venv/bin/python -m tests.benchmarks.screenshots [--out docs/figures]
 
-A small project in a temporary folder: `simfoundry ui` serves it, one shard is materialised from the asset graph as
-tests/assets/test_browser.py does, the weights of the project are registered, the report is drawn.
+A small project in a temporary folder: `simfoundry ui` serves it, one shard is materialised from the asset
+graph as in tests/assets/test_browser.py, the weights of the project are registered, the report is drawn.
 """
 
 from __future__ import annotations
