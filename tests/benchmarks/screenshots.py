@@ -73,12 +73,15 @@ def main() -> None:
         check_outcomes(page, addresses.dagster, "labels")
         take(page, out / "dagster-checks.png")
         page.goto(f"{addresses.dagster}/locations/simfoundry/asset-groups/{GROUPS[-1]}/lineage")
-        page.get_by_role("button", name="Materialize all").wait_for()
+        page.get_by_text("Latest event").first.wait_for()
+        page.get_by_text("Loading...").first.wait_for(state="hidden")
         take(page, out / "dagster-assets.png")
         command = [sys.executable, "-m", "simfoundry.cli"]
         subprocess.run([*command, "models"], check=True, stdout=subprocess.DEVNULL)
         open_page(page, f"{addresses.mlflow}/#/models")
         page.get_by_text("tenset-mlp").first.wait_for()
+        page.wait_for_timeout(3000)  # an invitation opens late
+        page.keyboard.press("Escape")
         take(page, out / "mlflow-models.png")
         subprocess.run([*command, "report"], check=True, stdout=subprocess.DEVNULL)
         page.goto((project / "data" / "report.html").as_uri())
