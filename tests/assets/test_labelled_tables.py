@@ -26,14 +26,8 @@ ADD = "void add(int a[8], int b[8]) {\n  for (int i = 0; i < 8; i++) a[i] = a[i]
 DOT = "int dot(int a[8], int b[8]) {\n  int s = 0;\n  for (int i = 0; i < 8; i++) s += a[i] * b[i];\n  return s; }\n"
 PIPELINE = '[{"kind": "pipeline", "loop": "L0"}]'
 QUICK = {
-    "epochs": 2,
-    "steps": 2,
-    "trees": 4,
-    "rounds": 4,
-    "warmup": 1,
-    "width": 16,
-    "layers": 1,
-    "workers": 1,
+    **{"max_epochs": 2, "trees": 4, "rounds": 2, "bootstrap_resamples": 10},
+    **{"layers": 1, "width": 16, "decoder_layers": 1, "decoder_width": 16, "beams": 1, "leaf_designs": 1},
 }
 """Options of a training in no time, where a predictor has them."""
 LABELS = [spec for spec in predictors() if spec.task.name.startswith("labels")]
