@@ -11,6 +11,7 @@ from assets.configuration import read_parameters
 from assets.database import write_database
 from assets.deployments import find_deployment, sweep_leftovers, writing_to
 from assets.dvc_figures import write_figures
+from assets.earlier import removed_lines
 from assets.errors import explain, is_permanent
 from assets.materialise import prune_partitions
 from assets.overview import environment_problems
@@ -38,6 +39,8 @@ def run_stage(name: str, *, as_json: bool) -> bool:
     problems: list[str] = []
     with writing_to(deployment.data_dir), shown_progress() as progress:
         sweep_leftovers(deployment.data_dir)
+        for line in removed_lines(settings, steps):
+            click.echo(f"simfoundry: {line}", err=True)
         prune_partitions(settings, steps)
         for step in steps:
             for partition in step.partitions(settings):

@@ -23,7 +23,7 @@ from simfoundry.cli import simfoundry
 
 SCALE = "void scale(int a[8]) {\n  for (int i = 0; i < 8; i++) a[i] = 3 * a[i];\n}\n"
 ADD = "void add(int a[8], int b[8]) {\n  for (int i = 0; i < 8; i++) a[i] = a[i] + b[i];\n}\n"
-DOT = "int dot(int a[8], int b[8]) {\n  int s = 0;\n  for (int i = 0; i < 8; i++) s += a[i] * b[i];\n  return s; }\n"
+DOT = "int dot(int a[8], int b[8]) { int s = 0; for (int i = 0; i < 8; i++) s += a[i] * b[i]; return s; }\n"
 PIPELINE = '[{"kind": "pipeline", "loop": "L0"}]'
 QUICK = {
     **{"max_epochs": 2, "trees": 4, "rounds": 2, "bootstrap_resamples": 10},
