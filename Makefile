@@ -17,7 +17,7 @@ PYTEST := OMP_NUM_THREADS=1 $(BIN)/pytest -n $(PYTEST_WORKERS) --dist loadfile -
 # Without this the wrapper of pyright asks its registry for a newer version at every start.
 export PYRIGHT_PYTHON_IGNORE_WARNINGS := 1
 
-.PHONY: help run test check setup ns3 system venv lock docs clean
+.PHONY: help run test check setup tested system venv lock docs clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z]*\):[^#]*## /\1\t/p' Makefile | expand -t 10
@@ -25,10 +25,10 @@ help: ## list the targets
 run: setup ## set up, then the main job at smoke scale
 	$(BIN)/simfoundry run scale=smoke
 
-test: setup ns3 ## set up, then the tests without the slow ones
+test: setup tested ## set up, then the tests without the slow ones
 	$(PYTEST) -m 'not slow'
 
-check: setup ns3 ## set up, then lint, format, types, import contracts, tests (a warning is an error)
+check: setup tested ## set up, then lint, format, types, import contracts, tests (a warning is an error)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/pyright --pythonpath $(BIN)/python
@@ -37,8 +37,8 @@ check: setup ns3 ## set up, then lint, format, types, import contracts, tests (a
 
 setup: system venv ## everything a fresh Debian or Ubuntu needs
 
-ns3: ## the network simulator that the tests compare ours with
-	@SYSTEM='$(SYSTEM)' setup/system.sh libns3-dev
+tested: ## what the tests alone need: a network simulator to compare with, a browser
+	@SYSTEM='$(SYSTEM)' setup/system.sh libns3-dev chromium
 
 system: ## Debian packages; make SYSTEM=skip ... when the tools come from elsewhere
 	@SYSTEM='$(SYSTEM)' setup/system.sh
@@ -46,7 +46,7 @@ system: ## Debian packages; make SYSTEM=skip ... when the tools come from elsewh
 venv: ## .venv from requirements.txt
 	@PYTHON='$(PYTHON)' setup/venv.sh
 
-lock: ## resolve requirements.in anew into requirements.txt
+lock: ## resolve the requirements anew into requirements.txt
 	@PYTHON='$(PYTHON)' setup/lock.sh
 
 docs: venv ## pages that derive from the code

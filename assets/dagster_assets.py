@@ -161,10 +161,6 @@ def _table_result(
         "dagster/row_count": summary.rows[table],
         "path": dg.MetadataValue.path(str(path)),
     }
-    row_count = summary.rows[table]
-    metadata["failed_fraction"] = sum(n for key, n in summary.failures.items() if key[0] == table) / max(
-        row_count, 1
-    )
     failures = {key[1:]: n for key, n in summary.failures.items() if key[0] == table}
     metadata["failed_fraction"] = sum(failures.values()) / max(summary.rows[table], 1)
     if failures:

@@ -11,6 +11,7 @@ from assets.antlr import load_selection_parser
 from assets.configuration import read_parameters
 from assets.dagster_assets import build_assets
 from assets.deployments import find_deployment
+from assets.inbox import inbox, inbox_files, inbox_job
 from assets.materialise import asset_jobs
 from assets.nightly import everything, nightly_schedule
 from assets.resources import resources
@@ -29,9 +30,10 @@ def build_definitions(
     """
     configuration = configuration or read_parameters(find_deployment().project)
     return dg.Definitions(
-        assets=build_assets(configuration),
-        jobs=[*asset_jobs(), everything],
+        assets=[*build_assets(configuration), inbox],
+        jobs=[*asset_jobs(), everything, inbox_job],
         schedules=[nightly_schedule],
+        sensors=[inbox_files],
         resources=resources(overrides),
     )
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sqlite3
 import time
 from collections.abc import Iterator, Mapping
@@ -20,6 +21,9 @@ NIGHTLY_VARIABLE = "SIMFOUNDRY_NIGHTLY"
 """Set by `simfoundry ui --nightly`: the schedule of the nightly run is on unless the UI switched it off."""
 DEPLOYMENTS = ("local", "server")
 SERVER_VARIABLES = ("SIMFOUNDRY_DATA_DIR", "SIMFOUNDRY_CACHE_DIR", "MLFLOW_TRACKING_URI", "DAGSTER_HOME")
+
+SUITES_FOLDER = "suites"
+"""In the data folder: tables of suites of the user's own, a folder each."""
 
 QUIET_ENVIRONMENT = {
     "DO_NOT_TRACK": "1",
@@ -63,6 +67,18 @@ class Deployment:
     def in_folder(self, folder: Path) -> Deployment:
         """The same deployment with tables and params.yaml in a folder of their own; the cache is shared."""
         return replace(self, data_dir=folder.resolve(), folder=folder.resolve())
+
+    def of_suite(self, name: str) -> Deployment:
+        """The same deployment with the tables of a suite of the user's own, in a folder of `data/suites`.
+
+        Raises: FoundryError: not a name of a folder.
+        """
+        if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}", name):
+            raise FoundryError(
+                f"not a name of a suite: {name!r}; accepted: at most 64 letters, digits, dots, dashes and "
+                "underscores, a letter or digit first"
+            )
+        return self.in_folder(self.data_dir / SUITES_FOLDER / name)
 
     @property
     def is_versioned(self) -> bool:

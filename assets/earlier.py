@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-import os
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +15,9 @@ from assets.configuration import PARAMETERS_FILE, read_parameters_file
 from assets.deployments import Deployment
 from assets.errors import FoundryError
 from assets.materialise import left_out
+from assets.refresh import link_file
 from assets.settings import Configuration, Settings
+from assets.step import Step
 from assets.steps import STEPS
 
 KEPT_FOLDER = "kept"
@@ -31,11 +32,7 @@ def lines_before(settings: Settings) -> list[str]:
     Returns: a line per table that loses files, one with the settings that differ, and how to keep them.
     """
     deployment = settings.deployment
-    lines = [
-        f"{table}: {_row_count(deployment, table, gone):,} rows of {', '.join(gone)} will be removed"
-        for table, gone in left_out(settings, STEPS).items()
-        if gone
-    ]
+    lines = removed_lines(settings, STEPS)
     changes = _changes(deployment, settings.configuration)
     if changes:
         more = f" and {len(changes) - KEYS_SHOWN} more" if len(changes) > KEYS_SHOWN else ""
@@ -43,6 +40,15 @@ def lines_before(settings: Settings) -> list[str]:
     if lines:
         lines.append("`--keep` keeps them beside the new ones, `--into FOLDER` leaves them as they are")
     return lines
+
+
+def removed_lines(settings: Settings, steps: Iterable[Step]) -> list[str]:
+    """A line per table of which steps remove files that the configuration leaves out."""
+    return [
+        f"{table}: {_row_count(settings.deployment, table, gone):,} rows of {', '.join(gone)} will be removed"
+        for table, gone in left_out(settings, steps).items()
+        if gone
+    ]
 
 
 def _row_count(deployment: Deployment, table: str, partitions: list[str]) -> int:
@@ -103,17 +109,9 @@ def keep_tables(deployment: Deployment) -> Path | None:
     folder = deployment.data_dir / KEPT_FOLDER / digest
     for name, path in files.items():
         target = folder / name
-        target.parent.mkdir(parents=True, exist_ok=True)
         if not target.exists():
-            _link(path, target)
+            link_file(path, target)
     parameters = deployment.parameters_folder / PARAMETERS_FILE
     if parameters.is_file():
         shutil.copyfile(parameters, folder / PARAMETERS_FILE)
     return folder
-
-
-def _link(path: Path, target: Path) -> None:
-    try:
-        os.link(path, target)
-    except OSError:  # a file system without links
-        shutil.copyfile(path, target)

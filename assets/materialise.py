@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tempfile
+import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from datetime import date
@@ -22,6 +23,7 @@ from assets.database import write_database
 from assets.deployments import Deployment, sweep_leftovers, writing_to
 from assets.errors import FoundryError
 from assets.instance import PROCESS_TAG, process_tag, release_dead_runs
+from assets.refresh import record_refresh, state_hash, tables_before
 from assets.resources import FoundryResource, ProgressResource, resources
 from assets.settings import Configuration, Settings
 from assets.step import Partitioning, Step, read_rows
@@ -43,6 +45,8 @@ from pipelines.schemas import (
 )
 
 PROBLEM_LIMIT = 20
+SAMPLED = "sampled"
+"""Of entries of the cache: states of code and tables of which a sample was made again, and was the same."""
 
 
 def stale_rows(settings: Settings, *, fraction: float, seed: int) -> list[str]:
@@ -181,8 +185,9 @@ def run_everything(
     settings = Settings(configuration=configuration, deployment=deployment)
     for require in dict.fromkeys(step.require for step in STEPS if step.require):
         require(settings)
-    with writing_to(deployment.data_dir):
-        before = row_counts(deployment)
+    started_s = time.time()
+    with writing_to(deployment.data_dir), tables_before(deployment.data_dir) as before:
+        counts = row_counts(deployment)
         write_parameters(deployment.parameters_folder, configuration)
         sweep_leftovers(deployment.data_dir)
         report = RunReport()
@@ -190,9 +195,14 @@ def run_everything(
         release_dead_runs(instance)
         _Run(settings=settings, instance=instance, progress=progress, report=report).run()
         report.notes += [
-            *shrunk_tables(before, row_counts(deployment)),
+            *shrunk_tables(counts, row_counts(deployment)),
             *write_database(deployment.data_dir),
         ]
+        said = {"problems": report.problems, "notes": report.notes}
+        try:
+            record_refresh(deployment, before, started_s=started_s, **said)
+        except SchemaError as error:
+            report.notes.append(f"no page about this run: {error}")
         return report
 
 
@@ -280,9 +290,19 @@ class _Run:
         self._record()
         fraction = self.settings.configuration.run.remade_fraction
         if fraction and not self.unmade:
-            stale = stale_rows(self.settings, fraction=fraction, seed=date.today().toordinal())
-            self.report.problems += stale[:PROBLEM_LIMIT]
-            self.report.notes.append(f"sample made again: {len(stale)} stale rows")
+            self._make_sample_again(fraction)
+
+    def _make_sample_again(self, fraction: float) -> None:
+        """Compare a sample with the same rows made again, unless it was so for this code and these tables."""
+        state = state_hash(self.settings.deployment.data_dir)
+        if self.settings.cache.get(SAMPLED, state) is not None:
+            self.report.notes.append("sample not made again: code and tables are those of an earlier sample")
+            return
+        stale = stale_rows(self.settings, fraction=fraction, seed=date.today().toordinal())
+        self.report.problems += stale[:PROBLEM_LIMIT]
+        self.report.notes.append(f"sample made again: {len(stale)} stale rows")
+        if not stale:
+            self.settings.cache.keep(SAMPLED, state, {"stale": 0})
 
     def _active(self) -> list[Step]:
         return [step for step in STEPS if step.is_active(self.settings)]

@@ -12,7 +12,9 @@ from assets.configuration import compose_configuration
 from assets.dagster_assets import NIGHTLY_CRON
 from assets.deployments import NIGHTLY_VARIABLE, find_deployment
 from assets.materialise import run_everything
+from assets.refresh import read_refreshes, refresh_page
 from assets.resources import ProgressResource
+from pipelines.reports.refresh import summary
 
 
 class ScaleConfig(dg.Config):
@@ -28,12 +30,17 @@ def run_at_scale(
     progress: dg.ResourceParam[ProgressResource],
 ) -> None:
     """Every step, then DVC."""
+    deployment = find_deployment()
     report = run_everything(
         compose_configuration([f"scale={config.scale}"]),
-        find_deployment(),
+        deployment,
         instance=context.instance,
         progress=progress,
     )
+    for refresh in read_refreshes(deployment)[-1:]:
+        page = dg.MetadataValue.path(str(refresh_page(deployment)))
+        metadata = {"what it did": summary(refresh), "page": page}
+        context.log_event(dg.AssetObservation(asset_key="report", metadata=metadata))
     if report.problems:
         raise dg.Failure(description="; ".join(report.problems), allow_retries=False)
 

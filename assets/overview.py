@@ -14,6 +14,7 @@ import pyarrow.parquet as pq
 
 from assets.deployments import Deployment
 from assets.pages import page_path
+from assets.refresh import refresh_page
 from assets.step import ENVIRONMENT_SIGNS, count_failures
 from assets.steps import STAGES
 from pipelines.schemas import SchemaError, TableSpec, read_arrow, scan_table, table_spec, to_frame
@@ -126,6 +127,7 @@ def _places(deployment: Deployment) -> dict[str, str]:
         "wall-clock times": str(deployment.data_dir / "measured"),
         "cache": str(deployment.cache_dir),
         "report": str(page_path(deployment)),
+        "what this run did": str(refresh_page(deployment)),
         "models": deployment.tracking_uri,
         "runs": str(deployment.dagster_home),
     }

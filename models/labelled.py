@@ -117,7 +117,10 @@ def _places(rows: pl.LazyFrame, split: str) -> pl.DataFrame:
 
 def _one_kind(rows: pl.LazyFrame, selection: Selection) -> pl.LazyFrame:
     """Usable labels by design, of one tool and one liberty, so that areas are comparable."""
-    usable = rows.filter((pl.col("status") == OK) & pl.col("area_um2").is_not_null())  # not of an FPGA
+    usable = rows.filter(pl.col("status") == OK)
+    has_area = pl.col("area_um2").is_not_null()
+    if usable.filter(has_area).select(pl.len()).collect().item():
+        usable = usable.filter(has_area)  # not of an FPGA beside a cell library
     for name, chosen in (("tool", selection.tool), ("liberty", selection.liberty)):
         kinds = usable.select(pl.col(name).unique().sort()).collect()[name].to_list()
         if chosen is None and len(kinds) > 1:
@@ -126,7 +129,8 @@ def _one_kind(rows: pl.LazyFrame, selection: Selection) -> pl.LazyFrame:
             known = ", ".join(kinds) or "none"
             raise DatasetError(f"no labels of {name} {chosen!r}; accepted: {known}")
         usable = usable if chosen is None else usable.filter(pl.col(name) == chosen)
-    positive = (pl.col("area_um2") != 0) & (pl.col("flip_flop_count") != 0)
+    positive = (pl.col("area_um2", "flip_flop_count") != 0).fill_null(True)
+    positive = pl.all_horizontal(positive)
     delay = pl.when(pl.col(DELAY) > 0).then(pl.col(DELAY))
     return usable.filter(positive).select(
         "design_id", pl.col("area_um2", "flip_flop_count").cast(pl.Float64), delay
@@ -139,7 +143,9 @@ def _medians_of_runs(rows: pl.LazyFrame) -> pl.LazyFrame:
     Runs on drawn data only: a question about a design has no data.
     """
     rows = rows.filter(pl.col("data_kind").is_null() | (pl.col("data_kind") == DRAWN))
-    is_right = (pl.col("status") == OK) & pl.col("outputs_equal") & (pl.col("latency_cycles") != 0)
+    is_imported = pl.col("outputs_equal").is_null() & (pl.col("status") == OK)  # compared with nothing
+    runs_right = pl.col("outputs_equal") & (pl.col("latency_cycles") != 0)
+    is_right = (pl.col("status") == OK) & (is_imported | runs_right)
     has_power = ((pl.col("power_status") == OK) & (pl.col(POWER) > 0)).fill_null(False).all()
     by_design = rows.group_by("design_id").agg(
         pl.col("latency_cycles").cast(pl.Float64).median(),

@@ -8,6 +8,7 @@ from __future__ import annotations
 import sqlite3
 from contextlib import closing
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
@@ -38,8 +39,10 @@ def find_local(tracking_uri: str, name: str, alias: str) -> LocalModel | None:
     """
     spec = next((spec for spec in predictors() if spec.name == name), None)
     path = Path(tracking_uri.removeprefix(_SQLITE))
-    if spec is None or not tracking_uri.startswith(_SQLITE) or not path.is_file():
+    if spec is None or not tracking_uri.startswith(_SQLITE):
         return None
+    if not path.is_file():
+        return _first_champion(spec, alias)
     try:
         with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as connection:
             row = connection.execute(_VERSIONS, (name, alias)).fetchone()
@@ -53,6 +56,14 @@ def find_local(tracking_uri: str, name: str, alias: str) -> LocalModel | None:
         return None
     folders = [place for place in folder.iterdir() if (place / OUTCOME_FILE).is_file()]
     return LocalModel(spec=spec, version=str(row[0]), folder=folders[0]) if len(folders) == 1 else None
+
+
+def _first_champion(spec: PredictorSpec, alias: str) -> LocalModel | None:
+    """The weights that come with the project, where nothing can register them: MLflow is not installed."""
+    is_shipped = (spec.shipped_folder / OUTCOME_FILE).is_file()
+    if alias != "champion" or not is_shipped or find_spec("mlflow") is not None:
+        return None
+    return LocalModel(spec=spec, version="shipped", folder=spec.shipped_folder)
 
 
 def _knows_shipped(connection: sqlite3.Connection, spec: PredictorSpec) -> bool:

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Resolve requirements.in in a new virtual environment and write every version to requirements.txt.
+# Resolve requirements.in and setup/extras/dev.in in a new virtual environment and write every version to requirements.txt.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -9,7 +9,7 @@ trap 'rm -rf "$scratch"' EXIT
 pip=("$scratch/venv/bin/python" -m pip --disable-pip-version-check)
 "${pip[@]}" install -q --upgrade pip setuptools
 "${pip[@]}" install -q "$(grep '^torch==' requirements.in)"
-"${pip[@]}" install -q -r requirements.in
+"${pip[@]}" install -q -r requirements.in -r setup/extras/dev.in
 "${pip[@]}" check
 
 # `torch==2.13.0` stands for every build of that version; the accelerator libraries that only some

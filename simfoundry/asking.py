@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,19 +20,25 @@ class Options:
     Attributes:
         memory_delay: cycles per read and write. write_delay: cycles per write, if different.
         clock_ns: clock period.
-        directives: as `{"kind": "pipeline", "loop": "L0"}`.
+        directives: as `{"kind": "pipeline", "loop": "L0"}`, or a JSON file of them.
         unsafe_math: floating sums may be reordered.
-        unit_limits: most functional units by class, as `{"mul_32": 1}`.
+        unit_limits: most functional units by class, as `{"mul_32": 1}` or `["mul_32=1"]`.
         liberty: installed library or liberty file; None for osu018.
     """
 
     memory_delay: int = 2
     write_delay: int | None = None
     clock_ns: float = 10.0
-    directives: Sequence[Mapping[str, Any]] = ()
+    directives: Sequence[Mapping[str, Any]] | Path = ()
     unsafe_math: bool = False
-    unit_limits: Mapping[str, int] | None = None
+    unit_limits: Mapping[str, int] | Sequence[str] = ()
     liberty: str | None = None
+
+    @property
+    def limit_texts(self) -> tuple[str, ...]:
+        """Unit limits as `mul_32=1`."""
+        limits = self.unit_limits
+        return tuple(f"{k}={n}" for k, n in limits.items()) if isinstance(limits, Mapping) else tuple(limits)
 
 
 _DEFAULTS = Options()
@@ -43,23 +49,35 @@ def label(
     top: str | None = None,
     *,
     options: Options = _DEFAULTS,
-    data: Mapping[str, Any] | None = None,
+    data: Mapping[str, Any] | Path | None = None,
     tools: Sequence[str] = ("simfoundry-hls",),
     report: Path | None = None,
+    ranges: Sequence[str] = (),
+    include: Sequence[Path] = (),
+    others: Sequence[Path] = (),
+    define: Sequence[str] = (),
+    targets: Sequence[str] = (),
+    without: Sequence[str] = (),
+    on_step: Callable[[Path, str], None] | None = None,
 ) -> Answer:
     """Take a C program through high-level synthesis, simulation and logic synthesis.
 
     Args:
         source: C text, a C file, or a folder of C files.
         top: function that becomes hardware; None for the one the program is about.
-        data: value of every argument; None draws them.
+        data: value of every argument, or a JSON file of them; None draws them.
         tools: high-level synthesis tools, one design of each.
         report: folder for Verilog and schedules.
+        ranges: of drawn values, as NAME=LOW:HIGH. include: folders of headers. others: further C files.
+        define: macros, as NAME=TEXT.
+        targets: of cycles, area and power those to compute, none for all. without: those to leave out.
+        on_step: called with the file and the step that begins.
     Returns: the rows of `simfoundry label`; a failed design has its status and reason.
     Raises:  ProgramError, HlsError, SynthesisError, FoundryError: an input is not acceptable.
              ToolMissing: a tool is not installed; nothing was begun.
     """
-    from assets.commands.label import Question, label_path
+    from assets.user_programs import SourceOptions
+    from simfoundry.commands.label import Question, chosen_targets, label_path
 
     with _files(source, options, data) as (path, directives, values):
         question = Question(
@@ -68,12 +86,17 @@ def label(
             memory_delay=options.memory_delay,
             write_delay=options.write_delay,
             unsafe_math=options.unsafe_math,
-            unit_limits=tuple(f"{name}={most}" for name, most in (options.unit_limits or {}).items()),
+            unit_limits=options.limit_texts,
             clock=options.clock_ns,
             data=values,
             liberty=options.liberty,
             tools=tuple(tools),
             report=report,
+            source=SourceOptions(
+                define=tuple(define), include=tuple(include), others=tuple(others), ranges=tuple(ranges)
+            ),
+            targets=chosen_targets(targets, without),
+            **({} if on_step is None else {"on_step": on_step}),
         )
         return label_path(path, question)
 
@@ -84,7 +107,7 @@ def predict(
     *,
     model: str = "tenset-mlp@champion",
     options: Options = _DEFAULTS,
-    data: Mapping[str, Any] | None = None,
+    data: Mapping[str, Any] | Path | None = None,
 ) -> Answer:
     """Ask a registered model about a C program under one configuration.
 
@@ -93,7 +116,7 @@ def predict(
              model, version, release and level of information.
     Raises:  FoundryError: no such model. ProgramError, HlsError: an input is not acceptable.
     """
-    from assets.commands.predict import predict_file
+    from simfoundry.commands.predict import predict_file
 
     with _files(source, options, data) as (path, directives, values):
         return predict_file(
@@ -124,7 +147,7 @@ def pragmas(
     Returns: the answer of `simfoundry pragmas --json`.
     Raises:  FoundryError, PragmaError, HlsError, ProgramError: an input is not acceptable.
     """
-    from assets.commands.pragmas import PragmaQuestion, answer_pragmas, pragma_json
+    from simfoundry.commands.pragmas import PragmaQuestion, answer_pragmas, pragma_json
 
     with _files(source, _DEFAULTS, None) as (path, *_):
         question = PragmaQuestion(
@@ -155,27 +178,28 @@ def network(*, flows: Path | None = None, **request: Any) -> Answer:
     Returns: the answer of `simfoundry network --json`.
     Raises:  FoundryError, NetworkError: an option, a file or the load is not acceptable.
     """
-    from assets.commands.network import answer_network
     from pipelines.network.estimation import NetworkRequest
+    from simfoundry.commands.network import answer_network
 
     return answer_network(NetworkRequest(**request), flows=flows)
 
 
 @contextmanager
 def _files(
-    source: str | Path, options: Options, data: Mapping[str, Any] | None
+    source: str | Path, options: Options, data: Mapping[str, Any] | Path | None
 ) -> Iterator[tuple[Path, Path | None, Path | None]]:
     """The source, the directives and the data as files; texts are written for as long as they are needed."""
     with tempfile.TemporaryDirectory(prefix="simfoundry-") as folder:
         path = source
         if isinstance(source, str) and any(mark in source for mark in "{;\n"):
             path = _written(Path(folder) / "program.c", source)
-        directives = json.dumps([dict(d) for d in options.directives]) if options.directives else None
-        yield (
-            Path(path),
-            None if directives is None else _written(Path(folder) / "directives.json", directives),
-            None if data is None else _written(Path(folder) / "data.json", json.dumps(dict(data))),
-        )
+        directives = options.directives
+        if not isinstance(directives, Path):
+            listed = json.dumps([dict(d) for d in directives])
+            directives = _written(Path(folder) / "directives.json", listed) if directives else None
+        if data is not None and not isinstance(data, Path):
+            data = _written(Path(folder) / "data.json", json.dumps(dict(data)))
+        yield Path(path), directives, data
 
 
 def _written(path: Path, text: str) -> Path:

@@ -31,8 +31,8 @@ def sql(query: str) -> pl.DataFrame:
     """
     import polars as pl
 
-    from assets.commands.sql import run_query
     from assets.deployments import find_deployment
+    from simfoundry.commands.sql import run_query
 
     answer = run_query(find_deployment().data_dir, query)
     return pl.DataFrame(list(answer.rows), schema=list(answer.columns), orient="row")

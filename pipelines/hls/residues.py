@@ -12,8 +12,6 @@ from enum import Enum
 from heapq import heapify, heappop, heappush
 from typing import Any
 
-from pyscipopt import Model, quicksum
-
 from pipelines.hls.difference import Budget, ConstraintGraph
 from pipelines.hls.schedule import BlockGraph, Resource
 
@@ -146,6 +144,8 @@ def solve_program(graph: BlockGraph, constraints: ConstraintGraph, interval: int
     members = contended(graph)
     if sum(graph.timings[i].busy_cycles for i in members) * interval > PROGRAM_SIZE:
         return Verdict.UNKNOWN
+    from pyscipopt import Model, quicksum  # lazy import: who only asks a predictor has no solver
+
     model = Model()
     model.hideOutput()
     model.setParam("limits/totalnodes", PROGRAM_NODES)
@@ -176,6 +176,8 @@ def solve_program(graph: BlockGraph, constraints: ConstraintGraph, interval: int
 
 def _add_room(model: Any, graph: BlockGraph, picks: Mapping[int, Sequence[Any]], interval: int) -> None:
     """In each residue limit the operations on a resource to its capacity."""
+    from pyscipopt import quicksum
+
     holders: dict[Slot, list[Any]] = defaultdict(list)
     for index, pick in picks.items():
         for residue in range(interval):

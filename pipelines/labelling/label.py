@@ -216,6 +216,8 @@ class CountedDesign:
     design: DesignRow
     outcomes: tuple[DirectiveOutcomeRow, ...]
     run: RunRow | None
+    inputs: tuple[InputRow, ...] = ()
+    loop_runs: tuple[LoopRunRow, ...] = ()
 
 
 def count_design(program: ProgramRow, configuration: HlsOptions, context: ToolContext) -> CountedDesign:
@@ -231,9 +233,16 @@ def count_design(program: ProgramRow, configuration: HlsOptions, context: ToolCo
         return CountedDesign(design=rows.design, outcomes=rows.outcomes, run=None)
     flow = _flow(program, rows.design, context, compiled)
     seed = context.options.data_seeds[0]
+    data = data_sets(program, flow.interface, seeds=(seed,))
     with context.scratch_folder() as builds:
-        (run,) = flow.run(data_sets(program, flow.interface, seeds=(seed,)), builds=builds)
-    return CountedDesign(design=rows.design, outcomes=rows.outcomes, run=run.row())
+        (run,) = flow.run(data, builds=builds)
+    return CountedDesign(
+        design=rows.design,
+        outcomes=rows.outcomes,
+        run=run.row(),
+        inputs=tuple(row for one in data for row in input_rows(one, program.suite)),
+        loop_runs=tuple(run.loop_rows()),
+    )
 
 
 # ---- table designs -------------------------------------------------------------------------------------

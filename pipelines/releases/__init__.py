@@ -5,21 +5,34 @@ Belongs here: the files of a release, their hashes, the card that describes them
 this package only the names below are used.
 """
 
-from pipelines.releases.card import Reproduction
-from pipelines.releases.checking import FAIL, PASS, TARGETS, CheckLine, Floors, check_release, target_values
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
 from pipelines.releases.loading import ReleaseTables, load_release
 from pipelines.releases.manifest import MANIFEST_FILE, Manifest, ReleaseError, Toolset
 from pipelines.releases.reading import PARAMETERS_FILE, Release, open_release
-from pipelines.releases.writing import (
-    DERIVED_TABLES,
-    ROWS_A_SHARD,
-    SIZE_LIMIT_BYTES,
-    ReleaseOptions,
-    WrittenRelease,
-    finish_replacement,
-    released_tables,
-    write_release,
-)
+
+if TYPE_CHECKING:
+    from pipelines.releases.card import Reproduction
+    from pipelines.releases.checking import (
+        FAIL,
+        PASS,
+        TARGETS,
+        CheckLine,
+        Floors,
+        check_release,
+        target_values,
+    )
+    from pipelines.releases.writing import (
+        DERIVED_TABLES,
+        ROWS_A_SHARD,
+        SIZE_LIMIT_BYTES,
+        ReleaseOptions,
+        WrittenRelease,
+        finish_replacement,
+        released_tables,
+        write_release,
+    )
 
 __all__ = [
     "DERIVED_TABLES",
@@ -48,3 +61,12 @@ __all__ = [
     "target_values",
     "write_release",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """Names of modules that need engines and their libraries; who only reads a release has none of them."""
+    for module in ("writing", "card", "checking") if name in __all__ else ():
+        loaded = import_module(f"{__name__}.{module}")
+        if hasattr(loaded, name):
+            return getattr(loaded, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

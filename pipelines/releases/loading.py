@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-import polars as pl
 import pyarrow as pa
 import pyarrow.dataset as pads
 import pyarrow.parquet as pq
@@ -15,11 +15,14 @@ from pipelines.releases.manifest import FileEntry, Manifest, ReleaseError, read_
 from pipelines.releases.reading import open_release
 from pipelines.schemas import is_readable, table_spec
 
+if TYPE_CHECKING:
+    import polars as pl
+
 _PARQUET = pads.ParquetFileFormat(page_checksum_verification=True)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ReleaseTables(Mapping[str, pl.LazyFrame]):
+class ReleaseTables(Mapping[str, "pl.LazyFrame"]):
     """Tables by name; a column that an older release lacks is null in every row.
 
     Attributes:
@@ -34,7 +37,10 @@ class ReleaseTables(Mapping[str, pl.LazyFrame]):
         """Rows of a table in the order of its files; a query reads the columns that it names.
 
         Raises: KeyError: no such table. ReleaseError: a file does not fit the table.
+                ImportError: Polars is not installed; `arrow` does without.
         """
+        import polars as pl
+
         return pl.scan_pyarrow_dataset(self._dataset(table))
 
     def arrow(self, table: str) -> pa.Table:

@@ -3,7 +3,18 @@
 Belongs here: statistics of rows and the page that shows them. Does not: making rows, or where folders are.
 """
 
+from pipelines.reports.refresh import ModelDecision, Refresh, compare_tables, draw_refresh
 from pipelines.reports.report import Report, draw_page, read_report
 from pipelines.reports.tables import ReportError, read_tables
 
-__all__ = ["Report", "ReportError", "draw_page", "read_report", "read_tables"]
+__all__ = [
+    "ModelDecision",
+    "Refresh",
+    "Report",
+    "ReportError",
+    "compare_tables",
+    "draw_page",
+    "draw_refresh",
+    "read_report",
+    "read_tables",
+]

@@ -6,7 +6,17 @@ running a vendor's tool, or where rows are kept. Outside this package only the n
 
 from pipelines.vendor.csynth import VendorReport, read_csynth
 from pipelines.vendor.errors import VendorError
+from pipelines.vendor.labelled import LabelledSource, is_labelled_table, read_labelled_table
 from pipelines.vendor.merging import merge_rows
 from pipelines.vendor.merlin import read_merlin
 
-__all__ = ["VendorError", "VendorReport", "merge_rows", "read_csynth", "read_merlin"]
+__all__ = [
+    "LabelledSource",
+    "VendorError",
+    "VendorReport",
+    "is_labelled_table",
+    "merge_rows",
+    "read_csynth",
+    "read_labelled_table",
+    "read_merlin",
+]

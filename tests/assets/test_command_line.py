@@ -14,9 +14,6 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
-from assets.cli import simfoundry
-from assets.commands import ui
-from assets.commands.ui import _require_free, _start, _stop, serve
 from assets.deployments import Deployment
 from assets.errors import FoundryError
 from assets.progress import PlainProgress
@@ -25,6 +22,9 @@ from assets.steps import STAGES, step_named
 from assets.steps import designs as designs_step
 from pipelines.schemas import read_table, table_path, table_spec
 from pipelines.workers import Progress
+from simfoundry.cli import simfoundry
+from simfoundry.commands import ui
+from simfoundry.commands.ui import _require_free, _start, _stop, serve
 
 COMMANDS = [
     "run",
@@ -56,7 +56,7 @@ def _invoke(*arguments: str) -> Result:
 
 def test_help_names_every_command_and_imports_no_engine() -> None:
     script = (
-        "import sys; from assets.cli import simfoundry\n"
+        "import sys; from simfoundry.cli import simfoundry\n"
         "print(sorted(simfoundry.commands))\n"
         "print([m for m in ('dagster', 'mlflow', 'torch', 'scipy', 'dvc', 'duckdb') if m in sys.modules])"
     )
@@ -168,7 +168,7 @@ def test_stage_rejects_a_full_disk_and_leaves_whole_tables(
         resource.setrlimit(resource.RLIMIT_FSIZE, (suite_limit_bytes, suite_limit_bytes))
 
     found = subprocess.run(
-        [sys.executable, "-m", "assets.cli", "stage", "programs"],
+        [sys.executable, "-m", "simfoundry.cli", "stage", "programs"],
         env={**os.environ, "PYTHONPATH": str(repository), "PYTHONDONTWRITEBYTECODE": "1"},
         capture_output=True,
         text=True,

@@ -12,11 +12,11 @@ import dagster as dg
 import pytest
 from click.testing import CliRunner, Result
 
-from assets.cli import simfoundry
 from assets.deployments import Deployment
 from assets.errors import FoundryError
 from assets.instance import PROCESS_TAG, open_instance, release_dead_runs
 from assets.settings import Settings
+from simfoundry.cli import simfoundry
 
 NO_DATABASE, BROKEN_PAGES = "file is not a database", "database disk image is malformed"
 HISTORY = "the history of runs and no table: move it away, and an empty one is made"

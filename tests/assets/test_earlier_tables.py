@@ -10,14 +10,14 @@ import pytest
 from click.testing import CliRunner, Result
 from foundry_fakes import FEW_OVERRIDES
 
-from assets.cli import simfoundry
-from assets.commands import run as run_command
-from assets.configuration import compose_configuration, sweep
+from assets.configuration import compose_configuration, sweep, write_parameters
 from assets.deployments import Deployment
 from assets.earlier import keep_tables, lines_before
 from assets.materialise import RunReport, shrunk_tables
 from assets.settings import Settings, ignore_progress
 from assets.steps import step_named
+from simfoundry.cli import simfoundry
+from simfoundry.commands import run as run_command
 
 
 def _invoke(*arguments: str) -> Result:
@@ -158,3 +158,12 @@ def test_problems_of_a_run_under_json_are_one_json_object(
     problem = json.loads(_invoke("run", "--json").stderr)
     assert problem["where"] == "k.c:3"
     assert [one["error"] for one in problem["problems"]] == report.problems
+
+
+def test_a_stage_says_what_it_removes(settings: Settings, engines: Any) -> None:
+    for suite in ("stencil", "irregular"):
+        step_named("programs").make(settings, suite, ignore_progress)
+    write_parameters(settings.deployment.project, _smaller(settings).configuration)
+    found = _invoke("stage", "programs")
+    assert found.exit_code == 0, found.stderr
+    assert "simfoundry: programs: 2 rows of stencil will be removed" in found.stderr

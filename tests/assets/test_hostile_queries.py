@@ -11,11 +11,11 @@ import duckdb
 import pytest
 from click.testing import CliRunner, Result
 
-from assets.cli import simfoundry
-from assets.commands import sql as queries
 from assets.settings import Settings, ignore_progress
 from assets.steps import step_named
 from pipelines.schemas import table_path, table_spec
+from simfoundry.cli import simfoundry
+from simfoundry.commands import sql as queries
 
 NOT_READING = {
     # through EXPLAIN

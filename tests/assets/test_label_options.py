@@ -9,15 +9,15 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from assets.cli import simfoundry
-from assets.commands.label import chosen_targets, explained_reason
-from assets.commands.programs import SourceOptions, read_user_program
 from assets.deployments import Deployment
 from assets.errors import FoundryError
+from assets.user_programs import SourceOptions, read_user_program
 from pipelines.cache import ContentCache
 from pipelines.hls import HlsOptions
 from pipelines.labelling import LabelContext, LabelOptions, label_design
 from pipelines.synthesis import Target, find_liberty
+from simfoundry.cli import simfoundry
+from simfoundry.commands.label import chosen_targets, explained_reason
 
 TAKEN = '#include "size.h"\nint twice(int);\nint take(int a[N], int n)\n{\n  return a[n] + twice(n);\n}\n'
 

@@ -11,9 +11,9 @@ from xml.etree import ElementTree
 import pytest
 from click.testing import CliRunner, Result
 
-from assets.cli import simfoundry
 from assets.configuration import compose_configuration, write_parameters
 from assets.deployments import Deployment
+from simfoundry.cli import simfoundry
 
 ADD = "void add(int a[4], int b[4]) {\n  for (int i = 0; i < 4; i++) a[i] = a[i] + b[i];\n}\n"
 SCALE = "void scale(float a[4]) {\n  for (int i = 0; i < 4; i++) a[i] = a[i] * 0.5f;\n}\n"

@@ -10,7 +10,7 @@ import foundry_fakes
 import pytest
 from foundry_fakes import FEW_OVERRIDES
 
-from assets import dagster_assets
+from assets import dagster_assets, materialise
 from assets.configuration import compose_configuration
 from assets.definitions import build_definitions
 from assets.deployments import Deployment, writing_to
@@ -18,13 +18,14 @@ from assets.errors import FoundryError
 from assets.instance import PROCESS_TAG, open_instance, process_tag, release_dead_runs
 from assets.materialise import RUN_TAG, RunReport, run_everything
 from assets.overview import survey
+from assets.refresh import model_decisions, read_refreshes, refresh_page
 from assets.resources import ProgressResource
 from assets.settings import Settings
 from assets.steps import designs as designs_step
 from assets.steps import labels as labels_step
 from assets.steps import step_named
 from pipelines.programs import kernel_programs
-from pipelines.schemas import read_table, table_path, table_spec
+from pipelines.schemas import PromotionRow, read_table, table_path, table_spec
 
 
 @pytest.fixture
@@ -98,6 +99,48 @@ def test_a_second_run_leaves_the_same_bytes_and_hashes(
     half.write_bytes(b"what a killed run leaves is not part of a version")
     assert _run(settings, instance).hashes == first
     assert _contents(settings.deployment) == before
+
+
+def test_a_run_says_what_it_changed_and_a_second_one_that_nothing_is_new(
+    settings: Settings, instance: dg.DagsterInstance, engines: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    deployment = settings.deployment
+    _run(settings, instance)
+    _run(settings, instance)
+    first, second = read_refreshes(deployment)
+    changes = {change.table: change for change in first.changes}
+    assert (changes["labels"].new, changes["labels"].changed) == (4, 0)
+    assert not any(change.is_change for change in second.changes)
+    assert "Nothing new" in refresh_page(deployment).read_text()
+    assert not (deployment.data_dir / ".before").exists()
+
+
+def test_models_are_promoted_or_kept_with_the_reason() -> None:
+    row = PromotionRow(
+        model="tlp", version="1", compared_with=None, reference_set=None, row_count=0, error=None,
+        champion_error=None, baseline_error=None, interval_low=None, interval_high=None,
+        decision="promoted", reason="first",
+    )  # fmt: skip
+    new = replace(row, version="2", decision="candidate", reason="not better by more than the noise")
+    (first,) = model_decisions([], [row])
+    assert (first.decision, first.reason) == ("promoted", "first")
+    (kept,) = model_decisions([row], [row])
+    assert (kept.version, kept.decision) == ("1", "kept")
+    (later,) = model_decisions([row], [row, new])
+    assert (later.version, later.decision) == ("2", "candidate")
+
+
+def test_a_sample_is_made_again_once_for_the_same_code_and_tables(
+    settings: Settings, instance: dg.DagsterInstance, engines: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sampled: list[int] = []
+    monkeypatch.setattr(materialise, "stale_rows", lambda *_, **__: sampled.append(1) or [])
+    run = settings.configuration.run.model_copy(update={"remade_fraction": 0.5})
+    settings = replace(settings, configuration=settings.configuration.model_copy(update={"run": run}))
+    _run(settings, instance)
+    again = _run(settings, instance)
+    assert len(sampled) == 1
+    assert "sample not made again: code and tables are those of an earlier sample" in again.notes
 
 
 def test_a_failure_stops_only_what_reads_it(
@@ -285,13 +328,13 @@ def test_the_nightly_job_does_what_the_command_does(
 def test_a_stage_with_rows_that_blame_the_machine_fails(
     settings: Settings, engines: Any, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    from assets.commands.stage import run_stage
     from assets.step import Output
+    from simfoundry.commands.stage import run_stage
 
     program = kernel_programs(suites=("stencil",), sizes=("small",))[0]
     full = {"status": "tool_error", "reason": "[Errno 28] No space left on device"}
     labels = [foundry_fakes.make_label(foundry_fakes.make_design(program, d), **full) for d in (1, 2)]
     step = replace(step_named("programs"), run=lambda *_: Output(rows={"labels": labels}))
-    monkeypatch.setattr("assets.commands.stage.steps_of", lambda name: [step])
+    monkeypatch.setattr("simfoundry.commands.stage.steps_of", lambda name: [step])
     assert not run_stage("programs", as_json=False)
     assert "2 labels failed: [Errno 28] No space left on device" in capsys.readouterr().err

@@ -11,8 +11,8 @@ import pyarrow.parquet as pq
 import pytest
 from click.testing import CliRunner, Result
 
-from assets.cli import simfoundry
 from pipelines.schemas import table_spec
+from simfoundry.cli import simfoundry
 
 
 def _invoke(*arguments: str) -> Result:
@@ -194,7 +194,7 @@ def test_patterns_are_accepted_with_hyphens(project: Path) -> None:
 def test_an_answer_imports_nothing_that_takes_long() -> None:
     slow = ("pandas", "networkx", "polars", "torch", "mlflow", "dagster", "scipy.stats", "scipy.optimize")
     script = (
-        "import sys; from click.testing import CliRunner; from assets.cli import simfoundry\n"
+        "import sys; from click.testing import CliRunner; from simfoundry.cli import simfoundry\n"
         "assert CliRunner().invoke(simfoundry, ['network', '--pods', '4']).exit_code == 0\n"
         f"print([name for name in {slow} if name in sys.modules])"
     )

@@ -19,7 +19,6 @@ from foundry_fakes import FEW_OVERRIDES, fill_tables, make_network_flow, make_ne
 import pipelines.network.runs
 from assets import releasing
 from assets.checks import CheckedFile, dangling_references, open_file
-from assets.cli import simfoundry
 from assets.configuration import (
     compose_configuration,
     parameters_text,
@@ -47,6 +46,7 @@ from pipelines.cache import ContentCache
 from pipelines.network import NetworkError
 from pipelines.network.runs import RunGroup, runs_of, simulate_runs
 from pipelines.schemas import read_table, table_path, table_spec, write_table
+from simfoundry.cli import simfoundry
 
 GROUP = "small-16"
 TABLES = ("network_runs", "network_flows", "network_hops")

@@ -11,10 +11,10 @@ import click
 import pytest
 from click.testing import CliRunner
 
-from assets.cli import simfoundry
 from assets.configuration import compose_configuration, configuration_model, read_parameters_file
 from assets.errors import FoundryError
 from assets.steps.network import NetworkGroup
+from simfoundry.cli import simfoundry
 
 NUMBERS = ("nan", "inf", "-inf", "1e999")
 OPTIONS = (
@@ -106,7 +106,7 @@ def test_overrides_reject_what_is_not_finite(number: str) -> None:
 
 @pytest.mark.parametrize("number", [float("nan"), float("inf")])
 def test_no_answer_has_what_json_has_not(number: float, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("assets.commands.predict.predict_file", lambda **_: {"area_um2": number})
+    monkeypatch.setattr("simfoundry.commands.predict.predict_file", lambda **_: {"area_um2": number})
     found = CliRunner().invoke(simfoundry, ["predict", "f.c", "--top", "f", "--json"])
     assert found.exit_code == 1
     assert (

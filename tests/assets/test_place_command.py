@@ -16,11 +16,11 @@ from click.testing import CliRunner, Result
 from defusedxml.ElementTree import parse
 from onnx import TensorProto, helper, numpy_helper
 
-import assets.commands.place
-from assets.cli import simfoundry
 from assets.settings import CONFIGURATION_FOLDER
 from pipelines.fabric import read_fabric
 from pipelines.fabric.evaluation import Measured, measure
+from simfoundry.cli import simfoundry
+from simfoundry.commands import place as place_command
 
 GRAPH: dict[str, Any] = {
     "name": "one",
@@ -56,10 +56,8 @@ def engines(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def in_project(project: Path, engines: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A project of its own; engines are compiled once for all tests."""
     (project / ".simfoundry").mkdir(exist_ok=True)
-    deployment = assets.commands.place.find_deployment()
-    monkeypatch.setattr(
-        assets.commands.place, "find_deployment", lambda: replace(deployment, cache_dir=engines)
-    )
+    deployment = place_command.find_deployment()
+    monkeypatch.setattr(place_command, "find_deployment", lambda: replace(deployment, cache_dir=engines))
 
 
 def write(path: Path, value: Any) -> str:
@@ -188,7 +186,7 @@ def test_place_says_when_every_placement_deadlocks(tmp_path: Path, monkeypatch: 
     def deadlocked(*arguments: Any, **options: Any) -> list[Measured]:
         return [replace(result, throughput=None) for result in measure(*arguments, **options)]
 
-    monkeypatch.setattr(assets.commands.place, "measure", deadlocked)
+    monkeypatch.setattr(place_command, "measure", deadlocked)
     result = place(write(tmp_path / "g.json", GRAPH))
     assert result.exit_code == 1
     assert "no placement of one works: all 24 that were simulated ended in a deadlock" in result.stderr
@@ -266,7 +264,7 @@ def test_place_rejects_options(tmp_path: Path, options: tuple[str, ...], message
 def test_place_rejects_a_cost_model_that_is_not_registered(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(assets.commands.place, "predictors", lambda: ())
+    monkeypatch.setattr(place_command, "predictors", lambda: ())
     result = place(write(tmp_path / "g.json", GRAPH), "--cost-model", "pnr-gnn@champion")
     assert (result.exit_code, result.stderr) == (
         1,

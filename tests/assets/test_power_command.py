@@ -10,9 +10,9 @@ import pytest
 from click.testing import CliRunner, Result
 from onnx import TensorProto, helper
 
-from assets.cli import simfoundry
-from assets.commands.power import pareto_front
 from pipelines.accelerators.networks import drawn_network
+from simfoundry.cli import simfoundry
+from simfoundry.commands.power import pareto_front
 
 
 def _invoke(*arguments: str) -> Result:

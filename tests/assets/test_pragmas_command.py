@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from assets.cli import simfoundry
 from pipelines.cache import ContentCache
 from pipelines.hls import HlsOptions, TransformOptions, parse_directives
 from pipelines.labelling import LabelOptions, ToolContext, count_design
 from pipelines.programs import program_from_file
+from simfoundry.cli import simfoundry
 
 LOWER = """\
 void lower(float A[32][32], float x[32])

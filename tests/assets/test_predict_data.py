@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from assets.commands.predict import predict_file
 from assets.errors import FoundryError
 from pipelines.programs import ProgramError
+from simfoundry.commands.predict import predict_file
 
 SOURCE = "void top(int x[4], int n, int y[4]) { for (int i = 0; i < n; i++) y[i] = x[i]; }\n"
 
@@ -25,7 +25,7 @@ def questions(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
         asked.append(question)
         return {}
 
-    monkeypatch.setattr("assets.commands.predict.ask_model", ask)
+    monkeypatch.setattr("simfoundry.commands.predict.ask_model", ask)
     return asked
 
 

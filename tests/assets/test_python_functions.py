@@ -52,7 +52,7 @@ def test_predict_says_where_its_answer_is_from(project: Path, monkeypatch: pytes
         assert question["memory_read_delay_cycles"] == 2
         return {"area_um2": 1.0, "outside_training": "array_count", "version": "1", "release": "v1"}
 
-    monkeypatch.setattr("assets.commands.predict.ask_model", ask)
+    monkeypatch.setattr("simfoundry.commands.predict.ask_model", ask)
     answer = sf.predict(ADD, "add")
     assert (answer["model"], answer["version"], answer["release"]) == ("tenset-mlp@champion", "1", "v1")
     assert answer["note"].startswith("outside training: array_count beyond the range")

@@ -8,12 +8,12 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 
-from assets.commands import sql
-from assets.commands.sql import as_records, run_query
 from assets.errors import FoundryError
 from assets.settings import Settings, ignore_progress
 from assets.steps import step_named
 from pipelines.schemas import TableSpec, table_path, table_spec
+from simfoundry.commands import sql
+from simfoundry.commands.sql import as_records, run_query
 
 
 @pytest.fixture

@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from assets.cli import simfoundry
 from assets.configuration import compose_configuration
 from assets.errors import FoundryError
 from assets.settings import Settings, ignore_progress
@@ -19,6 +18,7 @@ from assets.steps.designs import configuration_space
 from pipelines.labelling import MappingSampling
 from pipelines.records import read_records
 from pipelines.schemas import read_table, table_spec, write_table
+from simfoundry.cli import simfoundry
 
 STEPS = ("programs", "designs", "labels", "features", "splits", "records")
 

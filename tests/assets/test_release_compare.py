@@ -12,13 +12,13 @@ import pyarrow.parquet as pq
 import pytest
 from click.testing import CliRunner
 
-from assets.cli import simfoundry
 from assets.settings import Settings
 from pipelines.releases import Floors, check_release, load_release
 from pipelines.releases.checking import CheckLine
 from pipelines.releases.near_duplicates import nearest
 from pipelines.reports.difference import PredictorError, compare_releases, draw_difference
 from pipelines.schemas import from_frame, table_spec
+from simfoundry.cli import simfoundry
 
 SUITES = ("programs.suites=[linear_algebra,stencil]", "hls.memory_delay=[2,10]", "hls.pipeline=[false]")
 FEW = Floors(programs=1, designs=1, runs=1, wholly_powered=0, fpga=0, clocked=0, class_2=0.0)

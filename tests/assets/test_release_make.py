@@ -11,11 +11,11 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from assets.cli import simfoundry
-from assets.commands.release_make import plan_batches
 from assets.configuration import compose_configuration
 from assets.settings import Settings
 from pipelines.releases import load_release, open_release
+from simfoundry.cli import simfoundry
+from simfoundry.commands.release_make import plan_batches
 
 SUITES = ("programs.suites=[linear_algebra,stencil]", "hls.memory_delay=[2,10]", "hls.pipeline=[false]")
 BATCHES = 6

@@ -18,7 +18,6 @@ import yaml
 from click.testing import CliRunner
 from foundry_fakes import fill_tables
 
-from assets.cli import simfoundry
 from assets.configuration import parameters_text
 from assets.deployments import Deployment, local_deployment
 from assets.errors import FoundryError
@@ -26,6 +25,7 @@ from assets.releasing import import_release, release_tables
 from assets.settings import Settings
 from pipelines.releases import ReleaseError, WrittenRelease, open_release
 from pipelines.schemas import read_table, table_path, table_spec, write_table
+from simfoundry.cli import simfoundry
 
 
 @pytest.fixture

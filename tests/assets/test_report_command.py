@@ -8,7 +8,6 @@ import dagster as dg
 import pytest
 from click.testing import CliRunner, Result
 
-from assets.cli import simfoundry
 from assets.dagster_assets import build_asset
 from assets.deployments import Deployment
 from assets.pages import page_path, write_page
@@ -16,6 +15,7 @@ from assets.resources import FoundryResource, ProgressResource
 from assets.settings import Settings, ignore_progress
 from assets.steps import step_named
 from assets.steps.report import label_summary
+from simfoundry.cli import simfoundry
 
 
 def _invoke(*arguments: str) -> Result:

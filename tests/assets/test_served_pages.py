@@ -10,9 +10,9 @@ from collections.abc import Iterator
 
 import pytest
 
-from assets.commands import ui
 from assets.deployments import Deployment
 from assets.instance import prepare_home
+from simfoundry.commands import ui
 
 START_LIMIT_S = 300.0
 REFUSED = 403

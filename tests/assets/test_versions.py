@@ -143,7 +143,7 @@ def test_repro_from_clean_gives_the_recorded_hashes(settings: Settings, tmp_path
     (deployment.project / "dvc.lock").unlink()
     command = tmp_path / "bin" / "simfoundry"
     command.parent.mkdir()
-    command.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m assets.cli "$@"\n')
+    command.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m simfoundry.cli "$@"\n')
     command.chmod(0o755)
     repository = Path(__file__).resolve().parents[2]
     path = f"{command.parent}{os.pathsep}{os.environ['PATH']}"

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from assets.cli import simfoundry
 from models.catalogue import predictors
+from simfoundry.cli import simfoundry
 
 
 def test_commands_of_the_results_exist(repository: Path) -> None:

@@ -17,11 +17,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from assets.commands.label import Question, label_path
-from assets.commands.programs import SourceOptions
 from assets.errors import FoundryError
+from assets.user_programs import SourceOptions
 from pipelines.hls import HlsError, function_files
 from pipelines.programs import ProgramError
+from simfoundry.commands.label import Question, label_path
 
 
 def programs(options: argparse.Namespace) -> list[tuple[Path, str | None]]:

@@ -36,7 +36,7 @@ STAGES = {
 def timed_run(folder: Path, scale: str) -> float:
     """Seconds of one `simfoundry run`."""
     start = time.perf_counter()
-    command = [sys.executable, "-m", "assets.cli", "run", f"scale={scale}"]
+    command = [sys.executable, "-m", "simfoundry.cli", "run", f"scale={scale}"]
     environment = {**os.environ, "PYTHONPATH": str(folder)}
     environment["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{environment['PATH']}"
     done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)

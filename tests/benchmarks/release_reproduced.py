@@ -90,7 +90,7 @@ def command(folder: Path, *arguments: str) -> list[float]:
     """Run simfoundry in a clone; its wall-clock and processor time in seconds."""
     environment = {**os.environ, "PYTHONPATH": str(folder), "SIMFOUNDRY_PROJECT": str(folder)}
     environment["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{environment['PATH']}"
-    argv = [sys.executable, "-m", "assets.cli", *arguments]
+    argv = [sys.executable, "-m", "simfoundry.cli", *arguments]
     before, start = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
     done = subprocess.run(argv, cwd=folder, env=environment, capture_output=True, text=True, check=False)
     wall, after = time.perf_counter() - start, resource.getrusage(resource.RUSAGE_CHILDREN)

@@ -61,7 +61,6 @@ def cache_entries(folder: Path) -> list[Kind]:
 
 
 def tables(folder: Path) -> list[Kind]:
-    from assets.commands.sql import run_query
     from assets.errors import FoundryError
     from pipelines.schemas import (
         SchemaError,
@@ -72,6 +71,7 @@ def tables(folder: Path) -> list[Kind]:
         table_spec,
         write_arrow,
     )
+    from simfoundry.commands.sql import run_query
 
     kinds: list[Kind] = []
     for name in ("programs", "labels", "runs"):

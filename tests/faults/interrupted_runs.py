@@ -108,7 +108,7 @@ def start(project: Path, arguments: Sequence[str], errors: Path) -> subprocess.P
     variables = {"SIMFOUNDRY_PROJECT": str(project), "PYTHONPATH": str(ROOT)}
     with errors.open("wb") as stream:
         return subprocess.Popen(
-            [sys.executable, "-m", "assets.cli", *arguments],
+            [sys.executable, "-m", "simfoundry.cli", *arguments],
             cwd=project.parent,
             env={**os.environ, **variables},
             stdout=subprocess.DEVNULL,

@@ -201,8 +201,8 @@ def _csynth(folder: Path) -> Parser:
 
 
 def _sql(folder: Path) -> Parser:
-    from assets.commands.sql import run_query
     from assets.errors import FoundryError
+    from simfoundry.commands.sql import run_query
 
     data = folder / "data"
     for table in ("programs", "designs", "labels"):

@@ -11,7 +11,6 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from assets.cli import simfoundry
 from assets.configuration import compose_configuration
 from assets.deployments import local_deployment
 from assets.settings import Settings
@@ -29,6 +28,7 @@ from pipelines.labelling import (
 from pipelines.programs import program_from_file
 from pipelines.schemas import CROSS_CHECKS
 from pipelines.synthesis import SynthesisError, Target, find_liberty, load_liberty
+from simfoundry.cli import simfoundry
 
 BLUR = """
 void blur(short A[8], short B[8])

@@ -225,9 +225,9 @@ def test_options_reject_values_out_of_range(option: str, value: float) -> None:
 
 
 def test_a_calibrated_model_is_a_folder_that_answers(tmp_path: Path) -> None:
-    from assets.commands.calibrate import calibrate_file, calibration_text
-    from assets.commands.predict import predict_file
     from models.model_files import model_bytes, write_folder
+    from simfoundry.commands.calibrate import calibrate_file, calibration_text
+    from simfoundry.commands.predict import predict_file
 
     write_folder(tmp_path / "model", model_bytes("numeric-lm-text", _predictor().files))
     (tmp_path / "p.c").write_text(SOURCE)

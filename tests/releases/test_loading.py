@@ -13,9 +13,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from assets.commands.sql import run_query
 from pipelines.releases import ReleaseError, load_release, open_release
 from pipelines.schemas import SchemaError, TableSpec, read_table, scan_table, table_spec
+from simfoundry.commands.sql import run_query
 
 V1 = Path(__file__).resolve().parents[2] / "releases" / "v1"
 ROWS = 3243

@@ -12,7 +12,7 @@ import pytest
 from click.testing import CliRunner, Result
 from pyarrow.parquet import read_table, write_table
 
-from assets.cli import simfoundry
+from simfoundry.cli import simfoundry
 
 COUNTER = """
 module counter #(parameter W = 4) (input clk, input rst, input [W-1:0] add, output reg [W-1:0] sum);

@@ -1,4 +1,0 @@
-"""What each subcommand of `simfoundry` does, one module each.
-
-Belongs here: putting the rooms together for one command. Does not: options and exit codes (cli.py).
-"""

@@ -1,0 +1,3 @@
+from simfoundry.cli import main
+
+main()

@@ -1,0 +1,207 @@
+"""Commands on C programs: label, predict, calibrate, pragmas."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+import click
+
+from simfoundry import asking
+from simfoundry.cli.options import (
+    PATH,
+    Finite,
+    answer_json,
+    as_json_option,
+    configuration_options,
+    explained,
+    fail,
+)
+
+
+@click.command()
+@click.argument("path", type=PATH)
+@click.option("--top", help="Function that becomes hardware.  [default: the one the file is about]")
+@configuration_options
+@click.option("--write-delay", type=int, help="Cycles of writes.  [default: the memory delay]")
+@click.option("--unsafe-math", is_flag=True, help="Floating sums may be reordered.")
+@click.option(
+    "--unit-limit",
+    "unit_limits",
+    multiple=True,
+    metavar="CLASS=N",
+    help="At most N functional units of a class, mul_32 or fadd for example. Repeat for several.",
+)
+@click.option("--data", type=PATH, help="JSON file with the value of every argument.")
+@click.option(
+    "--range",
+    "ranges",
+    multiple=True,
+    metavar="NAME=LOW:HIGH",
+    help="Range of an argument's drawn values, HIGH excluded for integers. Repeat for several.",
+)
+@click.option("--include", multiple=True, type=PATH, help="Folder of headers. Repeat for several.")
+@click.option("--source", "others", multiple=True, type=PATH, help="Further C file of the program.")
+@click.option("--define", multiple=True, metavar="NAME=TEXT", help="Macro of the program.")
+@click.option("--targets", metavar="LIST", help="Of cycles,area,power those to compute.  [default: all]")
+@click.option("--without", multiple=True, metavar="TARGET", help="Leave out area or power.")
+@click.option("--liberty", help="Installed library or liberty file.  [default: osu018]")
+@click.option(
+    "--tool",
+    "tools",
+    multiple=True,
+    default=("simfoundry-hls",),
+    show_default=True,
+    help="HLS tool; also circt-calyx, circt-handshake, bambu. Repeat for several.",
+)
+@click.option("--report", type=PATH, help="Folder for each design's Verilog and schedule (JSON, SVG).")
+@click.option("--table", "as_table", is_flag=True, help="Answer as a table, a line a file and tool.")
+@as_json_option
+@explained
+def label(path: Path, as_json: bool, as_table: bool, **options: Any) -> None:
+    """Take a C program, or every C file of a folder, through HLS, simulation and synthesis.
+
+    Prints the rows as JSON. A failure is a row with its reason, and makes the exit status 1.
+    """
+    from simfoundry.commands.label import answer_table
+
+    if as_json and as_table:
+        raise click.UsageError("--json and --table are mutually exclusive")
+    configuration = _configuration(options)
+    options["targets"] = [name for name in (options["targets"] or "").split(",") if name]
+    on_step = None if as_json else _echo_step
+    answer = asking.label(path, options.pop("top"), options=configuration, on_step=on_step, **options)
+    if as_table:
+        click.echo(answer_table(answer, path))
+    else:
+        answer_json(answer)
+    if "files" not in answer:
+        _require_ok(answer["label"])
+    elif set(answer["counts"]) != {"ok"}:
+        said = ", ".join(f"{count} {status}" for status, count in answer["counts"].items())
+        fail(f"not every design is ok: {said}; see the reasons in the answer")
+
+
+def _echo_step(file: Path, step: str) -> None:
+    """Say which step of a file begins."""
+    click.echo(f"{file}: {step}", err=True)
+
+
+@click.command()
+@click.argument("file", type=PATH)
+@click.option("--top", required=True, help="Function that becomes hardware.")
+@configuration_options
+@click.option("--data", type=PATH, help="JSON file with every argument, for models that read data.")
+@click.option(
+    "--model",
+    default="tenset-mlp@champion",
+    show_default=True,
+    help="Registered model, NAME@ALIAS, or a folder of a trained one.",
+)
+@as_json_option
+@explained
+def predict(as_json: bool, **options: Any) -> None:
+    """Ask a registered model about one C program under one configuration."""
+    configuration = _configuration(options)
+    answer = asking.predict(options.pop("file"), options.pop("top"), options=configuration, **options)
+    if as_json:
+        answer_json(answer)
+    else:
+        click.echo("\n".join(f"{name:<18} {value}" for name, value in answer.items()))
+
+
+@click.command()
+@click.argument("file", type=PATH)
+@click.option("--top", required=True, help="Function that becomes hardware.")
+@configuration_options
+@click.option(
+    "--model",
+    default="numeric-lm-hls@champion",
+    show_default=True,
+    help="A numeric language model: NAME@ALIAS, or a folder of a trained one.",
+)
+@click.option("--inputs", type=PATH, help="JSON input specification.  [default: that of each argument]")
+@click.option("--rounds", default=5, show_default=True, help="Of prediction, profile and update.")
+@click.option("--per-round", default=8, show_default=True, help="Inputs profiled per round.")
+@click.option("--unseen", default=32, show_default=True, help="Inputs that are scored and not learned.")
+@click.option("--window", default=64, show_default=True, help="Profiles in the replay buffer.")
+@click.option("--beta", default=0.1, show_default=True, type=Finite(), help="Of the preference loss.")
+@click.option("--seed", default=0, show_default=True, help="Of inputs and minibatches.")
+@click.option("--out", type=PATH, help="Write the calibrated model to this folder.")
+@as_json_option
+@explained
+def calibrate(as_json: bool, **options: Any) -> None:
+    """Calibrate predicted cycles on profiles of one C program, and score inputs it did not see."""
+    from simfoundry.commands.calibrate import calibrate_file, calibration_text
+
+    names = {"rounds": "rounds", "per_round": "inputs", "unseen": "unseen", "window": "window"}
+    names |= {"beta": "beta", "seed": "seed"}
+    settings = {name: options.pop(option) for option, name in names.items()}
+    answer = calibrate_file(**options, settings=settings)
+    if as_json:
+        answer_json(answer)
+    else:
+        click.echo(calibration_text(answer))
+
+
+@click.command()
+@click.argument("file", type=PATH)
+@click.option("--top", help="Function that becomes hardware.  [default: the one the file is about]")
+@click.option(
+    "--target",
+    default="u200",
+    show_default=True,
+    help="u200 (Merlin and Vitis HLS), simfoundry, or a JSON file of a target.",
+)
+@click.option("-D", "--define", multiple=True, metavar="NAME[=TEXT]", help="Macro, such as MEDIUM_DATASET.")
+@click.option(
+    "--evaluate",
+    default=0,
+    show_default=True,
+    type=click.IntRange(min=0),
+    metavar="N",
+    help="Measure at most N designs: simfoundry by its own synthesis, others by --reports.",
+)
+@click.option("--reports", type=PATH, help="Folder of synthesis reports, a folder a configuration.")
+@click.option("--area", type=Finite(min=0.01), help="Most area of a design of simfoundry, in mm2.")
+@click.option("--partitions", type=click.IntRange(min=1), help="Most partitions of an array.")
+@click.option(
+    "--ordered-sums", is_flag=True, help="Floating sums keep their order: results are equal bit by bit."
+)
+@click.option("--fine-only", is_flag=True, help="Copy only what is inside pipelined loops.")
+@click.option("--style", default="merlin", show_default=True, help="merlin or vitis pragmas.")
+@click.option("--solver-timeout", default=30.0, show_default=True, type=Finite(min=0.01), help="s")
+@click.option(
+    "--hls-timeout", default=120.0, show_default=True, type=Finite(min=1), help="s of processor time"
+)
+@click.option(
+    "--together", default=2, show_default=True, type=click.IntRange(min=1), help="Designs at a time."
+)
+@click.option("--out", type=PATH, help="Write the annotated C to this file.")
+@as_json_option
+@explained
+def pragmas(as_json: bool, **options: Any) -> None:
+    """Find the best directives of a C program, with a proven lower bound on its latency."""
+    from simfoundry.commands.pragmas import PragmaQuestion, answer_pragmas, pragma_json, pragma_text
+
+    question = PragmaQuestion(**options)
+    answer = answer_pragmas(question)
+    if as_json:
+        answer_json(pragma_json(answer, question))
+    else:
+        click.echo(pragma_text(answer, question))
+
+
+def _configuration(options: dict[str, Any]) -> asking.Options:
+    """Take the options of one configuration out of those of a command."""
+    names = {field.name for field in fields(asking.Options)}
+    chosen = {name: options.pop(name) for name in names & set(options)}
+    directives = chosen.pop("directives") or ()
+    return asking.Options(clock_ns=options.pop("clock"), directives=directives, **chosen)
+
+
+def _require_ok(row: Mapping[str, Any]) -> None:
+    if row["status"] != "ok":
+        fail(f"the design is not ok ({row['status']}): {row['reason']}")

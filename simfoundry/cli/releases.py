@@ -1,0 +1,230 @@
+"""Commands on models and releases: models, train, release, import."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import click
+
+from simfoundry.cli.options import (
+    EXIT_FAILED,
+    PATH,
+    Finite,
+    answer_json,
+    as_json_option,
+    explained,
+    fail_with_problems,
+)
+
+
+@click.group(invoke_without_command=True)
+@as_json_option
+@explained
+def models(as_json: bool) -> None:
+    """List registered models: versions, aliases, error on the reference set, age."""
+    if click.get_current_context().invoked_subcommand is not None:
+        return
+    from simfoundry.commands.models import list_models, models_json, models_text
+
+    listed = list_models()
+    if as_json:
+        answer_json(models_json(listed))
+    else:
+        click.echo(models_text(listed))
+
+
+@models.command()
+@click.argument("name")
+@explained
+def rollback(name: str) -> None:
+    """Give the alias champion of model NAME back to the version that had it before."""
+    from simfoundry.commands.models import roll_back_model
+
+    click.echo(roll_back_model(name))
+
+
+@click.command()
+@click.argument("name")
+@click.option(
+    "--release",
+    "releases",
+    multiple=True,
+    type=PATH,
+    help="Folder of a release to train on; several may be given.",
+)
+@click.option("--suite", metavar="NAME", help="Suite of your own labels to train on, in data/suites/NAME.")
+@click.option("--out", type=PATH, help="Folder of the model.  [default: models/NAME in the data folder]")
+@click.option("--seed", default=0, show_default=True, help="Of initial weights and batches.")
+@click.option("-o", "--option", "settings", multiple=True, metavar="NAME=VALUE", help="Option of training.")
+@as_json_option
+@explained
+def train(name: str, as_json: bool, **options: Any) -> None:
+    """Train predictor NAME on a release, score it on its reference set, and register it."""
+    from simfoundry.commands.models import train_model
+
+    answer = train_model(name, **options)
+    if as_json:
+        answer_json(answer)
+    else:
+        click.echo(f"{answer['name']} version {answer['version']}: {answer['reason']}\n{answer['folder']}")
+
+
+class _ReleaseGroup(click.Group):
+    """Subcommands of `release`; any other word is the name of a release, which `write` writes."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        words = [word for word in args if not word.startswith("-")]
+        if words and words[0] not in self.commands:
+            args = ["write", *args]
+        return super().parse_args(ctx, args)
+
+
+@click.group(cls=_ReleaseGroup)
+def release() -> None:
+    """Write, make, check and compare releases; `release NAME` is `release write NAME`."""
+
+
+@release.command("write")
+@click.argument("name")
+@click.option("--from", "source", type=PATH, help="Project whose tables are released.  [default: this one]")
+@click.option(
+    "--size-limit",
+    default=30.0,
+    show_default=True,
+    type=Finite(min=0),
+    help="Most MiB of all files.",
+)
+@click.option("--table", "tables", multiple=True, help="Only this table; may be repeated.  [default: all]")
+@as_json_option
+@explained
+def release_write(
+    name: str, source: Path | None, size_limit: float, tables: tuple[str, ...], as_json: bool
+) -> None:
+    """Write the tables as a release: a dataset card, Parquet shards, configuration, hashes.
+
+    It goes to releases/NAME. The same tables give the same bytes.
+    """
+    from simfoundry.commands.release import release_project, release_text
+
+    answer = release_project(name, source=source, size_limit_mib=size_limit, tables=tables)
+    if as_json:
+        answer_json(answer)
+    else:
+        click.echo(release_text(answer))
+
+
+@release.command("make")
+@click.argument("name")
+@click.argument("overrides", nargs=-1, metavar="[HYDRA OVERRIDES]...")
+@click.option("--config", type=PATH, help="Read the full configuration from this file.")
+@click.option("--batches", type=click.IntRange(min=1), help="Most batches of this call.  [default: all]")
+@click.option("--limit-minutes", type=Finite(min=0), help="Begin no batch after this time.")
+@click.option("--size-limit", default=30.0, show_default=True, type=Finite(min=0), help="Most MiB.")
+@click.option("--derived", is_flag=True, help="Make the tables that were left out and compare hashes.")
+@click.option("--rtl", type=PATH, help="With --derived: folder for the Verilog of each design.")
+@as_json_option
+@explained
+def release_make(
+    name: str,
+    overrides: tuple[str, ...],
+    config: Path | None,
+    batches: int | None,
+    limit_minutes: float | None,
+    size_limit: float,
+    derived: bool,
+    rtl: Path | None,
+    as_json: bool,
+) -> None:
+    """Make release NAME in batches, or go on with it; each finished batch is in releases/NAME.
+
+    A batch is a partition (programs.shard programs) in one of the rounds programs, designs, labels.
+    """
+    from simfoundry.commands.release_make import MakeOptions, make_derived, make_release, make_text
+
+    if derived:
+        answer = make_derived(name, rtl=rtl)
+    else:
+        options = MakeOptions(
+            batches=batches,
+            limit_s=None if limit_minutes is None else limit_minutes * 60,
+            size_limit_bytes=round(size_limit * (1 << 20)),
+        )
+        answer = make_release(name, overrides=overrides, parameters=config, options=options)
+    if as_json:
+        answer_json(answer)
+    else:
+        click.echo(make_text(answer))
+    fail_with_problems(answer["problems"])
+
+
+@release.command("check")
+@click.argument("name")
+@click.option(
+    "--floor", "floors", multiple=True, metavar="NAME=NUMBER", help="Another limit, such as runs=100."
+)
+@as_json_option
+@explained
+def release_check(name: str, floors: tuple[str, ...], as_json: bool) -> None:
+    """Prove release NAME: hashes, schema, keys, references, leaks, coverage, cross-checks, counts.
+
+    Exits non-zero when a line fails. A line that the release has no data for is absent, and no failure.
+    """
+    from simfoundry.commands.release_compare import check_named, check_text
+
+    answer = check_named(name, floors)
+    if as_json:
+        answer_json(answer)
+    else:
+        click.echo(check_text(answer))
+    if not answer["passed"]:
+        sys.exit(EXIT_FAILED)
+
+
+@release.command("diff")
+@click.argument("one")
+@click.argument("other")
+@click.option("--out", type=PATH, help="HTML file with plots.")
+@click.option(
+    "--train",
+    "trained",
+    multiple=True,
+    metavar="PREDICTOR",
+    help="Train it on both, such as lightgbm-static.",
+)
+@as_json_option
+@explained
+def release_diff(one: str, other: str, out: Path | None, trained: tuple[str, ...], as_json: bool) -> None:
+    """Compare two releases: rows, targets by stage, failures by reason, errors of predictors."""
+    from simfoundry.commands.release_compare import compare_named, compare_text
+
+    answer = compare_named(one, other, trained=trained, out=out)
+    if as_json:
+        answer_json(answer)
+    else:
+        click.echo(compare_text(answer))
+
+
+@click.command("import")
+@click.argument("path", type=PATH)
+@click.option("--kernels", type=PATH, help="JSON file of a database's kernels.  [default: the one beside it]")
+@click.option("--kernel", help="Name for the rows of a report.  [default: its top function]")
+@click.option("--directives", type=PATH, help="JSON file with a report's directives.  [default: its own]")
+@click.option("--suite", metavar="NAME", help="Name of the suite of labelled sources.  [default: the file's]")
+@as_json_option
+@explained
+def import_command(path: Path, as_json: bool, **options: Any) -> None:
+    """Take in a release, Merlin and Vitis results, HLS reports (csynth.xml), or labelled sources of your own.
+
+    A release fills the tables and the cache, so that nothing is labelled again. PATH is its folder, a
+    .parquet file, a .xml file, a folder with reports below, or a .csv or .parquet table of sources,
+    directives and labels, which becomes a suite that predictors train on.
+    """
+    from simfoundry.commands.release import ImportQuestion, import_path, import_text
+
+    answer = import_path(path, ImportQuestion(**options))
+    if as_json:
+        answer_json(answer)
+    else:
+        click.echo(import_text(answer))

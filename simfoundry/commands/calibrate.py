@@ -1,0 +1,80 @@
+"""`simfoundry calibrate`: the numeric language model learns from profiles of a user's program."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any
+
+from assets.errors import FoundryError
+from pipelines.files import read_bounded
+from simfoundry.commands.predict import opened_model, question_of
+
+_SPECIFICATION_LIMIT_BYTES = 1 << 20
+
+
+def calibrate_file(
+    *,
+    file: Path,
+    top: str,
+    directives: Path | None,
+    memory_delay: int,
+    clock: float,
+    model: str,
+    inputs: Path | None,
+    out: Path | None,
+    settings: Mapping[str, Any],
+) -> dict[str, Any]:
+    """Calibrate a numeric language model on a C file under one configuration.
+
+    Args:    model: NAME@ALIAS, or a folder of a trained one. inputs: JSON input specification to draw from.
+             out: folder of the calibrated model. settings: of `CalibrationOptions`.
+    Returns: errors on unseen inputs before and after, and of each round.
+    Raises:  FoundryError: the model is another one, or an option is out of range. ProgramError, HlsError,
+             PredictorError: the program or its inputs are not acceptable.
+    """
+    query = question_of(
+        file=file, top=top, directives=directives, memory_delay=memory_delay, clock=clock, data=None
+    )
+    if inputs is not None:
+        content = read_bounded(
+            inputs, what="input specification", most_bytes=_SPECIFICATION_LIMIT_BYTES, error=FoundryError
+        )
+        query = replace(query, inputs=content.decode("utf-8", "replace"))
+    with opened_model(model) as (spec, predictor):
+        if spec.package != "numeric_lm":
+            raise FoundryError(f"only the numeric language model calibrates, not {spec.name}")
+        from models.numeric_lm.calibration import CalibrationOptions, calibrate
+
+        report = calibrate(predictor, query, CalibrationOptions(**settings))
+        if out is not None:
+            from models.model_files import model_bytes, write_folder
+
+            write_folder(out, model_bytes(spec.name, predictor.files))
+    return {"file": str(file), "model": model, **asdict(report), "folder": None if out is None else str(out)}
+
+
+def calibration_text(answer: Mapping[str, Any]) -> str:
+    """The answer in words and a table of rounds."""
+    engine = answer["engine_error"]
+    lines = [
+        f"cycles of {answer['file']}: mean error on {answer['unseen_inputs']} unseen inputs "
+        f"{answer['error_before']:.1%} before, {answer['error_after']:.1%} after "
+        f"{answer['calibration_inputs']} profiles",
+        f"{'round':<6}{'inputs':>7}{'fresh error':>13}{'unseen error':>14}",
+    ]
+    for number, row in enumerate(answer["rounds"], 1):
+        fresh = "-" if row["fresh_error"] is None else f"{row['fresh_error']:.1%}"
+        lines.append(f"{number:<6}{row['inputs']:>7}{fresh:>13}{row['unseen_error']:>14.1%}")
+    if engine is not None:
+        lines.append(f"the engine's own estimate: {engine:.1%}")
+    if answer["anchor_error"] is not None:
+        lines.append(f"a regression on the profiles alone: {answer['anchor_error']:.1%}")
+    if answer["distinct_cycles"] == 1:
+        lines.append("cycles are the same for all inputs")
+    if answer["failed_inputs"]:
+        lines.append(f"inputs whose run failed: {answer['failed_inputs']}")
+    if answer["folder"]:
+        lines.append(answer["folder"])
+    return "\n".join(lines)

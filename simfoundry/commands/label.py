@@ -1,0 +1,342 @@
+"""`simfoundry label`: programs through HLS, simulation and synthesis, and their designs as files."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from assets.configuration import compose_configuration
+from assets.deployments import find_deployment
+from assets.errors import FoundryError
+from assets.settings import Settings
+from assets.steps.designs import label_context, read_unit_limits
+from assets.user_programs import SourceOptions, read_directives, read_user_program
+from pipelines.hls import (
+    TOOL,
+    HlsError,
+    HlsOptions,
+    TransformOptions,
+    compile_program,
+    options_of,
+    read_interface,
+)
+from pipelines.hls.gantt import schedule_drawing, schedule_entries
+from pipelines.identity import text_sha256
+from pipelines.interface import DataSet
+from pipelines.labelling import (
+    LabelContext,
+    LabelledDesign,
+    label_design,
+    liberty_name,
+    require_tools,
+    rtl_of,
+)
+from pipelines.native import repair_of
+from pipelines.programs import ProgramError, load_data
+from pipelines.schemas import OK, REJECTED, TIMEOUT, DesignRow, ProgramRow, write_bytes_atomically
+from pipelines.synthesis import Target, find_liberty
+from simfoundry.commands.aligned import aligned_lines
+
+IDENTITY_DIGITS = 8
+
+
+def require_folder(folder: Path) -> None:
+    """Make a folder for reports.
+
+    Raises: FoundryError: it is a file, or cannot be made.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        got = "a file" if folder.exists() else error.strerror
+        raise FoundryError(
+            f"a report folder must be a folder that can be written, got {got} ({folder})"
+        ) from error
+
+
+def write_report(folder: Path, program: ProgramRow, design: DesignRow, settings: Settings) -> list[str]:
+    """Write the files of a design: `.v`, and of a design of the project's own engine `.json` and `.svg`.
+
+    Args:    folder: exists.
+    Returns: paths of the files; none when there is no design.
+    Raises:  HlsError: the design cannot be made again. OSError: not writable.
+    """
+    if design.status != OK:
+        return []
+    paths: list[str] = []
+    for suffix, text in _contents(program, design, settings).items():
+        path = folder / f"{_stem(program, design)}.{suffix}"
+        write_bytes_atomically(path, text.encode())
+        path.chmod(0o644)  # a temporary file is private; a report is for everyone
+        paths.append(str(path))
+    return paths
+
+
+def _stem(program: ProgramRow, design: DesignRow) -> str:
+    """Program, tool and configuration; the digits tell directives, clocks and versions apart."""
+    delay = f"delay{design.memory_read_delay_cycles}"
+    return f"{program.name}-{design.tool}-{delay}-{design.design_id[:IDENTITY_DIGITS]}"
+
+
+def _contents(program: ProgramRow, design: DesignRow, settings: Settings) -> dict[str, str]:
+    """Text of each file by suffix."""
+    if design.tool != TOOL:
+        return {"v": rtl_of(program, design, label_context(settings)).verilog}
+    compiled = compile_program(
+        program.source, top=program.top, options=options_of(design), file=f"{program.name}.c"
+    )
+    verilog_sha256 = text_sha256(compiled.verilog)
+    if verilog_sha256 != design.rtl_sha256:
+        raise HlsError(f"a design must compile to the Verilog {design.rtl_sha256}", verilog_sha256)
+    row = {k: v for k, v in asdict(design).items() if not k.endswith("_wall_s")}
+    report = {"program": program.name, "top": program.top, "design": row}
+    blocks = schedule_entries(compiled.scheduled)
+    return {
+        "v": compiled.verilog,
+        "json": json.dumps({**report, "blocks": blocks}, indent=1) + "\n",
+        "svg": schedule_drawing(compiled.scheduled),
+    }
+
+
+TARGETS = ("cycles", "area", "power")
+"""What a label has: `area` with delay and leakage; power needs the mapped netlist."""
+
+STEPS = {
+    "native": "native C",
+    "cycle_model": "cycles and outputs",
+    "verilator": "audit of the Verilog",
+    "synthesis": "logic synthesis",
+    "power": "power",
+}
+"""What each tool does, in words."""
+
+
+def chosen_targets(targets: Sequence[str], without: Sequence[str]) -> tuple[str, ...]:
+    """The targets that are computed.
+
+    Args:    targets: those asked for; none for all. without: those left out.
+    Raises:  FoundryError: an unknown target.
+    """
+    for name in (*targets, *without):
+        if name not in TARGETS:
+            raise FoundryError(f"unknown target: {name}; accepted: {', '.join(TARGETS)}")
+    return tuple(t for t in TARGETS if t in (targets or TARGETS) and t not in without)
+
+
+def _say_nothing(_file: Path, _step: str) -> None:
+    """No listener."""
+
+
+HEAD = ("file", "tool", "status", "cycles", "area_um2", "delay_ns", "reason")
+REASON_WIDTH = 80
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Question:
+    """How programs are labelled: the options of the command.
+
+    Attributes:
+        top: function that becomes hardware; None for the one a file is about.
+        memory_delay: cycles; of reads only when there is a write_delay. clock: period in ns.
+        unsafe_math: floating sums may be reordered.
+        unit_limits: most functional units of a class, as `mul_32=1`.
+        data: JSON file with the value of every argument; None draws them.
+        tools: high-level synthesis tools, one design of each; at least one.
+        report: folder for Verilog and schedule of each design; None for none.
+        source: what belongs to a program beside its file.
+        targets: of `TARGETS`, those that are computed; cycles always.
+        on_step: called with the file and the step that begins.
+    """
+
+    top: str | None
+    directives: Path | None
+    memory_delay: int
+    write_delay: int | None
+    unsafe_math: bool
+    unit_limits: tuple[str, ...]
+    clock: float
+    data: Path | None
+    liberty: str | None
+    tools: tuple[str, ...]
+    report: Path | None
+    source: SourceOptions = field(default_factory=SourceOptions)
+    targets: tuple[str, ...] = TARGETS
+    on_step: Callable[[Path, str], None] = _say_nothing
+
+
+def label_path(path: Path, question: Question) -> dict[str, Any]:
+    """Label a C file, or every C file under a folder, under one configuration with each tool.
+
+    Returns: of a file and one tool its rows of designs, directive_outcomes, labels and runs, as JSON values;
+             else the same for each file, in order of path, and tool, in the order asked for, with counts by
+             status. A file of a folder that cannot be read as a program is an entry with its reason.
+    Raises:  ProgramError, HlsError, SynthesisError, FoundryError: an input is not acceptable.
+             LabellingError, ToolMissing: a tool is unknown or not installed; nothing was begun.
+    """
+    labeller = replace(_Labeller.of(question), siblings=path.is_dir())
+    if not path.is_dir():
+        entries = labeller.entries(path)
+        if len(entries) == 1:
+            return {name: value for name, value in entries[0].items() if name != "file"}
+    else:
+        files = sorted(p for p in path.rglob("*.c") if p.is_file())
+        if not files:
+            raise FoundryError(f"no C files in folder: {path}")
+        entries = [entry for file in files for entry in labeller.entries_or_reason(file)]
+    counts = Counter(str(entry["label"]["status"]) for entry in entries)
+    return {"files": entries, "counts": dict(sorted(counts.items()))}
+
+
+def answer_table(answer: Mapping[str, Any], path: Path) -> str:
+    """What `label_path` gave as a table, a line a file and tool.
+
+    Args: path: as given to `label_path`; cycles are those of the first data set.
+    """
+    entries: Sequence[Mapping[str, Any]] = answer.get("files", [{"file": str(path), **answer}])
+    return "\n".join(aligned_lines([HEAD, *(_cells(entry) for entry in entries)]))
+
+
+def _cells(entry: Mapping[str, Any]) -> list[str]:
+    label: Mapping[str, Any] = entry["label"]
+    runs: Sequence[Mapping[str, Any]] = entry.get("runs", [])
+    reason = " ".join(str(label["reason"] or "").split())
+    cells = {
+        "file": entry["file"],
+        "tool": entry.get("design", {}).get("tool"),
+        "status": label["status"],
+        "cycles": runs[0]["latency_cycles"] if runs else None,
+        "area_um2": label.get("area_um2"),
+        "delay_ns": None if label.get("delay_ns") is None else f"{label['delay_ns']:.2f}",
+        "reason": reason if len(reason) <= REASON_WIDTH else reason[: REASON_WIDTH - 1] + "…",
+    }
+    return ["" if cells[name] is None else str(cells[name]) for name in HEAD]
+
+
+def _unit_limits(texts: Sequence[str]) -> tuple[tuple[str, int], ...]:
+    try:
+        return read_unit_limits(texts)
+    except ValueError as error:
+        raise FoundryError(str(error)) from error
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Labeller:
+    """Labels files under one configuration.
+
+    Attributes:
+        siblings: files of the same folder define what a file calls and lacks.
+    """
+
+    question: Question
+    target: Target
+    configuration: HlsOptions
+    settings: Settings
+    siblings: bool = False
+
+    @classmethod
+    def of(cls, question: Question) -> _Labeller:
+        require_tools(question.tools)
+        target = Target(liberty=find_liberty(question.liberty), clock_period_ns=question.clock)
+        configuration = HlsOptions(
+            memory_read_delay_cycles=question.memory_delay,
+            memory_write_delay_cycles=(
+                question.memory_delay if question.write_delay is None else question.write_delay
+            ),
+            directives=read_directives(question.directives),
+            clock_period_ns=question.clock,
+            liberty=liberty_name(target),
+            transforms=TransformOptions(unsafe_math=question.unsafe_math),
+            unit_limits=_unit_limits(question.unit_limits),
+        )
+        settings = Settings(configuration=compose_configuration([]), deployment=find_deployment())
+        if question.report is not None:
+            require_folder(question.report)
+        return cls(question=question, target=target, configuration=configuration, settings=settings)
+
+    def entries(self, file: Path) -> list[dict[str, Any]]:
+        """One entry a tool."""
+        self.question.on_step(file, "high-level synthesis")
+        source = self.question.source
+        if self.siblings:
+            source = replace(
+                source, include=(file.parent, *source.include), others=(*source.others, file.parent)
+            )
+        program = read_user_program(file, self.question.top, options=source)
+        data_text = self.question.data
+        data = None if data_text is None else _data(program, file, data_text)
+        return [
+            {"file": str(file), **self.label(file, program, tool, data)}
+            for tool in dict.fromkeys(self.question.tools)
+        ]
+
+    def _context(self, file: Path) -> LabelContext:
+        """The context of one file, with the targets that are asked for."""
+        context = label_context(self.settings)
+        targets = self.question.targets
+        mapped = "area" in targets or "power" in targets
+        options = replace(context.options, synthesis=mapped, power="power" in targets)
+        announce = partial(_announce, self.question.on_step, file)
+        return replace(context, target=self.target, options=options, on_tool=announce)
+
+    def label(self, file: Path, program: ProgramRow, tool: str, data: DataSet | None) -> dict[str, Any]:
+        labelled = label_design(program, self.configuration, self._context(file), tool=tool, data=data)
+        label = replace(labelled.label, reason=explained_reason(labelled, drawn=data is None))
+        entry: dict[str, Any] = {
+            "design": asdict(labelled.design),
+            "directive_outcomes": [asdict(outcome) for outcome in labelled.outcomes],
+            "label": asdict(label),
+            "runs": [asdict(run) for run in labelled.runs],
+        }
+        folder = self.question.report
+        if folder is not None:
+            entry["report"] = write_report(folder, program, labelled.design, self.settings)
+        return entry
+
+    def entries_or_reason(self, file: Path) -> list[dict[str, Any]]:
+        """The same, or one entry that says why the file is no program."""
+        try:
+            return self.entries(file)
+        except (HlsError, ProgramError) as error:
+            return [{"file": str(file), "label": {"status": REJECTED, "reason": str(error)}}]
+
+
+def _announce(listen: Callable[[Path, str], None], file: Path, tool: str) -> None:
+    listen(file, STEPS.get(tool, tool))
+
+
+def explained_reason(labelled: LabelledDesign, *, drawn: bool) -> str | None:
+    """The reason of a label and what helps: other data where they are at fault, what was done before a limit.
+
+    Args: drawn: the values of the arguments were drawn.
+    """
+    label, runs = labelled.label, labelled.runs
+    if label.reason is None:
+        return None
+    if label.status == REJECTED and runs:
+        repair = repair_of(label.reason)
+        mended = f"{label.reason}; {repair}" if repair is not None else label.reason
+        if not drawn or repair is None:
+            return mended
+        return (
+            f"{mended}; the arguments' values were drawn: where they cause it, give others "
+            "(--data FILE) or their ranges (--range NAME=LOW:HIGH, #pragma simfoundry range NAME=LOW:HIGH)"
+        )
+    if label.status == TIMEOUT:
+        done = ["high-level synthesis"] if labelled.design.status == OK else []
+        counted = [run.latency_cycles for run in runs if run.latency_cycles is not None]
+        done += ["native C"] if any(run.native_wall_s is not None for run in runs) and counted else []
+        done += [f"{counted[0]} cycles, outputs equal native C"] if counted else []
+        return f"{label.reason}; done before: {', '.join(done) or 'nothing'}"
+    return label.reason
+
+
+def _data(program: ProgramRow, file: Path, data: Path) -> DataSet:
+    try:
+        return load_data(data, read_interface(program.source, program.top, file=str(file)))
+    except HlsError as error:
+        raise HlsError(error.rule, error.got, file=str(file), line=error.line) from error

@@ -1,0 +1,143 @@
+"""`simfoundry models` and `simfoundry train`: registered models, and training on a release."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, fields
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from assets.deployments import find_deployment, require_whole_registry
+from assets.errors import FoundryError
+from models.catalogue import PredictorSpec, predictor_named
+from models.registry import (
+    RegisteredModel,
+    RegistryError,
+    RegistryStore,
+    register,
+    register_shipped,
+    registered_models,
+    rollback,
+    write_reference_errors,
+)
+
+_DAY_S = 86400.0
+
+
+def deployment_store() -> RegistryStore:
+    """The model registry of the deployment, with the weights that come with the project in it.
+
+    Raises: FoundryError: it is damaged.
+    """
+    store = _plain_store()
+    register_shipped(store)
+    return store
+
+
+def _plain_store() -> RegistryStore:
+    deployment = find_deployment()
+    require_whole_registry(deployment)
+    return RegistryStore(tracking_uri=deployment.tracking_uri, artifact_folder=deployment.artifact_folder)
+
+
+def list_models() -> list[RegisteredModel]:
+    """All registered versions, newest first within a name.
+
+    Raises: FoundryError: the registry is damaged.
+    """
+    return registered_models(deployment_store())
+
+
+def models_json(models: Sequence[RegisteredModel]) -> list[dict[str, Any]]:
+    """The list as JSON, with the age of every version in seconds."""
+    return [{**asdict(model), "age_s": round(time.time() - model.created_s, 1)} for model in models]
+
+
+def models_text(models: Sequence[RegisteredModel]) -> str:
+    """The list as a table."""
+    head = ("name", "version", "aliases", "reference error", "decision", "age")
+    rows = [
+        (
+            model.name,
+            model.version,
+            ", ".join(model.aliases) or "-",
+            "-" if model.error is None else f"{model.error:.1%}",
+            model.decision,
+            f"{(time.time() - model.created_s) / _DAY_S:.1f} d",
+        )
+        for model in models
+    ]
+    widths = [max(len(row[n]) for row in (head, *rows)) for n in range(len(head))]
+    return "\n".join(
+        "  ".join(text.ljust(width) for text, width in zip(row, widths, strict=True)).rstrip()
+        for row in (head, *rows)
+    )
+
+
+def roll_back_model(name: str) -> str:
+    """Give `champion` back to the version before.
+
+    Returns: one line that says which.
+    Raises:  FoundryError: there is no earlier champion, or the registry is damaged.
+    """
+    try:
+        version = rollback(deployment_store(), name)
+    except RegistryError as error:
+        raise FoundryError(str(error)) from error
+    return f"{name}@champion is version {version} again"
+
+
+def train_model(
+    name: str,
+    *,
+    releases: Sequence[Path],
+    out: Path | None,
+    seed: int,
+    settings: Sequence[str],
+    suite: str | None = None,
+) -> dict[str, Any]:
+    """Train a predictor on releases, score it on its reference set, and register it.
+
+    Args:    out: folder of its files; below the data folder by default. settings: options as NAME=VALUE.
+             suite: of the user's own, instead of releases. Labels of another tool are not those of the
+             reference set, so a model trained on them is a candidate and never champion.
+    Returns: folder, version, whether it became champion and why, summary and metrics.
+    Raises:  FoundryError: an option is unknown, or no such suite. PredictorError, DatasetError: it cannot be
+             trained.
+    """
+    spec = predictor_named(name)
+    if (suite is None) == (not releases):
+        raise FoundryError("accepted: either --release or --suite")
+    if suite is not None:
+        releases = [find_deployment().of_suite(suite).data_dir]
+    options = spec.options(**_read_settings(spec, settings))
+    data_dir, *more = releases
+    folder = out or find_deployment().data_dir / "models" / name / spec.training_key(releases, options, seed)
+    outcome = spec.train(data_dir, options, seed=seed, more=more, folder=folder, keep_predictions=out is None)
+    has_reference = spec.task.reference is not None and spec.task.reference.folder.is_dir()
+    if has_reference and suite is None:
+        write_reference_errors(outcome, spec)
+    registration = register(outcome, _plain_store(), may_promote=suite is None)
+    return {
+        "folder": str(folder),
+        **asdict(registration),
+        "summary": dict(outcome.summary),
+        "metrics": outcome.metrics,
+    }
+
+
+def _read_settings(spec: PredictorSpec, settings: Sequence[str]) -> Mapping[str, Any]:
+    accepted = [field.name for field in fields(spec.options)]
+    values: dict[str, Any] = {}
+    for setting in settings:
+        key, separator, text = setting.partition("=")
+        if key not in accepted or not separator:
+            raise FoundryError(f"unknown option: {setting}; accepted: {', '.join(accepted)}, as NAME=VALUE")
+        try:
+            values[key] = yaml.safe_load(text)
+        except yaml.YAMLError as error:
+            raise FoundryError(f"no value: {setting}; accepted: numbers, words, lists as [64, 64]") from error
+    return values

@@ -1,0 +1,237 @@
+"""`simfoundry power` and `simfoundry explore`: a network on accelerators, from compilation alone."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from assets.deployments import find_deployment
+from assets.errors import FoundryError
+from pipelines.accelerators import (
+    CATEGORIES,
+    AcceleratorError,
+    Compiled,
+    Hardware,
+    Network,
+    compile_network,
+    read_hardware,
+    read_network,
+)
+from simfoundry.commands.aligned import aligned_lines
+
+if TYPE_CHECKING:
+    from models.compile_power.data import Pair
+    from models.compile_power.inference import QueryModel
+
+PREDICTOR = "compile-power"
+_LISTED = 20
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PowerQuestion:
+    """The options of the command, see its help."""
+
+    network: Path
+    hardware: Path | None = None
+    measure: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExploreQuestion:
+    """The options of the command, see its help."""
+
+    network: Path
+    budget_mw: float
+    candidates: int = 200
+    seed: int = 0
+
+
+def shipped_model() -> QueryModel:
+    """The weights that come with the project.
+
+    Raises: FoundryError: there are none.
+    """
+    from models.compile_power import PREDICTOR as SPEC
+    from models.compile_power.inference import read_query_model  # without torch: its import takes seconds
+
+    if not SPEC.shipped_folder.is_dir():
+        raise FoundryError(f"no weights of {PREDICTOR}: {SPEC.shipped_folder}; train it first")
+    return read_query_model(SPEC.shipped_folder)
+
+
+def answer_power(question: PowerQuestion) -> dict[str, Any]:
+    """Power, energy and cycles of a network on one accelerator, and where the energy goes.
+
+    Raises: AcceleratorError: the network or the hardware is not acceptable. FoundryError: there are no
+        weights.
+    """
+    hardware = Hardware() if question.hardware is None else read_hardware(question.hardware)
+    network = read_network(question.network)
+    compiled = compile_network(network, hardware)
+    pair = compiled_pair(compiled, hardware)
+    figures = shipped_model().predict([pair])[0]
+    answer = {
+        "network": network.name,
+        "parameter_count": network.parameter_count,
+        "hardware": hardware.model_dump(),
+        "flow": compiled.flow,
+        **_figures(figures, hardware),
+        "estimated_cycles": compiled.estimated_cycles,
+        **_shares(pair, compiled, figures["energy_nj"]),
+        "measured": None,
+    }
+    if question.measure:
+        answer["measured"] = measured(network, hardware, compiled.flow)
+    return answer
+
+
+def compiled_pair(compiled: Compiled, hardware: Hardware) -> Pair:
+    """What the model reads of a compiled network."""
+    from models.compile_power.data import pair_of
+    from pipelines.accelerators.dataset import block_columns
+
+    names = {"compiled_id": "", "accelerator_id": "", "family": "mlp", "scale": "", "seed": 0}
+    return pair_of({**names, **block_columns(compiled)}, hardware.model_dump_json(), {})
+
+
+def _figures(figures: Mapping[str, float], hardware: Hardware) -> dict[str, Any]:
+    """Rounded figures, and the cycles that power and energy mean together."""
+    cycles = figures["energy_nj"] / figures["power_mw"] / hardware.clock_period_ns * 1e3
+    rounded = {name: float(f"{value:.4g}") for name, value in figures.items()}
+    return {
+        **rounded,
+        "cycles": round(cycles),
+        "latency_ms": float(f"{cycles * hardware.clock_period_ns * 1e-6:.4g}"),
+    }
+
+
+def _shares(pair: Pair, compiled: Compiled, energy_nj: float) -> dict[str, Any]:
+    """Predicted energy by layer and category of commands, shared by the analytical model."""
+    from models.compile_power.baselines import block_energies
+
+    energies = block_energies(pair)
+    whole = max(energies.sum(), 1e-12)
+    layers = [
+        {
+            "layer": block.name,
+            "kind": block.kind,
+            "cycles": block.estimated_cycles,
+            "energy_nj": float(f"{energy_nj * own / whole:.4g}"),
+        }
+        for block, own in zip(compiled.blocks, energies.sum(axis=1), strict=True)
+    ]
+    by_category = zip((*CATEGORIES, "clock"), energies.sum(axis=0), strict=True)
+    commands = {name: round(float(own / whole), 4) for name, own in by_category if own > 0}
+    return {"layers": layers, "shares": dict(sorted(commands.items(), key=lambda item: -item[1]))}
+
+
+def measured(network: Network, hardware: Hardware, flow: str) -> dict[str, Any]:
+    """The label: synthesis, RTL and netlist on the network's own data.
+
+    Raises: AcceleratorError: the network has no data, or a layer is too large for the bench.
+    """
+    from pipelines.accelerators.labels import Labeller
+    from pipelines.accelerators.systolic.quantise import quantise
+    from pipelines.synthesis import find_liberty
+
+    folder = find_deployment().cache_dir / "accelerators"
+    integer = quantise(network, hardware)
+    labeller = Labeller(hardware=hardware, liberty_path=find_liberty("osu018"), folder=folder)
+    label = labeller.label(integer, flow=flow)
+    if label.status != "ok":
+        raise AcceleratorError(f"no label: {label.status}, {label.reason}")
+    return {
+        "power_mw": label.power_mw,
+        "energy_nj": label.core_energy_nj + label.memory_energy_nj,
+        "cycles": label.cycles,
+        "area_um2": labeller.synthesis.area_um2,
+        "outputs_equal": label.outputs_equal,
+        "layers": [asdict(layer) for layer in label.layers],
+    }
+
+
+def answer_explore(question: ExploreQuestion) -> dict[str, Any]:
+    """Configurations within a budget that no other one beats in both power and time.
+
+    Raises: AcceleratorError: the network is not acceptable. FoundryError: no configuration keeps the budget.
+    """
+    from pipelines.accelerators.dataset import drawn_hardware
+
+    network = read_network(question.network)
+    drawn = [
+        drawn_hardware(question.seed, number, is_small=number % 2 == 0)
+        for number in range(question.candidates)
+    ]
+    candidates = list(dict.fromkeys(drawn))
+    pairs = [compiled_pair(compile_network(network, hardware), hardware) for hardware in candidates]
+    rows = [
+        {**_figures(figures, hardware), "hardware": hardware.model_dump()}
+        for figures, hardware in zip(shipped_model().predict(pairs), candidates, strict=True)
+    ]
+    within = [row for row in rows if row["power_mw"] <= question.budget_mw]
+    if not within:
+        least = min(row["power_mw"] for row in rows)
+        raise FoundryError(f"no configuration within {question.budget_mw} mW; the least power is {least} mW")
+    return {
+        "network": network.name,
+        "budget_mw": question.budget_mw,
+        "candidates": len(rows),
+        "within_budget": len(within),
+        "front": pareto_front(within),
+    }
+
+
+def pareto_front(rows: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """Rows of which no other has less power and time, by power."""
+    front: list[Mapping[str, Any]] = []
+    for row in sorted(rows, key=lambda row: (row["power_mw"], row["latency_ms"])):
+        if not front or row["latency_ms"] < front[-1]["latency_ms"]:
+            front.append(row)
+    return front
+
+
+# ---- text ------------------------------------------------------------------------------------------
+
+
+def power_text(answer: Mapping[str, Any]) -> str:
+    """The answer for a person."""
+    size = f"{answer['parameter_count']:,} parameters, {len(answer['layers'])} layers"
+    plain = {
+        "network": f"{answer['network']}: {size}",
+        "dataflow": answer["flow"],
+        "power": _interval(answer, "power", "mw", "mW"),
+        "energy": _interval(answer, "energy", "nj", "nJ"),
+        "cycles": f"{answer['cycles']:,} ({answer['latency_ms']} ms)",
+        "shares": ", ".join(f"{name} {share:.0%}" for name, share in list(answer["shares"].items())[:6]),
+    }
+    if answer["measured"]:
+        label = answer["measured"]
+        plain["measured"] = (
+            f"{label['power_mw']:.4g} mW, {label['energy_nj']:.4g} nJ, {label['cycles']:,} cycles"
+        )
+    lines = [f"{name:<10} {text}" for name, text in plain.items()]
+    layers = sorted(answer["layers"], key=lambda layer: -layer["energy_nj"])[:_LISTED]
+    rows = [[str(layer[name]) for name in ("layer", "kind", "cycles", "energy_nj")] for layer in layers]
+    return "\n".join([*lines, "", *aligned_lines([("layer", "kind", "cycles", "nJ"), *rows])])
+
+
+def _interval(answer: Mapping[str, Any], name: str, suffix: str, unit: str) -> str:
+    low, high = answer[f"{name}_low_{suffix}"], answer[f"{name}_high_{suffix}"]
+    return f"{answer[f'{name}_{suffix}']} {unit} ({low} to {high})"
+
+
+def explore_text(answer: Mapping[str, Any]) -> str:
+    """The answer for a person."""
+    names = ("rows", "columns", "dataflow", "scratchpad_rows", "accumulator_rows", "dma_bytes", "scale_lanes")
+    rows = [
+        [str(row["power_mw"]), str(row["latency_ms"]), str(row["energy_nj"])]
+        + [str(row["hardware"][name]) for name in names]
+        for row in answer["front"]
+    ]
+    head = (
+        f"{answer['network']}: {answer['within_budget']} of {answer['candidates']} configurations within "
+        f"{answer['budget_mw']} mW; {len(rows)} that no other one beats"
+    )
+    return "\n".join([head, "", *aligned_lines([("mW", "ms", "nJ", *names), *rows])])

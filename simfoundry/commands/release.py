@@ -1,0 +1,201 @@
+"""`simfoundry release` and `simfoundry import`: what is asked, and the answers as text."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from assets.deployments import Deployment, find_deployment
+from assets.errors import FoundryError
+from assets.labelled_tables import ImportedSuite, import_labelled_table
+from assets.releasing import (
+    ImportedRelease,
+    import_release,
+    import_reports,
+    is_release,
+    release_tables,
+)
+from pipelines.files import read_bounded
+from pipelines.identity import canonical_json
+from pipelines.vendor import VendorReport, is_labelled_table, read_csynth, read_merlin
+from simfoundry.commands.aligned import aligned_lines
+
+REPORT_NAME = "csynth.xml"
+DIRECTIVES_LIMIT_BYTES = 1 << 20
+DIFFERENCES_SHOWN = 5
+MEBIBYTE = 1 << 20
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ImportQuestion:
+    """Options of an import of vendor results.
+
+    Attributes:
+        kernels: JSON file of the kernels of a database; None for the one beside it, if any.
+        kernel: name for a report's rows; directives: JSON file with a report's directives.
+        suite: name of the suite of a table of labelled sources; None for the file's.
+    """
+
+    kernels: Path | None = None
+    kernel: str | None = None
+    directives: Path | None = None
+    suite: str | None = None
+
+
+def release_project(
+    name: str, *, source: Path | None, size_limit_mib: float, tables: Sequence[str] = ()
+) -> dict[str, Any]:
+    """Write a release of a project into its folder `releases`.
+
+    Args:   source: folder of the project; None for the one of the working directory; tables: that it has,
+            all for none.
+    Raises: ReleaseError, FoundryError, SchemaError: see `releasing.release_tables`.
+    """
+    deployment = find_deployment(start=source)
+    if source is not None and deployment.project != source.resolve():
+        raise FoundryError(
+            f"no project folder: {source} (--from); accepted: a folder with dvc.yaml and workspace.yaml"
+        )
+    written = release_tables(
+        deployment,
+        name,
+        releases=find_deployment().project / "releases",
+        tables=tables,
+        size_limit_bytes=round(size_limit_mib * MEBIBYTE),
+    )
+    return {
+        "release": name,
+        "folder": str(written.folder),
+        "bytes": written.bytes,
+        "rows": dict(written.manifest.rows),
+        "left_out": dict(written.manifest.left_out),
+    }
+
+
+def release_text(answer: Mapping[str, Any]) -> str:
+    """The answer of `release_project` for a person."""
+    rows = [("table", "rows"), *((t, str(n)) for t, n in answer["rows"].items())]
+    left = [f"{table} is left out: {why}" for table, why in answer["left_out"].items()]
+    size = f"{answer['bytes'] / MEBIBYTE:.2f} MiB in {answer['folder']}"
+    return "\n".join([*aligned_lines(rows), *left, size])
+
+
+# ---- import ----------------------------------------------------------------------------------------
+
+
+def import_path(path: Path, question: ImportQuestion) -> dict[str, Any]:
+    """Import a release, a database of Merlin and Vitis results, or synthesis reports.
+
+    Args:    path: folder of a release, a Parquet file, a report, or a folder with reports below.
+    Returns: what was imported.
+    Raises:  FoundryError: it is none of these. ReleaseError, VendorError: it is not what it should be.
+    """
+    deployment = find_deployment()
+    if not path.exists():
+        raise FoundryError(f"no such file: {path}")
+    if is_release(path):
+        _refuse_options(question, path, "a release")
+        return _release_answer(import_release(deployment, path))
+    if is_labelled_table(path):
+        _refuse_options(replace(question, suite=None), path, "a table of labelled sources")
+        return _suite_answer(import_labelled_table(deployment, path, question.suite or path.stem))
+    _refuse_options(replace(question, kernels=None, kernel=None, directives=None), path, "reports")
+    return _reports_answer(deployment, _reports(path, question), path)
+
+
+def _refuse_options(question: ImportQuestion, path: Path, what: str) -> None:
+    options = [name for name, value in asdict(question).items() if value is not None]
+    if options:
+        raise FoundryError(f"option without effect for {what}: --{options[0]} ({path})")
+
+
+def _suite_answer(imported: ImportedSuite) -> dict[str, Any]:
+    return {
+        "suite": imported.suite,
+        "folder": str(imported.folder),
+        "rows": dict(imported.rows),
+        "statuses": dict(imported.statuses),
+        "parts": dict(imported.parts),
+        "notes": [f"{count} labels: {reason}" for reason, count in imported.reasons.items()],
+    }
+
+
+def _reports(path: Path, question: ImportQuestion) -> list[VendorReport]:
+    directives = None if question.directives is None else _directives(question.directives)
+    if path.suffix == ".parquet" and path.is_file():
+        return [read_merlin(path, kernels=question.kernels or _kernels_beside(path))]
+    if path.is_dir():
+        report_files = sorted(path.rglob(REPORT_NAME))
+        if report_files:
+            return [read_csynth(file, kernel=question.kernel, directives=directives) for file in report_files]
+    elif path.suffix == ".xml":
+        return [read_csynth(path, kernel=question.kernel, directives=directives)]
+    raise FoundryError(
+        "what is imported must be the folder of a release (with manifest.json), a .parquet database, a .xml "
+        f"report, a folder with {REPORT_NAME} below, or a .csv or .parquet table of labelled sources, "
+        f"got {path}"
+    )
+
+
+def _kernels_beside(path: Path) -> Path | None:
+    """The kernels' file beside a database: `x_designs.parquet` and `x_kernels.json`."""
+    beside = path.with_name(f"{path.stem.removesuffix('_designs')}_kernels.json")
+    return beside if beside.is_file() else None
+
+
+def _directives(path: Path) -> str:
+    content = read_bounded(path, what="directives", most_bytes=DIRECTIVES_LIMIT_BYTES, error=FoundryError)
+    try:
+        return canonical_json(json.loads(content))
+    except (ValueError, RecursionError) as error:
+        raise FoundryError(f"directives must be JSON, got {error} ({path})") from error
+
+
+def _release_answer(imported: ImportedRelease) -> dict[str, Any]:
+    entries = imported.remembered
+    notes = list(imported.notes)
+    notes += [f"{count} {why}: not in the cache" for why, count in sorted(entries.other.items())]
+    if entries.different:
+        shown = "; ".join(entries.different[:DIFFERENCES_SHOWN])
+        notes.append(
+            f"{len(entries.different)} entries of the cache say something else than the release and were "
+            f"left alone: {shown}"
+        )
+    return {
+        "release": imported.name,
+        "rows": imported.rows,
+        "cache": {
+            "stored": dict(sorted(entries.stored.items())),
+            "present": dict(sorted(entries.present.items())),
+        },
+        "notes": notes,
+    }
+
+
+def _reports_answer(deployment: Deployment, reports: list[VendorReport], path: Path) -> dict[str, Any]:
+    imported = import_reports(deployment, reports)
+    replaced = {table: count for table, count in imported.replaced.items() if count}
+    return {
+        "source": str(path),
+        "rows": dict(imported.rows),
+        "statuses": dict(imported.statuses),
+        "total": dict(imported.total),
+        "notes": [f"{count} earlier rows of {table} were replaced" for table, count in replaced.items()],
+    }
+
+
+def import_text(answer: Mapping[str, Any]) -> str:
+    """The answer of `import_path` for a person."""
+    lines = aligned_lines([("table", "rows"), *((t, str(n)) for t, n in answer["rows"].items())])
+    for what, counts in answer.get("cache", {}).items():
+        lines += [f"cache entries {what}: {', '.join(f'{n} {kind}' for kind, n in counts.items()) or 'none'}"]
+    if "statuses" in answer:
+        lines.append(", ".join(f"{n} {status}" for status, n in answer["statuses"].items()) or "no designs")
+    if "suite" in answer:
+        parts = ", ".join(f"{n} {part}" for part, n in answer["parts"].items())
+        lines.append(f"programs by part: {parts}")
+        lines.append(f"train on it: simfoundry train tenset-mlp --suite {answer['suite']}")
+    return "\n".join([*lines, *answer["notes"]])

@@ -1,0 +1,287 @@
+"""`simfoundry simulate`: a design, cycle by cycle, with random or given inputs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+from pyarrow.csv import write_csv
+from pyarrow.parquet import write_table
+
+from assets.deployments import find_deployment
+from assets.errors import FoundryError
+from pipelines.rtlreuse import ENGINES, REUSE, Program, RunResult, Simulator, language_of, words_of
+from pipelines.rtlreuse.choice import installed_engines
+from pipelines.rtlreuse.gpu_engines import CUDA, HETERO, build_cuda, build_hetero
+from pipelines.rtlreuse.languages import with_libraries
+from pipelines.rtlreuse.state import (
+    Toggles,
+    count_toggles,
+    load_memory,
+    read_checkpoint,
+    read_image,
+    write_checkpoint,
+)
+from pipelines.rtlreuse.stimulus import read_stimulus
+from pipelines.rtlreuse.waveform import Choice, choose_signals, traced_signals, write_fst, write_vcd
+from pipelines.tools import stopwatch
+from simfoundry.commands.predict import ask_model
+
+AUTO, PICKER = "auto", "rtl-engine"
+SHORT_RUN_CYCLES = 100_000
+"""Cycles below which asking the picker takes longer than it can save."""
+TRACE_LIMIT_BYTES = 1 << 30
+"""Of the values of ports that a waveform is written from."""
+_BUILD_LIMIT_S = 3600.0
+_BUILDERS = {**ENGINES, CUDA: build_cuda, HETERO: build_hetero}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SimulateQuestion:
+    """The options of the command, see its help. `memory` has texts NAME=FILE."""
+
+    file: Path
+    top: str
+    cycles: int
+    stimuli: int = 1
+    engine: str = AUTO
+    seed: int = 0
+    inputs: Path | None = None
+    vcd: Path | None = None
+    fst: Path | None = None
+    signals: tuple[str, ...] = ()
+    library: tuple[Path, ...] = ()
+    reset_cycles: int = 2
+    toggles: Path | None = None
+    memory: tuple[str, ...] = ()
+    checkpoint: Path | None = None
+    resume: Path | None = None
+    threads: int = 1
+    batch: int = 1
+    skip_idle: bool = False
+
+
+def answer_simulate(question: SimulateQuestion) -> dict[str, Any]:
+    """Build the simulator, unless it was built before, and run it.
+
+    Raises: RtlError: the design or its inputs are not acceptable. FoundryError: an option is not acceptable.
+            ToolMissing: a tool of the engine is not installed.
+    """
+    _require_options(question)
+    text, language = with_libraries(
+        _text(question.file),
+        top=question.top,
+        language=language_of(question.file),
+        libraries=[_text(path) for path in question.library],
+    )
+    engine, engine_reason = _choose_engine(question, text)
+    start = stopwatch()
+    own: dict[str, Any] = {}
+    if engine == REUSE:
+        own = {"threads": question.threads, "batch": question.batch, "is_skipping": question.skip_idle}
+        own["is_counting"] = question.toggles is not None
+    program = _BUILDERS[engine](
+        text,
+        top=question.top,
+        folder=find_deployment().cache_dir / "simulators",
+        stimuli=question.stimuli,
+        timeout_s=_BUILD_LIMIT_S,
+        language=language,
+        **own,
+    )
+    build_s = stopwatch() - start
+    simulator = Simulator(program)
+    _prepare(simulator, question)
+    choice = choose_signals(simulator, question.top, question.signals)
+    _require_memory(question, program, choice)
+    start = stopwatch()
+    result, toggles = _run(simulator, question)
+    run_s = stopwatch() - start
+    _write_waveforms(question, program, choice, result)
+    if question.toggles is not None:
+        _write_toggles(question.toggles, toggles, question.cycles * question.stimuli)
+    if question.checkpoint is not None:
+        with _writing("--checkpoint", question.checkpoint):
+            write_checkpoint(simulator, question.checkpoint)
+    return {
+        "top": question.top,
+        "engine": engine,
+        "engine_reason": engine_reason,
+        "cycles": question.cycles,
+        "stimuli": question.stimuli,
+        "clock": program.ports.clock,
+        "inputs": dict(program.ports.inputs),
+        "outputs": dict(program.ports.outputs),
+        "digests": [f"{int(digest):016x}" for digest in result.digests],
+        "build_s": round(build_s, 3),
+        "run_s": round(run_s, 3),
+        "cycles_per_second": round(question.cycles * question.stimuli / max(run_s, 1e-9)),
+        "program_bytes": program.bytes,
+        "vcd": None if question.vcd is None else str(question.vcd),
+        "fst": None if question.fst is None else str(question.fst),
+        "toggles": _toggle_sums(toggles) if question.toggles is not None else None,
+    }
+
+
+def _require_options(question: SimulateQuestion) -> None:
+    if question.engine not in (AUTO, *_BUILDERS):
+        raise FoundryError(f"unknown engine: {question.engine}; accepted: {', '.join((AUTO, *_BUILDERS))}")
+    if question.inputs is not None and question.stimuli != 1:
+        raise FoundryError(f"--inputs with {question.stimuli} stimuli; accepted: 1")
+    for option in ("vcd", "fst", "toggles", "checkpoint"):
+        path = getattr(question, option)
+        if path is not None and not path.parent.is_dir():
+            raise FoundryError(f"no such folder: {path.parent} (--{option} {path})")
+    is_reuse = question.engine in (AUTO, REUSE)
+    if not is_reuse and (question.threads, question.batch) != (1, 1):
+        raise FoundryError(f"--threads or --batch with engine {question.engine}; accepted: {REUSE}")
+    if not is_reuse and question.skip_idle:
+        raise FoundryError(f"--skip-idle with engine {question.engine}; accepted: {REUSE}")
+    if question.toggles is not None:
+        if question.toggles.suffix not in (".csv", ".parquet"):
+            raise FoundryError(f"--toggles {question.toggles}; accepted: a .csv or .parquet file")
+        for option in ("vcd", "fst", "resume"):
+            if getattr(question, option) is not None:
+                raise FoundryError(f"--toggles and --{option} are mutually exclusive")
+    if question.signals and question.vcd is None and question.fst is None:
+        raise FoundryError("--signals without a waveform; accepted: with --vcd or --fst")
+    for text in question.memory:
+        if "=" not in text:
+            raise FoundryError(f"--memory {text}; accepted: NAME=FILE, such as top.u.words=image.hex")
+
+
+def _choose_engine(question: SimulateQuestion, text: str) -> tuple[str, str]:
+    """The engine, and why it is taken."""
+    if question.engine != AUTO:
+        return question.engine, "asked for"
+    if question.cycles * question.stimuli < SHORT_RUN_CYCLES:
+        return REUSE, f"shortest build, for runs below {SHORT_RUN_CYCLES:,} cycles"
+    has_own = question.threads > 1 or question.batch > 1 or question.skip_idle
+    if question.stimuli > 1 or has_own or _has_state_options(question):
+        return REUSE, "it has all options and stimuli side by side"
+    row = {
+        "verilog": text,
+        "top": question.top,
+        "cycles": question.cycles,
+        "engines": " ".join(installed_engines()),
+    }
+    try:
+        answer = ask_model(PICKER, "champion", row, str(question.file))
+    except FoundryError as error:
+        return REUSE, f"no answer of {PICKER}@champion: {str(error).partition(';')[0]}"
+    return str(answer["engine"]), f"{PICKER}@champion expects these seconds: {answer['alternatives']}"
+
+
+def _has_state_options(question: SimulateQuestion) -> bool:
+    options = (question.memory, question.toggles, question.checkpoint, question.resume, question.signals)
+    return any(option not in (None, ()) for option in options)
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except OSError as error:
+        raise FoundryError(f"cannot read {path}: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise FoundryError(f"cannot read {path}: not UTF-8 text (byte {error.start})") from error
+
+
+def _is_traced(question: SimulateQuestion) -> bool:
+    return question.vcd is not None or question.fst is not None
+
+
+def _require_memory(question: SimulateQuestion, program: Program, choice: Choice) -> None:
+    if not _is_traced(question) and question.inputs is None:
+        return
+    words = len(words_of(program.ports.inputs)) + len(words_of(program.ports.outputs))
+    needed = 8 * (words * question.stimuli + len(choice.registers))
+    if needed * question.cycles > TRACE_LIMIT_BYTES:
+        most = TRACE_LIMIT_BYTES // needed
+        raise FoundryError(f"{question.cycles} cycles with --vcd, --fst or --inputs; accepted: up to {most}")
+
+
+def _prepare(simulator: Simulator, question: SimulateQuestion) -> None:
+    """State of a checkpoint, then memory images."""
+    if question.resume is not None:
+        read_checkpoint(simulator, question.resume)
+    for text in question.memory:
+        name, _, path = text.partition("=")
+        load_memory(simulator, name, read_image(Path(path)))
+
+
+def _run(simulator: Simulator, question: SimulateQuestion) -> tuple[RunResult, list[Toggles]]:
+    inputs = None
+    if question.inputs is not None:
+        inputs = read_stimulus(question.inputs, simulator.program.ports, question.cycles)
+    draws = {"seed": question.seed, "reset_cycles": question.reset_cycles}
+    if question.toggles is not None:
+        return count_toggles(simulator, question.cycles, inputs=inputs, **draws)
+    if inputs is not None:
+        return simulator.play(inputs), []
+    return simulator.run(question.cycles, is_traced=_is_traced(question), **draws), []
+
+
+def _write_waveforms(question: SimulateQuestion, program: Program, choice: Choice, result: RunResult) -> None:
+    if not _is_traced(question):
+        return
+    clock = f"{question.top}.{program.ports.clock}" if program.ports.clock else ""
+    signals = traced_signals(question.top, program.ports, choice, result)
+    if question.vcd is not None:
+        with _writing("--vcd", question.vcd):
+            write_vcd(question.vcd, clock, signals)
+    if question.fst is not None:
+        with _writing("--fst", question.fst):
+            write_fst(question.fst, clock, signals)
+
+
+@contextmanager
+def _writing(option: str, path: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise FoundryError(f"cannot write {option} {path}: {error.strerror}") from error
+
+
+def _write_toggles(path: Path, rows: Sequence[Toggles], cycles: int) -> None:
+    """A row per signal; the rate is toggles per bit and cycle."""
+    table = pa.Table.from_pylist(
+        [{**asdict(row), "toggle_rate": row.toggles / (row.width * cycles)} for row in rows]
+    )
+    with _writing("--toggles", path):
+        if path.suffix == ".parquet":
+            write_table(table, path)
+        else:
+            write_csv(table, path)
+
+
+def _toggle_sums(rows: Sequence[Toggles]) -> dict[str, int]:
+    sums: dict[str, int] = {}
+    for row in rows:
+        sums[row.kind] = sums.get(row.kind, 0) + row.toggles
+    return sums
+
+
+def _toggle_text(sums: Mapping[str, int]) -> str:
+    return ", ".join(f"{count:,} of {kind}s" for kind, count in sums.items())
+
+
+def simulate_text(answer: Mapping[str, Any]) -> str:
+    """The answer for a person."""
+    shown = answer["digests"][:4]
+    more = len(answer["digests"]) - len(shown)
+    plain = {
+        "design": f"{answer['top']}: {len(answer['inputs'])} inputs, {len(answer['outputs'])} outputs, "
+        f"clock {answer['clock'] or 'none'}",
+        "engine": f"{answer['engine']}, {answer['program_bytes'] / 1024:,.0f} KiB, "
+        f"ready in {answer['build_s']:.2f} s ({answer['engine_reason']})",
+        "run": f"{answer['cycles']:,} cycles of {answer['stimuli']} stimuli in {answer['run_s']:.3f} s, "
+        f"{answer['cycles_per_second']:,} per second",
+        "digests": " ".join(shown) + (f" and {more} more" if more else ""),
+        **({"waveform": answer["vcd"] or answer["fst"]} if answer["vcd"] or answer["fst"] else {}),
+        **({"toggles": _toggle_text(answer["toggles"])} if answer["toggles"] else {}),
+    }
+    return "\n".join(f"{name:<10} {text}" for name, text in plain.items())

@@ -1,0 +1,247 @@
+"""`simfoundry sql`: the tables in DuckDB, in memory, one view per table, and the answer of a query as text.
+
+The connection has no access to files at all: the views read the tables through pyarrow, which DuckDB can only
+scan. What a statement says is checked besides, for an early and clear refusal.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, cast
+
+import duckdb
+import pyarrow as pa
+import pyarrow.dataset as pads
+import pyarrow.parquet as pq
+
+from assets.deployments import SUITES_FOLDER, find_deployment
+from assets.errors import FoundryError
+from pipelines.schemas import TableSpec, is_readable
+from simfoundry.commands.aligned import aligned_lines
+
+ROW_LIMIT = 1_000_000
+_LOCKED = {
+    "memory_limit": "2GB",  # above the 0.5 GB that joins of the releases' largest tables take
+    "enable_external_access": False,  # no files, no extensions, no other databases
+    "python_enable_replacements": False,  # a name in a query is never a variable of this program
+    "autoinstall_known_extensions": False,
+    "autoload_known_extensions": False,
+    "temp_directory": "",
+    "lock_configuration": True,
+}
+_READ_FAILED = "reading the Arrow source failed"  # DuckDB's words for what pyarrow refuses to read
+_PARQUET = pads.ParquetFileFormat(page_checksum_verification=True)
+_READING_NODES = {"SELECT_NODE", "SET_OPERATION_NODE", "RECURSIVE_CTE_NODE", "CTE_NODE"}
+_EXPLAIN = re.compile(r"\s*EXPLAIN\s*(ANALYZE\b|\(\s*(ANALYZE|FORMAT)\b[\w\s,]*\))?", re.IGNORECASE)
+"""Words alone: no comment or string can begin in it, so DuckDB reads what follows as a statement too."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QueryResult:
+    """Columns and rows of an answer, values as Python objects."""
+
+    columns: tuple[str, ...]
+    rows: tuple[tuple[Any, ...], ...]
+
+
+def run_query(data_dir: Path, query: str) -> QueryResult:
+    """Answer one read-only SQL statement over the tables of a data folder.
+
+    A table that has no file yet is an empty view with its declared columns. Wall-clock columns are
+    joined from the files beside the tables.
+
+    Args:   query: one SELECT, WITH, FROM, VALUES, DESCRIBE, SHOW or SUMMARIZE, or EXPLAIN of one.
+    Raises: FoundryError: not one read-only statement, not valid SQL, more than `ROW_LIMIT` rows, or a damaged
+            file is read.
+    """
+    with _connection(data_dir) as (connection, damaged):
+        try:
+            answer = connection.execute(_reading_statement(connection, query))
+            columns = tuple(d[0] for d in answer.description or [])
+            rows = answer.fetchmany(ROW_LIMIT + 1)
+            if len(rows) > ROW_LIMIT:
+                raise FoundryError(f"an answer of more than {ROW_LIMIT} rows; use LIMIT or aggregates")
+            return QueryResult(columns=columns, rows=tuple(rows))
+        except duckdb.Error as error:
+            named = [spec for spec in TableSpec.registry.values() if re.search(rf"\b{spec.name}\b", query)]
+            for spec in named:
+                problem = damaged.get(spec.name)
+                if problem is None and _READ_FAILED in str(error):
+                    problem = _damage(data_dir, spec, whole=True)
+                if problem is not None:
+                    raise FoundryError(problem) from error
+            raise FoundryError(
+                f"a query must be valid SQL over the tables, got: {error}; "
+                f"tables: {', '.join(sorted(TableSpec.registry))}"
+            ) from error
+
+
+@contextmanager
+def _connection(data_dir: Path) -> Iterator[tuple[duckdb.DuckDBPyConnection, dict[str, str]]]:
+    """A connection with every view and no other reach, and what is wrong with damaged tables."""
+    connection = duckdb.connect(":memory:", config=_LOCKED)
+    try:
+        damaged: dict[str, str] = {}
+        for spec in TableSpec.registry.values():
+            problem = _damage(data_dir, spec)
+            if problem is None:
+                _create_view(connection, data_dir, spec)
+            else:
+                damaged[spec.name] = problem
+        yield connection, damaged
+    finally:
+        connection.close()
+
+
+def _reading_statement(connection: duckdb.DuckDBPyConnection, query: str) -> duckdb.Statement:
+    """The one statement of a query, which only reads.
+
+    DuckDB's parser names the kind of a statement. Of an EXPLAIN it does not name what is explained, and a
+    common table expression may write: the rest of the text, and the nodes of the parsed statement, tell.
+    """
+    try:
+        query.encode()
+    except UnicodeEncodeError as error:  # the shell's bytes are another encoding
+        raise FoundryError(f"not UTF-8: character {error.start + 1} of the query") from error
+    statements = connection.extract_statements(query)
+    kinds = _kinds(statements)
+    prefix, body = "", query
+    if kinds == ["EXPLAIN"]:
+        match = _EXPLAIN.match(query)
+        prefix, body = "EXPLAIN ", query[match.end() :] if match else ""
+        kinds = _kinds(connection.extract_statements(body))
+    if kinds != ["SELECT"]:
+        raise _not_reading(prefix + (", ".join(kinds) or "no statement"))
+    [(parsed,)] = connection.execute("SELECT json_serialize_sql(?)", [body]).fetchall()
+    # quotes inside texts are escaped there: what a query says cannot look like a key
+    nodes = set(re.findall(r'"type":"(\w+_NODE)"', parsed))
+    if not nodes or nodes - _READING_NODES:
+        writing = sorted(node.removesuffix("_QUERY_NODE") for node in nodes - _READING_NODES)
+        raise _not_reading(f"{prefix}SELECT with {', '.join(writing)}")
+    return statements[0]
+
+
+def _kinds(statements: list[duckdb.Statement]) -> list[str]:
+    """Kinds of statements; UNKNOWN for those that DuckDB's Python names lack, UPDATE EXTENSIONS for one."""
+    names: list[str] = []
+    for statement in statements:
+        try:
+            names.append(statement.type.name)
+        except ValueError:
+            names.append("UNKNOWN")
+    return names
+
+
+def _not_reading(kind: str) -> FoundryError:
+    return FoundryError(
+        f"not one read-only statement: {kind}; "
+        "accepted: SELECT, WITH, FROM, VALUES, DESCRIBE, SHOW, SUMMARIZE, and EXPLAIN of these"
+    )
+
+
+def _damage(data_dir: Path, spec: TableSpec, *, whole: bool = False) -> str | None:
+    """What is wrong with the first file of a table that cannot be read, if any.
+
+    Args: whole: also read every page, in place of the schema alone.
+    """
+    for measured in (False, True):
+        expected = spec.schema(measured=measured)
+        for path in _files(data_dir, spec, measured=measured):
+            try:
+                schema = pq.read_schema(path)
+                if whole:
+                    pq.read_table(path, partitioning=None, page_checksum_verification=True)
+            except (pa.ArrowException, OSError) as error:
+                return (
+                    f"{path} must be a Parquet file, got a damaged one "
+                    f"({str(error).splitlines()[0]}); {_remedy(spec)}"
+                )
+            if not is_readable(schema, expected):
+                return (
+                    f"{path} must have the columns {', '.join(expected.names)}, got "
+                    f"{', '.join(schema.names)}; {_remedy(spec)}"
+                )
+    return None
+
+
+def _remedy(spec: TableSpec) -> str:
+    if spec.stage == "vendor":
+        return "delete it and import its sources again"
+    return f"`simfoundry stage {spec.stage}` rebuilds it"
+
+
+def _create_view(connection: duckdb.DuckDBPyConnection, data_dir: Path, spec: TableSpec) -> None:
+    """The view of a table; its columns are read when a query needs them."""
+    rows = _source(connection, data_dir, spec, measured=False).set_alias("t")
+    if spec.has_measured:
+        beside = _source(connection, data_dir, spec, measured=True).set_alias("m")
+        same_key = " AND ".join(f't."{key}" = m."{key}"' for key in spec.key)
+        columns = (f'{"m" if c.measured else "t"}."{c.name}"' for c in spec.columns)
+        rows = rows.join(beside, same_key, how="left").select(", ".join(columns))
+    rows.create_view(spec.name)
+
+
+def _source(
+    connection: duckdb.DuckDBPyConnection, data_dir: Path, spec: TableSpec, *, measured: bool
+) -> duckdb.DuckDBPyRelation:
+    files = [str(path) for path in _files(data_dir, spec, measured=measured)]
+    schema = spec.schema(measured=measured)
+    return connection.from_arrow(pads.dataset(files, schema, _PARQUET) if files else schema.empty_table())
+
+
+def _files(data_dir: Path, spec: TableSpec, *, measured: bool) -> list[Path]:
+    room = "measured" if measured else "tables"
+    return sorted((data_dir / room / spec.name).glob("*.parquet"))
+
+
+def as_records(result: QueryResult) -> list[Mapping[str, Any]]:
+    """Rows as objects by column name, for JSON."""
+    return [dict(zip(result.columns, row, strict=True)) for row in result.rows]
+
+
+WIDTH_LIMIT = 80
+
+
+def answer_query(query: str, *, as_json: bool, suite: str | None = None) -> str:
+    """Answer a query as an aligned table, or as a JSON list of objects.
+
+    Args:   suite: of the user's own, whose tables are read instead of the project's.
+    Raises: FoundryError: not one read-only statement, not valid SQL, it reads a damaged file, or no suite.
+    """
+    deployment = find_deployment() if suite is None else find_deployment().of_suite(suite)
+    if suite is not None and not deployment.data_dir.is_dir():
+        raise FoundryError(f"no suite {suite}: {deployment.data_dir}; accepted: {_suites()}")
+    result = run_query(deployment.data_dir, query)
+    if as_json:
+        return json.dumps(_finite(as_records(result)), indent=2, default=str, allow_nan=False)
+    lines = aligned_lines([list(result.columns), *[[_shown(v) for v in row] for row in result.rows]])
+    return "\n".join([*lines, f"{len(result.rows)} rows"])
+
+
+def _suites() -> str:
+    folder = find_deployment().data_dir / SUITES_FOLDER
+    return ", ".join(sorted(path.name for path in folder.glob("*") if path.is_dir())) or "none yet"
+
+
+def _finite(value: Any) -> Any:
+    """A value with null in place of NaN and infinities, which JSON has not."""
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, dict):
+        return {key: _finite(item) for key, item in cast("dict[str, Any]", value).items()}
+    return [_finite(item) for item in cast("list[Any]", value)] if isinstance(value, list) else value
+
+
+def _shown(value: Any) -> str:
+    if value is None:
+        return "NULL"
+    if isinstance(value, float) and math.isfinite(value):
+        return f"{value:.6g}"
+    text = " ".join(str(value).split())
+    return text if len(text) <= WIDTH_LIMIT else text[: WIDTH_LIMIT - 1] + "…"

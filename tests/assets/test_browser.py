@@ -1,0 +1,32 @@
+"""A user in a real browser: the asset graph, one shard materialised, its checks and its plot."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from browser_pages import (
+    SHARD,
+    check_outcomes,
+    launch_shard,
+    open_page,
+    open_plot,
+    opened_browser,
+    served_pages,
+)
+
+from assets.dagster_assets import rules_of
+
+
+def test_a_shard_is_materialised_from_the_asset_graph(project: Path) -> None:
+    with opened_browser() as page, served_pages(project) as addresses:
+        launch_shard(page, addresses.dagster)
+        plot = open_plot(page, addresses.dagster, "labels")
+        plot.wait_for()
+        assert str(plot.get_attribute("alt")).startswith("distribution of area_um2")
+        assert plot.evaluate("image => image.naturalWidth") > 100
+        outcomes = check_outcomes(page, addresses.dagster, "labels")
+        assert outcomes == {rule.name: "Succeeded" for rule in rules_of("labels")}
+        open_page(page, addresses.mlflow)
+        page.get_by_text("Models").first.wait_for()
+    tables = project / "data" / "tables"
+    assert (tables / "labels" / f"{SHARD}.parquet").is_file()
