@@ -7,10 +7,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from pipelines.accelerators import AcceleratorError, network_of
+from pipelines.accelerators import FIXED_CATEGORIES, AcceleratorError, network_of
+from pipelines.accelerators.fixed.dataset import FixedGroup, make_fixed
 from pipelines.accelerators.fixed.labels import drawn_inputs, encode_values, formats
 from pipelines.accelerators.fixed.tracing import FRACTION, TOP, linear_map, trace_network, word_widths
 from pipelines.accelerators.networks import drawn_network
+from pipelines.cache import ContentCache
+from pipelines.schemas import FixedNetworkRow
+from pipelines.synthesis import find_liberty
 
 
 def test_formats_are_the_fewest_bits() -> None:
@@ -48,3 +52,33 @@ def test_an_operator_without_a_fixed_point_form_is_named(tmp_path: Path) -> None
     network = network_of(drawn_network("bert", "tiny", 1), "bert")
     with pytest.raises(AcceleratorError, match="operator without a fixed-point form: "):
         trace_network(network, tmp_path)
+
+
+def test_a_recurrent_network_is_labelled_and_kept(tmp_path: Path) -> None:
+    pytest.importorskip("da4ml")
+    liberty, cache = find_liberty("osu018"), ContentCache(folder=tmp_path / "cache")
+
+    def made() -> FixedNetworkRow:
+        group = FixedGroup(name="labelled", families=("rnn",), is_labelled=True, seed=2)
+        (row,) = make_fixed(
+            group,
+            liberty=liberty,
+            folder=tmp_path / "work",
+            cache=cache,
+            workers=1,
+            on_progress=lambda progress: None,
+        )
+        return row
+
+    row = made()
+    assert (row.status, row.outputs_equal, row.layer_kinds[0]) == ("ok", True, "matmul")
+    stages = np.array(row.stage_counts).reshape(-1, len(FIXED_CATEGORIES))
+    assert len(stages) + 1 == row.latency_cycles
+    assert (stages[:, FIXED_CATEGORIES.index("add")] > 0).any()
+    assert row.energy_nj == pytest.approx((row.power_mw or 0) * 20.0 * 1e-3)
+    assert made() == row
+
+
+def test_an_unknown_family_of_pipelines_is_named() -> None:
+    with pytest.raises(AcceleratorError, match="unknown family in group one: gan; accepted: mlp, cnn"):
+        FixedGroup(name="one", families=("gan",))

@@ -12,6 +12,7 @@ import torch
 from pipelines.accelerators import AcceleratorError, Hardware, hierarchy, network_of, read_hardware
 from pipelines.accelerators.dataset import drawn_hardware
 from pipelines.accelerators.networks import FAMILIES, drawn_network
+from pipelines.accelerators.systolic.compilation import compile_layer
 from pipelines.accelerators.systolic.execution import Bench, run_layer, run_network
 from pipelines.accelerators.systolic.instructions import Stream, count_commands, count_stream
 from pipelines.accelerators.systolic.quantise import integer_layer, quantise, run_integer
@@ -117,3 +118,12 @@ def test_rows_beyond_256_are_addressed(tmp_path: Path) -> None:
     integer = quantise(network_of(drawn_network("mlp", "tiny", 3), "mlp"), hardware)
     for flow in hardware.flows():
         assert all(run.is_equal for run in run_network(bench, integer, flow=flow, is_traced=False))
+
+
+@pytest.mark.parametrize("flow", ["weight", "output"])
+def test_cycles_timed_by_command_are_those_of_the_rtl(bench: Bench, flow: str) -> None:
+    for family in ("mlp", "cnn", "bert"):
+        integer = quantise(network_of(drawn_network(family, "tiny", 3), family), bench.hardware)
+        for run in run_network(bench, integer, flow=flow, is_traced=False):
+            timed = compile_layer(run.layer, bench.hardware, flow).estimated_cycles
+            assert timed == pytest.approx(run.cycles, rel=0.04, abs=4)
