@@ -290,7 +290,7 @@ ACCELERATOR_POWER = Task(
         Column(name="compiled", kind="string", example=_EXAMPLE_COMPILED),
     ),
     reference=Reference(
-        release="releases/accelerators-v1",
+        release="releases/accelerators-v2",
         split="random",
         parts=("test",),
         minimum_programs=40,

@@ -12,7 +12,7 @@ from filelock import FileLock, Timeout
 
 from pipelines import rtlsim
 from pipelines.cache import ContentCache
-from pipelines.rtlreuse.auditing import AUDIT_ENGINES as OTHER_AUDIT_ENGINES
+from pipelines.rtlreuse import AUDIT_ENGINES as OTHER_AUDIT_ENGINES
 from pipelines.schemas import DRAWN
 from pipelines.synthesis import Target
 

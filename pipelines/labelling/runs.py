@@ -25,8 +25,8 @@ from pipelines.labelling.loops import LoopCount, loop_counts
 from pipelines.labelling.options import LabelOptions, ToolContext
 from pipelines.native import NativeRun, native_version, run_native_sets
 from pipelines.programs import data_id
-from pipelines.rtlreuse.auditing import audit_version as other_audit_version
-from pipelines.rtlreuse.auditing import simulate_by
+from pipelines.rtlreuse import audit_version as other_audit_version
+from pipelines.rtlreuse import simulate_by
 from pipelines.rtlsim import MemoryTiming, SimulationResult, simulate_design
 from pipelines.schemas import DRAWN, OK, TOOL_ERROR, DesignRow, LoopRunRow, ProgramRow, RunRow
 

@@ -4,6 +4,7 @@ Belongs here: a design to a compiled simulator of the connected design, the same
 Does not: the test bench of HLS designs (`pipelines.rtlsim`).
 """
 
+from pipelines.rtlreuse.auditing import AUDIT_ENGINES, audit_version, simulate_by
 from pipelines.rtlreuse.building import VERSION
 from pipelines.rtlreuse.cxxrtl import build_cxxrtl
 from pipelines.rtlreuse.engines import ENGINES, REUSE, build_reuse
@@ -14,6 +15,7 @@ from pipelines.rtlreuse.structure import words_of
 from pipelines.rtlreuse.verilator import VERILATOR, build_verilator
 
 __all__ = [
+    "AUDIT_ENGINES",
     "ENGINES",
     "FIRRTL",
     "LANGUAGES",
@@ -28,9 +30,11 @@ __all__ = [
     "RtlError",
     "RunResult",
     "Simulator",
+    "audit_version",
     "build_cxxrtl",
     "build_reuse",
     "build_verilator",
     "language_of",
+    "simulate_by",
     "words_of",
 ]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib.util
-import os
 import shutil
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -114,14 +113,14 @@ def gpu_devices() -> list[Path]:
 
 
 def find_nvcc() -> Path:
-    """nvcc of PyPI's nvidia-cuda-nvcc, else that of CUDA_HOME or /usr/local/cuda, else the one on PATH.
+    """nvcc of PyPI's nvidia-cuda-nvcc, else that of /usr/local/cuda, else the one on PATH.
 
     Raises: ToolMissing: none is installed.
     """
     package = importlib.util.find_spec("nvidia")
     folders = [] if package is None else [Path(p) for p in package.submodule_search_locations or ()]
     found = [path for folder in folders for path in sorted(folder.glob("*/bin/nvcc"))]
-    found += [Path(root) / "bin/nvcc" for root in (os.environ.get("CUDA_HOME"), "/usr/local/cuda") if root]
+    found.append(Path("/usr/local/cuda/bin/nvcc"))
     on_path = shutil.which("nvcc")
     found += [Path(on_path)] if on_path else []
     path = next((path for path in found if path.is_file()), None)

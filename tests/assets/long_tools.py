@@ -10,11 +10,12 @@ import sys
 from functools import partial
 from pathlib import Path
 
-from assets import cli
 from assets.signals import ENDING
 from pipelines.sandbox import Limits, run_confined
 from pipelines.tools import find_tool, run_tool
 from pipelines.workers import PROCESSES_FROM, Outcome, run_all
+from simfoundry.cli import main, simfoundry
+from simfoundry.cli.options import explained, fail
 
 COUNT = {"threads": 2, "processes": PROCESSES_FROM, "dagster": 2, "step": 2}
 """Items of each kind; two are worked on at a time."""
@@ -34,8 +35,8 @@ def work(kind: str, folder: str, seconds: str) -> None:
     run_all("wait", range(COUNT[kind]), partial(wait, folder=Path(folder), seconds=seconds), workers=2)
 
 
-@cli.simfoundry.command("wait")
-@cli._explained  # pyright: ignore[reportPrivateUsage]
+@simfoundry.command("wait")
+@explained
 def command() -> None:
     kind, folder, seconds = sys.argv[1:]
     if kind not in ("dagster", "step"):
@@ -49,11 +50,11 @@ def command() -> None:
             work(kind, folder, seconds)
     except DagsterExecutionInterruptedError as error:
         if kind == "step":  # Dagster takes an interrupt for a failure of the step that it meets
-            cli._fail("a step failed")  # pyright: ignore[reportPrivateUsage]
+            fail("a step failed")
         raise KeyboardInterrupt from error
 
 
 if __name__ == "__main__":
     for number in ENDING:  # what runs the tests may ignore them, and a child inherits that
         signal.signal(number, signal.SIG_DFL)
-    cli.main(["wait"])
+    main(["wait"])

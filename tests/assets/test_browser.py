@@ -8,7 +8,6 @@ from browser_pages import (
     SHARD,
     check_outcomes,
     launch_shard,
-    open_page,
     open_plot,
     opened_browser,
     served_pages,
@@ -26,7 +25,5 @@ def test_a_shard_is_materialised_from_the_asset_graph(project: Path) -> None:
         assert plot.evaluate("image => image.naturalWidth") > 100
         outcomes = check_outcomes(page, addresses.dagster, "labels")
         assert outcomes == {rule.name: "Succeeded" for rule in rules_of("labels")}
-        open_page(page, addresses.mlflow)
-        page.get_by_text("Models").first.wait_for()
     tables = project / "data" / "tables"
     assert (tables / "labels" / f"{SHARD}.parquet").is_file()

@@ -15,6 +15,7 @@ import yaml
 from assets import versions
 from assets.deployments import Deployment
 from assets.errors import FoundryError
+from assets.materialise import prune_partitions
 from assets.settings import Settings, ignore_progress
 from assets.steps import STAGES, steps_of
 from assets.versions import record_stages, table_hashes
@@ -25,6 +26,7 @@ def _make(settings: Settings, stage: str) -> None:
     for step in (s for s in steps_of(stage) if s.is_active(settings)):
         for partition in step.partitions(settings):
             step.make(settings, partition, ignore_progress)
+    prune_partitions(settings, steps_of(stage))
 
 
 def recorded_hashes(deployment: Deployment) -> dict[str, str]:

@@ -53,9 +53,9 @@ def main() -> None:
             ]
             worst = max(worst, *map(abs, differences))
             said = " ".join(f"{100 * difference:+.2f}" for difference in differences)
+            size = f"{hardware.rows} x {hardware.columns} {hardware.dataflow}"
             print(
-                f"{hardware.rows} x {hardware.columns} {hardware.dataflow} cells {cells[False]} {cells[True]} "
-                f"energy of {', '.join(_FAMILIES)} in %: {said}",
+                f"{size} cells {cells[False]} {cells[True]} energy of {', '.join(_FAMILIES)} in %: {said}",
                 flush=True,
             )
     print(f"largest difference {100 * worst:.2f} %")

@@ -48,7 +48,7 @@ int16_t mix(bool flags[4], uint8_t a[2][3], int64_t wide, int16_t b[4])
 _REJECTED = {
     "floats": "float f(float a[4]) { return a[0] * 2.0f; }",
     "no program": "int f(",
-    "recursion": "int f(int n) { return n ? f(n - 1) : 0; }",
+    "two recursions": "int f(int n) { return n < 2 ? n : f(n - 1) + f(n - 2); }",
 }
 
 
@@ -63,7 +63,7 @@ def circt_outputs(folders: Folders) -> Iterator[Output]:
                 sources[top], top=top, flow=flow, folder=folder, timeout_s=60, timing=timing
             )
             yield f"{flow} {top}", [found.status, found.module, found.interface, found.mlir, found.verilog]
-    for name in ("no program", "recursion"):
+    for name in ("no program", "two recursions"):
         found = circt.compile_with_circt(
             _REJECTED[name], top="f", flow="calyx", folder=folders.scratch / "other", timeout_s=60
         )
