@@ -253,7 +253,7 @@ def test_configurations_are_cached(tmp_path: Path, monkeypatch: pytest.MonkeyPat
         with monkeypatch.context() as patch:
             patch.setattr(sys.modules["pipelines.labelling.configurations"], "read_program", _fail)
             assert program_configurations(program, space, liberty="osu018", cache=cache) == first
-    bad = replace(program, program_id="00", source="int f(int n) { return f(n - 1); }", top="f")
+    bad = replace(program, program_id="00", source="int f(int n) { return f(n - 1) + f(n - 2); }", top="f")
     refused = program_configurations(bad, ConfigurationSpace(), liberty="osu018", cache=cache)
     assert isinstance(refused, str)
     assert "recurs" in refused

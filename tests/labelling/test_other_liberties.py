@@ -143,6 +143,6 @@ def test_label_takes_a_liberty_and_shows_its_power(tmp_path: Path, monkeypatch: 
     chosen = ["label", str(source), "--top", "blur", "--liberty", str(other_library(tmp_path))]
     answer = CliRunner().invoke(simfoundry, chosen)
     assert answer.exit_code == 0, answer.output
-    made = json.loads(answer.output)
+    made = json.loads(answer.stdout)
     assert (made["label"]["liberty"], made["runs"][0]["power_status"]) == ("mine", "ok")
     assert made["runs"][0]["energy_nj"] > 0
