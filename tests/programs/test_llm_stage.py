@@ -59,7 +59,7 @@ REFUSED = {
     "a syntax error": (SOURCE.replace("i++)", "i++"), "a program must be C11"),
     "no top function": (SOURCE.replace("scale", "other"), "top must be a function"),
     "recursion": (
-        "int f(int a) { return a ? f(a - 1) : 0; }\n" + SOURCE.replace("* gain", "* f(gain)"),
+        "int f(int a) { return a > 1 ? f(a - 1) + f(a - 2) : a; }\n" + SOURCE.replace("* gain", "* f(gain)"),
         "recursion",
     ),
     "an unknown function": (SOURCE.replace("x[i] * gain", "launch(x[i])"), "high-level synthesis"),
