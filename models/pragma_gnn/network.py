@@ -24,6 +24,8 @@ from typing import NamedTuple
 import numpy as np
 import torch
 from torch import Tensor, nn
+from torch_geometric.nn import MessagePassing
+from torch_geometric.nn.aggr import MeanAggregation
 
 from models.pragma_gnn.choices import LOOP_FEATURES, WHOLE_FEATURES, Choices
 from models.pragma_gnn.graph import EDGE_FEATURES, EDGES, NODE_FEATURES, Places, ProgramGraph, Values
@@ -105,12 +107,31 @@ def _perceptron(inputs: int, width: int, outputs: int, dropout: float = 0.0) -> 
     return nn.Sequential(nn.Linear(inputs, width), nn.SiLU(), nn.Dropout(dropout), nn.Linear(width, outputs))
 
 
+class ScaledMessages(MessagePassing):
+    """The sum of messages along edges, each scaled and shifted by its kind and way.
+
+    The weights are the encoder's. A matrix for each kind and way (`RGCNConv`) would be most of a step's time.
+    """
+
+    def __init__(self) -> None:
+        super().__init__(aggr="sum")
+
+    def forward(self, sent: Tensor, scale: Tensor, shift: Tensor, programs: ProgramTensors) -> Tensor:
+        """Messages of nodes (nodes, width), scales and shifts of edges (edges, width) -> (nodes, width)."""
+        return self.propagate(programs.ends, x=sent, scale=scale, shift=shift, share=programs.share)
+
+    def message(  # pyright: ignore[reportIncompatibleMethodOverride]: its parameters are those of propagate
+        self, x_j: Tensor, scale: Tensor, shift: Tensor, share: Tensor
+    ) -> Tensor:
+        """What an edge carries. (edges, width)"""
+        return nn.functional.silu(x_j * scale + shift) * share
+
+
 class ProgramEncoder(nn.Module):
     """States of the nodes of programs.
 
     A round: every node has a message; an edge scales and shifts it by its kind and way, and adds what its
-    features say; a node adds up the mean messages of its edges by kind and way. (A matrix for each kind and
-    way would be most of a step's time.)
+    features say; a node adds up the mean messages of its edges by kind and way.
     """
 
     def __init__(self, *, width: int, rounds: int) -> None:
@@ -124,6 +145,7 @@ class ProgramEncoder(nn.Module):
         self.shift = nn.ModuleList([nn.Embedding(WAYS, width) for _ in range(rounds)])
         self.edge = nn.Linear(len(EDGE_FEATURES), width, bias=False)
         self.update = nn.ModuleList([_perceptron(2 * width, width, width) for _ in range(rounds)])
+        self.exchange = ScaledMessages()
 
     def forward(self, programs: ProgramTensors) -> Tensor:
         """(nodes, width)"""
@@ -133,9 +155,8 @@ class ProgramEncoder(nn.Module):
         for message, scale, shift, update in zip(
             self.message, self.scale, self.shift, self.update, strict=True
         ):
-            sent = message(states)[programs.ends[0]] * scale(programs.way) + shift(programs.way) + said
-            sent = nn.functional.silu(sent) * programs.share  # (edges, width)
-            heard = torch.zeros_like(states).index_add_(0, programs.ends[1], sent)  # (nodes, width)
+            shifted = shift(programs.way) + said  # (edges, width)
+            heard = self.exchange(message(states), scale(programs.way), shifted, programs)  # (nodes, width)
             states = states + update(torch.cat([states, heard], dim=-1))
         return states
 
@@ -172,6 +193,7 @@ class PragmaGnn(nn.Module):
         self.tool = nn.Embedding(tools, 2)
         self.answer = _perceptron(3 * width + whole + 2, width, 1, dropout)
         self.center = nn.Parameter(torch.zeros(1))
+        self.mean = MeanAggregation()
 
     def forward(self, programs: ProgramTensors, choices: ChoiceTensors) -> Tensor:
         """One number a configuration. (batch,)"""
@@ -184,7 +206,8 @@ class PragmaGnn(nn.Module):
         weights = self.weight(loops)[..., 0].masked_fill(~there, -torch.inf).softmax(dim=-1)
         mean = (weights[..., None] * loops).sum(dim=1)  # (batch, width)
         most = loops.masked_fill(~there[..., None], -torch.inf).amax(dim=1)  # (batch, width)
-        program = _mean_by(states, programs.program, len(programs.loop))[choices.program]  # (batch, width)
+        owners = len(programs.loop)
+        program = self.mean(states, programs.program, dim_size=owners)[choices.program]  # (batch, width)
         whole = [self.whole_features[g](choices.whole[g]) for g in self.whole_groups]  # (batch, features)
         seen = torch.cat([mean, most, program, *whole, self.tool(choices.tool)], dim=-1)
         return self.center + self.answer(seen)[..., 0]
@@ -203,13 +226,6 @@ class PragmaGnn(nn.Module):
             below = upwards.mT @ loops  # (batch, loops, width): the sum of the children's
             loops = loops + climb(torch.cat([loops, above, below], dim=-1))
         return loops
-
-
-def _mean_by(states: Tensor, owner: Tensor, owners: int) -> Tensor:
-    """(rows, width), (rows,) -> (owners, width)"""
-    count = torch.zeros(owners).index_add_(0, owner, torch.ones(len(owner)))
-    total = torch.zeros(owners, states.shape[-1]).index_add_(0, owner, states)
-    return total / count.clamp(min=1.0)[:, None]
 
 
 def program_tensors(graphs: Sequence[ProgramGraph]) -> ProgramTensors:

@@ -28,6 +28,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
+from torch_geometric.nn.aggr import SumAggregation
 
 from models.base import PredictorError
 from models.model_files import ModelFiles
@@ -83,6 +84,7 @@ class RouteNet(nn.Module):
         self.first_queue = _perceptron(len(QUEUE_FEATURES), width, width)
         self.along = nn.GRU(width + len(PLACE_FEATURES), width)
         self.gather = nn.GRUCell(width, width)
+        self.heard = SumAggregation()
         self.wait = _perceptron(2 * width + len(PLACE_FEATURES), width, 1)
 
     def forward(self, graph: GraphTensors) -> Tensor:
@@ -119,7 +121,7 @@ class RouteNet(nn.Module):
         ends = graph.last[None, :, None].expand(1, -1, said.shape[-1])
         flows = said.gather(0, ends)[0]  # (flows, width)
         weighed = said * graph.utilisation[..., None]  # (places, flows, width), 0 after the last
-        heard = torch.zeros_like(queues).index_add_(0, graph.queue.flatten(), weighed.flatten(0, 1))
+        heard = self.heard(weighed.flatten(0, 1), graph.queue.flatten(), dim_size=len(queues))
         return said, flows, self.gather(heard, queues)  # heard: (queues, width)
 
 
