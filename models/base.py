@@ -113,6 +113,7 @@ class TrainOutcome:
         leaderboard: rows of this predictor.
         workloads: its errors by program of the evaluation part.
         level: of information.
+        intervals: of answers, by target; see `models.intervals.measure_intervals`.
         costs: parameters and times; measured, so they are no part of what is hashed.
         summary: single figures beside the leaderboard, such as the best epoch.
         cached: whether an earlier training with the same key was reused.
@@ -132,6 +133,7 @@ class TrainOutcome:
     cached: bool
     level: str = ""
     workloads: tuple[WorkloadErrorRow, ...] = ()
+    intervals: Mapping[str, Mapping[str, float]] = field(default_factory=dict[str, Mapping[str, float]])
     costs: PredictorCostRow | None = field(default=None, compare=False)
 
     @property

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import models
 from models.base import PredictorError, TrainOutcome
+from models.intervals import measure_intervals, with_intervals
 from models.tasks import Column, Task, hash_tables
 from pipelines.identity import canonical_json, content_hash
 
@@ -152,6 +153,7 @@ class PredictorSpec:
             workloads=tuple(workload_rows(trained.predictions, names, **said)),
             level=self.task.level,
             summary=trained.summary,
+            intervals=measure_intervals(trained.predictions),
             cached=False,
         )
         predictions = canonical_json([asdict(p) for p in trained.predictions]).encode()
@@ -180,12 +182,32 @@ class PredictorSpec:
             problem = " ".join(str(error).split())[:200]
             raise PredictorError(f"not a predictor of {self.name}: {folder} ({problem})") from error
 
-    def answer(self, predictor: Any, rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    def answer(
+        self,
+        predictor: Any,
+        rows: Sequence[Mapping[str, Any]],
+        *,
+        intervals: Mapping[str, Mapping[str, float]] | None = None,
+    ) -> list[dict[str, Any]]:
         """Answers of a loaded predictor to rows of its question.
 
+        Args:   intervals: of its outcome; None answers without them, unless the predictor has its own.
         Raises: PredictorError: a row cannot be answered; the message names the row, from 0.
         """
-        return resolve(self.answer_with)(predictor, rows)
+        return with_intervals(resolve(self.answer_with)(predictor, rows), intervals or {})
+
+    @property
+    def answer_columns(self) -> tuple[Column, ...]:
+        """Columns of an answer, ends of intervals of labels included."""
+        names = {column.name for column in self.answers}
+        if "outside_training" not in names:
+            return self.answers
+        ends = (
+            Column(name=f"{target}_{end}", unit=unit)
+            for target, unit in self.task.targets.items()
+            for end in ("low", "high")
+        )
+        return (*self.answers, *(column for column in ends if column.name not in names))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

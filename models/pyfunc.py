@@ -13,7 +13,7 @@ from mlflow.models import set_model
 from mlflow.pyfunc.model import PythonModel, PythonModelContext
 
 from models.catalogue import predictor_named
-from models.model_files import read_model
+from models.model_files import read_model, read_outcome
 
 ARTIFACT = "predictor"
 
@@ -26,6 +26,7 @@ class PredictorPyfunc(PythonModel):
         folder = Path(context.artifacts[ARTIFACT])
         self.spec = predictor_named(read_model(folder)[0])
         self.predictor = self.spec.load(folder)
+        self.outcome = read_outcome(folder)
 
     def predict(  # pyright: ignore[reportIncompatibleMethodOverride]
         self,
@@ -38,7 +39,9 @@ class PredictorPyfunc(PythonModel):
         Raises: PredictorError: a row cannot be answered; the message names the row, from 0.
         """
         rows = [{str(k): v for k, v in row.items()} for row in model_input.to_dict("records")]
-        return pd.DataFrame(self.spec.answer(self.predictor, rows), index=model_input.index)
+        intervals = None if self.outcome is None else self.outcome.intervals
+        answers = self.spec.answer(self.predictor, rows, intervals=intervals)
+        return pd.DataFrame(answers, index=model_input.index)
 
 
 set_model(PredictorPyfunc())

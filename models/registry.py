@@ -511,7 +511,9 @@ def _signature(spec: PredictorSpec) -> Any:
     from mlflow.models import ModelSignature
     from mlflow.types import Schema
 
-    return ModelSignature(inputs=Schema(_columns(spec.task.question)), outputs=Schema(_columns(spec.answers)))
+    return ModelSignature(
+        inputs=Schema(_columns(spec.task.question)), outputs=Schema(_columns(spec.answer_columns))
+    )
 
 
 def _columns(columns: Sequence[Column]) -> list[Any]:

@@ -7,11 +7,11 @@ group are alike, so a group counts once however many designs it has.
 from __future__ import annotations
 
 import math
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from models.numeric_lm.search import COVERED, Answer
+from models.intervals import covering_score
+from models.numeric_lm.search import Answer
 
 _LEAST = 1e-9
 
@@ -28,27 +28,13 @@ class Judged:
 
 
 def conformal_widths(judged: Iterable[Judged]) -> dict[str, float]:
-    """Logarithm of the factor by which each end moves outwards, by target; below 0 where they are too wide.
-
-    The smallest one for which a share of at least `COVERED` · (1 + 1 / groups) of the groups is inside; the
-    largest score where there are too few groups for that.
-    """
+    """Logarithm of the factor by which each end moves outwards, by target; below 0 where too wide."""
     by_target: dict[str, list[Judged]] = {}
     for one in judged:
         by_target.setdefault(one.target, []).append(one)
-    return {target: _width(own) for target, own in by_target.items()}
-
-
-def _width(judged: Sequence[Judged]) -> float:
-    sizes = Counter(one.group for one in judged)
-    required = COVERED * (len(sizes) + 1)
-    inside = 0.0
-    scores = sorted((_score(one), 1.0 / sizes[one.group]) for one in judged)
-    for score, weight in scores:
-        inside += weight
-        if inside >= required - 1e-9:
-            return score
-    return scores[-1][0]
+    return {
+        target: covering_score((one.group, _score(one)) for one in own) for target, own in by_target.items()
+    }
 
 
 def _score(one: Judged) -> float:

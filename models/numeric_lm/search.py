@@ -15,13 +15,12 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from models.intervals import COVERED
 from models.numeric_lm.answers import AnswerForm
 from models.numeric_lm.network import DigitDecoder, Memory, Past
 
 NEAR = 0.1
 """Relative distance within which the confidence of an answer counts probability."""
-COVERED = 0.9
-"""Probability inside an answer's interval."""
 _LEAST_LOG = -20.0
 
 Vector = NDArray[np.float64]

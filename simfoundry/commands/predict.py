@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from assets.deployments import find_deployment, require_whole_registry
 from assets.errors import FoundryError, explain
 from assets.user_programs import read_directives, read_user_program
+from models.intervals import COVERED, MEASURED
 from models.local_registry import LocalModel, find_local
 from models.model_files import read_outcome
 from models.query import Query
@@ -21,6 +22,7 @@ from pipelines.programs import load_data
 from pipelines.records import summarise_data
 
 if TYPE_CHECKING:
+    from models.base import TrainOutcome
     from models.catalogue import PredictorSpec
 
 
@@ -47,11 +49,26 @@ def predict_file(
     )
     question = asdict(query)
     if Path(model).is_dir():
-        with opened_model(model) as (spec, predictor):
-            [answer] = spec.answer(predictor, [question])
+        spec, folder = _spec_of(Path(model)), Path(model)
+        answer = _answer_of(LocalModel(spec=spec, version="unregistered", folder=folder), question, str(file))
     else:
         answer = ask_model(*_named(model), question, str(file))
-    return {"model": model, **_in_words(answer)}
+    return {"model": model, **_in_words(answer), **engine_answer(query)}
+
+
+def engine_answer(query: Query) -> dict[str, Any]:
+    """The engine's own estimates after high-level synthesis, as `engine_<target>`, or why there are none."""
+    if find_spec("polars") is None:
+        return {"engine_level": "hls", "engine_reason": "polars is not installed; the extra `foundry` has it"}
+    from models.base import PredictorError
+    from models.engine_estimate.estimates import EngineEstimate
+
+    engine = EngineEstimate(level="hls", engine={"liberty": "osu018", "engine_options": "{}"})
+    try:
+        [estimate] = engine.predict([query])
+    except PredictorError as error:
+        return {"engine_level": "hls", "engine_reason": str(error).removeprefix("row 0: ")}
+    return {"engine_level": "hls", **{f"engine_{name}": value for name, value in estimate.values.items()}}
 
 
 def question_of(
@@ -94,15 +111,20 @@ def opened_model(model: str) -> Iterator[tuple[PredictorSpec, Any]]:
     Raises: FoundryError: no such model, or a damaged registry. PredictorError: a damaged folder.
     """
     if Path(model).is_dir():
-        from models.catalogue import predictor_named
-        from models.model_files import read_model
-
-        spec = predictor_named(read_model(Path(model))[0])
+        spec = _spec_of(Path(model))
         yield spec, spec.load(Path(model))
         return
     with registered_model(*_named(model)) as registered:
         served = registered.unwrap_python_model()
         yield served.spec, served.predictor
+
+
+def _spec_of(folder: Path) -> PredictorSpec:
+    """What the predictor in a folder is."""
+    from models.catalogue import predictor_named
+    from models.model_files import read_model
+
+    return predictor_named(read_model(folder)[0])
 
 
 def ask_model(name: str, alias: str, question: dict[str, Any], place: str) -> dict[str, Any]:
@@ -111,18 +133,31 @@ def ask_model(name: str, alias: str, question: dict[str, Any], place: str) -> di
     Args:   place: where the question comes from, for messages.
     Raises: FoundryError: no such model, a damaged registry, or a question that it cannot answer.
     """
-    local = find_local(find_deployment().tracking_uri, name, alias)
+    uri = find_deployment().tracking_uri
+    local = find_local(uri, name, alias)
     if local is not None:
         return _answer_of(local, question, place)
-    with registered_model(name, alias) as predictor:
-        import pandas as pd
-        from mlflow.exceptions import MlflowException
+    with registered_model(name, alias) as predictor:  # which registers weights that come with the project
+        local = find_local(uri, name, alias)
+        return (
+            _answer_of(local, question, place) if local else _served(predictor, name, alias, question, place)
+        )
 
-        try:
-            answer = predictor.predict(pd.DataFrame([question]))
-        except (MlflowException, ValueError) as error:
-            raise FoundryError(f"{place} must be a program the model can read: {explain(error)}") from error
-    return {str(name): _plain(value) for name, value in answer.iloc[0].items()}
+
+def _served(predictor: Any, name: str, alias: str, question: dict[str, Any], place: str) -> dict[str, Any]:
+    """The answer of a model whose files are not on this machine."""
+    import pandas as pd
+    from mlflow import MlflowClient
+    from mlflow.exceptions import MlflowException
+
+    try:
+        answer = predictor.predict(pd.DataFrame([question]))
+    except (MlflowException, ValueError) as error:
+        raise FoundryError(f"{place} must be a program the model can read: {explain(error)}") from error
+    served = predictor.unwrap_python_model()
+    version = str(MlflowClient().get_model_version_by_alias(name, alias).version)
+    values = {str(name): _plain(value) for name, value in answer.iloc[0].items()}
+    return {**values, **_provenance(served.spec, served.outcome, version)}
 
 
 def _plain(value: Any) -> Any:
@@ -135,22 +170,30 @@ def _answer_of(local: LocalModel, question: dict[str, Any], place: str) -> dict[
     """The same from files on this machine, without MLflow."""
     from models.base import PredictorError
 
+    outcome = read_outcome(local.folder)
+    intervals = None if outcome is None else outcome.intervals
     try:
-        [answer] = local.spec.answer(local.spec.load(local.folder), [question])
+        [answer] = local.spec.answer(local.spec.load(local.folder), [question], intervals=intervals)
     except (PredictorError, ValueError) as error:
         raise FoundryError(f"{place} must be a program the model can read: {explain(error)}") from error
     values = {str(name): _plain(value) for name, value in answer.items()}
-    return {**values, **_provenance(local)}
+    return {**values, **_provenance(local.spec, outcome, local.version)}
 
 
-def _provenance(local: LocalModel) -> dict[str, Any]:
-    """Where an answer is from: the version, what it was trained on, and what it looks at."""
-    outcome = read_outcome(local.folder)
-    return {
-        "version": local.version,
+def _provenance(spec: PredictorSpec, outcome: TrainOutcome | None, version: str) -> dict[str, Any]:
+    """Where an answer is from: version, training data, level of information; and the measured coverage."""
+    known = {
+        "version": version,
         "release": None if outcome is None else outcome.source,
-        "level": local.spec.task.level,
+        "level": spec.task.level,
     }
+    if outcome is None or not outcome.intervals:
+        return known
+    measured = (
+        f"{target} {', '.join(f'{share[part]:.0%} of {part}' for part in MEASURED if part in share)}"
+        for target, share in outcome.intervals.items()
+    )
+    return {**known, "intervals": f"made for {COVERED:.0%} of labels; measured: {'; '.join(measured)}"}
 
 
 def _in_words(answer: dict[str, Any]) -> dict[str, Any]:

@@ -30,7 +30,9 @@ READING = "print(sf.release({folder!r}).arrow('pragma_designs').num_rows)"
 ASKING = """
 source = "void scale(int x[8]) { for (int i = 0; i < 8; i++) x[i] = 3 * x[i]; }"
 answer = sf.predict(source + chr(10), "scale")
-print(answer["version"], answer["area_um2"] > 0)
+print(answer["version"], answer["release"], answer["level"], answer["intervals"].split(";")[0])
+print(answer["area_um2_low"] < answer["area_um2"] < answer["area_um2_high"])
+print(answer["engine_reason"])
 """
 
 
@@ -69,7 +71,10 @@ def test_a_prediction_is_given_with_its_extra_alone(
     monkeypatch.setenv("SIMFOUNDRY_PROJECT", str(project_folder))
     result = _run("predict", ASKING, project_folder)
     assert result.returncode == 0, result.stderr
-    assert result.stdout == "shipped True\n"
+    said, inside, engine = result.stdout.splitlines()
+    assert said == "shipped releases/v1 static made for 90% of labels"
+    assert inside == "True"
+    assert "the extra `foundry` has it" in engine
 
 
 def test_a_prediction_of_another_model_says_what_is_missing(
