@@ -7,7 +7,7 @@ import signal
 import socket
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -32,6 +32,8 @@ SMALL = (
 GROUPS = ("programs", "designs", "labels")
 WAIT_MS = 300_000
 """Longest wait for a page or a run: a hang, not a slow machine."""
+SHOWN = 4000
+"""Characters of a page or a log that a failure shows."""
 LOOK_MS = 5000
 """Time between two looks at a run."""
 _FLAGS = (
@@ -63,7 +65,8 @@ def served_pages(project: Path) -> Iterator[Addresses]:
             [sys.executable, "-m", "simfoundry.cli", "ui", *options], stdout=stream, stderr=stream
         )
     try:
-        yield Addresses(*(f"http://127.0.0.1:{port}" for port in ports))
+        with shown_on_failure(lambda: log.read_text(errors="replace")):
+            yield Addresses(*(f"http://127.0.0.1:{port}" for port in ports))
     finally:
         server.send_signal(signal.SIGTERM)  # a Ctrl-C would be ignored by a test in the background
         server.wait()
@@ -86,9 +89,20 @@ def opened_browser() -> Iterator[Page]:
         try:
             page = browser.new_page(viewport={"width": 1280, "height": 800})
             page.set_default_timeout(WAIT_MS)
-            yield page
+            with shown_on_failure(lambda: f"{page.url}\n{page.inner_text('body')}"):
+                yield page
         finally:
             browser.close()
+
+
+@contextmanager
+def shown_on_failure(text: Callable[[], str]) -> Iterator[None]:
+    """Print the end of a text when the block fails."""
+    try:
+        yield
+    except Exception:
+        print(text()[-SHOWN:])
+        raise
 
 
 def open_page(page: Page, address: str) -> None:
