@@ -27,12 +27,16 @@ from assets.refresh import read_refreshes
 from assets.resources import ProgressResource
 from pipelines.reports.refresh import summary
 
-deployment = find_deployment()
-with open_instance(deployment) as instance:
-    report = run_everything(
-        compose_configuration(sys.argv[1:]), deployment, instance=instance, progress=ProgressResource()
-    )
-print("; ".join([summary(read_refreshes(deployment)[-1]), *report.problems, *report.notes]))
+def main():
+    deployment = find_deployment()
+    with open_instance(deployment) as instance:
+        report = run_everything(
+            compose_configuration(sys.argv[1:]), deployment, instance=instance, progress=ProgressResource()
+        )
+    print("; ".join([summary(read_refreshes(deployment)[-1]), *report.problems, *report.notes]))
+
+if __name__ == "__main__":  # workers import this file
+    main()
 """
 
 

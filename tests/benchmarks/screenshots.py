@@ -47,6 +47,7 @@ def small_project() -> Iterator[Path]:
         (project / ".dvc").mkdir(parents=True)
         for name in ("dvc.yaml", "workspace.yaml", ".dvcignore", ".dvc/config"):
             shutil.copy(ROOT / name, project / name)
+        shutil.copytree(ROOT / "conf", project / "conf")
         subprocess.run(["git", "init", "-q", str(project)], check=True)
         os.environ["SIMFOUNDRY_PROJECT"] = str(project)
         yield project
