@@ -88,7 +88,7 @@ def judge(
     for name, method in (FIXED if is_fixed else SYSTOLIC).items():
         answers[name] = method(train, test)
     for name, changes in {"compile-power": {}, **ablations}.items():
-        own = None if changes else encoders
+        own = None if "software_epochs" in changes else encoders  # the others change the heads alone
         model, _ = fit_power(pairs, replace(options, **changes), seed=seed, encoders=own)
         answers[name] = np.exp(model.logarithms(test))
     drawn[options.split] = (actual, answers["compile-power"])

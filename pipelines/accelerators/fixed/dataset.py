@@ -17,9 +17,10 @@ from typing import Any
 from pipelines.accelerators.errors import AcceleratorError
 from pipelines.accelerators.fixed import FIXED_CATEGORIES
 from pipelines.accelerators.fixed.labels import label_fixed
-from pipelines.accelerators.fixed.tracing import FixedDesign, StageOperation, trace_network
+from pipelines.accelerators.fixed.sharing import trace_shared
+from pipelines.accelerators.fixed.tracing import FixedDesign, StageOperation
 from pipelines.accelerators.graph import Network, network_of
-from pipelines.accelerators.networks import FIXED_FAMILIES, drawn_fixed_network
+from pipelines.accelerators.networks import FIXED_FAMILIES, FIXED_SCALES, drawn_fixed_network
 from pipelines.cache import ContentCache
 from pipelines.identity import content_hash
 from pipelines.power import ENGINE
@@ -45,11 +46,15 @@ _TEST_SHARE = 0.2
 class FixedGroup:
     """Networks of one kind: of every family as many.
 
-    Attributes: is_labelled: whether they are synthesised and simulated, or compiled only.
+    Attributes:
+        scale: of `FIXED_SCALES`. reuse_factors: cycles per inference, one after the other by seed.
+        is_labelled: whether they are synthesised and simulated, or compiled only.
     """
 
     name: str
     families: tuple[str, ...] = tuple(FIXED_FAMILIES)
+    scale: str = "small"
+    reuse_factors: tuple[int, ...] = (1,)
     networks: int = 1
     is_labelled: bool = False
     seed: int = 0
@@ -59,6 +64,29 @@ class FixedGroup:
         if alien:
             accepted = ", ".join(FIXED_FAMILIES)
             raise AcceleratorError(f"unknown family in group {self.name}: {alien[0]}; accepted: {accepted}")
+        if self.scale not in FIXED_SCALES:
+            accepted = ", ".join(FIXED_SCALES)
+            raise AcceleratorError(f"unknown scale in group {self.name}: {self.scale}; accepted: {accepted}")
+        if not self.reuse_factors or min(self.reuse_factors) < 1:
+            raise AcceleratorError(
+                f"reuse_factors of group {self.name}; accepted: one or more numbers from 1"
+            )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Drawn:
+    """A network to be drawn, and its reuse factor."""
+
+    family: str
+    seed: int
+    scale: str
+    reuse_factor: int
+
+    @property
+    def identity(self) -> str:
+        """Hash; small networks that are unrolled have the one that they had before there were others."""
+        further = () if (self.scale, self.reuse_factor) == ("small", 1) else (self.scale, self.reuse_factor)
+        return content_hash(VERSION, compiler_version(), self.family, self.seed, *further)
 
 
 def compiler_version() -> str:
@@ -102,7 +130,16 @@ def make_fixed(
     numbers = range(group.seed * 1_000_000, group.seed * 1_000_000 + group.networks)
     rows = run_all(
         STEP,
-        [(family, seed) for seed in numbers for family in group.families],
+        [
+            _Drawn(
+                family=family,
+                seed=seed,
+                scale=group.scale,
+                reuse_factor=group.reuse_factors[place % len(group.reuse_factors)],
+            )
+            for place, seed in enumerate(numbers)
+            for family in group.families
+        ],
         partial(_row, group=group, liberty=liberty, folder=folder, cache=cache),
         workers=workers,
         on_progress=on_progress,
@@ -111,15 +148,14 @@ def make_fixed(
 
 
 def _row(
-    drawn: tuple[str, int], *, group: FixedGroup, liberty: Path, folder: Path, cache: ContentCache
+    drawn: _Drawn, *, group: FixedGroup, liberty: Path, folder: Path, cache: ContentCache
 ) -> Outcome[FixedNetworkRow]:
-    family, seed = drawn
-    identity = content_hash(VERSION, compiler_version(), family, seed)
+    identity = drawn.identity
 
     def made(*, is_labelled: bool) -> dict[str, Any]:
         with TemporaryDirectory(dir=folder) as scratch:
             asked = liberty if is_labelled else None
-            return _made(family, seed, Path(scratch), liberty=asked, engines=folder)
+            return _made(drawn, Path(scratch), liberty=asked, engines=folder)
 
     folder.mkdir(parents=True, exist_ok=True)
     kind, key = _COMPILED, identity
@@ -133,18 +169,19 @@ def _row(
     row = FixedNetworkRow(
         fixed_id=identity,
         group=group.name,
-        family=family,
-        seed=seed,
-        **parts_of(identity, family, fields["parameter_count"]),
+        family=drawn.family,
+        seed=drawn.seed,
+        reuse_factor=drawn.reuse_factor,
+        **parts_of(identity, drawn.family, fields["parameter_count"]),
         **fields,
     )
-    return Outcome(result=row, failed=row.status != OK, name=f"{family} {seed}")
+    return Outcome(result=row, failed=row.status != OK, name=f"{drawn.family} {drawn.seed}")
 
 
-def _made(family: str, seed: int, scratch: Path, *, liberty: Path | None, engines: Path) -> dict[str, Any]:
+def _made(drawn: _Drawn, scratch: Path, *, liberty: Path | None, engines: Path) -> dict[str, Any]:
     """Columns of a network; with a liberty file, of its label too."""
     start = stopwatch()
-    network = network_of(drawn_fixed_network(family, seed), family)
+    network = network_of(drawn_fixed_network(drawn.family, drawn.seed, drawn.scale), drawn.family)
     columns: dict[str, Any] = {
         "parameter_count": network.parameter_count,
         "tool": None,
@@ -153,7 +190,7 @@ def _made(family: str, seed: int, scratch: Path, *, liberty: Path | None, engine
         "label_wall_s": None,
     }
     try:
-        design = trace_network(network, scratch / "project")
+        design = trace_shared(network, scratch / "project", reuse_factor=drawn.reuse_factor)
     except AcceleratorError as error:
         empty: dict[str, Any] = dict.fromkeys(_LISTS, ())
         return {**columns, **empty, "latency_cycles": None, "status": REJECTED, "reason": str(error)}
@@ -175,8 +212,8 @@ _FIGURES = ("outputs_equal", "power_mw", "energy_nj", "area_um2", "cell_count", 
 def compiled_columns(network: Network, design: FixedDesign) -> dict[str, Any]:
     """Columns that a predictor reads."""
     layers = [layer for layer in network.layers if layer.kind != "host" or layer.kinds[0] != "Slice"]
-    stages = zip(design.stages, design.register_bits, strict=True)
-    counts = [stage_counts(stage, bits) for stage, bits in stages]
+    stages = zip(design.stages, design.register_bits, design.repeats, strict=True)
+    counts = [stage_counts(stage, bits, repeats) for stage, bits, repeats in stages]
     return {
         "layer_kinds": tuple(
             layer.kind if layer.kind != "host" else layer.kinds[0].lower() for layer in layers
@@ -187,14 +224,17 @@ def compiled_columns(network: Network, design: FixedDesign) -> dict[str, Any]:
     }
 
 
-def stage_counts(operations: Sequence[StageOperation], register_bits: int) -> list[int]:
-    """Values of `FIXED_CATEGORIES` of a stage."""
+def stage_counts(operations: Sequence[StageOperation], register_bits: int, repeats: int = 1) -> list[int]:
+    """Values of `FIXED_CATEGORIES` of a stage, per inference.
+
+    Args: register_bits: clocked, cycle after cycle. repeats: how often the operations are executed.
+    """
     counts, bits = [0] * len(_KINDS), [0] * len(_KINDS)
     levels: list[int] = []
     for operation in operations:
         kind = _CODES.get(operation.code, len(_KINDS) - 1)
-        counts[kind] += 1
-        bits[kind] += operation.bits
+        counts[kind] += repeats
+        bits[kind] += repeats * operation.bits
         below = max((levels[place] for place in operation.operands), default=0)
         levels.append(below + (_KINDS[kind] in ("add", "constant_add", "select")))
     return [*counts, *bits, register_bits, max(levels, default=0)]

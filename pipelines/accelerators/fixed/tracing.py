@@ -25,7 +25,7 @@ SIGN, INTEGER, FRACTION = 1, 2, 5
 BITS = SIGN + INTEGER + FRACTION
 TOP = "fixed_network"
 _WORD = 64
-_VIEWS = ("Flatten", "Reshape", "Identity", "Dropout", "Squeeze", "Unsqueeze")
+VIEWS = ("Flatten", "Reshape", "Identity", "Dropout", "Squeeze", "Unsqueeze")
 _LINEAR = ("AveragePool", "GlobalAveragePool")
 _SCALE = 1 << FRACTION
 _PORTS = 2
@@ -52,6 +52,9 @@ class FixedDesign:
         latency_cycles: from an input to its output. stages: operations of every stage, operands first.
         register_bits: that every stage passes on.
         model: da4ml's, which computes what the Verilog does.
+        input_formats, output_formats: bits and fractional bits of every number.
+        interval_cycles: between two inputs; port `start` is 1 in the first of them when there are several.
+        repeats: how often the operations of every stage are executed per inference.
     """
 
     verilog: str
@@ -63,6 +66,10 @@ class FixedDesign:
     stages: tuple[tuple[StageOperation, ...], ...]
     register_bits: tuple[int, ...]
     model: Any
+    input_formats: tuple[tuple[int, int], ...]
+    output_formats: tuple[tuple[int, int], ...]
+    repeats: tuple[int, ...]
+    interval_cycles: int = 1
 
     def expected(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
         """(samples, outputs) of (samples, inputs), bit by bit as the hardware."""
@@ -75,17 +82,18 @@ def trace_network(network: Network, folder: Path, *, depth: int = 5) -> FixedDes
     Args:   folder: for da4ml's project. depth: adders between two registers, at most.
     Raises: AcceleratorError: an operator has no fixed-point form here, there is no data, or no da4ml.
     """
-    library = _library()
+    library = load_library()
     size = prod(network.input_shape)
     inputs = library.trace.FixedVariableArrayInput(size)
-    values = {network.input: _quantised(library, inputs)}
+    values = {network.input: quantised(library, inputs)}
     for layer in network.layers:
-        values[layer.output] = _traced(library, layer, [values[name] for name in layer.inputs], network.opset)
+        values[layer.output] = trace_layer(
+            library, layer, [values[name] for name in layer.inputs], network.opset
+        )
     combinational = library.trace.comb_trace(inputs, values[network.outputs[0]])
     pipeline = library.trace.to_pipeline(combinational, depth, verbose=False)
-    model = library.codegen.VerilogModel(pipeline, TOP + "_core", folder, print_latency=False)
-    model.write()
-    return _design(combinational, pipeline, folder, size)
+    texts = write_core(library, pipeline, TOP + "_core", folder)
+    return _design("\n".join(texts.values()), combinational, pipeline, size)
 
 
 class _Library:
@@ -95,23 +103,23 @@ class _Library:
         self.codegen = import_module("da4ml.codegen")
 
 
-def _library() -> Any:
+def load_library() -> Any:
     try:
         return _Library()
     except ImportError as error:
         raise AcceleratorError("da4ml is not installed; pip install 'simfoundry[fixed]'") from error
 
 
-def _quantised(library: Any, values: Any) -> Any:
+def quantised(library: Any, values: Any) -> Any:
     return library.ops.quantize(values, SIGN, INTEGER, FRACTION)
 
 
-def _traced(library: Any, layer: Layer, operands: list[Any], opset: int) -> Any:
+def trace_layer(library: Any, layer: Layer, operands: list[Any], opset: int) -> Any:
     """Flat array of a layer's results."""
-    if layer.kind == "host" and layer.kinds[0] in _VIEWS:
+    if layer.kind == "host" and layer.kinds[0] in VIEWS:
         return operands[0]
     if layer.kind == "host" and layer.kinds[0] == "Slice":
-        return operands[0][_sliced(layer, opset)]
+        return operands[0][sliced_places(layer, opset)]
     if layer.kind == "add":
         result = operands[0] + operands[1]
     elif layer.kind == "host" and layer.kinds[0] == "Relu":
@@ -122,11 +130,11 @@ def _traced(library: Any, layer: Layer, operands: list[Any], opset: int) -> Any:
         raise AcceleratorError(f"operator without a fixed-point form: {layer.kinds[0]} ({layer.name})")
     if layer.activation != "none" or layer.kinds[0] == "Relu":
         result = library.ops.relu(result)
-    result = _quantised(library, result)
-    return _pooled(layer, result) if layer.pool else result
+    result = quantised(library, result)
+    return pooled(layer, result) if layer.pool else result
 
 
-def _sliced(layer: Layer, opset: int) -> NDArray[np.int64]:
+def sliced_places(layer: Layer, opset: int) -> NDArray[np.int64]:
     """Places of the elements that a slice keeps."""
     shape = layer.in_shapes[0]
     numbered = np.arange(prod(shape), dtype=np.float32).reshape(shape)
@@ -154,15 +162,15 @@ def linear_map(layer: Layer, opset: int) -> tuple[NDArray[np.float64], NDArray[n
     zero = float_layer(plain, [np.zeros(shape, np.float32)], opset).reshape(-1).astype(np.float64)
     basis = np.eye(prod(shape), dtype=np.float32)
     rows = [float_layer(plain, [unit.reshape(shape)], opset).reshape(-1) - zero for unit in basis]
-    return _fixed(np.array(rows)), _fixed(zero)
+    return fixed_values(np.array(rows)), fixed_values(zero)
 
 
-def _fixed(values: NDArray[Any]) -> NDArray[np.float64]:
+def fixed_values(values: NDArray[Any]) -> NDArray[np.float64]:
     limit = 2.0**INTEGER
     return np.clip(np.round(values * _SCALE) / _SCALE, -limit, limit - 1 / _SCALE).astype(np.float64)
 
 
-def _pooled(layer: Layer, values: Any) -> Any:
+def pooled(layer: Layer, values: Any) -> Any:
     """Largest of every window of flat (channels, height, width)."""
     _, channels, high, wide = layer.out_shape
     window = layer.pool or (1, 1)
@@ -186,11 +194,19 @@ def _full_size(layer: Layer) -> tuple[int, int]:
 # ---- Verilog ---------------------------------------------------------------------------------------
 
 
-def _design(model: Any, pipeline: Any, folder: Path, inputs: int) -> FixedDesign:
-    sources = sorted([*(folder / "src/static").glob("*.v"), *(folder / "src").glob(f"{TOP}_core*.v")])
+def write_core(library: Any, pipeline: Any, name: str, folder: Path) -> dict[str, str]:
+    """Verilog of a pipeline by file; files of da4ml's own modules have the same name for every pipeline."""
+    library.codegen.VerilogModel(pipeline, name, folder, print_latency=False).write()
+    sources = sorted([*(folder / "src/static").glob("*.v"), *(folder / "src").glob(f"{name}*.v")])
     left_out = ("wrapper", "lookup_table")
-    texts = [p.read_text(encoding="utf-8") for p in sources if not any(part in p.name for part in left_out)]
-    core = "\n".join(texts)
+    return {
+        path.name: path.read_text(encoding="utf-8")
+        for path in sources
+        if not any(part in path.name for part in left_out)
+    }
+
+
+def _design(core: str, model: Any, pipeline: Any, inputs: int) -> FixedDesign:
     widths = re.search(rf"module {TOP}_core \((.*?)\);", core, re.DOTALL)
     if widths is None:
         raise AcceleratorError("da4ml gave no module")
@@ -205,13 +221,16 @@ def _design(model: Any, pipeline: Any, folder: Path, inputs: int) -> FixedDesign
         input_bits=in_bits,
         output_bits=out_bits,
         latency_cycles=len(pipeline.solutions) + 1,
-        stages=tuple(_operations(stage) for stage in pipeline.solutions),
+        stages=tuple(stage_operations(stage) for stage in pipeline.solutions),
         register_bits=tuple(sum(bits for bits, _ in formats(stage.out_qint)) for stage in pipeline.solutions),
+        repeats=(1,) * len(pipeline.solutions),
+        input_formats=tuple(formats(model.inp_qint)),
+        output_formats=tuple(formats(model.out_qint)),
         model=model,
     )
 
 
-def _operations(stage: Any) -> tuple[StageOperation, ...]:
+def stage_operations(stage: Any) -> tuple[StageOperation, ...]:
     """Operations of a stage; those of code -1 read its inputs, which are no operands."""
     widths = formats([op.qint for op in stage.ops])
     return tuple(
@@ -243,15 +262,21 @@ def word_widths(bits: int) -> list[int]:
     return [min(_WORD, bits - start) for start in range(0, bits, _WORD)]
 
 
-def _top(in_bits: int, out_bits: int) -> str:
+def top_ports(in_bits: int, out_bits: int) -> tuple[str, tuple[str, str]]:
+    """Declarations of the ports in_0, ..., out_0, ..., and their names joined, the highest first."""
     ports = [f"input [{w - 1}:0] in_{i}" for i, w in enumerate(word_widths(in_bits))]
     ports += [f"output [{w - 1}:0] out_{i}" for i, w in enumerate(word_widths(out_bits))]
-    joined = [
+    words, outs = (
         ", ".join(f"{name}_{i}" for i in reversed(range(len(word_widths(bits)))))
         for name, bits in (("in", in_bits), ("out", out_bits))
-    ]
+    )
+    return ", ".join(ports), (words, outs)
+
+
+def _top(in_bits: int, out_bits: int) -> str:
+    ports, (words, outs) = top_ports(in_bits, out_bits)
     return (
-        f"\nmodule {TOP} (input clk, {', '.join(ports)});\n"
-        f"  {TOP}_core core (.clk(clk), .model_inp({{{joined[0]}}}), .model_out({{{joined[1]}}}));\n"
+        f"\nmodule {TOP} (input clk, {ports});\n"
+        f"  {TOP}_core core (.clk(clk), .model_inp({{{words}}}), .model_out({{{outs}}}));\n"
         "endmodule\n"
     )
