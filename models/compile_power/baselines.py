@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from models.compile_power.data import Pair
-from pipelines.accelerators import CATEGORIES, FIXED_CATEGORIES, Hardware
+from pipelines.accelerators import ACTIVITIES, CATEGORIES, FIXED_CATEGORIES, Hardware
 
 Vector = NDArray[np.float64]
 TREES: Mapping[str, Any] = {
@@ -29,6 +29,8 @@ TREES: Mapping[str, Any] = {
     "verbosity": -1,
 }
 _ROUNDS = 400
+_LOADS = {"adder_hazards": 1.0, "unread_changes": 0.5, "register_changes": 0.5}
+"""Of a pipeline: weights of bits that change, from labels of MLP and CNN alone."""
 _FAMILIES = ("mlp", "cnn", "resnet", "mobilenet", "transformer", "bert")
 
 
@@ -76,19 +78,26 @@ def block_energies(pair: Pair) -> Vector:
 def start_logarithms(pairs: Sequence[Pair]) -> Vector:
     """(pairs, 2) where the heads start: the analytical model, with the compiler's cycles as time.
 
-    Of a pipeline: bits of adders and registers, which change at most once a cycle.
+    Of a pipeline: bits that change; without an estimate of them, bits of adders and registers.
     """
-    bits = [FIXED_CATEGORIES.index(name) for name in ("add_bits", "constant_add_bits", "register_bits")]
-    return np.log([_start(pair, bits) for pair in pairs])
+    return np.log([_start(pair) for pair in pairs])
 
 
-def _start(pair: Pair, bits: Sequence[int]) -> tuple[float, float]:
+def _start(pair: Pair) -> tuple[float, float]:
     if pair.hardware is None:
-        size = 1.0 + float(pair.counts[:, bits].sum())
-        return size, size
+        energy = 1.0 + _changed_bits(pair)
+        return energy / pair.interval_cycles, energy
     cycles = max(1, pair.estimated_cycles)
     power = max(1e-12, float(block_energies(pair).sum()) / cycles)
     return power, power * cycles * pair.hardware.clock_period_ns * 1e-3
+
+
+def _changed_bits(pair: Pair) -> float:
+    """Bits of a pipeline that change per inference, weighted, in units of an adder's hazards."""
+    totals = dict(zip((*FIXED_CATEGORIES, *ACTIVITIES), pair.counts.sum(axis=0).tolist(), strict=True))
+    if not any(totals[name] for name in ACTIVITIES):
+        return sum(totals[name] for name in ("add_bits", "constant_add_bits", "register_bits"))
+    return sum(weight * totals[name] for name, weight in _LOADS.items())
 
 
 def analytical(pairs: Sequence[Pair]) -> Vector:
@@ -114,8 +123,8 @@ def compiled_features(pair: Pair) -> list[float]:
 
 
 def stage_features(pair: Pair) -> list[float]:
-    """Totals of a pipeline's stages."""
-    return [*np.log1p(pair.counts.sum(axis=0)), float(len(pair.counts))]
+    """Totals of a pipeline's stages, and cycles per inference."""
+    return [*np.log1p(pair.counts.sum(axis=0)), float(len(pair.counts)), log2(pair.interval_cycles)]
 
 
 def trees(train: Sequence[Pair], test: Sequence[Pair], *, is_compiled: bool) -> Vector:

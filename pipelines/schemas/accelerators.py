@@ -107,6 +107,10 @@ class FixedNetworkRow:
     stage_counts: tuple[int, ...] = column(
         "Operations and bits by category, stage after stage, per inference; registers count every cycle."
     )
+    stage_activity: tuple[int, ...] | None = column(
+        "Bits that change per inference, stage by stage, estimated by evaluating operations: of adders by "
+        "hazards, of adders that reach no output, of registers; null before there was an estimate."
+    )
     latency_cycles: int | None = column("Cycles from an input to its output.", unit="cycles")
     split_random: str = column("Part under the random split, 80 to 20.", choices=_PARTS)
     split_scale: str = column("Part when small networks are trained on.", choices=_PARTS)

@@ -6,7 +6,7 @@ bits of their operations.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
 from importlib.metadata import PackageNotFoundError, version
@@ -33,7 +33,9 @@ from pipelines.workers import Outcome, ProgressCallback, run_all
 
 STEP, _LABELS, _COMPILED = "fixed", "fixed_labels", "fixed_compiled"
 VERSION = "1"
-"""Raised by hand when the same network gives other rows."""
+"""Raised by hand when the same network gives other labels."""
+_COLUMNS_VERSION = "2"
+"""The same of what compilation gives."""
 CLOCK_PERIOD_NS = 20.0
 _KINDS = FIXED_CATEGORIES[:8]
 _CODES = {-1: 0, 0: 1, 1: 1, 2: 2, -2: 2, 3: 3, -3: 3, 4: 4, 5: 5, 6: 6, -6: 6}
@@ -109,7 +111,7 @@ def label_version(liberty: Path) -> str:
 
 def group_key(group: FixedGroup, liberty: Path) -> str:
     """Hash of all that the rows of a group follow from."""
-    return content_hash(label_version(liberty), asdict(group))
+    return content_hash(label_version(liberty), _COLUMNS_VERSION, asdict(group))
 
 
 def make_fixed(
@@ -152,20 +154,21 @@ def _row(
 ) -> Outcome[FixedNetworkRow]:
     identity = drawn.identity
 
-    def made(*, is_labelled: bool) -> dict[str, Any]:
-        with TemporaryDirectory(dir=folder) as scratch:
-            asked = liberty if is_labelled else None
-            return _made(drawn, Path(scratch), liberty=asked, engines=folder)
+    def cached(kind: str, key: str, made: Callable[[_Drawn, Path], dict[str, Any]]) -> dict[str, Any]:
+        def scratched() -> dict[str, Any]:
+            with TemporaryDirectory(dir=folder) as scratch:
+                return made(drawn, Path(scratch))
+
+        return cache.cached(kind, key, scratched, dict, statuses=lambda fields: (fields["status"],))
 
     folder.mkdir(parents=True, exist_ok=True)
-    kind, key = _COMPILED, identity
-    if group.is_labelled:
-        kind, key = _LABELS, content_hash(label_version(liberty), identity)
-    fields: dict[str, Any] = cache.cached(
-        kind, key, lambda: made(is_labelled=group.is_labelled), dict, statuses=lambda f: (f["status"],)
-    )
+    fields = cached(_COMPILED, content_hash(_COLUMNS_VERSION, identity), _compiled)
+    if group.is_labelled and fields["status"] == OK:
+        make = partial(_labelled, liberty=liberty, engines=folder)
+        label = cached(_LABELS, content_hash(label_version(liberty), identity), make)
+        fields = fields | {name: label[name] for name in _LABEL_FIELDS}
     lists: dict[str, Any] = {name: tuple(fields[name]) for name in _LISTS}
-    fields |= lists
+    fields = fields | lists
     row = FixedNetworkRow(
         fixed_id=identity,
         group=group.name,
@@ -178,35 +181,42 @@ def _row(
     return Outcome(result=row, failed=row.status != OK, name=f"{drawn.family} {drawn.seed}")
 
 
-def _made(drawn: _Drawn, scratch: Path, *, liberty: Path | None, engines: Path) -> dict[str, Any]:
-    """Columns of a network; with a liberty file, of its label too."""
-    start = stopwatch()
+def _traced(drawn: _Drawn, scratch: Path) -> tuple[Network, FixedDesign | None, str | None]:
+    """The network, its design, and the reason when there is none."""
     network = network_of(drawn_fixed_network(drawn.family, drawn.seed, drawn.scale), drawn.family)
-    columns: dict[str, Any] = {
-        "parameter_count": network.parameter_count,
-        "tool": None,
-        "tool_version": None,
-        **dict.fromkeys(_FIGURES),
-        "label_wall_s": None,
-    }
     try:
-        design = trace_shared(network, scratch / "project", reuse_factor=drawn.reuse_factor)
+        return network, trace_shared(network, scratch / "project", reuse_factor=drawn.reuse_factor), None
     except AcceleratorError as error:
+        return network, None, str(error)
+
+
+def _compiled(drawn: _Drawn, scratch: Path) -> dict[str, Any]:
+    """Columns of a network, those of a label empty."""
+    network, design, reason = _traced(drawn, scratch)
+    columns: dict[str, Any] = {**dict.fromkeys(_LABEL_FIELDS), "parameter_count": network.parameter_count}
+    if design is None:
         empty: dict[str, Any] = dict.fromkeys(_LISTS, ())
-        return {**columns, **empty, "latency_cycles": None, "status": REJECTED, "reason": str(error)}
-    columns |= {**compiled_columns(network, design), "status": OK, "reason": None}
-    if liberty is None:
-        return columns
+        return {**columns, **empty, "latency_cycles": None, "status": REJECTED, "reason": reason}
+    return {**columns, **compiled_columns(network, design), "status": OK, "reason": None}
+
+
+def _labelled(drawn: _Drawn, scratch: Path, *, liberty: Path, engines: Path) -> dict[str, Any]:
+    """Columns of the label of a network that compiles."""
+    start = stopwatch()
+    _, design, reason = _traced(drawn, scratch)
+    if design is None:
+        raise AcceleratorError(f"network {drawn.identity} no longer compiles: {reason}")
     label = label_fixed(
         design, liberty_path=liberty, folder=scratch, engines=engines, clock_period_ns=CLOCK_PERIOD_NS
     )
     figures = {name: getattr(label, name) for name in ("status", "reason", *_FIGURES)}
     tool = {"tool": ENGINE, "tool_version": label_version(liberty), "label_wall_s": stopwatch() - start}
-    return {**columns, **figures, **tool}
+    return {**figures, **tool}
 
 
-_LISTS = ("layer_kinds", "layer_parameters", "stage_counts")
+_LISTS = ("layer_kinds", "layer_parameters", "stage_counts", "stage_activity")
 _FIGURES = ("outputs_equal", "power_mw", "energy_nj", "area_um2", "cell_count", "delay_ns")
+_LABEL_FIELDS = ("status", "reason", *_FIGURES, "tool", "tool_version", "label_wall_s")
 
 
 def compiled_columns(network: Network, design: FixedDesign) -> dict[str, Any]:
@@ -220,6 +230,7 @@ def compiled_columns(network: Network, design: FixedDesign) -> dict[str, Any]:
         ),
         "layer_parameters": tuple(layer.parameter_count for layer in layers),
         "stage_counts": tuple(number for stage in counts for number in stage),
+        "stage_activity": tuple(round(number) for stage in design.activity for number in stage),
         "latency_cycles": design.latency_cycles,
     }
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from pipelines.accelerators.fixed.tracing import FRACTION, INTEGER, TOP, FixedDesign, word_widths
+from pipelines.accelerators.fixed.tracing import TOP, FixedDesign, uniform_inputs, word_widths
 from pipelines.power import TraceStimulus, encode_netlist, power_parts, run_engine
 from pipelines.schemas.columns import OK, TOOL_ERROR
 from pipelines.synthesis import Target, analyse_timing, load_liberty, synthesize_design
@@ -97,9 +97,7 @@ def label_fixed(
 
 def drawn_inputs(design: FixedDesign, samples: int, seed: int) -> NDArray[np.float64]:
     """(samples, inputs) uniform over the format, on its steps."""
-    limit = 1 << (INTEGER + FRACTION)
-    steps = np.random.default_rng(seed).integers(-limit, limit, (samples, design.inputs))
-    return steps / float(1 << FRACTION)
+    return uniform_inputs(design.inputs, samples, seed)
 
 
 def input_words(design: FixedDesign, values: NDArray[np.float64]) -> dict[str, NDArray[np.uint64]]:

@@ -21,6 +21,8 @@ from typing import Any
 import numpy as np
 
 from pipelines.accelerators.errors import AcceleratorError
+from pipelines.accelerators.fixed import ACTIVITIES
+from pipelines.accelerators.fixed.activity import Values, estimate_activity
 from pipelines.accelerators.fixed.tracing import (
     BITS,
     FRACTION,
@@ -38,6 +40,7 @@ from pipelines.accelerators.fixed.tracing import (
     top_ports,
     trace_layer,
     trace_network,
+    uniform_inputs,
     write_core,
 )
 from pipelines.accelerators.graph import Layer, Network
@@ -85,7 +88,7 @@ class _Core:
     """A module of da4ml.
 
     Attributes: in_formats, out_formats: bits and fraction of every number. latency: registers from input to
-        output. signs: whether a result may be negative.
+        output. signs: whether a result may be negative. pipeline: of da4ml.
     """
 
     name: str
@@ -94,6 +97,7 @@ class _Core:
     signs: tuple[bool, ...]
     stages: tuple[tuple[StageOperation, ...], ...]
     register_bits: tuple[int, ...]
+    pipeline: Any
 
     @property
     def latency(self) -> int:
@@ -146,8 +150,9 @@ def trace_shared(network: Network, folder: Path, *, reuse_factor: int, depth: in
     unrolled = trace_network(network, folder / "unrolled", depth=depth)
     if reuse_factor == 1:
         return unrolled
-    emitter = _Emitter(reuse=reuse_factor, folder=folder, depth=depth)
     inputs, outputs = prod(network.input_shape), unrolled.outputs
+    numbers = {network.input: uniform_inputs(inputs)}
+    emitter = _Emitter(reuse=reuse_factor, folder=folder, depth=depth, numbers=numbers)
     live = {network.input: inputs}
     values = {network.input: [f"live_in_{i}" for i in range(inputs)]}
     groups = [list(group) for _, group in groupby(_parts(network), key=lambda part: part.group)]
@@ -159,12 +164,18 @@ def trace_shared(network: Network, folder: Path, *, reuse_factor: int, depth: in
         if group[0].kind == "shared":
             values = emitter.shared(group[0], kept, values)
         elif group[0].kind == "wired":
-            wires = _wired(group[0], values, network.opset)
+            places = _wired(group[0], len(values[group[0].inputs[0]]), network.opset)
+            emitter.numbers[group[0].output] = emitter.numbers[group[0].inputs[0]][:, places]
+            wires = [values[group[0].inputs[0]][place] for place in places]
             values = {name: values[name] for name in kept} | {group[0].output: wires}
         else:
             values = emitter.plain(group, kept, made, values, network.opset)
         live = {name: len(values[name]) for name in (*kept, *made)}
     results = values[network.outputs[0]]
+    if not np.array_equal(
+        emitter.numbers[network.outputs[0]], unrolled.expected(emitter.numbers[network.input])
+    ):
+        raise AcceleratorError("shared units differ from the unrolled network")
     ports = [BITS * inputs, BITS * outputs]
     return FixedDesign(
         verilog="\n".join(emitter.modules.values()) + emitter.top(inputs, results),
@@ -176,6 +187,7 @@ def trace_shared(network: Network, folder: Path, *, reuse_factor: int, depth: in
         stages=tuple(emitter.stages),
         register_bits=tuple(emitter.register_bits),
         repeats=tuple(emitter.repeats),
+        activity=tuple(emitter.activity),
         input_formats=((BITS, FRACTION),) * inputs,
         output_formats=((BITS, FRACTION),) * outputs,
         interval_cycles=reuse_factor,
@@ -199,12 +211,9 @@ def _parts(network: Network) -> list[_Part]:
     return result
 
 
-def _wired(part: _Part, values: Mapping[str, list[str]], opset: int) -> list[str]:
-    """Values of a view, or those that a slice keeps."""
-    operands = values[part.inputs[0]]
-    if part.layer.kinds[0] in VIEWS:
-        return operands
-    return [operands[place] for place in sliced_places(part.layer, opset).tolist()]
+def _wired(part: _Part, size: int, opset: int) -> list[int]:
+    """Places of the values that a view or a slice passes on."""
+    return list(range(size)) if part.layer.kinds[0] in VIEWS else sliced_places(part.layer, opset).tolist()
 
 
 # ---- kernels ---------------------------------------------------------------------------------------
@@ -283,11 +292,16 @@ def _multiplied(layer: Layer) -> _Kernel:
 
 @dataclass(slots=True)
 class _Emitter:
-    """Writes part after part. Attributes: cycle: when the values at hand are there, from the start."""
+    """Writes part after part.
+
+    Attributes: cycle: when the values at hand are there, from the start. numbers: (samples, size) of every
+        name, for the estimate of activity. bits: of registers that are not yet described.
+    """
 
     reuse: int
     folder: Path
     depth: int
+    numbers: dict[str, Values]
     library: Any = field(default_factory=load_library)
     cycle: int = 0
     taps: int = 0
@@ -298,6 +312,7 @@ class _Emitter:
     stages: list[tuple[StageOperation, ...]] = field(default_factory=list[tuple[StageOperation, ...]])
     register_bits: list[int] = field(default_factory=list[int])
     repeats: list[int] = field(default_factory=list[int])
+    activity: list[tuple[float, ...]] = field(default_factory=list[tuple[float, ...]])
 
     def plain(
         self,
@@ -326,19 +341,25 @@ class _Emitter:
         lengths: dict[str, int] = {}
         core = self._core(sum(sizes.values()), function)
         (output,) = self._instances(core, [core.packed([v for name in read for v in values[name]])])
-        self._describe(core, repeats=1)
+        numbers = np.concatenate([self.numbers[name] for name in read], axis=1)
+        activity, results = estimate_activity(core.pipeline, numbers)
+        self._describe(core, activity, repeats=1)
         self.cycle += core.latency
         wires = self._wires(core.unpacked(output))
         stops = np.cumsum(list(lengths.values())).tolist()
-        return {
-            name: wires[stop - size : stop] for (name, size), stop in zip(lengths.items(), stops, strict=True)
+        ranges = {
+            name: slice(stop - size, stop) for (name, size), stop in zip(lengths.items(), stops, strict=True)
         }
+        self.numbers |= {name: results[:, own] for name, own in ranges.items()}
+        return {name: wires[own] for name, own in ranges.items()}
 
     def shared(
         self, part: _Part, kept: Sequence[str], values: Mapping[str, list[str]]
     ) -> dict[str, list[str]]:
         """Units of a layer, and the registers that gather their results."""
         results: dict[int, str] = {}
+        samples = self.numbers[part.inputs[0]]
+        computed: dict[int, Values] = {}
         selects = 0
         cores = [(kernel, self._core(kernel.size, kernel.function)) for kernel in _kernels(part.layer)]
         latency = max(core.latency for _, core in cores)
@@ -359,7 +380,10 @@ class _Emitter:
                 for turn, position in enumerate(unit):
                     held = self._gathered(late, core.width, turn, latency)
                     results |= dict(zip(kernel.places[position], core.unpacked(held), strict=True))
-            self._describe(core, repeats=len(kernel.sources), units=len(turns))
+            activity, answers = self._evaluated(core, kernel, turns, samples)
+            self._describe(core, activity, repeats=len(kernel.sources), units=len(turns))
+            for position, places in enumerate(kernel.places):
+                computed |= {place: answers[position][:, i] for i, place in enumerate(places)}
         self.cycle += self.reuse - 1
         made = {part.output: [results[i] for i in range(len(results))]}
         passed = {name: self._passed(values[name], latency) for name in kept}
@@ -367,7 +391,9 @@ class _Emitter:
             name: self._registered(expressions, self._tap(latency))
             for name, expressions in (passed | made).items()
         }
-        self._describe_registers(selects)
+        self.numbers[part.output] = np.stack([computed[i] for i in range(len(computed))], axis=1)
+        held = [self.numbers[name] for name in (part.output, part.output, *kept)]
+        self._describe_registers(selects, sum(map(_changes, held)))
         self.cycle += latency + 1
         return final
 
@@ -408,6 +434,7 @@ class _Emitter:
             signs=tuple(interval[0] < 0 for interval in combinational.out_qint),
             stages=tuple(stage_operations(stage) for stage in pipeline.solutions),
             register_bits=tuple(sum(b for b, _ in formats(stage.out_qint)) for stage in pipeline.solutions),
+            pipeline=pipeline,
         )
 
     def _instances(self, core: _Core, inputs: Sequence[str]) -> list[str]:
@@ -487,19 +514,50 @@ class _Emitter:
             self.lines.append(f"wire [{BITS - 1}:0] {names[-1]} = {expression};")
         return names
 
-    def _describe(self, core: _Core, *, repeats: int, units: int = 1) -> None:
+    def _evaluated(
+        self, core: _Core, kernel: _Kernel, turns: Sequence[range], samples: Values
+    ) -> tuple[list[list[float]], list[Values]]:
+        """Activity of all units per inference, and (samples, results) of every position."""
+        total = np.zeros((len(core.stages), len(ACTIVITIES)))
+        answers: list[Values] = []
+        for unit in turns:
+            inputs = np.stack(
+                [_sourced(kernel.sources[position], samples) for position in unit], axis=1
+            )  # (samples, turns, inputs)
+            activity, results = estimate_activity(core.pipeline, inputs.reshape(-1, kernel.size))
+            total += np.array(activity) * len(unit)
+            answers += list(results.reshape(len(samples), len(unit), -1).transpose(1, 0, 2))
+        return total.tolist(), answers
+
+    def _describe(
+        self, core: _Core, activity: Sequence[Sequence[float]], *, repeats: int, units: int = 1
+    ) -> None:
         """Stages of a module, executed so many times per inference; registers are clocked in every cycle."""
         self.stages += core.stages
         self.register_bits += [bits * units * self.reuse for bits in core.register_bits]
         self.repeats += [repeats] * len(core.stages)
+        self.activity += [tuple(stage) for stage in activity]
 
-    def _describe_registers(self, selects: int) -> None:
+    def _describe_registers(self, selects: int, changes: float) -> None:
         """A stage of the selections of a layer, and of the registers around its units."""
         select = StageOperation(code=_SELECT, operands=(), bits=BITS)
         self.stages.append((select,) * selects)
         self.register_bits.append(self.bits * self.reuse)
         self.repeats.append(self.reuse)
+        self.activity.append((0.0, 0.0, changes))
         self.bits = 0
+
+
+def _sourced(sources: Sequence[Source], samples: Values) -> Values:
+    """(samples, inputs) of a unit at one position."""
+    columns = [samples[:, s] if isinstance(s, int) else np.full(len(samples), s) for s in sources]
+    return np.stack(columns, axis=1)
+
+
+def _changes(values: Values) -> float:
+    """Bits that change from sample to sample, in the mean."""
+    numbers = np.round(values * 2**FRACTION).astype(np.int64)
+    return float(np.bitwise_count((numbers[1:] ^ numbers[:-1]) & ((1 << BITS) - 1)).mean(axis=0).sum())
 
 
 def _expression(source: Source, values: Sequence[str]) -> str:

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pipelines.accelerators.errors import AcceleratorError
+from pipelines.accelerators.fixed.activity import estimate_activity
 from pipelines.accelerators.graph import Layer, Network
 from pipelines.accelerators.systolic.quantise import float_layer
 
@@ -55,6 +56,7 @@ class FixedDesign:
         input_formats, output_formats: bits and fractional bits of every number.
         interval_cycles: between two inputs; port `start` is 1 in the first of them when there are several.
         repeats: how often the operations of every stage are executed per inference.
+        activity: of every stage, values of `fixed.ACTIVITIES` per inference.
     """
 
     verilog: str
@@ -69,6 +71,7 @@ class FixedDesign:
     input_formats: tuple[tuple[int, int], ...]
     output_formats: tuple[tuple[int, int], ...]
     repeats: tuple[int, ...]
+    activity: tuple[tuple[float, ...], ...]
     interval_cycles: int = 1
 
     def expected(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -101,6 +104,12 @@ class _Library:
         self.trace = import_module("da4ml.trace")
         self.ops = import_module("da4ml.trace.ops")
         self.codegen = import_module("da4ml.codegen")
+
+
+def uniform_inputs(inputs: int, samples: int = 48, seed: int = 1) -> NDArray[np.float64]:
+    """(samples, inputs) uniform over the format, on its steps."""
+    limit = 1 << (INTEGER + FRACTION)
+    return np.random.default_rng(seed).integers(-limit, limit, (samples, inputs)) / float(_SCALE)
 
 
 def load_library() -> Any:
@@ -224,6 +233,7 @@ def _design(core: str, model: Any, pipeline: Any, inputs: int) -> FixedDesign:
         stages=tuple(stage_operations(stage) for stage in pipeline.solutions),
         register_bits=tuple(sum(bits for bits, _ in formats(stage.out_qint)) for stage in pipeline.solutions),
         repeats=(1,) * len(pipeline.solutions),
+        activity=tuple(tuple(stage) for stage in estimate_activity(pipeline, uniform_inputs(inputs))[0]),
         input_formats=tuple(formats(model.inp_qint)),
         output_formats=tuple(formats(model.out_qint)),
         model=model,
