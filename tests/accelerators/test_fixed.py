@@ -44,7 +44,7 @@ def test_values_are_encoded_lowest_bit_first() -> None:
 def test_a_pipeline_computes_its_layer(tmp_path: Path) -> None:
     pytest.importorskip("da4ml")
     network = network_of(drawn_network("mlp", "tiny", 1), "mlp")
-    design = trace_network(network, tmp_path)
+    design = trace_network(network)
     assert f"module {TOP} (input clk" in design.verilog
     values = drawn_inputs(design, 20, 0)
     for layer in network.layers:
@@ -60,7 +60,7 @@ def test_an_operator_without_a_fixed_point_form_is_named(tmp_path: Path) -> None
     pytest.importorskip("da4ml")
     network = network_of(drawn_network("bert", "tiny", 1), "bert")
     with pytest.raises(AcceleratorError, match="operator without a fixed-point form: "):
-        trace_network(network, tmp_path)
+        trace_network(network)
 
 
 def test_a_recurrent_network_is_labelled_and_kept(tmp_path: Path) -> None:
@@ -97,7 +97,7 @@ def test_an_unknown_family_of_pipelines_is_named() -> None:
 def test_shared_units_compute_what_the_pipeline_does(tmp_path: Path, family: str, reuse_factor: int) -> None:
     pytest.importorskip("da4ml")
     network = network_of(drawn_fixed_network(family, 4), family)
-    design = trace_shared(network, tmp_path / "project", reuse_factor=reuse_factor)
+    design = trace_shared(network, reuse_factor=reuse_factor)
     values = drawn_inputs(design, design.latency_cycles + 40, 0)
     ports = input_words(design, values)
     program = build_reuse(design.verilog, top=TOP, folder=tmp_path / "programs", is_quick=True)
@@ -120,7 +120,7 @@ def test_shared_units_compute_what_the_pipeline_does(tmp_path: Path, family: str
 def test_a_reuse_factor_saves_units_and_costs_cycles(tmp_path: Path) -> None:
     pytest.importorskip("da4ml")
     network = network_of(drawn_fixed_network("cnn", 4), "cnn")
-    designs = [trace_shared(network, tmp_path / str(factor), reuse_factor=factor) for factor in (2, 8)]
+    designs = [trace_shared(network, reuse_factor=factor) for factor in (2, 8)]
     instances = [design.verilog.count("_unit (") for design in designs]
     assert instances[0] > instances[1]
     assert designs[0].latency_cycles < designs[1].latency_cycles

@@ -8,10 +8,13 @@ removes most of it. Counts of operations do not tell this: behind a ReLU that is
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from math import ceil, log2
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from pipelines.accelerators.errors import AcceleratorError
 
 _HAZARD_SHARE = 0.5
 _ADDERS: Mapping[int, float] = {0: 1.0, 1: 1.0, 4: 1.0, 7: 8.0}
@@ -41,10 +44,67 @@ def estimate_activity(pipeline: Any, inputs: Values) -> tuple[list[list[float]],
 
 def _evaluated(stage: Any, inputs: Values) -> tuple[Values, Values]:
     """(steps, operations) results, and (steps, outputs)."""
-    results = np.array([stage(row, dump=True) for row in inputs], float).reshape(len(inputs), -1)
+    inputs = inputs * 2.0 ** np.array(stage.inp_shifts, float)
+    results = np.zeros((len(inputs), len(stage.ops)))
+    for place, operation in enumerate(stage.ops):
+        results[:, place] = _result(stage, operation, inputs, results)
     places = np.array(stage.out_idxs, int)
     scale = 2.0 ** np.array(stage.out_shifts, float) * np.where(stage.out_negs, -1.0, 1.0)
     return results, np.where(places < 0, 0.0, results[:, places]) * scale
+
+
+def _result(stage: Any, operation: Any, inputs: Values, results: Values) -> Values:
+    """(steps,) results of an operation by da4ml's codes.
+
+    Raises: AcceleratorError: a code that the layers here do not lead to.
+    """
+    code, data, interval = operation.opcode, operation.data, operation.qint
+    if code == _LEAVES[0]:
+        return inputs[:, operation.id0]
+    if code == _LEAVES[1]:
+        return np.full(len(inputs), data * interval.step)
+    first, second = results[:, operation.id0], results[:, operation.id1]
+    match code:
+        case 0:
+            return first + 2.0**data * second
+        case 1:
+            return first - 2.0**data * second
+        case 2 | -2:
+            return _wrapped(np.maximum(first if code > 0 else -first, 0.0), interval)
+        case 3 | -3:
+            return _wrapped(first if code > 0 else -first, interval)
+        case 4:
+            return first + data * interval.step
+        case 6 | -6:
+            return _selected(stage, operation, results)
+        case 7:
+            return first * second
+        case _:
+            raise AcceleratorError(f"operation of da4ml with code {code}; accepted: additions to products")
+
+
+def _selected(stage: Any, operation: Any, results: Values) -> Values:
+    """One of two operands, by the highest bit of a third."""
+    place = operation.data & 0xFFFFFFFF
+    shift = (operation.data >> 32) & 0xFFFFFFFF
+    shift -= (shift >= 1 << 31) << 32
+    sign = 1.0 if operation.opcode > 0 else -1.0
+    chooser, interval = results[:, place], stage.ops[place].qint
+    is_first = chooser < 0 if interval.min < 0 else chooser >= 2.0 ** (_integer_bits(interval) - 1)
+    return np.where(is_first, results[:, operation.id0], sign * 2.0**shift * results[:, operation.id1])
+
+
+def _wrapped(values: Values, interval: Any) -> Values:
+    """Truncated to the steps of an interval, and wrapped to the bits that hold it."""
+    step, span = interval.step, 2.0 ** _integer_bits(interval)
+    lowest = -span if interval.min < 0 else 0.0
+    return (np.floor(values / step) * step - lowest) % (span - lowest) + lowest
+
+
+def _integer_bits(interval: Any) -> int:
+    """Integer bits without the sign: the fewest that hold an interval."""
+    above = (interval.max + interval.step, -interval.min)
+    return max((ceil(log2(limit)) for limit in above if limit > 0), default=0)
 
 
 def _changed_bits(stage: Any, results: Values) -> Values:

@@ -154,17 +154,13 @@ def _row(
 ) -> Outcome[FixedNetworkRow]:
     identity = drawn.identity
 
-    def cached(kind: str, key: str, made: Callable[[_Drawn, Path], dict[str, Any]]) -> dict[str, Any]:
-        def scratched() -> dict[str, Any]:
-            with TemporaryDirectory(dir=folder) as scratch:
-                return made(drawn, Path(scratch))
-
-        return cache.cached(kind, key, scratched, dict, statuses=lambda fields: (fields["status"],))
+    def cached(kind: str, key: str, made: Callable[[], dict[str, Any]]) -> dict[str, Any]:
+        return cache.cached(kind, key, made, dict, statuses=lambda fields: (fields["status"],))
 
     folder.mkdir(parents=True, exist_ok=True)
-    fields = cached(_COMPILED, content_hash(_COLUMNS_VERSION, identity), _compiled)
+    fields = cached(_COMPILED, content_hash(_COLUMNS_VERSION, identity), partial(_compiled, drawn))
     if group.is_labelled and fields["status"] == OK:
-        make = partial(_labelled, liberty=liberty, engines=folder)
+        make = partial(_labelled, drawn, liberty=liberty, folder=folder)
         label = cached(_LABELS, content_hash(label_version(liberty), identity), make)
         fields = fields | {name: label[name] for name in _LABEL_FIELDS}
     lists: dict[str, Any] = {name: tuple(fields[name]) for name in _LISTS}
@@ -181,18 +177,18 @@ def _row(
     return Outcome(result=row, failed=row.status != OK, name=f"{drawn.family} {drawn.seed}")
 
 
-def _traced(drawn: _Drawn, scratch: Path) -> tuple[Network, FixedDesign | None, str | None]:
+def _traced(drawn: _Drawn) -> tuple[Network, FixedDesign | None, str | None]:
     """The network, its design, and the reason when there is none."""
     network = network_of(drawn_fixed_network(drawn.family, drawn.seed, drawn.scale), drawn.family)
     try:
-        return network, trace_shared(network, scratch / "project", reuse_factor=drawn.reuse_factor), None
+        return network, trace_shared(network, reuse_factor=drawn.reuse_factor), None
     except AcceleratorError as error:
         return network, None, str(error)
 
 
-def _compiled(drawn: _Drawn, scratch: Path) -> dict[str, Any]:
+def _compiled(drawn: _Drawn) -> dict[str, Any]:
     """Columns of a network, those of a label empty."""
-    network, design, reason = _traced(drawn, scratch)
+    network, design, reason = _traced(drawn)
     columns: dict[str, Any] = {**dict.fromkeys(_LABEL_FIELDS), "parameter_count": network.parameter_count}
     if design is None:
         empty: dict[str, Any] = dict.fromkeys(_LISTS, ())
@@ -200,15 +196,20 @@ def _compiled(drawn: _Drawn, scratch: Path) -> dict[str, Any]:
     return {**columns, **compiled_columns(network, design), "status": OK, "reason": None}
 
 
-def _labelled(drawn: _Drawn, scratch: Path, *, liberty: Path, engines: Path) -> dict[str, Any]:
+def _labelled(drawn: _Drawn, *, liberty: Path, folder: Path) -> dict[str, Any]:
     """Columns of the label of a network that compiles."""
     start = stopwatch()
-    _, design, reason = _traced(drawn, scratch)
+    _, design, reason = _traced(drawn)
     if design is None:
         raise AcceleratorError(f"network {drawn.identity} no longer compiles: {reason}")
-    label = label_fixed(
-        design, liberty_path=liberty, folder=scratch, engines=engines, clock_period_ns=CLOCK_PERIOD_NS
-    )
+    with TemporaryDirectory(dir=folder) as scratch:
+        label = label_fixed(
+            design,
+            liberty_path=liberty,
+            folder=Path(scratch),
+            engines=folder,
+            clock_period_ns=CLOCK_PERIOD_NS,
+        )
     figures = {name: getattr(label, name) for name in ("status", "reason", *_FIGURES)}
     tool = {"tool": ENGINE, "tool_version": label_version(liberty), "label_wall_s": stopwatch() - start}
     return {**figures, **tool}

@@ -15,7 +15,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
 from math import prod
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -30,6 +29,7 @@ from pipelines.accelerators.fixed.tracing import (
     VIEWS,
     FixedDesign,
     StageOperation,
+    core_verilog,
     fixed_values,
     formats,
     load_library,
@@ -41,7 +41,6 @@ from pipelines.accelerators.fixed.tracing import (
     trace_layer,
     trace_network,
     uniform_inputs,
-    write_core,
 )
 from pipelines.accelerators.graph import Layer, Network
 
@@ -141,18 +140,18 @@ def _extended(name: str, first: int, bits: int, fraction: int, *, is_signed: boo
     return "{" + ", ".join(parts) + "}"
 
 
-def trace_shared(network: Network, folder: Path, *, reuse_factor: int, depth: int = 5) -> FixedDesign:
+def trace_shared(network: Network, *, reuse_factor: int, depth: int = 5) -> FixedDesign:
     """Trace a network with data, an inference every `reuse_factor` cycles.
 
-    Args:   folder: for da4ml's projects. depth: adders between two registers, at most.
+    Args:   depth: adders between two registers, at most.
     Raises: AcceleratorError: as `trace_network`; a part's outputs are the same for all inputs.
     """
-    unrolled = trace_network(network, folder / "unrolled", depth=depth)
+    unrolled = trace_network(network, depth=depth)
     if reuse_factor == 1:
         return unrolled
     inputs, outputs = prod(network.input_shape), unrolled.outputs
     numbers = {network.input: uniform_inputs(inputs)}
-    emitter = _Emitter(reuse=reuse_factor, folder=folder, depth=depth, numbers=numbers)
+    emitter = _Emitter(reuse=reuse_factor, depth=depth, numbers=numbers)
     live = {network.input: inputs}
     values = {network.input: [f"live_in_{i}" for i in range(inputs)]}
     groups = [list(group) for _, group in groupby(_parts(network), key=lambda part: part.group)]
@@ -299,7 +298,6 @@ class _Emitter:
     """
 
     reuse: int
-    folder: Path
     depth: int
     numbers: dict[str, Values]
     library: Any = field(default_factory=load_library)
@@ -426,7 +424,7 @@ class _Emitter:
         in_formats, out_formats = formats(combinational.inp_qint), formats(combinational.out_qint)
         if not sum(bits for bits, _ in in_formats) or not sum(bits for bits, _ in out_formats):
             raise AcceleratorError("outputs of a layer are the same for all inputs")
-        self.modules |= write_core(library, pipeline, name, self.folder / name)
+        self.modules |= core_verilog(library, pipeline, name)
         return _Core(
             name=name,
             in_formats=tuple(in_formats),

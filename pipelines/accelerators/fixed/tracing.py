@@ -79,10 +79,10 @@ class FixedDesign:
         return np.asarray(self.model.predict(values))
 
 
-def trace_network(network: Network, folder: Path, *, depth: int = 5) -> FixedDesign:
+def trace_network(network: Network, *, depth: int = 5) -> FixedDesign:
     """Trace a network with data.
 
-    Args:   folder: for da4ml's project. depth: adders between two registers, at most.
+    Args:   depth: adders between two registers, at most.
     Raises: AcceleratorError: an operator has no fixed-point form here, there is no data, or no da4ml.
     """
     library = load_library()
@@ -95,7 +95,7 @@ def trace_network(network: Network, folder: Path, *, depth: int = 5) -> FixedDes
         )
     combinational = library.trace.comb_trace(inputs, values[network.outputs[0]])
     pipeline = library.trace.to_pipeline(combinational, depth, verbose=False)
-    texts = write_core(library, pipeline, TOP + "_core", folder)
+    texts = core_verilog(library, pipeline, TOP + "_core")
     return _design("\n".join(texts.values()), combinational, pipeline, size)
 
 
@@ -103,7 +103,10 @@ class _Library:
     def __init__(self) -> None:
         self.trace = import_module("da4ml.trace")
         self.ops = import_module("da4ml.trace.ops")
-        self.codegen = import_module("da4ml.codegen")
+        self.verilog = import_module("da4ml.codegen.rtl.verilog")
+        folder = Path(str(self.verilog.__file__)).parent / "source"
+        paths = [path for path in sorted(folder.glob("*.v")) if path.name != "lookup_table.v"]
+        self.modules = {path.name: path.read_text(encoding="utf-8") for path in paths}
 
 
 def uniform_inputs(inputs: int, samples: int = 48, seed: int = 1) -> NDArray[np.float64]:
@@ -203,15 +206,14 @@ def _full_size(layer: Layer) -> tuple[int, int]:
 # ---- Verilog ---------------------------------------------------------------------------------------
 
 
-def write_core(library: Any, pipeline: Any, name: str, folder: Path) -> dict[str, str]:
+def core_verilog(library: Any, pipeline: Any, name: str) -> dict[str, str]:
     """Verilog of a pipeline by file; files of da4ml's own modules have the same name for every pipeline."""
-    library.codegen.VerilogModel(pipeline, name, folder, print_latency=False).write()
-    sources = sorted([*(folder / "src/static").glob("*.v"), *(folder / "src").glob(f"{name}*.v")])
-    left_out = ("wrapper", "lookup_table")
     return {
-        path.name: path.read_text(encoding="utf-8")
-        for path in sources
-        if not any(part in path.name for part in left_out)
+        **{
+            f"{part}.v": text
+            for part, text in sorted(library.verilog.pipeline_logic_gen(pipeline, name).items())
+        },
+        **library.modules,
     }
 
 
