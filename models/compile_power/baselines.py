@@ -85,19 +85,21 @@ def start_logarithms(pairs: Sequence[Pair]) -> Vector:
 
 def _start(pair: Pair) -> tuple[float, float]:
     if pair.hardware is None:
-        energy = 1.0 + _changed_bits(pair)
+        energy = 1.0 + float(changed_bits(pair).sum())
         return energy / pair.interval_cycles, energy
     cycles = max(1, pair.estimated_cycles)
     power = max(1e-12, float(block_energies(pair).sum()) / cycles)
     return power, power * cycles * pair.hardware.clock_period_ns * 1e-3
 
 
-def _changed_bits(pair: Pair) -> float:
-    """Bits of a pipeline that change per inference, weighted, in units of an adder's hazards."""
-    totals = dict(zip((*FIXED_CATEGORIES, *ACTIVITIES), pair.counts.sum(axis=0).tolist(), strict=True))
-    if not any(totals[name] for name in ACTIVITIES):
-        return sum(totals[name] for name in ("add_bits", "constant_add_bits", "register_bits"))
-    return sum(weight * totals[name] for name, weight in _LOADS.items())
+def changed_bits(pair: Pair) -> Vector:
+    """(stages,) bits of a pipeline that change per inference, weighted, in units of an adder's hazards."""
+    columns = dict(zip((*FIXED_CATEGORIES, *ACTIVITIES), pair.counts.T.astype(np.float64), strict=True))
+    if any(columns[name].any() for name in ACTIVITIES):
+        weights = _LOADS
+    else:
+        weights = dict.fromkeys(("add_bits", "constant_add_bits", "register_bits"), 1.0)
+    return np.sum([weight * columns[name] for name, weight in weights.items()], axis=0)
 
 
 def analytical(pairs: Sequence[Pair]) -> Vector:

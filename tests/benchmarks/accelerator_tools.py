@@ -1,17 +1,17 @@
-"""Public tools on the networks of a release: zigzag-dse and scalesim beside compile-power, rule4ml on pipelines.
+"""Public tools on the networks of a release: zigzag-dse, scalesim and rule4ml beside compile-power.
 
 python -m tests.benchmarks.accelerator_tools RELEASE [--rows 100] [--seed 0]
 RELEASE: accelerators-v2 (zigzag-dse, scalesim) or fixed-v2 (rule4ml).
 
 The tools have dependencies of their own (rule4ml brings TensorFlow), so they get an environment of their own:
-    python -m venv tools && tools/bin/pip install '.[predict]' \
+    python -m venv tools && tools/bin/pip install '.[predict]' \\
         zigzag-dse==3.9.1 scalesim==3.0.0 rule4ml==0.2.0 'numpy<2.4'
 (scalesim 3.0.0 takes an integer of an array of one number, which NumPy 2.4 refuses).
 
-zigzag-dse gets the products of a network as matrices, as our compiler sees them, and our mesh, scratchpad and
-accumulator in its description of a TPU, with its energies per bit scaled by the root of the capacity. External
-memory costs nothing there, as in our labels. Its energies are those of another process, so one factor is fitted
-on all rows before errors are taken, in zigzag's favour; compile-power gets none.
+zigzag-dse gets the products of a network as matrices, as our compiler sees them, and our mesh, scratchpad
+and accumulator in its description of a TPU, with its energies per bit scaled by the root of the capacity.
+External memory costs nothing there, as in our labels. Its energies are those of another process, so one
+factor is fitted on all rows before errors are taken, in favour of zigzag; compile-power gets none.
 """
 
 from __future__ import annotations
@@ -425,7 +425,7 @@ _TARGETS = (("LUT", "cell_count"), ("FF", "area_um2"), ("LUT", "power_mw"), ("CY
 
 
 def pipelines_judged(release: Path, rows: int, seed: int) -> list[dict[str, Any]]:
-    """Ranks of multilayer perceptrons by rule4ml's FPGA resources, and by compile-power-fixed on its test part.
+    """Ranks of perceptrons by rule4ml's resources of an FPGA, and by compile-power-fixed on its test part.
 
     Its other layers are those of Keras; residual additions and unrolled recurrences have no form there.
     """

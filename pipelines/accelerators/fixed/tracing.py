@@ -34,6 +34,10 @@ _LEAVES = (-1, 5)
 """Codes of da4ml's operations without operands: inputs and constants."""
 
 
+PRODUCT_LIMIT = 20_000
+"""Of a network: a product takes some 60 cells, and some milliseconds of da4ml."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StageOperation:
     """An operation of da4ml: its code, places of operands in the stage, bits of the result."""
@@ -86,6 +90,12 @@ def trace_network(network: Network, *, depth: int = 5) -> FixedDesign:
     Raises: AcceleratorError: an operator has no fixed-point form here, there is no data, or no da4ml.
     """
     library = load_library()
+    products = sum(map(_products, network.layers))
+    if products > PRODUCT_LIMIT:
+        raise AcceleratorError(
+            f"{products:,} products per inference in {network.name}; accepted as a fixed-point pipeline: "
+            f"up to {PRODUCT_LIMIT:,}"
+        )
     size = prod(network.input_shape)
     inputs = library.trace.FixedVariableArrayInput(size)
     values = {network.input: quantised(library, inputs)}
@@ -97,6 +107,15 @@ def trace_network(network: Network, *, depth: int = 5) -> FixedDesign:
     pipeline = library.trace.to_pipeline(combinational, depth, verbose=False)
     texts = core_verilog(library, pipeline, TOP + "_core")
     return _design("\n".join(texts.values()), combinational, pipeline, size)
+
+
+def _products(layer: Layer) -> int:
+    """Products with weights: every position of a layer has its own."""
+    if not layer.weight_shape:
+        return 0
+    if layer.kind == "conv":
+        return prod(layer.weight_shape) * prod(_full_size(layer))
+    return prod(layer.in_shapes[0]) * layer.weight_shape[1]
 
 
 class _Library:
