@@ -29,8 +29,8 @@ TREES: Mapping[str, Any] = {
     "verbosity": -1,
 }
 _ROUNDS = 400
-_LOADS = {"adder_hazards": 1.0, "unread_changes": 0.5, "register_changes": 0.5}
-"""Of a pipeline: weights of bits that change, from labels of MLP and CNN alone."""
+LOADED = (*ACTIVITIES, "register_bits", "select_bits")
+"""Bits of a pipeline that take energy: they change, are clocked, or are selected."""
 _FAMILIES = ("mlp", "cnn", "resnet", "mobilenet", "transformer", "bert")
 
 
@@ -75,31 +75,52 @@ def block_energies(pair: Pair) -> Vector:
     return np.column_stack([counted, shares * pair.estimated_cycles * cycle_energy(pair.of_hardware)])
 
 
-def start_logarithms(pairs: Sequence[Pair]) -> Vector:
+def start_logarithms(pairs: Sequence[Pair], loads: Sequence[float] = ()) -> Vector:
     """(pairs, 2) where the heads start: the analytical model, with the compiler's cycles as time.
 
-    Of a pipeline: bits that change; without an estimate of them, bits of adders and registers.
+    Args: loads: of pipelines, see `fit_loads`; without them, bits of adders and registers.
     """
-    return np.log([_start(pair) for pair in pairs])
+    return np.log([_start(pair, loads) for pair in pairs])
 
 
-def _start(pair: Pair) -> tuple[float, float]:
+def _start(pair: Pair, loads: Sequence[float]) -> tuple[float, float]:
     if pair.hardware is None:
-        energy = 1.0 + float(changed_bits(pair).sum())
+        energy = 1.0 + float(changed_bits(pair, loads).sum())
         return energy / pair.interval_cycles, energy
     cycles = max(1, pair.estimated_cycles)
     power = max(1e-12, float(block_energies(pair).sum()) / cycles)
     return power, power * cycles * pair.hardware.clock_period_ns * 1e-3
 
 
-def changed_bits(pair: Pair) -> Vector:
-    """(stages,) bits of a pipeline that change per inference, weighted, in units of an adder's hazards."""
-    columns = dict(zip((*FIXED_CATEGORIES, *ACTIVITIES), pair.counts.T.astype(np.float64), strict=True))
-    if any(columns[name].any() for name in ACTIVITIES):
-        weights = _LOADS
-    else:
-        weights = dict.fromkeys(("add_bits", "constant_add_bits", "register_bits"), 1.0)
-    return np.sum([weight * columns[name] for name, weight in weights.items()], axis=0)
+def fit_loads(pairs: Sequence[Pair]) -> tuple[float, ...]:
+    """Weights of `LOADED`, none negative, with the least relative error of power; the largest is 1.
+
+    Without an estimate of activity there is nothing to weigh, and the answer is empty.
+    """
+    from scipy.optimize import nnls  # lazy import: a query has its weights
+
+    changes = np.array([_loaded(pair).sum(axis=0) / pair.interval_cycles for pair in pairs])
+    if not changes[:, : len(ACTIVITIES)].any():
+        return ()
+    power = np.array([pair.power_mw for pair in pairs], np.float64)
+    weights: Vector = nnls(changes / power[:, None], np.ones(len(pairs)))[0]
+    return tuple((weights / weights.max()).tolist())
+
+
+def changed_bits(pair: Pair, loads: Sequence[float]) -> Vector:
+    """(stages,) bits of a pipeline that change or are clocked per inference, weighted."""
+    if loads:
+        return _loaded(pair) @ np.array(loads)
+    return _columns(pair, ("add_bits", "constant_add_bits", "register_bits")).sum(axis=1)
+
+
+def _loaded(pair: Pair) -> Vector:
+    return _columns(pair, LOADED)
+
+
+def _columns(pair: Pair, names: Sequence[str]) -> Vector:
+    places = [(*FIXED_CATEGORIES, *ACTIVITIES).index(name) for name in names]
+    return pair.counts[:, places].astype(np.float64)
 
 
 def analytical(pairs: Sequence[Pair]) -> Vector:

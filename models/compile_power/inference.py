@@ -47,7 +47,7 @@ class QueryModel:
             [self._heads(inputs, f"member{i}") for i in range(self.settings["members"])], axis=0
         )
         answers = answers * arrays["normal.target_deviation"] + arrays["normal.target_mean"]
-        return answers + start_logarithms(pairs)
+        return answers + start_logarithms(pairs, self.settings.get("loads", ()))
 
     def predict(self, pairs: Sequence[Pair]) -> list[dict[str, float]]:
         """Power in mW and energy in nJ, with 95 % intervals."""

@@ -251,7 +251,7 @@ class CompilePower:
         with torch.inference_mode():
             answers = torch.stack([member(inputs) for member in self.members]).mean(dim=0)
         answers = answers * known.target_deviation + known.target_mean
-        return answers.double().numpy() + start_logarithms(pairs)
+        return answers.double().numpy() + start_logarithms(pairs, self.settings.get("loads", ()))
 
     def predict(self, pairs: Sequence[Pair]) -> list[dict[str, float]]:
         """Power in mW and energy in nJ, with 95 % intervals."""

@@ -116,8 +116,9 @@ def answer_fixed(question: PowerQuestion) -> dict[str, Any]:
     pair = fixed_pair(
         {"fixed_id": "", "family": "", "seed": 0, "reuse_factor": design.interval_cycles, **columns}
     )
-    figures = shipped_model(is_fixed=True).predict([pair])[0]
-    stages = changed_bits(pair)
+    model = shipped_model(is_fixed=True)
+    figures = model.predict([pair])[0]
+    stages = changed_bits(pair, model.settings.get("loads", ()))
     energies = figures["energy_nj"] * stages / max(stages.sum(), 1e-12)
     return {
         "network": network.name,

@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from scipy.stats import kendalltau
 
 from models.compile_power import PREDICTOR, FitOptions
-from models.compile_power.baselines import analytical, start_logarithms, trees
+from models.compile_power.baselines import analytical, fit_loads, start_logarithms, trees
 from models.compile_power.compared import FIXED, SYSTOLIC
 from models.compile_power.data import Pair, read_fixed_pairs, read_pairs
 from models.compile_power.train import fit_power
@@ -154,7 +154,7 @@ def judge(
     actual = np.array([[getattr(pair, target) for target in TARGETS] for pair in test], float)
     is_fixed = pairs[0].hardware is None
     answers = {
-        "analytical": np.exp(start_logarithms(test)) if is_fixed else analytical(test),
+        "analytical": np.exp(start_logarithms(test, fit_loads(train))) if is_fixed else analytical(test),
         "LightGBM, compiled": trees(train, test, is_compiled=True),
     }
     if not is_fixed:
