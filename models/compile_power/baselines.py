@@ -115,7 +115,11 @@ def changed_bits(pair: Pair, loads: Sequence[float]) -> Vector:
 
 
 def _loaded(pair: Pair) -> Vector:
-    return _columns(pair, LOADED)
+    """(stages, loads) of `LOADED`; where no register changes, synthesis keeps none."""
+    columns = _columns(pair, LOADED)
+    is_idle = columns[:, LOADED.index("register_changes")] == 0
+    columns[is_idle, LOADED.index("register_bits")] = 0.0
+    return columns
 
 
 def _columns(pair: Pair, names: Sequence[str]) -> Vector:

@@ -27,12 +27,14 @@ from pipelines.synthesis import find_liberty
 
 
 def test_formats_are_the_fewest_bits() -> None:
-    assert formats([(-4.0, 3.96875, 1 / 32), (0.0, 3.0, 1.0), (0.0, 0.0, 1.0), (-0.5, 0.25, 0.25)]) == [
-        (8, 5),
-        (2, 0),
-        (0, 0),
-        (2, 2),
+    intervals = [
+        (-4.0, 3.96875, 1 / 32),
+        (0.0, 3.0, 1.0),
+        (0.0, 0.0, 1.0),
+        (-0.5, 0.25, 0.25),
+        (-4.0, -4.0, 1.0),
     ]
+    assert formats(intervals) == [(8, 5), (2, 0), (0, 0), (2, 2), (3, 0)]
 
 
 def test_values_are_encoded_lowest_bit_first() -> None:

@@ -283,7 +283,7 @@ def formats(intervals: Sequence[Any]) -> list[tuple[int, int]]:
             continue
         fraction = round(-np.log2(step))
         steps = (round(least / step), round(largest / step))
-        magnitude = max(steps[1].bit_length(), (-steps[0] - 1).bit_length() if steps[0] < 0 else 0)
+        magnitude = max(max(steps[1], 0).bit_length(), (-steps[0] - 1).bit_length() if steps[0] < 0 else 0)
         result.append((magnitude + (steps[0] < 0), fraction))
     return result
 
