@@ -134,7 +134,7 @@ def test_a_reuse_factor_saves_units_and_costs_cycles(tmp_path: Path) -> None:
 def test_a_shared_network_is_labelled_per_inference(tmp_path: Path) -> None:
     pytest.importorskip("da4ml")
     group = FixedGroup(
-        name="reuse", families=("mobilenet",), is_labelled=True, seed=2, reuse_factors=(8,), networks=1
+        name="reuse", families=("cnn",), is_labelled=True, seed=34, reuse_factors=(8,), networks=1
     )
     (row,) = make_fixed(
         group,

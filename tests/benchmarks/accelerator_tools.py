@@ -23,6 +23,7 @@ import json
 import logging
 from collections.abc import Callable, Sequence
 from functools import cache
+from importlib import import_module
 from importlib.util import find_spec
 from itertools import pairwise
 from math import prod, sqrt
@@ -200,39 +201,34 @@ def _products(network: Network) -> tuple[Product, ...]:
 
 _SRAM_BITS, _SRAM_READ, _SRAM_WRITE, _SRAM_WIDTH = 16777216, 416.16, 378.4, 2048
 """Of its tpu_like.yaml: capacity, pJ per access, bits per access."""
+_STAGES = (
+    ("stages.parser.workload_parser", "WorkloadParserStage"),
+    ("stages.parser.accelerator_parser", "AcceleratorParserStage"),
+    ("stages.results.reduce_stages", "SumStage"),
+    ("stages.workload_iterator", "WorkloadStage"),
+    ("stages.results.reduce_stages", "MinimalEnergyStage"),
+    ("stages.mapping.spatial_mapping_generation", "SpatialMappingGeneratorStage"),
+    ("stages.results.reduce_stages", "MinimalEnergyStage"),
+    ("stages.mapping.temporal_mapping_generator_stage", "TemporalMappingGeneratorStage"),
+    ("stages.evaluation.cost_model_evaluation", "CostModelStage"),
+)
+"""Those of zigzag.api without its drawings, which fail on a layer without a loop in time."""
+
+
+def _zigzag(module: str, name: str) -> Any:
+    return getattr(import_module(f"zigzag.{module}"), name)
 
 
 def zigzag_costs(case: Case, folder: Path) -> tuple[float, float]:
     """Energy in pJ of its own process, and cycles."""
-    from zigzag.mapping.temporal_mapping import TemporalMappingType
-    from zigzag.stages.evaluation.cost_model_evaluation import CostModelStage
-    from zigzag.stages.main import MainStage
-    from zigzag.stages.mapping.spatial_mapping_generation import SpatialMappingGeneratorStage
-    from zigzag.stages.mapping.temporal_mapping_generator_stage import TemporalMappingGeneratorStage
-    from zigzag.stages.parser.accelerator_parser import AcceleratorParserStage
-    from zigzag.stages.parser.workload_parser import WorkloadParserStage
-    from zigzag.stages.results.reduce_stages import MinimalEnergyStage, SumStage
-    from zigzag.stages.workload_iterator import WorkloadStage
-
     hardware = case.pair.of_hardware
     workload = [_layer(place, product, hardware) for place, product in enumerate(case.products)]
     paths = [folder / name for name in ("hardware.yaml", "mapping.yaml", "workload.yaml")]
     contents = (_zigzag_hardware(hardware, case.flow), _zigzag_mapping(hardware, case.flow), workload)
     for path, content in zip(paths, contents, strict=True):
         path.write_text(yaml.safe_dump(content, sort_keys=False), encoding="utf-8")
-    stages = [  # those of zigzag.api without its drawings, which fail on a layer without a loop in time
-        WorkloadParserStage,
-        AcceleratorParserStage,
-        SumStage,
-        WorkloadStage,
-        MinimalEnergyStage,
-        SpatialMappingGeneratorStage,
-        MinimalEnergyStage,
-        TemporalMappingGeneratorStage,
-        CostModelStage,
-    ]
-    main = MainStage(
-        list_of_callables=stages,
+    main: Any = _zigzag("stages.main", "MainStage")(
+        list_of_callables=[_zigzag(module, name) for module, name in _STAGES],
         accelerator=str(paths[0]),
         mapping=str(paths[1]),
         workload=str(paths[2]),
@@ -241,7 +237,7 @@ def zigzag_costs(case: Case, folder: Path) -> tuple[float, float]:
         nb_mappings_generated=1,
         enable_mix_spatial_mapping_generation=False,
         access_same_data_considered_as_no_access=True,
-        temporal_mapping_type=TemporalMappingType.UNEVEN,
+        temporal_mapping_type=_zigzag("mapping.temporal_mapping", "TemporalMappingType").UNEVEN,
     )
     (whole, _), *_ = main.run()
     return float(whole.energy_total), float(whole.latency_total2)
@@ -388,8 +384,6 @@ UseRamulatorTrace: False
 
 def scalesim_cycles(case: Case, folder: Path) -> float:
     """Cycles of all products, one after the other; a group of a product is a product."""
-    from scalesim.scale_sim import scalesim
-
     hardware = case.pair.of_hardware
     scratchpad = max(1, hardware.scratchpad_rows * hardware.lanes * hardware.input_bits // 8192 // 2)
     accumulator = max(1, hardware.accumulator_rows * hardware.columns * hardware.accumulator_bits // 8192)
@@ -406,7 +400,7 @@ def scalesim_cycles(case: Case, folder: Path) -> float:
     lines = [f"layer{i},{p.rows},{p.outputs},{p.inner},\n" for i, p in enumerate(case.products)]
     (folder / "gemm.csv").write_text("Layer,M,N,K,\n" + "".join(lines), encoding="utf-8")
     (folder / "layout.csv").write_text("Layer\n", encoding="utf-8")  # none: memories are not banked there
-    simulator = scalesim(
+    simulator: Any = import_module("scalesim.scale_sim").scalesim(
         save_disk_space=True,
         verbose=False,
         config=str(folder / "scale.cfg"),
@@ -486,9 +480,7 @@ def rule4ml_answer(row: dict[str, Any]) -> dict[str, float]:
 
 @cache
 def _estimator() -> Any:
-    from rule4ml.models.wrappers import MultiModelWrapper
-
-    estimator = MultiModelWrapper()
+    estimator: Any = import_module("rule4ml.models.wrappers").MultiModelWrapper()
     estimator.load_default_models()
     return estimator
 
