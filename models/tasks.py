@@ -299,8 +299,9 @@ ACCELERATOR_POWER = Task(
 )
 
 _EXAMPLE_FIXED = (
-    '{"layer_kinds": ["matmul"], "layer_parameters": [20], "latency_cycles": 2, "stage_counts": '
-    "[4, 9, 0, 8, 0, 0, 0, 0, 32, 90, 0, 64, 0, 0, 0, 0, 32, 3]}"
+    '{"layer_kinds": ["matmul"], "layer_parameters": [20], "latency_cycles": 2, "reuse_factor": 1, '
+    '"stage_counts": [4, 9, 0, 8, 0, 0, 0, 0, 32, 90, 0, 64, 0, 0, 0, 0, 32, 3], '
+    '"stage_activity": [61, 0, 14]}'
 )
 FIXED_POWER = Task(
     name="fixed-power",
@@ -311,7 +312,7 @@ FIXED_POWER = Task(
     baseline="bits of adders and registers, scaled to the median of the training part",
     question=(Column(name="compiled", kind="string", example=_EXAMPLE_FIXED),),
     reference=Reference(
-        release="releases/fixed-v1",
+        release="releases/fixed-v2",
         split="random",
         parts=("test",),
         minimum_programs=40,

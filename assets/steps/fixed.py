@@ -1,4 +1,4 @@
-"""Fixed-point pipelines: networks unrolled in space, and their power."""
+"""Fixed-point pipelines: networks in space, and their power."""
 
 from __future__ import annotations
 
@@ -22,6 +22,8 @@ class FixedFields(Group):
     """Networks of one kind; meanings are those of pipelines.accelerators.fixed.dataset.FixedGroup."""
 
     families: tuple[str, ...] = ("mlp", "cnn", "resnet", "mobilenet", "rnn")
+    scale: str = "small"
+    reuse_factors: tuple[Annotated[int, Field(ge=1, le=64)], ...] = (1,)
     networks: Annotated[int, Field(ge=1)] = 1
     is_labelled: bool = False
     seed: int = 0
@@ -96,7 +98,7 @@ def unequal_outputs(file: CheckedFile) -> list[str]:
 STEP = Step(
     name="fixed",
     stage="accelerators",
-    description="Networks as unrolled fixed-point pipelines, and their power by simulation.",
+    description="Networks as fixed-point pipelines, and their power by simulation.",
     run=make,
     tables=("fixed_networks",),
     partitioned=Partitioning(name="fixed", names=lambda configuration: tuple(configuration.fixed.groups)),

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from models.compile_power.data import Pair
-from pipelines.accelerators import CATEGORIES, FIXED_CATEGORIES, Hardware
+from pipelines.accelerators import ACTIVITIES, CATEGORIES, FIXED_CATEGORIES, Hardware
 
 Vector = NDArray[np.float64]
 TREES: Mapping[str, Any] = {
@@ -29,6 +29,8 @@ TREES: Mapping[str, Any] = {
     "verbosity": -1,
 }
 _ROUNDS = 400
+LOADED = (*ACTIVITIES, "register_bits", "select_bits")
+"""Bits of a pipeline that take energy: they change, are clocked, or are selected."""
 _FAMILIES = ("mlp", "cnn", "resnet", "mobilenet", "transformer", "bert")
 
 
@@ -73,22 +75,56 @@ def block_energies(pair: Pair) -> Vector:
     return np.column_stack([counted, shares * pair.estimated_cycles * cycle_energy(pair.of_hardware)])
 
 
-def start_logarithms(pairs: Sequence[Pair]) -> Vector:
+def start_logarithms(pairs: Sequence[Pair], loads: Sequence[float] = ()) -> Vector:
     """(pairs, 2) where the heads start: the analytical model, with the compiler's cycles as time.
 
-    Of a pipeline: bits of adders and registers, which change at most once a cycle.
+    Args: loads: of pipelines, see `fit_loads`; without them, bits of adders and registers.
     """
-    bits = [FIXED_CATEGORIES.index(name) for name in ("add_bits", "constant_add_bits", "register_bits")]
-    return np.log([_start(pair, bits) for pair in pairs])
+    return np.log([_start(pair, loads) for pair in pairs])
 
 
-def _start(pair: Pair, bits: Sequence[int]) -> tuple[float, float]:
+def _start(pair: Pair, loads: Sequence[float]) -> tuple[float, float]:
     if pair.hardware is None:
-        size = 1.0 + float(pair.counts[:, bits].sum())
-        return size, size
+        energy = 1.0 + float(changed_bits(pair, loads).sum())
+        return energy / pair.interval_cycles, energy
     cycles = max(1, pair.estimated_cycles)
     power = max(1e-12, float(block_energies(pair).sum()) / cycles)
     return power, power * cycles * pair.hardware.clock_period_ns * 1e-3
+
+
+def fit_loads(pairs: Sequence[Pair]) -> tuple[float, ...]:
+    """Weights of `LOADED`, none negative, with the least relative error of power; the largest is 1.
+
+    Without an estimate of activity there is nothing to weigh, and the answer is empty.
+    """
+    from scipy.optimize import nnls  # lazy import: a query has its weights
+
+    changes = np.array([_loaded(pair).sum(axis=0) / pair.interval_cycles for pair in pairs])
+    if not changes[:, : len(ACTIVITIES)].any():
+        return ()
+    power = np.array([pair.power_mw for pair in pairs], np.float64)
+    weights: Vector = nnls(changes / power[:, None], np.ones(len(pairs)))[0]
+    return tuple((weights / weights.max()).tolist())
+
+
+def changed_bits(pair: Pair, loads: Sequence[float]) -> Vector:
+    """(stages,) bits of a pipeline that change or are clocked per inference, weighted."""
+    if loads:
+        return _loaded(pair) @ np.array(loads)
+    return _columns(pair, ("add_bits", "constant_add_bits", "register_bits")).sum(axis=1)
+
+
+def _loaded(pair: Pair) -> Vector:
+    """(stages, loads) of `LOADED`; where no register changes, synthesis keeps none."""
+    columns = _columns(pair, LOADED)
+    is_idle = columns[:, LOADED.index("register_changes")] == 0
+    columns[is_idle, LOADED.index("register_bits")] = 0.0
+    return columns
+
+
+def _columns(pair: Pair, names: Sequence[str]) -> Vector:
+    places = [(*FIXED_CATEGORIES, *ACTIVITIES).index(name) for name in names]
+    return pair.counts[:, places].astype(np.float64)
 
 
 def analytical(pairs: Sequence[Pair]) -> Vector:
@@ -114,8 +150,8 @@ def compiled_features(pair: Pair) -> list[float]:
 
 
 def stage_features(pair: Pair) -> list[float]:
-    """Totals of a pipeline's stages."""
-    return [*np.log1p(pair.counts.sum(axis=0)), float(len(pair.counts))]
+    """Totals of a pipeline's stages, and cycles per inference."""
+    return [*np.log1p(pair.counts.sum(axis=0)), float(len(pair.counts)), log2(pair.interval_cycles)]
 
 
 def trees(train: Sequence[Pair], test: Sequence[Pair], *, is_compiled: bool) -> Vector:

@@ -46,7 +46,9 @@ def network_features(pair: Pair) -> list[float]:
 
 def features_of(pair: Pair) -> list[float]:
     """Parameters of hardware and network, nothing that a compiler gives."""
-    return network_features(pair) if pair.hardware is None else parameter_features(pair)
+    if pair.hardware is None:
+        return [*network_features(pair), float(np.log2(pair.interval_cycles))]
+    return parameter_features(pair)
 
 
 def _regressed(model: Any, train: Sequence[Pair], test: Sequence[Pair]) -> Vector:
@@ -128,7 +130,7 @@ class _LayerNet(nn.Module):
 def layer_graph(train: Sequence[Pair], test: Sequence[Pair]) -> Vector:
     """(pairs, 2) power and energy."""
     torch.manual_seed(0)
-    network = _LayerNet(len(KINDS) + 1)
+    network = _LayerNet(len(KINDS) + 2)
     targets = torch.from_numpy(_logarithms(train)).float()
     mean, deviation = targets.mean(0), targets.std(0) + 1e-6
     optimiser = torch.optim.AdamW(network.parameters(), lr=3e-3, weight_decay=1e-3)
@@ -155,7 +157,8 @@ def _layers(pairs: Sequence[Pair]) -> tuple[Tensor, Tensor, Tensor, int]:
             if place:
                 ends += [(len(nodes) - 1, len(nodes)), (len(nodes), len(nodes) - 1)]
             known = kind if kind in KINDS else "other"
-            nodes.append([*(float(known == k) for k in KINDS), float(np.log1p(size)) / 8.0])
+            of_layer = [float(np.log1p(size)) / 8.0, float(np.log2(pair.interval_cycles)) / 4.0]
+            nodes.append([*(float(known == k) for k in KINDS), *of_layer])
             part.append(number)
     edges = torch.tensor(ends, dtype=torch.long).reshape(-1, 2).T
     return torch.tensor(nodes), edges, torch.tensor(part), len(pairs)

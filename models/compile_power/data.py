@@ -16,7 +16,14 @@ from numpy.typing import NDArray
 
 from models.base import PredictorError
 from models.tasks import DatasetError, table_files
-from pipelines.accelerators import CATEGORIES, FIXED_CATEGORIES, AcceleratorError, Hardware, hierarchy
+from pipelines.accelerators import (
+    ACTIVITIES,
+    CATEGORIES,
+    FIXED_CATEGORIES,
+    AcceleratorError,
+    Hardware,
+    hierarchy,
+)
 from pipelines.schemas import OK, fill_columns, read_arrow, table_spec
 
 Floats = NDArray[np.float32]
@@ -75,7 +82,9 @@ class Pair:
     """A network compiled for a configuration, or to a fixed-point pipeline.
 
     Attributes:
-        counts: (blocks, categories); blocks are stages of a pipeline. hardware: None of a pipeline.
+        counts: (blocks, categories); blocks are stages of a pipeline, whose counts are per inference, with
+            its activity behind them. hardware: None of a pipeline.
+        interval_cycles: between two inferences of a pipeline.
         edges: (2, edges). kinds, parameters: of every block, or layer of a pipeline.
         parts: of every split. power_mw, energy_nj, cycles: None without a label.
     """
@@ -92,6 +101,7 @@ class Pair:
     estimated_cycles: int
     multiplications: int
     parts: Mapping[str, str]
+    interval_cycles: int = 1
     power_mw: float | None = None
     energy_nj: float | None = None
     cycles: int | None = None
@@ -100,18 +110,20 @@ class Pair:
 
     @property
     def rates(self) -> Floats:
-        """(blocks, categories) logarithms of counts per thousand cycles; of a pipeline, of counts.
+        """(blocks, categories) logarithms of counts per thousand cycles; of a pipeline, per cycle.
 
         Power follows from rates, so that networks larger than those of training are no extrapolation.
         """
-        scale = 1.0 if self.hardware is None else 1e3 / max(1, self.estimated_cycles)
-        return (np.log1p(self.counts * scale) / _SCALE).astype(np.float32)
+        return (np.log1p(self.counts * self._rate) / _SCALE).astype(np.float32)
 
     @property
     def total_rates(self) -> Floats:
         """(categories,) the same of the sum over blocks."""
-        scale = 1.0 if self.hardware is None else 1e3 / max(1, self.estimated_cycles)
-        return (np.log1p(self.counts.sum(axis=0) * scale) / _SCALE).astype(np.float32)
+        return (np.log1p(self.counts.sum(axis=0) * self._rate) / _SCALE).astype(np.float32)
+
+    @property
+    def _rate(self) -> float:
+        return 1.0 / self.interval_cycles if self.hardware is None else 1e3 / max(1, self.estimated_cycles)
 
     @property
     def of_hardware(self) -> Hardware:
@@ -184,8 +196,10 @@ def read_fixed_pairs(folders: Sequence[Path]) -> list[Pair]:
 
 
 def fixed_pair(row: Mapping[str, Any]) -> Pair:
-    """A pair of a row of fixed_networks; stages follow each other."""
+    """A pair of a row of fixed_networks; stages follow each other. Without an activity, it is 0."""
     counts = np.array(row["stage_counts"], np.int64).reshape(-1, len(FIXED_CATEGORIES))
+    activity = row.get("stage_activity") or np.zeros(len(counts) * len(ACTIVITIES))
+    counts = np.hstack([counts, np.array(activity, np.int64).reshape(-1, len(ACTIVITIES))])
     return Pair(
         compiled_id=row["fixed_id"],
         accelerator_id="",
@@ -199,6 +213,7 @@ def fixed_pair(row: Mapping[str, Any]) -> Pair:
         estimated_cycles=row["latency_cycles"],
         multiplications=0,
         parts={name: row.get(f"split_{name}", "none") for name in ("random", "scale", "arch1")},
+        interval_cycles=row.get("reuse_factor") or 1,
         power_mw=row.get("power_mw"),
         energy_nj=row.get("energy_nj"),
     )

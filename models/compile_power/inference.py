@@ -47,7 +47,7 @@ class QueryModel:
             [self._heads(inputs, f"member{i}") for i in range(self.settings["members"])], axis=0
         )
         answers = answers * arrays["normal.target_deviation"] + arrays["normal.target_mean"]
-        return answers + start_logarithms(pairs)
+        return answers + start_logarithms(pairs, self.settings.get("loads", ()))
 
     def predict(self, pairs: Sequence[Pair]) -> list[dict[str, float]]:
         """Power in mW and energy in nJ, with 95 % intervals."""
@@ -125,12 +125,12 @@ def tree_totals(tree: Tree) -> NDArray[np.float32]:
     return (np.log1p(totals) / _SCALE).astype(np.float32)
 
 
-def read_query_model(folder: Path) -> QueryModel:
+def read_query_model(folder: Path, predictor: str = "compile-power") -> QueryModel:
     """The model in a folder.
 
     Raises: PredictorError: it is not there, damaged, or of another predictor.
     """
     name, files = read_model(folder)
-    if name != "compile-power":
-        raise PredictorError(f"not a predictor of compile-power: {folder} holds {name}")
+    if name != predictor:
+        raise PredictorError(f"not a predictor of {predictor}: {folder} holds {name}")
     return QueryModel(files)

@@ -37,7 +37,7 @@ from models.compile_power.data import (
 )
 from models.compile_power.inference import figures_of, tree_totals
 from models.model_files import ModelFiles
-from pipelines.accelerators import CATEGORIES, FIXED_CATEGORIES, Hardware
+from pipelines.accelerators import ACTIVITIES, CATEGORIES, FIXED_CATEGORIES, Hardware
 
 _FEATURES = {
     "categories": list(CATEGORIES),
@@ -46,6 +46,7 @@ _FEATURES = {
     "parameters": list(COMPILED_PARAMETERS),
     "stages": list(FIXED_CATEGORIES),
 }
+_FIXED_FEATURES = {"kinds": list(KINDS), "stages": [*FIXED_CATEGORIES, *ACTIVITIES]}
 _NODE = len(MODULES) + 3
 
 
@@ -250,7 +251,7 @@ class CompilePower:
         with torch.inference_mode():
             answers = torch.stack([member(inputs) for member in self.members]).mean(dim=0)
         answers = answers * known.target_deviation + known.target_mean
-        return answers.double().numpy() + start_logarithms(pairs)
+        return answers.double().numpy() + start_logarithms(pairs, self.settings.get("loads", ()))
 
     def predict(self, pairs: Sequence[Pair]) -> list[dict[str, float]]:
         """Power in mW and energy in nJ, with 95 % intervals."""
@@ -271,8 +272,9 @@ class CompilePower:
         }
         arrays |= {f"normal.{name}": value.numpy() for name, value in self.normalisation._asdict().items()}
         arrays["normal.spread"] = self.spread.numpy()
+        features = _FEATURES if self.settings["has_hardware"] else _FIXED_FEATURES
         return ModelFiles(
-            card={"features": _FEATURES, "settings": dict(self.settings), "about": self.about}, arrays=arrays
+            card={"features": features, "settings": dict(self.settings), "about": self.about}, arrays=arrays
         )
 
 
@@ -301,9 +303,10 @@ def load(files: ModelFiles) -> CompilePower:
     Raises: PredictorError: it is of other features than this version computes. RuntimeError: of other shapes.
     """
     card = files.card
-    if card.get("features") != json.loads(json.dumps(_FEATURES)):
-        raise PredictorError("features of compile-power are not those of this version; train again")
     settings = dict(card["settings"])
+    features = _FEATURES if settings["has_hardware"] else _FIXED_FEATURES
+    if card.get("features") != json.loads(json.dumps(features)):
+        raise PredictorError("features of compile-power are not those of this version; train again")
     sizes = {"width": settings["width"], "layers": settings["layers"]}
     categories = len(files.arrays["software.first.weight"][0])
     software = SoftwareEncoder(**sizes, categories=categories)

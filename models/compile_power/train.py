@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
 from models.base import PredictorError
 from models.catalogue import Trained, TrainingInput
 from models.compile_power import FitOptions
-from models.compile_power.baselines import start_logarithms
+from models.compile_power.baselines import fit_loads, start_logarithms
 from models.compile_power.data import (
     Pair,
     Tree,
@@ -120,11 +121,14 @@ def fit_power(
         hardware, curves["hardware_loss"] = pretrain_hardware(configurations, options, seed)
         encoders = trainer.encoder, hardware
     software, hardware = encoders
-    settings = {
+    settings: dict[str, Any] = {
         name: getattr(options, name) for name in ("width", "layers", "has_hardware", "wl_rounds", "members")
     }
+    if labelled[0].hardware is None:
+        settings["loads"] = fit_loads(labelled)
     features = embed(software, hardware, labelled, settings)
-    heads = _fit_heads(features, labelled, options, seed, on_epoch)
+    starts = start_logarithms(labelled, settings.get("loads", ()))
+    heads = _fit_heads(features, labelled, starts, options, seed, on_epoch)
     curves["train_loss"] = heads.curve
     model = CompilePower(
         software=software,
@@ -290,11 +294,16 @@ class _HeadsFit(Training[PowerHeads]):
 
 
 def _fit_heads(
-    features: Tensor, pairs: Sequence[Pair], options: FitOptions, seed: int, on_epoch: OnEpoch | None
+    features: Tensor,
+    pairs: Sequence[Pair],
+    starts: NDArray[np.float64],
+    options: FitOptions,
+    seed: int,
+    on_epoch: OnEpoch | None,
 ) -> _Heads:
     """Members on shifting parts of the labels; each one's held-out rows give the spread."""
     logarithms = np.log([[float(pair.power_mw or 1), float(pair.energy_nj or 1)] for pair in pairs])
-    targets = torch.from_numpy((logarithms - start_logarithms(pairs)).astype(np.float32))
+    targets = torch.from_numpy((logarithms - starts).astype(np.float32))
     known = Normalisation(features.mean(0), features.std(0) + 1e-3, targets.mean(0), targets.std(0) + 1e-6)
     inputs = (features - known.feature_mean) / known.feature_deviation
     outputs = (targets - known.target_mean) / known.target_deviation

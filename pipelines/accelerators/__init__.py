@@ -6,13 +6,14 @@ labels of a network on an accelerator. Does not: synthesis and power themselves 
 """
 
 from pipelines.accelerators.errors import AcceleratorError
-from pipelines.accelerators.fixed import FIXED_CATEGORIES
+from pipelines.accelerators.fixed import ACTIVITIES, FIXED_CATEGORIES
 from pipelines.accelerators.graph import Network, network_of, read_network
 from pipelines.accelerators.systolic.compilation import Compiled, compile_network
 from pipelines.accelerators.systolic.hardware import Hardware, Module, hierarchy, read_hardware
 from pipelines.accelerators.systolic.instructions import CATEGORIES
 
 __all__ = [
+    "ACTIVITIES",
     "CATEGORIES",
     "FIXED_CATEGORIES",
     "AcceleratorError",

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from random import Random
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import onnx
@@ -237,8 +237,12 @@ def drawn_network(family: str, scale: str, seed: int, *, has_data: bool = True) 
 # ---- networks that are unrolled in space -----------------------------------------------------------
 
 
-def _fixed_mlp(b: Builder, draw: Random) -> tuple[str, list[int]]:
-    widths = [draw.randint(3, 16), *(draw.randint(3, 12) for _ in range(draw.randint(1, 3)))]
+def _fixed_mlp(b: Builder, draw: Random, *, is_large: bool) -> tuple[str, list[int]]:
+    low, high = (8, 16) if is_large else (3, 12)
+    widths = [
+        draw.randint(low, 16),
+        *(draw.randint(low, high) for _ in range(draw.randint(1, 2 if is_large else 3))),
+    ]
     x = "x"
     for place, sizes in enumerate(pairwise(widths)):
         x = b.dense(x, sizes)
@@ -247,37 +251,40 @@ def _fixed_mlp(b: Builder, draw: Random) -> tuple[str, list[int]]:
     return x, [1, widths[0]]
 
 
-def _fixed_image(draw: Random) -> tuple[int, int, int]:
+def _fixed_image(draw: Random, *, is_large: bool) -> tuple[int, int, int]:
+    if is_large:
+        return draw.choice((4, 6)), draw.choice((1, 2, 3)), draw.choice((3, 4))
     return draw.choice((3, 4)), draw.choice((1, 1, 2)), draw.choice((1, 2))
 
 
-def _fixed_cnn(b: Builder, draw: Random) -> tuple[str, list[int]]:
+def _fixed_cnn(b: Builder, draw: Random, *, is_large: bool) -> tuple[str, list[int]]:
     size, channels, width = draw.choice((4, 5)), 1, draw.choice((1, 2))
+    if is_large:
+        size, channels, width = _fixed_image(draw, is_large=True)
     shape = [1, channels, size, size]
     x = b.add("Relu", b.conv("x", (channels, width), kernel=draw.choice((1, 3))))
-    if size == 4 and draw.random() < 0.6:
+    if is_large or (size == 4 and draw.random() < 0.6):
         x, size = b.add("MaxPool", x, kernel_shape=[2, 2], strides=[2, 2]), size // 2
     if size < 4 and draw.random() < 0.5:
-        x = b.add("Relu", b.conv(x, (width, width), kernel=1))
+        x = b.add("Relu", b.conv(x, (width, width), kernel=3 if is_large else 1))
     return b.dense(b.add("Flatten", x), (width * size * size, draw.randint(2, 4))), shape
 
 
-def _fixed_resnet(b: Builder, draw: Random) -> tuple[str, list[int]]:
-    size, channels, width = _fixed_image(draw)
+def _fixed_resnet(b: Builder, draw: Random, *, is_large: bool) -> tuple[str, list[int]]:
+    size, channels, width = _fixed_image(draw, is_large=is_large)
     x = b.add("Relu", b.conv("x", (channels, width), kernel=1))
-    y = b.add("Relu", b.conv(x, (width, width), kernel=3 if width == 1 else 1))
-    x = b.add(
-        "Relu", b.add("Add", b.conv(y, (width, width), kernel=draw.choice((1, 3)) if size == 3 else 1), x)
-    )
-    x = b.add("Flatten", b.add("GlobalAveragePool", x) if draw.random() < 0.5 else x)
+    y = b.add("Relu", b.conv(x, (width, width), kernel=3 if width == 1 or is_large else 1))
+    kernel = draw.choice((1, 3)) if size == 3 or is_large else 1
+    x = b.add("Relu", b.add("Add", b.conv(y, (width, width), kernel=kernel), x))
+    x = b.add("Flatten", b.add("GlobalAveragePool", x) if draw.random() < 0.5 or is_large else x)
     return b.dense(
         x, (width if b.nodes[-2].op_type == "GlobalAveragePool" else width * size * size, draw.randint(2, 4))
     ), [1, channels, size, size]
 
 
-def _fixed_mobilenet(b: Builder, draw: Random) -> tuple[str, list[int]]:
-    size, channels, width = _fixed_image(draw)
-    expanded = width * draw.choice((1, 2))
+def _fixed_mobilenet(b: Builder, draw: Random, *, is_large: bool) -> tuple[str, list[int]]:
+    size, channels, width = _fixed_image(draw, is_large=is_large)
+    expanded = width * draw.choice((2, 3) if is_large else (1, 2))
     x = b.add("Relu", b.conv("x", (channels, width), kernel=1))
     y = b.add("Relu", b.conv(x, (width, expanded), kernel=1))
     y = b.add("Relu", b.conv(y, (expanded, expanded), groups=expanded, stride=draw.choice((1, 2))))
@@ -286,8 +293,9 @@ def _fixed_mobilenet(b: Builder, draw: Random) -> tuple[str, list[int]]:
     return b.dense(x, (width, draw.randint(2, 4))), [1, channels, size, size]
 
 
-def _fixed_rnn(b: Builder, draw: Random) -> tuple[str, list[int]]:
-    steps, inputs, hidden = draw.randint(2, 4), draw.randint(2, 4), draw.randint(2, 6)
+def _fixed_rnn(b: Builder, draw: Random, *, is_large: bool) -> tuple[str, list[int]]:
+    steps, inputs = draw.randint(2, 4), draw.randint(2, 4)
+    hidden = draw.randint(6, 10) if is_large else draw.randint(2, 6)
     own, back, bias = (
         b.weight(inputs, hidden, fan_in=inputs),
         b.weight(hidden, hidden, fan_in=hidden),
@@ -301,7 +309,13 @@ def _fixed_rnn(b: Builder, draw: Random) -> tuple[str, list[int]]:
     return b.dense(state, (hidden, draw.randint(2, 4))), [1, steps * inputs]
 
 
-FIXED_FAMILIES: Mapping[str, Callable[[Builder, Random], tuple[str, list[int]]]] = {
+class _FixedFamily(Protocol):
+    def __call__(self, b: Builder, draw: Random, *, is_large: bool) -> tuple[str, list[int]]: ...
+
+
+FIXED_SCALES = ("small", "large")
+"""Large ones have some 100 to 500 weights, and share units over several cycles."""
+FIXED_FAMILIES: Mapping[str, _FixedFamily] = {
     "mlp": _fixed_mlp,
     "cnn": _fixed_cnn,
     "resnet": _fixed_resnet,
@@ -311,13 +325,15 @@ FIXED_FAMILIES: Mapping[str, Callable[[Builder, Random], tuple[str, list[int]]]]
 """Networks so small that every product has its own adders; the recurrent one is unrolled over its steps."""
 
 
-def drawn_fixed_network(family: str, seed: int) -> onnx.ModelProto:
-    """A small network of a family of `FIXED_FAMILIES`; the same arguments give the same model.
+def drawn_fixed_network(family: str, seed: int, scale: str = "small") -> onnx.ModelProto:
+    """A network of a family of `FIXED_FAMILIES`; the same arguments give the same model.
 
-    Raises: AcceleratorError: unknown family.
+    Raises: AcceleratorError: unknown family or scale.
     """
-    if family not in FIXED_FAMILIES:
-        raise AcceleratorError(f"unknown family: {family}; accepted: {', '.join(FIXED_FAMILIES)}")
+    if family not in FIXED_FAMILIES or scale not in FIXED_SCALES:
+        accepted = f"{', '.join(FIXED_FAMILIES)}; {', '.join(FIXED_SCALES)}"
+        raise AcceleratorError(f"unknown family or scale: {family}, {scale}; accepted: {accepted}")
     builder = Builder(seed=seed)
-    output, shape = FIXED_FAMILIES[family](builder, Random(f"fixed {family} {seed}"))  # noqa: S311
+    is_large = scale == "large"
+    output, shape = FIXED_FAMILIES[family](builder, Random(f"fixed {family} {seed}"), is_large=is_large)  # noqa: S311
     return builder.model(f"fixed_{family}_{seed}", shape, output)

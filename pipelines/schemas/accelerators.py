@@ -87,7 +87,7 @@ class AcceleratorLabelRow:
 @table("fixed_networks", stage="accelerators")
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FixedNetworkRow:
-    """A network as an unrolled fixed-point pipeline: what compilation gives, and its label."""
+    """A network as a fixed-point pipeline: what compilation gives, and its label."""
 
     fixed_id: str = column("Hash of the network and the compiler's version.", key=True)
     group: str = column("Group of the configuration that it belongs to.")
@@ -96,14 +96,22 @@ class FixedNetworkRow:
     parameter_count: int = column(
         "Weights and biases of all layers; those of an unrolled step count per step."
     )
+    reuse_factor: int | None = column(
+        "Cycles per inference: positions of a layer that share a unit; null before there were others than 1.",
+        unit="cycles",
+    )
     status: str = column("Outcome of compilation and label.", choices=STATUSES)
     reason: str | None = column("Why the status is not ok.")
     layer_kinds: tuple[str, ...] = column("Type of every layer.")
     layer_parameters: tuple[int, ...] = column("Weights and biases of every layer.")
-    stage_counts: tuple[int, ...] = column("Operations and bits by category, pipeline stage after stage.")
-    latency_cycles: int | None = column(
-        "Cycles from an input to its output; one result per cycle.", unit="cycles"
+    stage_counts: tuple[int, ...] = column(
+        "Operations and bits by category, stage after stage, per inference; registers count every cycle."
     )
+    stage_activity: tuple[int, ...] | None = column(
+        "Bits that change per inference, stage by stage, estimated by evaluating operations: of adders by "
+        "hazards, of adders that reach no output, of registers; null before there was an estimate."
+    )
+    latency_cycles: int | None = column("Cycles from an input to its output.", unit="cycles")
     split_random: str = column("Part under the random split, 80 to 20.", choices=_PARTS)
     split_scale: str = column("Part when small networks are trained on.", choices=_PARTS)
     split_arch1: str = column(
@@ -112,8 +120,12 @@ class FixedNetworkRow:
     tool: str | None = column("Simulator of the netlist; null without a label.")
     tool_version: str | None = column("Version of compiler, simulator, power model and synthesis.")
     outputs_equal: bool | None = column("Whether the netlist gives what the compiler's model gives, always.")
-    power_mw: float | None = column("Power with an input per cycle of 20 ns, drawn uniformly.", unit="mW")
-    energy_nj: float | None = column("Energy of one inference: power times the clock period.", unit="nJ")
+    power_mw: float | None = column(
+        "Power with an input every reuse_factor cycles of 20 ns, drawn uniformly.", unit="mW"
+    )
+    energy_nj: float | None = column(
+        "Energy of one inference: power times the clock period times reuse_factor.", unit="nJ"
+    )
     area_um2: float | None = column("Area of the cells.", unit="um2")
     cell_count: int | None = column("Cells.")
     delay_ns: float | None = column("Longest path.", unit="ns")

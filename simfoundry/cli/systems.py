@@ -101,18 +101,29 @@ def place(as_json: bool, **options: Any) -> None:
 @click.command()
 @click.argument("network", type=PATH)
 @click.option("--hardware", type=PATH, help="YAML file of the accelerator; the default one without it.")
+@click.option(
+    "--flow",
+    default="systolic",
+    show_default=True,
+    help="systolic, or fixed: the network itself as a fixed-point pipeline of adders (extra `fixed`).",
+)
+@click.option(
+    "--reuse-factor",
+    type=click.IntRange(1, 64),
+    help="Of --flow fixed: cycles per inference, in which positions of a layer share units.  [default: 1]",
+)
 @click.option("--measure", is_flag=True, help="Also synthesise and simulate it: minutes, small ones only.")
 @as_json_option
 @explained
 def power(as_json: bool, **options: Any) -> None:
-    """Power, energy and cycles of a neural network (ONNX) on a systolic accelerator, from compilation."""
-    from simfoundry.commands.power import PowerQuestion, answer_power, power_text
+    """Power, energy and cycles of a neural network (ONNX) in hardware, from compilation alone."""
+    from simfoundry.commands.power import PowerQuestion, answer_power, fixed_text, power_text
 
     answer = answer_power(PowerQuestion(**options))
     if as_json:
         answer_json(answer)
     else:
-        click.echo(power_text(answer))
+        click.echo((fixed_text if answer["flow"] == "fixed" else power_text)(answer))
 
 
 @click.command()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 from assets.deployments import find_deployment
@@ -24,8 +25,8 @@ from simfoundry.commands.aligned import aligned_lines
 if TYPE_CHECKING:
     from models.compile_power.data import Pair
     from models.compile_power.inference import QueryModel
+    from pipelines.accelerators.fixed.tracing import FixedDesign
 
-PREDICTOR = "compile-power"
 _LISTED = 20
 
 
@@ -35,6 +36,8 @@ class PowerQuestion:
 
     network: Path
     hardware: Path | None = None
+    flow: str = "systolic"
+    reuse_factor: int | None = None
     measure: bool = False
 
 
@@ -48,25 +51,32 @@ class ExploreQuestion:
     seed: int = 0
 
 
-def shipped_model() -> QueryModel:
+def shipped_model(*, is_fixed: bool = False) -> QueryModel:
     """The weights that come with the project.
 
     Raises: FoundryError: there are none.
     """
-    from models.compile_power import PREDICTOR as SPEC
+    from models.compile_power import FIXED_PREDICTOR, PREDICTOR
     from models.compile_power.inference import read_query_model  # without torch: its import takes seconds
 
-    if not SPEC.shipped_folder.is_dir():
-        raise FoundryError(f"no weights of {PREDICTOR}: {SPEC.shipped_folder}; train it first")
-    return read_query_model(SPEC.shipped_folder)
+    spec = FIXED_PREDICTOR if is_fixed else PREDICTOR
+    if not spec.shipped_folder.is_dir():
+        raise FoundryError(f"no weights of {spec.name}: {spec.shipped_folder}; train it first")
+    return read_query_model(spec.shipped_folder, spec.name)
 
 
 def answer_power(question: PowerQuestion) -> dict[str, Any]:
     """Power, energy and cycles of a network on one accelerator, and where the energy goes.
 
     Raises: AcceleratorError: the network or the hardware is not acceptable. FoundryError: there are no
-        weights.
+        weights, unknown flow, or an option of the other one.
     """
+    if question.flow == "fixed":
+        return answer_fixed(question)
+    if question.flow != "systolic":
+        raise FoundryError(f"unknown flow: {question.flow}; accepted: systolic, fixed")
+    if question.reuse_factor is not None:
+        raise FoundryError("--reuse-factor is an option of --flow fixed")
     hardware = Hardware() if question.hardware is None else read_hardware(question.hardware)
     network = read_network(question.network)
     compiled = compile_network(network, hardware)
@@ -85,6 +95,70 @@ def answer_power(question: PowerQuestion) -> dict[str, Any]:
     if question.measure:
         answer["measured"] = measured(network, hardware, compiled.flow)
     return answer
+
+
+def answer_fixed(question: PowerQuestion) -> dict[str, Any]:
+    """Power and energy of a network as a fixed-point pipeline, and where the energy goes by stage.
+
+    Raises: AcceleratorError: an operator has no fixed-point form, the network is too large or has no data,
+        or da4ml is not installed. FoundryError: there are no weights, or an option of the other flow.
+    """
+    from models.compile_power.baselines import changed_bits
+    from models.compile_power.data import fixed_pair
+    from pipelines.accelerators.fixed.dataset import CLOCK_PERIOD_NS, compiled_columns
+    from pipelines.accelerators.fixed.sharing import trace_shared
+
+    if question.hardware is not None:
+        raise FoundryError("--hardware is an option of --flow systolic")
+    network = read_network(question.network)
+    design = trace_shared(network, reuse_factor=question.reuse_factor or 1)
+    columns = compiled_columns(network, design)
+    pair = fixed_pair(
+        {"fixed_id": "", "family": "", "seed": 0, "reuse_factor": design.interval_cycles, **columns}
+    )
+    model = shipped_model(is_fixed=True)
+    figures = model.predict([pair])[0]
+    stages = changed_bits(pair, model.settings.get("loads", ()))
+    energies = figures["energy_nj"] * stages / max(stages.sum(), 1e-12)
+    return {
+        "network": network.name,
+        "parameter_count": network.parameter_count,
+        "flow": "fixed",
+        "reuse_factor": design.interval_cycles,
+        **{name: float(f"{value:.4g}") for name, value in figures.items()},
+        "latency_cycles": design.latency_cycles,
+        "clock_period_ns": CLOCK_PERIOD_NS,
+        "layers": [
+            {"kind": kind, "parameter_count": count}
+            for kind, count in zip(columns["layer_kinds"], columns["layer_parameters"], strict=True)
+        ],
+        "stages": [float(f"{energy:.4g}") for energy in energies],
+        "measured": measured_fixed(design) if question.measure else None,
+    }
+
+
+def measured_fixed(design: FixedDesign) -> dict[str, Any]:
+    """The label: synthesis, and the netlist on drawn inputs.
+
+    Raises: AcceleratorError: there is no label.
+    """
+    from pipelines.accelerators.fixed.dataset import CLOCK_PERIOD_NS
+    from pipelines.accelerators.fixed.labels import label_fixed
+    from pipelines.synthesis import find_liberty
+
+    folder = find_deployment().cache_dir / "fixed"
+    folder.mkdir(parents=True, exist_ok=True)
+    with TemporaryDirectory(dir=folder) as scratch:
+        label = label_fixed(
+            design,
+            liberty_path=find_liberty("osu018"),
+            folder=Path(scratch),
+            engines=folder,
+            clock_period_ns=CLOCK_PERIOD_NS,
+        )
+    if label.status != "ok":
+        raise AcceleratorError(f"no label: {label.status}, {label.reason}")
+    return asdict(label)
 
 
 def compiled_pair(compiled: Compiled, hardware: Hardware) -> Pair:
@@ -215,6 +289,26 @@ def power_text(answer: Mapping[str, Any]) -> str:
     layers = sorted(answer["layers"], key=lambda layer: -layer["energy_nj"])[:_LISTED]
     rows = [[str(layer[name]) for name in ("layer", "kind", "cycles", "energy_nj")] for layer in layers]
     return "\n".join([*lines, "", *aligned_lines([("layer", "kind", "cycles", "nJ"), *rows])])
+
+
+def fixed_text(answer: Mapping[str, Any]) -> str:
+    """The answer of a pipeline for a person."""
+    size = f"{answer['parameter_count']:,} parameters, {len(answer['layers'])} layers"
+    period = answer["reuse_factor"] * answer["clock_period_ns"]
+    plain = {
+        "network": f"{answer['network']}: {size}",
+        "pipeline": f"{len(answer['stages'])} stages, an inference every {period:g} ns",
+        "power": _interval(answer, "power", "mw", "mW"),
+        "energy": _interval(answer, "energy", "nj", "nJ"),
+        "latency": f"{answer['latency_cycles']} cycles",
+        "stages": ", ".join(f"{energy} nJ" for energy in answer["stages"]),
+    }
+    if answer["measured"]:
+        label = answer["measured"]
+        plain["measured"] = (
+            f"{label['power_mw']:.4g} mW, {label['energy_nj']:.4g} nJ, {label['cell_count']:,} cells"
+        )
+    return "\n".join(f"{name:<10} {text}" for name, text in plain.items())
 
 
 def _interval(answer: Mapping[str, Any], name: str, suffix: str, unit: str) -> str:

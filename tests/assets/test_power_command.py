@@ -10,7 +10,7 @@ import pytest
 from click.testing import CliRunner, Result
 from onnx import TensorProto, helper
 
-from pipelines.accelerators.networks import drawn_network
+from pipelines.accelerators.networks import drawn_fixed_network, drawn_network
 from simfoundry.cli import simfoundry
 from simfoundry.commands.power import pareto_front
 
@@ -75,3 +75,49 @@ def test_power_names_the_operator_that_is_not_supported(tmp_path: Path) -> None:
 def test_a_front_has_no_row_that_another_beats() -> None:
     rows = [{"power_mw": p, "latency_ms": t} for p, t in ((1, 9), (2, 9), (2, 5), (3, 6), (4, 1), (1, 10))]
     assert [(row["power_mw"], row["latency_ms"]) for row in pareto_front(rows)] == [(1, 9), (2, 5), (4, 1)]
+
+
+@pytest.fixture(scope="module")
+def pipeline(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("networks") / "pipeline.onnx"
+    onnx.save(drawn_fixed_network("cnn", 4), str(path))
+    return path
+
+
+def test_a_pipeline_has_figures_with_intervals_and_stages(pipeline: Path) -> None:
+    pytest.importorskip("da4ml")
+    result = _invoke("power", str(pipeline), "--flow", "fixed", "--json")
+    assert result.exit_code == 0, result.stderr
+    answer = json.loads(result.output)
+    assert answer["power_low_mw"] <= answer["power_mw"] <= answer["power_high_mw"]
+    assert sum(answer["stages"]) == pytest.approx(answer["energy_nj"], rel=0.01)
+    assert answer["energy_nj"] == pytest.approx(answer["power_mw"] * 20e-3, rel=0.2)
+    output = _invoke("power", str(pipeline), "--flow", "fixed", "--reuse-factor", "4").output
+    assert "an inference every 80 ns" in output
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--flow", "spatial"], "unknown flow: spatial; accepted: systolic, fixed"),
+        (["--reuse-factor", "2"], "--reuse-factor is an option of --flow fixed"),
+        (["--flow", "fixed", "--hardware", "h.yaml"], "--hardware is an option of --flow systolic"),
+    ],
+)
+def test_power_names_options_of_the_other_flow(pipeline: Path, options: list[str], message: str) -> None:
+    result = _invoke("power", str(pipeline), *options)
+    assert result.exit_code == 1
+    assert result.stderr == f"simfoundry: {message}\n"
+
+
+def test_a_pipeline_names_what_it_cannot_be(tmp_path: Path) -> None:
+    pytest.importorskip("da4ml")
+    for family, scale, message in (
+        ("bert", "tiny", "operator without a fixed-point form: "),
+        ("mlp", "small", " products per inference in mlp; accepted as a fixed-point pipeline: up to 20,000"),
+    ):
+        file = tmp_path / f"{family}.onnx"
+        onnx.save(drawn_network(family, scale, 1), str(file))
+        result = _invoke("power", str(file), "--flow", "fixed")
+        assert result.exit_code == 1
+        assert message in result.stderr

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -11,9 +12,16 @@ import torch
 
 from models.base import PredictorError
 from models.compile_power import PREDICTOR, FitOptions
-from models.compile_power.baselines import analytical, block_energies
+from models.compile_power.baselines import (
+    analytical,
+    block_energies,
+    changed_bits,
+    fit_loads,
+    start_logarithms,
+)
 from models.compile_power.data import (
     Pair,
+    fixed_pair,
     hardware_tokens,
     network_tokens,
     pair_of,
@@ -29,7 +37,7 @@ from models.compile_power.network import (
     software_graphs,
 )
 from models.compile_power.train import fit_power
-from pipelines.accelerators import Hardware
+from pipelines.accelerators import ACTIVITIES, FIXED_CATEGORIES, Hardware
 from pipelines.accelerators.dataset import compiled_row, drawn_hardware
 
 TINY = FitOptions(width=16, layers=2, heads=2, software_epochs=1, hardware_epochs=1, epochs=60, members=1)
@@ -140,3 +148,59 @@ def test_the_analytical_model_grows_with_work() -> None:
     assert twice == pytest.approx(2 * energy)
     assert same == pytest.approx(power)
     assert block_energies(pair).shape == (len(pair.counts), 21)
+
+
+def _pipeline(seed: int, *, interval: int, power: float | None = None) -> Pair:
+    draw = np.random.default_rng(seed)
+    stages = 2 + seed % 3
+    return fixed_pair(
+        {
+            "fixed_id": str(seed),
+            "family": "mlp",
+            "seed": seed,
+            "reuse_factor": interval,
+            "layer_kinds": ["matmul"],
+            "layer_parameters": [20],
+            "stage_counts": draw.integers(1, 90, stages * len(FIXED_CATEGORIES)).tolist(),
+            "stage_activity": draw.integers(1, 90, stages * len(ACTIVITIES)).tolist(),
+            "latency_cycles": stages + 1,
+            "split_random": "train",
+            "power_mw": power,
+            "energy_nj": None if power is None else power * interval * 20e-3,
+        }
+    )
+
+
+def test_loads_of_pipelines_are_those_that_made_the_power() -> None:
+    truth = np.array([1.0, 0.5, 0.25, 0.125, 0.0])
+    plain = [_pipeline(seed, interval=1 + seed % 4) for seed in range(30)]
+    labelled = [
+        replace(pair, power_mw=3.0 * float(changed_bits(pair, truth.tolist()).sum()) / pair.interval_cycles)
+        for pair in plain
+    ]
+    assert np.allclose(fit_loads(labelled), truth, atol=1e-6)
+    power, energy = np.exp(start_logarithms(labelled, truth.tolist())).T
+    assert np.allclose(energy / power, [pair.interval_cycles for pair in labelled])
+
+
+def test_pipelines_of_older_releases_start_at_bits_of_adders() -> None:
+    older = [replace(pair, counts=_without_activity(pair)) for pair in (_pipeline(1, interval=1, power=2.0),)]
+    assert fit_loads(older) == ()
+    expected = 1 + sum(
+        older[0].counts[:, FIXED_CATEGORIES.index(name)].sum()
+        for name in ("add_bits", "constant_add_bits", "register_bits")
+    )
+    assert np.exp(start_logarithms(older))[0, 0] == pytest.approx(expected)
+
+
+def _without_activity(pair: Pair) -> np.ndarray[Any, Any]:
+    counts = pair.counts.copy()
+    counts[:, len(FIXED_CATEGORIES) :] = 0
+    return counts
+
+
+def test_training_on_pipelines_keeps_their_loads() -> None:
+    pairs = [_pipeline(seed, interval=1 + seed % 2, power=5.0 + seed) for seed in range(16)]
+    model, _ = fit_power(pairs, replace(TINY, epochs=2, has_hardware=False), seed=0)
+    assert tuple(load(model.files).settings["loads"]) == fit_loads(pairs)
+    assert np.allclose(QueryModel(model.files).logarithms(pairs), model.logarithms(pairs), atol=1e-4)

@@ -6,7 +6,7 @@ bits of their operations.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
 from importlib.metadata import PackageNotFoundError, version
@@ -17,9 +17,10 @@ from typing import Any
 from pipelines.accelerators.errors import AcceleratorError
 from pipelines.accelerators.fixed import FIXED_CATEGORIES
 from pipelines.accelerators.fixed.labels import label_fixed
-from pipelines.accelerators.fixed.tracing import FixedDesign, StageOperation, trace_network
+from pipelines.accelerators.fixed.sharing import trace_shared
+from pipelines.accelerators.fixed.tracing import FixedDesign, StageOperation
 from pipelines.accelerators.graph import Network, network_of
-from pipelines.accelerators.networks import FIXED_FAMILIES, drawn_fixed_network
+from pipelines.accelerators.networks import FIXED_FAMILIES, FIXED_SCALES, drawn_fixed_network
 from pipelines.cache import ContentCache
 from pipelines.identity import content_hash
 from pipelines.power import ENGINE
@@ -32,7 +33,9 @@ from pipelines.workers import Outcome, ProgressCallback, run_all
 
 STEP, _LABELS, _COMPILED = "fixed", "fixed_labels", "fixed_compiled"
 VERSION = "1"
-"""Raised by hand when the same network gives other rows."""
+"""Raised by hand when the same network gives other labels."""
+_COLUMNS_VERSION = "3"
+"""The same of what compilation gives."""
 CLOCK_PERIOD_NS = 20.0
 _KINDS = FIXED_CATEGORIES[:8]
 _CODES = {-1: 0, 0: 1, 1: 1, 2: 2, -2: 2, 3: 3, -3: 3, 4: 4, 5: 5, 6: 6, -6: 6}
@@ -45,11 +48,15 @@ _TEST_SHARE = 0.2
 class FixedGroup:
     """Networks of one kind: of every family as many.
 
-    Attributes: is_labelled: whether they are synthesised and simulated, or compiled only.
+    Attributes:
+        scale: of `FIXED_SCALES`. reuse_factors: cycles per inference, one after the other by seed.
+        is_labelled: whether they are synthesised and simulated, or compiled only.
     """
 
     name: str
     families: tuple[str, ...] = tuple(FIXED_FAMILIES)
+    scale: str = "small"
+    reuse_factors: tuple[int, ...] = (1,)
     networks: int = 1
     is_labelled: bool = False
     seed: int = 0
@@ -59,6 +66,29 @@ class FixedGroup:
         if alien:
             accepted = ", ".join(FIXED_FAMILIES)
             raise AcceleratorError(f"unknown family in group {self.name}: {alien[0]}; accepted: {accepted}")
+        if self.scale not in FIXED_SCALES:
+            accepted = ", ".join(FIXED_SCALES)
+            raise AcceleratorError(f"unknown scale in group {self.name}: {self.scale}; accepted: {accepted}")
+        if not self.reuse_factors or min(self.reuse_factors) < 1:
+            raise AcceleratorError(
+                f"reuse_factors of group {self.name}; accepted: one or more numbers from 1"
+            )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Drawn:
+    """A network to be drawn, and its reuse factor."""
+
+    family: str
+    seed: int
+    scale: str
+    reuse_factor: int
+
+    @property
+    def identity(self) -> str:
+        """Hash; small networks that are unrolled have the one that they had before there were others."""
+        further = () if (self.scale, self.reuse_factor) == ("small", 1) else (self.scale, self.reuse_factor)
+        return content_hash(VERSION, compiler_version(), self.family, self.seed, *further)
 
 
 def compiler_version() -> str:
@@ -81,7 +111,7 @@ def label_version(liberty: Path) -> str:
 
 def group_key(group: FixedGroup, liberty: Path) -> str:
     """Hash of all that the rows of a group follow from."""
-    return content_hash(label_version(liberty), asdict(group))
+    return content_hash(label_version(liberty), _COLUMNS_VERSION, asdict(group))
 
 
 def make_fixed(
@@ -102,7 +132,16 @@ def make_fixed(
     numbers = range(group.seed * 1_000_000, group.seed * 1_000_000 + group.networks)
     rows = run_all(
         STEP,
-        [(family, seed) for seed in numbers for family in group.families],
+        [
+            _Drawn(
+                family=family,
+                seed=seed,
+                scale=group.scale,
+                reuse_factor=group.reuse_factors[place % len(group.reuse_factors)],
+            )
+            for place, seed in enumerate(numbers)
+            for family in group.families
+        ],
         partial(_row, group=group, liberty=liberty, folder=folder, cache=cache),
         workers=workers,
         on_progress=on_progress,
@@ -111,90 +150,103 @@ def make_fixed(
 
 
 def _row(
-    drawn: tuple[str, int], *, group: FixedGroup, liberty: Path, folder: Path, cache: ContentCache
+    drawn: _Drawn, *, group: FixedGroup, liberty: Path, folder: Path, cache: ContentCache
 ) -> Outcome[FixedNetworkRow]:
-    family, seed = drawn
-    identity = content_hash(VERSION, compiler_version(), family, seed)
+    identity = drawn.identity
 
-    def made(*, is_labelled: bool) -> dict[str, Any]:
-        with TemporaryDirectory(dir=folder) as scratch:
-            asked = liberty if is_labelled else None
-            return _made(family, seed, Path(scratch), liberty=asked, engines=folder)
+    def cached(kind: str, key: str, made: Callable[[], dict[str, Any]]) -> dict[str, Any]:
+        return cache.cached(kind, key, made, dict, statuses=lambda fields: (fields["status"],))
 
     folder.mkdir(parents=True, exist_ok=True)
-    kind, key = _COMPILED, identity
-    if group.is_labelled:
-        kind, key = _LABELS, content_hash(label_version(liberty), identity)
-    fields: dict[str, Any] = cache.cached(
-        kind, key, lambda: made(is_labelled=group.is_labelled), dict, statuses=lambda f: (f["status"],)
-    )
+    fields = cached(_COMPILED, content_hash(_COLUMNS_VERSION, identity), partial(_compiled, drawn))
+    if group.is_labelled and fields["status"] == OK:
+        make = partial(_labelled, drawn, liberty=liberty, folder=folder)
+        label = cached(_LABELS, content_hash(label_version(liberty), identity), make)
+        fields = fields | {name: label[name] for name in _LABEL_FIELDS}
     lists: dict[str, Any] = {name: tuple(fields[name]) for name in _LISTS}
-    fields |= lists
+    fields = fields | lists
     row = FixedNetworkRow(
         fixed_id=identity,
         group=group.name,
-        family=family,
-        seed=seed,
-        **parts_of(identity, family, fields["parameter_count"]),
+        family=drawn.family,
+        seed=drawn.seed,
+        reuse_factor=drawn.reuse_factor,
+        **parts_of(identity, drawn.family, fields["parameter_count"]),
         **fields,
     )
-    return Outcome(result=row, failed=row.status != OK, name=f"{family} {seed}")
+    return Outcome(result=row, failed=row.status != OK, name=f"{drawn.family} {drawn.seed}")
 
 
-def _made(family: str, seed: int, scratch: Path, *, liberty: Path | None, engines: Path) -> dict[str, Any]:
-    """Columns of a network; with a liberty file, of its label too."""
-    start = stopwatch()
-    network = network_of(drawn_fixed_network(family, seed), family)
-    columns: dict[str, Any] = {
-        "parameter_count": network.parameter_count,
-        "tool": None,
-        "tool_version": None,
-        **dict.fromkeys(_FIGURES),
-        "label_wall_s": None,
-    }
+def _traced(drawn: _Drawn) -> tuple[Network, FixedDesign | None, str | None]:
+    """The network, its design, and the reason when there is none."""
+    network = network_of(drawn_fixed_network(drawn.family, drawn.seed, drawn.scale), drawn.family)
     try:
-        design = trace_network(network, scratch / "project")
+        return network, trace_shared(network, reuse_factor=drawn.reuse_factor), None
     except AcceleratorError as error:
+        return network, None, str(error)
+
+
+def _compiled(drawn: _Drawn) -> dict[str, Any]:
+    """Columns of a network, those of a label empty."""
+    network, design, reason = _traced(drawn)
+    columns: dict[str, Any] = {**dict.fromkeys(_LABEL_FIELDS), "parameter_count": network.parameter_count}
+    if design is None:
         empty: dict[str, Any] = dict.fromkeys(_LISTS, ())
-        return {**columns, **empty, "latency_cycles": None, "status": REJECTED, "reason": str(error)}
-    columns |= {**compiled_columns(network, design), "status": OK, "reason": None}
-    if liberty is None:
-        return columns
-    label = label_fixed(
-        design, liberty_path=liberty, folder=scratch, engines=engines, clock_period_ns=CLOCK_PERIOD_NS
-    )
+        return {**columns, **empty, "latency_cycles": None, "status": REJECTED, "reason": reason}
+    return {**columns, **compiled_columns(network, design), "status": OK, "reason": None}
+
+
+def _labelled(drawn: _Drawn, *, liberty: Path, folder: Path) -> dict[str, Any]:
+    """Columns of the label of a network that compiles."""
+    start = stopwatch()
+    _, design, reason = _traced(drawn)
+    if design is None:
+        raise AcceleratorError(f"network {drawn.identity} no longer compiles: {reason}")
+    with TemporaryDirectory(dir=folder) as scratch:
+        label = label_fixed(
+            design,
+            liberty_path=liberty,
+            folder=Path(scratch),
+            engines=folder,
+            clock_period_ns=CLOCK_PERIOD_NS,
+        )
     figures = {name: getattr(label, name) for name in ("status", "reason", *_FIGURES)}
     tool = {"tool": ENGINE, "tool_version": label_version(liberty), "label_wall_s": stopwatch() - start}
-    return {**columns, **figures, **tool}
+    return {**figures, **tool}
 
 
-_LISTS = ("layer_kinds", "layer_parameters", "stage_counts")
+_LISTS = ("layer_kinds", "layer_parameters", "stage_counts", "stage_activity")
 _FIGURES = ("outputs_equal", "power_mw", "energy_nj", "area_um2", "cell_count", "delay_ns")
+_LABEL_FIELDS = ("status", "reason", *_FIGURES, "tool", "tool_version", "label_wall_s")
 
 
 def compiled_columns(network: Network, design: FixedDesign) -> dict[str, Any]:
     """Columns that a predictor reads."""
     layers = [layer for layer in network.layers if layer.kind != "host" or layer.kinds[0] != "Slice"]
-    stages = zip(design.stages, design.register_bits, strict=True)
-    counts = [stage_counts(stage, bits) for stage, bits in stages]
+    stages = zip(design.stages, design.register_bits, design.repeats, strict=True)
+    counts = [stage_counts(stage, bits, repeats) for stage, bits, repeats in stages]
     return {
         "layer_kinds": tuple(
             layer.kind if layer.kind != "host" else layer.kinds[0].lower() for layer in layers
         ),
         "layer_parameters": tuple(layer.parameter_count for layer in layers),
         "stage_counts": tuple(number for stage in counts for number in stage),
+        "stage_activity": tuple(round(number) for stage in design.activity for number in stage),
         "latency_cycles": design.latency_cycles,
     }
 
 
-def stage_counts(operations: Sequence[StageOperation], register_bits: int) -> list[int]:
-    """Values of `FIXED_CATEGORIES` of a stage."""
+def stage_counts(operations: Sequence[StageOperation], register_bits: int, repeats: int = 1) -> list[int]:
+    """Values of `FIXED_CATEGORIES` of a stage, per inference.
+
+    Args: register_bits: clocked, cycle after cycle. repeats: how often the operations are executed.
+    """
     counts, bits = [0] * len(_KINDS), [0] * len(_KINDS)
     levels: list[int] = []
     for operation in operations:
         kind = _CODES.get(operation.code, len(_KINDS) - 1)
-        counts[kind] += 1
-        bits[kind] += operation.bits
+        counts[kind] += repeats
+        bits[kind] += repeats * operation.bits
         below = max((levels[place] for place in operation.operands), default=0)
         levels.append(below + (_KINDS[kind] in ("add", "constant_add", "select")))
     return [*counts, *bits, register_bits, max(levels, default=0)]

@@ -1,15 +1,15 @@
-"""Labels of fixed-point pipelines: synthesis, and power of the netlist on drawn inputs, one per cycle."""
+"""Labels of fixed-point pipelines: synthesis, and power of the netlist on drawn inputs, one per interval."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pipelines.accelerators.fixed.tracing import FRACTION, INTEGER, TOP, FixedDesign, formats, word_widths
+from pipelines.accelerators.fixed.tracing import TOP, FixedDesign, uniform_inputs, word_widths
 from pipelines.power import TraceStimulus, encode_netlist, power_parts, run_engine
 from pipelines.schemas.columns import OK, TOOL_ERROR
 from pipelines.synthesis import Target, analyse_timing, load_liberty, synthesize_design
@@ -25,7 +25,8 @@ class FixedLabel:
 
     Attributes:
         outputs_equal: whether the netlist gave what da4ml's own model gives, for every sample.
-        power_mw: with an input per cycle. energy_nj: of one inference, power times the clock period.
+        power_mw: with an input per interval. energy_nj: of one inference: power times the clock period times
+            the cycles of the interval.
     """
 
     status: str
@@ -62,8 +63,8 @@ def label_fixed(
     liberty = load_liberty(liberty_path)
     timing = analyse_timing(synthesis.netlist, liberty)
     encoded = encode_netlist(synthesis.netlist, liberty, timing)
-    values = drawn_inputs(design, samples, seed)
-    ports = _words(encode_values(values, formats(design.model.inp_qint)), "in")
+    values = drawn_inputs(design, samples + (design.interval_cycles > 1) * design.latency_cycles, seed)
+    ports = input_words(design, values)
     known = {name: words for name, words in ports.items() if name in encoded.netlist.inputs}
     watched = tuple(f"out_{i}" for i in range(len(word_widths(design.output_bits))))
     stimulus = TraceStimulus(encoded=encoded, ports=known, watched=watched)
@@ -77,7 +78,7 @@ def label_fixed(
     if run.status != OK:
         return FixedLabel(status=run.status, reason=run.reason)
     activity, outputs = stimulus.result(run.content)
-    if not _is_equal(design, values, outputs):
+    if not is_equal(design, values, outputs):
         return FixedLabel(status=TOOL_ERROR, reason="netlist differs from the fixed-point model")
     parts = power_parts(synthesis.netlist, liberty, timing, activity, clock_period_ns=clock_period_ns)
     power_mw = parts.total_mw
@@ -86,7 +87,7 @@ def label_fixed(
         reason=None,
         outputs_equal=True,
         power_mw=power_mw,
-        energy_nj=None if power_mw is None else power_mw * clock_period_ns * 1e-3,
+        energy_nj=None if power_mw is None else power_mw * clock_period_ns * design.interval_cycles * 1e-3,
         area_um2=synthesis.area_um2,
         cell_count=synthesis.cell_count,
         delay_ns=synthesis.delay_ns,
@@ -96,9 +97,33 @@ def label_fixed(
 
 def drawn_inputs(design: FixedDesign, samples: int, seed: int) -> NDArray[np.float64]:
     """(samples, inputs) uniform over the format, on its steps."""
-    limit = 1 << (INTEGER + FRACTION)
-    steps = np.random.default_rng(seed).integers(-limit, limit, (samples, design.inputs))
-    return steps / float(1 << FRACTION)
+    return uniform_inputs(design.inputs, samples, seed)
+
+
+def input_words(design: FixedDesign, values: NDArray[np.float64]) -> dict[str, NDArray[np.uint64]]:
+    """Values of the input ports in every cycle."""
+    interval = design.interval_cycles
+    ports = _words(encode_values(np.repeat(values, interval, axis=0), design.input_formats), "in")
+    if interval > 1:
+        ports["start"] = (np.arange(len(values) * interval) % interval == 0).astype(np.uint64)
+    return ports
+
+
+def is_equal(
+    design: FixedDesign, values: NDArray[np.float64], outputs: Mapping[str, NDArray[np.uint64]]
+) -> bool:
+    """Whether the output ports have, `latency_cycles` later, what the model gives, in every cycle.
+
+    With an interval, inferences that start within the first `latency_cycles` are left out: registers have no
+    reset, and the chain behind `start` holds anything until then.
+    """
+    interval, late = design.interval_cycles, design.latency_cycles
+    results = np.repeat(design.expected(values), interval, axis=0)
+    expected = _words(encode_values(results, design.output_formats), "out")
+    first = 0 if interval == 1 else -(-late // interval) * interval
+    return all(
+        (outputs[name][late + first :] == words[first:-late]).all() for name, words in expected.items()
+    )
 
 
 def encode_values(values: NDArray[np.float64], known: Sequence[tuple[int, int]]) -> Bits:
@@ -117,12 +142,3 @@ def _words(bits: Bits, name: str) -> dict[str, NDArray[np.uint64]]:
         f"{name}_{i}": (part.astype(np.uint64) * weights[: part.shape[1]]).sum(axis=1, dtype=np.uint64)
         for i, part in enumerate(bits[:, start : start + _WORD] for start in starts)
     }
-
-
-def _is_equal(
-    design: FixedDesign, values: NDArray[np.float64], outputs: dict[str, NDArray[np.uint64]]
-) -> bool:
-    """Whether outputs, `latency_cycles` later, are those of the model."""
-    expected = _words(encode_values(design.expected(values), formats(design.model.out_qint)), "out")
-    late = design.latency_cycles
-    return all((outputs[name][late:] == words[:-late]).all() for name, words in expected.items())

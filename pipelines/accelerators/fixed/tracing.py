@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pipelines.accelerators.errors import AcceleratorError
+from pipelines.accelerators.fixed.activity import estimate_activity
 from pipelines.accelerators.graph import Layer, Network
 from pipelines.accelerators.systolic.quantise import float_layer
 
@@ -25,12 +26,16 @@ SIGN, INTEGER, FRACTION = 1, 2, 5
 BITS = SIGN + INTEGER + FRACTION
 TOP = "fixed_network"
 _WORD = 64
-_VIEWS = ("Flatten", "Reshape", "Identity", "Dropout", "Squeeze", "Unsqueeze")
+VIEWS = ("Flatten", "Reshape", "Identity", "Dropout", "Squeeze", "Unsqueeze")
 _LINEAR = ("AveragePool", "GlobalAveragePool")
 _SCALE = 1 << FRACTION
 _PORTS = 2
 _LEAVES = (-1, 5)
 """Codes of da4ml's operations without operands: inputs and constants."""
+
+
+PRODUCT_LIMIT = 20_000
+"""Of a network: a product takes some 60 cells, and some milliseconds of da4ml."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,6 +57,10 @@ class FixedDesign:
         latency_cycles: from an input to its output. stages: operations of every stage, operands first.
         register_bits: that every stage passes on.
         model: da4ml's, which computes what the Verilog does.
+        input_formats, output_formats: bits and fractional bits of every number.
+        interval_cycles: between two inputs; port `start` is 1 in the first of them when there are several.
+        repeats: how often the operations of every stage are executed per inference.
+        activity: of every stage, values of `fixed.ACTIVITIES` per inference.
     """
 
     verilog: str
@@ -63,55 +72,85 @@ class FixedDesign:
     stages: tuple[tuple[StageOperation, ...], ...]
     register_bits: tuple[int, ...]
     model: Any
+    input_formats: tuple[tuple[int, int], ...]
+    output_formats: tuple[tuple[int, int], ...]
+    repeats: tuple[int, ...]
+    activity: tuple[tuple[float, ...], ...]
+    interval_cycles: int = 1
 
     def expected(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
         """(samples, outputs) of (samples, inputs), bit by bit as the hardware."""
         return np.asarray(self.model.predict(values))
 
 
-def trace_network(network: Network, folder: Path, *, depth: int = 5) -> FixedDesign:
+def trace_network(network: Network, *, depth: int = 5) -> FixedDesign:
     """Trace a network with data.
 
-    Args:   folder: for da4ml's project. depth: adders between two registers, at most.
+    Args:   depth: adders between two registers, at most.
     Raises: AcceleratorError: an operator has no fixed-point form here, there is no data, or no da4ml.
     """
-    library = _library()
+    library = load_library()
+    products = sum(map(_products, network.layers))
+    if products > PRODUCT_LIMIT:
+        raise AcceleratorError(
+            f"{products:,} products per inference in {network.name}; accepted as a fixed-point pipeline: "
+            f"up to {PRODUCT_LIMIT:,}"
+        )
     size = prod(network.input_shape)
     inputs = library.trace.FixedVariableArrayInput(size)
-    values = {network.input: _quantised(library, inputs)}
+    values = {network.input: quantised(library, inputs)}
     for layer in network.layers:
-        values[layer.output] = _traced(library, layer, [values[name] for name in layer.inputs], network.opset)
+        values[layer.output] = trace_layer(
+            library, layer, [values[name] for name in layer.inputs], network.opset
+        )
     combinational = library.trace.comb_trace(inputs, values[network.outputs[0]])
     pipeline = library.trace.to_pipeline(combinational, depth, verbose=False)
-    model = library.codegen.VerilogModel(pipeline, TOP + "_core", folder, print_latency=False)
-    model.write()
-    return _design(combinational, pipeline, folder, size)
+    texts = core_verilog(library, pipeline, TOP + "_core")
+    return _design("\n".join(texts.values()), combinational, pipeline, size)
+
+
+def _products(layer: Layer) -> int:
+    """Products with weights: every position of a layer has its own."""
+    if not layer.weight_shape:
+        return 0
+    if layer.kind == "conv":
+        return prod(layer.weight_shape) * prod(_full_size(layer))
+    return prod(layer.in_shapes[0]) * layer.weight_shape[1]
 
 
 class _Library:
     def __init__(self) -> None:
         self.trace = import_module("da4ml.trace")
         self.ops = import_module("da4ml.trace.ops")
-        self.codegen = import_module("da4ml.codegen")
+        self.verilog = import_module("da4ml.codegen.rtl.verilog")
+        folder = Path(str(self.verilog.__file__)).parent / "source"
+        paths = [path for path in sorted(folder.glob("*.v")) if path.name != "lookup_table.v"]
+        self.modules = {path.name: path.read_text(encoding="utf-8") for path in paths}
 
 
-def _library() -> Any:
+def uniform_inputs(inputs: int, samples: int = 48, seed: int = 1) -> NDArray[np.float64]:
+    """(samples, inputs) uniform over the format, on its steps."""
+    limit = 1 << (INTEGER + FRACTION)
+    return np.random.default_rng(seed).integers(-limit, limit, (samples, inputs)) / float(_SCALE)
+
+
+def load_library() -> Any:
     try:
         return _Library()
     except ImportError as error:
         raise AcceleratorError("da4ml is not installed; pip install 'simfoundry[fixed]'") from error
 
 
-def _quantised(library: Any, values: Any) -> Any:
+def quantised(library: Any, values: Any) -> Any:
     return library.ops.quantize(values, SIGN, INTEGER, FRACTION)
 
 
-def _traced(library: Any, layer: Layer, operands: list[Any], opset: int) -> Any:
+def trace_layer(library: Any, layer: Layer, operands: list[Any], opset: int) -> Any:
     """Flat array of a layer's results."""
-    if layer.kind == "host" and layer.kinds[0] in _VIEWS:
+    if layer.kind == "host" and layer.kinds[0] in VIEWS:
         return operands[0]
     if layer.kind == "host" and layer.kinds[0] == "Slice":
-        return operands[0][_sliced(layer, opset)]
+        return operands[0][sliced_places(layer, opset)]
     if layer.kind == "add":
         result = operands[0] + operands[1]
     elif layer.kind == "host" and layer.kinds[0] == "Relu":
@@ -122,11 +161,11 @@ def _traced(library: Any, layer: Layer, operands: list[Any], opset: int) -> Any:
         raise AcceleratorError(f"operator without a fixed-point form: {layer.kinds[0]} ({layer.name})")
     if layer.activation != "none" or layer.kinds[0] == "Relu":
         result = library.ops.relu(result)
-    result = _quantised(library, result)
-    return _pooled(layer, result) if layer.pool else result
+    result = quantised(library, result)
+    return pooled(layer, result) if layer.pool else result
 
 
-def _sliced(layer: Layer, opset: int) -> NDArray[np.int64]:
+def sliced_places(layer: Layer, opset: int) -> NDArray[np.int64]:
     """Places of the elements that a slice keeps."""
     shape = layer.in_shapes[0]
     numbered = np.arange(prod(shape), dtype=np.float32).reshape(shape)
@@ -154,15 +193,15 @@ def linear_map(layer: Layer, opset: int) -> tuple[NDArray[np.float64], NDArray[n
     zero = float_layer(plain, [np.zeros(shape, np.float32)], opset).reshape(-1).astype(np.float64)
     basis = np.eye(prod(shape), dtype=np.float32)
     rows = [float_layer(plain, [unit.reshape(shape)], opset).reshape(-1) - zero for unit in basis]
-    return _fixed(np.array(rows)), _fixed(zero)
+    return fixed_values(np.array(rows)), fixed_values(zero)
 
 
-def _fixed(values: NDArray[Any]) -> NDArray[np.float64]:
+def fixed_values(values: NDArray[Any]) -> NDArray[np.float64]:
     limit = 2.0**INTEGER
     return np.clip(np.round(values * _SCALE) / _SCALE, -limit, limit - 1 / _SCALE).astype(np.float64)
 
 
-def _pooled(layer: Layer, values: Any) -> Any:
+def pooled(layer: Layer, values: Any) -> Any:
     """Largest of every window of flat (channels, height, width)."""
     _, channels, high, wide = layer.out_shape
     window = layer.pool or (1, 1)
@@ -186,11 +225,18 @@ def _full_size(layer: Layer) -> tuple[int, int]:
 # ---- Verilog ---------------------------------------------------------------------------------------
 
 
-def _design(model: Any, pipeline: Any, folder: Path, inputs: int) -> FixedDesign:
-    sources = sorted([*(folder / "src/static").glob("*.v"), *(folder / "src").glob(f"{TOP}_core*.v")])
-    left_out = ("wrapper", "lookup_table")
-    texts = [p.read_text(encoding="utf-8") for p in sources if not any(part in p.name for part in left_out)]
-    core = "\n".join(texts)
+def core_verilog(library: Any, pipeline: Any, name: str) -> dict[str, str]:
+    """Verilog of a pipeline by file; files of da4ml's own modules have the same name for every pipeline."""
+    return {
+        **{
+            f"{part}.v": text
+            for part, text in sorted(library.verilog.pipeline_logic_gen(pipeline, name).items())
+        },
+        **library.modules,
+    }
+
+
+def _design(core: str, model: Any, pipeline: Any, inputs: int) -> FixedDesign:
     widths = re.search(rf"module {TOP}_core \((.*?)\);", core, re.DOTALL)
     if widths is None:
         raise AcceleratorError("da4ml gave no module")
@@ -205,13 +251,17 @@ def _design(model: Any, pipeline: Any, folder: Path, inputs: int) -> FixedDesign
         input_bits=in_bits,
         output_bits=out_bits,
         latency_cycles=len(pipeline.solutions) + 1,
-        stages=tuple(_operations(stage) for stage in pipeline.solutions),
+        stages=tuple(stage_operations(stage) for stage in pipeline.solutions),
         register_bits=tuple(sum(bits for bits, _ in formats(stage.out_qint)) for stage in pipeline.solutions),
+        repeats=(1,) * len(pipeline.solutions),
+        activity=tuple(tuple(stage) for stage in estimate_activity(pipeline, uniform_inputs(inputs))[0]),
+        input_formats=tuple(formats(model.inp_qint)),
+        output_formats=tuple(formats(model.out_qint)),
         model=model,
     )
 
 
-def _operations(stage: Any) -> tuple[StageOperation, ...]:
+def stage_operations(stage: Any) -> tuple[StageOperation, ...]:
     """Operations of a stage; those of code -1 read its inputs, which are no operands."""
     widths = formats([op.qint for op in stage.ops])
     return tuple(
@@ -233,7 +283,7 @@ def formats(intervals: Sequence[Any]) -> list[tuple[int, int]]:
             continue
         fraction = round(-np.log2(step))
         steps = (round(least / step), round(largest / step))
-        magnitude = max(steps[1].bit_length(), (-steps[0] - 1).bit_length() if steps[0] < 0 else 0)
+        magnitude = max(max(steps[1], 0).bit_length(), (-steps[0] - 1).bit_length() if steps[0] < 0 else 0)
         result.append((magnitude + (steps[0] < 0), fraction))
     return result
 
@@ -243,15 +293,21 @@ def word_widths(bits: int) -> list[int]:
     return [min(_WORD, bits - start) for start in range(0, bits, _WORD)]
 
 
-def _top(in_bits: int, out_bits: int) -> str:
+def top_ports(in_bits: int, out_bits: int) -> tuple[str, tuple[str, str]]:
+    """Declarations of the ports in_0, ..., out_0, ..., and their names joined, the highest first."""
     ports = [f"input [{w - 1}:0] in_{i}" for i, w in enumerate(word_widths(in_bits))]
     ports += [f"output [{w - 1}:0] out_{i}" for i, w in enumerate(word_widths(out_bits))]
-    joined = [
+    words, outs = (
         ", ".join(f"{name}_{i}" for i in reversed(range(len(word_widths(bits)))))
         for name, bits in (("in", in_bits), ("out", out_bits))
-    ]
+    )
+    return ", ".join(ports), (words, outs)
+
+
+def _top(in_bits: int, out_bits: int) -> str:
+    ports, (words, outs) = top_ports(in_bits, out_bits)
     return (
-        f"\nmodule {TOP} (input clk, {', '.join(ports)});\n"
-        f"  {TOP}_core core (.clk(clk), .model_inp({{{joined[0]}}}), .model_out({{{joined[1]}}}));\n"
+        f"\nmodule {TOP} (input clk, {ports});\n"
+        f"  {TOP}_core core (.clk(clk), .model_inp({{{words}}}), .model_out({{{outs}}}));\n"
         "endmodule\n"
     )
