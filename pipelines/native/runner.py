@@ -246,6 +246,10 @@ _PROGRAM = (
     "-fexcess-precision=standard",
     "-fno-builtin",
     "-fno-math-errno",
+    # Functions that the top function does not reach may call what no file defines.
+    "-ffunction-sections",
+    "-fdata-sections",
+    "-Wl,--gc-sections",
 )
 _CHECKED = (
     "-g",

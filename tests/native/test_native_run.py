@@ -195,6 +195,18 @@ def test_run_native_rejects_what_is_not_c(tmp_path: Path, body: str, reason: str
     assert re.fullmatch(reason, run.reason)
 
 
+def test_run_native_takes_a_file_whose_other_functions_lack_definitions(tmp_path: Path) -> None:
+    others = (
+        "int missing(int); extern int absent[];\n"
+        "int g(int x) { return missing(x) + absent[x]; }\n"
+        "static int h(int x) { return missing(x); }\n"
+        "int k(int x) { return h(x) + g(x); }\n"
+    )
+    interface = Interface(top="f", arguments=(), returns=INT32)
+    run = run_native(f"{others}int f(void) {{ return 7; }}", interface, {}, folder=tmp_path)
+    assert (run.status, run.returned) == ("ok", 7)
+
+
 def test_run_native_rejects_a_missing_top(tmp_path: Path) -> None:
     run = run_native("int g(void) { return 1; }", AB_N, data_of(AB_N), folder=tmp_path)
     assert run.status == "rejected"
