@@ -5,6 +5,7 @@ this package only the names below are used.
 """
 
 from pipelines.hls import cdfg, ir
+from pipelines.hls.argument_sizes import derive_sizes, read_with_sizes, sizes_text
 from pipelines.hls.arithmetic import make_binary, truth_value
 from pipelines.hls.compiler import (
     TOOL,
@@ -20,7 +21,7 @@ from pipelines.hls.directives import directive_json, directives_json, parse_dire
 from pipelines.hls.errors import HlsError
 from pipelines.hls.frontend import interface_of, read_function, read_interface
 from pipelines.hls.ir import Directive, Function
-from pipelines.hls.linking import function_files
+from pipelines.hls.linking import function_files, object_files
 from pipelines.hls.lowering import store_initial_values
 from pipelines.hls.mapping_space import ArraySpace, LoopSpace, MappingSpace, mapping_space
 from pipelines.hls.narrowing import used_bits
@@ -63,6 +64,7 @@ __all__ = [
     "constant_factor",
     "default_top",
     "delay_library",
+    "derive_sizes",
     "design_id",
     "design_row",
     "directive_json",
@@ -78,6 +80,7 @@ __all__ = [
     "live_after",
     "make_binary",
     "mapping_space",
+    "object_files",
     "options_of",
     "outcome_rows",
     "parse_directives",
@@ -85,7 +88,9 @@ __all__ = [
     "read_function",
     "read_interface",
     "read_program",
+    "read_with_sizes",
     "signed_digit_count",
+    "sizes_text",
     "store_initial_values",
     "symbol_places",
     "tidy",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from pycparser import c_ast
@@ -82,28 +84,32 @@ def make_program(session: Session, scope: FileScope) -> Program:
     )
 
 
-def read_function(source: str, *, top: str, file: str = "program.c") -> ir.Function:
+def read_function(
+    source: str, *, top: str, file: str = "program.c", sizes: Mapping[str, int] | None = None
+) -> ir.Function:
     """Read a C program as the structured intermediate representation.
 
-    Args:    source: C text; top: name of the function to read; file: name for messages.
+    Args:    source: C text; top: name of the function to read; file: name for messages; sizes: elements of
+             its pointer arguments, beside those that `#pragma simfoundry size` gives.
     Returns: the function with everything it calls inlined; its loops named by label or L0, L1, … in source
              order, those of called functions `<function>_L0`, ….
     Raises:  HlsError: outside the accepted subset; the message has the line and what to write instead.
     """
     try:
-        return _read(parse(source, file=file), top, file)
+        return _read(parse(source, file=file), top, file, sizes or {})
     except RecursionError:
         raise HlsError(
             "expressions and statements must nest less deeply", "nesting too deep", file=file
         ) from None
 
 
-def _read(tree: c_ast.FileAST, top: str, file: str) -> ir.Function:
+def _read(tree: c_ast.FileAST, top: str, file: str, sizes: Mapping[str, int]) -> ir.Function:
     scope = file_scope_of(tree)
     definition = _find_top(scope, top, file)
     main_file = str(definition.coord.file) if definition.coord else "<stdin>"
-    program = make_program(Session(file=file, main_file=main_file), scope)
-    session = program.session
+    session = Session(file=file, main_file=main_file)
+    session.sizes = {**_sizes(scope, session), **sizes}
+    program = make_program(session, scope)
     session.frames.append(_top_frame(session, definition, top))
     with session.collect() as body:
         parameters = declare_parameters(program.objects, parameters_of(session, definition))
@@ -125,6 +131,26 @@ def _read(tree: c_ast.FileAST, top: str, file: str) -> ir.Function:
         ignored_pragmas=tuple(dict.fromkeys(session.ignored)),
     )
     return finish(function, session, result, line)
+
+
+_SIZES = re.compile(r"simfoundry\s+size((?:\s+[A-Za-z_]\w*=[1-9]\d{0,7})*)\s*$")
+
+
+def _sizes(scope: FileScope, session: Session) -> dict[str, int]:
+    """Elements of pointer arguments that `#pragma simfoundry size NAME=N` gives, several in one line or more.
+
+    Raises: HlsError: a size is no positive number.
+    """
+    sizes: dict[str, int] = {}
+    for pragma in scope.pragmas:
+        text = str(pragma.string).strip()
+        if re.match(r"simfoundry\s+size\b", text) is None:
+            continue
+        match = _SIZES.match(text)
+        if match is None:
+            raise session.refuse(pragma, "a size must be NAME=N with a positive number N", repr(text))
+        sizes.update((name, int(size)) for name, size in (item.split("=") for item in match[1].split()))
+    return sizes
 
 
 def _find_top(scope: FileScope, top: str, file: str) -> c_ast.FuncDef:

@@ -15,7 +15,7 @@ from assets.deployments import find_deployment
 from assets.errors import FoundryError
 from assets.settings import Settings
 from assets.steps.designs import label_context, read_unit_limits
-from assets.user_programs import SourceOptions, read_directives, read_user_program
+from assets.user_programs import SourceOptions, argument_sizes, read_directives, read_user_program
 from pipelines.hls import (
     TOOL,
     HlsError,
@@ -292,6 +292,9 @@ class _Labeller:
             "label": asdict(label),
             "runs": [asdict(run) for run in labelled.runs],
         }
+        sizes = argument_sizes(program.source)
+        if sizes:
+            entry["sizes"] = sizes
         folder = self.question.report
         if folder is not None:
             entry["report"] = write_report(folder, program, labelled.design, self.settings)

@@ -40,6 +40,7 @@ def verdict(file: Path, top: str | None, options: argparse.Namespace) -> tuple[b
         include=(file.parent, *options.include),
         others=(file.parent, *options.source),
         ranges=tuple(options.range),
+        sizes=tuple(options.size),
     )
     question = Question(
         top=top,
@@ -73,6 +74,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--source", type=Path, action="append", default=[])
     parser.add_argument("--define", action="append", default=[])
     parser.add_argument("--range", action="append", default=[])
+    parser.add_argument("--size", action="append", default=[])
     parser.add_argument("--functions", action="store_true")
     parser.add_argument("--every", type=int, default=1)
     parser.add_argument("--skip", action="append", default=[], help="Names of files that are no programs.")

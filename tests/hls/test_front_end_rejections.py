@@ -50,11 +50,19 @@ def body_of(text: str, parameters: str = "int n, int A[8]") -> str:
         (body_of("int *p = n ? A : &n;"), r"a pointer must always point into one array .* \(f\.c:3\)"),
         (body_of("int *p; p[0] = 1;"), r"a pointer must point to an object before .*, got p \(f\.c:3\)"),
         (
-            body_of("", "int A[]"),
-            r"an array must have a constant size \(write A\[N\]\), got A\[\] \(f\.c:1\)",
+            body_of("A[2] = 1;", "int A[]"),
+            r"a pointer argument must have a size .*A\[N\].* --size A=N\), got \*A \(f\.c:3\)",
         ),
         (body_of("A[1] = 2;", "int *A"), r"a pointer argument must have a size .*A\[N\].* \(f\.c:3\)"),
-        (body_of("", "int n, int A[n]"), r"an array size must be a positive constant .* \(f\.c:1\)"),
+        (body_of("A[n] = 1;", "int n, int A[n]"), r"a pointer argument must have a size .* \(f\.c:3\)"),
+        (
+            "#pragma simfoundry size B=2\nint f(int *A) { return A[1]; }",
+            r"a size must be of an argument \(there: A\), got 'B' \(f\.c\)",
+        ),
+        (
+            "#pragma simfoundry size A=0\nint f(int *A) { return A[1]; }",
+            r"a size must be NAME=N with a positive number N, got 'simfoundry size A=0' \(f\.c:1\)",
+        ),
         ("int f(int n, ...) { return 1; }", r"a function must have fixed parameters, got \.\.\. \(f\.c:1\)"),
         ("int f(int n) { n = 1; }", r"f must end by returning a value, got no final return \(f\.c:1\)"),
         ("int f(int n) { return " + "(" * 3000 + "n" + ")" * 3000 + "; }", r".*nest less deeply.*|.*C11.*"),
@@ -92,7 +100,7 @@ def test_front_end_rejects_a_large_file() -> None:
         ),
         (
             body_of("A[1][0] = 1;", "int (*A)[4]"),
-            r"a pointer argument must have a size to be indexed \(write A\[N\]\), .*",
+            r"a pointer argument must have a size to be indexed \(write A\[N\], .*",
         ),
         (body_of("", "int **A"), r"an argument must be a number or an array, got int32_t \* \* A .*"),
         (body_of("", "int *A[3]"), r"an array argument must be an array of numbers .*"),

@@ -7,12 +7,13 @@ design.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import prod
 
 from pycparser import c_ast
 
 from pipelines.hls import ir
+from pipelines.hls.errors import HlsError
 from pipelines.hls.reading.ctypes import (
     CHAR,
     ArrayOf,
@@ -50,6 +51,7 @@ from pipelines.hls.reading.session import (
     Value,
 )
 from pipelines.hls.reading.values import convert
+from pipelines.interface import UINT8
 
 MAXIMUM_DIMENSIONS = 5
 MAXIMUM_ELEMENTS = 1 << 24
@@ -119,6 +121,9 @@ class Objects:
         if declaration is None:
             value = self.expressions.types.enumerator(node.name)
             return None if value is None else Value(expression=value)
+        if "extern" in declaration.storage and declaration.init is None:
+            rule = "an extern name must be defined in the file"
+            raise self.session.refuse(node, rule, f"the extern {node.name}")
         if id(declaration) not in self.statics:
             with self.expressions.types.at_file_scope():
                 kind = self._kind(declaration)
@@ -329,9 +334,15 @@ def declare_parameters(objects: Objects, nodes: list[c_ast.Decl]) -> tuple[Param
 
     Returns: the design's arguments in order: a variable for a scalar; an array for an array, for an array of
              structures of one scalar type (its last dimension runs over the members), and of one element for
-             a pointer.
-    Raises:  HlsError: an argument of another type, or an array without a constant size.
+             a pointer whose size nobody gives.
+    Raises:  HlsError: an argument of another type, an array without a constant size, or a size of no
+             argument.
     """
+    names = [str(node.name) for node in nodes]
+    for name in objects.session.sizes:
+        if name not in names:
+            rule = f"a size must be of an argument (there: {', '.join(names) or 'none'})"
+            raise HlsError(rule, repr(name), file=objects.session.file)
     return tuple(_Parameter(objects=objects, node=node, name=str(node.name)).declare() for node in nodes)
 
 
@@ -346,16 +357,22 @@ class _Parameter:
         return self.objects.session
 
     def declare(self) -> Parameter:
-        kind = self.objects.expressions.types.read(self.node.type, self.node)
+        types = self.objects.expressions.types
+        inner = self.node.type
+        if isinstance(inner, c_ast.ArrayDecl) and inner.dim is not None and types.constant(inner.dim) is None:
+            return self._pointer(types.read(inner.type, self.node))  # A[n] is a pointer in C
+        kind = types.read(self.node.type, self.node)
         match kind:
             case Scalar():
                 return self._scalar(kind)
-            case ArrayOf():
+            case ArrayOf() if kind.size is not None:
                 return self._array(kind, single=False)
-            case Pointer() if isinstance(kind.target, Scalar | Struct):
-                return self._array(ArrayOf(element=kind.target, size=1), single=True)
-            case Pointer() if isinstance(kind.target, ArrayOf):
-                return self._array(ArrayOf(element=kind.target, size=1), single=True)
+            case ArrayOf():
+                return self._pointer(kind.element)
+            case Pointer() if isinstance(kind.target, Scalar | Struct | ArrayOf):
+                return self._pointer(kind.target)
+            case Pointer() if isinstance(kind.target, Void):
+                return self._pointer(Scalar(type=UINT8))
             case Struct():
                 rule = "an argument must be a number or an array (write the members as arguments)"
                 raise self.session.refuse(self.node, rule, f"{spelled(kind)} {self.name}")
@@ -370,12 +387,17 @@ class _Parameter:
         self.session.declare(self.name, Place(kind=kind, storage=Cell(variable=variable)), self.node)
         return variable
 
+    def _pointer(self, target: CType) -> ir.Array:
+        """A pointer to as many elements as the program or its user says, else to one."""
+        size = self.session.sizes.get(self.name)
+        return self._array(ArrayOf(element=target, size=size or 1), single=size is None)
+
     def _array(self, kind: ArrayOf, *, single: bool) -> ir.Array:
         element, sizes = self._element(kind)
         storage: Storage
         check_shape(self.session, self.node, sizes)
         if isinstance(element, Struct):
-            storage, array = self._packed(element, sizes)
+            storage, array = self._packed(element, sizes, single=single)
         else:
             assert isinstance(element, Scalar)
             array = self.session.new_array(self.name, element.type, sizes, external=True)
@@ -410,7 +432,7 @@ class _Parameter:
             raise self.session.refuse(self.node, rule, f"an array of {spelled(inner)}")
         return inner, tuple(sizes)
 
-    def _packed(self, kind: Struct, sizes: tuple[int, ...]) -> tuple[Storage, ir.Array]:
+    def _packed(self, kind: Struct, sizes: tuple[int, ...], *, single: bool) -> tuple[Storage, ir.Array]:
         """An array of structures whose scalars all have one type, in memory order."""
         layout = kind.layout
         if has_union(kind):
@@ -423,10 +445,10 @@ class _Parameter:
         shape = (*sizes, layout.numbers)
         check_shape(self.session, self.node, (prod(shape),))
         array = self.session.new_array(self.name, types[0], shape, external=True)
-        return _packed_part(kind, array, len(sizes), 0, ()), array
+        return _packed_part(kind, Memory(array=array, single=single), len(sizes), 0, ()), array
 
 
-def _packed_part(kind: CType, array: ir.Array, outer: int, first: int, strides: tuple[int, ...]) -> Storage:
+def _packed_part(kind: CType, whole: Memory, outer: int, first: int, strides: tuple[int, ...]) -> Storage:
     """Storage of a part of packed structures.
 
     Args: outer: dimensions around the structures; first: scalars before the part in its structure; strides:
@@ -435,15 +457,15 @@ def _packed_part(kind: CType, array: ir.Array, outer: int, first: int, strides: 
     match kind:
         case ArrayOf():
             inner = (*strides, _numbers(kind.element))
-            return _packed_part(kind.element, array, outer, first, inner)
+            return _packed_part(kind.element, whole, outer, first, inner)
         case Struct():
             members: dict[str, Storage] = {}
             for name, member in kind.members.items():
-                members[name] = _packed_part(member, array, outer, first, strides)
+                members[name] = _packed_part(member, whole, outer, first, strides)
                 first += _numbers(member)
             return Record(members=members)
         case _:
-            return Memory(array=array, packed=(outer, first, strides))
+            return replace(whole, packed=(outer, first, strides))
 
 
 def _numbers(kind: CType) -> int:

@@ -271,8 +271,7 @@ class Places:
                 words = _Words(array=array, outer=tuple(outer), position=position)
                 indices = words.indices(0)
                 if memory.single and indices[0] != ir.Constant(value=0):
-                    rule = f"a pointer argument must have a size to be indexed (write {array.name}[N])"
-                    raise self.session.refuse(node, rule, f"*{array.name}")
+                    raise self.session.unsized(node, array.name)
                 for index, size in zip(indices, array.shape, strict=True):
                     if isinstance(index, ir.Constant) and not 0 <= index.value < size:
                         rule = f"an index of {array.name} must be 0 to {size - 1}"
@@ -318,8 +317,7 @@ class Places:
             rule = f"{array.name} must be indexed in {len(array.shape)} dimensions"
             raise self.session.refuse(node, rule, str(len(indices)))
         if memory.single and indices[0] != ir.Constant(value=0):
-            rule = f"a pointer argument must have a size to be indexed (write {array.name}[N])"
-            raise self.session.refuse(node, rule, f"*{array.name}")
+            raise self.session.unsized(node, array.name)
         for index, size in zip(indices, array.shape, strict=True):
             if isinstance(index, ir.Constant) and not 0 <= index.value < size:
                 rule = f"an index of {array.name} must be 0 to {size - 1}"

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from pycparser import c_ast
 
 from pipelines.hls import ir
-from pipelines.hls.errors import HlsError
+from pipelines.hls.errors import HlsError, UnsizedArgument
 from pipelines.hls.preprocess import is_own_header, shown_file
 from pipelines.hls.reading.ctypes import CType
 from pipelines.interface import ScalarType
@@ -178,10 +178,12 @@ class Session:
         prologue: statements before the function's own: values of file-scope variables.
         exposed: variables that a called function may change.
         fills: values and statements that only set an array to its initialiser, by array name.
+        sizes: elements of the top function's pointer arguments.
     """
 
     file: str
     main_file: str = "<stdin>"
+    sizes: Mapping[str, int] = field(default_factory=dict[str, int])
     frames: list[Frame] = field(default_factory=list[Frame])
     buffer: list[ir.Statement] = field(default_factory=list[ir.Statement])
     prologue: list[ir.Statement] = field(default_factory=list[ir.Statement])
@@ -214,6 +216,11 @@ class Session:
             calls = (frame.call for frame in reversed(self.frames))
             at = next((call for call in calls if call is not None and self._is_users(call)), node)
         return HlsError(rule, got, file=self.file_of(at), line=at.coord.line if at.coord else None)
+
+    def unsized(self, node: c_ast.Node, argument: str) -> UnsizedArgument:
+        """The error for a pointer argument that is used as an array."""
+        at = self.refuse(node, "", "")
+        return UnsizedArgument(argument, file=at.file, line=at.line)
 
     def _is_users(self, call: c_ast.Node) -> bool:
         return call.coord is not None and not is_own_header(str(call.coord.file or ""))
