@@ -58,7 +58,8 @@ def derive_sizes(source: str, *, top: str, drawn: Drawn, file: str = "program.c"
                 continue  # an element of the argument is large
             raise
         reached = _Run(function=function, drawn=drawn).highest_indices() if unsized else {}
-        highest = {name: reached.get(name, 0) for name in unsized}
+        numbers = {a.name: a.shape[0] // limit for a in function.arrays if a.name in unsized}
+        highest = {name: reached.get(name, 0) // numbers[name] for name in unsized}
         return {name: index + 1 for name, index in highest.items() if index < limit}
     raise AssertionError
 
@@ -103,7 +104,7 @@ class _Run:
             if array.initial is not None:
                 values = (*array.initial, 0)
                 self._elements[array.name] = (min(values), max(values))
-            elif array.external and array.name not in stored:
+            elif array.external and array.name not in stored and array.structure is None:
                 self._elements[array.name] = self.drawn(array.name, array.type)
         state: _State = {
             p.name: self.drawn(p.name, p.type)
@@ -182,7 +183,7 @@ class _Run:
         ranges = [self.value(index, state) for index in indices]
         if array.external and ranges:
             first = ranges[0]
-            high = LARGEST_SIZES[0] if first is None else max(0, first[1])
+            high = 1 << 31 if first is None else max(0, first[1])
             self.reached[array.name] = max(self.reached.get(array.name, 0), high)
 
     # ---- conditions ---------------------------------------------------------------------------------

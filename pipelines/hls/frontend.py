@@ -206,6 +206,7 @@ def interface_of(function: ir.Function) -> Interface:
             shape=p.shape if isinstance(p, ir.Array) else (),
             read=isinstance(p, ir.Variable) or p.name in read,
             written=p.name in written,
+            structure=p.structure if isinstance(p, ir.Array) else None,
         )
         for p in function.parameters
     )

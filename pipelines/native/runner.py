@@ -17,7 +17,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pipelines.headers import INCLUDE_FOLDER, LIBRARY_FILE, header_options, is_library_needed
-from pipelines.interface import Argument, DataSet, Interface, ScalarType, canonical_values, same_values
+from pipelines.interface import (
+    Argument,
+    DataSet,
+    Interface,
+    ScalarType,
+    canonical_array,
+    canonical_values,
+    same_values,
+)
 from pipelines.sandbox import MEMORY, ConfinedRun, Limits, SandboxError, read_output, run_confined
 from pipelines.schemas import OK, REJECTED, TIMEOUT, TOOL_ERROR
 from pipelines.tools import PATIENCE, find_tool, run_tool
@@ -73,7 +81,7 @@ def unpack_outputs(interface: Interface, content: bytes) -> tuple[DataSet, int |
     offset = _RESULT_BYTES
     for argument in _written(interface):
         flat = np.frombuffer(content, argument.type.dtype, argument.element_count, offset)
-        outputs[argument.name] = canonical_values(flat.reshape(argument.shape).copy())
+        outputs[argument.name] = canonical_array(argument, flat.reshape(argument.shape).copy())
         offset += flat.nbytes
     if interface.returns is None:
         return outputs, None

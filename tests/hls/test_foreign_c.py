@@ -51,6 +51,21 @@ ACCEPTED = {
     "unsigned f(float x) { unsigned old = state.i; state.f = x; return state.i + old + k.c[1]; }",
     "unnamed_members": "struct s { union { int a; short h[2]; }; struct { char b, c; }; };\n"
     "int f(int n) { struct s v; v.a = n; v.b = 3; v.c = n; return v.h[0] + v.b + v.c; }",
+    "structures_of_several_types": "#include <string.h>\n#include <stdbool.h>\n"
+    "typedef struct { unsigned char name[5]; int count; float gain; union { int a; short h[2]; } u;\n"
+    "struct { short x; bool on; } in[2]; } State;\n"
+    "static void bump(State *s, int k) { s->count += k; s->in[1].x++; }\n"
+    "int f(State *s, const State *other, State many[3], int n) { State local = *other;\n"
+    "local.count ^= 3; bump(s, n); bump(&local, 2); s->name[n & 3] = local.name[1] + 1;\n"
+    "s->u.h[1] = local.count; s->gain = s->gain * 2 + local.gain;\n"
+    "if (n > 50) memset(&many[1], 0, sizeof(State));\n"
+    "if (s->in[0].on) memcpy(&s->in[0], &local.in[1], sizeof s->in[0]); many[2] = local;\n"
+    "for (int i = 0; i < 3; i++) n += many[i].count * n + many[i].in[i & 1].x;\n"
+    "return n + s->count + local.in[1].x; }",
+    "union_argument": "union u { float f; int i; }; float f(union u A[3]) { A[1].i ^= 1; return A[0].f; }",
+    "errors_and_classes": "#include <errno.h>\n#include <math.h>\n#include <fenv.h>\n#include <endian.h>\n"
+    "int f(double x, float y) { if (x < 0) errno = EDOM; feraiseexcept(FE_INVALID);\n"
+    "return errno + 10 * fpclassify(x) + 100 * fpclassify(y * 0) + 1000 * (BYTE_ORDER == LITTLE_ENDIAN); }",
     "tail_recursion": "static int gcd(int a, int b) { if (b == 0) return a; return gcd(b, a % b); }\n"
     "static int sum(const int *p, int n, int s) { return n == 0 ? s : sum(p + 1, n - 1, s + *p); }\n"
     "static void mark(int *A, int n) { if (n > 0) { A[n] += n; mark(A, n - 1); } }\n"
@@ -106,8 +121,8 @@ def test_front_end_reads_foreign_c_as_gcc_does(tmp_path: Path, source: str) -> N
             r"a pointer must keep the type .* \(f\.c:6\)",
         ),
         (
-            "union u { float f; int i; };\nint f(union u A[3]) { return A[0].i; }",
-            r"an argument must be a number .*union u A .*",
+            "struct s { int *p; int i; };\nint f(struct s A[3]) { return A[0].i; }",
+            r"a structure must hold numbers to be an argument .*, got a pointer in it \(A\) .*",
         ),
     ],
 )

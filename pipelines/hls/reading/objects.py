@@ -18,12 +18,15 @@ from pipelines.hls.reading.ctypes import (
     CHAR,
     ArrayOf,
     CType,
+    Layout,
     Pointer,
     Scalar,
     Struct,
     Void,
+    has_pointer,
     has_union,
     layout_of,
+    memory_members,
     spelled,
 )
 from pipelines.hls.reading.effects import Effects
@@ -51,7 +54,7 @@ from pipelines.hls.reading.session import (
     Value,
 )
 from pipelines.hls.reading.values import convert
-from pipelines.interface import UINT8
+from pipelines.interface import UINT8, ScalarType, Structure
 
 MAXIMUM_DIMENSIONS = 5
 MAXIMUM_ELEMENTS = 1 << 24
@@ -402,7 +405,14 @@ class _Parameter:
             assert isinstance(element, Scalar)
             array = self.session.new_array(self.name, element.type, sizes, external=True)
             storage = Memory(array=array, single=single)
-        address = Address(kind=kind.element, storage=storage, indices=(ir.Constant(value=0),), moving=True)
+        bytewise = array.structure is not None
+        address = Address(
+            kind=kind.element,
+            storage=storage,
+            indices=(ir.Constant(value=0),),
+            moving=not (bytewise and single),
+            bytewise=bytewise,
+        )
         frame = self.session.frame
         if self.name in frame.changed | frame.exposed:
             self._variable(kind, address)
@@ -433,19 +443,34 @@ class _Parameter:
         return inner, tuple(sizes)
 
     def _packed(self, kind: Struct, sizes: tuple[int, ...], *, single: bool) -> tuple[Storage, ir.Array]:
-        """An array of structures whose scalars all have one type, in memory order."""
+        """An array of structures in memory order: of their scalars when these all have one type, else of
+        unsigned numbers of the narrowest width."""
         layout = kind.layout
-        if has_union(kind):
-            rule = "an argument must be a number or an array (write the members of the union as arguments)"
-            raise self.session.refuse(self.node, rule, f"{spelled(kind)} {self.name}")
-        types = [] if layout is None else sorted(layout.number_types, key=lambda t: t.c_name)
-        if layout is None or len(types) != 1:
-            rule = "an array of structures must have members of one type (write one array a member)"
-            raise self.session.refuse(self.node, rule, " and ".join(t.c_name for t in types) or spelled(kind))
+        if layout is None or has_pointer(kind) or not layout.number_types:
+            got = "a pointer in it" if has_pointer(kind) else spelled(kind)
+            rule = "a structure must hold numbers to be an argument (write what it points to as an argument)"
+            raise self.session.refuse(self.node, rule, f"{got} ({self.name})")
+        if has_union(kind) or len(layout.number_types) > 1:
+            return self._memory(kind, layout, prod(sizes), single=single)
         shape = (*sizes, layout.numbers)
         check_shape(self.session, self.node, (prod(shape),))
-        array = self.session.new_array(self.name, types[0], shape, external=True)
+        (number_type,) = layout.number_types
+        array = self.session.new_array(self.name, number_type, shape, external=True)
         return _packed_part(kind, Memory(array=array, single=single), len(sizes), 0, ()), array
+
+    def _memory(self, kind: Struct, layout: Layout, count: int, *, single: bool) -> tuple[Storage, ir.Array]:
+        """The memory of structures, which is used bytewise."""
+        width_bits = min(t.width_bits for t in layout.number_types)
+        shape = (count * layout.size * 8 // width_bits,)
+        check_shape(self.session, self.node, shape)
+        array = replace(
+            self.session.new_array(
+                self.name, ScalarType(width_bits=width_bits, signed=False), shape, external=True
+            ),
+            structure=Structure(size_bytes=layout.size, members=tuple(memory_members(kind))),
+        )
+        self.session.arrays[-1] = array
+        return Memory(array=array, single=single), array
 
 
 def _packed_part(kind: CType, whole: Memory, outer: int, first: int, strides: tuple[int, ...]) -> Storage:

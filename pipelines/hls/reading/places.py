@@ -134,6 +134,8 @@ class Places:
         if isinstance(offset, ir.Constant) and offset.value == 0:
             return address
         if not address.moving:
+            if isinstance(address.storage, Memory) and address.storage.single:
+                raise self.session.unsized(node, address.storage.array.name)
             raise self.session.refuse(
                 node,
                 "a pointer to a single object must not be moved (write an array of known size, float a[N])",
@@ -270,7 +272,7 @@ class Places:
                 array, memory = place.storage.array, place.storage
                 words = _Words(array=array, outer=tuple(outer), position=position)
                 indices = words.indices(0)
-                if memory.single and indices[0] != ir.Constant(value=0):
+                if memory.single and array.shape[0] == 1 and indices[0] != ir.Constant(value=0):
                     raise self.session.unsized(node, array.name)
                 for index, size in zip(indices, array.shape, strict=True):
                     if isinstance(index, ir.Constant) and not 0 <= index.value < size:

@@ -9,7 +9,7 @@ from pycparser import c_ast
 
 from pipelines.hls import ir
 from pipelines.hls.arithmetic import make_binary, make_cast, truth_value
-from pipelines.hls.reading.ctypes import ArrayOf, CType, Pointer, Scalar, Void, layout_of, spelled
+from pipelines.hls.reading.ctypes import ArrayOf, CType, Pointer, Scalar, Struct, Void, layout_of, spelled
 from pipelines.hls.reading.places import Places, number_count, same_object
 from pipelines.hls.reading.session import Address, Place, Session, Value
 from pipelines.interface import INT64, ScalarType
@@ -133,6 +133,8 @@ class Pointers:
         if not isinstance(value, Address):
             raise self.session.refuse(node, f"a value must be a {spelled(kind)}", "no pointer")
         target = kind.target
+        if value.bytewise and isinstance(target, Struct) and value.kind is target:
+            return value
         if value.bytewise and not isinstance(target, Void):
             return self.places.in_bytes(value, target) or value
         if value.storage is None or isinstance(target, Void) or _compatible(value.kind, target):
