@@ -163,10 +163,10 @@ def _definitions(macros: Sequence[str], file: Path) -> str:
     """Lines that define macros, and that leave the numbers of the file's own lines as they are."""
     lines: list[str] = []
     for macro in macros:
-        name, _, text = macro.partition("=")
+        name, equals, text = macro.partition("=")
         if not re.fullmatch(r"[A-Za-z_]\w*", name) or "\n" in text:
             raise FoundryError(f"a macro must be NAME or NAME=TEXT, got {macro!r}")
-        lines.append(f"#define {name} {text or 1}\n")
+        lines.append(f"#define {name} {text if equals else 1}\n")
     return _marked("".join(lines), file)
 
 

@@ -53,7 +53,7 @@ def make_program(session: Session, scope: FileScope) -> Program:
         return value.value
 
     types = Declarators(session=session, file_scope=scope, constant=constant)
-    pointers = Pointers(session=session, places=places)
+    pointers = Pointers(session=session, places=places, hooks=hooks)
     expressions = Expressions(session=session, places=places, pointers=pointers, types=types, hooks=hooks)
     choices = Choices(session=session, expressions=expressions)
     effects = Effects(expressions=expressions)
@@ -78,6 +78,7 @@ def make_program(session: Session, scope: FileScope) -> Program:
     hooks.call, hooks.is_operator = calls.call, calls.is_operator
     hooks.assignment, hooks.copy = effects.assignment, effects.copy
     hooks.global_symbol, hooks.new_object = objects.global_symbol, objects.new_object
+    hooks.zero = lambda place, node: filler.fill(place, [], node)
     hooks.literal_object, hooks.string_table = objects.literal_object, objects.string_table
     return Program(
         session=session, expressions=expressions, objects=objects, statements=statements, calls=calls

@@ -62,6 +62,15 @@ ACCEPTED = {
     "if (s->in[0].on) memcpy(&s->in[0], &local.in[1], sizeof s->in[0]); many[2] = local;\n"
     "for (int i = 0; i < 3; i++) n += many[i].count * n + many[i].in[i & 1].x;\n"
     "return n + s->count + local.in[1].x; }",
+    "allocated_memory": "#include <stdlib.h>\nstruct ctx { unsigned *words; int n; };\n"
+    "static void init(struct ctx *c) { c->words = malloc(4 * sizeof c->words[0]);\n"
+    "if (c->words == NULL) exit(1);\n"
+    "c->n = 3; for (int i = 0; i < 4; i++) c->words[i] = i; }\n"
+    "static unsigned use(int k) { struct ctx c; init(&c); c.words[k & c.n] += 7;\n"
+    "unsigned r = c.words[1] + c.words[k & 3]; free(c.words); return r; }\n"
+    "unsigned f(int n) { int *z = calloc(3, sizeof *z); unsigned s = 0; void *v = malloc(8);\n"
+    "for (int i = 0; i < 4; i++) s += use(n + i); z[n & 1] += s; long *w = v; *w = s;\n"
+    "s = z[0] + z[1] + z[2] + *w; free(z); free(v); return s; }",
     "union_argument": "union u { float f; int i; }; float f(union u A[3]) { A[1].i ^= 1; return A[0].f; }",
     "errors_and_classes": "#include <errno.h>\n#include <math.h>\n#include <fenv.h>\n#include <endian.h>\n"
     "int f(double x, float y) { if (x < 0) errno = EDOM; feraiseexcept(FE_INVALID);\n"

@@ -33,7 +33,15 @@ def body_of(text: str, parameters: str = "int n, int A[8]") -> str:
             body_of("g(n);"),
             r"a called function must be defined .* one of abs, .*, got a call of g \(f\.c:3\)",
         ),
-        (body_of("int *p = malloc(4);"), r"a called .*, got dynamic allocation \(write .*\) \(f\.c:3\)"),
+        (body_of("int *p = realloc(A, 4);"), r"a called .*, got dynamic allocation \(write .*\) \(f\.c:3\)"),
+        (
+            body_of("int *p = malloc(n);"),
+            r"allocated memory must have a constant .* got malloc of .* \(f\.c:3\)",
+        ),
+        (
+            body_of("int *p; for (int i = 0; i < n; i++) p = malloc(4);"),
+            r"memory that a loop allocates must be used in that .*, got p from outside the loop \(f\.c:3\)",
+        ),
         (body_of("n = f(n, A);"), r"a function must call itself only as .*, got recursion in f \(f\.c:3\)"),
         (body_of("x: n++; goto x;"), r"goto must go forward, .*, got goto x \(f\.c:3\)"),
         (body_of("break;"), r"break must stand in a loop, got one outside \(f\.c:3\)"),

@@ -279,7 +279,7 @@ class _Allocation:
                 if sizes:
                     rule = "a pointer must be a variable (write an array of indices)"
                     raise self.session.refuse(self.node, rule, f"an array of pointers {name}")
-                return PointerSlot(name=name)
+                return PointerSlot(name=name, loops=self.session.loops)
             case Void():
                 raise self.session.refuse(self.node, "a variable must have a type", f"void {name}")
 

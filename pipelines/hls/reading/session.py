@@ -79,15 +79,31 @@ class PointerSlot:
         base: the object with its number of indices; None until a value is assigned.
         indices: the pointer's present indices: variables of its own, or constants that never change.
         fixed: the pointer keeps its first value.
+        loops: loops around its declaration.
     """
 
     name: str
     base: Address | None = None
     indices: tuple[ir.Expression, ...] = ()
     fixed: bool = False
+    loops: int = 0
 
 
-Storage = Cell | Memory | Record | PointerSlot
+@dataclass(slots=True, kw_only=True, eq=False)
+class Allocation:
+    """Memory of `malloc` or `calloc`; the first pointer type that it gets determines the object.
+
+    Attributes:
+        loops: loops around the call. zero: it starts as zero. place: the object, None before.
+    """
+
+    size_bytes: int
+    zero: bool
+    loops: int
+    place: Place | None = None
+
+
+Storage = Cell | Memory | Record | PointerSlot | Allocation
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -179,6 +195,7 @@ class Session:
         exposed: variables that a called function may change.
         fills: values and statements that only set an array to its initialiser, by array name.
         sizes: elements of the top function's pointer arguments.
+        loops: loops around what is being read. allocated: loops around the call that allocated an object.
     """
 
     file: str
@@ -194,6 +211,8 @@ class Session:
     fills: dict[str, tuple[tuple[int, ...], list[ir.Statement]]] = field(
         default_factory=dict[str, tuple[tuple[int, ...], list[ir.Statement]]]
     )
+    loops: int = 0
+    allocated: dict[Storage, int] = field(default_factory=dict["Storage", int])
     _taken: dict[str, int] = field(default_factory=dict[str, int])
     _loops: dict[str, int] = field(default_factory=dict[str, int])
     _statements: int = 0
