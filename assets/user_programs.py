@@ -12,6 +12,7 @@ from typing import Any
 from assets.errors import FoundryError
 from pipelines.files import read_bounded
 from pipelines.hls import (
+    BYTE_ORDER_MARK,
     Directive,
     HlsError,
     bundle_source,
@@ -80,7 +81,7 @@ def _whole_source(file: Path, top: str | None, options: SourceOptions) -> tuple[
     others = [p for p in options.others if not p.is_dir()]
     while True:
         text = bundle_source(file, include_folders=options.include, others=others)
-        source = _definitions(options.define, file) + text
+        source = _after(_definitions(options.define), text, file)
         name = default_top(source, file.stem, file=str(file)) if top is None else top
         missing = _missing_name(source, name) if index else None
         found = index.pop(missing, None) if missing is not None else None
@@ -100,12 +101,12 @@ def _with_sizes(
             return (-16 if kind.signed else 0, 15)
         return int(own["low"]), int(own["high"]) - 1
 
-    sized = _marked(sizes_text(sizes), file) + source if sizes else source
+    sized = _after(sizes_text(sizes), source, file) if sizes else source
     try:
         derived = derive_sizes(sized, top=top, drawn=drawn, file=str(file))
     except HlsError:
         return sized  # labelling says why
-    return _marked(sizes_text(derived), file) + sized if derived else sized
+    return _after(sizes_text(derived), sized, file) if derived else sized
 
 
 def argument_sizes(source: str) -> dict[str, int]:
@@ -159,21 +160,21 @@ def _source_ranges(source: str, file: Path) -> dict[str, dict[str, Any]]:
         raise FoundryError(f"{error} ({file})") from error
 
 
-def _definitions(macros: Sequence[str], file: Path) -> str:
-    """Lines that define macros, and that leave the numbers of the file's own lines as they are."""
+def _definitions(macros: Sequence[str]) -> str:
+    """Lines that define macros."""
     lines: list[str] = []
     for macro in macros:
         name, equals, text = macro.partition("=")
         if not re.fullmatch(r"[A-Za-z_]\w*", name) or "\n" in text:
             raise FoundryError(f"a macro must be NAME or NAME=TEXT, got {macro!r}")
         lines.append(f"#define {name} {text if equals else 1}\n")
-    return _marked("".join(lines), file)
+    return "".join(lines)
 
 
-def _marked(lines: str, file: Path) -> str:
-    """Lines before a file's own, which keep their numbers."""
+def _after(lines: str, text: str, file: Path) -> str:
+    """A text after further lines; its own lines keep their numbers, and a byte order mark is dropped."""
     shown = file.name.replace("\\", "\\\\").replace('"', '\\"')
-    return f'{lines}# 1 "{shown}"\n' if lines else ""
+    return f'{lines}# 1 "{shown}"\n{text.removeprefix(BYTE_ORDER_MARK)}' if lines else text
 
 
 def read_directives(file: Path | None) -> tuple[Directive, ...]:

@@ -27,7 +27,7 @@ from pipelines.hls.mapping_space import ArraySpace, LoopSpace, MappingSpace, map
 from pipelines.hls.narrowing import used_bits
 from pipelines.hls.operators import constant_factor, delay_library, signed_digit_count
 from pipelines.hls.plan import TransformOptions, tidy, transform
-from pipelines.hls.preprocess import bundle_source, default_top, is_own_header
+from pipelines.hls.preprocess import BYTE_ORDER_MARK, bundle_source, default_top, is_own_header
 from pipelines.hls.preprocess import preprocess as preprocess_source
 from pipelines.hls.rows import design_id, design_row, options_of, outcome_rows
 from pipelines.hls.schedule import BlockSchedule, closing_values
@@ -39,6 +39,7 @@ from pipelines.hls.verilog import block_writers
 from pipelines.hls.verilog_values import BlockWriter
 
 __all__ = [
+    "BYTE_ORDER_MARK",
     "TOOL",
     "ArraySpace",
     "BlockSchedule",

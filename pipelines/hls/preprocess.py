@@ -280,6 +280,8 @@ def _line_of(text: str, name: str, line: int) -> str:
 
 
 MAXIMUM_INCLUDE_DEPTH = 32
+BYTE_ORDER_MARK = "\ufeff"
+"""May begin a file of UTF-8, and nothing else."""
 
 _INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*(?:"([^"\n]+)"|<([^>\n]+)>)')
 _ONCE = re.compile(r"^[ \t]*#[ \t]*pragma[ \t]+once\b")
@@ -374,6 +376,7 @@ class _Bundle:
             text = content.decode("utf-8")
         except UnicodeDecodeError as error:
             raise HlsError("a C file must be UTF-8 text", "other bytes", file=str(path)) from error
+        text = text.removeprefix(BYTE_ORDER_MARK) if self.pieces else text
         return without_system_headers(text, str(path.parent.resolve())) if is_expanded(text) else text
 
     def _header(self, line: str, path: Path, shown: str, number: int) -> Path | None:

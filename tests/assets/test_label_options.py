@@ -101,6 +101,17 @@ def test_read_user_program_keeps_the_text_of_a_program_with_sizes(tmp_path: Path
     assert read_user_program(file, None).source == file.read_text()
 
 
+def test_read_user_program_drops_a_byte_order_mark_behind_other_text(tmp_path: Path) -> None:
+    for name, text in (
+        ("first.c", '#include "n.h"\nint first(int *a) { return a[N]; }\n'),
+        ("n.h", "#define N 2\n"),
+    ):
+        (tmp_path / name).write_text(f"\ufeff{text}")
+    program = read_user_program(tmp_path / "first.c", None, options=SourceOptions(define=("X=", "Y")))
+    assert program.source.startswith('#pragma simfoundry size a=3\n# 1 "first.c"\n#define X \n#define Y 1\n')
+    assert "\ufeff" not in program.source
+
+
 def test_label_finds_an_object_of_another_file(project: Deployment, tmp_path: Path) -> None:
     (tmp_path / "take.c").write_text(
         "extern const short table[4];\nint take(int n) { return table[n & 3]; }\n"
