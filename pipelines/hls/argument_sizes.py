@@ -2,7 +2,8 @@
 
 The program is run once on intervals instead of numbers. A loop runs as often as its bounds or its condition
 allow for the drawn values of the arguments; where neither ends it, its variables have any value of their
-type. Both branches of an undecided condition are followed, each with what the condition says.
+type. Both branches of an undecided condition are followed, each with what the condition says. Where that has
+no bound, as for `n - 1` of an unsigned `n` that may be 0, each scalar argument has its highest value.
 
 Source: Cousot and Cousot 1977, as in `ranges`. Differs in that loops are run through instead of widened, so
         that a pointer that moves along a counted loop has a bound.
@@ -57,10 +58,15 @@ def derive_sizes(source: str, *, top: str, drawn: Drawn, file: str = "program.c"
             if "elements" in error.rule and limit != LARGEST_SIZES[-1]:
                 continue  # an element of the argument is large
             raise
-        reached = _Run(function=function, drawn=drawn).highest_indices() if unsized else {}
         numbers = {a.name: a.shape[0] // limit for a in function.arrays if a.name in unsized}
-        highest = {name: reached.get(name, 0) // numbers[name] for name in unsized}
-        return {name: index + 1 for name, index in highest.items() if index < limit}
+        sizes: dict[str, int] = {}
+        for highest in (False, True) if unsized else ():
+            reached = _Run(function=function, drawn=drawn, highest=highest).highest_indices()
+            elements = {name: reached.get(name, 0) // numbers[name] + 1 for name in unsized}
+            sizes = {name: n for name, n in elements.items() if n <= limit} | sizes
+            if len(sizes) == len(unsized):
+                break
+        return sizes
     raise AssertionError
 
 
@@ -83,6 +89,7 @@ class _Run:
     """One run on intervals.
 
     Attributes:
+        highest: scalar arguments have their highest drawn value, not any.
         reached: highest first index of each external array.
         left: state at each block's end that statements inside jump to.
         statements: run so far.
@@ -90,6 +97,7 @@ class _Run:
 
     function: ir.Function
     drawn: Drawn
+    highest: bool
     reached: dict[str, int] = field(default_factory=dict[str, int])
     left: dict[str, _State] = field(default_factory=dict[str, _State])
     statements: int = 0
@@ -107,12 +115,16 @@ class _Run:
             elif array.external and array.name not in stored and array.structure is None:
                 self._elements[array.name] = self.drawn(array.name, array.type)
         state: _State = {
-            p.name: self.drawn(p.name, p.type)
+            p.name: self._argument(p)
             for p in self.function.parameters
             if isinstance(p, ir.Variable) and not p.type.floating
         }
         self.run(self.function.body, state)
         return self.reached
+
+    def _argument(self, parameter: ir.Variable) -> Range:
+        low, high = self.drawn(parameter.name, parameter.type)
+        return (high, high) if self.highest else (low, high)
 
     # ---- expressions --------------------------------------------------------------------------------
 

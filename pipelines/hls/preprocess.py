@@ -337,7 +337,8 @@ class _Bundle:
         lines = self._read(path).splitlines(keepends=True)
         guard = _guard_line(lines)
         for number, line in enumerate(lines, start=1):
-            header = None if in_comment else self._header(line, path, shown, number)
+            plain = line.removeprefix(BYTE_ORDER_MARK)
+            header = None if in_comment else self._header(plain, path, shown, number)
             once = not in_comment and len(inside) > 1
             once = once and (_ONCE.match(line) is not None or (self.joined and number == guard))
             in_comment = _comment_open(line, in_comment)
