@@ -95,6 +95,20 @@ def test_label_sizes_pointer_arguments_by_their_accesses_or_by_option(
         read_user_program(file, "sum", options=SourceOptions(sizes=("b=0",)))
 
 
+def test_label_draws_again_without_negative_numbers(project: Deployment, tmp_path: Path) -> None:
+    file = tmp_path / "shift.c"
+    file.write_text(
+        "int shift(int x, int places, int t[16], float y) { return (x << places) + t[places] + y; }\n"
+    )
+    answer = json.loads(_invoke("label", str(file), "--targets", "cycles", "--json").stdout)
+    assert (answer["label"]["status"], answer["ranges"]["places"]) == ("ok", [0, 16])
+    assert sorted(answer["ranges"]) == ["places", "t", "x"]
+    found = _invoke("label", str(file), "--range", "places=-9:0", "--targets", "cycles", "--json")
+    answer = json.loads(found.stdout)
+    assert (answer["label"]["status"], "ranges" in answer) == ("rejected", False)
+    assert "shift exponent -" in answer["label"]["reason"]
+
+
 def test_read_user_program_keeps_the_text_of_a_program_with_sizes(tmp_path: Path) -> None:
     file = tmp_path / "first.c"
     file.write_text("int first(int *a, int b[4]) { return *a + b[3]; }\n")
