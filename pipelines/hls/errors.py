@@ -34,5 +34,17 @@ class UnsizedArgument(HlsError):
         self.argument = argument
 
 
+class BytesNeeded(HlsError):
+    """A structure is used as bytes, so it must be stored as memory instead of one variable per member.
+
+    Attributes:
+        key: of its type; see `reading.ctypes.Struct`.
+    """
+
+    def __init__(self, key: int, refusal: HlsError) -> None:
+        super().__init__(refusal.rule, refusal.got, file=refusal.file, line=refusal.line)
+        self.key = key
+
+
 class NotApplicable(Exception):
     """A directive cannot be applied to this program; the message is the reason, for `directive_outcomes`."""

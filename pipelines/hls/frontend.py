@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pycparser import c_ast
 
 from pipelines.hls import ir
-from pipelines.hls.errors import HlsError
+from pipelines.hls.errors import BytesNeeded, HlsError
 from pipelines.hls.preprocess import is_own_header, parse
 from pipelines.hls.reading.bodies import facts_of, finish, make_block
 from pipelines.hls.reading.calls import Calls, MemoryCalls, parameters_of
@@ -97,19 +97,26 @@ def read_function(
     Raises:  HlsError: outside the accepted subset; the message has the line and what to write instead.
     """
     try:
-        return _read(parse(source, file=file), top, file, sizes or {})
+        tree = parse(source, file=file)
+        bytewise: frozenset[int] = frozenset()
+        while True:
+            try:
+                return _read(tree, top, Session(file=file, sizes=sizes or {}, bytewise=bytewise))
+            except BytesNeeded as error:
+                if error.key in bytewise:
+                    raise
+                bytewise |= {error.key}
     except RecursionError:
         raise HlsError(
             "expressions and statements must nest less deeply", "nesting too deep", file=file
         ) from None
 
 
-def _read(tree: c_ast.FileAST, top: str, file: str, sizes: Mapping[str, int]) -> ir.Function:
+def _read(tree: c_ast.FileAST, top: str, session: Session) -> ir.Function:
     scope = file_scope_of(tree)
-    definition = _find_top(scope, top, file)
-    main_file = str(definition.coord.file) if definition.coord else "<stdin>"
-    session = Session(file=file, main_file=main_file)
-    session.sizes = {**_sizes(scope, session), **sizes}
+    definition = _find_top(scope, top, session.file)
+    session.main_file = str(definition.coord.file) if definition.coord else "<stdin>"
+    session.sizes = {**_sizes(scope, session), **session.sizes}
     program = make_program(session, scope)
     session.frames.append(_top_frame(session, definition, top))
     with session.collect() as body:

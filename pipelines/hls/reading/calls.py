@@ -99,7 +99,9 @@ class MemoryCalls:
         if not _same_layout(target.kind, source.kind):
             rule = f"{name} must copy elements of one layout (write a loop with casts)"
             got = f"{spelled(source.kind)} to {spelled(target.kind)}"
-            raise self.session.refuse(node, rule, got)
+            refusal = self.session.refuse(node, rule, got)
+            structure = target.kind if isinstance(target.kind, Struct) else source.kind
+            raise self.expressions.pointers.bytes_needed(structure, refusal)
         into, count = self._elements(target, target.kind, size_bytes, node)
         from_, _ = self._elements(source, source.kind, size_bytes, node)
 
@@ -116,7 +118,7 @@ class MemoryCalls:
         widths = [_width_bits(pointer.kind) for pointer in (target, source)]
         if None in widths:
             return None
-        cast = target.bytewise or source.bytewise
+        cast = any(p.bytewise or isinstance(p.kind, Struct) for p in (target, source))
         kind = unsigned(8 if cast else max(bits for bits in widths if bits is not None))
         places = self.expressions.places
         into, from_ = places.in_bytes(target, kind), places.in_bytes(source, kind)
@@ -187,6 +189,8 @@ def _width_bits(kind: CType) -> int | None:
     """Width of a number, or of an array's numbers."""
     while isinstance(kind, ArrayOf):
         kind = kind.element
+    if isinstance(kind, Struct) and kind.as_bytes:
+        return 8
     return kind.type.width_bits if isinstance(kind, Scalar) else None
 
 

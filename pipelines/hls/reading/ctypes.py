@@ -64,10 +64,13 @@ class Struct:
         members: by name, in order; empty until the structure is defined.
         layout: None until the structure is defined.
         union: the members lie over each other.
+        key: of its definition in the syntax tree. as_bytes: objects are memory, as those of unions are.
     """
 
     tag: str
     union: bool = False
+    key: int = 0
+    as_bytes: bool = False
     members: dict[str, CType] = field(default_factory=dict[str, "CType"])
     layout: Layout | None = None
 
@@ -171,12 +174,12 @@ def union_layout(members: Iterable[Layout]) -> Layout:
 
 
 def has_union(kind: CType) -> bool:
-    """Whether a type is or holds a union."""
+    """Whether a type is or holds a union, or a structure that is used as bytes."""
     match kind:
         case ArrayOf():
             return has_union(kind.element)
         case Struct():
-            return kind.union or any(has_union(member) for member in kind.members.values())
+            return kind.union or kind.as_bytes or any(has_union(member) for member in kind.members.values())
         case _:
             return False
 
@@ -209,6 +212,12 @@ def structure_layout(members: Iterable[Layout]) -> Layout:
         numbers=numbers,
         number_types=number_types,
     )
+
+
+def memory_unit(kind: Struct) -> ScalarType:
+    """The numbers that a structure or union is stored as in memory."""
+    widths = () if kind.layout is None else (t.width_bits for t in kind.layout.number_types)
+    return ScalarType(width_bits=min(widths, default=8), signed=False)
 
 
 def has_pointer(kind: CType) -> bool:

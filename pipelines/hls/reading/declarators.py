@@ -192,7 +192,12 @@ class Declarators:
             return self._structs[id(node)]
         if node.decls is None:
             return self._tagged_struct(node, owner)
-        structure = Struct(tag=node.name or "(unnamed)", union=isinstance(node, c_ast.Union))
+        structure = Struct(
+            tag=node.name or "(unnamed)",
+            union=isinstance(node, c_ast.Union),
+            key=id(node),
+            as_bytes=id(node) in self.session.bytewise,
+        )
         self._structs[id(node)] = structure
         if node.name and self.session.frames:
             self.session.frame.tags[-1][node.name] = structure

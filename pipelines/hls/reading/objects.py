@@ -27,6 +27,7 @@ from pipelines.hls.reading.ctypes import (
     has_union,
     layout_of,
     memory_members,
+    memory_unit,
     spelled,
 )
 from pipelines.hls.reading.effects import Effects
@@ -54,7 +55,7 @@ from pipelines.hls.reading.session import (
     Value,
 )
 from pipelines.hls.reading.values import convert
-from pipelines.interface import UINT8, ScalarType, Structure
+from pipelines.interface import UINT8, Structure
 
 MAXIMUM_DIMENSIONS = 5
 MAXIMUM_ELEMENTS = 1 << 24
@@ -271,7 +272,7 @@ class _Allocation:
                     rule = "an array must have a constant size (write float a[N])"
                     raise self.session.refuse(self.node, rule, f"{name}[]")
                 return self.storage(kind.element, name, (*sizes, kind.size), (*template, None))
-            case Struct() if kind.union:
+            case Struct() if kind.union or kind.as_bytes:
                 return self._union(kind, name, sizes)
             case Struct():
                 return self._record(kind, name, sizes, template)
@@ -293,10 +294,14 @@ class _Allocation:
         """A variable or an array of the narrowest numbers that the members have."""
         if kind.layout is None:
             raise self.session.refuse(self.node, "a union must be defined", f"union {kind.tag}")
-        (unit,) = kind.layout.number_types
-        if not sizes and kind.layout.numbers == 1:
+        if kind.as_bytes and has_pointer(kind):
+            rule = "a structure with pointers must not be used as bytes (write the members)"
+            raise self.session.refuse(self.node, rule, spelled(kind))
+        unit = memory_unit(kind)
+        numbers = 8 * kind.layout.size // unit.width_bits
+        if not sizes and numbers == 1:
             return self._cell(Scalar(type=unit), name)
-        shape = (*sizes, kind.layout.numbers)
+        shape = (*sizes, numbers)
         check_shape(self.session, self.node, shape)
         return Memory(array=self.session.new_array(name, unit, shape))
 
@@ -460,13 +465,11 @@ class _Parameter:
 
     def _memory(self, kind: Struct, layout: Layout, count: int, *, single: bool) -> tuple[Storage, ir.Array]:
         """The memory of structures, which is used bytewise."""
-        width_bits = min(t.width_bits for t in layout.number_types)
-        shape = (count * layout.size * 8 // width_bits,)
+        unit = memory_unit(kind)
+        shape = (count * layout.size * 8 // unit.width_bits,)
         check_shape(self.session, self.node, shape)
         array = replace(
-            self.session.new_array(
-                self.name, ScalarType(width_bits=width_bits, signed=False), shape, external=True
-            ),
+            self.session.new_array(self.name, unit, shape, external=True),
             structure=Structure(size_bytes=layout.size, members=tuple(memory_members(kind))),
         )
         self.session.arrays[-1] = array

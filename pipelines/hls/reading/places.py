@@ -75,7 +75,7 @@ class Places:
             unnamed = next((m for m, k in place.kind.members.items() if _holds(m, k, name)), None)
             if unnamed is not None:
                 return self.member(self.member(place, unnamed, node), name, node)
-        if kind is not None and (place.kind.union or place.bytewise):
+        if kind is not None and (place.kind.union or place.kind.as_bytes or place.bytewise):
             return self._member_bytes(place, place.kind, name)
         if kind is None or not isinstance(place.storage, Record):
             known = ", ".join(place.kind.members) or "none"
@@ -180,7 +180,7 @@ class Places:
             return replace(address, kind=kind, moving=True)
         own, memory = layout_of(address.kind), address.storage
         if isinstance(memory, Memory):
-            plain = memory.packed is None and (_number(address.kind) is not None or _is_union(address.kind))
+            plain = memory.packed is None and (_number(address.kind) is not None or _is_memory(address.kind))
         else:
             plain = isinstance(memory, Cell)
         if not plain or own is None:
@@ -383,6 +383,10 @@ def _unsigned(width_bits: int) -> ScalarType:
 
 def _is_union(kind: CType) -> bool:
     return isinstance(kind, Struct) and kind.union
+
+
+def _is_memory(kind: CType) -> bool:
+    return isinstance(kind, Struct) and (kind.union or kind.as_bytes)
 
 
 def _holds(member: str, kind: CType, name: str) -> bool:

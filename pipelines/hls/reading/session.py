@@ -195,6 +195,7 @@ class Session:
         exposed: variables that a called function may change.
         fills: values and statements that only set an array to its initialiser, by array name.
         sizes: elements of the top function's pointer arguments.
+        bytewise: keys of structures that are used as bytes.
         loops: loops around what is being read. allocated: loops around the call that allocated an object.
     """
 
@@ -211,6 +212,7 @@ class Session:
     fills: dict[str, tuple[tuple[int, ...], list[ir.Statement]]] = field(
         default_factory=dict[str, tuple[tuple[int, ...], list[ir.Statement]]]
     )
+    bytewise: frozenset[int] = frozenset()
     loops: int = 0
     allocated: dict[Storage, int] = field(default_factory=dict["Storage", int])
     _taken: dict[str, int] = field(default_factory=dict[str, int])

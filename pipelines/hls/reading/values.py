@@ -9,6 +9,7 @@ from pycparser import c_ast
 
 from pipelines.hls import ir
 from pipelines.hls.arithmetic import make_binary, make_cast, truth_value
+from pipelines.hls.errors import BytesNeeded, HlsError
 from pipelines.hls.reading.ctypes import ArrayOf, CType, Pointer, Scalar, Struct, Void, layout_of, spelled
 from pipelines.hls.reading.places import Places, number_count, same_object
 from pipelines.hls.reading.session import Address, Allocation, Place, Record, Session, Storage, Value
@@ -147,7 +148,14 @@ class Pointers:
         if flat is not None:
             return flat
         rule = f"a pointer must keep the type of its array, {spelled(value.kind)}"
-        raise self.session.refuse(node, rule, spelled(kind))
+        refusal = self.session.refuse(node, rule, spelled(kind))
+        raise self.bytes_needed(value.kind, refusal) if isinstance(target, Scalar) else refusal
+
+    def bytes_needed(self, kind: CType, refusal: HlsError) -> HlsError:
+        """The error for a structure that is used as bytes: one that lets it be stored so, unless it is."""
+        if not isinstance(kind, Struct) or kind.union or kind.as_bytes or kind.key == 0:
+            return refusal
+        return BytesNeeded(kind.key, refusal)
 
     def _allocated(self, memory: Allocation, kind: Pointer, node: c_ast.Node) -> Address:
         """A pointer to allocated memory, which becomes an object of the first type that it is used as."""
