@@ -27,7 +27,7 @@ from pipelines.programs import ProgramError
 from simfoundry.commands.label import Question, label_path
 
 
-def programs(options: argparse.Namespace) -> list[tuple[Path, str | None]]:
+def programs(options: argparse.Namespace) -> Sequence[tuple[Path, str | None]]:
     """Files, or functions of files, in order of name."""
     files = [f for f in sorted(options.folder.glob(options.files)) if f.name not in options.skip]
     if not options.functions:
