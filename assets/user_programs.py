@@ -15,12 +15,14 @@ from pipelines.hls import (
     BYTE_ORDER_MARK,
     Directive,
     HlsError,
+    UnsizedArgument,
     bundle_source,
     default_top,
     derive_sizes,
     function_files,
     object_files,
     parse_directives,
+    read_program,
     read_with_sizes,
     sizes_text,
 )
@@ -105,8 +107,21 @@ def _with_sizes(
     try:
         derived = derive_sizes(sized, top=top, drawn=drawn, file=str(file))
     except HlsError:
+        if _lacks_sizes(sized, top):
+            raise  # what is wrong beside the sizes
         return sized  # labelling says why
     return _after(sizes_text(derived), sized, file) if derived else sized
+
+
+def _lacks_sizes(source: str, top: str) -> bool:
+    """Whether the first thing that the front end refuses is a pointer argument without a size."""
+    try:
+        read_program(source, top=top)
+    except UnsizedArgument:
+        return True
+    except HlsError:
+        return False
+    return False
 
 
 def argument_sizes(source: str) -> dict[str, int]:

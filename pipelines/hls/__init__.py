@@ -18,7 +18,7 @@ from pipelines.hls.compiler import (
 )
 from pipelines.hls.design import BoundUnit, ScheduledDesign, symbol_places, units_by_operation
 from pipelines.hls.directives import directive_json, directives_json, parse_directives
-from pipelines.hls.errors import HlsError
+from pipelines.hls.errors import HlsError, UnsizedArgument
 from pipelines.hls.frontend import interface_of, read_function, read_interface
 from pipelines.hls.ir import Directive, Function
 from pipelines.hls.linking import function_files, object_files
@@ -57,6 +57,7 @@ __all__ = [
     "MappingSpace",
     "ScheduledDesign",
     "TransformOptions",
+    "UnsizedArgument",
     "block_writers",
     "bundle_source",
     "cdfg",

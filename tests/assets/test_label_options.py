@@ -91,6 +91,9 @@ def test_label_sizes_pointer_arguments_by_their_accesses_or_by_option(
     found = _invoke("label", str(file), "--size", "b=200", "--targets", "cycles", "--json")
     answer = json.loads(found.stdout)
     assert (answer["label"]["status"], answer["sizes"]) == ("ok", {"a": 6, "b": 200})
+    file.write_text("int sum(int *a)\n{\n  return a[5] +\n    a[b];\n}\n")
+    with pytest.raises(HlsError, match=r"^a name must be declared, got 'b' \(.*sum\.c:4\)$"):
+        read_user_program(file, "sum")
     with pytest.raises(FoundryError, match=r"^unknown size: 'b=0'; accepted: NAME=N with a positive .*$"):
         read_user_program(file, "sum", options=SourceOptions(sizes=("b=0",)))
 
