@@ -12,7 +12,7 @@ Source: Cousot and Cousot 1977, as in `ranges`. Differs in that loops are run th
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from pipelines.hls import ir
 from pipelines.hls.arithmetic import value_range
@@ -61,7 +61,10 @@ def derive_sizes(source: str, *, top: str, drawn: Drawn, file: str = "program.c"
         numbers = {a.name: a.shape[0] // limit for a in function.arrays if a.name in unsized}
         sizes: dict[str, int] = {}
         for highest in (False, True) if unsized else ():
-            reached = _Run(function=function, drawn=drawn, highest=highest).highest_indices()
+            body = _reduced(function.body, frozenset(unsized))
+            stored = frozenset(ir.stored_arrays(function.body))
+            run = _Run(function=replace(function, body=body), drawn=drawn, highest=highest, stored=stored)
+            reached = run.highest_indices()
             elements = {name: reached.get(name, 0) // numbers[name] + 1 for name in unsized}
             sizes = {name: n for name, n in elements.items() if n <= limit} | sizes
             if len(sizes) == len(unsized):
@@ -84,12 +87,42 @@ def read_with_sizes(source: str, *, top: str, file: str, size: int) -> tuple[ir.
             unsized.append(error.argument)
 
 
+def _reduced(body: Sequence[ir.Statement], arrays: frozenset[str]) -> tuple[ir.Statement, ...]:
+    """The statements that access some arrays, or decide where and whether others do."""
+    names: set[str] = set()
+    while True:
+        before = len(names)
+        kept = _kept(body, arrays, names)
+        if len(names) == before:
+            return kept
+
+
+def _kept(body: Sequence[ir.Statement], arrays: frozenset[str], names: set[str]) -> tuple[ir.Statement, ...]:
+    """The statements that assign one of the variables, access an array, or leave; what they read is added."""
+    kept: list[ir.Statement] = []
+    for statement in body:
+        own = [p for e in ir.statement_expressions(statement) for p in ir.walk_expressions(e)]
+        inner = [_kept(part, arrays, names) for part in ir.child_bodies(statement)]
+        needed = any(inner) or isinstance(statement, ir.Leave | ir.Return)
+        needed = needed or any(isinstance(p, ir.Load) and p.array.name in arrays for p in own)
+        if isinstance(statement, ir.Assign):
+            needed = needed or statement.variable.name in names
+        elif isinstance(statement, ir.Store):
+            needed = needed or statement.array.name in arrays
+        if needed:
+            names.update(p.variable.name for p in own if isinstance(p, ir.Read))
+            names.update([statement.variable.name] if isinstance(statement, ir.For) else [])
+            kept.append(ir.with_bodies(statement, tuple(inner)) if inner else statement)
+    return tuple(kept)
+
+
 @dataclass(slots=True, kw_only=True)
 class _Run:
     """One run on intervals.
 
     Attributes:
-        highest: scalar arguments have their highest drawn value, not any.
+        highest: scalar arguments have their highest drawn value, not any. stored: arrays that the program
+            stores to.
         reached: highest first index of each external array.
         left: state at each block's end that statements inside jump to.
         statements: run so far.
@@ -98,6 +131,7 @@ class _Run:
     function: ir.Function
     drawn: Drawn
     highest: bool
+    stored: frozenset[str]
     reached: dict[str, int] = field(default_factory=dict[str, int])
     left: dict[str, _State] = field(default_factory=dict[str, _State])
     statements: int = 0
@@ -105,7 +139,7 @@ class _Run:
 
     def highest_indices(self) -> dict[str, int]:
         """Highest first index of every external array that is used."""
-        stored = ir.stored_arrays(self.function.body)
+        stored = self.stored
         for array in self.function.arrays:
             if array.type.floating:
                 continue

@@ -11,7 +11,8 @@ _FILE_BYTES = 1 << 20
 
 _COMMENT = re.compile(r"""//[^\n]*|/\*.*?\*/|"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'""", re.DOTALL)
 _DEFINITION = re.compile(
-    r"^(?P<before>[A-Za-z_][\w \t*]*[\s*])(?P<name>[A-Za-z_]\w*)[ \t\n]*\((?:[^(){};]|\([^(){};]*\))*\)\s*\{",
+    r"^(?P<before>[A-Za-z_][\w \t*]*[\s*])(?P<name>[A-Za-z_]\w*)[ \t\n]*\((?:[^(){};]|\([^(){};]*\))*\)\s*"
+    r"(?:[A-Za-z_][\w \t\n*,\[\]]*;\s*)*\{",  # types of old-style parameters
     re.MULTILINE,
 )
 

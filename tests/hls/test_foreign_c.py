@@ -68,7 +68,8 @@ ACCEPTED = {
     "c->n = 3; for (int i = 0; i < 4; i++) c->words[i] = i; }\n"
     "static unsigned use(int k) { struct ctx c; init(&c); c.words[k & c.n] += 7;\n"
     "unsigned r = c.words[1] + c.words[k & 3]; free(c.words); return r; }\n"
-    "unsigned f(int n) { int *z = calloc(3, sizeof *z); unsigned s = 0; void *v = malloc(8);\n"
+    "unsigned f(int n) { struct ctx c; int *z = calloc(3, sizeof *z); unsigned s = 0; void *v = malloc(8);\n"
+    "for (int i = 0; i < 4; i++) { init(&c); c.words[i] += n; s += c.words[1]; free(c.words); }\n"
     "for (int i = 0; i < 4; i++) s += use(n + i); z[n & 1] += s; long *w = v; *w = s;\n"
     "s = z[0] + z[1] + z[2] + *w; free(z); free(v); return s; }",
     "bytes_of_structures": "#include <string.h>\n"

@@ -39,8 +39,8 @@ def body_of(text: str, parameters: str = "int n, int A[8]") -> str:
             r"allocated memory must have a constant .* got malloc of .* \(f\.c:3\)",
         ),
         (
-            body_of("int *p; for (int i = 0; i < n; i++) p = malloc(4);"),
-            r"memory that a loop allocates must be used in that .*, got p from outside the loop \(f\.c:3\)",
+            body_of("int *p, *q; for (int i = 0; i < n; i++) { p = malloc(4); if (i == 0) q = p; }"),
+            r"memory that a loop allocates must have one pointer outside .*, got p and q \(f\.c:3\)",
         ),
         (body_of("n = f(n, A);"), r"a function must call itself only as .*, got recursion in f \(f\.c:3\)"),
         (body_of("x: n++; goto x;"), r"goto must go forward, .*, got goto x \(f\.c:3\)"),

@@ -130,8 +130,12 @@ class Effects:
             rule = "a pointer must always point into one array (write the access for each array)"
             raise session.refuse(node, rule, f"another array for {slot.name}")
         if slot.loops < session.allocated.get(address.storage, 0):
-            rule = "memory that a loop allocates must be used in that iteration (allocate it before the loop)"
-            raise session.refuse(node, rule, f"{slot.name} from outside the loop")
+            holder = session.holders.setdefault(address.storage, slot)
+            if holder is not slot:
+                rule = (
+                    "memory that a loop allocates must have one pointer outside the loop (copy the numbers)"
+                )
+                raise session.refuse(node, rule, f"{holder.name} and {slot.name}")
         line = session.line_of(node)
         for own, value in zip(slot.indices, address.indices, strict=True):
             if isinstance(own, ir.Read) and own != value:

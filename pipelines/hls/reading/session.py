@@ -195,6 +195,8 @@ class Session:
         exposed: variables that a called function may change.
         fills: values and statements that only set an array to its initialiser, by array name.
         sizes: elements of the top function's pointer arguments.
+        holders: of such an object, the pointer from outside its loop. Another one could still point to the
+            memory of an earlier iteration, which is the same object here.
         bytewise: keys of structures that are used as bytes.
         loops: loops around what is being read. allocated: loops around the call that allocated an object.
     """
@@ -215,6 +217,7 @@ class Session:
     bytewise: frozenset[int] = frozenset()
     loops: int = 0
     allocated: dict[Storage, int] = field(default_factory=dict["Storage", int])
+    holders: dict[Storage, PointerSlot] = field(default_factory=dict["Storage", PointerSlot])
     _taken: dict[str, int] = field(default_factory=dict[str, int])
     _loops: dict[str, int] = field(default_factory=dict[str, int])
     _statements: int = 0
