@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,14 +12,21 @@ from typing import Any
 from assets.errors import FoundryError
 from pipelines.files import read_bounded
 from pipelines.hls import (
+    BYTE_ORDER_MARK,
     Directive,
     HlsError,
+    UnsizedArgument,
     bundle_source,
     default_top,
+    derive_sizes,
     function_files,
+    object_files,
     parse_directives,
     read_program,
+    read_with_sizes,
+    sizes_text,
 )
+from pipelines.interface import ScalarType
 from pipelines.programs import program_from_file
 from pipelines.schemas import ProgramRow
 
@@ -35,12 +42,14 @@ class SourceOptions:
         include: folders of headers. others: further C files, and folders with them.
         ranges: of drawn values, as NAME=LOW:HIGH, HIGH excluded for integers; they win over those of the
             source.
+        sizes: of pointer arguments in elements, as NAME=N; they win over those of the source.
     """
 
     define: tuple[str, ...] = ()
     include: tuple[Path, ...] = ()
     others: tuple[Path, ...] = ()
     ranges: tuple[str, ...] = ()
+    sizes: tuple[str, ...] = ()
 
 
 _PLAIN = SourceOptions()
@@ -48,6 +57,9 @@ _PLAIN = SourceOptions()
 
 def read_user_program(file: Path, top: str | None, *, options: SourceOptions = _PLAIN) -> ProgramRow:
     """The program of a C file, with the local headers it includes.
+
+    A pointer argument without a size has as many elements as its accesses reach for drawn values; the text
+    then begins with the pragma that says so.
 
     Args:    top: function that becomes hardware; None for the one the file is about.
     Raises:  ProgramError: the file, a range or the name is not acceptable. HlsError: the file is not C, or
@@ -59,38 +71,91 @@ def read_user_program(file: Path, top: str | None, *, options: SourceOptions = _
             raise FoundryError(f"no such folder of headers: {folder}")
     top, source = _whole_source(file, top, options)
     ranges = {**_source_ranges(source, file), **dict(map(_range, options.ranges))}
+    source = _with_sizes(source, top, file, dict(map(_size, options.sizes)), ranges)
     inputs = json.dumps(ranges) if ranges else None
     return program_from_file(file, top=top, source=source, inputs=inputs)
 
 
 def _whole_source(file: Path, top: str | None, options: SourceOptions) -> tuple[str, str]:
     """The top function and the text, with those files of the source folders that define what it lacks."""
-    index = function_files([p for p in options.others if p.is_dir()], file)
+    folders = [p for p in options.others if p.is_dir()]
+    index = object_files(folders, file) | function_files(folders, file)
     others = [p for p in options.others if not p.is_dir()]
     while True:
         text = bundle_source(file, include_folders=options.include, others=others)
-        source = _definitions(options.define, file) + text
+        source = _after(_definitions(options.define), text, file)
         name = default_top(source, file.stem, file=str(file)) if top is None else top
-        missing = _missing_function(source, name) if index else None
+        missing = _missing_name(source, name) if index else None
         found = index.pop(missing, None) if missing is not None else None
         if found is None or found in others:
             return name, source
         others.insert(0, found)
 
 
-def _missing_function(source: str, top: str) -> str | None:
-    """The function that a program calls and does not define; None when it is complete or wrong otherwise."""
+def _with_sizes(
+    source: str, top: str, file: Path, sizes: dict[str, int], ranges: Mapping[str, Mapping[str, Any]]
+) -> str:
+    """The text with the sizes of pointer arguments: those given, and those that accesses reach."""
+
+    def drawn(name: str, kind: ScalarType) -> tuple[int, int]:
+        own = ranges.get(name)
+        if own is None:
+            return (-16 if kind.signed else 0, 15)
+        return int(own["low"]), int(own["high"]) - 1
+
+    sized = _after(sizes_text(sizes), source, file) if sizes else source
+    try:
+        derived = derive_sizes(sized, top=top, drawn=drawn, file=str(file))
+    except HlsError:
+        if _lacks_sizes(sized, top):
+            raise  # what is wrong beside the sizes
+        return sized  # labelling says why
+    return _after(sizes_text(derived), sized, file) if derived else sized
+
+
+def _lacks_sizes(source: str, top: str) -> bool:
+    """Whether the first thing that the front end refuses is a pointer argument without a size."""
     try:
         read_program(source, top=top)
+    except UnsizedArgument:
+        return True
+    except HlsError:
+        return False
+    return False
+
+
+def argument_sizes(source: str) -> dict[str, int]:
+    """Sizes of pointer arguments that the first lines of a program's text give."""
+    found = (m[1].split() for m in _SIZE_PRAGMA.finditer(source))
+    return {name: int(size) for items in found for name, size in (item.split("=") for item in items)}
+
+
+def _missing_name(source: str, top: str) -> str | None:
+    """A function or object that a program uses and does not define; None when it is complete or wrong
+    otherwise."""
+    try:
+        read_with_sizes(source, top=top, file="", size=1 << 16)
     except HlsError as error:
-        called = re.fullmatch(r"a call of (\w+)", error.got)
-        return called[1] if called else None
+        missing = re.fullmatch(r"(?:a call of|the extern) (\w+)", error.got)
+        return missing[1] if missing else None
     return None
 
 
 _NUMBER = r"(-?\d+(?:\.\d+)?(?:e-?\d+)?)"
 _RANGE = re.compile(rf"([A-Za-z_]\w*)={_NUMBER}:{_NUMBER}")
 _RANGE_PRAGMA = re.compile(r"^[ \t]*#[ \t]*pragma[ \t]+simfoundry[ \t]+range\b(.*)$", re.MULTILINE)
+
+
+_SIZE = re.compile(r"([A-Za-z_]\w*)=([1-9]\d{0,7})")
+_SIZE_PRAGMA = re.compile(r"^#pragma simfoundry size ((?:\w+=\d+ ?)+)$", re.MULTILINE)
+
+
+def _size(text: str) -> tuple[str, int]:
+    """An argument's name and elements."""
+    match = _SIZE.fullmatch(text.strip())
+    if match is None:
+        raise FoundryError(f"unknown size: {text!r}; accepted: NAME=N with a positive number, as a=64")
+    return match[1], int(match[2])
 
 
 def _range(text: str) -> tuple[str, dict[str, Any]]:
@@ -110,16 +175,21 @@ def _source_ranges(source: str, file: Path) -> dict[str, dict[str, Any]]:
         raise FoundryError(f"{error} ({file})") from error
 
 
-def _definitions(macros: Sequence[str], file: Path) -> str:
-    """Lines that define macros, and that leave the numbers of the file's own lines as they are."""
+def _definitions(macros: Sequence[str]) -> str:
+    """Lines that define macros."""
     lines: list[str] = []
     for macro in macros:
-        name, _, text = macro.partition("=")
+        name, equals, text = macro.partition("=")
         if not re.fullmatch(r"[A-Za-z_]\w*", name) or "\n" in text:
             raise FoundryError(f"a macro must be NAME or NAME=TEXT, got {macro!r}")
-        lines.append(f"#define {name} {text or 1}\n")
+        lines.append(f"#define {name} {text if equals else 1}\n")
+    return "".join(lines)
+
+
+def _after(lines: str, text: str, file: Path) -> str:
+    """A text after further lines; its own lines keep their numbers, and a byte order mark is dropped."""
     shown = file.name.replace("\\", "\\\\").replace('"', '\\"')
-    return "".join(lines) + (f'# 1 "{shown}"\n' if lines else "")
+    return f'{lines}# 1 "{shown}"\n{text.removeprefix(BYTE_ORDER_MARK)}' if lines else text
 
 
 def read_directives(file: Path | None) -> tuple[Directive, ...]:

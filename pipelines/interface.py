@@ -76,6 +76,29 @@ def common_type(left: ScalarType, right: ScalarType) -> ScalarType:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Member:
+    """Numbers of one type in a structure, one after the other.
+
+    Attributes:
+        offset_bytes: of the first from the start of the structure.
+        boolean: they are 0 or 1.
+    """
+
+    offset_bytes: int
+    type: ScalarType
+    count: int = 1
+    boolean: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Structure:
+    """The numbers of a structure whose members have several types, in memory order; gaps have none."""
+
+    size_bytes: int
+    members: tuple[Member, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Argument:
     """An argument of the top function.
 
@@ -85,6 +108,7 @@ class Argument:
         shape: of the array in elements, C order; empty for a scalar passed by value.
         read: the function may read it.
         written: the function may write it; an array that is written is an output.
+        structure: what its elements are parts of, when they are the memory of structures.
     """
 
     name: str
@@ -92,6 +116,7 @@ class Argument:
     shape: tuple[int, ...]
     read: bool
     written: bool
+    structure: Structure | None = None
 
     @property
     def is_array(self) -> bool:
@@ -194,6 +219,20 @@ def canonical_values(values: NDArray[Any]) -> NDArray[Any]:
     if values.dtype.kind != "f" or not np.isnan(values).any():
         return values
     return np.where(np.isnan(values), np.array(np.nan, values.dtype), values)
+
+
+def canonical_array(argument: Argument, values: NDArray[Any]) -> NDArray[Any]:
+    """Values of an argument with canonical NaN; bytes of structures that no member has are zero."""
+    structure = argument.structure
+    if structure is None:
+        return canonical_values(values)
+    memory = np.ascontiguousarray(values).view(np.uint8).reshape(-1, structure.size_bytes)
+    kept = np.zeros_like(memory)
+    for member in structure.members:
+        last = member.offset_bytes + member.count * member.type.dtype.itemsize
+        part = np.ascontiguousarray(memory[:, member.offset_bytes : last]).view(member.type.dtype)
+        kept[:, member.offset_bytes : last] = canonical_values(part).view(np.uint8)
+    return kept.reshape(-1).view(values.dtype).reshape(values.shape)
 
 
 def same_values(first: NDArray[Any], second: NDArray[Any]) -> bool:

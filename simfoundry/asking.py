@@ -53,6 +53,7 @@ def label(
     tools: Sequence[str] = ("simfoundry-hls",),
     report: Path | None = None,
     ranges: Sequence[str] = (),
+    sizes: Sequence[str] = (),
     include: Sequence[Path] = (),
     others: Sequence[Path] = (),
     define: Sequence[str] = (),
@@ -68,7 +69,8 @@ def label(
         data: value of every argument, or a JSON file of them; None draws them.
         tools: high-level synthesis tools, one design of each.
         report: folder for Verilog and schedules.
-        ranges: of drawn values, as NAME=LOW:HIGH. include: folders of headers. others: further C files.
+        ranges: of drawn values, as NAME=LOW:HIGH. sizes: elements of pointer arguments, as NAME=N.
+        include: folders of headers. others: further C files.
         define: macros, as NAME=TEXT.
         targets: of cycles, area and power those to compute, none for all. without: those to leave out.
         on_step: called with the file and the step that begins.
@@ -93,7 +95,11 @@ def label(
             tools=tuple(tools),
             report=report,
             source=SourceOptions(
-                define=tuple(define), include=tuple(include), others=tuple(others), ranges=tuple(ranges)
+                define=tuple(define),
+                include=tuple(include),
+                others=tuple(others),
+                ranges=tuple(ranges),
+                sizes=tuple(sizes),
             ),
             targets=chosen_targets(targets, without),
             **({} if on_step is None else {"on_step": on_step}),

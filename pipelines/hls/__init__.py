@@ -5,6 +5,7 @@ this package only the names below are used.
 """
 
 from pipelines.hls import cdfg, ir
+from pipelines.hls.argument_sizes import derive_sizes, read_with_sizes, sizes_text
 from pipelines.hls.arithmetic import make_binary, truth_value
 from pipelines.hls.compiler import (
     TOOL,
@@ -17,16 +18,16 @@ from pipelines.hls.compiler import (
 )
 from pipelines.hls.design import BoundUnit, ScheduledDesign, symbol_places, units_by_operation
 from pipelines.hls.directives import directive_json, directives_json, parse_directives
-from pipelines.hls.errors import HlsError
+from pipelines.hls.errors import HlsError, UnsizedArgument
 from pipelines.hls.frontend import interface_of, read_function, read_interface
 from pipelines.hls.ir import Directive, Function
-from pipelines.hls.linking import function_files
+from pipelines.hls.linking import function_files, object_files
 from pipelines.hls.lowering import store_initial_values
 from pipelines.hls.mapping_space import ArraySpace, LoopSpace, MappingSpace, mapping_space
 from pipelines.hls.narrowing import used_bits
 from pipelines.hls.operators import constant_factor, delay_library, signed_digit_count
 from pipelines.hls.plan import TransformOptions, tidy, transform
-from pipelines.hls.preprocess import bundle_source, default_top, is_own_header
+from pipelines.hls.preprocess import BYTE_ORDER_MARK, bundle_source, default_top, is_own_header
 from pipelines.hls.preprocess import preprocess as preprocess_source
 from pipelines.hls.rows import design_id, design_row, options_of, outcome_rows
 from pipelines.hls.schedule import BlockSchedule, closing_values
@@ -38,6 +39,7 @@ from pipelines.hls.verilog import block_writers
 from pipelines.hls.verilog_values import BlockWriter
 
 __all__ = [
+    "BYTE_ORDER_MARK",
     "TOOL",
     "ArraySpace",
     "BlockSchedule",
@@ -55,6 +57,7 @@ __all__ = [
     "MappingSpace",
     "ScheduledDesign",
     "TransformOptions",
+    "UnsizedArgument",
     "block_writers",
     "bundle_source",
     "cdfg",
@@ -63,6 +66,7 @@ __all__ = [
     "constant_factor",
     "default_top",
     "delay_library",
+    "derive_sizes",
     "design_id",
     "design_row",
     "directive_json",
@@ -78,6 +82,7 @@ __all__ = [
     "live_after",
     "make_binary",
     "mapping_space",
+    "object_files",
     "options_of",
     "outcome_rows",
     "parse_directives",
@@ -85,7 +90,9 @@ __all__ = [
     "read_function",
     "read_interface",
     "read_program",
+    "read_with_sizes",
     "signed_digit_count",
+    "sizes_text",
     "store_initial_values",
     "symbol_places",
     "tidy",

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from pycparser import c_ast
 
 from pipelines.hls import ir
-from pipelines.hls.errors import HlsError
+from pipelines.hls.errors import BytesNeeded, HlsError
 from pipelines.hls.preprocess import is_own_header, parse
 from pipelines.hls.reading.bodies import facts_of, finish, make_block
 from pipelines.hls.reading.calls import Calls, MemoryCalls, parameters_of
@@ -51,7 +53,7 @@ def make_program(session: Session, scope: FileScope) -> Program:
         return value.value
 
     types = Declarators(session=session, file_scope=scope, constant=constant)
-    pointers = Pointers(session=session, places=places)
+    pointers = Pointers(session=session, places=places, hooks=hooks)
     expressions = Expressions(session=session, places=places, pointers=pointers, types=types, hooks=hooks)
     choices = Choices(session=session, expressions=expressions)
     effects = Effects(expressions=expressions)
@@ -76,34 +78,46 @@ def make_program(session: Session, scope: FileScope) -> Program:
     hooks.call, hooks.is_operator = calls.call, calls.is_operator
     hooks.assignment, hooks.copy = effects.assignment, effects.copy
     hooks.global_symbol, hooks.new_object = objects.global_symbol, objects.new_object
+    hooks.zero = lambda place, node: filler.fill(place, [], node)
     hooks.literal_object, hooks.string_table = objects.literal_object, objects.string_table
     return Program(
         session=session, expressions=expressions, objects=objects, statements=statements, calls=calls
     )
 
 
-def read_function(source: str, *, top: str, file: str = "program.c") -> ir.Function:
+def read_function(
+    source: str, *, top: str, file: str = "program.c", sizes: Mapping[str, int] | None = None
+) -> ir.Function:
     """Read a C program as the structured intermediate representation.
 
-    Args:    source: C text; top: name of the function to read; file: name for messages.
+    Args:    source: C text; top: name of the function to read; file: name for messages; sizes: elements of
+             its pointer arguments, beside those that `#pragma simfoundry size` gives.
     Returns: the function with everything it calls inlined; its loops named by label or L0, L1, … in source
              order, those of called functions `<function>_L0`, ….
     Raises:  HlsError: outside the accepted subset; the message has the line and what to write instead.
     """
     try:
-        return _read(parse(source, file=file), top, file)
+        tree = parse(source, file=file)
+        bytewise: frozenset[int] = frozenset()
+        while True:
+            try:
+                return _read(tree, top, Session(file=file, sizes=sizes or {}, bytewise=bytewise))
+            except BytesNeeded as error:
+                if error.key in bytewise:
+                    raise
+                bytewise |= {error.key}
     except RecursionError:
         raise HlsError(
             "expressions and statements must nest less deeply", "nesting too deep", file=file
         ) from None
 
 
-def _read(tree: c_ast.FileAST, top: str, file: str) -> ir.Function:
+def _read(tree: c_ast.FileAST, top: str, session: Session) -> ir.Function:
     scope = file_scope_of(tree)
-    definition = _find_top(scope, top, file)
-    main_file = str(definition.coord.file) if definition.coord else "<stdin>"
-    program = make_program(Session(file=file, main_file=main_file), scope)
-    session = program.session
+    definition = _find_top(scope, top, session.file)
+    session.main_file = str(definition.coord.file) if definition.coord else "<stdin>"
+    session.sizes = {**_sizes(scope, session), **session.sizes}
+    program = make_program(session, scope)
     session.frames.append(_top_frame(session, definition, top))
     with session.collect() as body:
         parameters = declare_parameters(program.objects, parameters_of(session, definition))
@@ -125,6 +139,26 @@ def _read(tree: c_ast.FileAST, top: str, file: str) -> ir.Function:
         ignored_pragmas=tuple(dict.fromkeys(session.ignored)),
     )
     return finish(function, session, result, line)
+
+
+_SIZES = re.compile(r"simfoundry\s+size((?:\s+[A-Za-z_]\w*=[1-9]\d{0,7})*)\s*$")
+
+
+def _sizes(scope: FileScope, session: Session) -> dict[str, int]:
+    """Elements of pointer arguments that `#pragma simfoundry size NAME=N` gives, several in one line or more.
+
+    Raises: HlsError: a size is no positive number.
+    """
+    sizes: dict[str, int] = {}
+    for pragma in scope.pragmas:
+        text = str(pragma.string).strip()
+        if re.match(r"simfoundry\s+size\b", text) is None:
+            continue
+        match = _SIZES.match(text)
+        if match is None:
+            raise session.refuse(pragma, "a size must be NAME=N with a positive number N", repr(text))
+        sizes.update((name, int(size)) for name, size in (item.split("=") for item in match[1].split()))
+    return sizes
 
 
 def _find_top(scope: FileScope, top: str, file: str) -> c_ast.FuncDef:
@@ -180,6 +214,7 @@ def interface_of(function: ir.Function) -> Interface:
             shape=p.shape if isinstance(p, ir.Array) else (),
             read=isinstance(p, ir.Variable) or p.name in read,
             written=p.name in written,
+            structure=p.structure if isinstance(p, ir.Array) else None,
         )
         for p in function.parameters
     )

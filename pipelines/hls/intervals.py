@@ -117,7 +117,8 @@ def _compared(opcode: str, left: Range, right: Range) -> Range:
     return value, value
 
 
-def _binary(opcode: str, left: Range, right: Range, kind: ScalarType) -> Range:
+def binary_range(opcode: str, left: Range, right: Range, kind: ScalarType) -> Range:
+    """Range of a binary operator of a type."""
     match opcode:
         case "add":
             return wrapped(left[0] + right[0], left[1] + right[1], kind)
@@ -163,7 +164,7 @@ def _integer_range(operation: Operation, operands: list[Range], kind: ScalarType
     first = operands[0]
     match operation.opcode:
         case "select":
-            return _selected(first, operands[1], operands[2])
+            return selected_range(first, operands[1], operands[2])
         case "cast":
             return wrapped(*first, kind)
         case "bits":
@@ -176,10 +177,11 @@ def _integer_range(operation: Operation, operands: list[Range], kind: ScalarType
             divisor = operation.value or 1
             return wrapped(*_quotient(first, (divisor, divisor)), kind)
         case opcode:
-            return _binary(opcode, first, operands[1], kind)
+            return binary_range(opcode, first, operands[1], kind)
 
 
-def _selected(condition: Range, if_true: Range, if_false: Range) -> Range:
+def selected_range(condition: Range, if_true: Range, if_false: Range) -> Range:
+    """Range of a selection."""
     if condition == (0, 0):
         return if_false
     return if_true if meet(condition, (0, 0)) is None else join(if_true, if_false)
@@ -187,8 +189,8 @@ def _selected(condition: Range, if_true: Range, if_false: Range) -> Range:
 
 # ---- what a condition says ------------------------------------------------------------------------
 
-_OPPOSITE = {"lt": "ge", "ge": "lt", "le": "gt", "gt": "le", "eq": "ne", "ne": "eq"}
-_TURNED = {"lt": "gt", "gt": "lt", "le": "ge", "ge": "le", "eq": "eq", "ne": "ne"}
+OPPOSITE = {"lt": "ge", "ge": "lt", "le": "gt", "gt": "le", "eq": "ne", "ne": "eq"}
+TURNED = {"lt": "gt", "gt": "lt", "le": "ge", "ge": "le", "eq": "eq", "ne": "ne"}
 _DEPTH = 8
 """Nesting depth to which the parts of a condition are followed."""
 
@@ -199,7 +201,7 @@ Limits = dict[int, Range]
 """Bounds that comparisons alone imply, by operation: a growing range should stop at them."""
 
 
-def _limited(opcode: str, own: Range, other: Range) -> Range | None:
+def limited(opcode: str, own: Range, other: Range) -> Range | None:
     """The part of a range in which `own <opcode> other` can hold."""
     low, high = own
     match opcode:
@@ -265,7 +267,7 @@ class _Facts:
     def constrain(self, index: int, holds: bool, depth: int) -> bool:
         """Assume a condition's value; False when it is impossible."""
         operation, own = self.operations[index], self.ranges[index]
-        if own is not None and not self.narrow(index, _limited("ne" if holds else "eq", own, (0, 0))):
+        if own is not None and not self.narrow(index, limited("ne" if holds else "eq", own, (0, 0))):
             return False
         if depth == 0:
             return True
@@ -279,13 +281,13 @@ class _Facts:
         a, b = self.present(left), self.present(right)
         if a is None or b is None:
             return True
-        opcode = operation.opcode if holds else _OPPOSITE[operation.opcode]
-        for index, name, other in ((left, opcode, b), (right, _TURNED[opcode], a)):
-            limit = _limited(name, value_range(self.operations[index].type or INT32), other)
+        opcode = operation.opcode if holds else OPPOSITE[operation.opcode]
+        for index, name, other in ((left, opcode, b), (right, TURNED[opcode], a)):
+            limit = limited(name, value_range(self.operations[index].type or INT32), other)
             if limit is not None:
                 self.limits[index] = limit
-        possible = self.narrow(left, _limited(opcode, a, b))
-        return self.narrow(right, _limited(_TURNED[opcode], b, a)) and possible
+        possible = self.narrow(left, limited(opcode, a, b))
+        return self.narrow(right, limited(TURNED[opcode], b, a)) and possible
 
 
 def _parts(

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from math import prod
 
-from pipelines.interface import INT32, Bank, ScalarType
+from pipelines.interface import INT32, Bank, ScalarType, Structure
 
 Number = int | float
 
@@ -37,6 +37,7 @@ class Array:
             when they are undefined. An array that is never stored to is a table of constants.
         argument: name of the array argument this array is a bank of; None for an array of its own.
         registers: the array is kept in registers, each element reachable in every cycle.
+        structure: of an argument that is the memory of structures, what they hold.
     """
 
     name: str
@@ -46,6 +47,7 @@ class Array:
     initial: tuple[int, ...] | None = None
     argument: str | None = None
     registers: bool = False
+    structure: Structure | None = None
 
     @property
     def element_count(self) -> int:

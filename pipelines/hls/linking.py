@@ -1,4 +1,4 @@
-"""The other files of a program: which file of a folder defines a function."""
+"""The other files of a program: which file of a folder defines a function or an object."""
 
 from __future__ import annotations
 
@@ -11,7 +11,14 @@ _FILE_BYTES = 1 << 20
 
 _COMMENT = re.compile(r"""//[^\n]*|/\*.*?\*/|"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'""", re.DOTALL)
 _DEFINITION = re.compile(
-    r"^(?P<before>[A-Za-z_][\w \t*]*[\s*])(?P<name>[A-Za-z_]\w*)[ \t\n]*\((?:[^(){};]|\([^(){};]*\))*\)\s*\{",
+    r"^(?P<before>[A-Za-z_][\w \t*]*[\s*])(?P<name>[A-Za-z_]\w*)[ \t\n]*\((?:[^(){};]|\([^(){};]*\))*\)\s*"
+    r"(?:[A-Za-z_][\w \t\n*,\[\]]*;\s*)*\{",  # types of old-style parameters
+    re.MULTILINE,
+)
+
+
+_OBJECT = re.compile(
+    r"^(?P<before>[A-Za-z_][\w \t*]*[\s*])(?P<name>[A-Za-z_]\w*)[ \t\n]*(?:\[[^\]{};]*\][ \t\n]*)*=",
     re.MULTILINE,
 )
 
@@ -21,22 +28,31 @@ def function_files(folders: Iterable[Path], main: Path) -> dict[str, Path]:
 
     Static functions, `main`, and functions that several files define are left out.
     """
+    return _owners(folders, main, _DEFINITION)
+
+
+def object_files(folders: Iterable[Path], main: Path) -> dict[str, Path]:
+    """The same for objects that have an initialiser."""
+    return _owners(folders, main, _OBJECT)
+
+
+def _owners(folders: Iterable[Path], main: Path, pattern: re.Pattern[str]) -> dict[str, Path]:
     index: dict[str, Path] = {}
     several: set[str] = set()
     files = (file for folder in folders for file in sorted(folder.glob("*.c"))[:MAXIMUM_FILES])
     for file in files:
         if file.resolve() == main.resolve() or file.stat().st_size > _FILE_BYTES:
             continue
-        for name in _defined(file):
+        for name in _defined(file, pattern):
             several |= {name} if index.get(name, file) != file else set()
             index[name] = file
     return {name: file for name, file in index.items() if name not in several and name != "main"}
 
 
-def _defined(file: Path) -> list[str]:
-    """Functions that a file defines for others."""
+def _defined(file: Path, pattern: re.Pattern[str]) -> list[str]:
+    """Names that a file defines for others."""
     try:
         text = _COMMENT.sub(" ", file.read_text(encoding="utf-8", errors="replace"))
     except OSError:
         return []
-    return [m["name"] for m in _DEFINITION.finditer(text) if "static" not in m["before"].split()]
+    return [m["name"] for m in pattern.finditer(text) if "static" not in m["before"].split()]

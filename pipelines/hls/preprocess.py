@@ -280,6 +280,8 @@ def _line_of(text: str, name: str, line: int) -> str:
 
 
 MAXIMUM_INCLUDE_DEPTH = 32
+BYTE_ORDER_MARK = "\ufeff"
+"""May begin a file of UTF-8, and nothing else."""
 
 _INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*(?:"([^"\n]+)"|<([^>\n]+)>)')
 _ONCE = re.compile(r"^[ \t]*#[ \t]*pragma[ \t]+once\b")
@@ -335,7 +337,8 @@ class _Bundle:
         lines = self._read(path).splitlines(keepends=True)
         guard = _guard_line(lines)
         for number, line in enumerate(lines, start=1):
-            header = None if in_comment else self._header(line, path, shown, number)
+            plain = line.removeprefix(BYTE_ORDER_MARK)
+            header = None if in_comment else self._header(plain, path, shown, number)
             once = not in_comment and len(inside) > 1
             once = once and (_ONCE.match(line) is not None or (self.joined and number == guard))
             in_comment = _comment_open(line, in_comment)
@@ -374,6 +377,7 @@ class _Bundle:
             text = content.decode("utf-8")
         except UnicodeDecodeError as error:
             raise HlsError("a C file must be UTF-8 text", "other bytes", file=str(path)) from error
+        text = text.removeprefix(BYTE_ORDER_MARK) if self.pieces else text
         return without_system_headers(text, str(path.parent.resolve())) if is_expanded(text) else text
 
     def _header(self, line: str, path: Path, shown: str, number: int) -> Path | None:

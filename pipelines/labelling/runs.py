@@ -24,7 +24,7 @@ from pipelines.interface import DataSet, Interface
 from pipelines.labelling.loops import LoopCount, loop_counts
 from pipelines.labelling.options import LabelOptions, ToolContext
 from pipelines.native import NativeRun, native_version, run_native_sets
-from pipelines.programs import data_id
+from pipelines.programs import USER_SUITE, data_id
 from pipelines.rtlreuse import audit_version as other_audit_version
 from pipelines.rtlreuse import simulate_by
 from pipelines.rtlsim import MemoryTiming, SimulationResult, simulate_design
@@ -226,8 +226,9 @@ def native_results(
 ) -> list[NativeResult]:
     """Run the program natively on data sets, sanitizers included; it is compiled once for all."""
     timeout_s = context.options.native_timeout_s
+    rules = ("gcc shifts",) if program.suite == USER_SUITE else ()
     keys = [
-        content_hash(program.source, program.top, data_id(data), native_version(), timeout_s)
+        content_hash(program.source, program.top, data_id(data), native_version(), timeout_s, *rules)
         for data in data_sets
     ]
 
@@ -281,7 +282,14 @@ def _run_natively(
 ) -> list[NativeRun]:
     with context.tool_folder("native") as folder:
         timeout_s = context.options.native_timeout_s
-        return run_native_sets(program.source, interface, data_sets, folder=folder, timeout_s=timeout_s)
+        return run_native_sets(
+            program.source,
+            interface,
+            data_sets,
+            folder=folder,
+            timeout_s=timeout_s,
+            gcc_shifts=program.suite == USER_SUITE,
+        )
 
 
 def rounding_difference(

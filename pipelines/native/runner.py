@@ -17,7 +17,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pipelines.headers import INCLUDE_FOLDER, LIBRARY_FILE, header_options, is_library_needed
-from pipelines.interface import Argument, DataSet, Interface, ScalarType, canonical_values, same_values
+from pipelines.interface import (
+    Argument,
+    DataSet,
+    Interface,
+    ScalarType,
+    canonical_array,
+    canonical_values,
+    same_values,
+)
 from pipelines.sandbox import MEMORY, ConfinedRun, Limits, SandboxError, read_output, run_confined
 from pipelines.schemas import OK, REJECTED, TIMEOUT, TOOL_ERROR
 from pipelines.tools import PATIENCE, find_tool, run_tool
@@ -73,7 +81,7 @@ def unpack_outputs(interface: Interface, content: bytes) -> tuple[DataSet, int |
     offset = _RESULT_BYTES
     for argument in _written(interface):
         flat = np.frombuffer(content, argument.type.dtype, argument.element_count, offset)
-        outputs[argument.name] = canonical_values(flat.reshape(argument.shape).copy())
+        outputs[argument.name] = canonical_array(argument, flat.reshape(argument.shape).copy())
         offset += flat.nbytes
     if interface.returns is None:
         return outputs, None
@@ -246,6 +254,10 @@ _PROGRAM = (
     "-fexcess-precision=standard",
     "-fno-builtin",
     "-fno-math-errno",
+    # Functions that the top function does not reach may call what no file defines.
+    "-ffunction-sections",
+    "-fdata-sections",
+    "-Wl,--gc-sections",
 )
 _CHECKED = (
     "-g",
@@ -304,7 +316,13 @@ def run_native(
 
 
 def run_native_sets(
-    source: str, interface: Interface, data_sets: Sequence[DataSet], *, folder: Path, timeout_s: float = 20
+    source: str,
+    interface: Interface,
+    data_sets: Sequence[DataSet],
+    *,
+    folder: Path,
+    timeout_s: float = 20,
+    gcc_shifts: bool = False,
 ) -> list[NativeRun]:
     """Compile a program once with gcc and run it on data sets: the reference of every design.
 
@@ -322,12 +340,16 @@ def run_native_sets(
         data_sets: each a value for every argument; not changed.
         folder: build folder, created if absent; private to this call.
         timeout_s: limit of each run in seconds of processor time.
+        gcc_shifts: a left shift of a negative number, and one into the sign, have the value that gcc
+            defines; else they are undefined behaviour, as in C11.
 
     Returns: per data set outputs and result, or the status and reason for which there are none.
     Raises:  ToolMissing: gcc or bubblewrap is not installed. KeyError: data lacks an argument.
     """
     version = _version_of(_gcc())
-    session = _Session(source=source, folder=folder, interface=interface, timeout_s=timeout_s)
+    session = _Session(
+        source=source, folder=folder, interface=interface, timeout_s=timeout_s, gcc_shifts=gcc_shifts
+    )
     return [_run_set(session, pack_inputs(interface, data), version) for data in data_sets]
 
 
@@ -360,6 +382,7 @@ class _Session:
     folder: Path
     interface: Interface
     timeout_s: float
+    gcc_shifts: bool = False
     wall_s: float = 0.0
     built: dict[str, _Ended | None] = field(default_factory=dict[str, "_Ended | None"])
 
@@ -396,6 +419,8 @@ class _Session:
             return
         unit = {"kernel.c": self.source.encode(), "unit.c": unit_text(self.interface).encode("ascii")}
         options = _CHECKED if name == "checked" else _PLAIN
+        if name == "checked" and self.gcc_shifts:
+            options = (*options, "-fno-sanitize=shift-base")
         self._compile(name, (*options, *self._kernel(), "-o", name), unit | self._library())
 
     def _library(self) -> dict[str, bytes]:

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pipelines.interface import Argument, Bank, DataSet, Interface, ScalarType, canonical_values
+from pipelines.interface import Argument, Bank, DataSet, Interface, ScalarType, canonical_array
 from pipelines.power.encoding import EncodedNetlist
 from pipelines.power.functions import PowerError
 from pipelines.rtlsim import MemoryTiming, banks_of, value_of_bits
@@ -206,7 +206,7 @@ class DesignStimulus:
 def _typed(content: bytes, offset: int, argument: Argument) -> NDArray[Any]:
     words = np.frombuffer(content, "<u8", argument.element_count, offset)
     bits = words.astype(f"<u{argument.type.width_bits // 8}")
-    return canonical_values(bits.view(argument.type.dtype).reshape(argument.shape))
+    return canonical_array(argument, bits.view(argument.type.dtype).reshape(argument.shape))
 
 
 def _activity(encoded: EncodedNetlist, content: bytes, offset: int, cycles: int) -> Activity:

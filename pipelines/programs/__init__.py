@@ -26,7 +26,7 @@ from pipelines.programs.polybench_catalogue import (
     polybench_program,
     polybench_programs,
 )
-from pipelines.programs.rows import kernel_programs, program_from_file
+from pipelines.programs.rows import USER_SUITE, kernel_programs, program_from_file
 from pipelines.programs.similarity import Signature, near_pairs, signature
 from pipelines.programs.statistics import stage_reports
 from pipelines.programs.suites import (
@@ -56,6 +56,7 @@ __all__ = [
     "POLYBENCH_SIZES",
     "SIZES",
     "SUITES",
+    "USER_SUITE",
     "Generation",
     "ProgramData",
     "ProgramError",

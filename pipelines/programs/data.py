@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import math
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,9 +14,15 @@ from numpy.typing import NDArray
 
 from pipelines.files import read_bounded
 from pipelines.identity import content_hash
-from pipelines.interface import Argument, DataSet, Interface
+from pipelines.interface import Argument, DataSet, Interface, Structure
 from pipelines.programs.errors import ProgramError
-from pipelines.programs.specification import default_kind, read_json_object, read_specification, values_of
+from pipelines.programs.specification import (
+    Uniform,
+    default_kind,
+    read_json_object,
+    read_specification,
+    values_of,
+)
 
 
 def read_text(path: Path, *, what: str, limit_bytes: int) -> str:
@@ -69,9 +76,25 @@ def draw_data(interface: Interface, inputs: str, *, seed: int) -> DataSet:
     specification = read_specification(inputs)
     _require_known(interface, specification.keys())
     return {
-        a.name: specification.get(a.name, default_kind(a)).draw(a, argument_generator(seed, a))
+        a.name: _draw_structures(a, a.structure, argument_generator(seed, a))
+        if a.structure is not None and a.name not in specification
+        else specification.get(a.name, default_kind(a)).draw(a, argument_generator(seed, a))
         for a in interface.arguments
     }
+
+
+def _draw_structures(
+    argument: Argument, structure: Structure, generator: np.random.Generator
+) -> NDArray[Any]:
+    """The memory of structures, each member drawn as an argument of its type; gaps are zero."""
+    count = argument.element_count * argument.type.width_bits // 8 // structure.size_bytes
+    memory = np.zeros((count, structure.size_bytes), np.uint8)
+    for member in structure.members:
+        own = replace(argument, type=member.type, shape=(count, member.count), structure=None)
+        kind = Uniform(kind="uniform", low=0, high=2) if member.boolean else default_kind(own)
+        drawn = np.ascontiguousarray(kind.draw(own, generator)).view(np.uint8)
+        memory[:, member.offset_bytes : member.offset_bytes + drawn.shape[1]] = drawn
+    return memory.reshape(-1).view(argument.type.dtype).reshape(argument.shape)
 
 
 def load_data(path: Path, interface: Interface) -> DataSet:

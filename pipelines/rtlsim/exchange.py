@@ -14,7 +14,16 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from pipelines.interface import Argument, Bank, DataSet, Interface, ScalarType, canonical_values, whole_bank
+from pipelines.interface import (
+    Argument,
+    Bank,
+    DataSet,
+    Interface,
+    ScalarType,
+    canonical_array,
+    canonical_values,
+    whole_bank,
+)
 from pipelines.tools import PROCESSOR, ToolRun
 
 
@@ -78,7 +87,7 @@ def decode_arrays(interface: Interface, content: bytes, offset: int) -> DataSet:
         dtype = argument.type.dtype.newbyteorder("<")
         values = np.frombuffer(content, dtype, argument.element_count, offset)
         typed = values.reshape(argument.shape).astype(argument.type.dtype)
-        outputs[argument.name] = canonical_values(typed)
+        outputs[argument.name] = canonical_array(argument, typed)
         offset += argument.element_count * dtype.itemsize
     return outputs
 

@@ -42,6 +42,13 @@ from simfoundry.cli.options import (
     metavar="NAME=LOW:HIGH",
     help="Range of an argument's drawn values, HIGH excluded for integers. Repeat for several.",
 )
+@click.option(
+    "--size",
+    "sizes",
+    multiple=True,
+    metavar="NAME=N",
+    help="Elements of a pointer argument. Repeat for several.  [default: as its accesses reach]",
+)
 @click.option("--include", multiple=True, type=PATH, help="Folder of headers. Repeat for several.")
 @click.option("--source", "others", multiple=True, type=PATH, help="Further C file of the program.")
 @click.option("--define", multiple=True, metavar="NAME=TEXT", help="Macro of the program.")

@@ -15,7 +15,7 @@ from assets.deployments import find_deployment
 from assets.errors import FoundryError
 from assets.settings import Settings
 from assets.steps.designs import label_context, read_unit_limits
-from assets.user_programs import SourceOptions, read_directives, read_user_program
+from assets.user_programs import SourceOptions, argument_sizes, read_directives, read_user_program
 from pipelines.hls import (
     TOOL,
     HlsError,
@@ -37,7 +37,7 @@ from pipelines.labelling import (
     rtl_of,
 )
 from pipelines.native import repair_of
-from pipelines.programs import ProgramError, load_data
+from pipelines.programs import ProgramError, load_data, program_from_file
 from pipelines.schemas import OK, REJECTED, TIMEOUT, DesignRow, ProgramRow, write_bytes_atomically
 from pipelines.synthesis import Target, find_liberty
 from simfoundry.commands.aligned import aligned_lines
@@ -285,6 +285,15 @@ class _Labeller:
 
     def label(self, file: Path, program: ProgramRow, tool: str, data: DataSet | None) -> dict[str, Any]:
         labelled = label_design(program, self.configuration, self._context(file), tool=tool, data=data)
+        ranges: dict[str, Any] = {}
+        if data is None and is_due_to_values(labelled):
+            ranges = non_negative_ranges(program)
+            if ranges:
+                inputs = json.dumps(json.loads(program.inputs) | ranges)
+                other = program_from_file(file, top=program.top, source=program.source, inputs=inputs)
+                again = label_design(other, self.configuration, self._context(file), tool=tool)
+                ranges = ranges if again.label.status == OK else {}
+                program, labelled = (other, again) if ranges else (program, labelled)
         label = replace(labelled.label, reason=explained_reason(labelled, drawn=data is None))
         entry: dict[str, Any] = {
             "design": asdict(labelled.design),
@@ -292,6 +301,11 @@ class _Labeller:
             "label": asdict(label),
             "runs": [asdict(run) for run in labelled.runs],
         }
+        if ranges:
+            entry["ranges"] = {name: [own["low"], own["high"]] for name, own in ranges.items()}
+        sizes = argument_sizes(program.source)
+        if sizes:
+            entry["sizes"] = sizes
         folder = self.question.report
         if folder is not None:
             entry["report"] = write_report(folder, program, labelled.design, self.settings)
@@ -309,6 +323,23 @@ def _announce(listen: Callable[[Path, str], None], file: Path, tool: str) -> Non
     listen(file, STEPS.get(tool, tool))
 
 
+def is_due_to_values(labelled: LabelledDesign) -> bool:
+    """Whether a program was rejected for behaviour that other values of its arguments may avoid."""
+    label = labelled.label
+    return label.status == REJECTED and bool(labelled.runs) and repair_of(label.reason or "") is not None
+
+
+def non_negative_ranges(program: ProgramRow) -> dict[str, Any]:
+    """Ranges without negative numbers for the signed integers that have no range of their own: an index, a
+    length or a number of places must often not be negative."""
+    given = json.loads(program.inputs)
+    return {
+        a.name: {"kind": "uniform", "low": 0, "high": 16}
+        for a in read_interface(program.source, program.top).arguments
+        if a.type.signed and not a.type.floating and a.name not in given
+    }
+
+
 def explained_reason(labelled: LabelledDesign, *, drawn: bool) -> str | None:
     """The reason of a label and what helps: other data where they are at fault, what was done before a limit.
 
@@ -320,7 +351,7 @@ def explained_reason(labelled: LabelledDesign, *, drawn: bool) -> str | None:
     if label.status == REJECTED and runs:
         repair = repair_of(label.reason)
         mended = f"{label.reason}; {repair}" if repair is not None else label.reason
-        if not drawn or repair is None:
+        if not drawn or not is_due_to_values(labelled):
             return mended
         return (
             f"{mended}; the arguments' values were drawn: where they cause it, give others "

@@ -13,7 +13,7 @@ from assets.deployments import Deployment
 from assets.errors import FoundryError
 from assets.user_programs import SourceOptions, read_user_program
 from pipelines.cache import ContentCache
-from pipelines.hls import HlsOptions
+from pipelines.hls import HlsError, HlsOptions, read_interface
 from pipelines.labelling import LabelContext, LabelOptions, label_design
 from pipelines.synthesis import Target, find_liberty
 from simfoundry.cli import simfoundry
@@ -76,6 +76,70 @@ def test_label_of_a_folder_finds_functions_in_its_other_files(project: Deploymen
     answer = json.loads(found.stdout)
     assert [Path(e["file"]).name for e in answer["files"]] == ["take.c", "twice.c"]
     assert answer["files"][0]["label"]["status"] == "ok"
+
+
+def test_label_sizes_pointer_arguments_by_their_accesses_or_by_option(
+    project: Deployment, tmp_path: Path
+) -> None:
+    file = tmp_path / "sum.c"
+    file.write_text(
+        "int sum(int *a, int *b, int n)\n{\n  int i = 0;\n  while (b[i]) i++;\n  return a[5] + i;\n}\n"
+    )
+    found = _invoke("label", str(file), "--targets", "cycles", "--json")
+    reason = json.loads(found.stdout)["label"]["reason"]
+    assert reason.endswith("or --size b=N), got *b (sum.c:4)")
+    found = _invoke("label", str(file), "--size", "b=200", "--targets", "cycles", "--json")
+    answer = json.loads(found.stdout)
+    assert (answer["label"]["status"], answer["sizes"]) == ("ok", {"a": 6, "b": 200})
+    file.write_text("int sum(int *a)\n{\n  return a[5] +\n    a[b];\n}\n")
+    with pytest.raises(HlsError, match=r"^a name must be declared, got 'b' \(.*sum\.c:4\)$"):
+        read_user_program(file, "sum")
+    with pytest.raises(FoundryError, match=r"^unknown size: 'b=0'; accepted: NAME=N with a positive .*$"):
+        read_user_program(file, "sum", options=SourceOptions(sizes=("b=0",)))
+
+
+def test_label_draws_again_without_negative_numbers(project: Deployment, tmp_path: Path) -> None:
+    file = tmp_path / "shift.c"
+    file.write_text(
+        "int shift(int x, int places, int t[16], float y) { return (x << places) + t[places] + y; }\n"
+    )
+    answer = json.loads(_invoke("label", str(file), "--targets", "cycles", "--json").stdout)
+    assert (answer["label"]["status"], answer["ranges"]["places"]) == ("ok", [0, 16])
+    assert sorted(answer["ranges"]) == ["places", "t", "x"]
+    found = _invoke("label", str(file), "--range", "places=-9:0", "--targets", "cycles", "--json")
+    answer = json.loads(found.stdout)
+    assert (answer["label"]["status"], "ranges" in answer) == ("rejected", False)
+    assert "shift exponent -" in answer["label"]["reason"]
+
+
+def test_read_user_program_keeps_the_text_of_a_program_with_sizes(tmp_path: Path) -> None:
+    file = tmp_path / "first.c"
+    file.write_text("int first(int *a, int b[4]) { return *a + b[3]; }\n")
+    assert read_user_program(file, None).source == file.read_text()
+
+
+def test_read_user_program_drops_a_byte_order_mark_behind_other_text(tmp_path: Path) -> None:
+    for name, text in (
+        ("first.c", '#include "n.h"\nint first(int *a) { return a[N]; }\n'),
+        ("n.h", "#define N 2\n"),
+    ):
+        (tmp_path / name).write_text(f"\ufeff{text}")
+    program = read_user_program(tmp_path / "first.c", None, options=SourceOptions(define=("X=", "Y")))
+    assert program.source.startswith('#pragma simfoundry size a=3\n# 1 "first.c"\n#define X \n#define Y 1\n')
+    assert "\ufeff" not in program.source
+
+
+def test_label_finds_an_object_of_another_file(project: Deployment, tmp_path: Path) -> None:
+    (tmp_path / "take.c").write_text(
+        "extern const short table[4];\nint take(int n) { return table[n & 3]; }\n"
+    )
+    (tmp_path / "table.c").write_text("extern const short table[4];\nconst short table[4] = {5, 6, 7, 8};\n")
+    source = read_user_program(tmp_path / "take.c", None, options=SourceOptions(others=(tmp_path,))).source
+    assert "{5, 6, 7, 8}" in source
+    with pytest.raises(
+        HlsError, match=r"^an extern name must be defined .*, got the extern table \(f\.c:2\)$"
+    ):
+        read_interface((tmp_path / "take.c").read_text(), "take", file="f.c")
 
 
 def test_label_rejects_an_unknown_target_range_or_folder(program: Path) -> None:

@@ -17,20 +17,35 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from pycparser import c_ast
+
 from assets.errors import FoundryError
 from assets.user_programs import SourceOptions
-from pipelines.hls import HlsError, function_files
+from pipelines.hls import BYTE_ORDER_MARK, HlsError, bundle_source
+from pipelines.hls.preprocess import parse
 from pipelines.programs import ProgramError
 from simfoundry.commands.label import Question, label_path
 
 
-def programs(options: argparse.Namespace) -> list[tuple[Path, str | None]]:
+def programs(options: argparse.Namespace) -> Sequence[tuple[Path, str | None]]:
     """Files, or functions of files, in order of name."""
     files = [f for f in sorted(options.folder.glob(options.files)) if f.name not in options.skip]
     if not options.functions:
         return [(file, None) for file in files][:: options.every]
-    owners = function_files([options.folder], Path("none.c"))
-    return [(file, name) for name, file in owners.items() if file in files][:: options.every]
+    return [(file, name) for file in files for name in functions(file, options)][:: options.every]
+
+
+def functions(file: Path, options: argparse.Namespace) -> list[str | None]:
+    """Functions of a file that are not static; None alone for a file that cannot be read."""
+    macros = (macro.partition("=") for macro in options.define)
+    lines = "".join(f"#define {name} {text if equals else 1}\n" for name, equals, text in macros)
+    try:
+        text = bundle_source(file, include_folders=[file.parent, *options.include])
+        tree = parse(f'{lines}# 1 "{file.name}"\n{text.removeprefix(BYTE_ORDER_MARK)}', file=file.name)
+    except HlsError:
+        return [None]
+    own = (n for n in tree.ext if isinstance(n, c_ast.FuncDef) and str(n.coord.file) == file.name)
+    return [n.decl.name for n in own if "static" not in n.decl.storage and n.decl.name != "main"]
 
 
 def verdict(file: Path, top: str | None, options: argparse.Namespace) -> tuple[bool, str, str]:
@@ -40,6 +55,7 @@ def verdict(file: Path, top: str | None, options: argparse.Namespace) -> tuple[b
         include=(file.parent, *options.include),
         others=(file.parent, *options.source),
         ranges=tuple(options.range),
+        sizes=tuple(options.size),
     )
     question = Question(
         top=top,
@@ -73,6 +89,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--source", type=Path, action="append", default=[])
     parser.add_argument("--define", action="append", default=[])
     parser.add_argument("--range", action="append", default=[])
+    parser.add_argument("--size", action="append", default=[])
     parser.add_argument("--functions", action="store_true")
     parser.add_argument("--every", type=int, default=1)
     parser.add_argument("--skip", action="append", default=[], help="Names of files that are no programs.")

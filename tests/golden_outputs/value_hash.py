@@ -35,6 +35,14 @@ def is_excluded(name: str) -> bool:
     )
 
 
+LATER_FIELDS = ("structure",)
+"""Fields that came after the recorded results: left out while they are None, so that old hashes stay."""
+
+
+def _is_kept(name: str, value: Any) -> bool:
+    return not is_excluded(name) and not (name in LATER_FIELDS and value is None)
+
+
 def _canonical(value: Any) -> Any:
     match value:
         case None | bool() | str():
@@ -64,6 +72,7 @@ def _canonical(value: Any) -> Any:
         case Sequence() | Iterator():
             return [_canonical(v) for v in value]  # type: ignore[misc]
         case _ if is_dataclass(value):
-            return [_canonical(getattr(value, f.name)) for f in fields(value) if not is_excluded(f.name)]
+            named = ((f.name, getattr(value, f.name)) for f in fields(value))
+            return [_canonical(own) for name, own in named if _is_kept(name, own)]
         case _:
             raise TypeError(f"a value without a canonical form: {type(value).__name__}")

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from pipelines.hls.frontend import interface_of, read_function
 from pipelines.hls.preprocess import INCLUDE_FOLDER
-from pipelines.interface import Argument, DataSet, Interface
+from pipelines.interface import Argument, DataSet, Interface, canonical_array
 from tests.hls.ctext import c_text
 
 _FLAGS = ("-std=gnu11", "-O1", "-w", "-fPIC", "-shared", "-ffp-contract=off", "-fwrapv")
@@ -82,5 +82,7 @@ def check_front_end(
         expected, expected_result = _call(original, interface, values, run)
         got, got_result = _call(read, interface, values, run)
         for name, array in expected.items():
-            np.testing.assert_array_equal(got[name], array, err_msg=name)
+            argument = next(a for a in interface.arguments if a.name == name)
+            first, second = (canonical_array(argument, values) for values in (got[name], array))
+            np.testing.assert_array_equal(first, second, err_msg=name)
         np.testing.assert_array_equal(got_result, expected_result)

@@ -142,6 +142,14 @@ def test_run_native_rejects_undefined_behaviour(tmp_path: Path, body: str, got: 
     assert (run.outputs, run.returned) == ({}, None)
 
 
+@pytest.mark.parametrize(("body", "returned"), [("return -n << 3;", -24), ("return n << 30;", -1 << 30)])
+def test_run_native_takes_left_shifts_as_gcc_defines_them(tmp_path: Path, body: str, returned: int) -> None:
+    assert re.search(r"left shift of .* \(kernel\.c:2\)", str(run_body(body, tmp_path / "c11").reason))
+    source = f"int f(int a[5], int b[3][5], int n) {{\n{body}\n}}\n"
+    (run,) = run_native_sets(source, AB_N, [data_of(AB_N)], folder=tmp_path / "gcc", gcc_shifts=True)
+    assert (run.status, run.returned) == ("ok", returned)
+
+
 @pytest.mark.sample(3)
 @pytest.mark.parametrize("shape", [(1,), (3,), (1024,), (1025,), (5, 3), (2, 3, 5)])
 @pytest.mark.parametrize("beyond", [False, True])
@@ -193,6 +201,18 @@ def test_run_native_rejects_what_is_not_c(tmp_path: Path, body: str, reason: str
     run = run_body(body, tmp_path)
     assert run.status == "rejected"
     assert re.fullmatch(reason, run.reason)
+
+
+def test_run_native_takes_a_file_whose_other_functions_lack_definitions(tmp_path: Path) -> None:
+    others = (
+        "int missing(int); extern int absent[];\n"
+        "int g(int x) { return missing(x) + absent[x]; }\n"
+        "static int h(int x) { return missing(x); }\n"
+        "int k(int x) { return h(x) + g(x); }\n"
+    )
+    interface = Interface(top="f", arguments=(), returns=INT32)
+    run = run_native(f"{others}int f(void) {{ return 7; }}", interface, {}, folder=tmp_path)
+    assert (run.status, run.returned) == ("ok", 7)
 
 
 def test_run_native_rejects_a_missing_top(tmp_path: Path) -> None:

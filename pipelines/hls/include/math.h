@@ -810,6 +810,35 @@ static inline int simfoundry_sign_bit(double x)
     return (int)(simfoundry_bits_of_double(x) >> 63);
 }
 
+#define FP_NAN 0
+#define FP_INFINITE 1
+#define FP_ZERO 2
+#define FP_SUBNORMAL 3
+#define FP_NORMAL 4
+
+static inline int simfoundry_class_float(float x)
+{
+    unsigned int magnitude = simfoundry_bits_of_float(x) & 0x7fffffffu;
+    return magnitude > 0x7f800000u    ? FP_NAN
+           : magnitude == 0x7f800000u ? FP_INFINITE
+           : magnitude >= 0x800000u   ? FP_NORMAL
+           : magnitude                ? FP_SUBNORMAL
+                                      : FP_ZERO;
+}
+
+static inline int simfoundry_class_double(double x)
+{
+    unsigned long long magnitude = simfoundry_bits_of_double(x) & 0x7fffffffffffffffull;
+    return magnitude > 0x7ff0000000000000ull    ? FP_NAN
+           : magnitude == 0x7ff0000000000000ull ? FP_INFINITE
+           : magnitude >= 0x10000000000000ull   ? FP_NORMAL
+           : magnitude                          ? FP_SUBNORMAL
+                                                : FP_ZERO;
+}
+
+#ifndef SIMFOUNDRY_OWN_fpclassify
+#define fpclassify(x) (sizeof(x) == 4 ? simfoundry_class_float(x) : simfoundry_class_double(x))
+#endif
 #ifndef SIMFOUNDRY_OWN_signbit
 #define signbit(x) simfoundry_sign_bit(x)
 #endif

@@ -15,6 +15,7 @@ from pipelines.hls.preprocess import library_definitions
 from pipelines.hls.reading.bodies import FunctionFacts, block_items, facts_of, make_block
 from pipelines.hls.reading.ctypes import (
     SIZE,
+    VOID,
     ArrayOf,
     CType,
     Pointer,
@@ -29,7 +30,7 @@ from pipelines.hls.reading.expressions import Expressions
 from pipelines.hls.reading.initialisers import Filler
 from pipelines.hls.reading.objects import Objects
 from pipelines.hls.reading.places import as_index
-from pipelines.hls.reading.session import Address, Cell, Frame, Place, PointerSlot, Session, Value
+from pipelines.hls.reading.session import Address, Allocation, Cell, Frame, Place, PointerSlot, Session, Value
 from pipelines.hls.reading.values import Result
 from pipelines.interface import DOUBLE, FLOAT, INT32, UINT32, UINT64, ScalarType
 
@@ -98,7 +99,9 @@ class MemoryCalls:
         if not _same_layout(target.kind, source.kind):
             rule = f"{name} must copy elements of one layout (write a loop with casts)"
             got = f"{spelled(source.kind)} to {spelled(target.kind)}"
-            raise self.session.refuse(node, rule, got)
+            refusal = self.session.refuse(node, rule, got)
+            structure = target.kind if isinstance(target.kind, Struct) else source.kind
+            raise self.expressions.pointers.bytes_needed(structure, refusal)
         into, count = self._elements(target, target.kind, size_bytes, node)
         from_, _ = self._elements(source, source.kind, size_bytes, node)
 
@@ -115,7 +118,7 @@ class MemoryCalls:
         widths = [_width_bits(pointer.kind) for pointer in (target, source)]
         if None in widths:
             return None
-        cast = target.bytewise or source.bytewise
+        cast = any(p.bytewise or isinstance(p.kind, Struct) for p in (target, source))
         kind = unsigned(8 if cast else max(bits for bits in widths if bits is not None))
         places = self.expressions.places
         into, from_ = places.in_bytes(target, kind), places.in_bytes(source, kind)
@@ -186,6 +189,8 @@ def _width_bits(kind: CType) -> int | None:
     """Width of a number, or of an array's numbers."""
     while isinstance(kind, ArrayOf):
         kind = kind.element
+    if isinstance(kind, Struct) and kind.as_bytes:
+        return 8
     return kind.type.width_bits if isinstance(kind, Scalar) else None
 
 
@@ -223,7 +228,7 @@ _BIT_CASTS: dict[str, tuple[ScalarType, ScalarType]] = {
 }
 
 _BUILTIN = "__builtin_"
-_NEVER_REACHED = ("abort", "__builtin_abort", "__builtin_trap", "__builtin_unreachable")
+_NEVER_REACHED = ("abort", "exit", "_Exit", "__builtin_abort", "__builtin_trap", "__builtin_unreachable")
 """Calls that no run reaches: native C that does fails the design."""
 
 _OPERATORS = frozenset((*_UNARY, *_BIT_CASTS, "__builtin_expect"))
@@ -232,7 +237,6 @@ _OPERATORS = frozenset((*_UNARY, *_BIT_CASTS, "__builtin_expect"))
 _REFUSED = (
     (("malloc", "calloc", "realloc", "free"), "dynamic allocation (write an array of constant size)"),
     (("printf", "fprintf", "puts", "putchar"), "output (write to an array argument)"),
-    (("exit",), "the end of the program (write return)"),
     (("rand", "srand"), "random numbers (write an array argument)"),
     (("asm", "__asm__", "__asm"), "inline assembly (write C)"),
 )
@@ -326,6 +330,8 @@ class Calls:
             return self._offset(arguments, node)
         if definition is None and name in _NEVER_REACHED:
             return None
+        if definition is None and name.removeprefix(_BUILTIN) in ("malloc", "calloc", "free"):
+            return self._allocation(name.removeprefix(_BUILTIN), arguments, node)
         if definition is None:
             raise self._undefined(name, node)
         if any(frame.name == name for frame in self.session.frames):
@@ -336,6 +342,23 @@ class Calls:
         if len(self.session.frames) > MAXIMUM_CALL_DEPTH:
             raise self.session.refuse(node, f"calls must nest at most {MAXIMUM_CALL_DEPTH} deep", "more")
         return self._inline(definition, arguments, node)
+
+    def _allocation(self, name: str, arguments: list[c_ast.Node], node: c_ast.FuncCall) -> Address | None:
+        """Memory of a constant size, which is never taken back: each call has memory of its own."""
+        if len(arguments) != (2 if name == "calloc" else 1):
+            raise self.session.refuse(node, f"{name} must have its arguments", str(len(arguments)))
+        if name == "free":
+            self.expressions.read(arguments[0])
+            return None
+        size_bytes = 1
+        for argument in arguments:
+            size = self.expressions.number(argument)
+            if not isinstance(size, ir.Constant) or size.type.floating:
+                rule = "allocated memory must have a constant size (write an array of constant size)"
+                raise self.session.refuse(node, rule, f"{name} of another size")
+            size_bytes *= size.value
+        memory = Allocation(size_bytes=size_bytes, zero=name == "calloc", loops=self.session.loops)
+        return Address(kind=VOID, storage=memory)
 
     def _operator(self, name: str, arguments: list[c_ast.Node], node: c_ast.Node) -> ir.Expression:
         expected = 2 if name == "__builtin_expect" else 1
@@ -428,7 +451,7 @@ class Calls:
 
     def _bind_pointer(self, name: str, address: Address, kind: CType, copied: bool, node: c_ast.Node) -> None:
         if copied:
-            place = Place(kind=kind, storage=PointerSlot(name=name))
+            place = Place(kind=kind, storage=PointerSlot(name=name, loops=self.session.loops))
             self.objects.effects.assign(place, address, node)
             self.session.declare(name, place, node)
             return

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
@@ -19,6 +19,7 @@ from pipelines.interface import (
     UINT16,
     UINT32,
     UINT64,
+    Member,
     ScalarType,
 )
 
@@ -63,10 +64,13 @@ class Struct:
         members: by name, in order; empty until the structure is defined.
         layout: None until the structure is defined.
         union: the members lie over each other.
+        key: of its definition in the syntax tree. as_bytes: objects are memory, as those of unions are.
     """
 
     tag: str
     union: bool = False
+    key: int = 0
+    as_bytes: bool = False
     members: dict[str, CType] = field(default_factory=dict[str, "CType"])
     layout: Layout | None = None
 
@@ -170,12 +174,12 @@ def union_layout(members: Iterable[Layout]) -> Layout:
 
 
 def has_union(kind: CType) -> bool:
-    """Whether a type is or holds a union."""
+    """Whether a type is or holds a union, or a structure that is used as bytes."""
     match kind:
         case ArrayOf():
             return has_union(kind.element)
         case Struct():
-            return kind.union or any(has_union(member) for member in kind.members.values())
+            return kind.union or kind.as_bytes or any(has_union(member) for member in kind.members.values())
         case _:
             return False
 
@@ -208,6 +212,45 @@ def structure_layout(members: Iterable[Layout]) -> Layout:
         numbers=numbers,
         number_types=number_types,
     )
+
+
+def memory_unit(kind: Struct) -> ScalarType:
+    """The numbers that a structure or union is stored as in memory."""
+    widths = () if kind.layout is None else (t.width_bits for t in kind.layout.number_types)
+    return ScalarType(width_bits=min(widths, default=8), signed=False)
+
+
+def has_pointer(kind: CType) -> bool:
+    """Whether a type is or holds a pointer."""
+    match kind:
+        case Pointer():
+            return True
+        case ArrayOf():
+            return has_pointer(kind.element)
+        case Struct():
+            return any(has_pointer(member) for member in kind.members.values())
+        case _:
+            return False
+
+
+def memory_members(kind: CType, offset_bytes: int = 0) -> Iterator[Member]:
+    """The numbers of a type in memory order; of a union those of its leading member."""
+    match kind:
+        case Scalar():
+            yield Member(offset_bytes=offset_bytes, type=kind.type, boolean=kind.boolean)
+        case ArrayOf(element=Scalar() as scalar):
+            count = kind.size or 0
+            yield Member(offset_bytes=offset_bytes, type=scalar.type, count=count, boolean=scalar.boolean)
+        case ArrayOf():
+            element = layout_of(kind.element)
+            size = 0 if element is None else element.size
+            for number in range(kind.size or 0):
+                yield from memory_members(kind.element, offset_bytes + number * size)
+        case Struct():
+            for name in (leading_member(kind),) if kind.union else kind.members:
+                yield from memory_members(kind.members[name], offset_bytes + member_offset(kind, name))
+        case _:
+            return
 
 
 def member_offset(kind: Struct, name: str) -> int:

@@ -33,13 +33,18 @@ MAXIMUM_PARTS = 1 << 16
 
 @dataclass(slots=True, kw_only=True)
 class FileScope:
-    """Declarations of a file by name; each is read when it is first used."""
+    """Declarations of a file by name; each is read when it is first used.
+
+    Attributes:
+        pragmas: those outside functions.
+    """
 
     functions: dict[str, c_ast.FuncDef] = field(default_factory=dict[str, c_ast.Node])
     typedefs: dict[str, c_ast.Typedef] = field(default_factory=dict[str, c_ast.Node])
     objects: dict[str, c_ast.Decl] = field(default_factory=dict[str, c_ast.Node])
     prototypes: dict[str, c_ast.Decl] = field(default_factory=dict[str, c_ast.Node])
     tags: dict[str, c_ast.Node] = field(default_factory=dict[str, c_ast.Node])
+    pragmas: list[c_ast.Pragma] = field(default_factory=list[c_ast.Node])
     enumerators: dict[str, tuple[c_ast.Enum, int]] = field(default_factory=dict[str, tuple[c_ast.Node, int]])
 
 
@@ -51,6 +56,8 @@ def file_scope_of(tree: c_ast.FileAST) -> FileScope:
             case c_ast.FuncDef():
                 scope.functions[node.decl.name] = without_tail_calls(node)
                 _collect_tags(node.decl, scope)
+            case c_ast.Pragma():
+                scope.pragmas.append(node)
             case c_ast.Typedef():
                 scope.typedefs[node.name] = node
                 _collect_tags(node.type, scope)
@@ -60,7 +67,8 @@ def file_scope_of(tree: c_ast.FileAST) -> FileScope:
                     scope.prototypes[node.name] = node
                 elif node.name is not None:
                     known = scope.objects.get(node.name)
-                    scope.objects[node.name] = known if known is not None and known.init else node
+                    kept = known is not None and (known.init or "extern" in node.storage)
+                    scope.objects[node.name] = known if kept else node
             case _:
                 pass
     return scope
@@ -184,7 +192,12 @@ class Declarators:
             return self._structs[id(node)]
         if node.decls is None:
             return self._tagged_struct(node, owner)
-        structure = Struct(tag=node.name or "(unnamed)", union=isinstance(node, c_ast.Union))
+        structure = Struct(
+            tag=node.name or "(unnamed)",
+            union=isinstance(node, c_ast.Union),
+            key=id(node),
+            as_bytes=id(node) in self.session.bytewise,
+        )
         self._structs[id(node)] = structure
         if node.name and self.session.frames:
             self.session.frame.tags[-1][node.name] = structure

@@ -129,6 +129,13 @@ class Effects:
         if not same_object(slot.base or address, address):
             rule = "a pointer must always point into one array (write the access for each array)"
             raise session.refuse(node, rule, f"another array for {slot.name}")
+        if slot.loops < session.allocated.get(address.storage, 0):
+            holder = session.holders.setdefault(address.storage, slot)
+            if holder is not slot:
+                rule = (
+                    "memory that a loop allocates must have one pointer outside the loop (copy the numbers)"
+                )
+                raise session.refuse(node, rule, f"{holder.name} and {slot.name}")
         line = session.line_of(node)
         for own, value in zip(slot.indices, address.indices, strict=True):
             if isinstance(own, ir.Read) and own != value:

@@ -368,6 +368,9 @@ class Expressions:
 
     def kind_of(self, node: c_ast.Node) -> CType:
         """The type of an expression, without evaluating it."""
+        unset = self._unset_pointer(node)
+        if unset is not None:
+            return unset
         with self.session.collect():
             if _names_place(node):
                 return self.place(node).kind
@@ -385,6 +388,24 @@ class Expressions:
                 return value.kind
             case _:
                 return Scalar(type=ir.type_of(value))
+
+    def _unset_pointer(self, node: c_ast.Node) -> CType | None:
+        """The type of `*p` or `p[i]` of a pointer that has no value yet, as in `p = malloc(sizeof *p)`."""
+        match node:
+            case c_ast.UnaryOp(op="*", expr=c_ast.ID() | c_ast.StructRef() as inner):
+                pass
+            case c_ast.ArrayRef(name=c_ast.ID() | c_ast.StructRef() as inner):
+                pass
+            case _:
+                return None
+        if isinstance(inner, c_ast.ID):
+            symbol = self.session.find(inner.name)
+            place = symbol if isinstance(symbol, Place) else None
+        else:
+            with self.session.collect():
+                place = self.place(inner)
+        unset = place is not None and isinstance(place.storage, PointerSlot) and place.storage.base is None
+        return place.kind.target if place is not None and unset and isinstance(place.kind, Pointer) else None
 
     def _binary(self, node: c_ast.BinaryOp) -> Result:
         if node.op in ("&&", "||"):

@@ -74,9 +74,11 @@ class Loops:
         frame = self.session.frame
         frame.break_labels.append(heading.leaving)
         frame.continue_labels.append(heading.continuing)
+        self.session.loops += 1
         try:
             statements = self.statements.body(heading.inner)
         finally:
+            self.session.loops -= 1
             frame.break_labels.pop()
             frame.continue_labels.pop()
         return make_block(heading.continuing, statements, heading.line)

@@ -7,22 +7,27 @@ design.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import prod
 
 from pycparser import c_ast
 
 from pipelines.hls import ir
+from pipelines.hls.errors import HlsError
 from pipelines.hls.reading.ctypes import (
     CHAR,
     ArrayOf,
     CType,
+    Layout,
     Pointer,
     Scalar,
     Struct,
     Void,
+    has_pointer,
     has_union,
     layout_of,
+    memory_members,
+    memory_unit,
     spelled,
 )
 from pipelines.hls.reading.effects import Effects
@@ -50,6 +55,7 @@ from pipelines.hls.reading.session import (
     Value,
 )
 from pipelines.hls.reading.values import convert
+from pipelines.interface import UINT8, Structure
 
 MAXIMUM_DIMENSIONS = 5
 MAXIMUM_ELEMENTS = 1 << 24
@@ -119,6 +125,9 @@ class Objects:
         if declaration is None:
             value = self.expressions.types.enumerator(node.name)
             return None if value is None else Value(expression=value)
+        if "extern" in declaration.storage and declaration.init is None:
+            rule = "an extern name must be defined in the file"
+            raise self.session.refuse(node, rule, f"the extern {node.name}")
         if id(declaration) not in self.statics:
             with self.expressions.types.at_file_scope():
                 kind = self._kind(declaration)
@@ -263,7 +272,7 @@ class _Allocation:
                     rule = "an array must have a constant size (write float a[N])"
                     raise self.session.refuse(self.node, rule, f"{name}[]")
                 return self.storage(kind.element, name, (*sizes, kind.size), (*template, None))
-            case Struct() if kind.union:
+            case Struct() if kind.union or kind.as_bytes:
                 return self._union(kind, name, sizes)
             case Struct():
                 return self._record(kind, name, sizes, template)
@@ -271,7 +280,7 @@ class _Allocation:
                 if sizes:
                     rule = "a pointer must be a variable (write an array of indices)"
                     raise self.session.refuse(self.node, rule, f"an array of pointers {name}")
-                return PointerSlot(name=name)
+                return PointerSlot(name=name, loops=self.session.loops)
             case Void():
                 raise self.session.refuse(self.node, "a variable must have a type", f"void {name}")
 
@@ -285,10 +294,14 @@ class _Allocation:
         """A variable or an array of the narrowest numbers that the members have."""
         if kind.layout is None:
             raise self.session.refuse(self.node, "a union must be defined", f"union {kind.tag}")
-        (unit,) = kind.layout.number_types
-        if not sizes and kind.layout.numbers == 1:
+        if kind.as_bytes and has_pointer(kind):
+            rule = "a structure with pointers must not be used as bytes (write the members)"
+            raise self.session.refuse(self.node, rule, spelled(kind))
+        unit = memory_unit(kind)
+        numbers = 8 * kind.layout.size // unit.width_bits
+        if not sizes and numbers == 1:
             return self._cell(Scalar(type=unit), name)
-        shape = (*sizes, kind.layout.numbers)
+        shape = (*sizes, numbers)
         check_shape(self.session, self.node, shape)
         return Memory(array=self.session.new_array(name, unit, shape))
 
@@ -329,9 +342,15 @@ def declare_parameters(objects: Objects, nodes: list[c_ast.Decl]) -> tuple[Param
 
     Returns: the design's arguments in order: a variable for a scalar; an array for an array, for an array of
              structures of one scalar type (its last dimension runs over the members), and of one element for
-             a pointer.
-    Raises:  HlsError: an argument of another type, or an array without a constant size.
+             a pointer whose size nobody gives.
+    Raises:  HlsError: an argument of another type, an array without a constant size, or a size of no
+             argument.
     """
+    names = [str(node.name) for node in nodes]
+    for name in objects.session.sizes:
+        if name not in names:
+            rule = f"a size must be of an argument (there: {', '.join(names) or 'none'})"
+            raise HlsError(rule, repr(name), file=objects.session.file)
     return tuple(_Parameter(objects=objects, node=node, name=str(node.name)).declare() for node in nodes)
 
 
@@ -346,16 +365,22 @@ class _Parameter:
         return self.objects.session
 
     def declare(self) -> Parameter:
-        kind = self.objects.expressions.types.read(self.node.type, self.node)
+        types = self.objects.expressions.types
+        inner = self.node.type
+        if isinstance(inner, c_ast.ArrayDecl) and inner.dim is not None and types.constant(inner.dim) is None:
+            return self._pointer(types.read(inner.type, self.node))  # A[n] is a pointer in C
+        kind = types.read(self.node.type, self.node)
         match kind:
             case Scalar():
                 return self._scalar(kind)
-            case ArrayOf():
+            case ArrayOf() if kind.size is not None:
                 return self._array(kind, single=False)
-            case Pointer() if isinstance(kind.target, Scalar | Struct):
-                return self._array(ArrayOf(element=kind.target, size=1), single=True)
-            case Pointer() if isinstance(kind.target, ArrayOf):
-                return self._array(ArrayOf(element=kind.target, size=1), single=True)
+            case ArrayOf():
+                return self._pointer(kind.element)
+            case Pointer() if isinstance(kind.target, Scalar | Struct | ArrayOf):
+                return self._pointer(kind.target)
+            case Pointer() if isinstance(kind.target, Void):
+                return self._pointer(Scalar(type=UINT8))
             case Struct():
                 rule = "an argument must be a number or an array (write the members as arguments)"
                 raise self.session.refuse(self.node, rule, f"{spelled(kind)} {self.name}")
@@ -370,17 +395,29 @@ class _Parameter:
         self.session.declare(self.name, Place(kind=kind, storage=Cell(variable=variable)), self.node)
         return variable
 
+    def _pointer(self, target: CType) -> ir.Array:
+        """A pointer to as many elements as the program or its user says, else to one."""
+        size = self.session.sizes.get(self.name)
+        return self._array(ArrayOf(element=target, size=size or 1), single=size is None)
+
     def _array(self, kind: ArrayOf, *, single: bool) -> ir.Array:
         element, sizes = self._element(kind)
         storage: Storage
         check_shape(self.session, self.node, sizes)
         if isinstance(element, Struct):
-            storage, array = self._packed(element, sizes)
+            storage, array = self._packed(element, sizes, single=single)
         else:
             assert isinstance(element, Scalar)
             array = self.session.new_array(self.name, element.type, sizes, external=True)
             storage = Memory(array=array, single=single)
-        address = Address(kind=kind.element, storage=storage, indices=(ir.Constant(value=0),), moving=True)
+        bytewise = array.structure is not None
+        address = Address(
+            kind=kind.element,
+            storage=storage,
+            indices=(ir.Constant(value=0),),
+            moving=not (bytewise and single),
+            bytewise=bytewise,
+        )
         frame = self.session.frame
         if self.name in frame.changed | frame.exposed:
             self._variable(kind, address)
@@ -410,23 +447,36 @@ class _Parameter:
             raise self.session.refuse(self.node, rule, f"an array of {spelled(inner)}")
         return inner, tuple(sizes)
 
-    def _packed(self, kind: Struct, sizes: tuple[int, ...]) -> tuple[Storage, ir.Array]:
-        """An array of structures whose scalars all have one type, in memory order."""
+    def _packed(self, kind: Struct, sizes: tuple[int, ...], *, single: bool) -> tuple[Storage, ir.Array]:
+        """An array of structures in memory order: of their scalars when these all have one type, else of
+        unsigned numbers of the narrowest width."""
         layout = kind.layout
-        if has_union(kind):
-            rule = "an argument must be a number or an array (write the members of the union as arguments)"
-            raise self.session.refuse(self.node, rule, f"{spelled(kind)} {self.name}")
-        types = [] if layout is None else sorted(layout.number_types, key=lambda t: t.c_name)
-        if layout is None or len(types) != 1:
-            rule = "an array of structures must have members of one type (write one array a member)"
-            raise self.session.refuse(self.node, rule, " and ".join(t.c_name for t in types) or spelled(kind))
+        if layout is None or has_pointer(kind) or not layout.number_types:
+            got = "a pointer in it" if has_pointer(kind) else spelled(kind)
+            rule = "a structure must hold numbers to be an argument (write what it points to as an argument)"
+            raise self.session.refuse(self.node, rule, f"{got} ({self.name})")
+        if has_union(kind) or len(layout.number_types) > 1:
+            return self._memory(kind, layout, prod(sizes), single=single)
         shape = (*sizes, layout.numbers)
         check_shape(self.session, self.node, (prod(shape),))
-        array = self.session.new_array(self.name, types[0], shape, external=True)
-        return _packed_part(kind, array, len(sizes), 0, ()), array
+        (number_type,) = layout.number_types
+        array = self.session.new_array(self.name, number_type, shape, external=True)
+        return _packed_part(kind, Memory(array=array, single=single), len(sizes), 0, ()), array
+
+    def _memory(self, kind: Struct, layout: Layout, count: int, *, single: bool) -> tuple[Storage, ir.Array]:
+        """The memory of structures, which is used bytewise."""
+        unit = memory_unit(kind)
+        shape = (count * layout.size * 8 // unit.width_bits,)
+        check_shape(self.session, self.node, shape)
+        array = replace(
+            self.session.new_array(self.name, unit, shape, external=True),
+            structure=Structure(size_bytes=layout.size, members=tuple(memory_members(kind))),
+        )
+        self.session.arrays[-1] = array
+        return Memory(array=array, single=single), array
 
 
-def _packed_part(kind: CType, array: ir.Array, outer: int, first: int, strides: tuple[int, ...]) -> Storage:
+def _packed_part(kind: CType, whole: Memory, outer: int, first: int, strides: tuple[int, ...]) -> Storage:
     """Storage of a part of packed structures.
 
     Args: outer: dimensions around the structures; first: scalars before the part in its structure; strides:
@@ -435,15 +485,15 @@ def _packed_part(kind: CType, array: ir.Array, outer: int, first: int, strides: 
     match kind:
         case ArrayOf():
             inner = (*strides, _numbers(kind.element))
-            return _packed_part(kind.element, array, outer, first, inner)
+            return _packed_part(kind.element, whole, outer, first, inner)
         case Struct():
             members: dict[str, Storage] = {}
             for name, member in kind.members.items():
-                members[name] = _packed_part(member, array, outer, first, strides)
+                members[name] = _packed_part(member, whole, outer, first, strides)
                 first += _numbers(member)
             return Record(members=members)
         case _:
-            return Memory(array=array, packed=(outer, first, strides))
+            return replace(whole, packed=(outer, first, strides))
 
 
 def _numbers(kind: CType) -> int:

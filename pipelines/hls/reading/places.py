@@ -75,7 +75,7 @@ class Places:
             unnamed = next((m for m, k in place.kind.members.items() if _holds(m, k, name)), None)
             if unnamed is not None:
                 return self.member(self.member(place, unnamed, node), name, node)
-        if kind is not None and (place.kind.union or place.bytewise):
+        if kind is not None and (place.kind.union or place.kind.as_bytes or place.bytewise):
             return self._member_bytes(place, place.kind, name)
         if kind is None or not isinstance(place.storage, Record):
             known = ", ".join(place.kind.members) or "none"
@@ -134,6 +134,8 @@ class Places:
         if isinstance(offset, ir.Constant) and offset.value == 0:
             return address
         if not address.moving:
+            if isinstance(address.storage, Memory) and address.storage.single:
+                raise self.session.unsized(node, address.storage.array.name)
             raise self.session.refuse(
                 node,
                 "a pointer to a single object must not be moved (write an array of known size, float a[N])",
@@ -178,7 +180,7 @@ class Places:
             return replace(address, kind=kind, moving=True)
         own, memory = layout_of(address.kind), address.storage
         if isinstance(memory, Memory):
-            plain = memory.packed is None and (_number(address.kind) is not None or _is_union(address.kind))
+            plain = memory.packed is None and (_number(address.kind) is not None or _is_memory(address.kind))
         else:
             plain = isinstance(memory, Cell)
         if not plain or own is None:
@@ -270,9 +272,8 @@ class Places:
                 array, memory = place.storage.array, place.storage
                 words = _Words(array=array, outer=tuple(outer), position=position)
                 indices = words.indices(0)
-                if memory.single and indices[0] != ir.Constant(value=0):
-                    rule = f"a pointer argument must have a size to be indexed (write {array.name}[N])"
-                    raise self.session.refuse(node, rule, f"*{array.name}")
+                if memory.single and array.shape[0] == 1 and indices[0] != ir.Constant(value=0):
+                    raise self.session.unsized(node, array.name)
                 for index, size in zip(indices, array.shape, strict=True):
                     if isinstance(index, ir.Constant) and not 0 <= index.value < size:
                         rule = f"an index of {array.name} must be 0 to {size - 1}"
@@ -318,8 +319,7 @@ class Places:
             rule = f"{array.name} must be indexed in {len(array.shape)} dimensions"
             raise self.session.refuse(node, rule, str(len(indices)))
         if memory.single and indices[0] != ir.Constant(value=0):
-            rule = f"a pointer argument must have a size to be indexed (write {array.name}[N])"
-            raise self.session.refuse(node, rule, f"*{array.name}")
+            raise self.session.unsized(node, array.name)
         for index, size in zip(indices, array.shape, strict=True):
             if isinstance(index, ir.Constant) and not 0 <= index.value < size:
                 rule = f"an index of {array.name} must be 0 to {size - 1}"
@@ -383,6 +383,10 @@ def _unsigned(width_bits: int) -> ScalarType:
 
 def _is_union(kind: CType) -> bool:
     return isinstance(kind, Struct) and kind.union
+
+
+def _is_memory(kind: CType) -> bool:
+    return isinstance(kind, Struct) and (kind.union or kind.as_bytes)
 
 
 def _holds(member: str, kind: CType, name: str) -> bool:

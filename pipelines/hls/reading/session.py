@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from pycparser import c_ast
 
 from pipelines.hls import ir
-from pipelines.hls.errors import HlsError
+from pipelines.hls.errors import HlsError, UnsizedArgument
 from pipelines.hls.preprocess import is_own_header, shown_file
 from pipelines.hls.reading.ctypes import CType
 from pipelines.interface import ScalarType
@@ -79,15 +79,31 @@ class PointerSlot:
         base: the object with its number of indices; None until a value is assigned.
         indices: the pointer's present indices: variables of its own, or constants that never change.
         fixed: the pointer keeps its first value.
+        loops: loops around its declaration.
     """
 
     name: str
     base: Address | None = None
     indices: tuple[ir.Expression, ...] = ()
     fixed: bool = False
+    loops: int = 0
 
 
-Storage = Cell | Memory | Record | PointerSlot
+@dataclass(slots=True, kw_only=True, eq=False)
+class Allocation:
+    """Memory of `malloc` or `calloc`; the first pointer type that it gets determines the object.
+
+    Attributes:
+        loops: loops around the call. zero: it starts as zero. place: the object, None before.
+    """
+
+    size_bytes: int
+    zero: bool
+    loops: int
+    place: Place | None = None
+
+
+Storage = Cell | Memory | Record | PointerSlot | Allocation
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -178,10 +194,16 @@ class Session:
         prologue: statements before the function's own: values of file-scope variables.
         exposed: variables that a called function may change.
         fills: values and statements that only set an array to its initialiser, by array name.
+        sizes: elements of the top function's pointer arguments.
+        holders: of such an object, the pointer from outside its loop. Another one could still point to the
+            memory of an earlier iteration, which is the same object here.
+        bytewise: keys of structures that are used as bytes.
+        loops: loops around what is being read. allocated: loops around the call that allocated an object.
     """
 
     file: str
     main_file: str = "<stdin>"
+    sizes: Mapping[str, int] = field(default_factory=dict[str, int])
     frames: list[Frame] = field(default_factory=list[Frame])
     buffer: list[ir.Statement] = field(default_factory=list[ir.Statement])
     prologue: list[ir.Statement] = field(default_factory=list[ir.Statement])
@@ -192,6 +214,10 @@ class Session:
     fills: dict[str, tuple[tuple[int, ...], list[ir.Statement]]] = field(
         default_factory=dict[str, tuple[tuple[int, ...], list[ir.Statement]]]
     )
+    bytewise: frozenset[int] = frozenset()
+    loops: int = 0
+    allocated: dict[Storage, int] = field(default_factory=dict["Storage", int])
+    holders: dict[Storage, PointerSlot] = field(default_factory=dict["Storage", PointerSlot])
     _taken: dict[str, int] = field(default_factory=dict[str, int])
     _loops: dict[str, int] = field(default_factory=dict[str, int])
     _statements: int = 0
@@ -214,6 +240,11 @@ class Session:
             calls = (frame.call for frame in reversed(self.frames))
             at = next((call for call in calls if call is not None and self._is_users(call)), node)
         return HlsError(rule, got, file=self.file_of(at), line=at.coord.line if at.coord else None)
+
+    def unsized(self, node: c_ast.Node, argument: str) -> UnsizedArgument:
+        """The error for a pointer argument that is used as an array."""
+        at = self.refuse(node, "", "")
+        return UnsizedArgument(argument, file=at.file, line=at.line)
 
     def _is_users(self, call: c_ast.Node) -> bool:
         return call.coord is not None and not is_own_header(str(call.coord.file or ""))

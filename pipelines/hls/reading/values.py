@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 
 from pycparser import c_ast
 
 from pipelines.hls import ir
 from pipelines.hls.arithmetic import make_binary, make_cast, truth_value
-from pipelines.hls.reading.ctypes import ArrayOf, CType, Pointer, Scalar, Void, layout_of, spelled
+from pipelines.hls.errors import BytesNeeded, HlsError
+from pipelines.hls.reading.ctypes import ArrayOf, CType, Pointer, Scalar, Struct, Void, layout_of, spelled
 from pipelines.hls.reading.places import Places, number_count, same_object
-from pipelines.hls.reading.session import Address, Place, Session, Value
+from pipelines.hls.reading.session import Address, Allocation, Place, Record, Session, Storage, Value
 from pipelines.interface import INT64, ScalarType
 
 Result = ir.Expression | Address | Place | None
@@ -62,6 +63,7 @@ class Hooks:
 
     choose: Callable[[c_ast.TernaryOp], Result] = field(init=False)
     connect: Callable[[c_ast.BinaryOp], ir.Expression] = field(init=False)
+    zero: Callable[[Place, c_ast.Node], None] = field(init=False)
     call: Callable[[c_ast.FuncCall, bool], Result] = field(init=False)
     assignment: Callable[[c_ast.Node, bool], Result] = field(init=False)
     global_symbol: Callable[[c_ast.ID], Value | Place | Address | None] = field(init=False)
@@ -79,6 +81,7 @@ class Pointers:
 
     session: Session
     places: Places
+    hooks: Hooks
 
     def integer(self, value: Result, node: c_ast.Node) -> ir.Expression:
         """An integer operand: an index or an offset."""
@@ -133,6 +136,10 @@ class Pointers:
         if not isinstance(value, Address):
             raise self.session.refuse(node, f"a value must be a {spelled(kind)}", "no pointer")
         target = kind.target
+        if isinstance(value.storage, Allocation):
+            return value if isinstance(target, Void) else self._allocated(value.storage, kind, node)
+        if value.bytewise and isinstance(target, Struct) and value.kind is target:
+            return value
         if value.bytewise and not isinstance(target, Void):
             return self.places.in_bytes(value, target) or value
         if value.storage is None or isinstance(target, Void) or _compatible(value.kind, target):
@@ -141,7 +148,41 @@ class Pointers:
         if flat is not None:
             return flat
         rule = f"a pointer must keep the type of its array, {spelled(value.kind)}"
-        raise self.session.refuse(node, rule, spelled(kind))
+        refusal = self.session.refuse(node, rule, spelled(kind))
+        raise self.bytes_needed(value.kind, refusal) if isinstance(target, Scalar) else refusal
+
+    def bytes_needed(self, kind: CType, refusal: HlsError) -> HlsError:
+        """The error for a structure that is used as bytes: one that lets it be stored so, unless it is."""
+        if not isinstance(kind, Struct) or kind.union or kind.as_bytes or kind.key == 0:
+            return refusal
+        return BytesNeeded(kind.key, refusal)
+
+    def _allocated(self, memory: Allocation, kind: Pointer, node: c_ast.Node) -> Address:
+        """A pointer to allocated memory, which becomes an object of the first type that it is used as."""
+        if memory.place is not None:
+            place = memory.place
+            whole = self.places.decayed(place) if isinstance(place.kind, ArrayOf) else None
+            return self.pointed(whole or self.places.address_of(place), kind, node)
+        layout = layout_of(kind.target)
+        count = 0 if layout is None else memory.size_bytes // max(layout.size, 1)
+        if count < 1:
+            rule = f"allocated memory must hold a {spelled(kind.target)}"
+            raise self.session.refuse(node, rule, f"{memory.size_bytes} bytes")
+        own = kind.target if count == 1 else ArrayOf(element=kind.target, size=count)
+        memory.place = self.hooks.new_object(own, "memory", node)
+        for storage in _parts(memory.place.storage):
+            self.session.allocated[storage] = memory.loops
+        if memory.zero:
+            self.hooks.zero(memory.place, node)
+        return self._allocated(memory, kind, node)
+
+
+def _parts(storage: Storage) -> Iterator[Storage]:
+    """A storage, and those of its members."""
+    yield storage
+    if isinstance(storage, Record):
+        for member in storage.members.values():
+            yield from _parts(member)
 
 
 def _compatible(own: CType, other: CType) -> bool:
