@@ -38,6 +38,9 @@ LARGEST_SIZES = (1 << 16, 1 << 8, 1 << 4)
 MAXIMUM_RUN = 100_000
 """Statements run; after them loops have variables of any value. Some 2 s."""
 
+_MODES = ((False, False), (True, False), (True, True))
+"""Whether elements of arrays have drawn values, not any; whether scalar arguments have the highest ones."""
+
 Drawn = Callable[[str, ScalarType], Range]
 """Range of an argument's drawn values, by its name and type."""
 
@@ -60,10 +63,16 @@ def derive_sizes(source: str, *, top: str, drawn: Drawn, file: str = "program.c"
             raise
         numbers = {a.name: a.shape[0] // limit for a in function.arrays if a.name in unsized}
         sizes: dict[str, int] = {}
-        for highest in (False, True) if unsized else ():
+        for of_elements, highest in _MODES if unsized else ():
             body = _reduced(function.body, frozenset(unsized))
             stored = frozenset(ir.stored_arrays(function.body))
-            run = _Run(function=replace(function, body=body), drawn=drawn, highest=highest, stored=stored)
+            run = _Run(
+                function=replace(function, body=body),
+                drawn=drawn,
+                of_elements=of_elements,
+                highest=highest,
+                stored=stored,
+            )
             reached = run.highest_indices()
             elements = {name: reached.get(name, 0) // numbers[name] + 1 for name in unsized}
             sizes = {name: n for name, n in elements.items() if n <= limit} | sizes
@@ -121,6 +130,7 @@ class _Run:
     """One run on intervals.
 
     Attributes:
+        of_elements: elements of arrays that are only read have drawn values, not any.
         highest: scalar arguments have their highest drawn value, not any. stored: arrays that the program
             stores to.
         reached: highest first index of each external array.
@@ -130,6 +140,7 @@ class _Run:
 
     function: ir.Function
     drawn: Drawn
+    of_elements: bool
     highest: bool
     stored: frozenset[str]
     reached: dict[str, int] = field(default_factory=dict[str, int])
@@ -146,7 +157,7 @@ class _Run:
             if array.initial is not None:
                 values = (*array.initial, 0)
                 self._elements[array.name] = (min(values), max(values))
-            elif array.external and array.name not in stored and array.structure is None:
+            elif self.of_elements and array.external and array.name not in stored and array.structure is None:
                 self._elements[array.name] = self.drawn(array.name, array.type)
         state: _State = {
             p.name: self._argument(p)

@@ -26,7 +26,10 @@ CASES = {
                        " while (n--) s += *a++; for (int i = 0; i < 5; i++) *b++ = s; return s; }",
                        {"a": 15, "b": 5}),
     "mask": ("int f(unsigned x, unsigned char *t, int *u) { return t[x & 31] + u[t[0] >> 2]; }",
-             {"t": 16, "u": 4}),
+             {"t": 16, "u": 64}),
+    "beyond_the_drawn": ("int f(unsigned char *c, int *a) { if (c[0] >> 4 != 13) return 0; return a[c[1]]; }",
+                         {"c": 2, "a": 256}),
+    "drawn_index": ("int f(const int *t, int *u) { return u[t[1]]; }", {"t": 2, "u": 16}),
     "guarded": ("int f(int many, int *a) { return many < 9 ? a[many] : 0; }", {"a": 9}),
     "left_early": ("int f(int *a) { for (int i = 0; i < 100; i++) { if (i == 7) return 1; a[i] = 0; }"
                    " return 0; }", {"a": 7}),
