@@ -135,6 +135,10 @@ def uniform_inputs(inputs: int, samples: int = 48, seed: int = 1) -> NDArray[np.
 
 
 def load_library() -> Any:
+    """What tracing uses of da4ml.
+
+    Raises: AcceleratorError: it is not installed.
+    """
     try:
         return _Library()
     except ImportError as error:
@@ -142,6 +146,7 @@ def load_library() -> Any:
 
 
 def quantised(library: Any, values: Any) -> Any:
+    """Traced values in the format, truncated and wrapped."""
     return library.ops.quantize(values, SIGN, INTEGER, FRACTION)
 
 
@@ -197,6 +202,7 @@ def linear_map(layer: Layer, opset: int) -> tuple[NDArray[np.float64], NDArray[n
 
 
 def fixed_values(values: NDArray[Any]) -> NDArray[np.float64]:
+    """Values rounded to the format and clipped to its range."""
     limit = 2.0**INTEGER
     return np.clip(np.round(values * _SCALE) / _SCALE, -limit, limit - 1 / _SCALE).astype(np.float64)
 
