@@ -1,7 +1,7 @@
 """Networks in hls4ml's network description, and hls4ml configurations that steer a pipeline.
 
-The layer list is built from `Network`: hls4ml's own reader of ONNX files expects channels last, as another package
-writes them. Images are channels last in hls4ml, so weights and values behind them have another order.
+The layer list is built from `Network`: hls4ml's own reader of ONNX expects files that another package
+changed to channels last. Images are channels last in hls4ml, so values behind them have another order.
 """
 
 from __future__ import annotations
@@ -121,7 +121,7 @@ class _Entries:
     def _view(self, layer: Layer) -> None:
         """Flat numbers keep the order that they have; hls4ml needs no layer for another shape."""
         (shape,) = layer.in_shapes
-        if len(layer.out_shape) == 4 and layer.out_shape != shape:  # noqa: PLR2004
+        if len(layer.out_shape) == 4 and layer.out_shape != shape:
             raise AcceleratorError(f"not described to hls4ml: {layer.kinds[0]} to an image ({layer.name})")
         self.orders[layer.output] = self.orders[layer.inputs[0]]
         name = self.names[layer.inputs[0]]
@@ -168,7 +168,7 @@ class _Entries:
 def _order(shape: Shape) -> NDArray[np.int64]:
     """Our place of every number when images are flattened with channels last."""
     places = np.arange(prod(shape)).reshape(shape)
-    return (places.transpose(0, 2, 3, 1) if len(shape) == 4 else places).reshape(-1)  # noqa: PLR2004
+    return (places.transpose(0, 2, 3, 1) if len(shape) == 4 else places).reshape(-1)
 
 
 def _last(shape: Shape) -> list[int]:
@@ -301,8 +301,8 @@ class _Configuration(BaseModel):
 class HlsConfiguration:
     """What a configuration of hls4ml says about a pipeline."""
 
-    reuse_factor: int
-    strategy: str
+    reuse_factor: int = 1
+    strategy: str = "latency"
 
 
 def read_configuration(path: Path) -> HlsConfiguration:
@@ -330,10 +330,13 @@ def read_configuration(path: Path) -> HlsConfiguration:
 def _checked(settings: _HlsConfig) -> HlsConfiguration:
     factor = settings.Model.ReuseFactor or 1
     strategy = (settings.Model.Strategy or "latency").lower()
-    accepted = ("latency", "resource") if factor > 1 else ("latency", "distributed_arithmetic")
+    accepted = (
+        ("latency",) if factor > 1 else ("latency", "distributed_arithmetic")
+    )  # others round the factor
     if strategy not in accepted:
         raise AcceleratorError(
-            f"HLSConfig.Model.Strategy: {strategy}; accepted with reuse factor {factor}: {', '.join(accepted)}"
+            f"HLSConfig.Model.Strategy: {settings.Model.Strategy}; accepted with reuse factor {factor}: "
+            f"{', '.join(accepted)}"
         )
     _check_precision("HLSConfig.Model", settings.Model)
     for kind, layers in (("LayerName", settings.LayerName), ("LayerType", settings.LayerType)):
@@ -344,7 +347,9 @@ def _checked(settings: _HlsConfig) -> HlsConfiguration:
                     f"{place}.ReuseFactor: {layer.ReuseFactor}; accepted: the model's, {factor}"
                 )
             if layer.Strategy is not None and layer.Strategy.lower() != strategy:
-                raise AcceleratorError(f"{place}.Strategy: {layer.Strategy}; accepted: the model's, {strategy}")
+                raise AcceleratorError(
+                    f"{place}.Strategy: {layer.Strategy}; accepted: the model's, {strategy}"
+                )
             _check_precision(place, layer)
     return HlsConfiguration(reuse_factor=factor, strategy=strategy)
 

@@ -34,7 +34,9 @@ int main() {
 """
 
 
-def emulate_network(network: Network, values: NDArray[np.float64], *, reuse_factor: int = 1) -> NDArray[np.float64]:
+def emulate_network(
+    network: Network, values: NDArray[np.float64], *, reuse_factor: int = 1
+) -> NDArray[np.float64]:
     """(samples, outputs) of (samples, inputs), in the order of our tensors, as hls4ml's C++ computes them.
 
     Raises: AcceleratorError: a layer that is not described to hls4ml, no hls4ml, or its C++ does not compile.
