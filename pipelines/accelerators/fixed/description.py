@@ -127,13 +127,14 @@ class _Entries:
         name = self.names[layer.inputs[0]]
         if len(layer.out_shape) != len(shape):
             target = [prod(layer.out_shape)]
-            view = {"name": f"view{len(self.names)}", "class_name": "Reshape", "target_shape": target}
-            self.entries.append({**view, "inputs": [name]})
-            name = view["name"]
+            view = {"class_name": "Reshape", "target_shape": target, "inputs": [name]}
+            name = f"view{len(self.names)}"
+            self.entries.append({"name": name, **view})
         self.names[layer.output] = name
 
     def _parts(self, layer: Layer, kind: str) -> list[tuple[Entry, int]]:
         """Entries of a layer, and of each how many products or numbers it adds."""
+        parts: list[tuple[Entry, int]]
         if layer.kind == "add":
             parts = [({"class_name": "Merge", "op": "add"}, 2)]
         elif layer.kind == "conv":
