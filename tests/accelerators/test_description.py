@@ -12,7 +12,7 @@ from pipelines.accelerators import AcceleratorError, network_of
 from pipelines.accelerators.fixed.description import HlsConfiguration, describe_network, read_configuration
 from pipelines.accelerators.fixed.emulation import emulate_network
 from pipelines.accelerators.fixed.tracing import linear_map, trace_network, uniform_inputs
-from pipelines.accelerators.networks import drawn_fixed_network
+from pipelines.accelerators.networks import drawn_fixed_network, drawn_network
 
 _FORMAT, _WIDE = "fixed<8,3,TRN,WRAP,0>", "fixed<19,9,TRN,WRAP,0>"
 
@@ -52,10 +52,21 @@ def test_an_average_over_nine_positions_multiplies_by_an_eighth() -> None:
     assert set(linear_map(average, network.opset)[0].reshape(-1)) <= {0.0, 4 / 32}  # hls4ml divides by 9
 
 
-def test_a_layer_that_is_not_described_is_named() -> None:
+@pytest.mark.parametrize(
+    ("family", "reason"),
+    [("mobilenet", r"activation clip6 \(conv_0\)"), ("bert", r"a product of \(1, 8, 12\) \(matmul_0\)")],
+)
+def test_a_layer_that_is_not_described_is_named(family: str, reason: str) -> None:
     pytest.importorskip("hls4ml")
-    with pytest.raises(AcceleratorError, match=r"not described to hls4ml: Slice \(slice_0\)"):
-        describe_network(network_of(drawn_fixed_network("rnn", 1), "rnn"))
+    with pytest.raises(AcceleratorError, match=f"not described to hls4ml: {reason}"):
+        describe_network(network_of(drawn_network(family, "tiny", 1), family))
+
+
+def test_a_slice_of_a_recurrent_network_is_a_cropping() -> None:
+    pytest.importorskip("hls4ml")
+    network = network_of(drawn_fixed_network("rnn", 2), "rnn")
+    layers = [layer for layer in describe_network(network).layers() if layer["class"] == "Cropping1D"]
+    assert len(layers) * layers[0]["shape"][0] == network.input_shape[1]
 
 
 def test_a_configuration_is_read(tmp_path: Path) -> None:

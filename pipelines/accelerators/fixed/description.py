@@ -19,7 +19,15 @@ from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from pipelines.accelerators.errors import AcceleratorError
-from pipelines.accelerators.fixed.tracing import BITS, FRACTION, INTEGER, SIGN, VIEWS, fixed_values
+from pipelines.accelerators.fixed.tracing import (
+    BITS,
+    FRACTION,
+    INTEGER,
+    SIGN,
+    VIEWS,
+    fixed_values,
+    sliced_places,
+)
 from pipelines.accelerators.graph import Layer, Network, Shape
 
 FORMAT = f"ap_fixed<{BITS},{SIGN + INTEGER},AP_TRN,AP_WRAP,0>"
@@ -62,7 +70,7 @@ def describe_network(
         model_graph = import_module("hls4ml.model").ModelGraph
     except ImportError as error:
         raise AcceleratorError("hls4ml is not installed; pip install 'simfoundry[fixed]'") from error
-    entries = _Entries(input_name=network.input)
+    entries = _Entries(input_name=network.input, opset=network.opset)
     entries.add_input(network.input_shape)
     for layer in network.layers:
         entries.add(layer)
@@ -88,6 +96,7 @@ class _Entries:
     """hls4ml's layer list so far. names, orders: of the tensors of our network."""
 
     input_name: str
+    opset: int
     entries: list[Entry] = field(default_factory=list[Entry])
     precisions: dict[str, dict[str, str]] = field(default_factory=dict[str, dict[str, str]])
     names: dict[str, str] = field(default_factory=dict[str, str])
@@ -113,7 +122,7 @@ class _Entries:
             self.entries.append({"name": part_name, "inputs": inputs, **part})
             self.precisions[part_name] = {
                 **({"accum": _exact(terms)} if terms else {}),
-                "result": FORMAT if is_last else _exact(terms),
+                "result": _exact(terms) if terms and not is_last else FORMAT,
             }
         self.names[layer.output] = self.entries[-1]["name"]
         self.orders[layer.output] = _order(layer.out_shape)
@@ -135,7 +144,10 @@ class _Entries:
     def _parts(self, layer: Layer, kind: str) -> list[tuple[Entry, int]]:
         """Entries of a layer, and of each how many products or numbers it adds."""
         parts: list[tuple[Entry, int]]
+        if layer.kind == "host" and kind == "Slice":
+            return self._slice(layer)
         if layer.kind == "add":
+            self._require_order(layer, self.orders[layer.inputs[0]])
             parts = [({"class_name": "Merge", "op": "add"}, 2)]
         elif layer.kind == "conv":
             parts = [_convolution(layer)]
@@ -154,6 +166,26 @@ class _Entries:
         if layer.pool:
             parts.append((_pool(layer, layer.pool, parts[0][0]), 0))
         return parts
+
+    def _slice(self, layer: Layer) -> list[tuple[Entry, int]]:
+        places = sliced_places(layer, self.opset)
+        first, count, size = int(places[0]), len(places), prod(layer.in_shapes[0])
+        self._require_order(layer, np.arange(size))
+        if (places != np.arange(first, first + count)).any():
+            raise AcceleratorError(f"not described to hls4ml: Slice with steps ({layer.name})")
+        width = {"in_width": size, "out_width": count, "n_chan": 1}
+        crop = {"crop_left": first, "crop_right": size - first - count}
+        return [
+            ({"class_name": "Cropping1D", **width, **crop}, 0),
+            ({"class_name": "Reshape", "target_shape": [count]}, 0),
+        ]
+
+    def _require_order(self, layer: Layer, order: NDArray[np.int64]) -> None:
+        """The layer has no form for numbers in several orders."""
+        if not all(np.array_equal(self.orders[name], order) for name in layer.inputs):
+            raise AcceleratorError(
+                f"not described to hls4ml: {layer.kinds[0]} of a flattened image ({layer.name})"
+            )
 
     def _dense(self, layer: Layer) -> tuple[Entry, int]:
         inputs, outputs = layer.weight_shape

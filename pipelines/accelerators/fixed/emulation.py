@@ -34,9 +34,7 @@ int main() {
 """
 
 
-def emulate_network(
-    network: Network, values: NDArray[np.float64], *, reuse_factor: int = 1
-) -> NDArray[np.float64]:
+def emulate_network(network: Network, values: NDArray[np.float64]) -> NDArray[np.float64]:
     """(samples, outputs) of (samples, inputs), in the order of our tensors, as hls4ml's C++ computes them.
 
     Raises: AcceleratorError: a layer that is not described to hls4ml, no hls4ml, or its C++ does not compile.
@@ -44,7 +42,7 @@ def emulate_network(
     with TemporaryDirectory() as scratch:
         folder = Path(scratch)
         project = folder / "project"
-        description = describe_network(network, reuse_factor=reuse_factor, folder=project)
+        description = describe_network(network, folder=project)
         description.graph.write()
         sizes = (len(description.input_order), len(description.output_order))
         program = _compiled(project, folder / "build", sizes)
