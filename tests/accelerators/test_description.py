@@ -91,8 +91,9 @@ def test_a_configuration_is_read(tmp_path: Path) -> None:
             "HLSConfig: {Model: {Strategy: Resource}}",
             "HLSConfig.Model.Strategy: Resource; accepted with reuse fa",
         ),
+        ("HLSConfig: {Model: {Mode: 1}}", "unknown key: HLSConfig.Model.Mode ("),
         ("IOType: io_stream\nHLSConfig: {}", "IOType: Input should be 'io_parallel'"),
-        ("HLSConfig: {Optimizers: [x]}", "HLSConfig.Optimizers: Extra inputs are not permitted"),
+        ("HLSConfig: {Optimizers: [x]}", "unknown key: HLSConfig.Optimizers ("),
         (
             "HLSConfig: {Model: {ReuseFactor: 2}, LayerName: {d: {ReuseFactor: 4}}}",
             "HLSConfig.LayerName.d.ReuseFactor: 4; accepted: the model's, 2",
