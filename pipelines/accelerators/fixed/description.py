@@ -354,7 +354,7 @@ def read_configuration(path: Path) -> HlsConfiguration:
         first = error.errors()[0]
         name = ".".join(map(str, first["loc"])) or "configuration"
         if first["type"] == "extra_forbidden":
-            known = _HlsConfig if len(first["loc"]) == len(("HLSConfig", "key")) else _Settings
+            known = _HlsConfig if first["loc"][:-1] == ("HLSConfig",) else _Settings
             accepted = ", ".join(known.model_fields)
             raise AcceleratorError(f"unknown key: {name} ({path}); accepted: {accepted}") from error
         raise AcceleratorError(f"{name}: {first['msg']} ({path})") from error
