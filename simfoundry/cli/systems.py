@@ -112,6 +112,14 @@ def place(as_json: bool, **options: Any) -> None:
     type=click.IntRange(1, 64),
     help="Of --flow fixed: cycles per inference, in which positions of a layer share units.  [default: 1]",
 )
+@click.option(
+    "--hls-config", type=PATH, help="Of --flow fixed: YAML file of hls4ml with reuse factor and precision."
+)
+@click.option(
+    "--describe",
+    is_flag=True,
+    help="Of --flow fixed: also the layers as hls4ml describes them (extra `fixed`).",
+)
 @click.option("--measure", is_flag=True, help="Also synthesise and simulate it: minutes, small ones only.")
 @as_json_option
 @explained

@@ -38,6 +38,8 @@ class PowerQuestion:
     hardware: Path | None = None
     flow: str = "systolic"
     reuse_factor: int | None = None
+    hls_config: Path | None = None
+    describe: bool = False
     measure: bool = False
 
 
@@ -75,8 +77,14 @@ def answer_power(question: PowerQuestion) -> dict[str, Any]:
         return answer_fixed(question)
     if question.flow != "systolic":
         raise FoundryError(f"unknown flow: {question.flow}; accepted: systolic, fixed")
-    if question.reuse_factor is not None:
-        raise FoundryError("--reuse-factor is an option of --flow fixed")
+    others = (
+        ("--reuse-factor", question.reuse_factor is not None),
+        ("--hls-config", question.hls_config is not None),
+        ("--describe", question.describe),
+    )
+    for option, is_given in others:
+        if is_given:
+            raise FoundryError(f"{option} is an option of --flow fixed")
     hardware = Hardware() if question.hardware is None else read_hardware(question.hardware)
     network = read_network(question.network)
     compiled = compile_network(network, hardware)
@@ -101,17 +109,30 @@ def answer_fixed(question: PowerQuestion) -> dict[str, Any]:
     """Power and energy of a network as a fixed-point pipeline, and where the energy goes by stage.
 
     Raises: AcceleratorError: an operator has no fixed-point form, the network is too large or has no data,
-        or da4ml is not installed. FoundryError: there are no weights, or an option of the other flow.
+        the configuration is not acceptable, or a package is not installed. FoundryError: there are no
+        weights, or an option of the other flow.
     """
     from models.compile_power.baselines import changed_bits
     from models.compile_power.data import fixed_pair
     from pipelines.accelerators.fixed.dataset import CLOCK_PERIOD_NS, compiled_columns
+    from pipelines.accelerators.fixed.description import (
+        HlsConfiguration,
+        describe_network,
+        read_configuration,
+    )
     from pipelines.accelerators.fixed.sharing import trace_shared
 
     if question.hardware is not None:
         raise FoundryError("--hardware is an option of --flow systolic")
+    if question.hls_config is None:
+        chosen = HlsConfiguration(reuse_factor=question.reuse_factor or 1)
+    elif question.reuse_factor is None:
+        chosen = read_configuration(question.hls_config)
+    else:
+        raise FoundryError("--reuse-factor and --hls-config are mutually exclusive")
     network = read_network(question.network)
-    design = trace_shared(network, reuse_factor=question.reuse_factor or 1)
+    described = describe_network(network, **asdict(chosen)).layers() if question.describe else None
+    design = trace_shared(network, reuse_factor=chosen.reuse_factor)
     columns = compiled_columns(network, design)
     pair = fixed_pair(
         {"fixed_id": "", "family": "", "seed": 0, "reuse_factor": design.interval_cycles, **columns}
@@ -133,6 +154,7 @@ def answer_fixed(question: PowerQuestion) -> dict[str, Any]:
             for kind, count in zip(columns["layer_kinds"], columns["layer_parameters"], strict=True)
         ],
         "stages": [float(f"{energy:.4g}") for energy in energies],
+        "description": described,
         "measured": measured_fixed(design) if question.measure else None,
     }
 
@@ -308,7 +330,14 @@ def fixed_text(answer: Mapping[str, Any]) -> str:
         plain["measured"] = (
             f"{label['power_mw']:.4g} mW, {label['energy_nj']:.4g} nJ, {label['cell_count']:,} cells"
         )
-    return "\n".join(f"{name:<10} {text}" for name, text in plain.items())
+    lines = [f"{name:<10} {text}" for name, text in plain.items()]
+    if answer["description"]:
+        names = ("name", "class", "shape", "result", "accumulator", "products", "reuse_factor", "strategy")
+        rows = [
+            ["-" if row[name] is None else str(row[name]) for name in names] for row in answer["description"]
+        ]
+        lines += ["", *aligned_lines([names, *rows])]
+    return "\n".join(lines)
 
 
 def _interval(answer: Mapping[str, Any], name: str, suffix: str, unit: str) -> str:

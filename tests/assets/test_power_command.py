@@ -96,12 +96,35 @@ def test_a_pipeline_has_figures_with_intervals_and_stages(pipeline: Path) -> Non
     assert "an inference every 80 ns" in output
 
 
+def test_a_configuration_of_hls4ml_steers_a_pipeline_and_its_description(
+    pipeline: Path, tmp_path: Path
+) -> None:
+    pytest.importorskip("da4ml")
+    pytest.importorskip("hls4ml")
+    config = tmp_path / "hls4ml.yml"
+    config.write_text("HLSConfig:\n  Model:\n    Precision: ap_fixed<8,3>\n    ReuseFactor: 4\n")
+    options = ("power", str(pipeline), "--flow", "fixed", "--hls-config", str(config), "--describe")
+    answer = json.loads(_invoke(*options, "--json").output)
+    assert answer["reuse_factor"] == 4
+    assert {layer["reuse_factor"] for layer in answer["description"]} == {4}
+    assert answer["description"][0]["class"] == "Input"
+    output = _invoke(*options).output
+    assert "an inference every 80 ns" in output
+    assert "fixed<8,3,TRN,WRAP,0>" in output
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [
         (["--flow", "spatial"], "unknown flow: spatial; accepted: systolic, fixed"),
         (["--reuse-factor", "2"], "--reuse-factor is an option of --flow fixed"),
+        (["--hls-config", "c.yml"], "--hls-config is an option of --flow fixed"),
+        (["--describe"], "--describe is an option of --flow fixed"),
         (["--flow", "fixed", "--hardware", "h.yaml"], "--hardware is an option of --flow systolic"),
+        (
+            ["--flow", "fixed", "--reuse-factor", "2", "--hls-config", "c.yml"],
+            "--reuse-factor and --hls-config are mutually exclusive",
+        ),
     ],
 )
 def test_power_names_options_of_the_other_flow(pipeline: Path, options: list[str], message: str) -> None:
