@@ -154,6 +154,8 @@ def trace_layer(library: Any, layer: Layer, operands: list[Any], opset: int) -> 
     """Flat array of a layer's results."""
     if layer.kind == "host" and layer.kinds[0] in VIEWS:
         return operands[0]
+    if layer.activation == "clip6":
+        raise AcceleratorError(f"operator without a fixed-point form: Clip to 6 ({layer.name})")
     if layer.kind == "host" and layer.kinds[0] == "Slice":
         return operands[0][sliced_places(layer, opset)]
     if layer.kind == "add":
