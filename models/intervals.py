@@ -67,13 +67,16 @@ def with_intervals(
     answers: Sequence[Mapping[str, Any]], intervals: Mapping[str, Mapping[str, float]]
 ) -> list[dict[str, Any]]:
     """Answers with `<target>_low` and `<target>_high` of every target that has none of its own."""
-    return [{**_ends(answer, intervals), **answer} for answer in answers]
+    return [_with_ends(answer, intervals) for answer in answers]
 
 
-def _ends(answer: Mapping[str, Any], intervals: Mapping[str, Mapping[str, float]]) -> dict[str, float]:
-    ends: dict[str, float] = {}
-    for target, interval in intervals.items():
-        if isinstance(answer.get(target), int | float):
-            ends[f"{target}_low"] = answer[target] / interval[FACTOR]
-            ends[f"{target}_high"] = answer[target] * interval[FACTOR]
-    return ends
+def _with_ends(answer: Mapping[str, Any], intervals: Mapping[str, Mapping[str, float]]) -> dict[str, Any]:
+    """An answer with the ends of each target behind it."""
+    whole: dict[str, Any] = {}
+    for name, value in answer.items():
+        whole[name] = value
+        if name in intervals and isinstance(value, int | float):
+            factor = intervals[name][FACTOR]
+            ends = {f"{name}_low": value / factor, f"{name}_high": value * factor}
+            whole |= {end: number for end, number in ends.items() if end not in answer}
+    return whole

@@ -8,7 +8,6 @@ from __future__ import annotations
 import sqlite3
 from contextlib import closing
 from dataclasses import dataclass
-from importlib.util import find_spec
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
@@ -59,9 +58,8 @@ def find_local(tracking_uri: str, name: str, alias: str) -> LocalModel | None:
 
 
 def _first_champion(spec: PredictorSpec, alias: str) -> LocalModel | None:
-    """The weights that come with the project, where nothing can register them: MLflow is not installed."""
-    is_shipped = (spec.shipped_folder / OUTCOME_FILE).is_file()
-    if alias != "champion" or not is_shipped or find_spec("mlflow") is not None:
+    """The weights that come with the project: they are what a new registry begins with."""
+    if alias != "champion" or not (spec.shipped_folder / OUTCOME_FILE).is_file():
         return None
     return LocalModel(spec=spec, version="shipped", folder=spec.shipped_folder)
 
