@@ -131,11 +131,11 @@ def register(
         PredictorError, MlflowException, OSError: the predictor or the store cannot be read.
     """
     spec = spec or predictor_named(outcome.predictor)
-    _refuse_reference_groups(outcome, spec)
     with mlflow_at(store) as client:
         known = _version_of_key(client, spec.name, outcome.key)
         if known is not None and not _is_open(known, may_promote):
             return _registered_before(client, known)
+        _refuse_reference_groups(outcome, spec)
         number = _log(client, outcome, spec, store, tags or {}) if known is None else str(known.version)
         client.set_registered_model_alias(spec.name, CANDIDATE, number)
         row = _judge(client, outcome, spec, number, may_promote)
