@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
@@ -14,12 +14,14 @@ from models.base import Estimate, PredictorError
 from models.catalogue import Trained, TrainingInput
 from models.engine_estimate import TrainOptions
 from models.labelled import LabelledDesign, training_designs
-from models.leaderboard import Prediction
 from models.model_files import ModelFiles
 from models.query import ALL_TARGETS, Query
 from models.scheduled import compile_query, engine_options
 from pipelines.features import know_design, know_run
 from pipelines.schemas import OK, scan_table, table_spec
+
+if TYPE_CHECKING:
+    from models.leaderboard import Prediction
 
 COLUMNS: Mapping[str, Mapping[str, str]] = {
     "features": {
@@ -138,6 +140,8 @@ def table_estimates(
 def _predictions(
     designs: Sequence[LabelledDesign], estimates: Sequence[Mapping[str, float]]
 ) -> list[Prediction]:
+    from models.leaderboard import Prediction  # scipy.stats, which answering does not need
+
     return [
         Prediction(
             design_id=design.design_id,
