@@ -2,8 +2,8 @@
 
     .venv/bin/python -m tests.benchmarks.nightly_refresh [OVERRIDES]...
 
-The function of the job runs three times in a clone with an empty cache: first everything is new; the second
-run may make the sample again; then nothing is new. Do not edit code meanwhile: a sample follows its changes.
+The function of the job runs three times in a clone with an empty cache: first everything is new, then
+twice nothing is. Do not edit code meanwhile: a sample follows its changes.
 Without overrides the configuration is that of scale smoke, with a sample that is made again.
 """
 
