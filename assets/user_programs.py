@@ -27,7 +27,7 @@ from pipelines.hls import (
     sizes_text,
 )
 from pipelines.interface import ScalarType
-from pipelines.programs import program_from_file
+from pipelines.programs import default_range, program_from_file
 from pipelines.schemas import ProgramRow
 
 DIRECTIVES_LIMIT_BYTES = 1 << 20
@@ -99,9 +99,8 @@ def _with_sizes(
 
     def drawn(name: str, kind: ScalarType) -> tuple[int, int]:
         own = ranges.get(name)
-        if own is None:
-            return (-16 if kind.signed else 0, 15)
-        return int(own["low"]), int(own["high"]) - 1
+        low, high = default_range(kind) if own is None else (own["low"], own["high"])
+        return int(low), int(high) - 1
 
     sized = _after(sizes_text(sizes), source, file) if sizes else source
     try:
@@ -126,8 +125,8 @@ def _lacks_sizes(source: str, top: str) -> bool:
 
 def argument_sizes(source: str) -> dict[str, int]:
     """Sizes of pointer arguments that the first lines of a program's text give."""
-    found = (m[1].split() for m in _SIZE_PRAGMA.finditer(source))
-    return {name: int(size) for items in found for name, size in (item.split("=") for item in items)}
+    items = (item for match in _SIZE_PRAGMA.finditer(source) for item in match[1].split())
+    return {name: int(size) for name, size in (item.split("=") for item in items)}
 
 
 def _missing_name(source: str, top: str) -> str | None:

@@ -28,6 +28,7 @@ from pipelines.programs.polybench_catalogue import (
 )
 from pipelines.programs.rows import USER_SUITE, kernel_programs, program_from_file
 from pipelines.programs.similarity import Signature, near_pairs, signature
+from pipelines.programs.specification import default_range
 from pipelines.programs.statistics import stage_reports
 from pipelines.programs.suites import (
     ALL_SUITES,
@@ -70,6 +71,7 @@ __all__ = [
     "control_expressions",
     "data_id",
     "data_sets",
+    "default_range",
     "draw_data",
     "evaluation_workloads",
     "find_data_set",

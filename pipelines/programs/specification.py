@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError, model_validator
 
-from pipelines.interface import Argument
+from pipelines.interface import Argument, ScalarType
 from pipelines.programs.errors import ProgramError
 
 Drawn = NDArray[Any]
@@ -211,7 +211,13 @@ def default_kind(argument: Argument) -> Uniform:
     """Default of an argument without specification: uniform -16 .. 15, unsigned 0 .. 15, floating -1 .. 1."""
     if argument.type.floating:
         return Uniform(kind="uniform", low=-1.0, high=1.0)
-    return Uniform(kind="uniform", low=-16 if argument.type.signed else 0, high=16)
+    low, high = default_range(argument.type)
+    return Uniform(kind="uniform", low=low, high=high)
+
+
+def default_range(kind: ScalarType) -> tuple[int, int]:
+    """Range of the drawn values of an integer without specification; the second is excluded."""
+    return -16 if kind.signed else 0, 16
 
 
 def read_specification(inputs: str) -> dict[str, ArgumentKind]:

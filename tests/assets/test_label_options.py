@@ -85,11 +85,11 @@ def test_label_sizes_pointer_arguments_by_their_accesses_or_by_option(
     file.write_text(
         "int sum(int *a, int *b, int n)\n{\n  int i = 0;\n  while (b[i]) i++;\n  return a[5] + i;\n}\n"
     )
-    found = _invoke("label", str(file), "--targets", "cycles", "--json")
-    reason = json.loads(found.stdout)["label"]["reason"]
+    result = _invoke("label", str(file), "--targets", "cycles", "--json")
+    reason = json.loads(result.stdout)["label"]["reason"]
     assert reason.endswith("or --size b=N), got *b (sum.c:4)")
-    found = _invoke("label", str(file), "--size", "b=200", "--targets", "cycles", "--json")
-    answer = json.loads(found.stdout)
+    result = _invoke("label", str(file), "--size", "b=200", "--targets", "cycles", "--json")
+    answer = json.loads(result.stdout)
     assert (answer["label"]["status"], answer["sizes"]) == ("ok", {"a": 6, "b": 200})
     file.write_text("int sum(int *a)\n{\n  return a[5] +\n    a[b];\n}\n")
     with pytest.raises(HlsError, match=r"^a name must be declared, got 'b' \(.*sum\.c:4\)$"):
@@ -106,8 +106,8 @@ def test_label_draws_again_without_negative_numbers(project: Deployment, tmp_pat
     answer = json.loads(_invoke("label", str(file), "--targets", "cycles", "--json").stdout)
     assert (answer["label"]["status"], answer["ranges"]["places"]) == ("ok", [0, 16])
     assert sorted(answer["ranges"]) == ["places", "t", "x"]
-    found = _invoke("label", str(file), "--range", "places=-9:0", "--targets", "cycles", "--json")
-    answer = json.loads(found.stdout)
+    result = _invoke("label", str(file), "--range", "places=-9:0", "--targets", "cycles", "--json")
+    answer = json.loads(result.stdout)
     assert (answer["label"]["status"], "ranges" in answer) == ("rejected", False)
     assert "shift exponent -" in answer["label"]["reason"]
 

@@ -424,14 +424,14 @@ def pipelines_judged(release: Path, rows: int, seed: int) -> list[dict[str, Any]
     Its other layers are those of Keras; residual additions and unrolled recurrences have no form there.
     """
     schema = table_spec("fixed_networks").schema()
-    found = [
+    perceptrons = [
         row
         for path in table_files(release, "fixed_networks")
         for row in fill_columns(read_arrow(path), schema).to_pylist()
         if row["family"] == "mlp" and row["power_mw"] is not None
     ]
-    order = np.random.default_rng(seed).permutation(len(found))[:rows]
-    drawn = [found[i] for i in sorted(order.tolist())]
+    order = np.random.default_rng(seed).permutation(len(perceptrons))[:rows]
+    drawn = [perceptrons[i] for i in sorted(order.tolist())]
     pairs = {pair.compiled_id: pair for pair in read_fixed_pairs([release])}
     tested = [row for row in drawn if row["split_random"] == "test"]
     model = FIXED_PREDICTOR.load(FIXED_PREDICTOR.shipped_folder)

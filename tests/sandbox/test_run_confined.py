@@ -187,7 +187,7 @@ def test_run_confined_stops_a_flood_of_output(attacks: Path, tmp_path: Path, str
 
 
 @pytest.mark.parametrize(
-    "path", ["/etc/passwd", str(ATTACKS), str(Path.home()), "/proc/1/root/etc/passwd", "/dev/kmsg"]
+    "path", ["/etc/group", str(ATTACKS), str(Path.home()), "/proc/1/root/etc/group", "/dev/kmsg"]
 )
 def test_run_confined_hides_files(attacks: Path, tmp_path: Path, path: str) -> None:
     run = attack(attacks, tmp_path, "read", path)
@@ -323,7 +323,7 @@ def test_run_confined_rejects_an_absent_bubblewrap(tmp_path: Path, monkeypatch: 
             (),
             r"^program must be executable and inside a readable path, got /usr/bin/absent; ",
         ),
-        (("/etc/passwd",), (), r"^program must be executable and inside a readable path, got /etc/passwd; "),
+        (("/etc/group",), (), r"^program must be executable and inside a readable path, got /etc/group; "),
         (("/usr/bin/true",), ("/absent",), r"^no such readable path: /absent$"),
         (("/usr/bin/true",), ("/",), r"^readable path must lie outside /box, /proc, /dev, got /$"),
         (("/usr/bin/true",), ("/dev/null",), r"^readable path must lie outside .*, got /dev/null$"),
