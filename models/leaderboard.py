@@ -37,6 +37,11 @@ def predictions_of(
     designs: Sequence[LabelledDesign], predicted: NDArray[np.float64], targets: Sequence[str] = TARGETS
 ) -> list[Prediction]:
     """One record per design and target that the design has. Args: predicted: (designs, targets)."""
+    return paired(designs, [dict(zip(targets, row, strict=True)) for row in predicted.tolist()])
+
+
+def paired(designs: Sequence[LabelledDesign], values: Sequence[Mapping[str, float]]) -> list[Prediction]:
+    """One record per design and target that both the design and its values have."""
     return [
         Prediction(
             design_id=design.design_id,
@@ -44,10 +49,10 @@ def predictions_of(
             part=design.part,
             target=target,
             actual=design.labels[target],
-            predicted=float(predicted[i, j]),
+            predicted=value,
         )
-        for i, design in enumerate(designs)
-        for j, target in enumerate(targets)
+        for design, own in zip(designs, values, strict=True)
+        for target, value in own.items()
         if target in design.labels
     ]
 

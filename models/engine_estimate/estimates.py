@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import polars as pl
 
@@ -19,9 +19,6 @@ from models.query import ALL_TARGETS, Query
 from models.scheduled import compile_query, engine_options
 from pipelines.features import know_design, know_run
 from pipelines.schemas import OK, scan_table, table_spec
-
-if TYPE_CHECKING:
-    from models.leaderboard import Prediction
 
 COLUMNS: Mapping[str, Mapping[str, str]] = {
     "features": {
@@ -108,6 +105,8 @@ def train_run(data: TrainingInput) -> Trained:
 
 
 def _compare(data: TrainingInput, level: str, tables: Sequence[str]) -> Trained:
+    from models.leaderboard import paired  # scipy.stats, which answering does not need
+
     options: TrainOptions = data.options
     folder = data.data_dirs[0]
     designs = training_designs(data.data_dirs, options)
@@ -115,7 +114,7 @@ def _compare(data: TrainingInput, level: str, tables: Sequence[str]) -> Trained:
         files=ModelFiles(card={"level": level, "engine": engine_options(folder, designs)}, arrays={}),
         seen_groups=(),
         summary={"parameter_count": 0.0, "train_designs": 0.0},
-        predictions=_predictions(designs, table_estimates(folder, designs, tables)),
+        predictions=paired(designs, table_estimates(folder, designs, tables)),
         split=options.split,
         resamples=options.bootstrap_resamples,
     )
@@ -135,23 +134,3 @@ def table_estimates(
         for row in rows.select("design_id", *columns).collect().iter_rows(named=True):
             values.setdefault(row["design_id"], {}).update(_joined({table: row}))
     return [values.get(design.design_id, {}) for design in designs]
-
-
-def _predictions(
-    designs: Sequence[LabelledDesign], estimates: Sequence[Mapping[str, float]]
-) -> list[Prediction]:
-    from models.leaderboard import Prediction  # scipy.stats, which answering does not need
-
-    return [
-        Prediction(
-            design_id=design.design_id,
-            group=design.group,
-            part=design.part,
-            target=target,
-            actual=design.labels[target],
-            predicted=value,
-        )
-        for design, values in zip(designs, estimates, strict=True)
-        for target, value in values.items()
-        if target in design.labels
-    ]

@@ -18,7 +18,7 @@ from models.base import TrainOutcome
 from models.catalogue import PredictorSpec, predictor_named
 from models.intervals import FACTOR, MEASURED, measure_intervals
 from models.labelled import LabelledDesign, training_designs
-from models.leaderboard import Prediction
+from models.leaderboard import Prediction, paired
 from models.model_files import CARD_FILE, OUTCOME_FILE, WEIGHTS_FILE, read_outcome, write_outcome
 
 RELEASE = Path("releases/v1")
@@ -37,19 +37,7 @@ def drawn(designs: list[LabelledDesign], count: int) -> list[LabelledDesign]:
 def predictions(spec: PredictorSpec, designs: list[LabelledDesign]) -> list[Prediction]:
     """The shipped predictor's answers beside the labels."""
     estimates = spec.load(spec.shipped_folder).predict([design.query for design in designs])
-    return [
-        Prediction(
-            design_id=design.design_id,
-            group=design.group,
-            part=design.part,
-            target=target,
-            actual=design.labels[target],
-            predicted=value,
-        )
-        for design, estimate in zip(designs, estimates, strict=True)
-        for target, value in estimate.values.items()
-        if target in design.labels
-    ]
+    return paired(designs, [estimate.values for estimate in estimates])
 
 
 def keep(spec: PredictorSpec, outcome: TrainOutcome) -> None:
