@@ -137,6 +137,7 @@ def test_a_pipeline_names_what_it_cannot_be(tmp_path: Path) -> None:
     pytest.importorskip("da4ml")
     for family, scale, message in (
         ("bert", "tiny", "operator without a fixed-point form: "),
+        ("mobilenet", "tiny", "operator without a fixed-point form: Clip to 6 (conv_0)"),
         ("mlp", "small", " products per inference in mlp; accepted as a fixed-point pipeline: up to 20,000"),
     ):
         file = tmp_path / f"{family}.onnx"
