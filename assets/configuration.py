@@ -123,9 +123,14 @@ def sweep(overrides: Sequence[str]) -> list[tuple[dict[str, str], tuple[str, ...
 
 def may_promote(configuration: Configuration) -> bool:
     """Whether models of a configuration may become champion: a scale other than smoke, without overrides."""
-    content = configuration.model_dump(exclude={"run"})
+    return configuration.model_dump(exclude={"run"}) in _counting()
+
+
+@cache
+def _counting() -> list[dict[str, Any]]:
+    """Contents of the scales other than smoke."""
     counting = (scale for scale in scales() if scale != "smoke")
-    return any(compose_configuration([f"scale={s}"]).model_dump(exclude={"run"}) == content for s in counting)
+    return [compose_configuration([f"scale={name}"]).model_dump(exclude={"run"}) for name in counting]
 
 
 def write_parameters(project: Path, configuration: Configuration) -> Path:
@@ -186,19 +191,17 @@ def read_parameters_file(path: Path) -> Configuration:
     """
     text = read_bounded(path, what="configuration", most_bytes=MOST_BYTES, error=FoundryError)
     try:
-        content = yaml.load(text.decode(), _PlainLoader)  # noqa: S506  it is a safe loader
+        content = _plain_yaml(text.decode())
     except _YAML_ERRORS as error:
         raise FoundryError(f"not YAML: {path}: {' '.join(str(error).split())}") from error
     return _validated(content, where=str(path))
 
 
-class _PlainLoader(yaml.SafeLoader):
+def _plain_yaml(text: str) -> Any:
     """YAML without aliases, by which a short text says an endless value."""
-
-    def compose_node(self, parent: yaml.Node | None, index: Any) -> yaml.Node | None:
-        if self.check_event(yaml.AliasEvent):
-            raise yaml.YAMLError("an alias; accepted: values written out")
-        return super().compose_node(parent, index)
+    if any(isinstance(event, yaml.AliasEvent) for event in yaml.parse(text, yaml.CSafeLoader)):
+        raise yaml.YAMLError("an alias; accepted: values written out")
+    return yaml.load(text, yaml.CSafeLoader)
 
 
 def _validated(content: Any, *, where: str) -> Configuration:

@@ -111,9 +111,11 @@ def _meaning(column: ColumnSpec) -> str:
 def _comment(
     connection: duckdb.DuckDBPyConnection, view: str, meaning: str, columns: Mapping[str, str]
 ) -> None:
+    connection.execute("BEGIN")  # one write to the disk, not one a column
     connection.execute(f"COMMENT ON VIEW {_name(view)} IS {_text(meaning)}")
     for name, text in columns.items():
         connection.execute(f"COMMENT ON COLUMN {_name(view)}.{_name(name)} IS {_text(text)}")
+    connection.execute("COMMIT")
 
 
 def _name(name: str) -> str:

@@ -117,6 +117,7 @@ class Labelling(Group):
     tool_timeout_s: Positive
     power: bool
     glitches: bool
+    timed_cycles: Annotated[int, Field(ge=1)] | None = None
     power_timeout_s: Positive
 
 

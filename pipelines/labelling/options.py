@@ -56,6 +56,8 @@ class LabelOptions:
         synthesis: whether designs are mapped to cells; without it a label has no area, delay or power.
         power: whether the mapped netlist of each design is simulated too, for power and as a check.
         glitches: whether its gates have delays then.
+        timed_cycles: of a longer run, about as many cycles have delays, and the glitches of the others are
+            scaled from them; None for all cycles.
         power_timeout_s: limit of processor time of the simulation of a netlist.
         cycle_limit: cycles after which a run counts as endless.
     """
@@ -81,6 +83,7 @@ class LabelOptions:
     synthesis: bool = True
     power: bool = True
     glitches: bool = True
+    timed_cycles: int | None = None
     power_timeout_s: float = 120.0
     cycle_limit: int = 50_000_000
 

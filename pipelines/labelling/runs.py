@@ -115,6 +115,7 @@ class PowerFigures:
     switching_power_mw: float | None = None
     leakage_power_mw: float | None = None
     toggle_count: int | None = None
+    timed_cycles: int | None = None
     power_wall_s: float | None = None
 
 

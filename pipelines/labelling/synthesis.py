@@ -276,7 +276,14 @@ def power_key(design: DesignRow, row: RunRow, target: Target, options: LabelOpti
         [design.memory_read_delay_cycles, design.memory_write_delay_cycles],
         [design.clock_period_ns, power.tool_version(), options.glitches, options.power_timeout_s],
         _POWER_VERSION,
+        *(() if _timed_share(row, options) == 1.0 else (options.timed_cycles,)),
     )
+
+
+def _timed_share(row: RunRow, options: LabelOptions) -> float:
+    """Share of the cycles of a run in which gates have delays."""
+    cycles, most = row.latency_cycles or 0, options.timed_cycles
+    return 1.0 if most is None or cycles <= most else most / cycles
 
 
 def add_power(run: Run, request: RunRequest, context: LabelContext) -> Run:
@@ -332,6 +339,7 @@ def _power(counted: CountedRun, context: LabelContext) -> PowerFigures:
         switching_power_mw=parts and parts.switching_mw,
         leakage_power_mw=parts and parts.leakage_mw,
         toggle_count=result.toggles,
+        timed_cycles=None if result.activity is None else result.activity.timed_cycles,
         power_wall_s=result.wall_s,
     )
 
@@ -348,6 +356,7 @@ def simulate_netlist(counted: CountedRun, context: LabelContext) -> PowerResult:
         timing=memory_timing(request.design),
         banks=request.compiled().banks,
         cycle_limit=(counted.row.latency_cycles or 0) + _SLACK_CYCLES,
+        timed_share=_timed_share(counted.row, options),
     )
     netlist = mapped_netlist(request.design, request.compiled, context)
     with context.tool_folder("power") as folder:

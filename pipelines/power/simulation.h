@@ -63,10 +63,12 @@ static Load *loads;
 static uint8_t *value;           /* (nets,) */
 
 static int64_t *toggles, *ones;  /* (nets,) */
+static int64_t *undone;          /* (nets,), toggles of timed cycles that took back one of the same cycle */
+static uint8_t *begun;           /* (nets,), value before the cycle of the last change */
 static int64_t *since;           /* (nets,), cycle of the last change at which `ones` is up to date */
 static uint8_t *steady;          /* (nets,), value that `ones` counts */
-static int64_t cycle;
-static int counting;
+static int64_t cycle, timed_cycles, timed_toggles;
+static int counting, with_delays;
 
 /* flip-flops whose data may differ from their state, and those whose set or clear has changed */
 static int32_t *pending, *asynchronous;
@@ -140,6 +142,8 @@ static void read_netlist(const char *path, int32_t **delays) {
     dirty = allocate(gate_count, 1);
     value = allocate(net_count, 1);
     steady = allocate(net_count, 1);
+    begun = allocate(net_count, 1);
+    undone = allocate(net_count, sizeof *undone);
     toggles = allocate(net_count, sizeof *toggles);
     ones = allocate(net_count, sizeof *ones);
     since = allocate(net_count, sizeof *since);
@@ -162,10 +166,13 @@ static inline void flip(int32_t net) {
     if (since[net] < cycle) {
         if (steady[net]) ones[net] += cycle - since[net];
         since[net] = cycle;
+        begun[net] = value[net];
     }
     value[net] ^= 1;
     steady[net] = value[net];
     toggles[net] += counting;
+    timed_toggles += counting & with_delays;
+    undone[net] += counting & with_delays & (value[net] == begun[net]);
 }
 
 /* ---- zero delay: a queue a level ---- */
@@ -211,7 +218,6 @@ static void settle_levels(void) {
 
 /* ---- with delays: a wheel of ticks; a driver is a gate, a flip-flop, or an input net ---- */
 
-static int with_delays;
 static int32_t *delay;                      /* as in the file */
 static int32_t wheel_size, *wheel;          /* first driver of each tick */
 static uint64_t *occupied;                  /* a bit a tick of the wheel */
@@ -395,6 +401,31 @@ static void clock_edge(int edge) {
 
 static int has_falling;
 
+/* ---- which cycles have delays: all, none, or a share drawn by the number of the cycle ---- */
+
+enum { WHOLE_SHARE = 1 << 16 };
+static int32_t timed_share; /* of WHOLE_SHARE */
+
+static uint64_t mixed(uint64_t x) {
+    x = (x ^ x >> 30) * 0xBF58476D1CE4E5B9ull;
+    x = (x ^ x >> 27) * 0x94D049BB133111EBull;
+    return x ^ x >> 31;
+}
+
+/* At the start of a cycle all is settled, so that each cycle may be settled in either way. */
+static void choose_timing(void) {
+    with_delays = timed_share && (has_falling || (int32_t)(mixed(cycle) & (WHOLE_SHARE - 1)) < timed_share);
+    timed_cycles += with_delays;
+}
+
+static void prepare_timing(int32_t share) {
+    if (share < 0 || share > WHOLE_SHARE) fail(BAD_FILE, "a share must be 0 to 65536");
+    timed_share = share;
+    with_delays = share > 0;
+    prepare_levels();
+    if (with_delays) prepare_wheel();
+}
+
 static void finish_cycle(void) {
     settle();
     if (!has_falling) return;
@@ -433,6 +464,8 @@ static void initialise(void) {
 static void start_counting(void) {
     memset(toggles, 0, net_count * sizeof *toggles);
     memset(ones, 0, net_count * sizeof *ones);
+    memset(undone, 0, net_count * sizeof *undone);
+    memcpy(begun, value, net_count);
     cycle = 0;
     for (int n = 0; n < net_count; ++n) since[n] = 1; /* cycles 1 .. last are counted */
     counting = 1;

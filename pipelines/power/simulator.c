@@ -7,7 +7,8 @@
  *
  * Zero delay: after a clock edge, gates are computed level by level, each at most once, and only those of which
  * an input has changed. With delays: each change of an input reaches the gate's output after the delay of that
- * input and direction, unless the gate changes its mind before (inertial delay); so glitches are counted.
+ * input and direction, unless the gate changes its mind before (inertial delay); so glitches are counted. A
+ * share of the cycles may have delays: `undone` then tells the glitches of these cycles from other toggles.
  *
  * Files hold little-endian numbers: 32 bits unless said otherwise.
  */
@@ -21,6 +22,9 @@ static void write_counts(FILE *file) {
     finish_counting();
     write_bytes(file, toggles, net_count * sizeof *toggles);
     write_bytes(file, ones, net_count * sizeof *ones);
+    write_bytes(file, undone, net_count * sizeof *undone);
+    const int64_t timed[2] = {timed_cycles, timed_toggles};
+    write_bytes(file, timed, sizeof timed);
 }
 
 /* ---- a trace: input values of every cycle, and the values of some nets at its end ---- */
@@ -39,6 +43,7 @@ static void run_trace(FILE *in, FILE *out) {
             start_counting();
         } else {
             ++cycle;
+            choose_timing();
             clock_edge(RISING);
             for (int i = 0; i < inputs; ++i) drive_input(input[i], now_in[i] & 1);
             finish_cycle();
@@ -196,6 +201,7 @@ static void run_design(FILE *in, FILE *out) {
         for (int b = 0; b < bank_count; ++b) load(&banks[b]);
         for (int b = 0; b < bank_count; ++b) store(&banks[b]);
         ++cycle;
+        choose_timing();
         clock_edge(RISING);
         drive_bus(start, 0);
         present_data(banks, bank_count);
@@ -219,9 +225,7 @@ int main(int argc, char **argv) {
     FILE *in = fopen(argv[2], "rb"), *out = fopen(argv[3], "wb");
     if (!in || !out) fail(BAD_FILE, "stimulus and result must be files");
     const int32_t kind = read_number(in);
-    with_delays = read_number(in);
-    if (with_delays) prepare_wheel();
-    else prepare_levels();
+    prepare_timing(read_number(in));
     if (kind == 0) run_trace(in, out);
     else if (kind == 1) run_design(in, out);
     else fail(BAD_FILE, "a stimulus must be a trace (0) or a design (1)");

@@ -23,6 +23,7 @@ from pipelines.power.functions import PowerError
 from pipelines.rtlsim import MemoryTiming, banks_of, value_of_bits
 
 _TRACE, _DESIGN = 0, 1
+_WHOLE_SHARE = 1 << 16
 _CONTROL_PORTS = ("clk", "rst", "start", "done")
 
 
@@ -37,6 +38,7 @@ class DesignRun:
         banks: of the partitioned array arguments; the others have one bank each.
         cycle_limit: cycles after which the run ends as a time-out.
         noise: whether data ports carry garbage between reads, as in RTL simulation, or the last word.
+        timed_share: share of the cycles in which gates have delays, when they have; see `_activity`.
     """
 
     interface: Interface
@@ -45,6 +47,7 @@ class DesignRun:
     banks: Sequence[Bank] = ()
     cycle_limit: int = 50_000_000
     noise: bool = False
+    timed_share: float = 1.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -55,11 +58,13 @@ class Activity:
         cycles: clock cycles counted.
         toggles: changes of each net, (nets,).
         ones: cycles at whose end the net was 1, (nets,).
+        timed_cycles: cycles in which gates had delays.
     """
 
     cycles: int
     toggles: NDArray[np.int64]
     ones: NDArray[np.int64]
+    timed_cycles: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -80,6 +85,11 @@ class DesignActivity:
     outputs: DataSet = field(default_factory=dict[str, NDArray[Any]])
     loads: dict[str, int] = field(default_factory=dict[str, int])
     stores: dict[str, int] = field(default_factory=dict[str, int])
+
+
+def _share(delays: bool, share: float = 1.0) -> int:
+    """The number of a file for the share of cycles with delays."""
+    return max(1, round(share * _WHOLE_SHARE)) if delays else 0
 
 
 def _numbers(values: Sequence[int] | NDArray[Any]) -> bytes:
@@ -135,7 +145,7 @@ class DesignStimulus:
         missing = [p for p in _CONTROL_PORTS if p not in (netlist.inputs.keys() | netlist.outputs.keys())]
         if missing:
             raise PowerError(f"design lacks ports {', '.join(missing)}; needed: {', '.join(_CONTROL_PORTS)}")
-        head = (_DESIGN, int(delays), run.cycle_limit)
+        head = (_DESIGN, _share(delays, run.timed_share), run.cycle_limit)
         times = (run.timing.read_delay_cycles, run.timing.write_delay_cycles, int(run.noise))
         ports = (netlist.inputs["rst"], netlist.inputs["start"], netlist.outputs["done"])
         parts = [_numbers([*head, *times]), *map(_bus, ports), _bus(netlist.outputs.get("result"))]
@@ -187,7 +197,7 @@ class DesignStimulus:
             stores[bank.argument] += writes
         place = 16 + 16 * len(banks)
         activity = _activity(self.encoded, content, place, cycles)
-        place += 16 * self.encoded.net_count
+        place += 24 * self.encoded.net_count + 16
         outputs: DataSet = {}
         for argument in (a for a in interface.arrays if a.written):
             outputs[argument.name] = _typed(content, place, argument)
@@ -210,14 +220,25 @@ def _typed(content: bytes, offset: int, argument: Argument) -> NDArray[Any]:
 
 
 def _activity(encoded: EncodedNetlist, content: bytes, offset: int, cycles: int) -> Activity:
-    """Counts of the real nets; the clock, which the simulator does not have as a net, is added."""
-    counts = np.frombuffer(content, "<i8", 2 * encoded.net_count, offset).reshape(2, -1)
-    toggles, ones = counts[:, : encoded.netlist.net_count].astype(np.int64)
+    """Counts of the real nets; the clock, which the simulator does not have as a net, is added.
+
+    When a share of the cycles had delays, the glitches of each net are scaled to the whole run by one factor:
+    settled changes of all nets in all cycles over those in the timed cycles. Settled changes are exact.
+    """
+    nets = encoded.net_count
+    counts = np.frombuffer(content, "<i8", 3 * nets, offset).reshape(3, -1)
+    timed, timed_toggles = struct.unpack_from("<qq", content, offset + 24 * nets)
+    toggles, ones, undone = counts[:, : encoded.netlist.net_count].astype(np.int64)
+    if 0 < timed < cycles:
+        glitches = 2 * int(undone.sum())  # a change and the one that takes it back
+        settled, timed_settled = int(toggles.sum()) - glitches, timed_toggles - glitches
+        scale = settled / timed_settled if timed_settled else cycles / timed
+        toggles += np.rint(2 * undone * (scale - 1)).astype(np.int64)
     ones[1] = cycles
     if encoded.clock is not None:
         toggles[encoded.clock] = 2 * cycles
         ones[encoded.clock] = cycles // 2
-    return Activity(cycles=cycles, toggles=toggles, ones=ones)
+    return Activity(cycles=cycles, toggles=toggles, ones=ones, timed_cycles=timed)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -257,7 +278,7 @@ class TraceStimulus:
         ]
         watched = [self.encoded.netlist.outputs[n] for n in self.watched]
         net_count, watch_count = sum(n.size for n in nets), sum(n.size for n in watched)
-        head = _numbers([_TRACE, int(delays), self.cycles, net_count, watch_count])
+        head = _numbers([_TRACE, _share(delays), self.cycles, net_count, watch_count])
         values = (
             np.concatenate(bits, axis=1).astype(np.uint8) if bits else np.zeros((self.cycles, 0), np.uint8)
         )

@@ -62,7 +62,7 @@ _SOURCES: Mapping[str, Mapping[str, str]] = {
         "power_mw energy_nj": "sum of parts; see internal_power_mw and switching_power_mw",
         "switching_power_mw": f"{_STA} with the same activity of every pin, within 3 %",
         "internal_power_mw": f"{_STA} with the same activity under its rule, within 5 %",
-        "toggle_count": "tests: a plain simulation in Python",
+        "toggle_count": "tests: a plain simulation in Python; of a share of cycles: within 2 %",
     },
     "inputs": {},
     "loop_runs": {},

@@ -78,6 +78,9 @@ class RunRow:
     power_engine: str | None = column("Engine that simulated the netlist.")
     power_engine_version: str | None = column("Version of that engine and of the power model.")
     glitches: bool | None = column("Whether gates had delays, so that glitches count.")
+    timed_cycles: int | None = column(
+        "Cycles in which gates had delays; the glitches of the others are scaled from them.", unit="cycles"
+    )
     power_mw: float | None = column("Mean power of the run: internal, switching and leakage.", unit="mW")
     energy_nj: float | None = column("Power times cycles times clock period.", unit="nJ")
     internal_power_mw: float | None = column("Power spent inside cells at transitions.", unit="mW")

@@ -56,6 +56,7 @@ def test_stage_names_the_damaged_registry(settings: Settings, engines: Any) -> N
     assert f"simfoundry: tenset_mlp tenset-mlp: {damage}{MODELS}" in result.stderr.splitlines()
 
 
+@pytest.mark.slow
 def test_run_makes_the_tables_beside_a_damaged_registry(project: Path, engines: Any) -> None:
     damage = _damage(project / "mlflow.db", NO_DATABASE)
     result = _invoke(

@@ -37,6 +37,7 @@ def test_flipped_bits_are_never_read_as_another_result() -> None:
     assert sum(answer["flips"] for answer in answers) == 21
 
 
+@pytest.mark.slow
 def test_a_killed_run_leaves_whole_tables_and_is_finished() -> None:
     (answer,) = campaign("interrupted_runs.py", "kills:1")
     assert (answer["faults"], answer["interruptions"]) == ([], 1)

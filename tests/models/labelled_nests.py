@@ -188,6 +188,7 @@ def _run(nest: Nest, design_id: str, delay: int, pipelined: bool) -> RunRow:
         switching_power_mw=None,
         leakage_power_mw=None,
         toggle_count=None,
+        timed_cycles=None,
         build_wall_s=None,
         simulate_wall_s=None,
         native_wall_s=None,

@@ -13,7 +13,13 @@ from power_designs import SMALL_LIBERTY, TIMING, Kernel, netlist_of
 from pipelines.power.encoding import EncodedNetlist, encode_netlist
 from pipelines.power.estimate import EngineRun, run_engine
 from pipelines.power.functions import PowerError, evaluate, parse_function
-from pipelines.power.stimulus import Activity, DesignRun, DesignStimulus, TraceStimulus
+from pipelines.power.stimulus import (
+    Activity,
+    DesignActivity,
+    DesignRun,
+    DesignStimulus,
+    TraceStimulus,
+)
 from pipelines.rtlsim import simulate_design
 from pipelines.synthesis import load_liberty
 from pipelines.synthesis.liberty import Liberty
@@ -253,6 +259,7 @@ def run_kernel(
     delays: bool,
     noise: bool,
     limit: int = 10_000,
+    timed_share: float = 1.0,
 ) -> tuple[EngineRun, DesignStimulus]:
     liberty = load_liberty(osu018)
     run = DesignRun(
@@ -262,6 +269,7 @@ def run_kernel(
         banks=kernel.compiled.banks,
         noise=noise,
         cycle_limit=limit,
+        timed_share=timed_share,
     )
     encoded = encode_netlist(kernel.netlist, liberty, analyse_timing(kernel.netlist, liberty))
     stimulus = DesignStimulus(encoded=encoded, run=run)
@@ -306,6 +314,30 @@ def test_netlist_computes_what_the_rtl_computes(
             assert (found.loads, found.stores) == (rtl.loads, rtl.stores)
             toggles[delays, noise] = int(found.activity.toggles.sum())
     assert toggles[False, False] < toggles[True, False] < toggles[True, True]
+
+
+def test_a_share_of_timed_cycles_stands_for_all(
+    kernel: Kernel, osu018: Path, tmp_path: Path, engine_folder: Path
+) -> None:
+    def found(*, delays: bool, share: float = 1.0) -> DesignActivity:
+        run, stimulus = run_kernel(
+            kernel, osu018, tmp_path, engine_folder, delays=delays, noise=False, timed_share=share
+        )
+        return stimulus.result(run.content)
+
+    whole, half, none = found(delays=True), found(delays=True, share=0.5), found(delays=False)
+    cycles = whole.latency_cycles
+    assert [one.activity.timed_cycles for one in (whole, none)] == [cycles, 0]
+    assert 0.4 * cycles < half.activity.timed_cycles < 0.6 * cycles
+    for one in (half, none):
+        assert one.outputs["C"].tobytes() == whole.outputs["C"].tobytes()
+        assert (one.latency_cycles, one.loads, one.stores) == (cycles, whole.loads, whole.stores)
+        np.testing.assert_array_equal(one.activity.ones, whole.activity.ones)
+    # every second change of a net in one cycle takes one back, so that both runs settle alike
+    assert not ((whole.activity.toggles - none.activity.toggles) % 2).any()
+    total = whole.activity.toggles.sum()
+    assert none.activity.toggles.sum() < 0.95 * total
+    assert half.activity.toggles.sum() == pytest.approx(total, rel=0.02)
 
 
 def test_run_that_is_too_long_is_a_timeout(

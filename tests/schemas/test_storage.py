@@ -53,6 +53,7 @@ RUN = RunRow(
     switching_power_mw=0.4,
     leakage_power_mw=0.1,
     toggle_count=1000,
+    timed_cycles=100,
     build_wall_s=1.5,
     simulate_wall_s=0.1,
     native_wall_s=0.3,
