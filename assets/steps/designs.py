@@ -95,6 +95,7 @@ class Synthesis(Group):
     liberty: str
     timeout_s: Positive
     tools: Annotated[tuple[str, ...], some_of(SYNTHESIS_TOOLS)]
+    fraction: Annotated[float, Field(ge=0, le=1)] = 1.0
     fpga_fraction: Annotated[float, Field(ge=0, le=1)] = 1.0
     other_libraries: tuple[str, ...] = ()
     other_library_fraction: Annotated[float, Field(ge=0, le=1)] = 1.0
@@ -164,6 +165,7 @@ def label_options(settings: Settings) -> LabelOptions:
         slots={tool: n for tool, n in run.slots.items() if n is not None},
         synthesis_timeout_s=synthesis.timeout_s,
         synthesis_tools=synthesis.tools,
+        synthesis_fraction=synthesis.fraction,
         fpga_fraction=synthesis.fpga_fraction,
         other_libraries=tuple(find_liberty(name) for name in synthesis.other_libraries),
         other_library_fraction=synthesis.other_library_fraction,

@@ -116,11 +116,15 @@ def _passes(row: Mapping[str, Any]) -> bool:
 def unknown_powers(file: CheckedFile) -> list[str]:
     """Whether the share of ok runs without power is above the configured one."""
     powered = ENGINE if file.settings.group(Labelling).power else None  # designs of other tools have no power
+    mapped = {label["design_id"] for label in file.neighbour("labels") if label["area_um2"] is not None}
     rows = [
         r
         for r in file.rows
         if r["status"] == OK
-        and (r["power_status"] is not None or (r["engine"] == powered and r["data_kind"] in (None, DRAWN)))
+        and (
+            r["power_status"] is not None
+            or (r["engine"] == powered and r["data_kind"] in (None, DRAWN) and r["design_id"] in mapped)
+        )
     ]
     limit = file.settings.max_failure_fraction
     lacking = [r for r in rows if r["power_status"] != OK or r["power_mw"] is None]

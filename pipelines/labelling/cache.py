@@ -40,6 +40,7 @@ from pipelines.labelling.synthesis import (
     SYNTHESIS_TOOL,
     LabelFigures,
     LabelTables,
+    is_mapped,
     power_key,
     synthesis_key,
 )
@@ -400,6 +401,8 @@ class _Import:
             return
         if label.status == TOOL_ERROR:
             self.report.other["labels in which a tool failed"] += 1
+            return
+        if label.status == OK and not is_mapped(label):
             return
         key = synthesis_key(design, self.context.target, self.context.options)
         self._put("synthesis", key, _columns(label, LabelFigures), f"label {label.design_id}")

@@ -24,6 +24,7 @@ from pipelines.labelling.synthesis import (
     CountedRun,
     LabelTables,
     compare_outputs,
+    is_mapped,
     mapped_netlist,
     power_key,
     simulate_netlist,
@@ -152,6 +153,7 @@ def _sample(
         )
         for design in designs
         if design.tool == TOOL and design.design_id in runs and is_cross_checked(design.design_id, options)
+        if labels[design.design_id].status != OK or is_mapped(labels[design.design_id])
     ]
 
 

@@ -10,7 +10,7 @@ from pipelines.identity import canonical_json, content_hash
 from pipelines.labelling.flows import recompile, rtl_of
 from pipelines.labelling.options import LabelOptions, ToolContext
 from pipelines.labelling.runs import is_audited
-from pipelines.labelling.synthesis import SYNTHESIS_TOOL, HasVerilog, LabelFigures
+from pipelines.labelling.synthesis import HasVerilog, LabelFigures, mapped_designs
 from pipelines.schemas import OK, TOOL_ERROR, DesignRow, LabelRow, ProgramRow
 from pipelines.synthesis import XILINX_TOOL, SynthesisError, synthesize_for_fpga, xilinx_version
 from pipelines.tools import ToolMissing
@@ -38,7 +38,7 @@ def label_fpga(
     if XILINX_TOOL not in options.synthesis_tools:
         return []
     by_program = {program.program_id: program for program in programs}
-    ok = {label.design_id for label in labels if label.status == OK and label.tool == SYNTHESIS_TOOL}
+    ok = mapped_designs(labels)
     chosen = [d for d in designs if d.design_id in ok and is_audited(d.design_id, options.fpga_fraction)]
     return run_all(
         "FPGA",

@@ -35,7 +35,13 @@ from pipelines.labelling.flows import (
     refused_row,
 )
 from pipelines.labelling.options import LabelContext, ToolContext
-from pipelines.labelling.runs import Run, UnknownReference, fails_label, is_fully_powered
+from pipelines.labelling.runs import (
+    Run,
+    UnknownReference,
+    fails_label,
+    is_fully_powered,
+    is_synthesised,
+)
 from pipelines.labelling.synthesis import SYNTHESIS_TOOL, LabelFigures, LabelTables, place, synthesise
 from pipelines.power import PowerError
 from pipelines.programs import ProgramData, ProgramError, data_sets, given_data, input_rows
@@ -184,7 +190,7 @@ class _Steps:
             failure = self._failure()
             if failure is not None:
                 return failure
-            if not options.synthesis:
+            if not (options.synthesis and is_synthesised(flow.design, options.synthesis_fraction)):
                 return LabelFigures(status=OK, reason=None)
             figures = synthesise(flow.design, flow.rtl, self.context)
             if figures.status == OK and options.power:

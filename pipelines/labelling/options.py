@@ -49,9 +49,12 @@ class LabelOptions:
         synthesis_timeout_s: limit of processor time of logic synthesis.
         tool_timeout_s: processor time of each process of another high-level synthesis tool.
         synthesis_tools: of `SYNTHESIS_TOOLS`; the first one is always used.
-        fpga_fraction: of the designs, those that `synth_xilinx` maps, when it is one of the tools.
+        synthesis_fraction: of the designs of generated programs, those that are mapped to cells; the others
+            have cycles alone.
+        fpga_fraction: of the designs mapped to cells, those that `synth_xilinx` maps too, when it is one of
+            the tools.
         other_libraries: liberty files in whose cells designs are mapped too, in rows of their own.
-        other_library_fraction: of the designs, those that are.
+        other_library_fraction: of the designs mapped to cells, those that are.
         placement_timeout_s: processor time of each process of SiliconCompiler, each design.
         synthesis: whether designs are mapped to cells; without it a label has no area, delay or power.
         power: whether the mapped netlist of each design is simulated too, for power and as a check.
@@ -76,6 +79,7 @@ class LabelOptions:
     native_timeout_s: float = 20.0
     tool_timeout_s: float = 600.0
     synthesis_tools: tuple[str, ...] = ("pyosys",)
+    synthesis_fraction: float = 1.0
     fpga_fraction: float = 1.0
     other_libraries: tuple[Path, ...] = ()
     other_library_fraction: float = 1.0

@@ -16,7 +16,13 @@ from pipelines.hls import TOOL, HlsError
 from pipelines.labelling.flows import recompile, rtl_of
 from pipelines.labelling.options import LabelContext
 from pipelines.labelling.runs import is_audited
-from pipelines.labelling.synthesis import SYNTHESIS_TOOL, HasVerilog, LabelFigures, synthesise
+from pipelines.labelling.synthesis import (
+    SYNTHESIS_TOOL,
+    HasVerilog,
+    LabelFigures,
+    mapped_designs,
+    synthesise,
+)
 from pipelines.schemas import OK, TOOL_ERROR, DesignRow, LabelRow, ProgramRow
 from pipelines.synthesis import SynthesisError
 from pipelines.tools import ToolMissing
@@ -50,7 +56,7 @@ def label_in_libraries(
     """
     options = context.options
     by_program = {program.program_id: program for program in programs}
-    ok = {label.design_id for label in labels if label.status == OK and label.tool == SYNTHESIS_TOOL}
+    ok = mapped_designs(labels)
     chosen = [
         d for d in designs if d.design_id in ok and is_audited(d.design_id, options.other_library_fraction)
     ]

@@ -24,7 +24,7 @@ from pipelines.interface import DataSet, Interface
 from pipelines.labelling.loops import LoopCount, loop_counts
 from pipelines.labelling.options import LabelOptions, ToolContext
 from pipelines.native import NativeRun, native_version, run_native_sets
-from pipelines.programs import USER_SUITE, data_id
+from pipelines.programs import GENERATED_SUITES, USER_SUITE, data_id
 from pipelines.rtlreuse import audit_version as other_audit_version
 from pipelines.rtlreuse import simulate_by
 from pipelines.rtlsim import MemoryTiming, SimulationResult, simulate_design
@@ -331,6 +331,15 @@ def is_audited(design_id: str, fraction: float) -> bool:
     Args:    fraction: of all designs, 0 to 1; a larger sample contains a smaller one.
     """
     return int(text_sha256(f"audit {design_id}")[:8], 16) < fraction * 2**32
+
+
+def is_synthesised(design: DesignRow, fraction: float) -> bool:
+    """Whether a design is mapped to cells: all of programs that nobody generated, and a sample of the others.
+
+    Args:    fraction: of the designs of generated programs, 0 to 1; a larger sample contains a smaller one.
+    """
+    drawn = int(text_sha256(f"synthesis {design.design_id}")[:8], 16) < fraction * 2**32
+    return drawn or design.suite not in GENERATED_SUITES
 
 
 def is_fully_powered(design_id: str, fraction: float) -> bool:

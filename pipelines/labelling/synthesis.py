@@ -10,7 +10,7 @@ alone and says why in `power_status` and `power_reason`.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from typing import Any, Protocol
@@ -148,6 +148,16 @@ class LabelTables:
         """Outcomes of all steps."""
         own = (status for run in self.runs for status in (run.status, run.power_status))
         return [*(label.status for label in self.labels), *own]
+
+
+def mapped_designs(labels: Iterable[LabelRow]) -> set[str]:
+    """Designs that the project's own synthesis mapped to cells, by id."""
+    return {label.design_id for label in labels if label.tool == SYNTHESIS_TOOL and is_mapped(label)}
+
+
+def is_mapped(label: LabelRow) -> bool:
+    """Whether a label is ok and of more than cycles."""
+    return label.status == OK and label.cell_count is not None
 
 
 def _stored_figures(stored: dict[str, Any]) -> LabelFigures:

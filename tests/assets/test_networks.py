@@ -41,6 +41,8 @@ from assets.steps import step_named
 from assets.steps.network import NetworkGroup, network_groups, require_groups
 from assets.steps.predictors import registry_store
 from assets.versions import record_stages
+from models import registry
+from models.catalogue import predictor_named
 from models.registry import mlflow_at
 from pipelines.cache import ContentCache
 from pipelines.network import NetworkError
@@ -272,8 +274,11 @@ def test_networks_do_not_wait_for_programs(
     assert engines.shipped == 1
 
 
-def test_shipped_weights_are_registered_once(settings: Settings, instance: dg.DagsterInstance) -> None:
-    """Into a real registry."""
+def test_shipped_weights_are_registered_once(
+    settings: Settings, instance: dg.DagsterInstance, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Into a real registry; all weights are in tests/models/test_registry.py."""
+    monkeypatch.setattr(registry, "predictors", lambda: [predictor_named("queue-correction")])
     resources = {
         "foundry": FoundryResource(project=str(settings.deployment.project)),
         "progress": ProgressResource(),

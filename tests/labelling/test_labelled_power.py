@@ -12,7 +12,17 @@ import pytest
 
 from pipelines.cache import ContentCache
 from pipelines.hls import Directive, HlsOptions, TransformOptions
-from pipelines.labelling import LabelContext, LabelledDesign, LabelOptions, label_design, runs, synthesis
+from pipelines.labelling import (
+    LabelContext,
+    LabelledDesign,
+    LabelOptions,
+    LabelTables,
+    cross_check_designs,
+    label_design,
+    runs,
+    synthesis,
+)
+from pipelines.labelling.synthesis import mapped_designs
 from pipelines.native import NativeRun
 from pipelines.programs import program_from_file
 from pipelines.schemas import ProgramRow
@@ -93,6 +103,28 @@ def test_an_ok_run_has_power_in_parts_and_energy(
     assert made.label.leakage_mw == pytest.approx(run.leakage_power_mw, rel=0.5)
     assert run.toggle_count
     assert run.power_wall_s
+
+
+def test_a_generated_design_outside_the_sample_has_cycles_alone(
+    row: ProgramRow, target: Target, store: ContentCache
+) -> None:
+    generated = replace(row, suite="ast")
+    options = LabelOptions(workers=1, audit_fraction=0.0, synthesis_fraction=0.0, cross_check_fraction=1.0)
+    context = LabelContext(target=target, cache=store, options=options)
+    outside, inside = (label_design(program, HlsOptions(), context) for program in (generated, row))
+    (run,) = outside.runs
+    assert (outside.label.status, outside.label.cell_count, outside.label.area_um2) == ("ok", None, None)
+    assert (run.status, run.latency_cycles, run.power_status, run.power_mw) == (
+        "ok",
+        inside.runs[0].latency_cycles,
+        None,
+        None,
+    )
+    assert inside.label.area_um2
+    assert inside.runs[0].power_mw
+    tables = LabelTables(labels=[outside.label], runs=[run])
+    assert mapped_designs(tables.labels) == set()
+    assert cross_check_designs([generated], [outside.design], tables, context) == []
 
 
 def test_one_synthesis_serves_all_data_and_its_netlist_is_kept(
