@@ -215,6 +215,7 @@ def _label_reference(reference: Reference, targets: Sequence[str], *, knows_esti
     from models.labelled import Selection, load_labelled_designs
 
     designs = load_labelled_designs(reference.folder, Selection(split=reference.split))
+    designs = [design for design in designs if all(target in design.labels for target in targets)]
     judged = [design for design in designs if design.part in reference.parts]
     actual = np.array([[design.labels[t] for t in targets] for design in judged])
     training = [[d.labels[t] for t in targets] for d in designs if d.part == "train"]

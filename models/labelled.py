@@ -41,7 +41,8 @@ class LabelledDesign:
 
     Attributes:
         labels: values of TARGETS, of POWER where every run has it, and of DELAY where it is known; those of
-            runs are medians over the design's input data sets.
+            runs are medians over the design's input data sets. A design outside the sample of
+            `synthesis.fraction` has its cycles alone.
         loops: loop nest of the program, in source order.
     """
 
@@ -120,7 +121,7 @@ def _one_kind(rows: pl.LazyFrame, selection: Selection) -> pl.LazyFrame:
     usable = rows.filter(pl.col("status") == OK)
     has_area = pl.col("area_um2").is_not_null()
     if usable.filter(has_area).select(pl.len()).collect().item():
-        usable = usable.filter(has_area)  # not of an FPGA beside a cell library
+        usable = usable.filter(pl.col("lut_count").is_null())  # not of an FPGA beside a cell library
     for name, chosen in (("tool", selection.tool), ("liberty", selection.liberty)):
         kinds = usable.select(pl.col(name).unique().sort()).collect()[name].to_list()
         if chosen is None and len(kinds) > 1:

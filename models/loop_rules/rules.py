@@ -360,8 +360,8 @@ def measure_costs(
     """Costs by target and count; energy where designs have power."""
     costs = {
         target: fit_costs(
-            [_by_target(known)[target] for _, known in learned],
-            [design.labels[target] for design, _ in learned],
+            [_by_target(known)[target] for design, known in learned if target in design.labels],
+            [design.labels[target] for design, _ in learned if target in design.labels],
             rounds,
         )
         for target in (AREA, FLIP_FLOPS, CYCLES)

@@ -8,9 +8,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from labelled_nests import NESTS, Nest
+from labelled_nests import NESTS, Nest, write_tables
 
 from models.base import PredictorError
+from models.catalogue import predictor_named
 from models.gate import hls_reference, label_power_reference
 from models.labelled import LabelledDesign, Query, Selection, load_labelled_designs
 from models.lightgbm import PREDICTORS, TrainOptions
@@ -18,6 +19,7 @@ from models.lightgbm.trees import text_features
 from models.model_files import read_model
 from models.scheduled import compiled_features, engine_estimates, engine_options, table_features
 from models.tasks import DatasetError, Reference
+from pipelines.schemas import read_table, table_spec, write_table
 
 TEXT, STATIC, HLS, RUN = PREDICTORS
 
@@ -59,6 +61,26 @@ def test_tables_without_power_give_a_predictor_without_power(lasting_data_dir: P
     assert reference is not None
     with pytest.raises(PredictorError, match=r"^trained on tables without power_mw$"):
         label_power_reference(reference).score(predictor)
+
+
+def test_designs_with_cycles_alone_are_learned_from(tmp_path: Path) -> None:
+    folder = write_tables(tmp_path / "data", NESTS)
+    spec = table_spec("labels")
+    unknown = dict.fromkeys(("area_um2", "flip_flop_count", "cell_count", "cells_by_type", "delay_ns"))
+    rows = [
+        replace(row, **unknown) if number % 2 else row for number, row in enumerate(read_table(folder, spec))
+    ]
+    fpga = [replace(rows[0], **unknown, tool="synth_xilinx", lut_count=5)]
+    write_table(folder, spec, [*rows, *fpga], "tests")
+    designs = load_labelled_designs(folder, Selection())
+    assert len(designs) == len(rows)
+    alone = [design for design in designs if "area_um2" not in design.labels]
+    assert 2 * len(alone) == len(designs)
+    assert {tuple(design.labels) for design in alone} == {("latency_cycles",)}
+    predictor = STATIC.load(STATIC.train(folder, OPTIONS, seed=1).folder)
+    assert predictor.targets == ("area_um2", "flip_flop_count", "latency_cycles")
+    rules = predictor_named("loop-rules")
+    assert rules.train(folder, rules.options(bootstrap_resamples=10), seed=1).leaderboard
 
 
 def test_a_compiled_question_has_the_features_of_its_rows(compiled_data_dir: Path) -> None:
