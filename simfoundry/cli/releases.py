@@ -122,6 +122,9 @@ def release_write(
 @click.option("--batches", type=click.IntRange(min=1), help="Most batches of this call.  [default: all]")
 @click.option("--limit-minutes", type=Finite(min=0), help="Begin no batch after this time.")
 @click.option("--size-limit", default=30.0, show_default=True, type=Finite(min=0), help="Most MiB.")
+@click.option(
+    "--synthesis-fraction", type=Finite(min=0, max=1), help="Map a larger share of the designs to cells."
+)
 @click.option("--derived", is_flag=True, help="Make the tables that were left out and compare hashes.")
 @click.option("--rtl", type=PATH, help="With --derived: folder for the Verilog of each design.")
 @as_json_option
@@ -133,6 +136,7 @@ def release_make(
     batches: int | None,
     limit_minutes: float | None,
     size_limit: float,
+    synthesis_fraction: float | None,
     derived: bool,
     rtl: Path | None,
     as_json: bool,
@@ -150,6 +154,7 @@ def release_make(
             batches=batches,
             limit_s=None if limit_minutes is None else limit_minutes * 60,
             size_limit_bytes=round(size_limit * (1 << 20)),
+            synthesis_fraction=synthesis_fraction,
         )
         answer = make_release(name, overrides=overrides, parameters=config, options=options)
     if as_json:

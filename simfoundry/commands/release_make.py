@@ -2,7 +2,8 @@
 
 A batch is one partition in one round. Rounds go from cheap to dear: all programs, then designs with their
 features, then labels. Each batch goes through the steps of `simfoundry stage`. The release is written between
-batches, so that a copy of its folder is all that another machine needs to go on.
+batches, so that a copy of its folder is all that another machine needs to go on. A release may be finished
+with a small share of mapped designs (`synthesis.fraction`) and grow by a larger one.
 """
 
 from __future__ import annotations
@@ -31,9 +32,12 @@ from assets.resources import ProgressResource
 from assets.settings import Configuration, Settings
 from assets.step import Step, read_rows
 from assets.steps import STEPS
+from assets.steps.designs import Synthesis
 from assets.suites import BY_SUITE, Shard, shards
 from pipelines.hls import TOOL, HlsError, compile_program, options_of
 from pipelines.identity import text_sha256
+from pipelines.labelling.runs import is_synthesised
+from pipelines.labelling.synthesis import SYNTHESIS_TOOL, is_mapped
 from pipelines.programs import LLM
 from pipelines.releases import (
     DERIVED_TABLES,
@@ -53,6 +57,8 @@ from pipelines.schemas import OK, SchemaError, read_arrow, table_path, table_spe
 from simfoundry.commands.stage import attempt
 
 LEFT_OUT = "it follows from the others; `simfoundry release make {} --derived` makes it and compares hashes"
+LABELS = "labels"
+"""The step that maps designs to cells."""
 PROBLEMS_SHOWN = 20
 WRITING_SHARE = 0.1
 """Most of the time that writing the release between batches may take."""
@@ -65,11 +71,13 @@ class MakeOptions:
     Attributes:
         batches: most batches of this call; limit_s: time after which no batch begins; None for no limit.
         size_limit_bytes: of the release.
+        synthesis_fraction: new, larger `synthesis.fraction` of the release; None leaves it.
     """
 
     batches: int | None = None
     limit_s: float | None = None
     size_limit_bytes: int = SIZE_LIMIT_BYTES
+    synthesis_fraction: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -148,6 +156,22 @@ def _configuration(
     return read_parameters_file(path).model_copy(update={"run": asked.run}), text
 
 
+def _grown(configuration: Configuration, fraction: float) -> tuple[Configuration, bytes]:
+    """The configuration with a larger share of mapped designs, and its text.
+
+    Raises: FoundryError: the share is smaller than that of the release.
+    """
+    synthesis = configuration.group(Synthesis)
+    if not synthesis.fraction <= fraction <= 1:
+        raise FoundryError(
+            f"--synthesis-fraction must be at least that of the release ({synthesis.fraction:g}) and at most "
+            f"1, got {fraction:g}"
+        )
+    changed = {"synthesis": synthesis.model_copy(update={"fraction": fraction})}
+    grown = configuration.model_copy(update=changed)
+    return grown, parameters_text(grown, without=unused_groups({}))
+
+
 # ---- make ------------------------------------------------------------------------------------------
 
 
@@ -170,6 +194,7 @@ class ReleaseMaking:
     problems: list[str] = field(default_factory=list[str])
     notes: list[str] = field(default_factory=list[str])
     _is_unwritten: bool = False
+    _mapped: set[str] = field(default_factory=set[str])
 
     @property
     def _data_dir(self) -> Path:
@@ -205,10 +230,26 @@ class ReleaseMaking:
 
     def is_done(self, step: Step, partition: str) -> bool:
         """Whether every table of a step has that partition, or its hash where it is derived."""
-        return all(
+        is_there = all(
             partition in (self.derived if table in DERIVED_TABLES else self.finished).get(table, ())
             for table in step.tables
         )
+        return is_there and (step.name != LABELS or self._is_mapped(partition))
+
+    def _is_mapped(self, partition: str) -> bool:
+        """Whether the labels of a partition have figures of every design that is to be mapped."""
+        if partition in self._mapped:
+            return True
+        fraction = self.settings.group(Synthesis).fraction
+        rows = read_rows(self.settings, "labels", partition)
+        alone = {
+            r.design_id for r in rows if r.tool == SYNTHESIS_TOOL and r.status == OK and not is_mapped(r)
+        }
+        designs = read_rows(self.settings, "designs", partition) if alone else []
+        if any(d.design_id in alone and is_synthesised(d, fraction) for d in designs):
+            return False
+        self._mapped.add(partition)
+        return True
 
     def run(self, progress: ProgressResource) -> None:
         """Make what is lacking, until all is there, a limit is reached or a step fails.
@@ -250,9 +291,21 @@ class ReleaseMaking:
             self.problems += environment_problems(summary.failures) if summary is not None else []
             if self.problems:
                 return False
+            if any(partition in self.finished.get(table, ()) for table in step.tables):
+                self._forget_followers(step)
             for table in step.tables:
                 self._keep(table, partition)
         return True
+
+    def _forget_followers(self, step: Step) -> None:
+        """Forget the whole tables that are made from those of a step, which has made other rows."""
+        changed = set(step.tables)
+        for follower in whole_steps(self.settings):
+            if changed & set(follower.reads):
+                changed |= set(follower.tables)
+                for table in follower.tables:
+                    self.finished.pop(table, None)
+                    self.derived.pop(table, None)
 
     def remake(self, step: Step, table: str, progress: ProgressResource) -> None:
         """Make a derived table again; a file that differs is a problem."""
@@ -361,7 +414,7 @@ def make_release(
         prune_partitions(making.settings, _steps(making.settings))
     manifest = making.restore()
     with writing_to(deployment.data_dir), shown_progress() as progress:
-        if manifest is None or manifest.pending is not None:
+        if manifest is None or making.pending:
             making.run(progress)
     return _answer(making)
 
@@ -414,6 +467,8 @@ def _open(
     folder = deployment.project / "releases" / name
     finish_replacement(folder)
     configuration, text = _configuration(folder, overrides, parameters)
+    if options.synthesis_fraction is not None:
+        configuration, text = _grown(configuration, options.synthesis_fraction)
     settings = Settings(configuration=configuration, deployment=deployment)
     return ReleaseMaking(settings=settings, folder=folder, parameters=text, options=options), deployment
 

@@ -8,11 +8,15 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import foundry_fakes
 import pytest
 from click.testing import CliRunner
 
 from assets.configuration import compose_configuration
 from assets.settings import Settings
+from assets.steps import labels as labels_step
+from pipelines.labelling import runs
+from pipelines.labelling.runs import is_synthesised
 from pipelines.releases import load_release, open_release
 from simfoundry.cli import simfoundry
 from simfoundry.commands.release_make import plan_batches
@@ -72,6 +76,37 @@ def test_a_release_that_was_interrupted_has_the_same_bytes(projects: Any) -> Non
     assert manifest.pending is None
     assert set(manifest.derived or ()) == {"cdfg_nodes", "cdfg_edges", "records"}
     assert not {"cdfg_nodes", "records", "placements", "network_runs"} & set(manifest.rows)
+
+
+def test_a_release_grows_by_a_larger_share_of_mapped_designs(
+    projects: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(runs, "GENERATED_SUITES", ("linear_algebra", "stencil"))
+
+    def label(programs: Any, designs: Any, context: Any, **_: Any) -> Any:
+        made = foundry_fakes.label_designs(programs, designs)
+        alone = {d.design_id for d in designs if not is_synthesised(d, context.options.synthesis_fraction)}
+        unknown = dict.fromkeys(("area_um2", "flip_flop_count", "cell_count", "cells_by_type", "delay_ns"))
+        labels = [replace(r, **unknown) if r.design_id in alone else r for r in made.labels]
+        return replace(made, labels=labels)
+
+    monkeypatch.setattr(labels_step, "label_designs", label)
+    whole = projects("whole") / "releases" / "small"
+    make("small", *SUITES)
+    grown = projects("grown") / "releases" / "small"
+    make("small", *SUITES, "synthesis.fraction=0.5")
+    areas = load_release(grown)["labels"].collect()["area_um2"]
+    assert 0 < areas.null_count() < len(areas)
+    answer = make("small", "--synthesis-fraction", "1")
+    assert {batch.split()[0] for batch in answer["made"]} == {"labels"}
+    assert contents(grown) == contents(whole)
+    assert make("small")["made"] == []
+    result = invoke("small", "--synthesis-fraction", "0.5")
+    assert result.exit_code == 1
+    assert (
+        "--synthesis-fraction must be at least that of the release (1) and at most 1, got 0.5"
+        in result.stderr
+    )
 
 
 def test_an_unfinished_release_has_programs_of_every_suite(settings: Settings) -> None:
