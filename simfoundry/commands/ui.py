@@ -27,6 +27,7 @@ from assets.instance import open_instance
 HOST = "127.0.0.1"
 MLFLOW_HOSTS = "localhost,127.0.0.1,[::1],localhost:*,127.0.0.1:*,[[]::1]:*"
 """Accepted Host headers; MLflow's own list has 10.*, which foreign names fit too."""
+CODE_FOLDER = Path(__file__).resolve().parents[2]
 STOP_TIMEOUT_S = 10.0
 POLL_S = 0.5
 
@@ -89,6 +90,8 @@ def _start(command: Sequence[str], deployment: Deployment) -> subprocess.Popen[b
 
 def _environment(deployment: Deployment) -> Mapping[str, str]:
     own = {
+        # Dagster looks into the project first, where folders may have the names of our packages.
+        "PYTHONPATH": os.pathsep.join([str(CODE_FOLDER), *filter(None, [os.environ.get("PYTHONPATH")])]),
         "DAGSTER_HOME": str(deployment.dagster_home),
         "MLFLOW_SERVER_ENABLE_JOB_EXECUTION": "false",  # four more processes, for model evaluation
     }

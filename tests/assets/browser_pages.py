@@ -16,7 +16,6 @@ from urllib.request import urlopen
 
 import pytest
 from playwright.sync_api import Error, Locator, Page, sync_playwright
-from playwright.sync_api import TimeoutError as PageTimeout
 
 from assets.configuration import compose_configuration, write_parameters
 
@@ -33,8 +32,6 @@ SMALL = (
 GROUPS = ("programs", "designs", "labels")
 WAIT_MS = 300_000
 """Longest wait for a page or a run: a hang, not a slow machine."""
-RELOADS = 2
-"""Of definitions that did not load: on a busy machine an import of the code server may fail once."""
 SHOWN = 4000
 """Characters of a page or a log that a failure shows."""
 LOOK_MS = 5000
@@ -124,7 +121,7 @@ def launch_shard(page: Page, dagster: str) -> None:
     chosen = " or ".join(f'group:"{name}"' for name in GROUPS)
     open_page(page, f"{dagster}/asset-groups~{quote(chosen)}/")
     button = page.get_by_role("button", name="Materialize all")
-    _loaded(page, button)
+    button.wait_for()
     for name in GROUPS:
         page.get_by_role("button", name=name).first.wait_for()
     button.click()
@@ -134,17 +131,6 @@ def launch_shard(page: Page, dagster: str) -> None:
     page.keyboard.press("Escape")
     dialog.get_by_role("button", name="Launch 1 run").click()
     dialog.wait_for(state="hidden")
-
-
-def _loaded(page: Page, shown: Locator) -> None:
-    """Wait for something of the definitions; reload them, as a user would, when they did not load."""
-    for _ in range(RELOADS):
-        try:
-            shown.wait_for(timeout=WAIT_MS / (RELOADS + 1))
-            return
-        except PageTimeout:
-            page.get_by_role("button", name="Reload definitions").click()
-    shown.wait_for(timeout=WAIT_MS / (RELOADS + 1))
 
 
 def open_plot(page: Page, dagster: str, table: str) -> Locator:
