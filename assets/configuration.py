@@ -23,6 +23,7 @@ from pipelines.schemas import write_bytes_atomically
 
 PARAMETERS_FILE = "params.yaml"
 MOST_BYTES = 1 << 20
+MOST_DEPTH = 64
 _YAML_ERRORS = (yaml.YAMLError, ValueError, AttributeError, KeyError, RecursionError)
 """What PyYAML raises for broken text; all but the first by oversight."""
 
@@ -198,9 +199,14 @@ def read_parameters_file(path: Path) -> Configuration:
 
 
 def _plain_yaml(text: str) -> Any:
-    """YAML without aliases, by which a short text says an endless value."""
-    if any(isinstance(event, yaml.AliasEvent) for event in yaml.parse(text, yaml.CSafeLoader)):
-        raise yaml.YAMLError("an alias; accepted: values written out")
+    """YAML without aliases, by which a short text says an endless value, and not nested without end."""
+    depth = 0
+    for event in yaml.parse(text, yaml.CSafeLoader):
+        if isinstance(event, yaml.AliasEvent):
+            raise yaml.YAMLError("an alias; accepted: values written out")
+        depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
+        if depth > MOST_DEPTH:  # the loader in C recurs without a limit
+            raise yaml.YAMLError(f"values nested deeper than {MOST_DEPTH} levels")
     return yaml.load(text, yaml.CSafeLoader)
 
 

@@ -8,6 +8,7 @@ from assets.step import Output, Step, read_rows
 from assets.steps.designs import label_options
 from assets.suites import BY_SUITE
 from pipelines.features import extract_design_features, extract_run_features, knowledge_version
+from pipelines.labelling.runs import is_synthesised
 from pipelines.schemas import OK
 
 TOLERANCE = 0.002
@@ -27,13 +28,15 @@ def make_design_features(settings: Settings, partition: str, listen: Listener) -
 
 
 def make_run_features(settings: Settings, partition: str, listen: Listener) -> Output:
-    """Features of the first run of each design of a suite."""
+    """Features of the first run of each design of a suite whose labels have more than cycles."""
+    options = label_options(settings)
+    designs = read_rows(settings, "designs", partition)
     rows = extract_run_features(
         read_rows(settings, "programs", partition),
-        read_rows(settings, "designs", partition),
+        [design for design in designs if is_synthesised(design, options.synthesis_fraction)],
         read_rows(settings, "runs", partition),
         cache=settings.cache,
-        options=label_options(settings),
+        options=options,
         on_progress=listen,
     )
     return Output(rows={"run_features": rows})
@@ -77,11 +80,12 @@ STEPS = (
     ),
     Step(
         name="run_features",
-        description="Executions, toggles and estimated power of the first run of every design.",
+        description="Executions, toggles and estimated power of the first run of designs mapped to cells.",
         run=make_run_features,
         tables=("run_features",),
         reads=("programs", "designs", "runs", "features"),
         partitioned=BY_SUITE,
+        parameters=("synthesis.fraction",),
         code=("pipelines/cyclemodel", "pipelines/features", "pipelines/hls", "pipelines/programs"),
         version=lambda settings, partition: knowledge_version(),  # noqa: ARG005
         checks={

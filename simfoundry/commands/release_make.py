@@ -266,7 +266,7 @@ class ReleaseMaking:
     def _run(self, progress: ProgressResource) -> None:
         began, count, written, cost_s = time.monotonic(), 0, -math.inf, 0.0
         for batch in plan_batches(self.settings):
-            steps = [step for step in batch.steps if not self.is_done(step, batch.partition)]
+            steps = self._lacking(batch)
             if not steps:
                 continue
             late = self.options.limit_s is not None and time.monotonic() - began >= self.options.limit_s
@@ -284,6 +284,16 @@ class ReleaseMaking:
                 written, self._is_unwritten = time.monotonic(), False
                 cost_s = written - start
         self._make_whole(progress)
+
+    def _lacking(self, batch: Batch) -> list[Step]:
+        """Steps of a batch that lack a table, and those that read what they make."""
+        steps: list[Step] = []
+        changed: set[str] = set()
+        for step in batch.steps:
+            if changed & set(step.reads) or not self.is_done(step, batch.partition):
+                steps.append(step)
+                changed |= set(step.tables)
+        return steps
 
     def _make(self, steps: Sequence[Step], partition: str, progress: ProgressResource) -> bool:
         for step in steps:

@@ -32,6 +32,7 @@ OPTIONS = (
     ("explore", "--budget-mw"),
     ("release make", "--limit-minutes"),
     ("release make", "--size-limit"),
+    ("release make", "--synthesis-fraction"),
     ("release write", "--size-limit"),
 )
 

@@ -182,7 +182,7 @@ BROKEN_CONFIGURATIONS: list[tuple[Callable[[Path], object], str]] = [
     (_replaced(b"programs: ["), f"not YAML: {FILE}: while parsing .*"),
     (_replaced(b"\xff\xfe\xfa"), f"not YAML: {FILE}: .* codec can't .*"),
     (_replaced(b"a: !!bool x"), f"not YAML: {FILE}: 'x'"),
-    (_replaced(b"[" * 5000), f"not YAML: {FILE}: maximum recursion .*"),
+    (_replaced(b"[" * 500_000), f"not YAML: {FILE}: values nested deeper than 64 levels"),
     (_replaced(b"a: &a [1]\nb: [*a, *a]"), f"not YAML: {FILE}: an alias; accepted: values written out"),
     (
         _replaced(b" " * (1 << 20) + b"#"),

@@ -448,7 +448,7 @@ def power_outputs(folders: Folders) -> Iterator[Output]:
             engine_folder=folders.engines,
             timeout_s=60,
         )
-        yield f"trace, delays {delays}", trace.result(ended.content)
+        yield f"trace with timed cycles, delays {delays}", trace.result(ended.content)
     yield "short trace", outcome(lambda: replace(trace, ports={"r": bits[:1]}).content(delays=True))
     for name, kinds in {
         "latch": [("LATCH", "D=4 G=5 Q=6")],
