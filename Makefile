@@ -7,8 +7,8 @@ SHELL := /bin/bash
 .NOTPARALLEL:
 
 PYTHON ?= python3
-# Four on two cores: a test often waits for a tool.
-PYTEST_WORKERS ?= 4
+# Three on two cores: a test often waits for a tool.
+PYTEST_WORKERS ?= 3
 SYSTEM ?= install
 BIN := .venv/bin
 # Files in the order of their names: by default those of few tests, which are the longest here, start last.
