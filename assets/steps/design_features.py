@@ -30,10 +30,10 @@ def make_design_features(settings: Settings, partition: str, listen: Listener) -
 def make_run_features(settings: Settings, partition: str, listen: Listener) -> Output:
     """Features of the first run of each design of a suite whose labels have more than cycles."""
     options = label_options(settings)
-    designs = read_rows(settings, "designs", partition)
+    designs, fraction = read_rows(settings, "designs", partition), options.synthesis_fraction
     rows = extract_run_features(
         read_rows(settings, "programs", partition),
-        [design for design in designs if is_synthesised(design, options.synthesis_fraction)],
+        [design for design in designs if is_synthesised(design.design_id, design.suite, fraction)],
         read_rows(settings, "runs", partition),
         cache=settings.cache,
         options=options,

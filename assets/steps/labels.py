@@ -10,7 +10,7 @@ from typing import Any
 from assets.checks import CheckedFile, CheckRule
 from assets.settings import Listener, Settings
 from assets.step import Output, Step, read_rows
-from assets.steps.designs import Labelling, label_context, require_hls_tools
+from assets.steps.designs import Labelling, Synthesis, label_context, require_hls_tools
 from assets.suites import BY_SUITE
 from pipelines.cyclemodel import ENGINE
 from pipelines.features import control_class
@@ -22,6 +22,7 @@ from pipelines.labelling import (
     label_in_libraries,
     place_designs,
 )
+from pipelines.labelling.synthesis import lacking_figures
 from pipelines.schemas import DRAWN, OK, TOOL_ERROR, table_spec
 
 
@@ -69,6 +70,15 @@ def unproven_labels(file: CheckedFile) -> list[str]:
         if row["status"] == OK
         for equalities in [runs[row["design_id"]]]
         if not equalities or not all(equalities)
+    ]
+
+
+def labels_without_figures(file: CheckedFile) -> list[str]:
+    """Labels called ok without the figures of logic synthesis, of designs that are to be mapped to cells."""
+    rows = table_spec("labels").from_arrow(file.content)
+    return [
+        f"an ok label must have the figures of logic synthesis, got none for design {design_id}"
+        for design_id in lacking_figures(rows, file.settings.group(Synthesis).fraction)
     ]
 
 
@@ -138,6 +148,11 @@ def unknown_powers(file: CheckedFile) -> list[str]:
 
 _RUNS_EQUAL = CheckRule(
     "equals_native_c", "Every ok run gave the outputs of the same C compiled natively.", unequal_runs
+)
+_LABELS_WHOLE = CheckRule(
+    "mapped_to_cells",
+    "Every ok label of a design in the sample of `synthesis.fraction` has the figures of logic synthesis.",
+    labels_without_figures,
 )
 _CYCLES_EQUAL = CheckRule(
     "class_1_cycles_equal",
@@ -212,7 +227,7 @@ STEP = Step(
         "pipelines/synthesis",
     ),
     checks={
-        "labels": [_LABELS_EQUAL],
+        "labels": [_LABELS_EQUAL, _LABELS_WHOLE],
         "runs": [_RUNS_EQUAL, _CYCLES_EQUAL, _POWER_KNOWN],
         "cross_checks": _CROSS_CHECKED,
     },

@@ -215,6 +215,8 @@ def train_run(data: TrainingInput) -> Trained:
 def _train(data: TrainingInput, level: str) -> Trained:
     options: TrainOptions = data.options
     designs = training_designs(data.data_dirs, options)
+    if level == "run":  # designs with cycles alone have no features of a run, which knows the cycles
+        designs = tuple(design for design in designs if "area_um2" in design.labels)
     rows = [_FEATURES[level](design.query) for design in designs]
     engine: dict[str, Any] = {}
     if level in STARTS:

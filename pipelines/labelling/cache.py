@@ -34,6 +34,7 @@ from pipelines.labelling.runs import (
     audit_version,
     fails_label,
     is_audited_run,
+    is_synthesised,
     run_key,
 )
 from pipelines.labelling.synthesis import (
@@ -41,6 +42,7 @@ from pipelines.labelling.synthesis import (
     LabelFigures,
     LabelTables,
     is_mapped,
+    is_timed_alike,
     power_key,
     synthesis_key,
 )
@@ -341,6 +343,12 @@ class _Import:
                 for run in runs:
                     self._import_run(design, run)
                 self._import_synthesis(design, label, runs)
+                asked = is_synthesised(
+                    design.design_id, design.suite, self.context.options.synthesis_fraction
+                )
+                if label.status == OK and is_mapped(label) != asked:
+                    other["labels with another share of designs mapped to cells"] += 1
+                    whole = False
         self._import_cross_checks()
         if whole and self._is_complete():
             entries = label_cache(rows.designs, self.context)
@@ -483,7 +491,7 @@ def _mismatch_reason(
             return "runs audited by another version of the simulator"
         if run.power_engine_version not in (None, power.tool_version()):
             return "runs of another version of the power model"
-        if run.glitches not in (None, options.glitches):
+        if run.glitches not in (None, options.glitches) or not is_timed_alike(run, options):
             return "runs with another kind of power"
     expected = options.data_seeds if design.status == OK and label.status == OK else None
     drawn = sorted(run.seed for run in runs if run.data_kind in (None, DRAWN))

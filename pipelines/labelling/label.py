@@ -190,7 +190,8 @@ class _Steps:
             failure = self._failure()
             if failure is not None:
                 return failure
-            if not (options.synthesis and is_synthesised(flow.design, options.synthesis_fraction)):
+            design, fraction = flow.design, options.synthesis_fraction
+            if not (options.synthesis and is_synthesised(design.design_id, design.suite, fraction)):
                 return LabelFigures(status=OK, reason=None)
             figures = synthesise(flow.design, flow.rtl, self.context)
             if figures.status == OK and options.power:

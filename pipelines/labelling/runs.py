@@ -333,13 +333,14 @@ def is_audited(design_id: str, fraction: float) -> bool:
     return int(text_sha256(f"audit {design_id}")[:8], 16) < fraction * 2**32
 
 
-def is_synthesised(design: DesignRow, fraction: float) -> bool:
+def is_synthesised(design_id: str, suite: str, fraction: float) -> bool:
     """Whether a design is mapped to cells: all of programs that nobody generated, and a sample of the others.
 
-    Args:    fraction: of the designs of generated programs, 0 to 1; a larger sample contains a smaller one.
+    Args:    suite: of the design; fraction: of the designs of generated programs, 0 to 1; a larger sample
+             contains a smaller one.
     """
-    drawn = int(text_sha256(f"synthesis {design.design_id}")[:8], 16) < fraction * 2**32
-    return drawn or design.suite not in GENERATED_SUITES
+    drawn = int(text_sha256(f"synthesis {design_id}")[:8], 16) < fraction * 2**32
+    return drawn or suite not in GENERATED_SUITES
 
 
 def is_fully_powered(design_id: str, fraction: float) -> bool:

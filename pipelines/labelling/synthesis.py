@@ -28,6 +28,7 @@ from pipelines.labelling.runs import (
     RunRequest,
     UnknownReference,
     expected_outputs,
+    is_synthesised,
     memory_timing,
     moved_bytes,
 )
@@ -153,6 +154,19 @@ class LabelTables:
 def mapped_designs(labels: Iterable[LabelRow]) -> set[str]:
     """Designs that the project's own synthesis mapped to cells, by id."""
     return {label.design_id for label in labels if label.tool == SYNTHESIS_TOOL and is_mapped(label)}
+
+
+def lacking_figures(labels: Iterable[LabelRow], fraction: float) -> list[str]:
+    """Designs that are to be mapped to cells and have an ok label of cycles alone, by id.
+
+    Args: fraction: see `is_synthesised`.
+    """
+    return [
+        label.design_id
+        for label in labels
+        if label.tool == SYNTHESIS_TOOL and label.status == OK and not is_mapped(label)
+        if is_synthesised(label.design_id, label.suite, fraction)
+    ]
 
 
 def is_mapped(label: LabelRow) -> bool:
@@ -291,9 +305,17 @@ def power_key(design: DesignRow, row: RunRow, target: Target, options: LabelOpti
 
 
 def _timed_share(row: RunRow, options: LabelOptions) -> float:
-    """Share of the cycles of a run in which gates have delays."""
-    cycles, most = row.latency_cycles or 0, options.timed_cycles
+    """Share of the cycles of a run in which gates have delays, when they have."""
+    cycles, most = row.latency_cycles or 0, options.timed_cycles if options.glitches else None
     return 1.0 if most is None or cycles <= most else most / cycles
+
+
+def is_timed_alike(row: RunRow, options: LabelOptions) -> bool:
+    """Whether the power of a row, if any, is of all cycles, or of a share of them, as the options ask for."""
+    if row.power_mw is None:
+        return True
+    is_sampled = 0 < (row.timed_cycles or 0) < (row.latency_cycles or 0)
+    return is_sampled == (_timed_share(row, options) < 1.0)
 
 
 def add_power(run: Run, request: RunRequest, context: LabelContext) -> Run:

@@ -223,15 +223,16 @@ def _activity(encoded: EncodedNetlist, content: bytes, offset: int, cycles: int)
     """Counts of the real nets; the clock, which the simulator does not have as a net, is added.
 
     When a share of the cycles had delays, the glitches of each net are scaled to the whole run by one factor:
-    settled changes of all nets in all cycles over those in the timed cycles. Settled changes are exact.
+    settled changes of all nets (also those inside cells) in all cycles over those in the timed cycles.
+    Settled changes are exact.
     """
     nets = encoded.net_count
     counts = np.frombuffer(content, "<i8", 3 * nets, offset).reshape(3, -1)
     timed, timed_toggles = struct.unpack_from("<qq", content, offset + 24 * nets)
     toggles, ones, undone = counts[:, : encoded.netlist.net_count].astype(np.int64)
     if 0 < timed < cycles:
-        glitches = 2 * int(undone.sum())  # a change and the one that takes it back
-        settled, timed_settled = int(toggles.sum()) - glitches, timed_toggles - glitches
+        glitches = 2 * int(counts[2].sum())  # a change and the one that takes it back
+        settled, timed_settled = int(counts[0].sum()) - glitches, timed_toggles - glitches
         scale = settled / timed_settled if timed_settled else cycles / timed
         toggles += np.rint(2 * undone * (scale - 1)).astype(np.int64)
     ones[1] = cycles

@@ -36,8 +36,7 @@ from assets.steps.designs import Synthesis
 from assets.suites import BY_SUITE, Shard, shards
 from pipelines.hls import TOOL, HlsError, compile_program, options_of
 from pipelines.identity import text_sha256
-from pipelines.labelling.runs import is_synthesised
-from pipelines.labelling.synthesis import SYNTHESIS_TOOL, is_mapped
+from pipelines.labelling.synthesis import lacking_figures
 from pipelines.programs import LLM
 from pipelines.releases import (
     DERIVED_TABLES,
@@ -241,12 +240,7 @@ class ReleaseMaking:
         if partition in self._mapped:
             return True
         fraction = self.settings.group(Synthesis).fraction
-        rows = read_rows(self.settings, "labels", partition)
-        alone = {
-            r.design_id for r in rows if r.tool == SYNTHESIS_TOOL and r.status == OK and not is_mapped(r)
-        }
-        designs = read_rows(self.settings, "designs", partition) if alone else []
-        if any(d.design_id in alone and is_synthesised(d, fraction) for d in designs):
+        if lacking_figures(read_rows(self.settings, "labels", partition), fraction):
             return False
         self._mapped.add(partition)
         return True

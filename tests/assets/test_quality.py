@@ -20,7 +20,13 @@ from assets.checks import (
 from assets.dagster_assets import rules_of
 from assets.settings import Settings
 from assets.steps import STEPS, step_named
-from assets.steps.labels import unequal_cycles, unequal_runs, unknown_powers, unproven_labels
+from assets.steps.labels import (
+    labels_without_figures,
+    unequal_cycles,
+    unequal_runs,
+    unknown_powers,
+    unproven_labels,
+)
 from assets.steps.splits import split_leaks
 from pipelines.cyclemodel import ENGINE
 from pipelines.features import control_class
@@ -271,6 +277,24 @@ def test_power_may_lack_where_it_was_not_asked_for(made: Settings) -> None:
     assert unknown_powers(_rewritten(made, "runs", [make_run(design), other])) == []
     drawn = replace(other, data_kind="drawn")
     assert unknown_powers(_rewritten(made, "runs", [make_run(design), drawn])) != []
+
+
+def test_a_label_of_cycles_alone_must_be_outside_the_sample(made: Settings) -> None:
+    (design, *_) = _rows(made, "designs")
+    alone = make_label(design, area_um2=None, cell_count=None)
+    problems = labels_without_figures(_rewritten(made, "labels", [alone]))
+    assert problems == [
+        f"an ok label must have the figures of logic synthesis, got none for design {design.design_id}"
+    ]
+    assert (
+        unknown_powers(_rewritten(made, "runs", [make_run(design, engine=ENGINE, power_status=None)])) == []
+    )
+    others = [make_label(design), make_label(design, tool="synth_xilinx", area_um2=None, cell_count=None)]
+    assert labels_without_figures(_rewritten(made, "labels", others)) == []
+    synthesis = made.configuration.synthesis.model_copy(update={"fraction": 0.0})
+    few = replace(made, configuration=made.configuration.model_copy(update={"synthesis": synthesis}))
+    generated = replace(alone, suite="ast")
+    assert labels_without_figures(_rewritten(few, "labels", [generated])) == []
 
 
 def test_unequal_cycles_are_found_in_class_1_alone(made: Settings) -> None:

@@ -85,7 +85,8 @@ def test_a_release_grows_by_a_larger_share_of_mapped_designs(
 
     def label(programs: Any, designs: Any, context: Any, **_: Any) -> Any:
         made = foundry_fakes.label_designs(programs, designs)
-        alone = {d.design_id for d in designs if not is_synthesised(d, context.options.synthesis_fraction)}
+        fraction = context.options.synthesis_fraction
+        alone = {d.design_id for d in designs if not is_synthesised(d.design_id, d.suite, fraction)}
         unknown = dict.fromkeys(("area_um2", "flip_flop_count", "cell_count", "cells_by_type", "delay_ns"))
         labels = [replace(r, **unknown) if r.design_id in alone else r for r in made.labels]
         return replace(made, labels=labels)

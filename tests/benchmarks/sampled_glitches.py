@@ -76,9 +76,9 @@ def main() -> None:
                 f"  toggles {toggles:+.3f} %  {long_s:6.1f} s  {short_s:6.1f} s",
                 flush=True,
             )
-    found = np.array(errors)
-    mean, most = np.abs(found[:, :2]).mean(axis=0), np.abs(found[:, :2]).max(axis=0)
-    times = found[:, 2:].sum(axis=0)
+    measured = np.array(errors)
+    mean, most = np.abs(measured[:, :2]).mean(axis=0), np.abs(measured[:, :2]).max(axis=0)
+    times = measured[:, 2:].sum(axis=0)
     print(
         f"{len(errors)} runs: power {mean[0]:.3f} % on average, at most {most[0]:.3f} %; "
         f"toggles {mean[1]:.3f} %, at most {most[1]:.3f} %; "

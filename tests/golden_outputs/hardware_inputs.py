@@ -401,6 +401,8 @@ def power_outputs(folders: Folders) -> Iterator[Output]:
     for glitches in (True, False):
         result = power.estimate_power(netlist, run=run, glitches=glitches, **common)
         yield f"kernel, glitches {glitches}", _estimated(result)
+    sampled = replace(run, timed_share=0.5)
+    yield "kernel, half of the cycles timed", _estimated(power.estimate_power(netlist, run=sampled, **common))
     limited = replace(run, cycle_limit=5)
     yield "past its limit", _estimated(power.estimate_power(netlist, run=limited, **common))
     yield "kernel Verilog", power.verilog_of(netlist)

@@ -169,6 +169,7 @@ def test_an_entry_that_says_something_else_is_left_alone_and_named(labelled: Lab
         ("runs", {"engine_version": "old"}, "runs of another version of the cycle model"),
         ("runs", {"audit_engine_version": "old"}, "runs audited by another version of the simulator"),
         ("runs", {"power_engine_version": "old"}, "runs of another version of the power model"),
+        ("runs", {"timed_cycles": 1}, "runs with another kind of power"),
         ("runs", {"audited": False}, "runs with another share of audits"),
         ("runs", {"status": "tool_error"}, "runs in which a tool failed or engines disagreed"),
         ("cross_checks", {"tool_version": "old"}, "cross-checks by another version of a tool"),
@@ -184,6 +185,14 @@ def test_rows_that_would_not_be_made_here_have_no_entry(
     kinds = {"designs": "hls", "labels": "synthesis", "runs": "run", "cross_checks": "cross_check"}
     assert report.stored[kinds[table]] == 0
     assert report.stored["labels"] == (table == "cross_checks")
+
+
+def test_labels_of_cycles_alone_are_no_whole_entry(labelled: Labelled, fresh: ContentCache) -> None:
+    rows = labelled.rows()
+    unknown = dict.fromkeys(("area_um2", "flip_flop_count", "cell_count", "cells_by_type", "delay_ns"))
+    report = labelled.imported(fresh, replace(rows, labels=[replace(row, **unknown) for row in rows.labels]))
+    assert report.other["labels with another share of designs mapped to cells"] == len(rows.labels)
+    assert (report.stored["synthesis"], report.stored["labels"], report.stored["run"]) == (0, 0, 4)
 
 
 def test_ids_that_are_not_of_what_rows_say_have_no_entry(labelled: Labelled, fresh: ContentCache) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -81,6 +82,21 @@ def test_designs_with_cycles_alone_are_learned_from(tmp_path: Path) -> None:
     assert predictor.targets == ("area_um2", "flip_flop_count", "latency_cycles")
     rules = predictor_named("loop-rules")
     assert rules.train(folder, rules.options(bootstrap_resamples=10), seed=1).leaderboard
+
+
+def test_trees_at_level_run_leave_designs_with_cycles_alone_out(
+    compiled_data_dir: Path, tmp_path: Path
+) -> None:
+    folder = shutil.copytree(compiled_data_dir, tmp_path / "data")
+    labels, counted = (read_table(folder, table_spec(name)) for name in ("labels", "run_features"))
+    alone = {row.design_id for row in labels[::3]}
+    unknown = dict.fromkeys(("area_um2", "flip_flop_count", "cell_count", "cells_by_type", "delay_ns"))
+    changed = [replace(row, **unknown) if row.design_id in alone else row for row in labels]
+    write_table(folder, table_spec("labels"), changed, "tests")
+    kept = [row for row in counted if row.design_id not in alone]
+    write_table(folder, table_spec("run_features"), kept, "tests")
+    outcome = RUN.train(folder, OPTIONS, seed=1)
+    assert 0 < outcome.metrics["train_designs"] < len(labels) - len(alone) + 1
 
 
 def test_a_compiled_question_has_the_features_of_its_rows(compiled_data_dir: Path) -> None:

@@ -187,7 +187,8 @@ def test_run_confined_stops_a_flood_of_output(attacks: Path, tmp_path: Path, str
 
 
 @pytest.mark.parametrize(
-    "path", ["/etc/group", str(ATTACKS), str(Path.home()), "/proc/1/root/etc/group", "/dev/kmsg"]
+    "path",
+    ["/etc/group", str(ATTACKS), str(Path.home()), str(Path("/proc/1", "root", "etc/group")), "/dev/kmsg"],
 )
 def test_run_confined_hides_files(attacks: Path, tmp_path: Path, path: str) -> None:
     run = attack(attacks, tmp_path, "read", path)
