@@ -36,6 +36,8 @@ SHOWN = 4000
 """Characters of a page or a log that a failure shows."""
 LOOK_MS = 5000
 """Time between two looks at a run."""
+REDRAW_MS = 250
+"""Time between two looks at a page that is still being drawn."""
 _FLAGS = (
     "--no-sandbox",
     "--disable-gpu",
@@ -147,10 +149,19 @@ def open_plot(page: Page, dagster: str, table: str) -> Locator:
 
 
 def check_outcomes(page: Page, dagster: str, table: str) -> dict[str, str]:
-    """What the page of an asset says of each check, by its name."""
+    """What the page of an asset says of each check, by its name, once it shows as many as it counts."""
     page.goto(f"{dagster}/assets/{table}?view=checks")
-    page.get_by_text("Evaluation result").wait_for()
-    lines = page.inner_text("body").split("Execute all", 1)[1].splitlines()
-    words = [line for line in lines if line.strip()]
+    found: dict[str, str] = {}
+    for _ in range(WAIT_MS // REDRAW_MS):
+        text = page.inner_text("body")
+        found = _shown_outcomes(text)
+        if found and f"Checks ({len(found)})" in text:
+            break
+        page.wait_for_timeout(REDRAW_MS)
+    return found
+
+
+def _shown_outcomes(text: str) -> dict[str, str]:
+    words = [line for line in text.partition("Execute all")[2].splitlines() if line.strip()]
     outcomes = ("Succeeded", "Failed", "Warning", "Not evaluated")
     return {words[n - 1]: word for n, word in enumerate(words) if word in outcomes}
