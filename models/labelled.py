@@ -26,8 +26,8 @@ class Selection:
 
     Attributes:
         split: name in the splits table.
-        tool: logic synthesis tool of the labels; None when the table has only one.
-        liberty: cell library of the labels; None when the table has only one.
+        tool: logic synthesis tool of the labels; None for the one with the most labels.
+        liberty: cell library of the labels; None for the one with the most labels.
     """
 
     split: str = "by_kernel_v1"
@@ -66,7 +66,7 @@ def load_labelled_designs(data_dir: Path, selection: Selection) -> tuple[Labelle
     Returns: designs sorted by program and configuration, so that a new version of a tool, which gives
              other ids, leaves the order as it is.
     Raises:  DatasetError: a table is missing, the split is unknown or leaks, a labelled program has
-             no place in it, train or test is empty, or labels of several tools or liberties are mixed.
+             no place in it, train or test is empty, or a chosen tool or liberty has no labels.
              SchemaError: a table file is damaged.
     """
     tables = {name: _scan(data_dir, name) for name in TABLES}
@@ -123,13 +123,13 @@ def _one_kind(rows: pl.LazyFrame, selection: Selection) -> pl.LazyFrame:
     if usable.filter(has_area).select(pl.len()).collect().item():
         usable = usable.filter(pl.col("lut_count").is_null())  # not of an FPGA beside a cell library
     for name, chosen in (("tool", selection.tool), ("liberty", selection.liberty)):
-        kinds = usable.select(pl.col(name).unique().sort()).collect()[name].to_list()
-        if chosen is None and len(kinds) > 1:
-            raise DatasetError(f"labels must be of one {name}, got {', '.join(kinds)}; choose one")
+        counts = usable.group_by(name).len().sort("len", name, descending=[True, False]).collect()
+        kinds = counts[name].to_list()
         if chosen is not None and chosen not in kinds:
-            known = ", ".join(kinds) or "none"
+            known = ", ".join(sorted(kinds)) or "none"
             raise DatasetError(f"no labels of {name} {chosen!r}; accepted: {known}")
-        usable = usable if chosen is None else usable.filter(pl.col(name) == chosen)
+        if kinds:
+            usable = usable.filter(pl.col(name) == (chosen or kinds[0]))
     positive = (pl.col("area_um2", "flip_flop_count") != 0).fill_null(True)
     positive = pl.all_horizontal(positive)
     delay = pl.when(pl.col(DELAY) > 0).then(pl.col(DELAY))

@@ -1,7 +1,7 @@
 """Counts of what high-level synthesis gives before logic synthesis: its report, operations, schedule.
 
-Training reads them from the tables `designs`, `cdfg_nodes`, `features` and, at level run, `run_features`; a
-question is compiled by the same engine and counted by the same functions.
+Training reads them from the tables `designs`, `features`, `loop_profiles` and, at level run, `run_features`,
+all of which a release has; a question is compiled by the same engine and counted by the same functions.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import math
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -19,15 +19,7 @@ import polars as pl
 
 from models.labelled import LabelledDesign, Query
 from models.tasks import DatasetError
-from pipelines.features import (
-    KIND_OF,
-    OPERATIONS,
-    PARTS,
-    extract_loops,
-    graph_rows,
-    know_design,
-    know_run,
-)
+from pipelines.features import PARTS, know_design, know_run
 from pipelines.hls import (
     CompiledDesign,
     HlsOptions,
@@ -37,7 +29,7 @@ from pipelines.hls import (
     parse_directives,
 )
 from pipelines.programs import program_from_file
-from pipelines.schemas import OK, DesignRow, LoopRow, ProgramRow, scan_table, table_spec
+from pipelines.schemas import BOUNDS, OK, DesignRow, ProgramRow, scan_table, table_spec
 
 REPORT = (
     "rtl_bytes",
@@ -59,15 +51,19 @@ STARTS = {
         "flip_flop_count": "log_estimated_flip_flop_count",
         "latency_cycles": "log_estimated_cycles",
         "power_mw": "log_estimated_power_mw",
+        "delay_ns": "log_critical_path_ns",
     },
     "run": {
         "area_um2": "log_estimated_area_um2",
         "flip_flop_count": "log_estimated_flip_flop_count",
         "latency_cycles": "log_run_cycles",
         "power_mw": "log_run_estimated_power_mw",
+        "delay_ns": "log_critical_path_ns",
     },
 }
 """Feature by level and target: the trees of the target learn the ratio to the estimate."""
+EXACT = {"latency_cycles": "trips_known"}
+"""Feature of level hls by target: where it is 1, the estimate counts every cycle."""
 RUN_COLUMNS = (
     "cycles",
     "register_toggles",
@@ -84,9 +80,6 @@ KNOWN_COLUMNS = tuple(
     if c.level == "hls" and c.name not in {*REPORT, "trips_known", "critical_path_ns"}
 )
 """Columns of `features` that are features by their logarithm, beyond those of the report."""
-UNKNOWN_TRIPS = 8.0
-"""Iterations of a loop whose bound is data, as in the table `program_facts`."""
-_COLUMNS = ("design_id", "block", "opcode", "width_bits", "start_cycle", "loop")
 
 
 def engine_options(data_dir: Path, designs: Sequence[LabelledDesign]) -> dict[str, Any]:
@@ -119,15 +112,18 @@ def table_features(data_dir: Path, designs: Sequence[LabelledDesign], level: str
     """Features of designs from the tables, in their order.
 
     Args:   level: hls or run.
-    Raises: DatasetError: a design has no report, no graph or no row of features; make the steps first.
+    Raises: DatasetError: a design has no report or no row of features; make the steps first.
     """
-    graphs = report_features(data_dir, designs)
+    reports, loops = _design_rows(data_dir, designs), _loop_rows(data_dir, designs)
     known = [_known_rows(data_dir, designs, "features")]
     if level == "run":
         known.append(_known_rows(data_dir, designs, "run_features"))
     return [
-        {**graph, **knowledge_features(*(rows[design.design_id] for rows in known))}
-        for graph, design in zip(graphs, designs, strict=True)
+        {
+            **report_features(reports[design.design_id], loops[design.design_id]),
+            **knowledge_features(*(rows[design.design_id] for rows in known)),
+        }
+        for design in designs
     ]
 
 
@@ -151,21 +147,32 @@ def _known_rows(
     return known
 
 
-def report_features(data_dir: Path, designs: Sequence[LabelledDesign]) -> list[dict[str, float]]:
-    """Features of the report and the graph of designs, in their order.
+def _loop_rows(data_dir: Path, designs: Sequence[LabelledDesign]) -> Mapping[str, list[Mapping[str, Any]]]:
+    chosen = pl.col("design_id").is_in([design.design_id for design in designs])
+    rows = scan_table(data_dir, table_spec("loop_profiles")).filter(chosen).collect()
+    loops: dict[str, list[Mapping[str, Any]]] = defaultdict(list)
+    for row in rows.iter_rows(named=True):
+        loops[row["design_id"]].append(row)
+    return loops
 
-    Raises: DatasetError: a design has no report or no graph.
-    """
-    rows = _design_rows(data_dir, designs)
-    nodes = scan_table(data_dir, table_spec("cdfg_nodes")).select(_COLUMNS)
-    blocks = _blocks_by_design(nodes.filter(pl.col("design_id").is_in(list(rows))).collect())
-    features: list[dict[str, float]] = []
-    for design in designs:
-        if design.design_id not in blocks:
-            raise DatasetError(f"no rows of cdfg_nodes: design {design.design_id}; run again")
-        row, own = rows[design.design_id], blocks[design.design_id]
-        features.append(_features(row, own, design.loops, design.query.directives))
-    return features
+
+def report_features(design: Mapping[str, Any], loops: Sequence[Mapping[str, Any]]) -> dict[str, float]:
+    """Features of a row of table `designs` and the rows of its loops in `loop_profiles`."""
+    intervals: Mapping[str, int] = json.loads(design["initiation_intervals"])
+    bodies = [float(loop["interval_cycles"] or loop["iteration_cycles"]) for loop in loops]
+    spent = [loop["iterations"] * body for loop, body in zip(loops, bodies, strict=True)]
+    return {
+        **{f"log_{name}": _log(float(design[name])) for name in REPORT},
+        "log_critical_path_ns": _log_of(float(design["critical_path_ns"] or 0.0)),
+        "pipelined_loops": float(len(intervals)),
+        "largest_interval": float(max(intervals.values(), default=0)),
+        "scheduled_loops": float(len(loops)),
+        "log_entries": _log(float(sum(loop["entries"] for loop in loops))),
+        "log_iterations": _log(float(sum(loop["iterations"] for loop in loops))),
+        "log_longest_iteration_cycles": _log(max(bodies, default=0.0)),
+        "log_longest_loop_cycles": _log(max(spent, default=0.0)),
+        **{f"loops_{bounds}": float(sum(loop["bounds"] == bounds for loop in loops)) for bounds in BOUNDS},
+    }
 
 
 def compiled_features(query: Query, engine: Mapping[str, Any], level: str) -> dict[str, float]:
@@ -176,20 +183,19 @@ def compiled_features(query: Query, engine: Mapping[str, Any], level: str) -> di
             program has no end. ToolMissing: gcc is not installed.
     """
     program, design, compiled = compile_query(query, engine)
-    nodes = [asdict(node) for node in graph_rows(design, compiled)[0]]
-    frame = pl.DataFrame(nodes, infer_schema_length=None).select(_COLUMNS)
-    blocks = _blocks_by_design(frame)[design.design_id]
-    features = _features(asdict(design), blocks, extract_loops(program), query.directives)
     with TemporaryDirectory() as name:
         folder = Path(name)
-        known = know_design(program, design, folder=folder, compiled=compiled).features
+        knowledge = know_design(program, design, folder=folder, compiled=compiled)
         run = None
         if level == "run":
             run = know_run(program, design, seed=0, identity="", folder=folder, compiled=compiled)
-    for row in (known, run):
+    for row in (knowledge.features, run):
         if row is not None and row.status != OK:
             raise ValueError(f"the program has no estimate: {row.reason}")
-    return {**features, **knowledge_features(asdict(known), None if run is None else asdict(run))}
+    return {
+        **report_features(asdict(design), [asdict(loop) for loop in knowledge.loops]),
+        **knowledge_features(asdict(knowledge.features), None if run is None else asdict(run)),
+    }
 
 
 def question_options(query: Query, engine: Mapping[str, Any]) -> HlsOptions:
@@ -232,91 +238,12 @@ def _design_rows(data_dir: Path, designs: Sequence[LabelledDesign]) -> dict[str,
     return {row["design_id"]: row for row in rows.iter_rows(named=True)}
 
 
-def _blocks_by_design(nodes: pl.DataFrame) -> dict[str, list[dict[str, Any]]]:
-    """Length, loop, operations and their bits, by kind, of every block of every design."""
-    kinds = pl.col("opcode").replace_strict(KIND_OF, default=None, return_dtype=pl.String)
-    counts = [(pl.col("kind") == kind).sum().alias(kind) for kind in OPERATIONS]
-    bits = [
-        pl.col("width_bits").filter(pl.col("kind") == kind).sum().alias(f"{kind}_bits") for kind in OPERATIONS
-    ]
-    rows = (
-        nodes.with_columns(kind=kinds)
-        .group_by("design_id", "block", maintain_order=True)
-        .agg((pl.col("start_cycle").max() + 1).alias("length"), pl.col("loop").first(), *counts, *bits)
-    )
-    blocks: dict[str, list[dict[str, Any]]] = defaultdict(list)
-    for row in rows.iter_rows(named=True):
-        blocks[row["design_id"]].append(row)
-    return blocks
-
-
-def _features(
-    design: Mapping[str, Any],
-    blocks: Sequence[Mapping[str, Any]],
-    loops: Iterable[LoopRow],
-    directives: str,
-) -> dict[str, float]:
-    """Features of a design from its row, its blocks, and the loops and directives of its source."""
-    intervals: dict[str, int] = json.loads(design["initiation_intervals"])
-    executions = list(executions_of((block["loop"] for block in blocks), loops, directives))
-    lengths = [float(intervals.get(block["loop"] or "") or block["length"]) for block in blocks]
-    cycles = sum(count * length for count, length in zip(executions, lengths, strict=True))
-    totals = {
-        name: float(sum(block[name] for block in blocks))
-        for kind in OPERATIONS
-        for name in (kind, f"{kind}_bits")
-    }
-    executed = {
-        kind: sum(count * block[f"{kind}_bits"] for count, block in zip(executions, blocks, strict=True))
-        for kind in OPERATIONS
-    }
-    return {
-        **{f"log_{name}": _log(float(design[name])) for name in REPORT},
-        "critical_path_ns": float(design["critical_path_ns"] or 0.0),
-        "block_count": float(len(blocks)),
-        "longest_block_cycles": float(max(block["length"] for block in blocks)),
-        "pipelined_loops": float(len(intervals)),
-        "largest_interval": float(max(intervals.values(), default=0)),
-        "log_scheduled_cycles": _log(cycles),
-        **{f"log_{name}": _log(value) for name, value in totals.items()},
-        **{f"{kind}_bits_per_cycle": value / max(1.0, cycles) for kind, value in executed.items()},
-    }
-
-
-def executions_of(
-    block_loops: Iterable[str | None], loops: Iterable[LoopRow], directives: str
-) -> Iterator[float]:
-    """How often each block is executed, by the trip counts of the loops around it.
-
-    Args: block_loops: innermost loop of each block, None for a block in no loop.
-
-    The engine names a copy of a loop <loop>_u<number>, and the loop that runs the remaining iterations
-    <loop>_epilogue or <loop>_e; these count as one iteration.
-    """
-    known = {loop.loop_index: loop for loop in loops}
-    by_name = {loop.loop: loop for loop in known.values()}
-    factors: dict[str, int] = defaultdict(lambda: 1)
-    for directive in json.loads(directives):
-        if directive["kind"] in ("unroll", "parallel"):
-            factors[directive.get("loop", "")] *= directive.get("value") or 1
-    for block_loop in block_loops:
-        name, _, suffix = (block_loop or "").partition("_")
-        loop, count = by_name.get(name), 1.0
-        if loop is not None and suffix.endswith(("e", "epilogue")):
-            loop = known.get(loop.parent_index) if loop.parent_index is not None else None
-        while loop is not None:
-            trips = UNKNOWN_TRIPS if loop.trip_count is None else loop.trip_count
-            count *= max(1.0, trips / factors[loop.loop])
-            loop = known.get(loop.parent_index) if loop.parent_index is not None else None
-        yield count
-
-
 def _log(value: float) -> float:
     return math.log(max(1.0, value))
 
 
 def _log_of(value: float | None) -> float:
-    """Logarithm of a count, at least 0, or of a power in mW, at least that of 1 nW."""
+    """Logarithm of a count, at least 0, or of a power in mW or a time in ns, at least that of 1e-6."""
     if value is None:
         return 0.0
     return math.log(value + 1e-6) if isinstance(value, float) else _log(value)

@@ -152,7 +152,8 @@ def labels_and_power_task(level: Level) -> Task:
     """
     task = labels_task(level)
     of_hls = level in ("hls", "run")
-    derived = {"hls": ("cdfg_nodes", "features"), "run": ("cdfg_nodes", "features", "run_features")}
+    hls = ("features", "loop_profiles")
+    derived = {"hls": hls, "run": (*hls, "run_features")}
     return replace(
         task,
         name=f"labels-power-{level}",

@@ -7,9 +7,10 @@ iteration. Ours beyond that: how often the node's block is executed by the trip 
 
 from __future__ import annotations
 
+import json
 import math
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -19,7 +20,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from models.labelled import LabelledDesign, Query
-from models.scheduled import compile_query, executions_of
+from models.scheduled import compile_query
 from models.tasks import DatasetError
 from pipelines.features import KIND_OF, OPERATIONS, extract_loops, graph_rows
 from pipelines.schemas import LoopRow, scan_table, table_spec
@@ -36,6 +37,8 @@ SUMMARY = (
     "unknown_opcodes",
 )
 """Features of a whole graph, which say how near a query is to training."""
+UNKNOWN_TRIPS = 8.0
+"""Iterations of a loop whose bound is data, as in the table `program_facts`."""
 _NODES = ("design_id", "node_index", "block", "opcode", "width_bits", "array", "start_cycle")
 _NODES = (*_NODES, "latency_cycles", "loop")
 _EDGES = ("design_id", "edge_index", "source_index", "target_index", "kind", "distance")
@@ -162,6 +165,34 @@ def node_executions(nodes: pl.DataFrame, loops: Sequence[LoopRow], directives: s
     known = list(dict.fromkeys(names))
     counts = dict(zip(known, executions_of(known, loops, directives), strict=True))
     return np.array([counts[name] for name in names], np.float64)
+
+
+def executions_of(
+    block_loops: Iterable[str | None], loops: Iterable[LoopRow], directives: str
+) -> Iterator[float]:
+    """How often each block is executed, by the trip counts of the loops around it.
+
+    Args: block_loops: innermost loop of each block, None for a block in no loop.
+
+    The engine names a copy of a loop <loop>_u<number>, and the loop that runs the remaining iterations
+    <loop>_epilogue or <loop>_e; these count as one iteration.
+    """
+    known = {loop.loop_index: loop for loop in loops}
+    by_name = {loop.loop: loop for loop in known.values()}
+    factors: dict[str, int] = defaultdict(lambda: 1)
+    for directive in json.loads(directives):
+        if directive["kind"] in ("unroll", "parallel"):
+            factors[directive.get("loop", "")] *= directive.get("value") or 1
+    for block_loop in block_loops:
+        name, _, suffix = (block_loop or "").partition("_")
+        loop, count = by_name.get(name), 1.0
+        if loop is not None and suffix.endswith(("e", "epilogue")):
+            loop = known.get(loop.parent_index) if loop.parent_index is not None else None
+        while loop is not None:
+            trips = UNKNOWN_TRIPS if loop.trip_count is None else loop.trip_count
+            count *= max(1.0, trips / factors[loop.loop])
+            loop = known.get(loop.parent_index) if loop.parent_index is not None else None
+        yield count
 
 
 def _summary(

@@ -20,8 +20,8 @@ from models.labelled import training_designs
 from models.leaderboard import predictions_of
 from models.lightgbm import TrainOptions
 from models.model_files import ModelFiles
-from models.query import POWER, TARGETS, Query
-from models.scheduled import STARTS, compiled_features, engine_options, table_features
+from models.query import ALL_TARGETS, Query
+from models.scheduled import EXACT, STARTS, compiled_features, engine_options, table_features
 from models.tenset_mlp.features import facts_of, features_of
 
 _TOKEN = re.compile(r"[A-Za-z_]\w*|\d[\w.]*|<<=|>>=|\+\+|--|&&|\|\||<=|>=|==|!=|<<|>>|[-+*/%&|^]=|\S")
@@ -92,8 +92,9 @@ class TreePredictor:
 
     Attributes:
         names: of features. low, high: their range in training.
-        trees: ensemble by target. Power has none where the training tables lack it.
+        trees: ensemble by target; none for a target that the training tables lack.
         starts: feature by target; the trees of the target add to it.
+        exact: feature by target; where it is 1, the start alone is the answer.
         engine: options of high-level synthesis, at levels hls and run.
     """
 
@@ -103,6 +104,7 @@ class TreePredictor:
     high: Matrix
     trees: Mapping[str, lightgbm.Booster]
     starts: Mapping[str, str] = field(default_factory=dict[str, str])
+    exact: Mapping[str, str] = field(default_factory=dict[str, str])
     engine: Mapping[str, Any] = field(default_factory=dict[str, Any])
 
     @property
@@ -138,14 +140,12 @@ class TreePredictor:
 
     def predict_matrix(self, features: Matrix) -> Matrix:
         """Targets (rows, targets) of features (rows, features)."""
-        logs = [
-            np.asarray(tree.predict(features, num_threads=1)) + self._start(target, features)
-            for target, tree in self.trees.items()
-        ]
+        logs: list[Matrix] = []
+        for target, tree in self.trees.items():
+            grown = np.asarray(tree.predict(features, num_threads=1))
+            grown = np.where(_is_exact(self.exact.get(target), self.names, features), 0.0, grown)
+            logs.append(grown + _start_of(self.starts.get(target), self.names, features))
         return np.exp(np.stack(logs, axis=1)).astype(np.float64)
-
-    def _start(self, target: str, features: Matrix) -> Matrix:
-        return _start_of(self.starts.get(target), self.names, features)
 
     def _features_of(self, query: Query) -> dict[str, float]:
         static = _FEATURES[self.level](query)
@@ -164,6 +164,7 @@ class TreePredictor:
             "features": list(self.names),
             "targets": list(self.trees),
             "starts": dict(self.starts),
+            "exact": dict(self.exact),
             "engine": dict(self.engine),
         }
         return ModelFiles(card=card, arrays={**arrays, "low": self.low, "high": self.high})
@@ -188,6 +189,7 @@ def load(files: ModelFiles) -> TreePredictor:
         high=files.arrays["high"],
         trees=trees,
         starts=files.card["starts"],
+        exact=files.card["exact"],
         engine=files.card["engine"],
     )
 
@@ -226,11 +228,13 @@ def _train(data: TrainingInput, level: str) -> Trained:
     names = tuple(rows[0])
     matrix = np.array([[row[name] for name in names] for row in rows], np.float64)
     is_training = np.array([design.part == "train" for design in designs])
-    starts = STARTS.get(level, {})
+    starts, exact = STARTS.get(level, {}), EXACT if level == "hls" else {}
     trees: dict[str, lightgbm.Booster] = {}
-    for target in (*TARGETS, POWER):
+    for target in ALL_TARGETS:
         labels = np.array([design.labels.get(target, np.nan) for design in designs], np.float64)
         used = is_training & np.isfinite(labels)
+        learned = used & ~_is_exact(exact.get(target), names, matrix)
+        used = learned if learned.any() else used
         if used.any():
             logs = np.log(labels[used]) - _start_of(starts.get(target), names, matrix[used])
             trees[target] = fit_trees(matrix[used], logs, options, data.seed)
@@ -242,6 +246,7 @@ def _train(data: TrainingInput, level: str) -> Trained:
         high=seen.max(axis=0),
         trees=trees,
         starts={target: name for target, name in starts.items() if target in trees},
+        exact=exact,
         engine=engine,
     )
     return Trained(
@@ -257,6 +262,11 @@ def _train(data: TrainingInput, level: str) -> Trained:
 def _start_of(name: str | None, names: Sequence[str], features: Matrix) -> Matrix:
     """What the trees of a target add to: a feature's column, or 0. (rows,)"""
     return np.zeros(len(features)) if name is None else features[:, names.index(name)]
+
+
+def _is_exact(name: str | None, names: Sequence[str], features: Matrix) -> NDArray[np.bool_]:
+    """Where the start of a target is the answer. (rows,)"""
+    return np.zeros(len(features), np.bool_) if name is None else features[:, names.index(name)] > 0
 
 
 def fit_trees(features: Matrix, logs: Matrix, options: TrainOptions, seed: int) -> lightgbm.Booster:

@@ -77,19 +77,18 @@ def load_examples(data_dirs: Sequence[Path], options: TrainOptions, level: str) 
     engine = engine_options(folder, designs)
     features = _table_features(folder, designs, level)
     programs = {row.program_id: row for row in read_table(folder, table_spec("programs"))}
-    delays, runs = _delays(folder, options), _runs(folder)
+    runs = _runs(folder)
     summaries = _Summaries(programs)
     examples: list[Example] = []
     for design, known in zip(designs, features, strict=True):
         labels = {n: v for n, v in design.labels.items() if n not in (POWER, CYCLES)}
-        delay = delays.get(design.design_id)
         for run in runs[design.design_id]:
             examples.append(
                 Example(
                     design=design,
                     stage=programs[design.program_id].stage,
                     query=replace(design.query, data=summaries.of(design.program_id, run)),
-                    labels={**labels, **_of_run(run), **({DELAY: delay} if delay else {})},
+                    labels={**labels, **_of_run(run)},
                     features=known,
                 )
             )
@@ -159,16 +158,6 @@ def _plain(features: Mapping[str, float]) -> dict[str, float]:
         else:
             plain[name] = value
     return plain
-
-
-def _delays(folder: Path, options: TrainOptions) -> dict[str, float]:
-    """Delay of the longest path by design, of the selected tool and library."""
-    rows = scan_table(folder, table_spec("labels")).filter(pl.col("status") == OK)
-    for name in ("tool", "liberty"):
-        chosen = getattr(options, name)
-        rows = rows if chosen is None else rows.filter(pl.col(name) == chosen)
-    frame = rows.filter(pl.col(DELAY) > 0).select("design_id", DELAY).collect()
-    return dict(frame.iter_rows())
 
 
 def _runs(folder: Path) -> dict[str, list[dict[str, Any]]]:

@@ -2,14 +2,15 @@
 
 Only the operations that branches depend on are kept. A branch that depends on data (a load or a scalar
 argument) follows an assumption: a loop goes on for `UNKNOWN_TRIPS` iterations, any other branch is taken
-every second time. Everything else is counted exactly, so without such a branch the estimate is the cycle
-count.
+every second time. A loop that ends by what such a branch in it has written (a sort until nothing is swapped,
+a queue that grows) goes on for at most `UNKNOWN_TRIPS`. Everything else is counted exactly, so without a
+branch on data the estimate is the cycle count.
 """
 
 from __future__ import annotations
 
 import struct
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -94,11 +95,13 @@ class _Control:
     """What decides the control of a design.
 
     Attributes:
-        kept: operations of each block; unknown: blocks whose branch depends on data.
+        kept: operations of each block; unknown: blocks whose branch depends on data; fed: blocks whose branch
+            ends a loop by a variable that an unknown branch of the same loop decides on.
     """
 
     kept: tuple[frozenset[int], ...]
     unknown: frozenset[int]
+    fed: frozenset[int]
 
 
 def _tainted_values(design: ScheduledDesign) -> tuple[list[set[int]], set[str]]:
@@ -130,11 +133,22 @@ def control_of(design: ScheduledDesign) -> _Control:
         for b in blocks
         if isinstance(b.terminator, cdfg.Branch) and b.terminator.condition in tainted[b.index]
     }
-    kept = [set[int]() for _ in blocks]
-    needed = set[str]()
-    for block in blocks:
-        if isinstance(block.terminator, cdfg.Branch) and block.index not in unknown:
-            kept[block.index].add(block.terminator.condition)
+    known = {b.index for b in blocks if isinstance(b.terminator, cdfg.Branch)} - unknown
+    kept, _ = _slice(blocks, known)
+    return _Control(
+        kept=tuple(frozenset(own) for own in kept),
+        unknown=frozenset(unknown),
+        fed=_fed_exits(blocks, known, unknown),
+    )
+
+
+def _slice(blocks: Sequence[cdfg.Block], ends: Collection[int]) -> tuple[list[set[int]], set[str]]:
+    """Operations of each block, and variables, that the branches of some blocks depend on."""
+    kept, needed = [set[int]() for _ in blocks], set[str]()
+    for index in ends:
+        end = blocks[index].terminator
+        assert isinstance(end, cdfg.Branch)
+        kept[index].add(end.condition)
     size = -1
     while size != sum(map(len, kept)):
         size = sum(map(len, kept))
@@ -146,7 +160,72 @@ def control_of(design: ScheduledDesign) -> _Control:
                 if operation.index in own:
                     own.update(operation.operands)
                     needed.update((operation.name,) if operation.opcode == "read" else ())
-    return _Control(kept=tuple(frozenset(own) for own in kept), unknown=frozenset(unknown))
+    return kept, needed
+
+
+def _fed_exits(
+    blocks: Sequence[cdfg.Block], known: Collection[int], unknown: Collection[int]
+) -> frozenset[int]:
+    """Known branches that end a loop by a variable whose value hangs on an unknown branch of that loop."""
+    if not unknown:
+        return frozenset()
+    joins = _joins(blocks)
+    decided = {index: _decided_variables(blocks, index, joins[index]) for index in unknown}
+    fed: set[int] = set()
+    for loop in natural_loops(blocks):
+        variables = set[str]().union(*(decided[index] for index in unknown if index in loop.body))
+        exits = [i for i in loop.body & set(known) if any(t not in loop.body for t in blocks[i].successors)]
+        fed.update(index for index in exits if not variables.isdisjoint(_slice(blocks, [index])[1]))
+    return frozenset(fed)
+
+
+def _joins(blocks: Sequence[cdfg.Block]) -> list[int | None]:
+    """The block where the ways out of each block meet again: its immediate post-dominator."""
+    everything = frozenset(range(len(blocks)))
+    after = [everything if block.successors else frozenset({block.index}) for block in blocks]
+    is_changed = True
+    while is_changed:
+        is_changed = False
+        for block in reversed(blocks):
+            if block.successors:
+                common = frozenset.intersection(*(after[target] for target in block.successors))
+                new = common | {block.index}
+                is_changed |= new != after[block.index]
+                after[block.index] = new
+    return [
+        max(after[block.index] - {block.index}, key=lambda index: len(after[index]), default=None)
+        for block in blocks
+    ]
+
+
+def _decided_variables(blocks: Sequence[cdfg.Block], branch: int, join: int | None) -> set[str]:
+    """Variables that are written between a branch and its join and read after the join."""
+    region, left = set[int](), list(blocks[branch].successors)
+    while left:
+        index = left.pop()
+        if index != join and index not in region:
+            region.add(index)
+            left += blocks[index].successors
+    written = {o.name for index in region for o in blocks[index].operations if o.opcode == "write"}
+    return {name for name in written if join is not None and _is_read_from(blocks, join, name)}
+
+
+def _is_read_from(blocks: Sequence[cdfg.Block], start: int, name: str) -> bool:
+    """Whether a variable is read from the start of a block on, before it is written."""
+    seen, left = set[int](), [start]
+    while left:
+        index = left.pop()
+        if index in seen:
+            continue
+        seen.add(index)
+        first = next((o.opcode for o in blocks[index].operations if o.name == name and o.opcode in _USES), "")
+        if first == "read":
+            return True
+        left += () if first == "write" else blocks[index].successors
+    return False
+
+
+_USES = ("read", "write")
 
 
 class _ControlWriter(ProgramWriter):
@@ -165,6 +244,9 @@ class _ControlWriter(ProgramWriter):
     def reset_lines(self) -> list[str]:
         return []
 
+    def variable_lines(self) -> list[str]:
+        return [*super().variable_lines(), f"    uint64_t turns[{len(self.design.schedules)}] = {{0}};"]
+
     def operations_of(self, block: cdfg.Block) -> tuple[cdfg.Operation, ...]:
         return tuple(o for o in block.operations if o.index in self.control.kept[block.index])
 
@@ -177,10 +259,23 @@ class _ControlWriter(ProgramWriter):
         condition = f"({self.assumed(block)})"
         if block.index not in self.control.unknown:
             condition = self.operand(block, end.condition)
+        if block.index in self.control.fed:
+            condition = self.at_most(block, condition)
         lines = [f"if ({condition}) {{ ++happened[{counter}]; goto b{end.if_true}; }}"]
         if schedule.interval_cycles is not None:
             lines.append(f"cycles += {schedule.length_cycles} - {schedule.interval_cycles};")
         return [*lines, f"goto b{end.if_false};"]
+
+    def at_most(self, block: cdfg.Block, condition: str) -> str:
+        """A branch that ends its loop after the assumed iterations at the latest."""
+        end = block.terminator
+        assert isinstance(end, cdfg.Branch)
+        inner = min((loop for loop in self.loops if block.index in loop.body), key=lambda loop: len(loop.body))
+        is_before_body = block.index == inner.header and len(inner.body) > 1
+        turns = UNKNOWN_TRIPS if is_before_body else UNKNOWN_TRIPS - 1
+        again = condition if end.if_true in inner.body else f"!({condition})"
+        turn = f"(({again}) && turns[{block.index}]++ < {turns} ? 1 : (turns[{block.index}] = 0))"
+        return turn if end.if_true in inner.body else f"!{turn}"
 
     def assumed(self, block: cdfg.Block) -> str:
         """Whether a branch on data is taken, by the number of executions of its block."""
@@ -270,7 +365,7 @@ def _loop_counts(
                 entries=visits[loop.header] - again,
                 iterations=again if at_top else visits[loop.header],
                 body=tuple(sorted(loop.body)),
-                depends_on_data=any(i in control.unknown for i in exits),
+                depends_on_data=any(i in control.unknown or i in control.fed for i in exits),
                 is_constant=_is_constant(design, loop, exits),
             )
         )

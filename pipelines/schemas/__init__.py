@@ -27,7 +27,7 @@ from pipelines.schemas.columns import (
 )
 from pipelines.schemas.designs import CdfgEdgeRow, CdfgNodeRow, DesignRow, DirectiveOutcomeRow, LoopRow
 from pipelines.schemas.fabric import FabricEdgeRow, FabricGraphRow, FabricNodeRow, PlacementRow
-from pipelines.schemas.features import FeatureRow, LoopProfileRow, RunFeatureRow
+from pipelines.schemas.features import BOUNDS, FeatureRow, LoopProfileRow, RunFeatureRow
 from pipelines.schemas.labels import (
     CROSS_CHECKS,
     DATA_KINDS,
@@ -67,6 +67,7 @@ from pipelines.schemas.storage import (
 from pipelines.schemas.vendor import VendorDesignRow, VendorLoopRow
 
 __all__ = [
+    "BOUNDS",
     "CROSS_CHECKS",
     "DATA_KINDS",
     "DRAWN",

@@ -1,257 +1,146 @@
-"""Baselines of a release: median, the engine's own estimates, and boosted trees at each level of information.
+"""Baselines of a release: median of training, the engine's own estimates, boosted trees at each level.
 
-    python -m tests.benchmarks.release_baselines [--release releases/v1] [--features FOLDER] [--designs N]
+    python -m tests.benchmarks.release_baselines [--release releases/v2] [--split by_kernel_v2] [--out FOLDER]
 
-Errors are absolute percentage errors of designs on the parts test and evaluation of a split; mean, median and
-Spearman with 95 % intervals over groups of programs. An earlier release without the tables `features` and
-`run_features` gets them from FOLDER/tables, made there when absent (some 2 s per design on one core). With N,
-only the first N designs of each part by identity are used.
+Each is trained as `simfoundry train` does; a training in FOLDER that was done before is read. Errors are
+absolute percentage errors of designs on the parts test and evaluation, with 95 % intervals over groups of
+programs. Cycles are given apart where all trip counts are known and elsewhere. At level run the cycles are
+known, so they have no row there; trees at that level learn from designs with power alone.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import sys
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
-import lightgbm
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
+from models.base import TrainOutcome
+from models.catalogue import predictor_named
 from models.labelled import LabelledDesign, Selection, load_labelled_designs
-from models.lightgbm import TrainOptions
-from models.lightgbm.trees import fit_trees, static_features, text_features
-from models.metrics import Interval, bootstrap, mape, median_ape, spearman
-from models.scheduled import STARTS, knowledge_features, report_features
-from pipelines.cache import ContentCache
-from pipelines.features import extract_design_features, extract_run_features
-from pipelines.labelling import LabelOptions
-from pipelines.schemas import OK, read_table, scan_table, table_spec, write_table
+from models.leaderboard import Prediction, leaderboard_rows, paired
+from models.model_files import PREDICTIONS_FILE
+from pipelines.schemas import LeaderboardRow, scan_table, table_spec
 
 PARTS = ("test", "evaluation")
 TARGETS = ("power_mw", "area_um2", "flip_flop_count", "delay_ns", "latency_cycles")
-ESTIMATES = {
-    "estimate hls": {
-        "power_mw": "estimated_power_mw",
-        "area_um2": "estimated_area_um2",
-        "flip_flop_count": "estimated_flip_flop_count",
-        "delay_ns": "critical_path_ns",
-        "latency_cycles": "estimated_cycles",
-    },
-    "estimate run": {"power_mw": "run estimated_power_mw"},
-}
-METRICS = {"mean": mape, "median": median_ape, "rank": spearman}
-Vector = NDArray[np.float64]
+PREDICTORS = (
+    *("engine-estimate-hls", "engine-estimate-run"),
+    *("lightgbm-text", "lightgbm-static", "lightgbm-hls", "lightgbm-run"),
+)
+KNOWN, UNKNOWN = "latency_cycles, trip counts known", "latency_cycles, others"
+MEDIAN = "median of training"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Judged:
-    """Labelled designs with all that is known of them.
-
-    Attributes:
-        labels: value by target, NaN where it is unknown.
-        known: row of table features, and the columns of run_features after `run `.
-    """
-
-    designs: Sequence[LabelledDesign]
-    labels: Mapping[str, Vector]
-    known: Sequence[Mapping[str, Any]]
-    runs: Sequence[Mapping[str, Any]]
-
-    def rows(self, part: str, target: str) -> NDArray[np.intp]:
-        """Designs of a part that have the label."""
-        is_part = np.array([design.part == part for design in self.designs])
-        return np.flatnonzero(is_part & np.isfinite(self.labels[target]))
+def trained(name: str, release: Path, split: str, out: Path) -> TrainOutcome:
+    """The outcome of a training on a release."""
+    spec = predictor_named(name)
+    return spec.train(release, spec.options(split=split), folder=out / name)
 
 
-def make_tables(release: Path, folder: Path, designs: Sequence[Any]) -> None:
-    """Make the tables of features of designs of a release; finished ones are kept in FOLDER/cache."""
-    programs = read_table(release, table_spec("programs"))
-    cache, options = ContentCache(folder=folder / "cache"), LabelOptions(workers=1)
-    features, loops = extract_design_features(programs, designs, cache=cache, options=options)
-    runs = read_table(release, table_spec("runs"))
-    counted = extract_run_features(programs, designs, runs, cache=cache, options=options)
-    for name, rows in {"features": features, "loop_profiles": loops, "run_features": counted}.items():
-        write_table(folder, table_spec(name), rows, "all")
+def medians(designs: Sequence[LabelledDesign]) -> list[Prediction]:
+    """The median of the training part as the answer to every design, by target."""
+    values: dict[str, float] = {}
+    for target in TARGETS:
+        known = [d.labels[target] for d in designs if d.part == "train" and target in d.labels]
+        if known:
+            values[target] = float(np.median(known))
+    return paired(designs, [values] * len(designs))
 
 
-def judged(release: Path, features: Path, split: str) -> Judged:
-    """The labelled designs that have rows of features."""
-    designs = load_labelled_designs(release, Selection(split=split))
-    known = _by_design(features, "features")
-    runs = _by_design(features, "run_features")
-    chosen = [d for d in designs if d.design_id in known and d.design_id in runs]
-    delays = scan_table(release, table_spec("labels")).filter(pl.col("status") == OK).collect()
-    delay = dict(zip(delays["design_id"], delays["delay_ns"], strict=True))
-    labels = {
-        target: np.array([float(_label(d, target, delay)) for d in chosen], np.float64) for target in TARGETS
-    }
-    return Judged(
-        designs=chosen,
-        labels=labels,
-        known=[known[d.design_id] for d in chosen],
-        runs=[runs[d.design_id] for d in chosen],
+def split_cycles(predictions: Iterable[Prediction], release: Path) -> list[Prediction]:
+    """Predictions, and those of cycles once more by whether all trip counts are known."""
+    rows = scan_table(release, table_spec("features")).select("design_id", "trips_known").collect()
+    is_known = dict(rows.iter_rows())
+    found: list[Prediction] = []
+    for one in predictions:
+        found.append(one)
+        if one.target == "latency_cycles":
+            found.append(replace(one, target=KNOWN if is_known.get(one.design_id) else UNKNOWN))
+    return found
+
+
+def rows_of(name: str, predictions: Iterable[Prediction], split: str) -> list[LeaderboardRow]:
+    """Every metric of predictions."""
+    return leaderboard_rows(
+        list(predictions), predictor=name, version="", level="", split=split, resamples=1000, seed=0
     )
 
 
-def _label(design: LabelledDesign, target: str, delay: Mapping[str, float]) -> float:
-    value = delay.get(design.design_id) if target == "delay_ns" else design.labels.get(target)
-    return value or float("nan")
-
-
-def _by_design(folder: Path, table: str) -> dict[str, Mapping[str, Any]]:
-    rows = scan_table(folder, table_spec(table)).filter(pl.col("status") == OK).collect()
-    return {row["design_id"]: row for row in rows.iter_rows(named=True)}
-
-
-# ---- predictors ------------------------------------------------------------------------------------
-
-
-def level_features(data: Judged, release: Path, level: str) -> tuple[tuple[str, ...], Vector]:
-    """Names and matrix of features of all designs at a level."""
-    count = text_features if level == "text" else static_features
-    rows = [count(design.query) for design in data.designs]
-    if level in STARTS:
-        graphs = report_features(release, data.designs)
-        run_rows: Sequence[Mapping[str, Any] | None] = data.runs if level == "run" else [None] * len(rows)
-        rows = [
-            {**row, **graph, **knowledge_features(known, run)}
-            for row, graph, known, run in zip(rows, graphs, data.known, run_rows, strict=True)
-        ]
-    names = tuple(rows[0])
-    return names, np.array([[row[name] for name in names] for row in rows], np.float64)
-
-
-def tree_predictions(data: Judged, names: Sequence[str], matrix: Vector, level: str) -> dict[str, Vector]:
-    """Predictions of trees trained on the part train, by target."""
-    predictions: dict[str, Vector] = {}
-    for target in TARGETS:
-        starts = {**STARTS.get(level, {}), **({"delay_ns": "delay"} if level in STARTS else {})}
-        start = np.zeros(len(matrix))
-        if target == "delay_ns" and level in STARTS:
-            start = np.log([max(1e-3, known["critical_path_ns"]) for known in data.known])
-        elif target in starts:
-            start = matrix[:, list(names).index(starts[target])]
-        used = data.rows("train", target)
-        logs = np.log(data.labels[target][used]) - start[used]
-        trees: lightgbm.Booster = fit_trees(matrix[used], logs, TrainOptions(), 1)
-        predictions[target] = np.exp(np.asarray(trees.predict(matrix, num_threads=1)) + start)
-    return predictions
-
-
-def medians(data: Judged) -> dict[str, Vector]:
-    """Median of the part train, by target."""
-    return {
-        target: np.full(len(data.designs), np.median(data.labels[target][data.rows("train", target)]))
-        for target in TARGETS
-    }
-
-
-def estimates(data: Judged, columns: Mapping[str, str]) -> dict[str, Vector]:
-    """The engine's own estimates, by target."""
-    rows = [
-        {**k, **{f"run {n}": v for n, v in r.items()}} for k, r in zip(data.known, data.runs, strict=True)
-    ]
-    return {
-        target: np.array([float(row[column]) for row in rows], np.float64)
-        for target, column in columns.items()
-    }
-
-
-# ---- the table -------------------------------------------------------------------------------------
-
-
-def figures(data: Judged, part: str, target: str, predicted: Vector, resamples: int) -> list[Interval]:
-    """Every metric with its interval over groups."""
-    rows = data.rows(part, target)
-    groups = [data.designs[n].group for n in rows]
-    actual = data.labels[target][rows]
-    return [
-        bootstrap(metric, actual, predicted[rows], groups, resamples=resamples, seed=0)
-        for metric in METRICS.values()
-    ]
-
-
-def _cell(interval: Interval, *, percent: bool) -> str:
-    scale, digits = (100.0, 1) if percent else (1.0, 2)
-    value, low, high = (f"{scale * v:.{digits}f}" for v in (interval.value, interval.low, interval.high))
-    return f"{value} ({low} to {high})"
-
-
-def table(data: Judged, predictors: Mapping[str, Mapping[str, Vector]], resamples: int) -> str:
-    """Markdown: a row per target, predictor and part."""
-    lines = [
-        "| target | predictor | part | mean % | median % | rank |",
-        "| --- | --- | --- | --- | --- | --- |",
-    ]
-    for target in TARGETS:
-        for name, predictions in predictors.items():
-            if target not in predictions:
-                continue
+def table(rows: Mapping[str, Sequence[LeaderboardRow]]) -> str:
+    """Markdown: a row per target and predictor."""
+    head = ["target", "predictor"]
+    for part in PARTS:
+        head += [f"{part}: designs", "mean %", "median %", "rank"]
+    lines = [f"| {' | '.join(head)} |", f"|{' --- |' * len(head)}"]
+    for target in (*TARGETS, KNOWN, UNKNOWN):
+        for name, own in rows.items():
+            cells: list[str] = []
             for part in PARTS:
-                if not len(data.rows(part, target)):
-                    continue
-                mean, median, rank = figures(data, part, target, predictions[target], resamples)
-                cells = (_cell(mean, percent=True), _cell(median, percent=True), _cell(rank, percent=False))
-                lines.append(f"| {target} | {name} | {part} | {' | '.join(cells)} |")
+                found = {row.metric: row for row in own if (row.target, row.part) == (target, part)}
+                cells += _cells(found)
+            is_known = target.startswith("latency") and name.endswith("-run")
+            if any(cells) and not is_known:
+                lines.append(f"| {target} | {name} | {' | '.join(cells)} |")
     return "\n".join(lines) + "\n"
 
 
-def cycles_where_known(data: Judged) -> str:
-    """Deviation of the estimated cycles where no branch depends on data."""
-    rows = [
-        abs(known["estimated_cycles"] / run["cycles"] - 1)
-        for known, run in zip(data.known, data.runs, strict=True)
-        if known["trips_known"]
+def _cells(found: Mapping[str, LeaderboardRow]) -> list[str]:
+    if not found:
+        return [""] * 4
+    rank = found["spearman"].value
+    return [
+        str(found["mape"].row_count),
+        _percent(found["mape"]),
+        _percent(found["median_ape"]),
+        "" if rank is None else f"{rank:.2f}",
     ]
-    known = f"{len(rows)} of {len(data.known)} designs known"
-    return f"estimated cycles: {known}, largest deviation {max(rows, default=0.0):.2%}\n"
+
+
+def _percent(row: LeaderboardRow) -> str:
+    if row.value is None or row.interval_low is None or row.interval_high is None:
+        return ""
+    return f"{100 * row.value:.1f} ({100 * row.interval_low:.1f} to {100 * row.interval_high:.1f})"
+
+
+def cycles_where_known(release: Path, designs: Sequence[LabelledDesign]) -> str:
+    """Deviation of the estimated cycles where no branch depends on data."""
+    columns = ("design_id", "estimated_cycles")
+    rows = scan_table(release, table_spec("features")).filter(pl.col("trips_known")).select(columns)
+    known: dict[str, float] = dict(rows.collect().iter_rows())
+    own = [
+        abs(known[d.design_id] / d.labels["latency_cycles"] - 1) for d in designs if d.design_id in known
+    ]
+    return (
+        f"estimated cycles: {len(own)} of {len(designs)} designs known, "
+        f"largest deviation {max(own, default=0.0):.2%}\n"
+    )
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Print the table of a release."""
     parser = argparse.ArgumentParser(description="Baselines of a release.")
-    parser.add_argument("--release", type=Path, default=Path("releases/v1"))
-    parser.add_argument("--features", type=Path, help="folder for the tables that the release lacks")
-    parser.add_argument("--split", default="by_kernel_v1")
-    parser.add_argument("--designs", type=int, help="designs of each part, all by default")
-    parser.add_argument("--resamples", type=int, default=1000)
+    parser.add_argument("--release", type=Path, default=Path("releases/v2"))
+    parser.add_argument("--split", default="by_kernel_v2")
+    parser.add_argument("--out", type=Path, default=Path("data/baselines"))
     options = parser.parse_args(arguments)
-    folder = options.release
-    if not list((folder / "tables").glob("features/*.parquet")):
-        folder = options.features
-        if folder is None:
-            parser.error("the release lacks the table features: name a folder with --features")
-        if not list((folder / "tables").glob("run_features/*.parquet")):
-            make_tables(
-                options.release, folder, chosen_designs(options.release, options.split, options.designs)
-            )
-    data = judged(options.release, folder, options.split)
-    predictors: dict[str, Mapping[str, Vector]] = {"median of training": medians(data)}
-    predictors |= {name: estimates(data, columns) for name, columns in ESTIMATES.items()}
-    for level in ("text", "static", "hls", "run"):
-        names, matrix = level_features(data, options.release, level)
-        predictors[f"LightGBM {level}"] = tree_predictions(data, names, matrix, level)
-    sizes = {part: sum(d.part == part for d in data.designs) for part in ("train", *PARTS)}
-    sys.stdout.write(
-        f"designs: {sizes}\n{cycles_where_known(data)}{table(data, predictors, options.resamples)}"
-    )
-
-
-def chosen_designs(release: Path, split: str, limit: int | None) -> list[Any]:
-    """Designs of the parts train, test and evaluation, at most a number of each, by identity."""
-    parts = {
-        row.program_id: row.part for row in read_table(release, table_spec("splits")) if row.split == split
+    designs = load_labelled_designs(options.release, Selection(split=options.split))
+    sizes = {
+        part: {target: sum(d.part == part and target in d.labels for d in designs) for target in TARGETS}
+        for part in ("train", "validation", *PARTS)
     }
-    chosen: list[Any] = []
-    designs = sorted(read_table(release, table_spec("designs")), key=lambda d: d.design_id)
-    for part in ("train", *PARTS):
-        chosen += [d for d in designs if parts.get(d.program_id) == part][:limit]
-    return chosen
+    rows = {MEDIAN: rows_of(MEDIAN, split_cycles(medians(designs), options.release), options.split)}
+    for name in PREDICTORS:
+        outcome = trained(name, options.release, options.split, options.out)
+        stored = json.loads((outcome.folder / PREDICTIONS_FILE).read_bytes())
+        predictions = split_cycles((Prediction(**row) for row in stored), options.release)
+        rows[name] = rows_of(name, predictions, options.split)
+    sys.stdout.write(f"designs: {sizes}\n{cycles_where_known(options.release, designs)}{table(rows)}")
 
 
 if __name__ == "__main__":

@@ -70,3 +70,46 @@ def test_a_branch_on_data_is_taken_every_second_time(tmp_path: Path) -> None:
     assert not estimate.trips_known
     assert [loop.iterations for loop in estimate.loops] == [10]
     assert 5 in estimate.visits
+
+
+BUBBLE = """void bubble(int a[20]) {
+  int swapped = 1;
+  while (swapped) {
+    swapped = 0;
+    for (int j = 0; j < 19; j++) {
+      if (a[j] > a[j + 1]) { int t = a[j]; a[j] = a[j + 1]; a[j + 1] = t; swapped = 1; }
+    }
+  }
+}"""
+QUEUE = """void queue(int next[20], int order[20]) {
+  int head = 0;
+  int tail = 1;
+  while (head < tail) {
+    int node = order[head];
+    head++;
+    for (int k = 0; k < 4; k++) {
+      if (next[node] > 0) { order[tail & 15] = node; next[node] = 0; tail++; }
+    }
+  }
+}"""
+
+
+@pytest.mark.parametrize(("source", "top", "inner"), [(BUBBLE, "bubble", 19), (QUEUE, "queue", 4)])
+def test_a_loop_that_its_own_branch_on_data_keeps_alive_has_the_assumed_iterations(
+    source: str, top: str, inner: int, tmp_path: Path
+) -> None:
+    outer, counted = estimated(compiled(source, top), tmp_path).loops
+    assert (outer.entries, outer.iterations, outer.depends_on_data) == (1, UNKNOWN_TRIPS, True)
+    assert (counted.iterations, counted.depends_on_data) == (inner * UNKNOWN_TRIPS, False)
+
+
+def test_a_loop_over_what_another_loop_counted_is_not_cut(tmp_path: Path) -> None:
+    source = """int compact(int a[30], int y[30]) {
+      int n = 0;
+      for (int i = 0; i < 30; i++) { if (a[i] > 0) { y[n] = a[i] * a[i]; n++; } }
+      int sum = 0;
+      for (int k = 0; k < n; k++) sum += y[k];
+      return sum;
+    }"""
+    first, second = estimated(compiled(source, "compact"), tmp_path).loops
+    assert (first.iterations, second.iterations) == (30, 15)

@@ -15,6 +15,7 @@ from pipelines.schemas import (
     DesignRow,
     FeatureRow,
     LabelRow,
+    LoopProfileRow,
     LoopRow,
     ProgramRow,
     RunFeatureRow,
@@ -212,6 +213,7 @@ def write_compiled(data_dir: Path, nests: list[Nest]) -> Path:
     nodes: list[CdfgNodeRow] = []
     edges: list[CdfgEdgeRow] = []
     known: list[FeatureRow] = []
+    profiles: list[LoopProfileRow] = []
     counted: list[RunFeatureRow] = []
     scratch = data_dir / "scratch"
     for row in read_table(data_dir, table_spec("designs")):
@@ -228,14 +230,16 @@ def write_compiled(data_dir: Path, nests: list[Nest]) -> Path:
         own_nodes, own_edges = graph_rows(design, compiled)
         nodes += own_nodes
         edges += own_edges
-        known.append(know_design(program, design, folder=scratch, compiled=compiled).features)
+        knowledge = know_design(program, design, folder=scratch, compiled=compiled)
+        known.append(knowledge.features)
+        profiles += knowledge.loops
         counted.append(know_run(program, design, seed=0, identity="", folder=scratch, compiled=compiled))
     runs = [
         replace(run, power_status="ok", power_mw=1.0 + 0.001 * run.latency_cycles)
         for run in read_table(data_dir, table_spec("runs"))
     ]
     tables = {"designs": designs, "cdfg_nodes": nodes, "cdfg_edges": edges, "runs": runs}
-    tables |= {"features": known, "run_features": counted}
+    tables |= {"features": known, "loop_profiles": profiles, "run_features": counted}
     for name, rows in tables.items():
         write_table(data_dir, table_spec(name), rows, "tests")
     return data_dir

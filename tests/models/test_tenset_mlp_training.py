@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -269,12 +270,16 @@ def test_training_rejects_an_empty_part(data_dir: Path) -> None:
         train(data_dir)
 
 
-def test_training_rejects_labels_of_two_tools(data_dir: Path) -> None:
-    rewrite(data_dir, "labels", lambda r: replace(r, tool=r.design_id[:6]))
+def test_training_takes_the_tool_with_the_most_labels(data_dir: Path) -> None:
+    labels = read_table(data_dir, table_spec("labels"))
     rewrite(data_dir, "labels", lambda r: replace(r, tool="other" if "9" in r.design_id else "a"))
-    with pytest.raises(DatasetError, match="labels must be of one tool, got a, other; choose one"):
-        train(data_dir)
-    with pytest.raises(DatasetError, match="no labels of tool 'b'; accepted: a, other"):
+    others = [replace(row, tool="few") for row in labels[:3]]
+    own = read_table(data_dir, table_spec("labels"))
+    write_table(data_dir, table_spec("labels"), [*own, *others], "tests")
+    designs = load_labelled_designs(data_dir, Selection())
+    by_tool = Counter(row.tool for row in own)
+    assert len(designs) == max(by_tool.values())
+    with pytest.raises(DatasetError, match="no labels of tool 'b'; accepted: a, few, other"):
         train(data_dir, replace(QUICK, tool="b"))
 
 
