@@ -15,6 +15,10 @@ if TYPE_CHECKING:
     from models.query import Query
 
 
+PASSES = 5
+"""Answers of a predictor of which pass_at_5 takes the nearest to the label."""
+
+
 class PredictorError(ValueError):
     """A question that a predictor cannot answer, or files that are not a predictor."""
 

@@ -131,7 +131,7 @@ class PredictorSpec:
                 options=options,
                 seed=seed,
                 on_epoch=on_epoch,
-                checkpoint=folder.with_name(f"{folder.name}.ckpt"),
+                checkpoint=folder.with_name(f"{folder.name}-{key[:8]}.ckpt"),
             )
         )
         training_wall_s = time.perf_counter() - started_s

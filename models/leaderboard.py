@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from models.base import PASSES
 from models.labelled import PARTS, LabelledDesign
 from models.metrics import METRICS, Interval, bootstrap_all, mape
 from models.query import TARGETS
@@ -111,10 +112,6 @@ def _intervals(chosen: Sequence[Prediction], *, resamples: int, seed: int) -> di
         (own,) = bootstrap_all([mape], actual, best, groups, resamples=resamples, seed=seed)
         intervals["pass_at_5"] = own
     return intervals
-
-
-PASSES = 5
-"""Drawn answers of which pass_at_5 takes the best."""
 
 
 def _nearest(actual: float, samples: Sequence[float]) -> float:

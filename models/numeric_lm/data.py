@@ -27,7 +27,7 @@ DELAY = "delay_ns"
 CYCLES = "latency_cycles"
 STAGES = ("ast", "dataflow", "llm")
 """Stages of programs in the order of the curriculum (LLMulator section 6.1)."""
-_ESTIMATES = {
+ESTIMATE_FEATURES = {
     "area_um2": "estimated_area_um2",
     "flip_flop_count": "estimated_flip_flop_count",
     CYCLES: "estimated_cycles",
@@ -125,9 +125,11 @@ def _loops(source: str, top: str) -> tuple[LoopRow, ...]:
 
 def estimates_of(features: Mapping[str, float]) -> dict[str, float]:
     """The engine's own estimates by target, at level hls; none at another level."""
-    if _ESTIMATES["area_um2"] not in features:
+    if ESTIMATE_FEATURES["area_um2"] not in features:
         return {}
-    return {target: max(_LEAST_ESTIMATE, features.get(name, 0.0)) for target, name in _ESTIMATES.items()}
+    return {
+        target: max(_LEAST_ESTIMATE, features.get(name, 0.0)) for target, name in ESTIMATE_FEATURES.items()
+    }
 
 
 _facts = lru_cache(maxsize=4096)(facts_of)

@@ -25,8 +25,9 @@ from models.numeric_lm.prompts import MOST_CHARACTERS, EncodedPrompt, PromptEnco
 from models.numeric_lm.search import Answer, answer_of, search
 from models.numeric_lm.tokens import load_tokenizer
 from pipelines.identity import canonical_json
+from pipelines.schemas import LoopRow
 
-PROMPT_FORMAT = 2
+PROMPT_FORMAT = 3
 """Raised when prompts of the same questions change; earlier weights are refused."""
 _BATCH_TOKENS = 16384
 _STATIC = tuple(metric.target for metric in METRICS if not metric.dynamic)
@@ -57,6 +58,7 @@ class Card(BaseModel):
     isolated: bool
     magnitudes: bool
     program: bool
+    features: bool
     backbone: str
     backbone_digest: str
     lora_rank: int
@@ -169,15 +171,17 @@ class NumericPredictor:
         answers = self.answer_one_by_one(prompts, estimates)
         return [self._estimate(*pair) for pair in zip(answers, known, strict=True)]
 
-    def encode(self, query: Query, features: Mapping[str, float]) -> EncodedPrompt:
-        """The prompt of a question.
+    def encode(
+        self, query: Query, features: Mapping[str, float], loops: Sequence[LoopRow] | None = None
+    ) -> EncodedPrompt:
+        """The prompt of a question. loops: of its program, when they are there.
 
         Raises: ValueError: the source, the directives or the data cannot be read.
         """
         blocks = blocks_of(
             query,
-            question_loops(query),
-            features=features,
+            question_loops(query) if loops is None else loops,
+            features=features if self.card.features else {},
             liberty=self.card.liberty,
             program=self.card.program,
         )

@@ -15,6 +15,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from models.base import PASSES
 from models.intervals import COVERED
 from models.numeric_lm.answers import AnswerForm
 from models.numeric_lm.network import DigitDecoder, Memory, Past
@@ -178,6 +179,7 @@ class Answer:
         value: median of the distribution, in the target's unit. likeliest: value of the best beam.
         low, high: ends of the interval that holds `COVERED` of the probability.
         confidence: probability within `NEAR` of the value.
+        samples: values at the middles of `PASSES` equal shares of the probability, for pass_at_5.
         digits: class and probability of each step of the best beam. logit: mean logit of its classes.
     """
 
@@ -186,6 +188,7 @@ class Answer:
     low: float
     high: float
     confidence: float
+    samples: tuple[float, ...]
     digits: tuple[tuple[int, float], ...]
     logit: float
 
@@ -203,6 +206,7 @@ def answer_of(distribution: Distribution, scale: float) -> Answer:
         low=distribution.quantile(tail) * scale,
         high=distribution.quantile(1.0 - tail) * scale,
         confidence=distribution.probability(value * (1 - NEAR), value * (1 + NEAR)),
+        samples=tuple(distribution.quantile((n + 0.5) / PASSES) * scale for n in range(PASSES)),
         digits=tuple(zip(distribution.best, distribution.probabilities, strict=True)),
         logit=math.fsum(distribution.logits) / len(distribution.logits),
     )

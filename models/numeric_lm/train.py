@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -111,7 +111,7 @@ def _train(data: TrainingInput, level: str) -> Trained:
             ),
             **coverage(covered),
         },
-        predictions=[_prediction(*pair) for pair in judged],
+        predictions=prediction_rows(judged),
         split=options.split,
         resamples=options.bootstrap_resamples,
     )
@@ -127,7 +127,7 @@ def _blocks(example: Example, known: LevelData, options: TrainOptions) -> tuple[
         return blocks_of(
             example.query,
             example.design.loops,
-            features=example.features,
+            features=example.features if options.features else {},
             liberty=known.liberty,
             program=options.program,
         )
@@ -175,6 +175,7 @@ def _card(
         isolated=options.isolated,
         magnitudes=options.magnitudes,
         program=options.program,
+        features=options.features,
         backbone=options.backbone,
         backbone_digest=digest,
         lora_rank=options.lora_rank,
@@ -321,16 +322,7 @@ class _Fit(Training[NumericNetwork]):
 def judge_examples(predictor: NumericPredictor, examples: Sequence[Example]) -> list[tuple[Example, Judged]]:
     """Answers of a trained predictor to examples of its level, with their labels."""
     prompts = [
-        predictor.encoder.encode(
-            blocks_of(
-                example.query,
-                example.design.loops,
-                features=example.features,
-                liberty=predictor.card.liberty,
-                program=predictor.card.program,
-            )
-        )
-        for example in examples
+        predictor.encode(example.query, example.features, example.design.loops) for example in examples
     ]
     answers = predictor.answer(prompts, [estimates_of(example.features) for example in examples])
     return _judged(examples, answers)
@@ -357,12 +349,17 @@ def _judged(
     ]
 
 
-def _prediction(example: Example, judged: Judged) -> Prediction:
-    return Prediction(
-        design_id=example.design.design_id,
-        group=judged.group,
-        part=judged.part,
-        target=judged.target,
-        actual=judged.actual,
-        predicted=judged.answer.value,
-    )
+def prediction_rows(judged: Iterable[tuple[Example, Judged]]) -> list[Prediction]:
+    """Judged answers as predictions of the leaderboard."""
+    return [
+        Prediction(
+            design_id=example.design.design_id,
+            group=own.group,
+            part=own.part,
+            target=own.target,
+            actual=own.actual,
+            predicted=own.answer.value,
+            samples=own.answer.samples,
+        )
+        for example, own in judged
+    ]

@@ -188,8 +188,8 @@ def _joins(blocks: Sequence[cdfg.Block]) -> list[int | None]:
         is_changed = False
         for block in reversed(blocks):
             if block.successors:
-                common = frozenset.intersection(*(after[target] for target in block.successors))
-                new = common | {block.index}
+                first, *others = (after[target] for target in block.successors)
+                new = first.intersection(*others) | {block.index}
                 is_changed |= new != after[block.index]
                 after[block.index] = new
     return [
@@ -270,7 +270,7 @@ class _ControlWriter(ProgramWriter):
         """A branch that ends its loop after the assumed iterations at the latest."""
         end = block.terminator
         assert isinstance(end, cdfg.Branch)
-        inner = min((loop for loop in self.loops if block.index in loop.body), key=lambda loop: len(loop.body))
+        inner = min((loop for loop in self.loops if block.index in loop.body), key=lambda own: len(own.body))
         is_before_body = block.index == inner.header and len(inner.body) > 1
         turns = UNKNOWN_TRIPS if is_before_body else UNKNOWN_TRIPS - 1
         again = condition if end.if_true in inner.body else f"!({condition})"

@@ -11,7 +11,13 @@ for all. Errors are mean absolute percentage errors. NAME:
 * `sizes`: three sizes (Table 10);
 * `confidence`: correlation of confidence and squared error of flip-flops (Table 6), coverage of intervals;
 * `delays`: error of cycles by memory delay (Figure 12);
-* `edges`: error above the 95th percentile of the training labels (section 7.2).
+* `edges`: error above the 95th percentile of the training labels (section 7.2);
+* `curve`: shares of the training programs, 12.5 % to all of them;
+* `think`: level hls reduced to the engine's estimates, these received, or generated from the text by a model
+  of the estimates (section 6.2, `<think>`);
+* `foreign`: a suite that training never saw (`--suite`): errors, coverage and confidence;
+* `rules`: power where a loop-nest rule can say anything (Figure 11), beside those rules;
+* `calibration`: cycles of the evaluation's programs on unseen inputs before and after five rounds (NoDPO).
 """
 
 from __future__ import annotations
@@ -21,6 +27,7 @@ import json
 import sys
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -28,17 +35,18 @@ import numpy as np
 import polars as pl
 import yaml
 
-from models.base import TrainOutcome
+from models.base import PredictorError, TrainOutcome
 from models.catalogue import PredictorSpec, predictor_named
 from models.leaderboard import Prediction
 from models.metrics import spearman
 from models.model_files import PREDICTIONS_FILE
-from models.numeric_lm.data import load_examples
+from models.numeric_lm.calibration import CalibrationOptions, calibrate
+from models.numeric_lm.data import ESTIMATE_FEATURES, load_examples
 from models.numeric_lm.intervals import Judged, coverage
 from models.numeric_lm.predictor import NumericPredictor
-from models.numeric_lm.train import judge_examples
+from models.numeric_lm.train import judge_examples, prediction_rows
 from pipelines.programs import EVALUATION_WORKLOADS
-from pipelines.schemas import LabelRow, read_table, scan_table, table_spec, write_table
+from pipelines.schemas import OK, LabelRow, SplitRow, read_table, scan_table, table_spec, write_table
 
 PAPER = {
     "encoding": "NoEnc -> ours: power 23.7 -> 10.2, area 11.9 -> 9.6, FF 24.7 -> 14.2 % (14 workloads)",
@@ -48,6 +56,17 @@ PAPER = {
     "confidence": "Pearson correlation of the last logit and squared FF error: -0.44 over 12 samples",
     "delays": "cycles: 2, 5, 10 seen and 15 unseen: 20.8, 19.6, 16.4, 21.4 %",
     "edges": "power of T5: 10.9 %, TLP 14.4 %",
+    "curve": "no such comparison",
+    "think": "no such comparison",
+    "foreign": "no such comparison",
+    "rules": "power: ours 10.2 %, Timeloop 16.2 %",
+    "calibration": "cycles in 5 iterations: PolyBench 20.9 -> 11.2 %, modern 28.9 -> 16.4 %",
+}
+SHARES = (0.125, 0.25, 0.5, 1.0)
+_ESTIMATES = {
+    "area_um2": "estimated_area_um2",
+    "flip_flop_count": "estimated_flip_flop_count",
+    "delay_ns": "critical_path_ns",
 }
 SIZES = {"small": (64, 1), "middle": (128, 3), "large": (192, 4)}
 _STATIC_ORDER = ("power_mw", "area_um2", "flip_flop_count", "latency_cycles", "delay_ns")
@@ -60,8 +79,15 @@ Errors = Mapping[str, float]
 class Trainer:
     """Trains variants of one predictor on one folder of tables."""
 
-    def __init__(self, spec: PredictorSpec, tables: Path, out: Path, settings: Mapping[str, Any]) -> None:
-        self.spec, self.tables, self.out, self.settings = spec, tables, out, settings
+    def __init__(
+        self, spec: PredictorSpec, tables: Path, out: Path, settings: Mapping[str, Any], suite: str = ""
+    ) -> None:
+        self.spec, self.tables, self.out, self.settings, self.suite = spec, tables, out, settings, suite
+
+    @property
+    def split(self) -> str:
+        """The frozen split."""
+        return str(self.spec.options(**self.settings).split)
 
     def train(self, name: str, tables: Path | None = None, **changes: Any) -> TrainOutcome:
         """Train a variant, or return the same training done before."""
@@ -74,12 +100,19 @@ class Trainer:
         return [Prediction(**row) for row in json.loads((folder / PREDICTIONS_FILE).read_bytes())]
 
 
-def without_synthesizer(tables: Path, folder: Path) -> Path:
-    """The tables with the training labels of stage ast alone."""
+def changed_tables(tables: Path, folder: Path, changed: Mapping[str, Sequence[Any]]) -> Path:
+    """The tables, some of them with other rows."""
     (folder / "tables").mkdir(parents=True, exist_ok=True)
     for table in (tables / "tables").iterdir():
-        if table.name != "labels" and not (folder / "tables" / table.name).exists():
+        if table.name not in changed and not (folder / "tables" / table.name).exists():
             (folder / "tables" / table.name).symlink_to(table.resolve(), target_is_directory=True)
+    for name, rows in changed.items():
+        write_table(folder, table_spec(name), rows, "all")
+    return folder
+
+
+def without_synthesizer(tables: Path, folder: Path) -> Path:
+    """The tables with the training labels of stage ast alone."""
     stages = {p.program_id: p.stage for p in read_table(tables, table_spec("programs"))}
     parts = {s.program_id: s.part for s in read_table(tables, table_spec("splits"))}
     programs = {d.design_id: d.program_id for d in read_table(tables, table_spec("designs"))}
@@ -89,8 +122,46 @@ def without_synthesizer(tables: Path, folder: Path) -> Path:
         return parts.get(program) != "train" or stages[program] == "ast"
 
     rows = [row for row in read_table(tables, table_spec("labels")) if is_kept(row)]
-    write_table(folder, table_spec("labels"), rows, "all")
-    return folder
+    return changed_tables(tables, folder, {"labels": rows})
+
+
+def without_suite(tables: Path, folder: Path, suite: str) -> Path:
+    """The tables with the groups of a suite in the test part, which holds nothing else."""
+    own = {p.program_id for p in read_table(tables, table_spec("programs")) if p.suite == suite}
+    if not own:
+        raise SystemExit(f"no programs of suite {suite}")
+    splits = read_table(tables, table_spec("splits"))
+    groups = {(row.split, row.group) for row in splits if row.program_id in own}
+
+    def part_of(row: SplitRow) -> str:
+        if (row.split, row.group) in groups:
+            return "test"
+        return "train" if row.part == "test" else row.part
+
+    rows = [replace(row, part=part_of(row)) for row in splits]
+    labels = [row for row in read_table(tables, table_spec("labels")) if row.status == OK]
+    return changed_tables(tables, folder, {"splits": rows, "labels": labels})
+
+
+def estimates_as_labels(tables: Path, folder: Path) -> Path:
+    """The tables with the engine's estimates in the place of the labels."""
+    known = {row.design_id: row for row in read_table(tables, table_spec("features")) if row.status == OK}
+    labels = [
+        replace(row, **{name: getattr(known[row.design_id], own) for name, own in _ESTIMATES.items()})
+        for row in read_table(tables, table_spec("labels"))
+        if row.design_id in known and row.tool == "pyosys" and row.area_um2 is not None
+    ]
+    runs = [
+        replace(
+            row,
+            latency_cycles=known[row.design_id].estimated_cycles,
+            power_mw=known[row.design_id].estimated_power_mw,
+            power_status=OK,
+        )
+        for row in read_table(tables, table_spec("runs"))
+        if row.design_id in known
+    ]
+    return changed_tables(tables, folder, {"labels": labels, "runs": runs})
 
 
 # ---- figures -----------------------------------------------------------------------------------------
@@ -242,7 +313,124 @@ def edges(trainer: Trainer) -> dict[str, Errors]:
     return _variants({"above": high, "below": rest}) | {"limit": limits}
 
 
-EXPERIMENTS = {run.__name__: run for run in (encoding, forms, synthesizer, sizes, confidence, delays, edges)}
+def curve(trainer: Trainer) -> dict[str, Errors]:
+    """Shares of the training programs."""
+    return _variants(
+        {
+            f"{share:.1%} of the programs": trainer.predictions(f"share-{share}", share=share)
+            for share in SHARES
+        }
+    )
+
+
+def think(trainer: Trainer) -> dict[str, Errors]:
+    """The engine's estimates received, and generated from the text by a model of them."""
+    if trainer.spec.task.level != "hls":
+        raise SystemExit("experiment think is of level hls")
+    told = trainer.train("told", features=False)
+    predictor: NumericPredictor = trainer.spec.load(told.folder)
+    thinker = Trainer(
+        predictor_named("numeric-lm-text"),
+        estimates_as_labels(trainer.tables, trainer.out / "estimates"),
+        trainer.out,
+        trainer.settings,
+    )
+    thoughts: NumericPredictor = thinker.spec.load(thinker.train("estimates").folder)
+    known = load_examples([trainer.tables], trainer.spec.options(**trainer.settings), "hls")
+    examples = [e for e in known.examples if e.design.part in ("test", "evaluation")]
+    prompts = [thoughts.encode(e.query, {}, e.design.loops) for e in examples]
+    thought = [
+        {ESTIMATE_FEATURES[target]: answer.value for target, answer in own.items()}
+        for own in thoughts.answer(prompts, [{} for _ in prompts])
+    ]
+    guessed = [replace(e, features=own) for e, own in zip(examples, thought, strict=True)]
+    return _variants(
+        {
+            "estimates received": prediction_rows(judge_examples(predictor, examples)),
+            "estimates generated": prediction_rows(judge_examples(predictor, guessed)),
+            "generated estimates alone": [
+                replace(one, predicted=own[ESTIMATE_FEATURES[one.target]])
+                for example, own in zip(examples, thought, strict=True)
+                for one in prediction_rows(judge_examples(predictor, [example]))
+            ],
+            "text alone": Trainer(thinker.spec, trainer.tables, trainer.out, trainer.settings).predictions(
+                "ours"
+            ),
+        }
+    )
+
+
+def foreign(trainer: Trainer) -> dict[str, Errors]:
+    """A suite that training never saw, beside the usual test part."""
+    tables = without_suite(trainer.tables, trainer.out / f"without-{trainer.suite}", trainer.suite)
+    rows: dict[str, Errors] = {}
+    for name, own in (("test", trainer.tables), (trainer.suite, tables)):
+        outcome = trainer.train("ours" if name == "test" else f"without-{name}", own)
+        predictor: NumericPredictor = trainer.spec.load(outcome.folder)
+        examples = load_examples([own], trainer.spec.options(**trainer.settings), predictor.card.level)
+        judged = judge_examples(predictor, [e for e in examples.examples if e.design.part == "test"])
+        covered = coverage(one for _, one in judged)
+        targets = sorted({one.target for _, one in judged})
+        rows[f"{name}: error"] = errors_by_target(prediction_rows(judged), "test")
+        rows[f"{name}: coverage"] = {target: covered[f"coverage/test/{target}"] for target in targets}
+        rows[f"{name}: confidence"] = {
+            target: float(np.mean([one.answer.confidence for _, one in judged if one.target == target]))
+            for target in targets
+        }
+    return rows
+
+
+def rules(trainer: Trainer) -> dict[str, Errors]:
+    """Power of designs that the loop-nest rules describe."""
+    own = Trainer(predictor_named("loop-rules"), trainer.tables, trainer.out, {"split": trainer.split})
+    by_rules = own.predictions("ours")
+    described = {one.design_id for one in by_rules if one.target == "power_mw"}
+    ours = [one for one in trainer.predictions("ours") if one.design_id in described]
+    return _variants({"ours": ours, "loop-rules": by_rules})
+
+
+def calibration(trainer: Trainer) -> dict[str, Errors]:
+    """Cycles of the evaluation's programs on inputs that calibration does not see."""
+    folder = trainer.train("ours").folder
+    programs = {p.program_id: p for p in read_table(trainer.tables, table_spec("programs"))}
+    known = load_examples([trainer.tables], trainer.spec.options(**trainer.settings), trainer.spec.task.level)
+    queries = {
+        programs[e.design.program_id].name: replace(e.query, data="")
+        for e in known.examples
+        if e.design.part == "evaluation" and e.query.memory_read_delay_cycles == CALIBRATED_DELAY
+    }
+    rows: dict[str, Errors] = {}
+    for name, query in sorted(queries.items()):
+        predictor: NumericPredictor = trainer.spec.load(folder)
+        try:
+            report = calibrate(predictor, query, CalibrationOptions())
+        except PredictorError as error:
+            sys.stderr.write(f"{name}: {error}\n")
+            continue
+        figures = {
+            "before": report.error_before,
+            "after": report.error_after,
+            "estimate": report.engine_error,
+            "regression": report.anchor_error,
+            "distinct": float(report.distinct_cycles),
+        }
+        rows[name] = {key: value for key, value in figures.items() if value is not None}
+    moving = [row for row in rows.values() if row["distinct"] > 1]
+    for name, own in (("mean", list(rows.values())), ("mean where cycles depend on data", moving)):
+        keys = [key for key in ("before", "after", "estimate", "regression") if own and key in own[0]]
+        rows[name] = {key: float(np.mean([row[key] for row in own if key in row])) for key in keys}
+    return rows
+
+
+CALIBRATED_DELAY = 10
+"""Memory delay of the designs that are calibrated."""
+EXPERIMENTS = {
+    run.__name__: run
+    for run in (
+        *(encoding, forms, synthesizer, sizes, confidence, delays, edges),
+        *(curve, think, foreign, rules, calibration),
+    )
+}
 
 
 # ---- the command -------------------------------------------------------------------------------------
@@ -260,7 +448,8 @@ def table_text(rows: Mapping[str, Errors]) -> str:
 def _cell(column: str, value: float | None) -> str:
     if value is None:
         return ""
-    is_share = column in (*_STATIC_ORDER, "all") and abs(value) < 1000
+    shares = (*_STATIC_ORDER, "all", "before", "after", "estimate", "regression")
+    is_share = column in shares and abs(value) < 1000
     return f"{100 * value:.1f}" if is_share else f"{value:.2f}"
 
 
@@ -271,6 +460,7 @@ def main() -> None:
     parser.add_argument("--tables", type=Path, required=True, help="folder that holds tables/")
     parser.add_argument("--level", default="hls")
     parser.add_argument("--predictor", default="", help="another predictor, for experiment synthesizer")
+    parser.add_argument("--suite", default="machsuite", help="of experiment foreign")
     parser.add_argument("--out", type=Path, default=Path("data/experiments"))
     parser.add_argument("-o", "--option", action="append", default=[], metavar="NAME=VALUE")
     arguments = parser.parse_args()
@@ -279,7 +469,7 @@ def main() -> None:
         for key, _, value in (setting.partition("=") for setting in arguments.option)
     }
     spec = predictor_named(arguments.predictor or f"numeric-lm-{arguments.level}")
-    trainer = Trainer(spec, arguments.tables, arguments.out, settings)
+    trainer = Trainer(spec, arguments.tables, arguments.out, settings, arguments.suite)
     rows = EXPERIMENTS[arguments.name](trainer)
     arguments.out.mkdir(parents=True, exist_ok=True)
     (arguments.out / f"{arguments.name}-{spec.name}.json").write_text(json.dumps(rows, indent=1) + "\n")

@@ -113,9 +113,7 @@ def cycles_where_known(release: Path, designs: Sequence[LabelledDesign]) -> str:
     columns = ("design_id", "estimated_cycles")
     rows = scan_table(release, table_spec("features")).filter(pl.col("trips_known")).select(columns)
     known: dict[str, float] = dict(rows.collect().iter_rows())
-    own = [
-        abs(known[d.design_id] / d.labels["latency_cycles"] - 1) for d in designs if d.design_id in known
-    ]
+    own = [abs(known[d.design_id] / d.labels["latency_cycles"] - 1) for d in designs if d.design_id in known]
     return (
         f"estimated cycles: {len(own)} of {len(designs)} designs known, "
         f"largest deviation {max(own, default=0.0):.2%}\n"

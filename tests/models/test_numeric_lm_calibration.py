@@ -69,6 +69,7 @@ def _card(tokenizer: str) -> Card:
         isolated=True,
         magnitudes=True,
         program=True,
+        features=True,
         backbone="compact",
         backbone_digest="",
         lora_rank=1,

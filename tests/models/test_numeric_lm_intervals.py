@@ -15,7 +15,14 @@ def _judged(
     actual: float, *, low: float = 9.0, high: float = 11.0, group: str = "", part: str = "test"
 ) -> Judged:
     answer = Answer(
-        value=10.0, likeliest=10.0, low=low, high=high, confidence=1.0, digits=((1, 1.0),), logit=1.0
+        value=10.0,
+        likeliest=10.0,
+        low=low,
+        high=high,
+        confidence=1.0,
+        samples=(10.0,),
+        digits=((1, 1.0),),
+        logit=1.0,
     )
     return Judged(target="area_um2", group=group, part=part, actual=actual, answer=answer)
 

@@ -373,11 +373,12 @@ def test_an_interrupted_training_resumes_with_the_same_bits(
     assert epochs == [1, 2, 3, 4, 5, 6, 7, 8, 9]
     assert (other / "weights.safetensors").read_bytes() == weights
     assert again.curves == whole.curves
-    assert not other.with_name("other.ckpt").exists()
+    assert not list(other.parent.glob("*.ckpt"))
 
 
 def test_a_damaged_checkpoint_is_ignored(data_dir: Path) -> None:
     options = replace(QUICK, max_epochs=2)
     folder = data_dir / "model"
-    (data_dir / "model.ckpt").write_bytes(b"PK\x03\x04 no checkpoint")
+    key = PREDICTOR.training_key([data_dir], options, 1)
+    (data_dir / f"model-{key[:8]}.ckpt").write_bytes(b"PK\x03\x04 no checkpoint")
     assert len(PREDICTOR.train(data_dir, options, seed=1, folder=folder).curves["train_loss"]) == 2
