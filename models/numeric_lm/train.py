@@ -83,6 +83,8 @@ def _train(data: TrainingInput, level: str) -> Trained:
     known = load_examples(data.data_dirs, options, level)
     examples = [e for e in known.examples if e.design.part != "train" or _is_drawn(e, options, data.seed)]
     learned = [e for e in examples if e.design.part == "train"]
+    if not learned:
+        raise DatasetError(f"no runs in part train of split {options.split}, with share {options.share:g}")
     blocks = [_blocks(example, known, options) for example in examples]
     tokenizer = _tokenizer(examples, blocks, options)
     card = _card(data, level, known, learned, tokenizer)

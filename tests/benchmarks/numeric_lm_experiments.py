@@ -149,7 +149,7 @@ def estimates_as_labels(tables: Path, folder: Path) -> Path:
     labels = [
         replace(row, **{name: getattr(known[row.design_id], own) for name, own in _ESTIMATES.items()})
         for row in read_table(tables, table_spec("labels"))
-        if row.design_id in known and row.tool == "pyosys" and row.area_um2 is not None
+        if row.design_id in known and row.area_um2 is not None
     ]
     runs = [
         replace(

@@ -61,12 +61,12 @@ def data_dir(compiled_data_dir: Path, tmp_path_factory: pytest.TempPathFactory) 
     sources = {row.program_id: row.source for row in read_table(folder, table_spec("programs"))}
     programs = {row.design_id: row.program_id for row in read_table(folder, table_spec("designs"))}
     runs = read_table(folder, table_spec("runs"))
-    changed = [replace(run, data_id=_data_id(sources[programs[run.design_id]])) for run in runs]
+    changed = [replace(run, data_id=drawn_id(sources[programs[run.design_id]])) for run in runs]
     write_table(folder, table_spec("runs"), changed, "tests")
     return folder
 
 
-def _data_id(source: str) -> str:
+def drawn_id(source: str) -> str:
     return data_id(draw_data(read_interface(source, "top"), "{}", seed=0))
 
 

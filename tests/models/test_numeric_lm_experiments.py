@@ -1,0 +1,53 @@
+"""Every experiment of the numeric language model runs to its table."""
+
+from __future__ import annotations
+
+import shutil
+from dataclasses import asdict, replace
+from pathlib import Path
+
+import pytest
+from test_numeric_lm_training import OPTIONS, drawn_id
+
+from models.catalogue import predictor_named
+from pipelines.schemas import read_table, table_spec, write_table
+from tests.benchmarks.numeric_lm_experiments import EXPERIMENTS, Trainer, table_text
+
+TINY = asdict(replace(OPTIONS, max_epochs=1, width=16, decoder_width=16, heads=2, beams=2))
+EVALUATION = "nest-1-1"
+FOREIGN = "nest-3-1"
+
+
+@pytest.fixture(scope="module")
+def trainer(compiled_data_dir: Path, tmp_path_factory: pytest.TempPathFactory) -> Trainer:
+    """Tables with an evaluation part and a suite of its own."""
+    folder = tmp_path_factory.mktemp("experiments") / "data"
+    shutil.copytree(compiled_data_dir, folder)
+    programs = read_table(folder, table_spec("programs"))
+    sources = {row.program_id: row.source for row in programs}
+    owners = {row.design_id: row.program_id for row in read_table(folder, table_spec("designs"))}
+    runs = [
+        replace(run, data_id=drawn_id(sources[owners[run.design_id]]))
+        for run in read_table(folder, table_spec("runs"))
+    ]
+    splits = [
+        replace(row, part="evaluation") if row.group == EVALUATION else row
+        for row in read_table(folder, table_spec("splits"))
+    ]
+    changed = [
+        replace(row, stage="ast", suite="foreign" if row.name == FOREIGN else row.suite) for row in programs
+    ]
+    for name, rows in {"runs": runs, "splits": splits, "programs": changed}.items():
+        write_table(folder, table_spec(name), rows, "tests")
+    return Trainer(predictor_named("numeric-lm-hls"), folder, folder.parent / "out", TINY, "foreign")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", EXPERIMENTS)
+def test_an_experiment_gives_a_table_of_errors(
+    name: str, trainer: Trainer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tests.benchmarks.numeric_lm_experiments.SHARES", (0.5, 1.0))
+    rows = EXPERIMENTS[name](trainer)
+    assert rows
+    assert table_text(rows).count("\n") == len(rows) + 1
