@@ -42,16 +42,33 @@ def record_stages(deployment: Deployment, stages: Sequence[str]) -> dict[str, st
     stages = [stage for stage in stages if stage not in recorded]
     if not stages:
         return hashes
-    from dvc.exceptions import DvcException
-
     with _repository(deployment.project) as repository:
-        for stage in stages:
-            try:
-                committed = repository.commit(stage, force=True)
-            except DvcException as error:
-                raise FoundryError(f"DVC cannot record stage {stage}: {explain(error)}") from error
-            hashes |= _hashes(committed, deployment.project)
-    return hashes
+        return hashes | _hashes(_committed(repository, stages), deployment.project)
+
+
+def _committed(repository: Any, names: Iterable[str]) -> list[Any]:
+    """Stages of these names, committed as `dvc commit --force` does; dvc.lock is written once for all.
+
+    Raises: FoundryError: DVC refused one; those before it are recorded.
+    """
+    from dvc.exceptions import DvcException
+    from dvc.repo import lock_repo
+
+    stages: list[Any] = []
+    with lock_repo(repository):
+        try:
+            for name in names:
+                try:
+                    for stage in repository.stage.collect(name):
+                        stage.save()
+                        stage.commit()
+                        stages.append(stage)
+                except DvcException as error:
+                    raise FoundryError(f"DVC cannot record stage {name}: {explain(error)}") from error
+        finally:
+            for file in {stage.dvcfile for stage in stages}:
+                file.dump_stages(stages, update_pipeline=False)
+    return stages
 
 
 def _recorded_stages(project: Path) -> dict[str, dict[str, str]]:

@@ -189,7 +189,7 @@ def load(files: ModelFiles) -> TreePredictor:
         high=files.arrays["high"],
         trees=trees,
         starts=files.card["starts"],
-        exact=files.card["exact"],
+        exact=files.card.get("exact", {}),
         engine=files.card["engine"],
     )
 
