@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
+from typing import Any
 
 TARGETS = ("area_um2", "flip_flop_count", "latency_cycles")
 POWER = "power_mw"
@@ -23,7 +25,8 @@ class Query:
         memory_write_delay_cycles: cycles from a write until a read sees it.
         clock_period_ns: clock period of the schedule.
         directives: JSON list of directives, as in the designs table.
-        inputs: JSON specification of the arguments' data, as in the programs table; read at level run only.
+        inputs: JSON specification of the arguments' data, as in the programs table. Levels below run read the
+            scalar arguments that it fixes.
         data: run-time data in short, as `pipelines.records.summarise_data` gives them; empty for none.
     """
 
@@ -35,3 +38,18 @@ class Query:
     directives: str = "[]"
     inputs: str = "{}"
     data: str = ""
+
+    @property
+    def scalars(self) -> dict[str, float]:
+        """Scalar arguments whose value is known: those of the data, or those that the specification fixes.
+
+        Raises: ValueError: data or specification are not JSON objects.
+        """
+        try:
+            fixed = {
+                n: own["value"] for n, own in json.loads(self.inputs).items() if own["kind"] == "constant"
+            }
+            data: dict[str, Any] = json.loads(self.data or "{}")
+            return fixed | {name: value for name, value in data.items() if not isinstance(value, dict)}
+        except (AttributeError, KeyError, TypeError) as error:
+            raise ValueError("data and inputs of a question must be JSON objects") from error

@@ -28,6 +28,7 @@ from pipelines.hls import (
     design_row,
     parse_directives,
 )
+from pipelines.identity import canonical_json
 from pipelines.programs import program_from_file
 from pipelines.schemas import BOUNDS, OK, DesignRow, ProgramRow, scan_table, table_spec
 
@@ -225,7 +226,9 @@ def compile_query(query: Query, engine: Mapping[str, Any]) -> tuple[ProgramRow, 
     """
     options = question_options(query, engine)
     program = program_from_file(Path("program.c"), top=query.top, source=query.source)
-    program = replace(program, inputs=query.inputs)
+    inputs: dict[str, Any] = json.loads(query.inputs)
+    inputs |= {name: {"kind": "constant", "value": value} for name, value in query.scalars.items()}
+    program = replace(program, inputs=canonical_json(inputs))
     compiled = compile_program(query.source, top=query.top, options=options)
     return program, design_row(program, options, compiled, 0.0), compiled
 

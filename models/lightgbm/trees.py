@@ -42,13 +42,14 @@ _WORDS = (
 )
 _MARKS = ("+", "-", "*", "/", "%", "<<", ">>", "&", "|", "^", "?", "[", "(", "{", ";", "=", "+=", "-=", "*=")
 _DIRECTIVES = ("pipeline", "unroll", "parallel", "partition", "flatten", "tile", "reduction", "cache")
+_SCALARS = 4
 Matrix = NDArray[np.float64]
 
 
 def text_features(query: Query) -> dict[str, float]:
-    """Counts of tokens and constructs of the text, its largest numbers, and the configuration.
+    """Counts of tokens and constructs of the text, its largest numbers, known scalars, and the configuration.
 
-    Raises: ValueError: the directives are not JSON.
+    Raises: ValueError: directives, data or the specification of inputs are not JSON.
     """
     tokens = _TOKEN.findall(_COMMENT.sub(" ", query.source))
     counts = Counter(tokens)
@@ -65,10 +66,17 @@ def text_features(query: Query) -> dict[str, float]:
         **{f"count_{word}": float(counts[word]) for word in (*_WORDS, *_MARKS)},
         **{f"number_{n}": float(([*numbers, 0, 0, 0, 0])[n]) for n in range(4)},
         **{f"directive_{kind}": float(kinds[kind]) for kind in _DIRECTIVES},
+        **{f"scalar_{n}": value for n, value in enumerate(_scalars(query))},
         "memory_read_delay_cycles": float(query.memory_read_delay_cycles),
         "memory_write_delay_cycles": float(query.memory_write_delay_cycles),
         "clock_period_ns": query.clock_period_ns,
     }
+
+
+def _scalars(query: Query) -> list[float]:
+    """The first known scalar arguments, in the order of the text; 0 for none."""
+    known = sorted(query.scalars.items(), key=lambda pair: (query.source.find(pair[0]), pair[0]))
+    return [*(float(value) for _, value in known), *([0.0] * _SCALARS)][:_SCALARS]
 
 
 def static_features(query: Query) -> dict[str, float]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
@@ -25,6 +26,8 @@ from pipelines.schemas import OK, LoopRow, ProgramRow, read_table, scan_table, t
 
 DELAY = "delay_ns"
 CYCLES = "latency_cycles"
+SWEEP = "sweep"
+"""Kind of data sets with swept scalars, see `pipelines.schemas.DATA_KINDS`."""
 STAGES = ("ast", "dataflow", "llm")
 """Stages of programs in the order of the curriculum (LLMulator section 6.1)."""
 ESTIMATE_FEATURES = {
@@ -70,6 +73,8 @@ class LevelData:
 def load_examples(data_dirs: Sequence[Path], options: TrainOptions, level: str) -> LevelData:
     """Every run of every labelled design on a frozen split.
 
+    Without runs on swept scalars at level hls, as the tables have the estimates at the program's own scalars.
+
     Raises: DatasetError: the tables cannot be trained on. SchemaError: a table file is damaged.
     """
     designs = training_designs(data_dirs, options)
@@ -82,7 +87,8 @@ def load_examples(data_dirs: Sequence[Path], options: TrainOptions, level: str) 
     examples: list[Example] = []
     for design, known in zip(designs, features, strict=True):
         labels = {n: v for n, v in design.labels.items() if n not in (POWER, CYCLES)}
-        for run in runs[design.design_id]:
+        own = [run for run in runs[design.design_id] if level != "hls" or run["data_kind"] != SWEEP]
+        for run in own:
             examples.append(
                 Example(
                     design=design,
@@ -104,12 +110,13 @@ def question_features(query: Query, level: str, engine: Mapping[str, Any]) -> di
         return {}
     if level == "static":
         return _plain(features_of(_facts(query.source, query.top), query))
-    return dict(_compiled(replace(query, data="", inputs="{}"), level, tuple(sorted(engine.items()))))
+    scalars = json.dumps(query.scalars, sort_keys=True)
+    return dict(_compiled(replace(query, data=scalars, inputs="{}"), level, tuple(sorted(engine.items()))))
 
 
 @lru_cache(maxsize=64)
 def _compiled(query: Query, level: str, engine: tuple[tuple[str, Any], ...]) -> Mapping[str, float]:
-    """Data change nothing, so repeated questions about a design compile it once."""
+    """Data but scalars change nothing, so repeated questions about a design compile it once."""
     return _plain(compiled_features(query, dict(engine), level))
 
 

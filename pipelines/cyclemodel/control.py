@@ -1,25 +1,26 @@
 """Cycles from the schedule and the trip counts alone: the part of a design that decides its control, as C.
 
-Only the operations that branches depend on are kept. A branch that depends on data (a load or a scalar
-argument) follows an assumption: a loop goes on for `UNKNOWN_TRIPS` iterations, any other branch is taken
-every second time. A loop that ends by what such a branch in it has written (a sort until nothing is swapped,
-a queue that grows) goes on for at most `UNKNOWN_TRIPS`. Everything else is counted exactly, so without a
-branch on data the estimate is the cycle count.
+Only the operations that branches depend on are kept. A branch that depends on data (a load, or a scalar
+argument whose value is not given) follows an assumption: a loop goes on for `UNKNOWN_TRIPS` iterations, any
+other branch is taken every second time. A loop that ends by what such a branch in it has written (a sort
+until nothing is swapped, a queue that grows) goes on for at most `UNKNOWN_TRIPS`. Everything else is counted
+exactly, so without a branch on data the estimate is the cycle count.
 """
 
 from __future__ import annotations
 
 import struct
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 
+from pipelines.cyclemodel.expressions import wrapped
 from pipelines.cyclemodel.program import CycleProgram, ProgramWriter
 from pipelines.cyclemodel.runner import CycleModel, build_program
 from pipelines.hls import BlockSchedule, CompiledDesign, ScheduledDesign, cdfg, ir
-from pipelines.interface import Interface
+from pipelines.interface import Interface, ScalarType
 from pipelines.tools import ToolRun, run_tool
 
 UNKNOWN_TRIPS = 8
@@ -56,7 +57,7 @@ class ControlEstimate:
 
     Attributes:
         cycles: from start to done.
-        trips_known: whether no branch depends on data, so that the cycles are exact.
+        trips_known: whether no branch depends on data but given scalars, so that the cycles are exact.
         visits: executions of each block, in order.
     """
 
@@ -104,9 +105,10 @@ class _Control:
     fed: frozenset[int]
 
 
-def _tainted_values(design: ScheduledDesign) -> tuple[list[set[int]], set[str]]:
-    """Values of each block, and variables, that depend on data."""
+def _tainted_values(design: ScheduledDesign, given: Collection[str]) -> tuple[list[set[int]], set[str]]:
+    """Values of each block, and variables, that depend on data. given: scalar arguments of known value."""
     scalars = {p.name for p in design.graph.function.parameters if isinstance(p, ir.Variable)}
+    scalars -= set(given)
     variables, values = set(scalars), [set[int]() for _ in design.graph.blocks]
     size = -1
     while size != len(variables) + sum(map(len, values)):
@@ -124,9 +126,12 @@ def _tainted_values(design: ScheduledDesign) -> tuple[list[set[int]], set[str]]:
     return values, variables
 
 
-def control_of(design: ScheduledDesign) -> _Control:
-    """The operations that known branches depend on, and the branches that depend on data."""
-    tainted, _ = _tainted_values(design)
+def control_of(design: ScheduledDesign, given: Collection[str] = ()) -> _Control:
+    """The operations that known branches depend on, and the branches that depend on data.
+
+    Args: given: scalar arguments with a known value.
+    """
+    tainted, _ = _tainted_values(design, given)
     blocks = design.graph.blocks
     unknown = {
         b.index
@@ -231,10 +236,10 @@ _USES = ("read", "write")
 class _ControlWriter(ProgramWriter):
     """The C program of the control alone; it reads no data and counts each branch that is taken."""
 
-    def __init__(self, design: ScheduledDesign, control: _Control) -> None:
+    def __init__(self, design: ScheduledDesign, control: _Control, scalars: Mapping[str, float]) -> None:
         nothing = Interface(top=design.graph.function.name, arguments=(), returns=None)
         super().__init__(replace(design), nothing)
-        self.control = control
+        self.control, self.scalars = control, scalars
         self.loops = natural_loops(design.graph.blocks)
         self.taken: dict[int, int] = {}
 
@@ -245,7 +250,13 @@ class _ControlWriter(ProgramWriter):
         return []
 
     def variable_lines(self) -> list[str]:
-        return [*super().variable_lines(), f"    uint64_t turns[{len(self.design.schedules)}] = {{0}};"]
+        given = [
+            f"    v_{variable.name} = {_literal(self.scalars[variable.name], variable.type)};"
+            for variable in self.design.graph.variables
+            if variable.name in self.scalars
+        ]
+        turns = f"    uint64_t turns[{len(self.design.schedules)}] = {{0}};"
+        return [*super().variable_lines(), turns, *given]
 
     def operations_of(self, block: cdfg.Block) -> tuple[cdfg.Operation, ...]:
         return tuple(o for o in block.operations if o.index in self.control.kept[block.index])
@@ -291,19 +302,32 @@ class _ControlWriter(ProgramWriter):
         return f"n{block.index} % {trips} {'!=' if stays[0] else '=='} 0"
 
 
+def _literal(value: float, kind: ScalarType) -> str:
+    """A number as C of a type."""
+    if kind.floating:
+        return repr(float(value))
+    return wrapped(f"(int64_t){int(value) & (2**64 - 1)}ULL", kind)
+
+
 def estimate_cycles(
-    compiled: CompiledDesign, *, folder: Path, timeout_s: float = 60.0, cycle_limit: int = 50_000_000
+    compiled: CompiledDesign,
+    *,
+    folder: Path,
+    scalars: Mapping[str, float] | None = None,
+    timeout_s: float = 60.0,
+    cycle_limit: int = 50_000_000,
 ) -> ControlEstimate | ToolRun:
     """Estimate the cycles of a design: block lengths times trip counts.
 
-    Args:    folder: for the program and its files.
+    Args:    folder: for the program and its files. scalars: values of scalar arguments that are known; the
+             estimate is of calls with these.
     Returns: the estimate, or the run of gcc or of the program that failed. An estimate past the limit of
              cycles ends there.
     Raises:  ToolMissing: gcc is not installed. CycleModelError: the design breaks a rule of the graph.
     """
     design = compiled.scheduled
-    control = control_of(design)
-    writer = _ControlWriter(design, control)
+    control = control_of(design, scalars or {})
+    writer = _ControlWriter(design, control, scalars or {})
     model = build_program(writer.program(), folder=folder, timeout_s=timeout_s)
     if isinstance(model, ToolRun):
         return model

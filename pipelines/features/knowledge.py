@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -56,7 +56,7 @@ from pipelines.workers import Outcome, ProgressCallback, run_all, silent
 if TYPE_CHECKING:
     from pipelines.labelling import LabelOptions
 
-_VERSION = "knowledge-2"
+_VERSION = "knowledge-3"
 """Raised by hand when the same design, or run, gives other rows."""
 TIMEOUT_S = 120.0
 
@@ -92,7 +92,7 @@ def know_design(
     Raises: ToolMissing: gcc is not installed.
     """
     compiled = compiled or _compiled(program, design)
-    status, reason, estimate = _estimate(compiled, folder)
+    status, reason, estimate = _estimate(compiled, folder, constant_scalars(program.inputs))
     power = None
     if estimate is not None:
         power = run_activity(compiled, assumed_run(compiled, estimate), toggle_energies()).power_mw
@@ -142,10 +142,19 @@ def estimated_flip_flops(compiled: CompiledDesign) -> int:
     return max(1, compiled.report.register_bits - unused)
 
 
-def _estimate(compiled: CompiledDesign, folder: Path) -> tuple[str, str | None, ControlEstimate | None]:
+def constant_scalars(inputs: str) -> dict[str, float]:
+    """Values of arguments that an input specification fixes: those of a call on drawn data."""
+    known = json.loads(inputs)
+    return {name: own["value"] for name, own in known.items() if own.get("kind") == "constant"}
+
+
+def _estimate(
+    compiled: CompiledDesign, folder: Path, constants: Mapping[str, float]
+) -> tuple[str, str | None, ControlEstimate | None]:
     """Estimated cycles, with the status and reason of having none."""
+    scalars = {a.name: constants[a.name] for a in compiled.interface.scalars if a.name in constants}
     try:
-        estimate = estimate_cycles(compiled, folder=folder, timeout_s=TIMEOUT_S)
+        estimate = estimate_cycles(compiled, folder=folder, scalars=scalars, timeout_s=TIMEOUT_S)
     except CycleModelError as error:
         return TOOL_ERROR, str(error), None
     if isinstance(estimate, ControlEstimate):

@@ -113,3 +113,25 @@ def test_a_loop_over_what_another_loop_counted_is_not_cut(tmp_path: Path) -> Non
     }"""
     first, second = estimated(compiled(source, "compact"), tmp_path).loops
     assert (first.iterations, second.iterations) == (30, 15)
+
+
+@pytest.mark.parametrize("n", [3, 11])
+def test_given_scalars_make_the_estimate_the_counted_cycles(n: int, tmp_path: Path) -> None:
+    source = """void rows(int a[16], int y[16], signed char n, float limit) {
+      for (int i = 0; i < n; i++) { if (limit > 0.5f) y[i] = a[i] * 3; }
+    }"""
+    design = compiled(source, "rows")
+    data: DataSet = {
+        "a": np.ones(16, np.int32),
+        "y": np.zeros(16, np.int32),
+        "n": np.int8(n),
+        "limit": np.float32(0.75),
+    }
+    run = count_cycles(design, data, folder=tmp_path / "run")
+    estimate = estimate_cycles(design, folder=tmp_path / "given", scalars={"n": n, "limit": 0.75})
+    assert isinstance(estimate, ControlEstimate)
+    assert (estimate.trips_known, estimate.cycles) == (True, run.latency_cycles)
+    partly = estimate_cycles(design, folder=tmp_path / "partly", scalars={"n": n})
+    assert isinstance(partly, ControlEstimate)
+    assert not partly.trips_known
+    assert [loop.iterations for loop in partly.loops] == [n]

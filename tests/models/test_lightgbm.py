@@ -169,3 +169,22 @@ def test_prediction_rejects_what_cannot_be_read_naming_the_row(compiled_data_dir
         predictor = spec.load(spec.train(compiled_data_dir, OPTIONS, seed=1).folder)
         with pytest.raises(PredictorError, match=r"^row 1: "):
             predictor.predict([QUERY, bad])
+
+
+ROWS = """void top(int a[64], int n) {
+    for (int i = 0; i < n; i++) { a[i] = 3 * a[i]; }
+}
+"""
+
+
+def test_scalars_of_the_data_are_known_at_every_level(compiled_data_dir: Path) -> None:
+    asked = replace(QUERY, source=ROWS, directives="[]", inputs='{"n":{"kind":"constant","value":5}}')
+    assert asked.scalars == {"n": 5}
+    other = replace(asked, data='{"n": 40, "a": {"minimum": 0}}')
+    assert other.scalars == {"n": 40}
+    assert text_features(other)["scalar_0"] == 40
+    predictor = HLS.load(HLS.train(compiled_data_dir, OPTIONS, seed=1).folder)
+    few, many = (answer.values["latency_cycles"] for answer in predictor.predict([asked, other]))
+    assert 6 < many / few < 8.5
+    with pytest.raises(PredictorError, match="row 0: data and inputs of a question must be JSON objects"):
+        predictor.predict([replace(asked, data="[1]")])
