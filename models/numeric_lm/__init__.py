@@ -17,7 +17,7 @@ LEVELS: tuple[Level, ...] = ("text", "static", "hls")
 BASES = (2, 10, 16)
 ANSWERS = ("digits", "scientific")
 PRECISIONS = ("32-true", "bf16-mixed")
-_VERSION = "1"
+_VERSION = "2"
 """Raised by hand when the same tables, options and seed would train another network."""
 
 
@@ -42,6 +42,7 @@ class TrainOptions:
         learning_rate: highest one of the cycle. weight_decay: of AdamW.
         batch_tokens: of a step, padding included. accumulate: steps per update.
         precision: 32-true or bf16-mixed. accelerator: cpu, gpu, or auto for a GPU where there is one.
+        runs: of each design in an epoch, drawn anew; an epoch is a pass over designs.
         max_epochs: passes over the training part. patience: epochs without a better validation loss.
         curriculum_epochs: first epochs that visit the stages in the order ast, dataflow, llm (section 6.1);
             later epochs are shuffled.
@@ -77,6 +78,7 @@ class TrainOptions:
     accumulate: int = 1
     precision: str = "32-true"
     accelerator: str = "cpu"
+    runs: int = 1
     max_epochs: int = 20
     patience: int = 6
     curriculum_epochs: int = 1
@@ -104,6 +106,7 @@ class TrainOptions:
                 "decoder_layers",
                 "batch_tokens",
                 "accumulate",
+                "runs",
                 "max_epochs",
                 "patience",
                 "beams",

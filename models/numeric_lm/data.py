@@ -21,8 +21,8 @@ from models.tasks import DatasetError
 from models.tenset_mlp.features import facts_of, features_of
 from pipelines.features import extract_loops
 from pipelines.programs import program_from_file
-from pipelines.records import RecordError, run_data, summarise_data
-from pipelines.schemas import OK, LoopRow, ProgramRow, read_table, scan_table, table_spec
+from pipelines.records import DATA_SUMMARY, RecordError, run_data, summarise_data, summarise_rows
+from pipelines.schemas import DRAWN, OK, LoopRow, ProgramRow, read_table, scan_table, table_spec
 
 DELAY = "delay_ns"
 CYCLES = "latency_cycles"
@@ -48,6 +48,7 @@ class Example:
     Attributes:
         query: with the run-time data of the run. labels: by target; absent where unknown.
         features: of the level, as plain numbers. stage: of the program.
+        is_drawn: the run that every predictor is judged on; the others have further data sets.
     """
 
     design: LabelledDesign
@@ -55,6 +56,7 @@ class Example:
     query: Query
     labels: Mapping[str, float]
     features: Mapping[str, float]
+    is_drawn: bool = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,7 +85,7 @@ def load_examples(data_dirs: Sequence[Path], options: TrainOptions, level: str) 
     features = _table_features(folder, designs, level)
     programs = {row.program_id: row for row in read_table(folder, table_spec("programs"))}
     runs = _runs(folder)
-    summaries = _Summaries(programs)
+    summaries = _Summaries(programs, _inputs(folder))
     examples: list[Example] = []
     for design, known in zip(designs, features, strict=True):
         labels = {n: v for n, v in design.labels.items() if n not in (POWER, CYCLES)}
@@ -96,6 +98,7 @@ def load_examples(data_dirs: Sequence[Path], options: TrainOptions, level: str) 
                     query=replace(design.query, data=summaries.of(design.program_id, run)),
                     labels={**labels, **_of_run(run)},
                     features=known,
+                    is_drawn=run["data_kind"] in (None, DRAWN),
                 )
             )
     return LevelData(examples=tuple(examples), liberty=engine["liberty"], engine=engine)
@@ -183,11 +186,22 @@ def _of_run(run: Mapping[str, Any]) -> dict[str, float]:
     return {CYCLES: float(run[CYCLES]), **({POWER: float(power)} if power else {})}
 
 
-class _Summaries:
-    """Run-time data in short, drawn once per program and data set."""
+def _inputs(folder: Path) -> dict[tuple[str, str], str]:
+    """Data sets in short, by suite and identity; none for a release that lacks the table."""
+    if not any((folder / "tables" / "inputs").glob("*.parquet")):
+        return {}
+    rows: dict[tuple[str, str], list[dict[str, Any]]] = defaultdict(list)
+    columns = ("suite", "data_id", "argument", "shape", "values", *DATA_SUMMARY)
+    for row in scan_table(folder, table_spec("inputs")).select(columns).collect().iter_rows(named=True):
+        rows[row["suite"], row["data_id"]].append(row)
+    return {key: summarise_rows(own) for key, own in rows.items()}
 
-    def __init__(self, programs: Mapping[str, ProgramRow]) -> None:
-        self._programs = programs
+
+class _Summaries:
+    """Run-time data in short: those of table `inputs`, others drawn once per program and data set."""
+
+    def __init__(self, programs: Mapping[str, ProgramRow], inputs: Mapping[tuple[str, str], str]) -> None:
+        self._programs, self._inputs = programs, inputs
         self._known: dict[tuple[str, str, int], str] = {}
 
     def of(self, program_id: str, run: Mapping[str, Any]) -> str:
@@ -195,9 +209,12 @@ class _Summaries:
 
         Raises: DatasetError: the program has no such data set.
         """
+        program = self._programs[program_id]
+        stored = self._inputs.get((program.suite, run["data_id"]))
+        if stored is not None:
+            return stored
         key = (program_id, run["data_id"], run["seed"])
         if key not in self._known:
-            program = self._programs[program_id]
             try:
                 self._known[key] = summarise_data(
                     run_data(program, kind=run["data_kind"], seed=run["seed"], identity=run["data_id"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
@@ -92,9 +93,9 @@ def _train(data: TrainingInput, level: str) -> Trained:
     prompts = [encoder.encode(own) for own in blocks]
     estimates = [estimates_of(example.features) for example in examples]
     encoded = encode_examples(examples, prompts, estimates, card)
-    fitted = fit_network(encoded, [e.design.part for e in examples], card, data, tokenizer.size)
+    fitted = fit_network(encoded, examples, card, data, tokenizer.size)
     predictor = NumericPredictor(card, fitted.network)
-    rows = [row for row, example in enumerate(examples) if example.design.part in _JUDGED]
+    rows = [row for row, e in enumerate(examples) if e.design.part in _JUDGED and e.is_drawn]
     answers = predictor.answer([prompts[row] for row in rows], [estimates[row] for row in rows])
     judged = _judged([examples[row] for row in rows], answers)
     widths = conformal_widths(one for _, one in judged if one.part == "validation")
@@ -233,28 +234,31 @@ def _without_data(prompt: EncodedPrompt) -> EncodedPrompt:
 
 
 def fit_network(
-    encoded: Encoded, parts: Sequence[str], card: Card, data: TrainingInput, vocabulary: int
+    encoded: Encoded, examples: Sequence[Example], card: Card, data: TrainingInput, vocabulary: int
 ) -> Fit[NumericNetwork]:
     """Fit a network to the training part; the test and evaluation parts are never handed to the trainer."""
     options: TrainOptions = data.options
-    rows = {part: [n for n, own in enumerate(parts) if own == part] for part in ("train", "validation")}
+    learned = [n for n, example in enumerate(examples) if example.design.part == "train"]
+    validated = [n for n, e in enumerate(examples) if e.design.part == "validation" and e.is_drawn]
     generator = torch.Generator().manual_seed(data.seed)
-    per_epoch = len(list(batches_by_length(encoded.prompts, rows["train"], options.batch_tokens)))
+    first = drawn_runs(examples, learned, options.runs, torch.Generator().manual_seed(data.seed))
+    per_epoch = len(list(batches_by_length(encoded.prompts, first, options.batch_tokens)))
     steps = max(1, per_epoch * options.max_epochs // options.accumulate)
 
     def batches(epoch: int) -> Iterator[Batch]:
-        for chosen in epoch_batches(encoded, rows["train"], options, epoch, generator):
+        rows = drawn_runs(examples, learned, options.runs, generator)
+        for chosen in epoch_batches(encoded, rows, options, epoch, generator):
             dropped = torch.rand(len(chosen), generator=generator) < options.data_dropout
             yield encoded.batch(chosen, dropped.tolist())
 
-    validation = batches_by_length(encoded.prompts, rows["validation"], options.batch_tokens)
+    validation = batches_by_length(encoded.prompts, validated, options.batch_tokens)
     return fit(
         lambda: _Fit(build_network(card, vocabulary), options, steps),
         batches,
         epochs=options.max_epochs,
         seed=data.seed,
         validation=[encoded.batch(chosen) for chosen in validation],
-        patience=options.patience if rows["validation"] else None,
+        patience=options.patience if validated else None,
         gradient_limit=1.0,
         threads=options.threads,
         generator=generator,
@@ -264,6 +268,20 @@ def fit_network(
         accumulate=options.accumulate,
         accelerator=options.accelerator,
     )
+
+
+def drawn_runs(
+    examples: Sequence[Example], rows: Sequence[int], count: int, generator: torch.Generator
+) -> list[int]:
+    """At most so many examples of each design, in the order of the designs."""
+    by_design: dict[str, list[int]] = defaultdict(list)
+    for row in rows:
+        by_design[examples[row].design.design_id].append(row)
+    return [
+        own[place]
+        for own in by_design.values()
+        for place in torch.randperm(len(own), generator=generator)[:count].tolist()
+    ]
 
 
 def epoch_batches(

@@ -6,7 +6,7 @@ and back. Does not: labels, splits, tokenisers, or models. Outside this package 
 
 from pipelines.records.control import operator_classes
 from pipelines.records.data_summary import SUMMARY as DATA_SUMMARY
-from pipelines.records.data_summary import data_text, summarise_data
+from pipelines.records.data_summary import data_text, summarise_data, summarise_rows
 from pipelines.records.layout import (
     QUANTITIES,
     Prompt,
@@ -45,6 +45,7 @@ __all__ = [
     "runtime_data",
     "source_prompt",
     "summarise_data",
+    "summarise_rows",
     "write_prompt",
     "write_records",
 ]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -25,6 +25,18 @@ def summarise_data(data: DataSet) -> str:
     """
     return canonical_json(
         {name: _array(v.ravel()) if v.ndim else _rounded(v.item()) for name, v in data.items()}
+    )
+
+
+def summarise_rows(rows: Iterable[Mapping[str, Any]]) -> str:
+    """The same of the rows of a data set in table `inputs`."""
+    return canonical_json(
+        {
+            row["argument"]: _rounded(json.loads(row["values"])[0])
+            if row["shape"] == "[]"
+            else {name: _rounded(float(row[name])) for name in SUMMARY}
+            for row in rows
+        }
     )
 
 
@@ -55,7 +67,7 @@ def _array(values: NDArray[Any]) -> dict[str, float]:
         numbers.min(),
         numbers.max(),
         numbers.mean(),
-        (numbers == 0).mean(),
+        1.0 - int(np.count_nonzero(numbers)) / numbers.size,  # as in the table, to the last digit
         (np.diff(numbers) >= 0).all(),
     )
     return dict(zip(SUMMARY, (_rounded(float(f)) for f in figures), strict=True))
