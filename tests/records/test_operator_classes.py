@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+from dataclasses import asdict
+from pathlib import Path
 
 import numpy as np
 import pytest
 
-from pipelines.records import RecordError, data_text, operator_classes, summarise_data
+from pipelines.programs import given_data, input_rows, program_from_file
+from pipelines.records import RecordError, data_text, operator_classes, summarise_data, summarise_rows
 
 SOURCE = """
 static int pick(int v) { return v > 0 ? v : -v; }
@@ -73,6 +76,19 @@ def test_data_are_summarised_by_argument() -> None:
     text = {"n": "5", "x": "minimum=0 maximum=3 mean=1.5 zero_share=0.25 is_sorted=1"}
     assert data_text(summary) == text
     assert data_text("") == {}
+
+
+def test_rows_of_table_inputs_give_the_same_summary() -> None:
+    program = program_from_file(
+        Path("p.c"), top="p", source="void p(int n, float x[3][2], char on) { on = n; }"
+    )
+    values = {
+        "n": np.array(-70000, np.int32),
+        "x": np.array([[0.0, 1.0], [2.0, 3.00004], [1 / 3, 0.0]], np.float32),
+        "on": np.array(1, np.int8),
+    }
+    rows = input_rows(given_data(program, values), "suite")
+    assert summarise_rows([asdict(row) for row in rows]) == summarise_data(values)
 
 
 @pytest.mark.parametrize("summary", ["[1]", "x", '{"x": "3,4"}', '{"x": {"minimum": 1}}'])
