@@ -8,6 +8,7 @@ from assets.step import Output, Step, read_rows
 from assets.steps.designs import label_options
 from assets.suites import BY_SUITE
 from pipelines.features import extract_design_features, extract_run_features, knowledge_version
+from pipelines.identity import content_hash
 from pipelines.labelling.runs import is_synthesised
 from pipelines.schemas import OK
 
@@ -87,7 +88,9 @@ STEPS = (
         partitioned=BY_SUITE,
         parameters=("synthesis.fraction",),
         code=("pipelines/cyclemodel", "pipelines/features", "pipelines/hls", "pipelines/programs"),
-        version=lambda settings, partition: knowledge_version(),  # noqa: ARG005
+        version=lambda settings, partition: content_hash(  # noqa: ARG005
+            knowledge_version(), label_options(settings).synthesis_fraction
+        ),
         checks={
             "run_features": [
                 CheckRule(

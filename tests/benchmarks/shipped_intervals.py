@@ -1,4 +1,4 @@
-"""Coverage of the intervals of shipped predictors of labels, by target and part.
+"""Coverage of the intervals of shipped predictors of labels trained on releases/v1, by target and part.
 
     python -m tests.benchmarks.shipped_intervals [--count N] [--write] [NAME]...
 
@@ -22,7 +22,7 @@ from models.leaderboard import Prediction, paired
 from models.model_files import CARD_FILE, OUTCOME_FILE, WEIGHTS_FILE, read_outcome, write_outcome
 
 RELEASE = Path("releases/v1")
-SHIPPED = ("tenset-mlp", "lightgbm-text", "lightgbm-static", "lightgbm-hls")
+SHIPPED = ("tenset-mlp", "lightgbm-text", "lightgbm-static")
 
 
 def drawn(designs: list[LabelledDesign], count: int) -> list[LabelledDesign]:
