@@ -5,7 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from pipelines.identity import content_hash
-from pipelines.programs import Signature, ast_hash_or_none, frozen_hashes, near_pairs, signature
+from pipelines.programs import (
+    Signature,
+    ast_hash_or_none,
+    frozen_hashes,
+    near_pairs,
+    signature,
+    text_signature,
+)
 from pipelines.schemas import OK, ProgramRow, SplitRow
 
 TEST_SHARE = 0.2
@@ -104,9 +111,10 @@ def freeze_near_split(
     """Place programs in BY_KERNEL_V2: near-duplicates are on one side, as are sizes and variants.
 
     Programs are connected when they have a name or a first ancestor in common, equal syntax trees, or similar
-    ones (`pipelines.programs.similarity`). A group is a connected component, named after its first program by
-    name. A group near an evaluation program is in part `excluded`. Programs are grouped with all others of
-    the call; an existing row stays, its group takes its part, and what is connected to two parts is excluded.
+    trees or texts (`pipelines.programs.similarity`). A group is a connected component, named after its first
+    program by name. A group near an evaluation program is in part `excluded`. Programs are grouped with all
+    others of the call; an existing row stays, its group takes its part, and what is connected to two parts is
+    excluded.
 
     Returns: the existing rows of that split and a row for each new program, by program id.
     """
@@ -135,7 +143,11 @@ def _components(programs: Sequence[ProgramRow], signatures: Sequence[Signature |
         return place
 
     first: dict[tuple[str, str], int] = {}
-    pairs = near_pairs(signatures)
+    texts = [
+        None if own is None else text_signature(program.source)
+        for own, program in zip(signatures, programs, strict=True)
+    ]
+    pairs = near_pairs(signatures) + near_pairs(texts)
     for place, program in enumerate(programs):
         keys = [("name", program.root or program.name), ("name", program.name), ("tree", program.ast_hash)]
         pairs += [(first.setdefault((kind, key), place), place) for kind, key in keys if key is not None]

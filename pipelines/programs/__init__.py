@@ -27,7 +27,7 @@ from pipelines.programs.polybench_catalogue import (
     polybench_programs,
 )
 from pipelines.programs.rows import USER_SUITE, kernel_programs, program_from_file
-from pipelines.programs.similarity import Signature, near_pairs, signature
+from pipelines.programs.similarity import Signature, near_pairs, signature, text_signature
 from pipelines.programs.specification import default_range
 from pipelines.programs.statistics import stage_reports
 from pipelines.programs.suites import (
@@ -93,4 +93,5 @@ __all__ = [
     "stage_reports",
     "suite_programs",
     "swept_inputs",
+    "text_signature",
 ]

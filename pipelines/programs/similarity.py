@@ -1,8 +1,8 @@
-"""Near-duplicates: programs whose normalised syntax trees share most of their words.
+"""Near-duplicates: programs whose normalised syntax trees, or texts, share most of their words.
 
-Words are those of the syntax tree hash with names and constants made equal, so that sizes, names and the
-order of subscripts do not matter. The similarity of two programs is the share of common runs of
-`SHINGLE_WORDS` words, estimated by MinHash.
+Words of a tree are those of the syntax tree hash with names and constants made equal, so that sizes, names
+and the order of subscripts do not matter; those of a text are its tokens, with names and numbers made equal.
+The similarity of two programs is the share of common runs of `SHINGLE_WORDS` words, estimated by MinHash.
 
 Source: Broder 1997, "On the resemblance and containment of documents".
 """
@@ -28,6 +28,14 @@ NEAR = 0.7
 
 _NAME = re.compile(r"\bv\d+\b")
 _CONSTANT = re.compile(r"(integer|float|double) .*")
+_IGNORED = re.compile(r"/\*.*?\*/|//[^\n]*|^[ \t]*#[^\n]*", re.DOTALL | re.MULTILINE)
+_TOKEN = re.compile(r"[A-Za-z_]\w*|\d[\w.]*|[^\w\s]")
+_KEYWORDS = frozenset(
+    (
+        *("break", "case", "continue", "default", "do", "else", "for", "if", "return", "switch", "while"),
+        *("char", "const", "double", "float", "int", "long", "short", "signed", "static", "unsigned", "void"),
+    )
+)
 _GENERATOR = np.random.Generator(np.random.PCG64(20_260))
 _FACTORS = _GENERATOR.integers(0, 2**64, HASHES, dtype=np.uint64) | np.uint64(1)
 _OFFSETS = _GENERATOR.integers(0, 2**64, HASHES, dtype=np.uint64)
@@ -41,7 +49,23 @@ def signature(source: str, top: str) -> Signature | None:
         words = syntax_words(source, top)
     except HlsError:
         return None
-    plain = [_CONSTANT.sub(r"\1", _NAME.sub("v", word)) for word in words if word != ")"]
+    return _minhash([_CONSTANT.sub(r"\1", _NAME.sub("v", word)) for word in words if word != ")"])
+
+
+def text_signature(source: str) -> Signature:
+    """MinHash signature of the tokens of a C source, without comments and directives."""
+    words = _TOKEN.findall(_IGNORED.sub(" ", source))
+    return _minhash([_plain(word) for word in words])
+
+
+def _plain(word: str) -> str:
+    if word in _KEYWORDS:
+        return word
+    return "0" if word[0].isdigit() else "v" if word[0].isalpha() or word[0] == "_" else word
+
+
+def _minhash(plain: Sequence[str]) -> Signature:
+    """MinHash signature of the runs of some words."""
     runs = {" ".join(plain[i : i + SHINGLE_WORDS]) for i in range(max(1, len(plain) - SHINGLE_WORDS + 1))}
     digests = [blake2b(run.encode(), digest_size=8).digest() for run in sorted(runs)]
     keys = np.frombuffer(b"".join(digests), dtype="<u8")  # (runs,)

@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 
 from pipelines.features import BY_KERNEL_V2, UNSEEN_DELAY, freeze_split, split_part
+from pipelines.features.splits import freeze_near_split
 from pipelines.programs import polybench_program
 from pipelines.programs.dataflow import DataflowOptions, dataflow_program
-from pipelines.programs.similarity import near_pairs, signature, similarity
+from pipelines.programs.similarity import near_pairs, signature, similarity, text_signature
 from pipelines.schemas import ProgramRow, SplitRow
 
 OF_RELEASE_V1 = DataflowOptions(cell_budget=6000)
@@ -41,6 +42,31 @@ def test_similarity_estimates_the_share_of_common_runs() -> None:
     assert similarity(one, one) == 1.0
     assert 0.6 < similarity(one, other) < 1.0
     assert signature("no program", "f") is None
+
+
+def test_programs_with_near_texts_are_one_group() -> None:
+    """Inlined helpers make trees of equal texts differ; the texts count, too."""
+    body = "for (int i = 0; i < 9; i++) { if (a[i] > 3) { b[i] = a[i] * 5 - b[i]; } else { b[i] -= a[i]; } }"
+    tail = "for (int i = 1; i < 9; i++) { b[i] += b[i - 1]; a[i] ^= b[i] & 3; while (a[i] > 7) a[i] >>= 1; }"
+    first = f"// one\nvoid f(int a[9], int b[9]) {{ {body} {tail} }}"
+    second = (
+        f"void g(short x[77], short y[77]) {{ {body.replace('a', 'x').replace('b', 'y')} {tail} y[0] = 1; }}"
+    )
+    one, other = text_signature(first), text_signature(second)
+    assert 0.7 < similarity(one, other) < 1.0
+    base = OTHERS[0]
+    programs = [
+        replace(base, program_id=name, name=name, root=None, source=source, top=top, ast_hash=name)
+        for name, source, top in (("one", first, "f"), ("other", second, "g"))
+    ]
+    trees = {
+        name: signature(other.source, other.top)
+        for name, other in zip(("one", "other"), OTHERS, strict=False)
+    }
+    rows = freeze_near_split(programs, signature_of=lambda program: trees[program.name])
+    assert len({row.group for row in rows}) == 1
+    rows = freeze_near_split(programs, signature_of=lambda _: None)  # no programs, whatever their text
+    assert len({row.group for row in rows}) == 2
 
 
 def test_pairs_in_bands_are_those_of_all_pairs() -> None:
