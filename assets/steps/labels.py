@@ -77,7 +77,7 @@ def labels_without_figures(file: CheckedFile) -> list[str]:
     """Labels called ok without the figures of logic synthesis, of designs that are to be mapped to cells."""
     rows = table_spec("labels").from_arrow(file.content)
     return [
-        f"an ok label must have the figures of logic synthesis, got none for design {design_id}"
+        f"an ok label must have area and cell count, got none for design {design_id}"
         for design_id in lacking_figures(rows, file.settings.group(Synthesis).fraction)
     ]
 

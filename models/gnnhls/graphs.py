@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from models.labelled import LabelledDesign, Query
 from models.scheduled import compile_query
 from models.tasks import DatasetError
+from pipelines.cyclemodel import UNKNOWN_TRIPS
 from pipelines.features import KIND_OF, OPERATIONS, extract_loops, graph_rows
 from pipelines.schemas import LoopRow, scan_table, table_spec
 
@@ -37,8 +38,6 @@ SUMMARY = (
     "unknown_opcodes",
 )
 """Features of a whole graph, which say how near a query is to training."""
-UNKNOWN_TRIPS = 8.0
-"""Iterations of a loop whose bound is data, as in the table `program_facts`."""
 _NODES = ("design_id", "node_index", "block", "opcode", "width_bits", "array", "start_cycle")
 _NODES = (*_NODES, "latency_cycles", "loop")
 _EDGES = ("design_id", "edge_index", "source_index", "target_index", "kind", "distance")

@@ -151,14 +151,14 @@ def open_plot(page: Page, dagster: str, table: str) -> Locator:
 def check_outcomes(page: Page, dagster: str, table: str) -> dict[str, str]:
     """What the page of an asset says of each check, by its name, once it shows as many as it counts."""
     page.goto(f"{dagster}/assets/{table}?view=checks")
-    found: dict[str, str] = {}
+    shown: dict[str, str] = {}
     for _ in range(WAIT_MS // REDRAW_MS):
         text = page.inner_text("body")
-        found = _shown_outcomes(text)
-        if found and f"Checks ({len(found)})" in text:
+        shown = _shown_outcomes(text)
+        if shown and f"Checks ({len(shown)})" in text:
             break
         page.wait_for_timeout(REDRAW_MS)
-    return found
+    return shown
 
 
 def _shown_outcomes(text: str) -> dict[str, str]:

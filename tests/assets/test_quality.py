@@ -283,9 +283,7 @@ def test_a_label_of_cycles_alone_must_be_outside_the_sample(made: Settings) -> N
     (design, *_) = _rows(made, "designs")
     alone = make_label(design, area_um2=None, cell_count=None)
     problems = labels_without_figures(_rewritten(made, "labels", [alone]))
-    assert problems == [
-        f"an ok label must have the figures of logic synthesis, got none for design {design.design_id}"
-    ]
+    assert problems == [f"an ok label must have area and cell count, got none for design {design.design_id}"]
     assert (
         unknown_powers(_rewritten(made, "runs", [make_run(design, engine=ENGINE, power_status=None)])) == []
     )

@@ -16,6 +16,7 @@ from assets.step import keep_written
 from assets.steps import designs as designs_step
 from assets.steps import features as features_step
 from assets.steps import step_named
+from assets.steps.designs import Synthesis
 from pipelines.schemas import read_arrow, table_path, table_spec
 
 TABLES = ("program_facts", "loops", "cdfg_nodes", "cdfg_edges")
@@ -120,3 +121,15 @@ def test_designs_with_a_failure_are_made_again(
     assert sum(failed.failures.values()) == 1
     monkeypatch.setattr(designs_step, "plan_designs", plan)
     assert not step_named("designs").make(settings, "stencil", ignore_progress).failures
+
+
+def test_features_of_runs_are_made_anew_for_another_share_of_mapped_designs(settings: Settings) -> None:
+    """The runs may be the same bytes, as those of a release that had more mapped designs before."""
+    step = step_named("run_features")
+    assert step.version is not None
+    shares = []
+    for share in (0.0, 0.1):
+        synthesis = settings.group(Synthesis).model_copy(update={"fraction": share})
+        changed = settings.configuration.model_copy(update={"synthesis": synthesis})
+        shares.append(step.version(replace(settings, configuration=changed), "stencil"))
+    assert shares[0] != shares[1]

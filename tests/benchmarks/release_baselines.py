@@ -82,8 +82,8 @@ def table(rows: Mapping[str, Sequence[LeaderboardRow]]) -> str:
         for name, own in rows.items():
             cells: list[str] = []
             for part in PARTS:
-                found = {row.metric: row for row in own if (row.target, row.part) == (target, part)}
-                cells += _cells(found)
+                metrics = {row.metric: row for row in own if (row.target, row.part) == (target, part)}
+                cells += _cells(metrics)
             is_known = target.startswith("latency") and name.endswith("-run")
             if any(cells) and not is_known:
                 lines.append(f"| {target} | {name} | {' | '.join(cells)} |")
