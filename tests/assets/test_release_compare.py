@@ -89,7 +89,7 @@ def test_a_good_release_passes_and_says_what_it_lacks(small: Path) -> None:
         ),
         ("splits", first("part", "evaluation"), "leaks: by_kernel_v1: evaluation programs apart"),
         ("cross_checks", first("passed", value=False), "cross-checks: "),
-        ("cross_checks", lambda rows: rows.clear(), "cross-checks: share of designs"),
+        ("cross_checks", lambda rows: rows.clear(), "cross-checks: shares of designs"),
         ("runs", first("outputs_equal", value=False), "truth: outputs equal native C"),
         (
             "runs",

@@ -15,6 +15,8 @@ for all. Errors are mean absolute percentage errors. NAME:
 * `curve`: shares of the training programs, 12.5 % to all of them;
 * `think`: level hls reduced to the engine's estimates, these received, or generated from the text by a model
   of the estimates (section 6.2, `<think>`);
+* `orders`: loop orders of TPU v1, Eyeriss and ShiDianNao (Table 3, last rows), beside trees and the estimate
+  of the level (`--predictor tlp`, `gnnhls` and `tenset-mlp` for the other columns);
 * `foreign`: a suite that training never saw (`--suite`): errors, coverage and confidence;
 * `rules`: power where a loop-nest rule can say anything (Figure 11), beside those rules;
 * `calibration`: cycles of the evaluation's programs on unseen inputs before and after five rounds (NoDPO).
@@ -26,7 +28,7 @@ import argparse
 import json
 import sys
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -36,7 +38,7 @@ import polars as pl
 import yaml
 
 from models.base import PredictorError, TrainOutcome
-from models.catalogue import PredictorSpec, predictor_named
+from models.catalogue import PredictorSpec, predictor_named, predictors
 from models.leaderboard import Prediction
 from models.metrics import spearman
 from models.model_files import PREDICTIONS_FILE
@@ -58,6 +60,10 @@ PAPER = {
     "edges": "power of T5: 10.9 %, TLP 14.4 %",
     "curve": "no such comparison",
     "think": "no such comparison",
+    "orders": (
+        "TPU, Eyeriss, ShiDianNao: power 9.8, 11.0, 9.2; area 10.2, 9.1, 10.1; FF 8.2, 8.3, 9.1; "
+        "cycles 10.3, 9.6, 10.0 %"
+    ),
     "foreign": "no such comparison",
     "rules": "power: ours 10.2 %, Timeloop 16.2 %",
     "calibration": "cycles in 5 iterations: PolyBench 20.9 -> 11.2 %, modern 28.9 -> 16.4 %",
@@ -71,6 +77,9 @@ _ESTIMATES = {
 SIZES = {"small": (64, 1), "middle": (128, 3), "large": (192, 4)}
 _STATIC_ORDER = ("power_mw", "area_um2", "flip_flop_count", "latency_cycles", "delay_ns")
 Errors = Mapping[str, float]
+WORKLOADS = frozenset(workload.name for workload in EVALUATION_WORKLOADS)
+ORDERS = ("weight-stationary", "input-stationary", "output-stationary")
+"""Programs of TPU v1, Eyeriss and ShiDianNao."""
 
 
 # ---- training ----------------------------------------------------------------------------------------
@@ -176,9 +185,10 @@ def errors_by_target(predictions: Iterable[Prediction], part: str) -> Errors:
     return {target: float(np.mean(own)) for target, own in by_target.items()}
 
 
-def errors_by_workload(predictions: Iterable[Prediction], tables: Path) -> dict[str, Errors]:
-    """Mean absolute percentage errors by workload of the paper and target."""
-    names = {workload.name for workload in EVALUATION_WORKLOADS}
+def errors_by_workload(
+    predictions: Iterable[Prediction], tables: Path, names: Container[str] = WORKLOADS
+) -> dict[str, Errors]:
+    """Mean absolute percentage errors by evaluation workload and target."""
     designs = scan_table(tables, table_spec("designs")).select("design_id", "program_id")
     programs = scan_table(tables, table_spec("programs")).select("program_id", "name")
     known = dict(designs.join(programs, on="program_id").select("design_id", "name").collect().iter_rows())
@@ -380,6 +390,21 @@ def foreign(trainer: Trainer) -> dict[str, Errors]:
     return rows
 
 
+def orders(trainer: Trainer) -> dict[str, Errors]:
+    """Matrix products that hold weights, inputs or outputs, by predictor."""
+    level = trainer.spec.task.level
+    known = {spec.name for spec in predictors()}
+    others = [name for kind in ("lightgbm", "engine-estimate") if (name := f"{kind}-{level}") in known]
+    rows: dict[str, Errors] = {}
+    for name in (trainer.spec.name, *others):
+        own = trainer
+        if name != trainer.spec.name:
+            own = Trainer(predictor_named(name), trainer.tables, trainer.out, {"split": trainer.split})
+        for order, errors in errors_by_workload(own.predictions("ours"), trainer.tables, ORDERS).items():
+            rows[f"{order}, {name}"] = errors
+    return rows
+
+
 def rules(trainer: Trainer) -> dict[str, Errors]:
     """Power of designs that the loop-nest rules describe."""
     own = Trainer(predictor_named("loop-rules"), trainer.tables, trainer.out, {"split": trainer.split})
@@ -428,7 +453,7 @@ EXPERIMENTS = {
     run.__name__: run
     for run in (
         *(encoding, forms, synthesizer, sizes, confidence, delays, edges),
-        *(curve, think, foreign, rules, calibration),
+        *(curve, think, orders, foreign, rules, calibration),
     )
 }
 
