@@ -16,7 +16,7 @@ from __future__ import annotations
 import argparse
 import json
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
@@ -60,10 +60,14 @@ _EMPTY: Mapping[str, Any] = {"str": "", "int": 0, "float": 0.0, "bool": False}
 
 
 class Vendor:
-    """Vendor rows with a latency, and the tables of them."""
+    """Vendor rows with a latency, of all or some kernels, and the tables of them."""
 
-    def __init__(self, designs: Path, kernels: Path) -> None:
-        found = [row for row in read_merlin(designs, kernels=kernels).designs if row.latency_cycles]
+    def __init__(self, designs: Path, kernels: Path, chosen: Container[str] | None = None) -> None:
+        found = [
+            row
+            for row in read_merlin(designs, kernels=kernels).designs
+            if row.latency_cycles and (chosen is None or row.kernel in chosen)
+        ]
         self.target = read_target("u200")
         self.summaries = {
             name: summarise(vendor_kernel(name).source, vendor_kernel(name).top, relaxed=True)
