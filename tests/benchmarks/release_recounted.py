@@ -95,9 +95,8 @@ def main() -> None:
                 seconds.append(run.build_wall_s)
     print("| designs drawn | of | runs that differ | features that differ | build, median s | most s |")
     print("| --- | --- | --- | --- | --- | --- |")
-    print(
-        f"| {len(drawn)} | {len(every)} | {different} | {others} | {median(seconds):.2f} | {max(seconds):.2f} |"
-    )
+    build = f"{median(seconds):.2f} | {max(seconds):.2f}"
+    print(f"| {len(drawn)} | {len(every)} | {different} | {others} | {build} |")
 
 
 if __name__ == "__main__":
