@@ -185,6 +185,7 @@ class _Bench:
     banks: Sequence[Bank]
     ports: dict[str, Port]
     timing: MemoryTiming
+    starts_zero: bool = False
 
     def bits_type(self, argument: str) -> str:
         return next(a.type.bits_c_name for a in self.interface.arrays if a.name == argument)
@@ -258,7 +259,7 @@ class _Bench:
             "    if (argc != 2) return 5;",
         ]
         lines.append("    const long long limit = std::atoll(argv[1]);")
-        lines.append("    Verilated::randReset(2); Verilated::randSeed(1);")
+        lines.append(f"    Verilated::randReset({0 if self.starts_zero else 2}); Verilated::randSeed(1);")
         lines.append(f"    auto* top = new {model_class}; int64_t cycle = 0;")
         lines += [*self.storage(), *self.inputs()]
         lines += [
@@ -278,10 +279,13 @@ def harness_text(
     *,
     banks: Sequence[Bank],
     ports: dict[str, Port],
+    starts_zero: bool = False,
 ) -> str:
     """C++ of the test bench.
 
     Args:    model_class: Verilator's class; its header and sources are included by name.
              banks: of every array argument; ports: those the design has.
+             starts_zero: registers and memories start as zero; else as random numbers.
     """
-    return _Bench(interface=interface, banks=banks, ports=ports, timing=timing).text(model_class)
+    bench = _Bench(interface=interface, banks=banks, ports=ports, timing=timing, starts_zero=starts_zero)
+    return bench.text(model_class)

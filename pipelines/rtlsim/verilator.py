@@ -143,10 +143,11 @@ def build_simulator(
     folder: Path,
     runtime_folder: Path,
     timeout_s: float,
+    starts_zero: bool = False,
 ) -> Sequence[ToolRun]:
     """Build `simulator` in an empty folder.
 
-    Args:    banks: of every array argument.
+    Args:    banks: of every array argument. starts_zero: see `harness_text`.
     Returns: the runs of Verilator and of the compiler; the last one failed or all succeeded.
     """
     runtime = prepare_runtime(runtime_folder)
@@ -158,7 +159,7 @@ def build_simulator(
     missing = missing_control(ports)
     if missing is not None:
         return (ToolRun(returncode=1, stdout="", stderr=missing, wall_s=translated.wall_s),)
-    bench = harness_text(interface, MODEL_CLASS, timing, banks=banks, ports=ports)
+    bench = harness_text(interface, MODEL_CLASS, timing, banks=banks, ports=ports, starts_zero=starts_zero)
     (folder / "unit.cpp").write_text(_unit_text(folder, bench))
     argv = [find_tool("g++", "g++"), *COMPILER_FLAGS, *_include_flags(), "-I", "model", "unit.cpp"]
     argv += [str(runtime), "-o", "simulator", "-pthread"]
@@ -177,13 +178,15 @@ def simulate_design(
     banks: Sequence[Bank] | None = None,
     timeout_s: float = 120.0,
     cycle_limit: int = 50_000_000,
+    starts_zero: bool = False,
 ) -> SimulationResult:
     """Build a simulator of a design and run it on one data set.
 
     Args:    verilog: text; module: its top; folder: empty, private to this call;
              runtime_folder: where the compiled Verilator runtime is kept between calls;
              banks: of the partitioned array arguments; the others have one bank each;
-             timeout_s: processor time of each tool.
+             timeout_s: processor time of each tool;
+             starts_zero: registers and memories start as zero; else as random numbers.
     Returns: latency and outputs, or the status and reason of the step that failed.
     Raises:  ToolMissing: Verilator or g++ is not installed. SimulatorError: the runtime does not compile.
     """
@@ -197,6 +200,7 @@ def simulate_design(
         folder=folder,
         runtime_folder=runtime_folder,
         timeout_s=timeout_s,
+        starts_zero=starts_zero,
     )
     build_wall_s = sum(r.wall_s for r in runs)
     if runs[-1].returncode != 0:

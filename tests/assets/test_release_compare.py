@@ -25,12 +25,20 @@ FEW = Floors(programs=1, designs=1, runs=1, wholly_powered=0, fpga=0, clocked=0,
 
 
 @pytest.fixture
-def small(settings: Settings, engines: Any) -> Path:
-    """The folder of a small release, whose files may be changed."""
+def made(settings: Settings, engines: Any) -> Path:
+    """The folder of a small release."""
     (settings.deployment.project / "params.yaml").unlink()
     result = CliRunner().invoke(simfoundry, ["release", "make", "small", *SUITES])
     assert result.exit_code == 0, result.output
     return settings.deployment.project / "releases" / "small"
+
+
+@pytest.fixture
+def small(made: Path) -> Path:
+    """The same with audited runs; its files may be changed further."""
+    confirmed = {"audited": True, "audit_latency_cycles": pl.col("latency_cycles")}
+    change(made, "runs", lambda rows: rows.with_columns(**confirmed))
+    return made
 
 
 def invoke(*arguments: str) -> Any:
@@ -89,7 +97,12 @@ def test_a_good_release_passes_and_says_what_it_lacks(small: Path) -> None:
         ),
         ("splits", first("part", "evaluation"), "leaks: by_kernel_v1: evaluation programs apart"),
         ("cross_checks", first("passed", value=False), "cross-checks: "),
-        ("cross_checks", lambda rows: rows.clear(), "cross-checks: shares of designs"),
+        ("cross_checks", lambda rows: rows.clear(), "cross-checks: share of designs with area"),
+        (
+            "runs",
+            lambda rows: rows.with_columns(audited=pl.lit(value=False)),
+            "cross-checks: share of designs with cycles",
+        ),
         ("runs", first("outputs_equal", value=False), "truth: outputs equal native C"),
         (
             "runs",
@@ -126,22 +139,22 @@ def test_coverage_fails_beyond_the_range_of_training(small: Path) -> None:
     assert name in failed(small)
 
 
-def test_check_by_command_has_a_table_json_and_a_status(small: Path) -> None:
+def test_check_by_command_has_a_table_json_and_a_status(made: Path) -> None:
     found = invoke("check", "small")
     assert found.exit_code == 1
     assert "counts" in found.stdout
     assert ">= 2,000" in found.stdout
     floors = [
         f"--floor={name}=0"
-        for name in ("programs", "designs", "runs", "wholly_powered", "fpga", "clocked", "class_2")
+        for name in ("programs", "designs", "runs", "wholly_powered", "fpga", "clocked", "class_2", "checked")
     ]
-    answer = json.loads(invoke("check", str(small), "--json", *floors).stdout)
+    answer = json.loads(invoke("check", str(made), "--json", *floors).stdout)
     assert [line for line in answer["lines"] if line["status"] == "fail"] == []
     assert answer["passed"]
     assert {line["status"] for line in answer["lines"]} == {"pass", "absent"}
     assert "unknown limit: x; accepted: programs, " in invoke("check", "small", "--floor", "x=1").stderr
     assert "no such release: none; accepted: a folder in " in invoke("check", "none").stderr
-    change(small, "labels", first("area_um2", 1.0))
+    change(made, "labels", first("area_um2", 1.0))
     assert "as the manifest says" in invoke("check", "small").stderr
 
 

@@ -47,6 +47,7 @@ from models.numeric_lm.data import ESTIMATE_FEATURES, load_examples
 from models.numeric_lm.intervals import Judged, coverage
 from models.numeric_lm.predictor import NumericPredictor
 from models.numeric_lm.train import judge_examples, prediction_rows
+from pipelines.features import UNSEEN_DELAY
 from pipelines.programs import EVALUATION_WORKLOADS
 from pipelines.schemas import OK, LabelRow, SplitRow, read_table, scan_table, table_spec, write_table
 
@@ -294,17 +295,30 @@ def _correlations(confidences: Sequence[float], errors: Sequence[float]) -> Erro
 
 
 def delays(trainer: Trainer) -> dict[str, Errors]:
-    """Errors of cycles by memory delay."""
+    """Errors of cycles by memory delay; that of part `unseen_delay` never occurs in training."""
     designs = scan_table(trainer.tables, table_spec("designs"))
     delay = pl.col("memory_read_delay_cycles").cast(pl.String)
     known = dict(designs.select("design_id", delay).collect().iter_rows())
     rows: dict[str, Errors] = {}
-    predictions = [p for p in trainer.predictions("ours") if p.target == "latency_cycles"]
+    predictions = [*trainer.predictions("ours"), *_of_part(trainer, UNSEEN_DELAY)]
+    predictions = [p for p in predictions if p.target == "latency_cycles"]
     for value in sorted({known[p.design_id] for p in predictions}, key=int):
         own = [p for p in predictions if known[p.design_id] == value]
-        for part in ("test", "evaluation"):
-            rows[f"delay {value}, {part}"] = errors_by_target(own, part)
+        for part in ("test", "evaluation", UNSEEN_DELAY):
+            if errors := errors_by_target(own, part):
+                rows[f"delay {value}, {part}"] = errors
     return rows
+
+
+def _of_part(trainer: Trainer, part: str) -> list[Prediction]:
+    """Answers to the drawn runs of a part that training does not judge."""
+    predictor: NumericPredictor = trainer.spec.load(trainer.train("ours").folder)
+    known = load_examples(
+        [trainer.tables], trainer.spec.options(**trainer.settings), predictor.card.level
+    ).examples
+    return prediction_rows(
+        judge_examples(predictor, [e for e in known if e.design.part == part and e.is_drawn])
+    )
 
 
 def edges(trainer: Trainer) -> dict[str, Errors]:
@@ -320,7 +334,9 @@ def edges(trainer: Trainer) -> dict[str, Errors]:
     limits = {target: float(np.quantile(own, 0.95)) for target, own in labels.items()}
     high = [p for p in predictions if p.actual > limits[p.target]]
     rest = [p for p in predictions if p.actual <= limits[p.target]]
-    return _variants({"above": high, "below": rest}) | {"limit": limits}
+    return _variants({"above": high, "below": rest}) | {
+        "limit": {f"limit of {target}": value for target, value in limits.items()}
+    }
 
 
 def curve(trainer: Trainer) -> dict[str, Errors]:

@@ -191,6 +191,32 @@ def test_a_count_that_simulation_does_not_confirm_is_a_tool_error(
     assert run.audit_latency_cycles
 
 
+# Native C starts `t` as zero and as -16843010, neither of which is positive; the hardware at random.
+UNINITIALISED = """
+void positive(int A[8], int out[8])
+{
+    int t[64];
+    for (int i = 0; i < 64; i += 9)
+        t[i] = A[i / 9];
+    for (int i = 0; i < 8; i++)
+        out[i] = t[i] > 0;
+}
+"""
+
+
+def test_an_audit_that_depends_on_the_start_of_memories_rejects_the_program(
+    tmp_path: Path, target: Target, fresh: ContentCache
+) -> None:
+    row = program(tmp_path, UNINITIALISED, "positive")
+    (usual,) = label(row, target, fresh, audit_fraction=0.0, power=False).runs
+    assert usual.status == "ok"
+    made = label(row, target, fresh, audit_fraction=1.0, power=False)
+    (run,) = made.runs
+    assert (made.label.status, run.status, run.latency_cycles) == ("rejected", "rejected", None)
+    assert "result must not depend on uninitialised variables" in (run.reason or "")
+    assert "in array out when memories of the hardware start otherwise" in (run.reason or "")
+
+
 def test_the_audited_sample_grows_with_its_fraction() -> None:
     names = [f"design {k}" for k in range(2000)]
     samples = [{n for n in names if is_audited(n, f)} for f in (0.0, 0.1, 0.5, 1.0)]
@@ -243,7 +269,7 @@ def test_a_failing_tool_is_tried_again_a_mismatch_is_not(
     for _ in range(2):
         made = label(program(tmp_path), target, fresh, audit_fraction=1.0)
         assert made.label.status == "tool_error"
-    assert len(mismatches) == 1
+    assert len(mismatches) == 2  # as it is, and with memories that start as zero
 
 
 def test_a_fault_of_the_engine_is_a_row_and_is_tried_again(
