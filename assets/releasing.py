@@ -54,6 +54,7 @@ from pipelines.releases import (
     write_release,
 )
 from pipelines.schemas import (
+    DRAWN,
     OK,
     is_lasting,
     read_arrow,
@@ -231,7 +232,8 @@ def _require_fresh_designs(settings: Settings) -> None:
             raise FoundryError(_STALE.format("designs", partition))
         runs, labels = (scan_table(data_dir, table_spec(t), [partition]) for t in ("runs", "labels"))
         ok = labels.filter(pl.col("status") == OK).select("design_id").unique()
-        labelled = runs.join(ok, on="design_id", how="semi").select("design_id", "seed").unique()
+        drawn = runs.filter(pl.col("data_kind").is_null() | (pl.col("data_kind") == DRAWN))
+        labelled = drawn.join(ok, on="design_id", how="semi").select("design_id", "seed").unique()
         expected = ok.join(seeds, how="cross")
         pairs = [rows.sort("design_id", "seed").collect() for rows in (labelled, expected)]
         if not pairs[0].equals(pairs[1]):
