@@ -407,6 +407,14 @@ def test_a_release_rejects_runs_of_another_configuration(filled: Settings, relea
         write(filled, releases)
 
 
+def test_runs_on_other_kinds_of_data_are_not_asked_for_by_seed(filled: Settings, releases: Path) -> None:
+    data, spec = filled.deployment.data_dir, table_spec("runs")
+    rows: list[Any] = read_table(data, spec, ["stencil"])
+    sparse = replace(rows[0], data_id="0" * 32, data_kind="sparse", seed=3)
+    write_table(data, spec, [*rows, sparse], "stencil")
+    assert write(filled, releases).manifest.rows["runs"] >= len(rows) + 1
+
+
 def test_a_release_leaves_graphs_out_before_it_is_too_large(filled: Settings, releases: Path) -> None:
     whole = write(filled, releases).bytes
     written = write(filled, releases, size_limit_bytes=whole - 1)
