@@ -34,8 +34,15 @@ def trainer(compiled_data_dir: Path, tmp_path_factory: pytest.TempPathFactory) -
         replace(row, part="evaluation") if row.group == EVALUATION else row
         for row in read_table(folder, table_spec("splits"))
     ]
+    names = {EVALUATION: "weight-stationary-int"}
     changed = [
-        replace(row, stage="ast", suite="foreign" if row.name == FOREIGN else row.suite) for row in programs
+        replace(
+            row,
+            name=names.get(row.name, row.name),
+            stage="ast",
+            suite="foreign" if row.name == FOREIGN else row.suite,
+        )
+        for row in programs
     ]
     for name, rows in {"runs": runs, "splits": splits, "programs": changed}.items():
         write_table(folder, table_spec(name), rows, "tests")
