@@ -8,8 +8,6 @@ from assets.step import Output, Step, read_rows
 from assets.steps.designs import label_options
 from assets.suites import BY_SUITE
 from pipelines.features import extract_design_features, extract_run_features, knowledge_version
-from pipelines.identity import content_hash
-from pipelines.labelling.runs import is_synthesised
 from pipelines.schemas import OK
 
 TOLERANCE = 0.002
@@ -30,14 +28,13 @@ def make_design_features(settings: Settings, partition: str, listen: Listener) -
 
 def make_run_features(settings: Settings, partition: str, listen: Listener) -> Output:
     """Features of the first run of each design of a suite whose labels have more than cycles."""
-    options = label_options(settings)
-    designs, fraction = read_rows(settings, "designs", partition), options.synthesis_fraction
+    mapped = {row.design_id for row in read_rows(settings, "labels", partition) if row.cell_count is not None}
     rows = extract_run_features(
         read_rows(settings, "programs", partition),
-        [design for design in designs if is_synthesised(design.design_id, design.suite, fraction)],
+        [row for row in read_rows(settings, "designs", partition) if row.design_id in mapped],
         read_rows(settings, "runs", partition),
         cache=settings.cache,
-        options=options,
+        options=label_options(settings),
         on_progress=listen,
     )
     return Output(rows={"run_features": rows})
@@ -84,13 +81,10 @@ STEPS = (
         description="Executions, toggles and estimated power of the first run of designs mapped to cells.",
         run=make_run_features,
         tables=("run_features",),
-        reads=("programs", "designs", "runs", "features"),
+        reads=("programs", "designs", "labels", "runs", "features"),
         partitioned=BY_SUITE,
-        parameters=("synthesis.fraction",),
         code=("pipelines/cyclemodel", "pipelines/features", "pipelines/hls", "pipelines/programs"),
-        version=lambda settings, partition: content_hash(  # noqa: ARG005
-            knowledge_version(), label_options(settings).synthesis_fraction
-        ),
+        version=lambda settings, partition: knowledge_version(),  # noqa: ARG005
         checks={
             "run_features": [
                 CheckRule(

@@ -231,7 +231,7 @@ def extract_run_features(
             )
         )
         for run in runs
-        if run.status == "ok"
+        if run.status == "ok" and run.design_id in {design.design_id for design in designs}
     ]
 
 

@@ -16,8 +16,7 @@ from assets.step import keep_written
 from assets.steps import designs as designs_step
 from assets.steps import features as features_step
 from assets.steps import step_named
-from assets.steps.designs import Synthesis
-from pipelines.schemas import read_arrow, table_path, table_spec
+from pipelines.schemas import read_arrow, read_table, table_path, table_spec, write_table
 
 TABLES = ("program_facts", "loops", "cdfg_nodes", "cdfg_edges")
 
@@ -123,13 +122,16 @@ def test_designs_with_a_failure_are_made_again(
     assert not step_named("designs").make(settings, "stencil", ignore_progress).failures
 
 
-def test_features_of_runs_are_made_anew_for_another_share_of_mapped_designs(settings: Settings) -> None:
-    """The runs may be the same bytes, as those of a release that had more mapped designs before."""
-    step = step_named("run_features")
-    assert step.version is not None
-    shares = []
-    for share in (0.0, 0.1):
-        synthesis = settings.group(Synthesis).model_copy(update={"fraction": share})
-        changed = settings.configuration.model_copy(update={"synthesis": synthesis})
-        shares.append(step.version(replace(settings, configuration=changed), "stencil"))
-    assert shares[0] != shares[1]
+def test_features_of_runs_are_of_designs_with_a_mapped_label(settings: Settings, engines: Any) -> None:
+    for name in ("programs", "designs", "labels", "design_features", "run_features"):
+        step_named(name).make(settings, "stencil", ignore_progress)
+    data, spec = settings.deployment.data_dir, table_spec("labels")
+    labels: list[Any] = read_table(data, spec, ["stencil"])
+    lost = labels[0].design_id
+    known: list[Any] = read_table(data, table_spec("run_features"), ["stencil"])
+    assert lost in {row.design_id for row in known}
+    kept = [replace(r, cell_count=None) if r.design_id == lost else r for r in labels]
+    write_table(data, spec, kept, "stencil")
+    step_named("run_features").make(settings, "stencil", ignore_progress)
+    fewer: list[Any] = read_table(data, table_spec("run_features"), ["stencil"])
+    assert {r.design_id for r in fewer} == {r.design_id for r in known} - {lost}
