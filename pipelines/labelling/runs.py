@@ -657,8 +657,8 @@ def _audited(
 def _depends_on_start(request: RunRequest, native: NativeResult, context: ToolContext) -> bool:
     """Whether hardware that differs from native C equals it when its registers and memories start as zero.
 
-    Then the C reads what it never wrote, or the engine forgot a reset. Native C starts variables with zero and
-    with one pattern, the simulated Verilog with random numbers, so only the last may give another result.
+    Then the C reads what it never wrote, or the engine forgot a reset. Native C starts variables with zero
+    and with one pattern, the simulated Verilog with random numbers, so only the last may differ.
     """
     start = _simulate(request, context, engine=rtlsim.ENGINE, starts_zero=True)
     return start.status == OK and native.digests.difference(start) is None
