@@ -28,11 +28,17 @@ def make_design_features(settings: Settings, partition: str, listen: Listener) -
 
 def make_run_features(settings: Settings, partition: str, listen: Listener) -> Output:
     """Features of the first run of each design of a suite whose labels have more than cycles."""
-    mapped = {row.design_id for row in read_rows(settings, "labels", partition) if row.cell_count is not None}
+    mapped = {
+        row.design_id
+        for row in read_rows(settings, "labels", partition)
+        if (row.area_um2, row.flip_flop_count, row.cell_count, row.lut_count) != (None,) * 4
+    }
+    runs = read_rows(settings, "runs", partition)
+    labelled = mapped | {row.design_id for row in runs if row.power_mw is not None}
     rows = extract_run_features(
         read_rows(settings, "programs", partition),
-        [row for row in read_rows(settings, "designs", partition) if row.design_id in mapped],
-        read_rows(settings, "runs", partition),
+        [row for row in read_rows(settings, "designs", partition) if row.design_id in labelled],
+        runs,
         cache=settings.cache,
         options=label_options(settings),
         on_progress=listen,

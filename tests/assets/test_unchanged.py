@@ -122,16 +122,27 @@ def test_designs_with_a_failure_are_made_again(
     assert not step_named("designs").make(settings, "stencil", ignore_progress).failures
 
 
-def test_features_of_runs_are_of_designs_with_a_mapped_label(settings: Settings, engines: Any) -> None:
+NO_FIGURES = {"area_um2": None, "flip_flop_count": None, "cell_count": None, "lut_count": None}
+
+
+def test_features_of_runs_are_of_designs_with_figures_or_power(settings: Settings, engines: Any) -> None:
     for name in ("programs", "designs", "labels", "design_features", "run_features"):
         step_named(name).make(settings, "stencil", ignore_progress)
-    data, spec = settings.deployment.data_dir, table_spec("labels")
-    labels: list[Any] = read_table(data, spec, ["stencil"])
-    lost = labels[0].design_id
-    known: list[Any] = read_table(data, table_spec("run_features"), ["stencil"])
-    assert lost in {row.design_id for row in known}
-    kept = [replace(r, cell_count=None) if r.design_id == lost else r for r in labels]
-    write_table(data, spec, kept, "stencil")
-    step_named("run_features").make(settings, "stencil", ignore_progress)
-    fewer: list[Any] = read_table(data, table_spec("run_features"), ["stencil"])
-    assert {r.design_id for r in fewer} == {r.design_id for r in known} - {lost}
+
+    def known() -> set[str]:
+        rows: list[Any] = read_table(settings.deployment.data_dir, table_spec("run_features"), ["stencil"])
+        return {row.design_id for row in rows}
+
+    def without(table: str, design_id: str, **changes: None) -> None:
+        data, spec = settings.deployment.data_dir, table_spec(table)
+        rows: list[Any] = read_table(data, spec, ["stencil"])
+        kept = [replace(row, **changes) if row.design_id == design_id else row for row in rows]
+        write_table(data, spec, kept, "stencil")
+        step_named("run_features").make(settings, "stencil", ignore_progress)
+
+    before = known()
+    lost = min(before)
+    without("labels", lost, **NO_FIGURES)
+    assert known() == before
+    without("runs", lost, power_mw=None)
+    assert known() == before - {lost}
