@@ -19,7 +19,7 @@ from assets.settings import Settings
 from assets.steps import step_named
 from assets.steps.designs import label_options
 from assets.user_programs import read_user_program
-from pipelines.features import freeze_split
+from pipelines.features import BY_KERNEL, freeze_split
 from pipelines.hls import HlsError, HlsOptions, default_top, parse_directives
 from pipelines.labelling import CountedDesign, ToolContext, count_design
 from pipelines.programs import ProgramError, program_from_file
@@ -227,8 +227,8 @@ def _runs(pairs: Sequence[tuple[_Row, CountedDesign]]) -> Iterator[RunRow]:
 
 
 def _places(programs: Sequence[ProgramRow]) -> list[SplitRow]:
-    """The project's split; where it leaves the test or training empty, one group goes there."""
-    places = freeze_split(programs)
+    """The split by name; where it leaves the test or training empty, one group goes there."""
+    places = freeze_split(programs, name=BY_KERNEL)
     groups = sorted({place.group for place in places})
     for part, group in ((TEST, groups[0]), (TRAINING, groups[-1])):
         if len(groups) > 1 and part not in {place.part for place in places}:

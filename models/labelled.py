@@ -30,7 +30,7 @@ class Selection:
         liberty: cell library of the labels; None for the one with the most labels.
     """
 
-    split: str = "by_kernel_v1"
+    split: str = "by_kernel_v2"
     tool: str | None = None
     liberty: str | None = None
 

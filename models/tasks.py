@@ -136,8 +136,8 @@ def labels_task(level: Level, question: tuple[Column, ...] = ()) -> Task:
         baseline="median of each target over the training part",
         question=question or QUERY,
         reference=Reference(
-            release="releases/v1",
-            split="by_kernel_v1",
+            release="releases/v2",
+            split="by_kernel_v2",
             parts=("test", "evaluation"),
             minimum_programs=100,
         ),

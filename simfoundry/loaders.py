@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from models.labelled import LabelledDesign
 
-SPLIT = "by_kernel_v1"
+SPLIT = "by_kernel_v2"
 TARGETS = ("area_um2", "flip_flop_count", "latency_cycles")
 EDGE_KINDS = ("data", "memory", "control")
 NODE_FEATURES = ("opcode", "width_bits", "start_cycle", "latency_cycles")

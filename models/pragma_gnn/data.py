@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from models.base import PredictorError
+from pipelines.features import places_by_name
 from pipelines.pragmas.analysis import summarise
 from pipelines.pragmas.bound import Bound, Target, bound, read_target
 from pipelines.pragmas.configuration import Configuration, configuration_key, configuration_of_key
@@ -95,11 +96,10 @@ def explorations_of(
     """
     tables = {
         name: [row for folder in data_dirs for row in read_table(folder, table_spec(name))]
-        for name in ("programs", "splits", "pragma_designs")
+        for name in ("programs", "pragma_designs")
     }
-    groups = {
-        row.program_id: row.group for row in tables["splits"] if row.split == split and row.part in parts
-    }
+    places = [row for folder in data_dirs for row in places_by_name(folder, split)]
+    groups = {row.program_id: row.group for row in places if row.part in parts}
     rows = [row for row in tables["pragma_designs"] if row.program_id in groups]
     explored = {row.program_id for row in rows}
     targets = sorted({row.target for row in rows})

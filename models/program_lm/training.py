@@ -21,6 +21,7 @@ from models.program_lm.symbols import SourceError
 from models.program_lm.vocabulary import TOKENS
 from models.tasks import DatasetError, table_files
 from pipelines.cache import ContentCache
+from pipelines.features import places_by_name
 from pipelines.identity import content_hash, text_sha256
 from pipelines.programs.ast import AstOptions, generate_program
 from pipelines.programs.dataflow import DataflowOptions
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
     from models.program_lm.network import ProgramLm, Size
 
 SPLIT = "by_kernel_v1"
-"""Frozen split of the tables that are trained on."""
+"""Split by name that the reference set has."""
 HELD_OUT = 20
 """One program in so many is not trained on."""
 
@@ -132,9 +133,8 @@ def table_examples(
     parts: dict[str, list[Example]] = {"train": [], "validation": []}
     groups: set[str] = set()
     for folder in data_dirs:
-        for name in ("programs", "splits"):
-            table_files(folder, name)
-        places = [r for r in read_table(folder, table_spec("splits")) if r.split == SPLIT and r.part in parts]
+        table_files(folder, "programs")
+        places = [row for row in places_by_name(folder, SPLIT) if row.part in parts]
         sources = {r.program_id: r.source for r in read_table(folder, table_spec("programs"))}
         counts: Counter[str] = Counter()
         for place in sorted(places, key=lambda row: row.program_id):

@@ -36,7 +36,7 @@ class TrainOptions:
         bootstrap_resamples: draws behind each leaderboard interval.
     """
 
-    split: str = "by_kernel_v1"
+    split: str = "by_kernel_v2"
     tool: str | None = None
     liberty: str | None = None
     most_primitives: int = 256

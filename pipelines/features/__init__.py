@@ -26,6 +26,7 @@ from pipelines.features.knowledge import (
     knowledge_version,
 )
 from pipelines.features.splits import (
+    BY_KERNEL,
     BY_KERNEL_V2,
     EVALUATION,
     EXCLUDED,
@@ -35,11 +36,13 @@ from pipelines.features.splits import (
     SplitError,
     evaluation_twins,
     freeze_split,
+    places_by_name,
     source_hash,
     split_part,
 )
 
 __all__ = [
+    "BY_KERNEL",
     "BY_KERNEL_V2",
     "EVALUATION",
     "EXCLUDED",
@@ -69,6 +72,7 @@ __all__ = [
     "know_design",
     "know_run",
     "knowledge_version",
+    "places_by_name",
     "source_hash",
     "split_part",
 ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from pathlib import Path
 
 from pipelines.identity import content_hash
 from pipelines.programs import (
@@ -13,7 +14,7 @@ from pipelines.programs import (
     signature,
     text_signature,
 )
-from pipelines.schemas import OK, ProgramRow, SplitRow
+from pipelines.schemas import OK, ProgramRow, SplitRow, read_table, table_spec
 
 TEST_SHARE = 0.2
 VALIDATION_SHARE = 0.15
@@ -95,6 +96,15 @@ def freeze_split(
                 f"got {program.name} in {placed.part}"
             )
     return [rows[k] for k in sorted(rows)]
+
+
+def places_by_name(data_dir: Path, split: str = BY_KERNEL) -> list[SplitRow]:
+    """Places of the programs of tables in a split that is a function of names alone.
+
+    Returns: rows of table `splits`; where that has another split only, the places that this one gives.
+    """
+    rows = [row for row in read_table(data_dir, table_spec("splits")) if row.split == split]
+    return rows or freeze_split(read_table(data_dir, table_spec("programs")), name=split)
 
 
 def source_signature(program: ProgramRow) -> Signature | None:

@@ -23,6 +23,7 @@ from models.registry import (
     rollback,
     write_reference_errors,
 )
+from pipelines.features import BY_KERNEL
 
 _DAY_S = 86400.0
 
@@ -113,7 +114,10 @@ def train_model(
         raise FoundryError("accepted: either --release or --suite")
     if suite is not None:
         releases = [find_deployment().of_suite(suite).data_dir]
-    options = spec.options(**_read_settings(spec, settings))
+    chosen = _read_settings(spec, settings)
+    if suite is not None and any(option.name == "split" for option in fields(spec.options)):
+        chosen = {"split": BY_KERNEL, **chosen}
+    options = spec.options(**chosen)
     data_dir, *more = releases
     folder = out or find_deployment().data_dir / "models" / name / spec.training_key(releases, options, seed)
     outcome = spec.train(data_dir, options, seed=seed, more=more, folder=folder, keep_predictions=out is None)

@@ -474,7 +474,7 @@ def train(spec: PredictorSpec, data_dir: Path, options: Any, *, seed: int) -> An
         version="v",
         level=spec.task.level,
         target="area_um2",
-        split=getattr(options, "split", "by_kernel_v1"),
+        split=getattr(options, "split", "by_kernel_v2"),
         part="test",
         metric="mape",
         value=0.25,

@@ -245,7 +245,7 @@ def test_predict_rejects_a_model_without_alias(project: Path, source: Path) -> N
 
 def test_the_first_answer_of_a_project_says_where_it_is_from(project: Path, source: Path) -> None:
     answer = json.loads(_invoke("predict", str(source), "--top", "add", "--json").stdout)
-    assert (answer["version"], answer["release"], answer["level"]) == ("shipped", "releases/v1", "static")
+    assert (answer["version"], answer["release"], answer["level"]) == ("shipped", "releases/v2", "static")
     assert answer["area_um2_low"] < answer["area_um2"] < answer["area_um2_high"]
     assert answer["intervals"].startswith("made for 90% of labels; measured: area_um2 ")
     assert answer["engine_area_um2"] > 0

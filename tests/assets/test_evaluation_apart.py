@@ -24,7 +24,7 @@ from pipelines.programs.evaluation import evaluation_programs
 from pipelines.schemas import ProgramRow, read_table, table_path, table_spec, write_table
 
 SUITE = "stencil"
-SPLIT = "by_kernel_v1"
+SPLIT = "by_kernel_v2"
 TWIN = replace(evaluation_programs("stationary")[0], suite=SUITE, stage="ast", name="planted")
 
 

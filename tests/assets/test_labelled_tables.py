@@ -18,6 +18,7 @@ from assets.configuration import compose_configuration, write_parameters
 from assets.deployments import Deployment
 from models.catalogue import PredictorSpec, predictors
 from models.labelled import Selection, load_labelled_designs
+from pipelines.features import BY_KERNEL
 from pipelines.schemas import read_table, table_spec
 from simfoundry.cli import simfoundry
 
@@ -83,7 +84,7 @@ def test_a_table_becomes_a_suite_with_the_labels_of_its_tool(deployment: Deploym
     assert {"train", "test"} <= set(answer["parts"])
     folder = Path(answer["folder"])
     assert folder == deployment.data_dir / "suites" / "mine"
-    designs = load_labelled_designs(folder, Selection())
+    designs = load_labelled_designs(folder, Selection(split=BY_KERNEL))
     assert len(designs) == 6
     plain = next(d for d in designs if d.query.top == "scale" and d.query.directives == "[]")
     expected = {"area_um2": 1000.5, "flip_flop_count": 40.0, "latency_cycles": 30.0, "power_mw": 0.5}
@@ -99,7 +100,7 @@ def test_labels_of_an_fpga_and_of_no_run_are_learned_too(deployment: Deployment,
         {"file": "", "source": ADD, "tool": "vitis", "lut_count": 80, "flip_flop_count": 60},
     ]
     assert _invoke("import", str(_write(tmp_path / "fpga.csv", rows))).exit_code == 0
-    designs = load_labelled_designs(deployment.of_suite("fpga").data_dir, Selection())
+    designs = load_labelled_designs(deployment.of_suite("fpga").data_dir, Selection(split=BY_KERNEL))
     assert [dict(d.labels) for d in sorted(designs, key=lambda d: d.query.top)] == [
         {"flip_flop_count": 60.0},
         {"flip_flop_count": 50.0},
@@ -178,7 +179,8 @@ def test_every_predictor_of_labels_trains_on_a_suite(
     spec: PredictorSpec, imported_suite: Path, tmp_path: Path
 ) -> None:
     known = {option.name for option in fields(spec.options)}
-    options = spec.options(**{name: value for name, value in QUICK.items() if name in known})
+    quick = {"split": BY_KERNEL, **QUICK}
+    options = spec.options(**{name: value for name, value in quick.items() if name in known})
     outcome = spec.train(imported_suite, options, folder=tmp_path / "model")
     assert outcome.source == "tables"
     assert spec.load(tmp_path / "model") is not None

@@ -155,7 +155,7 @@ def test_a_failure_stops_only_what_reads_it(
         "records was not made, because labels failed",
     ]
     made = _contents(two_suites.deployment)
-    assert {"labels/irregular.parquet", "loops/stencil.parquet", "splits/by_kernel_v1.parquet"} <= set(made)
+    assert {"labels/irregular.parquet", "loops/stencil.parquet", "splits/by_kernel_v2.parquet"} <= set(made)
     assert "labels/stencil.parquet" not in made
     assert "data/tables/labels" not in report.hashes
     assert "data/tables/splits" in report.hashes
@@ -235,7 +235,7 @@ def test_a_damaged_table_of_a_run_is_made_anew(
 ) -> None:
     _run(settings, instance)
     before = _contents(settings.deployment)
-    for table, partition in (("designs", "stencil"), ("splits", "by_kernel_v1")):
+    for table, partition in (("designs", "stencil"), ("splits", "by_kernel_v2")):
         table_path(settings.deployment.data_dir, table_spec(table), partition).write_bytes(b"PAR1")
     assert len(survey(settings.deployment).damaged) == 2
     assert _run(settings, instance).problems == []

@@ -129,11 +129,11 @@ def test_equality_rejects_an_ok_label_without_proof(made: Settings) -> None:
 
 
 def test_split_rejects_a_group_on_two_sides(made: Settings) -> None:
-    places = _rows(made, "splits", "by_kernel_v1")
+    places = _rows(made, "splits", "by_kernel_v2")
     other = "test" if places[1].part != "test" else "train"
     moved = [places[0], replace(places[1], group=places[0].group, part=other), *places[2:]]
     moved[0] = replace(places[0], part="train" if other == "test" else "test")
-    problems = split_leaks(_rewritten(made, "splits", moved, "by_kernel_v1"))
+    problems = split_leaks(_rewritten(made, "splits", moved, "by_kernel_v2"))
     assert problems == [
         f"a group must stand on one side of the split, got {places[0].group!r} on ['test', 'train']"
     ]
@@ -143,10 +143,10 @@ def test_split_rejects_one_source_on_two_sides(made: Settings) -> None:
     programs = _rows(made, "programs", "irregular")
     twin = replace(programs[0], program_id="twin", name="another")
     _rewritten(made, "programs", [*programs, twin], "irregular")
-    places = _rows(made, "splits", "by_kernel_v1")
+    places = _rows(made, "splits", "by_kernel_v2")
     own = next(p for p in places if p.program_id == programs[0].program_id)
     other = replace(own, program_id="twin", group="another", part="train" if own.part == "test" else "test")
-    problems = split_leaks(_rewritten(made, "splits", [*places, other], "by_kernel_v1"))
+    problems = split_leaks(_rewritten(made, "splits", [*places, other], "by_kernel_v2"))
     assert len(problems) == 1
     assert problems[0].startswith("a source must stand on one side of the split")
 
@@ -172,8 +172,8 @@ def test_folds_rejects_graphs_that_differ_in_names_alone(made: Settings) -> None
 
 
 def test_split_rejects_a_program_without_a_place(made: Settings) -> None:
-    places = _rows(made, "splits", "by_kernel_v1")
-    problems = split_leaks(_rewritten(made, "splits", places[1:], "by_kernel_v1"))
+    places = _rows(made, "splits", "by_kernel_v2")
+    problems = split_leaks(_rewritten(made, "splits", places[1:], "by_kernel_v2"))
     assert len(problems) == 1
     assert problems[0].startswith("no place in the split: ")
 

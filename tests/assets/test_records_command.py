@@ -56,14 +56,14 @@ def test_records_of_the_same_tables_are_not_written_again(
     step, path = step_named("records"), made.deployment.data_dir / "tables" / "records"
     before = {p.name: p.read_bytes() for p in path.iterdir()}
     monkeypatch.setattr(records_step, "make_records", None)
-    step.make(made, "by_kernel_v1", ignore_progress)
+    step.make(made, "by_kernel_v2", ignore_progress)
     assert {p.name: p.read_bytes() for p in path.iterdir()} == before
     spec = table_spec("designs")
     (partition, *_) = step_named("designs").partitions(made)
     rows = read_table(made.deployment.data_dir, spec, [partition])
     write_table(made.deployment.data_dir, spec, rows[1:], partition)
     with pytest.raises(TypeError, match="not callable"):
-        step.make(made, "by_kernel_v1", ignore_progress)
+        step.make(made, "by_kernel_v2", ignore_progress)
 
 
 def test_records_rejects_a_project_without_records(settings: Settings, tmp_path: Path) -> None:

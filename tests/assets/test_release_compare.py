@@ -84,18 +84,18 @@ def test_a_good_release_passes_and_says_what_it_lacks(small: Path) -> None:
         ("labels", first("status", "unknown"), "schema: labels"),
         ("labels", lambda rows: pl.concat([rows, first("cell_count", 7)(rows).head(1)]), "keys: labels"),
         ("runs", first("design_id", "none"), "references: runs.design_id in designs"),
-        ("splits", lambda rows: rows.slice(1), "leaks: by_kernel_v1: place of each program"),
+        ("splits", lambda rows: rows.slice(1), "leaks: by_kernel_v2: place of each program"),
         (
             "splits",
             lambda rows: rows.with_columns(group=pl.lit("one")),
-            "leaks: by_kernel_v1: group on one side",
+            "leaks: by_kernel_v2: group on one side",
         ),
         (
             "programs",
             lambda rows: rows.with_columns(source=pl.lit("x")),
-            "leaks: by_kernel_v1: source on one side",
+            "leaks: by_kernel_v2: source on one side",
         ),
-        ("splits", first("part", "evaluation"), "leaks: by_kernel_v1: evaluation programs apart"),
+        ("splits", first("part", "evaluation"), "leaks: by_kernel_v2: evaluation programs apart"),
         ("cross_checks", first("passed", value=False), "cross-checks: "),
         ("cross_checks", lambda rows: rows.clear(), "cross-checks: share of designs with area"),
         (

@@ -64,8 +64,8 @@ def test_a_release_that_was_interrupted_has_the_same_bytes(projects: Any) -> Non
     rounds = [batch.split()[0] for batch in answer["made"]]
     assert rounds == [*["programs"] * 2, *["designs"] * 2, *["labels"] * 2]
     begun = projects("begun") / "releases" / "small"
-    assert make("small", *SUITES, "--batches", str(BATCHES - 1))["pending"] == ["stencil", "by_kernel_v1"]
-    assert open_release(begun).manifest.pending == ("stencil", "by_kernel_v1")
+    assert make("small", *SUITES, "--batches", str(BATCHES - 1))["pending"] == ["stencil", "by_kernel_v2"]
+    assert open_release(begun).manifest.pending == ("stencil", "by_kernel_v2")
     assert load_release(begun)["splits"].collect().height  # from the first round on
     resumed = projects("resumed") / "releases" / "small"
     shutil.copytree(begun, resumed)
@@ -128,7 +128,7 @@ def test_tables_that_were_left_out_are_made_again_and_compared(projects: Any) ->
     assert len(make("small", "--derived")["made"]) == 5
     path = other / "manifest.json"
     content = json.loads(path.read_text())
-    content["derived"]["records"]["by_kernel_v1"] = "0" * 64
+    content["derived"]["records"]["by_kernel_v2"] = "0" * 64
     path.write_text(json.dumps(content))
     result = invoke("small", "--derived")
     assert result.exit_code == 1

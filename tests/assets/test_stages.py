@@ -85,7 +85,7 @@ def test_failures_are_counted_by_table_status_and_reason(settings: Settings) -> 
 def test_a_split_has_every_program_once_and_forgets_those_left_out(settings: Settings, engines: Any) -> None:
     for suite in settings.configuration.programs.suites:
         _run(settings, "programs", partition=suite)
-    _run(settings, "splits", partition="by_kernel_v1")
+    _run(settings, "splits", partition="by_kernel_v2")
     everything = read_table(settings.deployment.data_dir, table_spec("splits"))
     assert len({p.program_id for p in everything}) == len(everything) == 16
     programs = settings.configuration.programs.model_copy(update={"suites": ("stencil",)})
@@ -93,7 +93,7 @@ def test_a_split_has_every_program_once_and_forgets_those_left_out(settings: Set
         configuration=settings.configuration.model_copy(update={"programs": programs}),
         deployment=settings.deployment,
     )
-    _run(fewer, "splits", partition="by_kernel_v1")
+    _run(fewer, "splits", partition="by_kernel_v2")
     left = read_table(settings.deployment.data_dir, table_spec("splits"))
     assert len(left) == 2
     assert set(left) < set(everything)
@@ -106,12 +106,12 @@ def test_a_split_keeps_a_place_given_before(settings: Settings, engines: Any) ->
 
     for suite in settings.configuration.programs.suites:
         _run(settings, "programs", partition=suite)
-    _run(settings, "splits", partition="by_kernel_v1")
+    _run(settings, "splits", partition="by_kernel_v2")
     data_dir = settings.deployment.data_dir
     rows = read_table(data_dir, table_spec("splits"))
     moved = [replace(r, part="test") if r.group == "gemm" else r for r in rows]
-    write_table(data_dir, table_spec("splits"), moved, "by_kernel_v1")
-    _run(settings, "splits", partition="by_kernel_v1")
+    write_table(data_dir, table_spec("splits"), moved, "by_kernel_v2")
+    _run(settings, "splits", partition="by_kernel_v2")
     assert read_table(data_dir, table_spec("splits")) == moved
 
 
@@ -139,9 +139,9 @@ def test_a_step_rejects_a_missing_input(settings: Settings, engines: Any) -> Non
 def test_partitions_are_suites_groups_or_the_one_file_over_all(settings: Settings) -> None:
     suites = ("linear_algebra", "stencil", "irregular")
     assert step_named("labels").partitions(settings) == suites
-    assert step_named("splits").partitions(settings) == ("by_kernel_v1",)
+    assert step_named("splits").partitions(settings) == ("by_kernel_v2",)
     assert step_named("stage_reports").partitions(settings) == ("all",)
-    assert step_named("records").partitions(settings) == ("by_kernel_v1",)
+    assert step_named("records").partitions(settings) == ("by_kernel_v2",)
     assert step_named("network").partitions(settings) == ("small-16",)
     assert step_named("tenset_mlp").partitions(settings) == ("tenset-mlp",)
 

@@ -72,7 +72,7 @@ def test_a_prediction_is_given_with_its_extra_alone(
     result = _run("predict", ASKING, project_folder)
     assert result.returncode == 0, result.stderr
     said, inside, engine = result.stdout.splitlines()
-    assert said == "shipped releases/v1 static made for 90% of labels"
+    assert said == "shipped releases/v2 static made for 90% of labels"
     assert inside == "True"
     assert "the extra `foundry` has it" in engine
 

@@ -1,6 +1,6 @@
 """Repeated prediction while one part of a program changes, against a first prediction (LLMulator 5.3).
 
-    python -m tests.benchmarks.numeric_lm_repeated [--release releases/v1] [--programs t5-base ...]
+    python -m tests.benchmarks.numeric_lm_repeated [--release releases/v2] [--programs t5-base ...]
 
 Processor milliseconds of one core, median over repetitions; weights are random, since time does not depend
 on them. `dense` is the masked network on the whole prompt, `cold` the blocks with an empty cache; both
@@ -141,7 +141,7 @@ def _with(blocks: Sequence[Block], place: int, number: int) -> tuple[Block, ...]
 def main() -> None:
     """Read the arguments, measure, and write a table."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--release", type=Path, default=Path("releases/v1"))
+    parser.add_argument("--release", type=Path, default=Path("releases/v2"))
     parser.add_argument(
         "--programs", nargs="+", default=["t5-base", "llama", "cbam", "dense-skip", *POLYBENCH]
     )

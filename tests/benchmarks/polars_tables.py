@@ -69,7 +69,7 @@ def measured_functions(folder: Path) -> Mapping[str, Callable[[], Any]]:
     manifest = Manifest.model_validate_json((RELEASE / "manifest.json").read_bytes())
     reproduction = Reproduction(commands=(), seeds={})
     return {
-        "load_labelled_designs": lambda: load_labelled_designs(data_dir, Selection()),
+        "load_labelled_designs": lambda: load_labelled_designs(data_dir, Selection(split="by_kernel_v1")),
         "read_report": lambda: read_report(data_dir, name="benchmark"),
         "survey": lambda: survey(local_deployment(folder)),
         "card_text": lambda: card_text(manifest, tables, reproduction),

@@ -26,7 +26,7 @@ from pipelines.schemas import (
     write_table,
 )
 
-SPLIT = "by_kernel_v1"
+SPLIT = "by_kernel_v2"
 PARTS = {(1, 2): "validation", (2, 2): "test", (3, 1): "test"}
 
 

@@ -138,7 +138,7 @@ def test_the_baseline_at_level_hls_is_the_estimate_of_the_engine(compiled_data_d
     designs = load_labelled_designs(compiled_data_dir, Selection())
     estimates = engine_estimates(compiled_data_dir, designs)
     reference = Reference(
-        release=str(compiled_data_dir), split="by_kernel_v1", parts=("test",), minimum_programs=1
+        release=str(compiled_data_dir), split="by_kernel_v2", parts=("test",), minimum_programs=1
     )
     by_hls, by_median = (make(reference) for make in (hls_reference, label_power_reference))
     assert by_hls.programs == by_median.programs

@@ -14,7 +14,7 @@ from random import Random
 
 import pytest
 import torch
-from labelled_nests import NESTS, PARTS, Nest, write_tables
+from labelled_nests import NESTS, Nest, write_tables
 from program_lm_support import PROGRAM, TINY
 
 from models.gate import program_reference
@@ -30,6 +30,7 @@ from models.program_lm.training import corpus_examples, table_examples, trained_
 from models.program_lm.vocabulary import TOKENS
 from models.tasks import DatasetError
 from pipelines.cache import ContentCache
+from pipelines.features import freeze_split
 from pipelines.programs.ast import AstOptions, ast_program
 from pipelines.programs.llm import (
     LlmOptions,
@@ -42,6 +43,7 @@ from pipelines.programs.llm import (
     ServerProvider,
     llm_programs,
 )
+from pipelines.schemas import read_table, table_spec
 
 
 @contextmanager
@@ -295,8 +297,9 @@ def test_command_serves_the_model_and_ends(command: subprocess.Popen[str]) -> No
 def test_examples_of_tables_are_those_of_the_training_and_validation_parts(tmp_path: Path) -> None:
     write_tables(tmp_path, NESTS)
     train, held_out, groups = table_examples([tmp_path], TINY, 0)
-    places = {(nest.depth, nest.statements): nest.name for nest in NESTS}
-    assert set(groups) == {name for key, name in places.items() if PARTS.get(key) != "test"}
+    programs = read_table(tmp_path, table_spec("programs"))
+    places = freeze_split(programs, name="by_kernel_v1")  # the tables have another split
+    assert set(groups) == {place.group for place in places if place.part != "test"}
     assert len(train) > len(held_out) > 0
     assert table_examples([tmp_path], TINY, 0)[0] == train
 

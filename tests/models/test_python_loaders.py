@@ -92,7 +92,7 @@ def test_graphs_have_operations_edges_and_targets(graphs_dir: Path) -> None:
 
 
 def test_loaders_reject_an_unknown_split_and_a_missing_target(lasting_data_dir: Path) -> None:
-    with pytest.raises(DatasetError, match="unknown split: 'mine'; accepted: by_kernel_v1"):
+    with pytest.raises(DatasetError, match="unknown split: 'mine'; accepted: by_kernel_v2"):
         sf.loaders.designs(lasting_data_dir, split="mine")
     with pytest.raises(DatasetError, match="no colour of design "):
         sf.loaders.torch_dataset(lasting_data_dir, part="test", targets=("colour",))

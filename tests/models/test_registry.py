@@ -73,7 +73,7 @@ def train(data_dir: Path, options: TrainOptions, seed: int = 1) -> TrainOutcome:
 
 def spec_of(data_dir: Path, name: str = "tenset-mlp", **changes: Any) -> PredictorSpec:
     """The predictor, judged on the test part of these tables instead of a release's."""
-    reference = Reference(release=str(data_dir), split="by_kernel_v1", parts=("test",), minimum_programs=4)
+    reference = Reference(release=str(data_dir), split="by_kernel_v2", parts=("test",), minimum_programs=4)
     task = replace(PREDICTOR.task, reference=replace(reference, **changes))
     return replace(PREDICTOR, name=name, task=task)
 

@@ -217,7 +217,7 @@ def test_training_rejects_a_damaged_table(data_dir: Path) -> None:
 
 
 def test_training_rejects_an_unknown_split(data_dir: Path) -> None:
-    with pytest.raises(DatasetError, match="unknown split: 'random'; accepted: by_kernel_v1"):
+    with pytest.raises(DatasetError, match="unknown split: 'random'; accepted: by_kernel_v2"):
         train(data_dir, replace(QUICK, split="random"))
 
 

@@ -1,0 +1,89 @@
+"""Errors and intervals of the predictors of labels that come with weights, as their trainings measured them.
+
+    python -m tests.benchmarks.shipped_predictors
+
+An interval reaches from the value divided by the factor to the value times the factor; the factor is chosen
+on the validation part for 90 % of its groups of programs. The reference errors are those of the gate. `by
+workload` is the mean over the evaluation's workloads, each the mean of its programs.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections import defaultdict
+from collections.abc import Iterator
+
+import numpy as np
+
+from models.base import TrainOutcome
+from models.catalogue import PredictorSpec, predictors
+from models.gate import ReferenceErrors
+from models.model_files import read_outcome
+from models.registry import REFERENCE_FILE
+from pipelines.programs import EVALUATION_WORKLOADS
+
+PARTS = ("test", "evaluation")
+WORKLOADS = frozenset(workload.name for workload in EVALUATION_WORKLOADS)
+
+
+def shipped() -> Iterator[tuple[PredictorSpec, TrainOutcome]]:
+    """Predictors of labels with weights, by name."""
+    for spec in sorted(predictors(), key=lambda spec: spec.name):
+        outcome = read_outcome(spec.shipped_folder) if spec.task.name.startswith("labels") else None
+        if outcome is not None:
+            yield spec, outcome
+
+
+def errors_of(outcome: TrainOutcome, metric: str) -> dict[tuple[str, str], str]:
+    """A metric in percent by target and part."""
+    rows = [row for row in outcome.leaderboard if row.metric == metric]
+    return {(row.target, row.part): f"{row.value:.1%}" for row in rows}
+
+
+def errors_by_workload(outcome: TrainOutcome) -> dict[str, str]:
+    """Mean over workloads in percent, by target."""
+    known: dict[str, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
+    for row in outcome.workloads:
+        names = (row.workload, row.workload.rpartition("-")[0])
+        for name in [name for name in names if name in WORKLOADS][:1]:
+            known[row.target][name].append(row.value)
+    return {
+        target: f"{np.mean([np.mean(own) for own in by_name.values()]):.1%}"
+        for target, by_name in known.items()
+    }
+
+
+def main() -> None:
+    """Print both tables."""
+    lines = [
+        "| predictor | source | error | trivial baseline | programs |",
+        "| --- | --- | --- | --- | --- |",
+    ]
+    for spec, outcome in shipped():
+        text = json.loads((spec.shipped_folder / REFERENCE_FILE).read_bytes())
+        known = ReferenceErrors.of_json(text["content"])
+        lines.append(
+            f"| `{spec.name}` | {outcome.source} | {known.error:.1%} | {known.baseline_error:.1%} "
+            f"| {len(known.programs)} |"
+        )
+    lines += [
+        "",
+        "| predictor | target | mean error: test | evaluation | by workload | median: test | evaluation "
+        "| factor | inside: test | evaluation |",
+        f"|{' --- |' * 10}",
+    ]
+    for spec, outcome in shipped():
+        means, medians = errors_of(outcome, "mape"), errors_of(outcome, "median_ape")
+        by_workload = errors_by_workload(outcome)
+        for target, interval in sorted(outcome.intervals.items()):
+            mean, median = ([errors.get((target, part), "") for part in PARTS] for errors in (means, medians))
+            inside = [f"{interval[part]:.0%}" if part in interval else "" for part in PARTS]
+            factor = f"{interval['factor']:.2f}"
+            row = (f"`{spec.name}`", f"`{target}`", *mean, by_workload.get(target, ""), *median)
+            lines.append(f"| {' | '.join([*row, factor, *inside])} |")
+    sys.stdout.write("\n".join(lines) + "\n")
+
+
+if __name__ == "__main__":
+    main()
