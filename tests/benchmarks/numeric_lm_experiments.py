@@ -305,8 +305,9 @@ def delays(trainer: Trainer) -> dict[str, Errors]:
     for value in sorted({known[p.design_id] for p in predictions}, key=int):
         own = [p for p in predictions if known[p.design_id] == value]
         for part in ("test", "evaluation", UNSEEN_DELAY):
-            if errors := errors_by_target(own, part):
-                rows[f"delay {value}, {part}"] = errors
+            if errors := [abs(p.predicted / p.actual - 1) for p in own if p.part == part]:
+                middle = float(np.median(errors))
+                rows[f"delay {value}, {part}"] = {"mean": float(np.mean(errors)), "median": middle}
     return rows
 
 
@@ -489,7 +490,7 @@ def table_text(rows: Mapping[str, Errors]) -> str:
 def _cell(column: str, value: float | None) -> str:
     if value is None:
         return ""
-    shares = (*_STATIC_ORDER, "all", "before", "after", "estimate", "regression")
+    shares = (*_STATIC_ORDER, "all", "mean", "median", "before", "after", "estimate", "regression")
     is_share = column in shares and abs(value) < 1000
     return f"{100 * value:.1f}" if is_share else f"{value:.2f}"
 
