@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 
     from models.labelled import LabelledDesign
 
-SPLIT = "by_kernel_v2"
 TARGETS = ("area_um2", "flip_flop_count", "latency_cycles")
 EDGE_KINDS = ("data", "memory", "control")
 NODE_FEATURES = ("opcode", "width_bits", "start_cycle", "latency_cycles")
@@ -25,22 +24,25 @@ NODE_FEATURES = ("opcode", "width_bits", "start_cycle", "latency_cycles")
 
 
 def designs(
-    release: Path | str, *, part: str | None = None, split: str = SPLIT
+    release: Path | str, *, part: str | None = None, split: str | None = None
 ) -> tuple[LabelledDesign, ...]:
     """Labelled designs of a release, sorted by program and configuration.
 
-    Args:    release: name or folder. part: side of the split; None for all.
+    Args:    release: name or folder. part: side of the split; None for all. split: None for the last one by
+             name.
     Returns: designs with their question (source, configuration) and labels.
     Raises:  DatasetError: a table is missing, or the split is unknown or leaks.
     """
     from models.labelled import Selection, load_labelled_designs
+    from pipelines.features import last_split
 
-    loaded = load_labelled_designs(release_folder(release), Selection(split=split))
+    folder = release_folder(release)
+    loaded = load_labelled_designs(folder, Selection(split=split or last_split(folder)))
     return tuple(design for design in loaded if part is None or design.part == part)
 
 
 def torch_dataset(
-    release: Path | str, *, part: str, split: str = SPLIT, targets: Sequence[str] = TARGETS
+    release: Path | str, *, part: str, split: str | None = None, targets: Sequence[str] = TARGETS
 ) -> Dataset[Any]:
     """Designs as pairs of a question and its targets, a float32 tensor (targets,).
 
@@ -69,7 +71,7 @@ def graph_dataset(
     release: Path | str,
     *,
     part: str,
-    split: str = SPLIT,
+    split: str | None = None,
     targets: Sequence[str] = TARGETS,
     opcodes: Sequence[str] | None = None,
 ) -> list[Data]:

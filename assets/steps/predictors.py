@@ -81,7 +81,7 @@ def train_predictor(settings: Settings, partition: str, listen: Listener, *, spe
     del listen, partition
     chosen = getattr(settings.configuration.models, _field_name(spec)).model_dump()
     seed = chosen.pop("seed")
-    if any(option.name == "split" for option in fields(spec.options)):
+    if "labels" in spec.task.tables:
         chosen["split"] = settings.configuration.features.split
     store = registry_store(settings)
     outcome = spec.train(settings.deployment.data_dir, spec.options(**chosen), seed=seed)

@@ -14,7 +14,7 @@ from pipelines.programs import (
     signature,
     text_signature,
 )
-from pipelines.schemas import OK, ProgramRow, SplitRow, read_table, table_spec
+from pipelines.schemas import OK, ProgramRow, SplitRow, read_table, scan_table, table_spec
 
 TEST_SHARE = 0.2
 VALIDATION_SHARE = 0.15
@@ -96,6 +96,12 @@ def freeze_split(
                 f"got {program.name} in {placed.part}"
             )
     return [rows[k] for k in sorted(rows)]
+
+
+def last_split(data_dir: Path) -> str:
+    """The last split of tables by name; the default of the project where table `splits` has none."""
+    names = scan_table(data_dir, table_spec("splits")).select("split").unique().collect()["split"]
+    return max(names, default=BY_KERNEL_V2)
 
 
 def places_by_name(data_dir: Path, split: str = BY_KERNEL) -> list[SplitRow]:

@@ -23,7 +23,7 @@ from models.registry import (
     rollback,
     write_reference_errors,
 )
-from pipelines.features import BY_KERNEL
+from pipelines.features import last_split
 
 _DAY_S = 86400.0
 
@@ -102,7 +102,8 @@ def train_model(
 ) -> dict[str, Any]:
     """Train a predictor on releases, score it on its reference set, and register it.
 
-    Args:    out: folder of its files; below the data folder by default. settings: options as NAME=VALUE.
+    Args:    out: folder of its files; below the data folder by default. settings: options as NAME=VALUE; the
+             split of labels is the last one of the tables by name.
              suite: of the user's own, instead of releases. Labels of another tool are not those of the
              reference set, so a model trained on them is a candidate and never champion.
     Returns: folder, version, whether it became champion and why, summary and metrics.
@@ -114,11 +115,11 @@ def train_model(
         raise FoundryError("accepted: either --release or --suite")
     if suite is not None:
         releases = [find_deployment().of_suite(suite).data_dir]
-    chosen = _read_settings(spec, settings)
-    if suite is not None and any(option.name == "split" for option in fields(spec.options)):
-        chosen = {"split": BY_KERNEL, **chosen}
-    options = spec.options(**chosen)
     data_dir, *more = releases
+    chosen = _read_settings(spec, settings)
+    if "labels" in spec.task.tables and "split" not in chosen:
+        chosen = {"split": last_split(data_dir), **chosen}
+    options = spec.options(**chosen)
     folder = out or find_deployment().data_dir / "models" / name / spec.training_key(releases, options, seed)
     outcome = spec.train(data_dir, options, seed=seed, more=more, folder=folder, keep_predictions=out is None)
     has_reference = spec.task.reference is not None and spec.task.reference.folder.is_dir()

@@ -94,13 +94,16 @@ def question_of(
 
 
 def _named(model: str) -> tuple[str, str]:
-    """Name and alias."""
+    """Name and alias; `numeric-lm`, which is no predictor, is the one at level hls."""
     name, _, alias = model.partition("@")
     if not name or not alias:
         raise FoundryError(
             f"a model must be NAME@ALIAS such as tenset-mlp@champion, or a folder, got {model!r}"
         )
-    return name, alias
+    from models.catalogue import predictors
+
+    known = {spec.name for spec in predictors()}
+    return (name if name in known or f"{name}-hls" not in known else f"{name}-hls"), alias
 
 
 @contextmanager

@@ -243,6 +243,12 @@ def test_predict_rejects_a_model_without_alias(project: Path, source: Path) -> N
     assert message in found.stderr
 
 
+def test_a_name_without_a_level_is_the_predictor_of_level_hls(project: Path, source: Path) -> None:
+    found = _invoke("predict", str(source), "--top", "add", "--model", "numeric-lm@nobody")
+    assert found.exit_code == 1
+    assert "no such model: numeric-lm-hls@nobody" in found.stderr
+
+
 def test_the_first_answer_of_a_project_says_where_it_is_from(project: Path, source: Path) -> None:
     answer = json.loads(_invoke("predict", str(source), "--top", "add", "--json").stdout)
     assert (answer["version"], answer["release"], answer["level"]) == ("shipped", "releases/v2", "static")
