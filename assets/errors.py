@@ -27,17 +27,18 @@ def explain(error: BaseException) -> str:
 
 
 def is_permanent(error: BaseException) -> bool:
-    """Whether trying again cannot help: bad input, a missing tool or file, no room on the disk."""
+    """Whether trying again cannot help: bad input, a refused model, a missing tool or file, a full disk."""
     if isinstance(error, OSError):
         return error.errno in PERMANENT_OS_ERRORS or isinstance(error, FileNotFoundError)
     if isinstance(error, ValueError | FoundryError) or _lacks_room(error):
         return True
     # lazy import: engines take 1 s
+    from models.registry import RegistryError
     from pipelines.sandbox import SandboxError
     from pipelines.synthesis import SynthesisError
     from pipelines.tools import ToolMissing
 
-    return isinstance(error, SandboxError | SynthesisError | ToolMissing)
+    return isinstance(error, RegistryError | SandboxError | SynthesisError | ToolMissing)
 
 
 def _lacks_room(error: BaseException) -> bool:

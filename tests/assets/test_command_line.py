@@ -243,6 +243,13 @@ def test_predict_rejects_a_model_without_alias(project: Path, source: Path) -> N
     assert message in found.stderr
 
 
+def test_a_rollback_without_a_champion_is_one_plain_error(project: Path) -> None:
+    found = _invoke("models", "rollback", "loop-rules")
+    assert found.exit_code == 1
+    assert "no champion of model loop-rules" in found.stderr
+    assert "unexpected" not in found.stderr
+
+
 def test_a_name_without_a_level_is_the_predictor_of_level_hls(project: Path, source: Path) -> None:
     found = _invoke("predict", str(source), "--top", "add", "--model", "numeric-lm@nobody")
     assert found.exit_code == 1
