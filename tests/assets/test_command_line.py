@@ -236,24 +236,28 @@ def test_label_rejects_a_file_that_is_not_there(project: Path, tmp_path: Path) -
     assert "unexpected" not in found.stderr
 
 
-def test_predict_rejects_a_model_without_alias(project: Path, source: Path) -> None:
-    found = _invoke("predict", str(source), "--top", "add", "--model", "tenset-mlp")
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (
+            ("predict", "FILE", "--top", "add", "--model", "tenset-mlp"),
+            "a model must be NAME@ALIAS such as tenset-mlp@champion, or a folder, got 'tenset-mlp'",
+        ),
+        (
+            ("predict", "FILE", "--top", "add", "--model", "numeric-lm@previous"),
+            "no such model: numeric-lm-hls@previous",
+        ),
+        (("models", "rollback", "loop-rules"), "no champion of model loop-rules"),
+    ],
+    ids=["no alias", "a name without a level is of level hls", "no champion"],
+)
+def test_a_model_that_is_not_there_is_one_error(
+    project: Path, source: Path, arguments: tuple[str, ...], message: str
+) -> None:
+    found = _invoke(*(str(source) if argument == "FILE" else argument for argument in arguments))
     assert found.exit_code == 1
-    message = "a model must be NAME@ALIAS such as tenset-mlp@champion, or a folder, got 'tenset-mlp'"
     assert message in found.stderr
-
-
-def test_a_rollback_without_a_champion_is_one_plain_error(project: Path) -> None:
-    found = _invoke("models", "rollback", "loop-rules")
-    assert found.exit_code == 1
-    assert "no champion of model loop-rules" in found.stderr
     assert "unexpected" not in found.stderr
-
-
-def test_a_name_without_a_level_is_the_predictor_of_level_hls(project: Path, source: Path) -> None:
-    found = _invoke("predict", str(source), "--top", "add", "--model", "numeric-lm@nobody")
-    assert found.exit_code == 1
-    assert "no such model: numeric-lm-hls@nobody" in found.stderr
 
 
 def test_the_first_answer_of_a_project_says_where_it_is_from(project: Path, source: Path) -> None:
