@@ -20,7 +20,14 @@ from models.numeric_lm.answers import METRICS, TARGETS, AnswerForm, forms_of
 from models.numeric_lm.block_cache import BlockCache
 from models.numeric_lm.data import CYCLES, estimates_of, question_features, question_loops
 from models.numeric_lm.intervals import widened
-from models.numeric_lm.network import CompactBackbone, DigitDecoder, Memory, NumericNetwork, pad_prompts
+from models.numeric_lm.network import (
+    CompactBackbone,
+    DigitDecoder,
+    Memory,
+    NumericNetwork,
+    PromptBatch,
+    pad_prompts,
+)
 from models.numeric_lm.prompts import MOST_CHARACTERS, EncodedPrompt, PromptEncoder, blocks_of
 from models.numeric_lm.search import Answer, answer_of, search
 from models.numeric_lm.tokens import load_tokenizer
@@ -199,9 +206,10 @@ class NumericPredictor:
     ) -> list[dict[str, Answer]]:
         """Answers by target of every prompt. estimates: of the engine, for anchors and ratios."""
         answers: list[dict[str, Answer]] = [{} for _ in prompts]
+        device = self.network.decoder.places.device
         for rows in batches_by_length(prompts, range(len(prompts)), _BATCH_TOKENS):
-            batch = pad_prompts([prompts[row] for row in rows])
-            anchors = anchors_of([estimates[row] for row in rows])
+            batch = PromptBatch(*(own.to(device) for own in pad_prompts([prompts[row] for row in rows])))
+            anchors = anchors_of([estimates[row] for row in rows]).to(device)
             with torch.inference_mode():
                 memory = self.network.read(batch)
             own = self.decode(memory, anchors, [estimates[row] for row in rows])

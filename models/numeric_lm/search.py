@@ -86,14 +86,14 @@ def search(
     with torch.inference_mode():
         for step in range(decoder.steps):
             logits = decoder.step(memory, step, classes, anchors, pasts, numbers)
-            kept = [tree.grow(step, logits[:, n].double().numpy()) for n, tree in enumerate(trees)]
+            kept = [tree.grow(step, logits[:, n].double().cpu().numpy()) for n, tree in enumerate(trees)]
             width = max(chosen.shape[1] for _, chosen in kept)
             parents = np.stack([_padded(parent, width) for parent, _ in kept], axis=1)
             chosen = np.stack([_padded(chosen, width) for _, chosen in kept], axis=1)
             rows = np.arange(batch * count).reshape(batch, count, 1) * logits.shape[2] + parents
             for past in pasts:
-                past.select(torch.from_numpy(rows.reshape(-1)))
-            classes = torch.from_numpy(chosen)
+                past.select(torch.from_numpy(rows.reshape(-1)).to(anchors.device))
+            classes = torch.from_numpy(chosen).to(anchors.device)
     return [[tree.distribution(row) for tree in trees] for row in range(batch)]
 
 

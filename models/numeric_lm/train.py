@@ -82,7 +82,7 @@ def train_hls(data: TrainingInput) -> Trained:
 def _train(data: TrainingInput, level: str) -> Trained:
     options: TrainOptions = data.options
     known = load_examples(data.data_dirs, options, level)
-    examples = [e for e in known.examples if e.design.part != "train" or _is_drawn(e, options, data.seed)]
+    examples = [e for e in known.examples if _is_used(e, options, data.seed)]
     learned = [e for e in examples if e.design.part == "train"]
     if not learned:
         raise DatasetError(f"no runs in part train of split {options.split}, with share {options.share:g}")
@@ -94,9 +94,11 @@ def _train(data: TrainingInput, level: str) -> Trained:
     estimates = [estimates_of(example.features) for example in examples]
     encoded = encode_examples(examples, prompts, estimates, card)
     fitted = fit_network(encoded, examples, card, data, tokenizer.size)
-    predictor = NumericPredictor(card, fitted.network)
-    rows = [row for row, e in enumerate(examples) if e.design.part in _JUDGED and e.is_drawn]
+    device = "cuda" if options.accelerator != "cpu" and torch.cuda.is_available() else "cpu"
+    predictor = NumericPredictor(card, fitted.network.to(device))
+    rows = [row for row, e in enumerate(examples) if e.design.part in _JUDGED]
     answers = predictor.answer([prompts[row] for row in rows], [estimates[row] for row in rows])
+    fitted.network.cpu()
     judged = _judged([examples[row] for row in rows], answers)
     widths = conformal_widths(one for _, one in judged if one.part == "validation")
     covered = [replace(one, answer=widened(one.answer, widths.get(one.target, 0.0))) for _, one in judged]
@@ -120,8 +122,10 @@ def _train(data: TrainingInput, level: str) -> Trained:
     )
 
 
-def _is_drawn(example: Example, options: TrainOptions, seed: int) -> bool:
-    """Whether a group of the training part is in the share; by its name, so that shares are nested."""
+def _is_used(example: Example, options: TrainOptions, seed: int) -> bool:
+    """Whether an example is judged, or trained on: its group is in the share, by its name; shares are nested."""
+    if example.design.part != "train":
+        return example.design.part in _JUDGED and example.is_drawn
     return int(content_hash("share", seed, example.design.group)[:8], 16) < options.share * 16**8
 
 
@@ -239,7 +243,7 @@ def fit_network(
     """Fit a network to the training part; the test and evaluation parts are never handed to the trainer."""
     options: TrainOptions = data.options
     learned = [n for n, example in enumerate(examples) if example.design.part == "train"]
-    validated = [n for n, e in enumerate(examples) if e.design.part == "validation" and e.is_drawn]
+    validated = [n for n, example in enumerate(examples) if example.design.part == "validation"]
     generator = torch.Generator().manual_seed(data.seed)
     first = drawn_runs(examples, learned, options.runs, torch.Generator().manual_seed(data.seed))
     per_epoch = len(list(batches_by_length(encoded.prompts, first, options.batch_tokens)))
