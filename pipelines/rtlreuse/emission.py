@@ -308,12 +308,16 @@ class Emitter:
 
     def output_line(self, number: int, source: Source) -> str:
         """The copy of a word of the outputs."""
+        return (
+            f"  for (int s = 0; s < STIMULI; s++) out[{number} * STIMULI + s] = {self.output_word(source)};"
+        )
+
+    def output_word(self, source: Source) -> str:
+        """A word of the outputs of stimulus `s`."""
         if source.instance == CONSTANT:
-            word = f"{source.node:#x}ull"
-        else:
-            key, slot = self._source(source.instance, source.node)
-            word = f"({self.base(key)})[{slot * self.stimuli} + s]"
-        return f"  for (int s = 0; s < STIMULI; s++) out[{number} * STIMULI + s] = {word};"
+            return f"{source.node:#x}ull"
+        key, slot = self._source(source.instance, source.node)
+        return f"({self.base(key)})[{slot * self.stimuli} + s]"
 
     def _source(self, instance: int, node: int) -> tuple[ArrayKey, int]:
         if instance == ENVIRONMENT:

@@ -18,7 +18,7 @@ from pipelines.rtlreuse.building import (
     read_design,
     run_step,
 )
-from pipelines.rtlreuse.cuda import cuda_text
+from pipelines.rtlreuse.cuda import Launching, cuda_text
 from pipelines.rtlreuse.emission import Emitter
 from pipelines.rtlreuse.hetero import hetero_text
 from pipelines.rtlreuse.languages import VERILOG
@@ -33,7 +33,7 @@ CUDA, HETERO = "cuda", "hetero"
 BATCH = 16
 """Cycles of a CUDA graph."""
 _GPU = Path("/dev/nvidia0")
-_NVCC_FLAGS = ("-std=c++17", "-O3", "-arch=native", "-cudart=static")
+_NVCC_FLAGS = ("-std=c++17", "-O3", "-arch=native", "-cudart=static", "-Xcompiler=-march=native,-fno-ivopts")
 
 
 def build_cuda(
@@ -45,15 +45,17 @@ def build_cuda(
     timeout_s: float = 1200.0,
     language: str = VERILOG,
     batch: int = BATCH,
+    launching: Launching = Launching.GRAPH,
 ) -> Program:
     """The whole design on a GPU, in graphs of several cycles.
 
+    Args:   launching: see `cuda_text`.
     Raises: RtlError: the design is rejected. ToolMissing: there is no GPU, or no nvcc.
     """
     require_gpu(CUDA)
     structure = analyse(read_design(verilog, top=top, timeout_s=timeout_s, language=language))
-    text = cuda_text(structure, place(structure), stimuli=stimuli, batch=batch) + CLOSING
-    return _compile_cuda(text, structure, CUDA, stimuli, folder, timeout_s)
+    text = cuda_text(structure, place(structure), stimuli=stimuli, batch=batch, launching=launching)
+    return _compile_cuda(text + CLOSING, structure, CUDA, stimuli, folder, timeout_s)
 
 
 def build_hetero(

@@ -1,12 +1,14 @@
 // Cycles on two sides: the host, which also draws inputs and reads outputs, and a device, which is a GPU (ON_GPU) or,
 // to prove a division without one, the same processor with a state of its own. Included by runner.h, if SIDES is
 // defined: LAST, host_step, pack_*, unpack_*, EXCHANGED, gather, and device_step or launch_step are there.
-// What crosses after a step lies in buffers that alternate between cycles, so that a side may fill the next one
-// while the other still reads. After the last step the transfer runs while the host draws the next inputs.
+// What crosses to the device lies in a ring of buffers, so that the host may fill the next one while a copy of the one
+// before is under way. After the last step the transfer runs while the host draws the next inputs.
 #pragma once
 
 enum { TO_DEVICE, TO_HOST };
-static u64 host_buffers[2][2][MOST_EXCHANGED / 8 + 1];  // by direction and parity of the cycle
+enum { RING = 4 };  // exchanges to the device that may be under way
+static u64 host_buffers[2][RING][MOST_EXCHANGED / 8 + 1];  // by direction; the host waits for each that it receives
+static int next_buffer;                                    // to the device
 
 #ifdef ON_GPU
 #include <cuda_runtime.h>
@@ -14,45 +16,59 @@ static u64 host_buffers[2][2][MOST_EXCHANGED / 8 + 1];  // by direction and pari
 
 static void require_cuda(cudaError_t error) {
   if (error == cudaSuccess) return;
-  fprintf(stderr, "CUDA: %s\n", cudaGetErrorString(error));
+  fprintf(stderr, "CUDA: %s: %s\n", cudaGetErrorName(error), cudaGetErrorString(error));
   exit(4);
 }
 static struct {
   State* state;
-  u64 *in, *buffers[2][2];
+  u64 *in, *buffers[2];  // buffers by direction: the stream uses one after the other
   cudaStream_t stream;
-  cudaEvent_t arrived;
+  cudaEvent_t arrived, taken[RING];
 } device;
-__global__ void set_inputs_kernel(State* state, const u64* in) { set_inputs(*state, in); }
+__global__ void set_inputs_kernel(State* state, const u64* in) {
+  const int lane = blockIdx.x * blockDim.x + threadIdx.x, lanes = gridDim.x * blockDim.x;
+  for (int t = lane; t < INPUT_WORDS; t += lanes) set_input(*state, t / STIMULI, t % STIMULI, in[t]);
+}
+enum { INPUT_BLOCKS = INPUT_WORDS / THREADS < 256 ? INPUT_WORDS / THREADS + 1 : 256 };
 __global__ void flip_kernel(State* state) { state->cur ^= 1; }
 
 static void device_begin(const State& st) {
   if (!device.state) {
     require_cuda(cudaStreamCreate(&device.stream));
     require_cuda(cudaEventCreateWithFlags(&device.arrived, cudaEventDisableTiming));
+    for (auto& event : device.taken) require_cuda(cudaEventCreateWithFlags(&event, cudaEventDisableTiming));
     require_cuda(cudaMalloc(&device.state, sizeof(State)));
     require_cuda(cudaMalloc(&device.in, sizeof(u64) * (INPUT_WORDS + 1)));
-    for (int i = 0; i < 4; i++) require_cuda(cudaMalloc(&device.buffers[i / 2][i % 2], sizeof host_buffers[0][0]));
+    for (auto& buffer : device.buffers) require_cuda(cudaMalloc(&buffer, sizeof host_buffers[0][0]));
     require_cuda(cudaHostRegister(host_buffers, sizeof host_buffers, cudaHostRegisterDefault));
   }
   require_cuda(cudaMemcpyAsync(device.state, &st, sizeof st, cudaMemcpyHostToDevice, device.stream));
 }
 static void device_inputs(const u64* in) {
   require_cuda(cudaMemcpyAsync(device.in, in, sizeof(u64) * INPUT_WORDS, cudaMemcpyHostToDevice, device.stream));
-  set_inputs_kernel<<<1, 1, 0, device.stream>>>(device.state, device.in);
+  set_inputs_kernel<<<INPUT_BLOCKS, THREADS, 0, device.stream>>>(device.state, device.in);
 }
-static void device_step(int step) { launch_step(step, device.stream, device.state); }
-static void device_send(int step, int parity) {  // to the host
-  u64* const buffer = device.buffers[TO_HOST][parity];
+static void device_step(int step) {
+  launch_step(step, device.stream, device.state);
+  require_cuda(cudaGetLastError());
+}
+static void device_send(int step) {  // to the host
+  u64* const buffer = device.buffers[TO_HOST];
   launch_pack(step, device.stream, device.state, (u8*)buffer);
-  require_cuda(cudaMemcpyAsync(host_buffers[TO_HOST][parity], buffer, EXCHANGED[TO_HOST][step], cudaMemcpyDeviceToHost,
+  require_cuda(cudaMemcpyAsync(host_buffers[TO_HOST][0], buffer, EXCHANGED[TO_HOST][step], cudaMemcpyDeviceToHost,
                                device.stream));
   require_cuda(cudaEventRecord(device.arrived, device.stream));
 }
-static void device_take(int step, int parity) {  // from the host
-  u64* const buffer = device.buffers[TO_DEVICE][parity];
-  require_cuda(cudaMemcpyAsync(buffer, host_buffers[TO_DEVICE][parity], EXCHANGED[TO_DEVICE][step],
+static u8* device_buffer() {  // for the host to fill
+  require_cuda(cudaEventSynchronize(device.taken[next_buffer]));
+  return (u8*)host_buffers[TO_DEVICE][next_buffer];
+}
+static void device_take(int step) {  // from the host
+  u64* const buffer = device.buffers[TO_DEVICE];
+  require_cuda(cudaMemcpyAsync(buffer, host_buffers[TO_DEVICE][next_buffer], EXCHANGED[TO_DEVICE][step],
                                cudaMemcpyHostToDevice, device.stream));
+  require_cuda(cudaEventRecord(device.taken[next_buffer], device.stream));
+  next_buffer = (next_buffer + 1) % RING;
   launch_unpack(step, device.stream, device.state, (const u8*)buffer);
 }
 static void device_wait() { require_cuda(cudaEventSynchronize(device.arrived)); }
@@ -72,10 +88,9 @@ static void device_begin(const State& st) {
 }
 static void device_inputs(const u64* in) { set_inputs(*device_state, in); }
 static void device_step(int step) { side_step(step, *device_state); }
-static void device_send(int step, int parity) { pack_device(step, *device_state, (u8*)host_buffers[TO_HOST][parity]); }
-static void device_take(int step, int parity) {
-  unpack_device(step, *device_state, (const u8*)host_buffers[TO_DEVICE][parity]);
-}
+static void device_send(int step) { pack_device(step, *device_state, (u8*)host_buffers[TO_HOST][0]); }
+static u8* device_buffer() { return (u8*)host_buffers[TO_DEVICE][next_buffer]; }
+static void device_take(int step) { unpack_device(step, *device_state, device_buffer()); }
 static void device_wait() {}
 static void device_flip() { device_state->cur ^= 1; }
 static void device_end(State& st) { gather(st, *device_state); }
@@ -101,10 +116,10 @@ static u64 run_batches(Run& run, const Stimulus* stimulus, const u64* given, u64
     for (int step = 1; step <= LAST; step++) {
       device_step(step);  // a GPU works on it while the host goes on
       host_step(step, run.st, out);
-      if (EXCHANGED[TO_HOST][step]) device_send(step, parity);
+      if (EXCHANGED[TO_HOST][step]) device_send(step);
       if (EXCHANGED[TO_DEVICE][step]) {
-        pack_host(step, run.st, (u8*)host_buffers[TO_DEVICE][parity]);
-        device_take(step, parity);
+        pack_host(step, run.st, device_buffer());
+        device_take(step);
       }
       if (step == LAST) {
         device_flip();
@@ -114,7 +129,7 @@ static u64 run_batches(Run& run, const Stimulus* stimulus, const u64* given, u64
       }
       if (EXCHANGED[TO_HOST][step]) {
         device_wait();
-        unpack_host(step, run.st, (const u8*)host_buffers[TO_HOST][parity]);
+        unpack_host(step, run.st, (const u8*)host_buffers[TO_HOST][0]);
       }
     }
     run.st.cur ^= 1;

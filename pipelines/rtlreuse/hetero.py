@@ -46,6 +46,7 @@ class _Sides:
         if kernels:
             yield "#define ON_GPU"
             yield from kernels.definitions()
+            yield from kernels.wrappers()
         yield f"enum {{ LAST = {self.last} }};"
         sizes = [[0, *(self._size(side, step) for step in self._steps())] for side in SIDES]
         yield f"enum {{ MOST_EXCHANGED = {max(map(max, sizes))} }};"
@@ -97,10 +98,7 @@ class _Sides:
         yield "} }"
 
     def _launches(self, kernels: Kernels) -> Iterator[str]:
-        by_level: dict[int, list[Move]] = defaultdict(list)
-        for move in self.emitter.placement.moves:
-            if self._is_moved(move, GPU) and (move.source is not None or move.target.kind != "pin"):
-                by_level[0 if move.source is None else move.level].append(move)
+        by_level = kernels.moves_by_level(m for m in self.emitter.placement.moves if self._is_moved(m, GPU))
         for level, moves in by_level.items():
             yield from kernels.moves_kernel(f"moves{level}", moves)
         yield from self._transfer_launches(kernels, "pack", GPU, "const State* state, u8* buffer")

@@ -27,18 +27,14 @@ static inline u64 mix(u64 z) {  // splitmix64
   return z ^ z >> 31;
 }
 
+static void seed_random(Run& run, u64 seed) {
+  for (int i = 0; i < INPUT_WORDS; i++) run.random[i] = mix(mix(seed) + (u64)i) | 1;
+}
+
 static void draw(Run& run, const Stimulus& stimulus, u64* in) {
-  if (run.cycle == 0)
-    for (int i = 0; i < INPUT_WORDS; i++) run.random[i] = mix(mix(stimulus.seed) + (u64)i) | 1;
+  if (run.cycle == 0) seed_random(run, stimulus.seed);
   u64* const random = run.random;
-  for (int k = 0; k < INPUT_WORDS; k++) {
-    u64 x = random[k];
-    x ^= x << 13;
-    x ^= x >> 7;
-    x ^= x << 17;
-    random[k] = x;
-    in[k] = x;
-  }
+  for (int k = 0; k < INPUT_WORDS; k++) in[k] = random[k] = next_random(random[k]);
   for (int i = 0; i < INPUTS; i++)
     if (stimulus.pulse[i])
       for (int s = 0; s < STIMULI; s++)
@@ -53,10 +49,7 @@ static void digest(Run& run, const u64* out) {
     const u64 factor = 0x9e3779b97f4a7c15ull * (2 * (u64)i + 1);
     for (int s = 0; s < STIMULI; s++) sum[s] += out[i * STIMULI + s] * factor;
   }
-  for (int s = 0; s < STIMULI; s++) {
-    const u64 d = run.digest[s];
-    run.digest[s] = ((d << 5 | d >> 59) ^ sum[s]) * 0xbf58476d1ce4e5b9ull;
-  }
+  for (int s = 0; s < STIMULI; s++) run.digest[s] = next_digest(run.digest[s], sum[s]);
 }
 
 #ifdef SIDES
@@ -100,7 +93,8 @@ void sim_step(void* handle, const u64* in, u64* out) {
 // Given inputs, words of a cycle behind each other; digests and outputs as in sim_run.
 void sim_play(void* handle, const u64* in, u64 cycles, u64* digests, u64* trace) {
   Run& run = *(Run*)handle;
-  u64 out[OUTPUT_WORDS + 1], i = 0;
+  static u64 out[OUTPUT_WORDS + 1];  // too large for a stack with many stimuli
+  u64 i = 0;
 #ifdef BATCHES
   i = run_batches(run, 0, in, cycles, trace, 0);
 #endif
@@ -114,7 +108,8 @@ void sim_play(void* handle, const u64* in, u64 cycles, u64* digests, u64* trace)
 // Drawn inputs. `trace` (or 0) gets the outputs of every cycle, `inputs` (or 0) what was drawn.
 void sim_run(void* handle, const Stimulus* stimulus, u64 cycles, u64* digests, u64* trace, u64* inputs) {
   Run& run = *(Run*)handle;
-  u64 in[INPUT_WORDS + 1], out[OUTPUT_WORDS + 1], i = 0;
+  static u64 in[INPUT_WORDS + 1], out[OUTPUT_WORDS + 1];
+  u64 i = 0;
 #ifdef BATCHES
   i = run_batches(run, stimulus, 0, cycles, trace, inputs);
 #endif

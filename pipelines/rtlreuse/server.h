@@ -108,7 +108,7 @@ int main(int argc, char** argv) {
   answer(shape, sizeof shape);
   void* handle = sim_new();
   if (!handle) return 3;
-  u64 in[INPUT_WORDS + 1], out[OUTPUT_WORDS + 1];
+  static u64 in[INPUT_WORDS + 1], out[OUTPUT_WORDS + 1];
   for (u64 what;;) {
     receive(&what, sizeof what);
     if (what == RESET) {

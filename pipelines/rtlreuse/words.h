@@ -32,6 +32,10 @@ ANYWHERE static inline u8 parity16(u16 a) { return parity8((u8)(a ^ a >> 8)); }
 ANYWHERE static inline u8 parity32(u32 a) { return parity16((u16)(a ^ a >> 16)); }
 ANYWHERE static inline u8 parity64(u64 a) { return parity32((u32)(a ^ a >> 32)); }
 
+// Drawn inputs are xorshift64; a digest takes in the sum of a cycle's outputs, each times its factor.
+ANYWHERE static inline u64 next_random(u64 x) { x ^= x << 13; x ^= x >> 7; return x ^ x << 17; }
+ANYWHERE static inline u64 next_digest(u64 d, u64 sum) { return ((d << 5 | d >> 59) ^ sum) * 0xbf58476d1ce4e5b9ull; }
+
 // Before a loop over lanes: no lane reads what another one writes in the same loop.
 #ifdef __clang__
 #define LANES _Pragma("clang loop vectorize(assume_safety)")

@@ -1,65 +1,88 @@
-"""CUDA text: every lane is evaluated, and nvcc accepts it where it is installed; no GPU is needed."""
+"""CUDA text: run on the host, it gives the outputs of the CPU engine; nvcc accepts it; no GPU is needed."""
 
 from __future__ import annotations
 
-import importlib.util
 import re
-import subprocess
 from pathlib import Path
 
 import pytest
 
-from pipelines.rtlreuse.building import CLOSING, headers
-from pipelines.rtlreuse.cuda import THREADS, cuda_text
+from pipelines.rtlreuse import Simulator, build_reuse
+from pipelines.rtlreuse.building import CLOSING
+from pipelines.rtlreuse.cuda import THREADS, Launching, cuda_text
 from pipelines.rtlreuse.designs import FAMILIES
 from pipelines.rtlreuse.elaboration import elaborate
+from pipelines.rtlreuse.gpu_engines import find_nvcc, nvcc_step
 from pipelines.rtlreuse.netlist import read_verilog
 from pipelines.rtlreuse.placement import place
 from pipelines.rtlreuse.structure import Structure, analyse
+from pipelines.tools import ToolMissing
+from tests.rtlreuse.cuda_on_host import build_on_host
 
 
-@pytest.fixture(scope="module")
-def structure() -> Structure:
-    return analyse(elaborate(read_verilog(FAMILIES["conv2d"](32).verilog, top="top")))
+def structure_of(family: str, size: int) -> Structure:
+    return analyse(elaborate(read_verilog(FAMILIES[family](size).verilog, top="top")))
+
+
+def text_of(structure: Structure, stimuli: int, launching: Launching = Launching.GRAPH) -> str:
+    text = cuda_text(structure, place(structure), stimuli=stimuli, batch=4, launching=launching)
+    return text + CLOSING
+
+
+@pytest.mark.parametrize(
+    ("family", "size", "stimuli", "launching"),
+    [
+        ("gemm_os", 5, 1, Launching.GRAPH),
+        ("conv2d", 32, 1, Launching.STREAM),
+        ("sigma", 16, 3, Launching.GRAPH),
+        ("soc_4", 16, 2, Launching.STREAM),
+        ("gemmini", 16, 1, Launching.GRAPH),
+        ("mesh", 2, 130, Launching.GRAPH),
+    ],
+)
+def test_outputs_equal_those_of_the_cpu_engine(
+    family: str, size: int, stimuli: int, launching: Launching, programs: Path, folder_for_all: Path
+) -> None:
+    """Whole batches and single steps, drawn and given inputs, with and without traces."""
+    structure = structure_of(family, size)
+    text = text_of(structure, stimuli, launching)
+    on_host = build_on_host(text, structure.design, "cuda", stimuli, folder_for_all)
+    verilog = FAMILIES[family](size).verilog
+    whole = Simulator(build_reuse(verilog, top="top", folder=programs, stimuli=stimuli))
+    gpu = Simulator(on_host)
+    for cycles in (1, 33, 64):
+        assert gpu.run(cycles, seed=2).digests.tolist() == whole.run(cycles, seed=2).digests.tolist()
+        expected = whole.run(cycles, seed=2, is_traced=True)
+        actual = gpu.run(cycles, seed=2, is_traced=True)
+        for name in ("inputs", "outputs", "digests"):
+            assert (getattr(actual, name) == getattr(expected, name)).all(), name
+    assert expected.inputs is not None
+    assert (gpu.play(expected.inputs).digests == whole.play(expected.inputs).digests).all()
+    assert gpu.step() == whole.step()
 
 
 @pytest.mark.parametrize("stimuli", [1, 3])
-def test_a_cycle_launches_every_lane(stimuli: int, structure: Structure) -> None:
-    placement = place(structure)
-    text = cuda_text(structure, placement, stimuli=stimuli, batch=4)
-    cycle = text[text.index("static void launch_cycle") :]
-    launches = re.findall(r"(g\d+_\d+)<<<(\d+), THREADS, 0, stream>>>\(state, (\d+), (\d+)\)", cycle)
-    assert all(int(blocks) * THREADS >= (int(hi) - int(lo)) * stimuli for _, blocks, lo, hi in launches)
-    blocks = structure.design.blocks
-    stateful = [name for name, block in blocks.items() if block.registers or block.memories]
-    lanes = {int(hi) - int(lo) for _, _, lo, hi in launches}
-    assert {placement.extents[name] for name in stateful} <= lanes
-    assert "enum { BATCH = 4" in text
-    assert cycle.index("set_inputs_kernel") < cycle.index("get_outputs_kernel") < cycle.index("flip_kernel")
+def test_a_cycle_has_a_thread_per_lane(stimuli: int) -> None:
+    structure = structure_of("conv2d", 32)
+    text = text_of(structure, stimuli)
+    jobs = re.findall(
+        r"lanes = (\d+) \* THREADS; \(void\)lanes;\n\s+if \(lane < (\d+)\) g\d+_\d+\(st, cur, lane", text
+    )
+    assert jobs
+    assert all(int(blocks) * THREADS >= int(lanes) for blocks, lanes in jobs)
+    lanes = {int(lanes) for _, lanes in jobs}
+    assert {stimuli * extent for extent in place(structure).extents.values()} <= lanes
 
 
-def test_nvcc_accepts_the_text(structure: Structure, tmp_path: Path) -> None:
-    package = importlib.util.find_spec("nvidia")
-    folders = list(package.submodule_search_locations or ()) if package else []
-    compilers = [path for folder in folders for path in Path(folder).glob("*/bin/nvcc")]
-    if not compilers:
-        pytest.skip("nvcc of PyPI's nvidia-cuda-nvcc is not installed")
-    for name, content in headers().items():
-        (tmp_path / name).write_bytes(content)
-    text = cuda_text(structure, place(structure), stimuli=2, batch=2) + CLOSING
-    (tmp_path / "design.cu").write_text(text)
-    includes = [f"-I{path}" for folder in folders for path in Path(folder).glob("*/include")]
-    argv = [
-        str(compilers[0]),
-        "-std=c++17",
-        "-ptx",
-        "-arch=sm_80",
-        *includes,
-        "design.cu",
-        "-o",
-        "design.ptx",
-    ]
-    run = subprocess.run(argv, cwd=tmp_path, capture_output=True, text=True, check=False)
-    assert run.returncode == 0, run.stderr
-    entries = re.findall(r"\.entry _Z\d+(g\d+_\d+)P", (tmp_path / "design.ptx").read_text())
-    assert len(entries) == len(set(entries)) > 3
+@pytest.mark.parametrize("launching", Launching)
+def test_nvcc_accepts_the_text(launching: Launching, folder_for_all: Path) -> None:
+    try:
+        find_nvcc()
+    except ToolMissing:
+        pytest.skip("nvcc is not installed")
+    text = text_of(structure_of("conv2d", 32), 2, launching)
+    flags = ["-std=c++17", "-ptx", "-arch=sm_90"]
+    ptx = nvcc_step(text, flags, "design.ptx", scratch=folder_for_all, timeout_s=300).read_text()
+    entries = re.findall(r"\.entry _Z\d+(\w+?)P", ptx)
+    assert len(entries) == len(set(entries))
+    assert "loop_kernel" in entries if launching is Launching.LOOP else len(entries) > 3

@@ -19,6 +19,7 @@ from pipelines.rtlreuse.placement import place
 from pipelines.rtlreuse.sides import CPU, GPU, Costs, Divider, Division
 from pipelines.rtlreuse.structure import analyse
 from pipelines.tools import ToolMissing
+from tests.rtlreuse.cuda_on_host import build_on_host
 
 MIXED = Costs(cpu_operation=1.0, gpu_operation=1.0, launch=30.0, exchange=20.0, byte=0.01)
 """A GPU that pays already for small designs, so that they are divided."""
@@ -73,6 +74,22 @@ def test_outputs_do_not_depend_on_the_division(
         assert actual.outputs is not None
         assert (actual.outputs == expected.outputs).all()
         assert actual.digests.tolist() == expected.digests.tolist()
+    assert divided.step() == whole.step()
+
+
+@pytest.mark.parametrize(
+    ("family", "size", "stimuli", "seed"), [("soc_4", 16, 2, 1), ("mesh", 2, 1, 2), ("gemm_os", 5, 130, 3)]
+)
+def test_cuda_of_a_division_on_the_host(
+    family: str, size: int, stimuli: int, seed: int, programs: Path, folder_for_all: Path
+) -> None:
+    plan = divider(family, size, stimuli=stimuli)
+    text = divided_text(plan.emitter, drawn(seed), on_gpu=True)
+    divided = Simulator(build_on_host(text, plan.structure.design, "hetero", stimuli, folder_for_all))
+    verilog = FAMILIES[family](size).verilog
+    whole = Simulator(build_reuse(verilog, top="top", folder=programs, stimuli=stimuli))
+    for cycles in (40, 7):
+        assert divided.run(cycles, seed=2).digests.tolist() == whole.run(cycles, seed=2).digests.tolist()
     assert divided.step() == whole.step()
 
 
