@@ -242,7 +242,9 @@ def rows(out: Path, cases: list[Case], *, is_tiny: bool) -> Iterator[dict[str, A
 
 
 def prepare(out: Path, only: str) -> None:
-    """Write everything below a folder, which is emptied."""
+    """Write everything below a folder; what was prepared there before is replaced."""
+    if out.exists() and any(out.iterdir()) and not (out / "plan.json").is_file():
+        raise SystemExit(f"{out} is neither empty nor prepared by this command")
     shutil.rmtree(out, ignore_errors=True)
     (out / "headers").mkdir(parents=True)
     for name, content in headers().items():
