@@ -123,7 +123,7 @@ def _train(data: TrainingInput, level: str) -> Trained:
 
 
 def _is_used(example: Example, options: TrainOptions, seed: int) -> bool:
-    """Whether an example is judged, or learned from; shares of groups go by their names, so they are nested."""
+    """Whether an example is judged, or learned from; shares of groups are nested, by their names."""
     if example.design.part != "train":
         return example.design.part in _JUDGED and example.is_drawn
     return int(content_hash("share", seed, example.design.group)[:8], 16) < options.share * 16**8
