@@ -16,7 +16,7 @@ import json
 import os
 import sys
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -78,20 +78,22 @@ def median_s(work: Callable[[], Any], repeats: int, clock: Clock) -> float:
     return median(times)
 
 
+def _renamed(query: Query, numbers: Iterator[int]) -> Query:
+    """The question with a comment of its own, so that nothing is known of its source from before."""
+    return replace(query, source=f"{query.source}\n// {next(numbers)}\n")
+
+
 def prediction_times_s(
     folder: Path, queries: Sequence[Query], repeats: int, clock: Clock
 ) -> tuple[str, list[float]]:
-    """Name of a predictor, and its time for every question.
-
-    Each question ends with a comment of its own, so that nothing is known of its source from before.
-    """
+    """Name of a predictor, and its time for every question."""
     name = read_model(folder)[0]
     spec = predictor_named(name)
     predictor = spec.load(folder)
     numbers = itertools.count()
 
     def ask(query: Query) -> None:
-        predictor.predict([replace(query, source=f"{query.source}\n// {next(numbers)}\n")])
+        predictor.predict([_renamed(query, numbers)])
 
     ask(queries[0])
     times = [median_s(partial(ask, query), repeats, clock) for query in queries]
@@ -119,9 +121,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
     options = parser.parse_args(arguments)
     queries = kernel_queries(options.size, options.data_type)
     clock: Clock = processor_s if options.processor else time.perf_counter
+    numbers = itertools.count()
     times: dict[str, Sequence[float]] = {
         "high-level synthesis alone": [
-            median_s(lambda q=query: compile_query(q, ENGINE), options.repeats, clock) for query in queries
+            median_s(lambda q=query: compile_query(_renamed(q, numbers), ENGINE), options.repeats, clock)
+            for query in queries
         ]
     }
     for folder in options.folders:

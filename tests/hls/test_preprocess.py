@@ -2,14 +2,24 @@
 
 from __future__ import annotations
 
+import io
 import os
 from pathlib import Path
 
 import pytest
+from pycparser import c_ast
 
-from pipelines.hls import HlsError, interface_of, preprocess_source, read_function
-from pipelines.hls.preprocess import INCLUDE_FOLDER
+from pipelines.hls import (
+    HlsError,
+    HlsOptions,
+    compile_program,
+    interface_of,
+    preprocess_source,
+    read_function,
+)
+from pipelines.hls.preprocess import INCLUDE_FOLDER, parse
 from pipelines.native import run_native
+from pipelines.programs import polybench_program
 from pipelines.sandbox import ConfinedRun, MachineFault, run_confined
 
 PROGRAM = "\nint f(int a) { return a; }\n"
@@ -175,3 +185,22 @@ def test_busy_machine_is_no_fault_of_the_program(monkeypatch: pytest.MonkeyPatch
         with pytest.raises(MachineFault, match=r"^the C preprocessor: too busy$"):
             preprocess_source(source, file="f.c")
     assert "late" not in preprocess_source(source, file="f.c")
+
+
+def test_reading_a_program_leaves_its_syntax_tree_as_it_was() -> None:
+    """All readings of a source share one tree."""
+    for name in ("atax", "deriche", "correlation"):
+        program = polybench_program(name, size="mini", data_type="float")
+        tree = parse(program.source, file="program.c")
+        before = _shown(tree)
+        first = read_function(program.source, top=program.top)
+        compile_program(program.source, top=program.top, options=HlsOptions())
+        assert parse(program.source, file="program.c") is tree
+        assert _shown(tree) == before
+        assert read_function(program.source, top=program.top) == first
+
+
+def _shown(tree: c_ast.FileAST) -> str:
+    text = io.StringIO()
+    tree.show(text, attrnames=True, nodenames=True, showcoord=True)
+    return text.getvalue()
