@@ -237,3 +237,27 @@ def test_closed_simulator_leaves_no_process(hierarchy: Program) -> None:
     simulator.close()
     with pytest.raises(OSError, match="Bad file descriptor"):
         os.fstat(simulator._session._request)
+
+
+# Found by random design 1204: Icarus and Verilator extend the sign, Yosys' own reader writes zeros.
+SIGNED_PART = """
+module top (input clk, input [7:0] a, input i, output [63:0] y);
+  reg [63:0] m [0:1];
+  initial begin m[0] = 0; m[1] = 0; end
+  always @(posedge clk) m[i][63:16] <= $signed(a);
+  assign y = m[i];
+endmodule
+"""
+
+
+@pytest.mark.parametrize(
+    "language",
+    [
+        pytest.param(VERILOG, marks=pytest.mark.xfail(strict=True, reason="Yosys' reader of Verilog")),
+        SYSTEMVERILOG,
+    ],
+)
+def test_a_part_of_a_word_of_memory_takes_the_sign_of_what_is_written(language: str, programs: Path) -> None:
+    simulator = Simulator(build_reuse(SIGNED_PART, top="top", folder=programs, language=language))
+    simulator.step({"a": 0x80, "i": 0})
+    assert int(simulator.step({"a": 0x80, "i": 0})["y"]) == 0xFFFF_FFFF_FF80_0000
