@@ -260,4 +260,4 @@ endmodule
 def test_a_part_of_a_word_of_memory_takes_the_sign_of_what_is_written(language: str, programs: Path) -> None:
     simulator = Simulator(build_reuse(SIGNED_PART, top="top", folder=programs, language=language))
     simulator.step({"a": 0x80, "i": 0})
-    assert int(simulator.step({"a": 0x80, "i": 0})["y"]) == 0xFFFF_FFFF_FF80_0000
+    assert simulator.step({"a": 0x80, "i": 0})["y"] == 0xFFFF_FFFF_FF80_0000
