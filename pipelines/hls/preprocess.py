@@ -209,7 +209,7 @@ def _foreign_header(name: str, file: str, line: int | None = None) -> HlsError:
     return HlsError(rule, f'"{name}"', file=file, line=line)
 
 
-@lru_cache(maxsize=8)
+@lru_cache(maxsize=2)
 def parse(source: str, *, file: str) -> c_ast.FileAST:
     """Preprocess and parse C. Nothing changes the tree, so further readings of a source get the same one.
 

@@ -15,7 +15,7 @@ from pipelines.tools import ToolMissing, find_tool
 
 VERILATOR = "verilator"
 _PARALLEL = 2
-_OPTIONS = (
+OPTIONS = (
     "--cc",
     "-O3",
     "--x-assign",
@@ -60,7 +60,7 @@ def build_verilator(
     def make(scratch: Path) -> Path:
         argv = [
             str(executable),
-            *_OPTIONS,
+            *OPTIONS,
             "--prefix",
             "Vdesign",
             "--top-module",

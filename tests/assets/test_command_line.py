@@ -254,7 +254,8 @@ def test_label_rejects_a_file_that_is_not_there(project: Path, tmp_path: Path) -
 def test_a_model_that_is_not_there_is_one_error(
     project: Path, source: Path, arguments: tuple[str, ...], message: str
 ) -> None:
-    found = _invoke(*(str(source) if argument == "FILE" else argument for argument in arguments))
+    filled = [str(source) if argument == "FILE" else argument for argument in arguments]
+    found = _invoke(*filled)
     assert found.exit_code == 1
     assert message in found.stderr
     assert "unexpected" not in found.stderr

@@ -38,7 +38,7 @@ from pipelines.rtlreuse.placement import place
 from pipelines.rtlreuse.sides import CPU, GPU, Divider, Division
 from pipelines.rtlreuse.simulator import RESET_CYCLES, reset_level
 from pipelines.rtlreuse.structure import analyse, words_of
-from pipelines.rtlreuse.verilator import find_verilator
+from pipelines.rtlreuse.verilator import OPTIONS, find_verilator
 from tests.benchmarks import rtl_gpu_measure
 
 SEED = 3
@@ -50,17 +50,6 @@ CUDA_VARIANTS = {
     "stream": (BATCH, Launching.STREAM),
     "loop": (BATCH, Launching.LOOP),
 }
-_VERILATOR = (
-    "--cc",
-    "-O3",
-    "--x-assign",
-    "fast",
-    "--x-initial",
-    "fast",
-    "--no-assert",
-    "--no-timing",
-    "-Wno-fatal",
-)
 Case = tuple[str, int, int, str, str]
 
 CASES: list[Case] = [
@@ -187,7 +176,7 @@ def verilate(subject: Subject, folder: Path) -> None:
     with tempfile.TemporaryDirectory() as scratch:
         model = Path(scratch, "model")
         Path(scratch, "design.v").write_text(subject.verilog)
-        argv = [str(executable), *_VERILATOR, "--prefix", "Vdesign", "--top-module", "top", "--Mdir", "model"]
+        argv = [str(executable), *OPTIONS, "--prefix", "Vdesign", "--top-module", "top", "--Mdir", "model"]
         subprocess.run(
             [*argv, "design.v"],
             cwd=scratch,
