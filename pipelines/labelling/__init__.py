@@ -22,7 +22,7 @@ from pipelines.labelling.configurations import (
 from pipelines.labelling.cross_checks import CROSS_CHECK_LIMITS, cross_check_designs
 from pipelines.labelling.external_tools import TOOLS, LabellingError, require_tools
 from pipelines.labelling.flows import rtl_of
-from pipelines.labelling.fpga import label_fpga
+from pipelines.labelling.fpga import label_fpga, lacking_fpga_labels
 from pipelines.labelling.label import (
     CountedDesign,
     DesignTables,
@@ -73,6 +73,7 @@ __all__ = [
     "label_fpga",
     "label_in_libraries",
     "labels_version",
+    "lacking_fpga_labels",
     "liberty_name",
     "loop_counts",
     "place_designs",

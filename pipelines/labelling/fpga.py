@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import partial
 
 from pipelines.hls import TOOL, HlsError
@@ -10,7 +10,7 @@ from pipelines.identity import canonical_json, content_hash
 from pipelines.labelling.flows import recompile, rtl_of
 from pipelines.labelling.options import LabelOptions, ToolContext
 from pipelines.labelling.runs import is_audited
-from pipelines.labelling.synthesis import HasVerilog, LabelFigures, mapped_designs
+from pipelines.labelling.synthesis import SYNTHESIS_TOOL, HasVerilog, LabelFigures
 from pipelines.schemas import OK, TOOL_ERROR, DesignRow, LabelRow, ProgramRow
 from pipelines.synthesis import XILINX_TOOL, SynthesisError, synthesize_for_fpga, xilinx_version
 from pipelines.tools import ToolMissing
@@ -29,17 +29,15 @@ def label_fpga(
 ) -> list[LabelRow]:
     """Label designs that have an ok label for an FPGA too, when the options ask for it.
 
-    Only those: their Verilog was proved to do what the program does.
+    Only those: all their runs equal native C. They need not be mapped to cells.
 
     Args:    labels: of the designs, by the project's own synthesis.
     Returns: one row per design of the share `fpga_fraction`; a failure is a status.
     """
     options = context.options
-    if XILINX_TOOL not in options.synthesis_tools:
-        return []
     by_program = {program.program_id: program for program in programs}
-    ok = mapped_designs(labels)
-    chosen = [d for d in designs if d.design_id in ok and is_audited(d.design_id, options.fpga_fraction)]
+    asked = lacking_fpga_labels(labels, options)
+    chosen = [design for design in designs if design.design_id in asked]
     return run_all(
         "FPGA",
         [(by_program[design.program_id], design) for design in chosen],
@@ -48,6 +46,19 @@ def label_fpga(
         cost=lambda item: item[1].estimated_area_um2 or 0.0,
         on_progress=on_progress,
     )
+
+
+def lacking_fpga_labels(labels: Iterable[LabelRow], options: LabelOptions) -> set[str]:
+    """Designs that are to have a label for an FPGA and have none, by id.
+
+    Args: labels: of all tools.
+    """
+    if XILINX_TOOL not in options.synthesis_tools:
+        return set()
+    rows = list(labels)
+    ok = {row.design_id for row in rows if row.tool == SYNTHESIS_TOOL and row.status == OK}
+    asked = {name for name in ok if is_audited(name, options.fpga_fraction)}
+    return asked - {row.design_id for row in rows if row.tool == XILINX_TOOL}
 
 
 def fpga_key(design: DesignRow, options: LabelOptions) -> str:

@@ -51,8 +51,8 @@ class LabelOptions:
         synthesis_tools: of `SYNTHESIS_TOOLS`; the first one is always used.
         synthesis_fraction: of the designs of generated programs, those that are mapped to cells; the others
             have cycles alone.
-        fpga_fraction: of the designs mapped to cells, those that `synth_xilinx` maps too, when it is one of
-            the tools.
+        fpga_fraction: of the designs with ok runs, those that `synth_xilinx` maps, when it is one of the
+            tools.
         other_libraries: liberty files in whose cells designs are mapped too, in rows of their own.
         other_library_fraction: of the designs mapped to cells, those that are.
         placement_timeout_s: processor time of each process of SiliconCompiler, each design.

@@ -106,4 +106,5 @@ def _run(fate: _Fate, program: Path, devices: Sequence[Path], theirs_in: int, th
 def _end(request: int, answer: int, thread: threading.Thread) -> None:
     os.close(request)
     os.close(answer)
-    thread.join(_PATIENCE_S)
+    if thread is not threading.current_thread():  # the collector may run in that thread
+        thread.join(_PATIENCE_S)

@@ -3,7 +3,7 @@
 A batch is one partition in one round. Rounds go from cheap to dear: all programs, then designs with their
 features, then labels. Each batch goes through the steps of `simfoundry stage`. The release is written between
 batches, so that a copy of its folder is all that another machine needs to go on. A release may be finished
-with a small share of mapped designs (`synthesis.fraction`) and grow by a larger one.
+with small shares of mapped designs (`synthesis.fraction`, `synthesis.fpga_fraction`) and grow by larger ones.
 """
 
 from __future__ import annotations
@@ -32,10 +32,11 @@ from assets.resources import ProgressResource
 from assets.settings import Configuration, Settings
 from assets.step import Step, read_rows
 from assets.steps import STEPS
-from assets.steps.designs import Synthesis
+from assets.steps.designs import Synthesis, label_options
 from assets.suites import BY_SUITE, Shard, shards
 from pipelines.hls import TOOL, HlsError, compile_program, options_of
 from pipelines.identity import text_sha256
+from pipelines.labelling import lacking_fpga_labels
 from pipelines.labelling.synthesis import lacking_figures
 from pipelines.programs import LLM
 from pipelines.releases import (
@@ -70,13 +71,20 @@ class MakeOptions:
     Attributes:
         batches: most batches of this call; limit_s: time after which no batch begins; None for no limit.
         size_limit_bytes: of the release.
-        synthesis_fraction: new, larger `synthesis.fraction` of the release; None leaves it.
+        synthesis_fraction, fpga_fraction: new, larger shares of the release; None leaves them.
     """
 
     batches: int | None = None
     limit_s: float | None = None
     size_limit_bytes: int = SIZE_LIMIT_BYTES
     synthesis_fraction: float | None = None
+    fpga_fraction: float | None = None
+
+    @property
+    def shares(self) -> dict[str, float]:
+        """New shares by key of group `synthesis`."""
+        both = {"fraction": self.synthesis_fraction, "fpga_fraction": self.fpga_fraction}
+        return {key: share for key, share in both.items() if share is not None}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -155,20 +163,26 @@ def _configuration(
     return read_parameters_file(path).model_copy(update={"run": asked.run}), text
 
 
-def _grown(configuration: Configuration, fraction: float) -> tuple[Configuration, bytes]:
-    """The configuration with a larger share of mapped designs, and its text.
+def _grown(configuration: Configuration, shares: Mapping[str, float]) -> tuple[Configuration, bytes]:
+    """The configuration with larger shares of designs that are mapped, and its text.
 
-    Raises: FoundryError: the share is smaller than that of the release.
+    Args:   shares: by key of group `synthesis`.
+    Raises: FoundryError: a share is smaller than that of the release.
     """
     synthesis = configuration.group(Synthesis)
-    if not synthesis.fraction <= fraction <= 1:
-        raise FoundryError(
-            f"--synthesis-fraction must be at least that of the release ({synthesis.fraction:g}) and at most "
-            f"1, got {fraction:g}"
-        )
-    changed = {"synthesis": synthesis.model_copy(update={"fraction": fraction})}
+    for key, share in shares.items():
+        present = getattr(synthesis, key)
+        if not present <= share <= 1:
+            raise FoundryError(
+                f"{_SHARE_OPTIONS[key]} must be at least that of the release ({present:g}) and at most 1, "
+                f"got {share:g}"
+            )
+    changed = {"synthesis": synthesis.model_copy(update=dict(shares))}
     grown = configuration.model_copy(update=changed)
     return grown, parameters_text(grown, without=unused_groups({}))
+
+
+_SHARE_OPTIONS = {"fraction": "--synthesis-fraction", "fpga_fraction": "--fpga-fraction"}
 
 
 # ---- make ------------------------------------------------------------------------------------------
@@ -239,8 +253,10 @@ class ReleaseMaking:
         """Whether the labels of a partition have figures of every design that is to be mapped."""
         if partition in self._mapped:
             return True
-        fraction = self.settings.group(Synthesis).fraction
-        if lacking_figures(read_rows(self.settings, "labels", partition), fraction):
+        rows = read_rows(self.settings, "labels", partition)
+        if lacking_figures(rows, self.settings.group(Synthesis).fraction):
+            return False
+        if lacking_fpga_labels(rows, label_options(self.settings)):
             return False
         self._mapped.add(partition)
         return True
@@ -471,8 +487,8 @@ def _open(
     folder = deployment.project / "releases" / name
     finish_replacement(folder)
     configuration, text = _configuration(folder, overrides, parameters)
-    if options.synthesis_fraction is not None:
-        configuration, text = _grown(configuration, options.synthesis_fraction)
+    if options.shares:
+        configuration, text = _grown(configuration, options.shares)
     settings = Settings(configuration=configuration, deployment=deployment)
     return ReleaseMaking(settings=settings, folder=folder, parameters=text, options=options), deployment
 

@@ -15,7 +15,7 @@ from click.testing import CliRunner
 from assets.configuration import compose_configuration
 from assets.settings import Settings
 from assets.steps import labels as labels_step
-from pipelines.labelling import runs
+from pipelines.labelling import lacking_fpga_labels, runs
 from pipelines.labelling.runs import is_synthesised
 from pipelines.releases import load_release, open_release
 from simfoundry.cli import simfoundry
@@ -108,6 +108,24 @@ def test_a_release_grows_by_a_larger_share_of_mapped_designs(
         "--synthesis-fraction must be at least that of the release (1) and at most 1, got 0.5"
         in result.stderr
     )
+
+
+def test_a_release_grows_by_a_larger_share_of_fpga_labels(
+    projects: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def label(programs: Any, designs: Any, labels: Any, context: Any, **_: Any) -> Any:
+        asked = lacking_fpga_labels(labels, context.options)
+        return [replace(r, tool="synth_xilinx", tool_version="1") for r in labels if r.design_id in asked]
+
+    monkeypatch.setattr(labels_step, "label_fpga", label)
+    grown = projects("grown") / "releases" / "small"
+    tools = "synthesis.tools=[pyosys,synth_xilinx]"
+    make("small", *SUITES, tools, "synthesis.fpga_fraction=0.5")
+    tool = load_release(grown)["labels"].collect()["tool"]
+    assert 0 < (tool == "synth_xilinx").sum() < len(tool) / 2
+    assert {batch.split()[0] for batch in make("small", "--fpga-fraction", "1")["made"]} == {"labels"}
+    tool = load_release(grown)["labels"].collect()["tool"]
+    assert (tool == "synth_xilinx").sum() == len(tool) / 2
 
 
 def test_an_unfinished_release_has_programs_of_every_suite(settings: Settings) -> None:

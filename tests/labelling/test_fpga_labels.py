@@ -20,6 +20,7 @@ from pipelines.labelling import (
     import_rows,
     label_designs,
     label_fpga,
+    lacking_fpga_labels,
     plan_designs,
 )
 from pipelines.programs import program_from_file
@@ -102,6 +103,16 @@ def test_designs_outside_the_share_and_without_the_tool_have_no_row(labelled: La
     for change in ({"fpga_fraction": 0.0}, {"synthesis_tools": ("pyosys",)}):
         options = replace(labelled.context.options, **change)  # type: ignore[arg-type]
         assert labelled.fpga(replace(labelled.context, options=options)) == []
+
+
+def test_a_design_that_is_not_mapped_to_cells_has_a_row(labelled: Labelled) -> None:
+    cycles_alone = [replace(row, cell_count=None) for row in labelled.tables.labels]
+    rows = label_fpga([labelled.program], labelled.designs, cycles_alone, labelled.context)
+    assert rows == labelled.fpga()
+    assert lacking_fpga_labels(labelled.tables.labels, labelled.context.options) == {
+        row.design_id for row in rows
+    }
+    assert not lacking_fpga_labels([*labelled.tables.labels, *rows], labelled.context.options)
 
 
 def test_a_design_whose_label_is_not_ok_has_no_row(labelled: Labelled) -> None:
