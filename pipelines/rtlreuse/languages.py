@@ -17,6 +17,9 @@ LANGUAGES = {".v": VERILOG, ".sv": SYSTEMVERILOG, ".fir": FIRRTL}
 _SOURCE = "design.sv"
 _IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_$]*", re.ASCII)
 _MODULE = re.compile(r"^\s*module\s+(?:automatic\s+)?(\w+)", re.ASCII | re.MULTILINE)
+_COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
+_PART_OF_A_WORD = re.compile(r"\]\s*\[[^\]]*\]\s*<?=[^=]")
+"""An assignment to a part of a word of memory, or to an element of an array of two dimensions."""
 # One module per instance keeps the hierarchy; structurally equal ones are merged afterwards.
 _SLANG = "read_slang --keep-hierarchy --ignore-assertions --allow-use-before-declare"
 
@@ -33,11 +36,18 @@ def language_of(path: Path) -> str:
 
 
 def as_verilog(text: str, top: str, language: str) -> tuple[str, str]:
-    """A design in a language that other tools read, and that language: FIRRTL becomes Verilog.
+    """A design as Verilog or SystemVerilog, and the language that names Yosys' reader of it.
+
+    FIRRTL becomes Verilog. Verilog that assigns to a part of a word of memory is read as SystemVerilog: Yosys'
+    own reader writes zeros in the place of the sign there.
 
     Raises: RtlError: FIRRTL that is not understood or not supported.
     """
-    return (firrtl_to_verilog(text, top=top), VERILOG) if language == FIRRTL else (text, language)
+    if language == FIRRTL:
+        return firrtl_to_verilog(text, top=top), VERILOG
+    if language == VERILOG and _PART_OF_A_WORD.search(_COMMENT.sub(" ", text)):
+        return text, SYSTEMVERILOG
+    return text, language
 
 
 def with_libraries(text: str, *, top: str, language: str, libraries: Sequence[str]) -> tuple[str, str]:

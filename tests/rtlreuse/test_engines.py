@@ -250,13 +250,7 @@ endmodule
 """
 
 
-@pytest.mark.parametrize(
-    "language",
-    [
-        pytest.param(VERILOG, marks=pytest.mark.xfail(strict=True, reason="Yosys' reader of Verilog")),
-        SYSTEMVERILOG,
-    ],
-)
+@pytest.mark.parametrize("language", [VERILOG, SYSTEMVERILOG])
 def test_a_part_of_a_word_of_memory_takes_the_sign_of_what_is_written(language: str, programs: Path) -> None:
     simulator = Simulator(build_reuse(SIGNED_PART, top="top", folder=programs, language=language))
     simulator.step({"a": 0x80, "i": 0})
