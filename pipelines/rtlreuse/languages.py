@@ -38,8 +38,8 @@ def language_of(path: Path) -> str:
 def as_verilog(text: str, top: str, language: str) -> tuple[str, str]:
     """A design as Verilog or SystemVerilog, and the language that names Yosys' reader of it.
 
-    FIRRTL becomes Verilog. Verilog that assigns to a part of a word of memory is read as SystemVerilog, because
-    Yosys' own reader writes zeros in the place of the sign there.
+    FIRRTL becomes Verilog. Verilog that assigns to a part of a word of memory is read as SystemVerilog:
+    the reader of Verilog writes zeros in the place of the sign there.
 
     Raises: RtlError: FIRRTL that is not understood or not supported.
     """
