@@ -97,6 +97,7 @@ class Synthesis(Group):
     tools: Annotated[tuple[str, ...], some_of(SYNTHESIS_TOOLS)]
     fraction: Annotated[float, Field(ge=0, le=1)] = 1.0
     fpga_fraction: Annotated[float, Field(ge=0, le=1)] = 1.0
+    fpga_unmapped_fraction: Annotated[float, Field(ge=0, le=1)] = 0.0
     other_libraries: tuple[str, ...] = ()
     other_library_fraction: Annotated[float, Field(ge=0, le=1)] = 1.0
     placement_timeout_s: Positive
@@ -167,6 +168,7 @@ def label_options(settings: Settings) -> LabelOptions:
         synthesis_tools=synthesis.tools,
         synthesis_fraction=synthesis.fraction,
         fpga_fraction=synthesis.fpga_fraction,
+        fpga_unmapped_fraction=synthesis.fpga_unmapped_fraction,
         other_libraries=tuple(find_liberty(name) for name in synthesis.other_libraries),
         other_library_fraction=synthesis.other_library_fraction,
         placement_timeout_s=synthesis.placement_timeout_s,

@@ -162,7 +162,14 @@ class LabelCache:
         return self.cache.keep(KIND, self._key(program, designs), asdict(labels), *labels.statuses)
 
 
-_ELSEWHERE = ("workers", "slots", "fpga_fraction", "other_libraries", "other_library_fraction")
+_ELSEWHERE = (
+    "workers",
+    "slots",
+    "fpga_fraction",
+    "fpga_unmapped_fraction",
+    "other_libraries",
+    "other_library_fraction",
+)
 """Options that the labels of the project's own synthesis do not depend on."""
 
 

@@ -10,7 +10,7 @@ from pipelines.identity import canonical_json, content_hash
 from pipelines.labelling.flows import recompile, rtl_of
 from pipelines.labelling.options import LabelOptions, ToolContext
 from pipelines.labelling.runs import is_audited
-from pipelines.labelling.synthesis import SYNTHESIS_TOOL, HasVerilog, LabelFigures
+from pipelines.labelling.synthesis import SYNTHESIS_TOOL, HasVerilog, LabelFigures, is_mapped
 from pipelines.schemas import OK, TOOL_ERROR, DesignRow, LabelRow, ProgramRow
 from pipelines.synthesis import XILINX_TOOL, SynthesisError, synthesize_for_fpga, xilinx_version
 from pipelines.tools import ToolMissing
@@ -29,10 +29,10 @@ def label_fpga(
 ) -> list[LabelRow]:
     """Label designs that have an ok label for an FPGA too, when the options ask for it.
 
-    Only those: all their runs equal native C. They need not be mapped to cells.
+    Only those: all their runs equal native C.
 
     Args:    labels: of the designs, by the project's own synthesis.
-    Returns: one row per design of the share `fpga_fraction`; a failure is a status.
+    Returns: one row per design of `lacking_fpga_labels`; a failure is a status.
     """
     options = context.options
     by_program = {program.program_id: program for program in programs}
@@ -51,13 +51,19 @@ def label_fpga(
 def lacking_fpga_labels(labels: Iterable[LabelRow], options: LabelOptions) -> set[str]:
     """Designs that are to have a label for an FPGA and have none, by id.
 
-    Args: labels: of all tools.
+    Args: labels: of all tools; options: shares of the designs mapped to cells and of those with cycles alone.
     """
     if XILINX_TOOL not in options.synthesis_tools:
         return set()
     rows = list(labels)
-    ok = {row.design_id for row in rows if row.tool == SYNTHESIS_TOOL and row.status == OK}
-    asked = {name for name in ok if is_audited(name, options.fpga_fraction)}
+    asked = {
+        row.design_id
+        for row in rows
+        if row.tool == SYNTHESIS_TOOL and row.status == OK
+        if is_audited(
+            row.design_id, options.fpga_fraction if is_mapped(row) else options.fpga_unmapped_fraction
+        )
+    }
     return asked - {row.design_id for row in rows if row.tool == XILINX_TOOL}
 
 

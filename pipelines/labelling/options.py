@@ -51,8 +51,8 @@ class LabelOptions:
         synthesis_tools: of `SYNTHESIS_TOOLS`; the first one is always used.
         synthesis_fraction: of the designs of generated programs, those that are mapped to cells; the others
             have cycles alone.
-        fpga_fraction: of the designs with ok runs, those that `synth_xilinx` maps, when it is one of the
-            tools.
+        fpga_fraction, fpga_unmapped_fraction: of the designs mapped to cells and of those with cycles alone,
+            those that `synth_xilinx` maps, when it is one of the tools.
         other_libraries: liberty files in whose cells designs are mapped too, in rows of their own.
         other_library_fraction: of the designs mapped to cells, those that are.
         placement_timeout_s: processor time of each process of SiliconCompiler, each design.
@@ -81,6 +81,7 @@ class LabelOptions:
     synthesis_tools: tuple[str, ...] = ("pyosys",)
     synthesis_fraction: float = 1.0
     fpga_fraction: float = 1.0
+    fpga_unmapped_fraction: float = 0.0
     other_libraries: tuple[Path, ...] = ()
     other_library_fraction: float = 1.0
     placement_timeout_s: float = 3600.0

@@ -125,7 +125,11 @@ def release_write(
 @click.option(
     "--synthesis-fraction", type=Finite(min=0, max=1), help="Map a larger share of the designs to cells."
 )
-@click.option("--fpga-fraction", type=Finite(min=0, max=1), help="Map a larger share of the designs to LUTs.")
+@click.option(
+    "--fpga-unmapped-fraction",
+    type=Finite(min=0, max=1),
+    help="Map a larger share of the designs without cells to LUTs.",
+)
 @click.option("--derived", is_flag=True, help="Make the tables that were left out and compare hashes.")
 @click.option("--rtl", type=PATH, help="With --derived: folder for the Verilog of each design.")
 @as_json_option
@@ -138,7 +142,7 @@ def release_make(
     limit_minutes: float | None,
     size_limit: float,
     synthesis_fraction: float | None,
-    fpga_fraction: float | None,
+    fpga_unmapped_fraction: float | None,
     derived: bool,
     rtl: Path | None,
     as_json: bool,
@@ -157,7 +161,7 @@ def release_make(
             limit_s=None if limit_minutes is None else limit_minutes * 60,
             size_limit_bytes=round(size_limit * (1 << 20)),
             synthesis_fraction=synthesis_fraction,
-            fpga_fraction=fpga_fraction,
+            fpga_unmapped_fraction=fpga_unmapped_fraction,
         )
         answer = make_release(name, overrides=overrides, parameters=config, options=options)
     if as_json:

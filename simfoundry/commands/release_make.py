@@ -3,7 +3,8 @@
 A batch is one partition in one round. Rounds go from cheap to dear: all programs, then designs with their
 features, then labels. Each batch goes through the steps of `simfoundry stage`. The release is written between
 batches, so that a copy of its folder is all that another machine needs to go on. A release may be finished
-with small shares of mapped designs (`synthesis.fraction`, `synthesis.fpga_fraction`) and grow by larger ones.
+with small shares of mapped designs (`synthesis.fraction`, `synthesis.fpga_unmapped_fraction`) and grow by
+larger ones.
 """
 
 from __future__ import annotations
@@ -71,19 +72,19 @@ class MakeOptions:
     Attributes:
         batches: most batches of this call; limit_s: time after which no batch begins; None for no limit.
         size_limit_bytes: of the release.
-        synthesis_fraction, fpga_fraction: new, larger shares of the release; None leaves them.
+        synthesis_fraction, fpga_unmapped_fraction: new, larger shares of the release; None leaves them.
     """
 
     batches: int | None = None
     limit_s: float | None = None
     size_limit_bytes: int = SIZE_LIMIT_BYTES
     synthesis_fraction: float | None = None
-    fpga_fraction: float | None = None
+    fpga_unmapped_fraction: float | None = None
 
     @property
     def shares(self) -> dict[str, float]:
         """New shares by key of group `synthesis`."""
-        both = {"fraction": self.synthesis_fraction, "fpga_fraction": self.fpga_fraction}
+        both = {"fraction": self.synthesis_fraction, "fpga_unmapped_fraction": self.fpga_unmapped_fraction}
         return {key: share for key, share in both.items() if share is not None}
 
 
@@ -182,7 +183,7 @@ def _grown(configuration: Configuration, shares: Mapping[str, float]) -> tuple[C
     return grown, parameters_text(grown, without=unused_groups({}))
 
 
-_SHARE_OPTIONS = {"fraction": "--synthesis-fraction", "fpga_fraction": "--fpga-fraction"}
+_SHARE_OPTIONS = {"fraction": "--synthesis-fraction", "fpga_unmapped_fraction": "--fpga-unmapped-fraction"}
 
 
 # ---- make ------------------------------------------------------------------------------------------

@@ -33,6 +33,7 @@ OPTIONS = (
     ("release make", "--limit-minutes"),
     ("release make", "--size-limit"),
     ("release make", "--synthesis-fraction"),
+    ("release make", "--fpga-unmapped-fraction"),
     ("release write", "--size-limit"),
 )
 

@@ -78,9 +78,9 @@ def test_a_release_that_was_interrupted_has_the_same_bytes(projects: Any) -> Non
     assert not {"cdfg_nodes", "records", "placements", "network_runs"} & set(manifest.rows)
 
 
-def test_a_release_grows_by_a_larger_share_of_mapped_designs(
-    projects: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.fixture
+def by_share(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Labels of designs outside `synthesis.fraction` have cycles alone."""
     monkeypatch.setattr(runs, "GENERATED_SUITES", ("linear_algebra", "stencil"))
 
     def label(programs: Any, designs: Any, context: Any, **_: Any) -> Any:
@@ -92,6 +92,9 @@ def test_a_release_grows_by_a_larger_share_of_mapped_designs(
         return replace(made, labels=labels)
 
     monkeypatch.setattr(labels_step, "label_designs", label)
+
+
+def test_a_release_grows_by_a_larger_share_of_mapped_designs(projects: Any, by_share: None) -> None:
     whole = projects("whole") / "releases" / "small"
     make("small", *SUITES)
     grown = projects("grown") / "releases" / "small"
@@ -111,7 +114,7 @@ def test_a_release_grows_by_a_larger_share_of_mapped_designs(
 
 
 def test_a_release_grows_by_a_larger_share_of_fpga_labels(
-    projects: Any, monkeypatch: pytest.MonkeyPatch
+    projects: Any, by_share: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def label(programs: Any, designs: Any, labels: Any, context: Any, **_: Any) -> Any:
         asked = lacking_fpga_labels(labels, context.options)
@@ -120,10 +123,11 @@ def test_a_release_grows_by_a_larger_share_of_fpga_labels(
     monkeypatch.setattr(labels_step, "label_fpga", label)
     grown = projects("grown") / "releases" / "small"
     tools = "synthesis.tools=[pyosys,synth_xilinx]"
-    make("small", *SUITES, tools, "synthesis.fpga_fraction=0.5")
+    make("small", *SUITES, "synthesis.fraction=0.0", tools, "synthesis.fpga_unmapped_fraction=0.5")
     tool = load_release(grown)["labels"].collect()["tool"]
     assert 0 < (tool == "synth_xilinx").sum() < len(tool) / 2
-    assert {batch.split()[0] for batch in make("small", "--fpga-fraction", "1")["made"]} == {"labels"}
+    answer = make("small", "--fpga-unmapped-fraction", "1")
+    assert {batch.split()[0] for batch in answer["made"]} == {"labels"}
     tool = load_release(grown)["labels"].collect()["tool"]
     assert (tool == "synth_xilinx").sum() == len(tool) / 2
 

@@ -107,7 +107,10 @@ def test_designs_outside_the_share_and_without_the_tool_have_no_row(labelled: La
 
 def test_a_design_that_is_not_mapped_to_cells_has_a_row(labelled: Labelled) -> None:
     cycles_alone = [replace(row, cell_count=None) for row in labelled.tables.labels]
-    rows = label_fpga([labelled.program], labelled.designs, cycles_alone, labelled.context)
+    assert label_fpga([labelled.program], labelled.designs, cycles_alone, labelled.context) == []
+    options = replace(labelled.context.options, fpga_fraction=0.0, fpga_unmapped_fraction=1.0)
+    context = replace(labelled.context, options=options)
+    rows = label_fpga([labelled.program], labelled.designs, cycles_alone, context)
     assert rows == labelled.fpga()
     assert lacking_fpga_labels(labelled.tables.labels, labelled.context.options) == {
         row.design_id for row in rows
