@@ -12,6 +12,7 @@ from typing import Any
 
 import polars as pl
 
+from pipelines.labelling.synthesis import SYNTHESIS_TOOL
 from pipelines.schemas import OK, scan_table, table_spec, write_bytes_atomically
 
 PARTS = ("validation", "test", "evaluation")
@@ -59,8 +60,9 @@ def _model_figures(data_dir: Path) -> Mapping[str, bytes]:
 
 
 def _label_figures(data_dir: Path) -> Mapping[str, bytes]:
-    """Numbers of labels, and quantiles of the ok ones."""
-    rows = scan_table(data_dir, table_spec("labels")).select("status", *LABELS).collect()
+    """Numbers of labels by the project's own synthesis, and quantiles of the ok ones."""
+    own = scan_table(data_dir, table_spec("labels")).filter(pl.col("tool") == SYNTHESIS_TOOL)
+    rows = own.select("status", *LABELS).collect()
     ok = rows.filter(pl.col("status") == OK)
     levels = (0.05, 0.25, 0.5, 0.75, 0.95)
     quantiles = {

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from assets.checks import CheckedFile, CheckRule
 from assets.settings import Listener, Settings
 from assets.step import Output, Step, read_rows
 from assets.steps.designs import label_options
 from assets.suites import BY_SUITE
 from pipelines.features import extract_design_features, extract_run_features, knowledge_version
-from pipelines.schemas import OK
+from pipelines.labelling.synthesis import SYNTHESIS_TOOL
+from pipelines.schemas import OK, LabelRow
 
 TOLERANCE = 0.002
 """Largest deviation of estimated cycles from counted ones where no branch depends on data."""
@@ -28,12 +31,8 @@ def make_design_features(settings: Settings, partition: str, listen: Listener) -
 
 def make_run_features(settings: Settings, partition: str, listen: Listener) -> Output:
     """Features of the first run of each design of a suite whose labels have more than cycles."""
-    mapped = {
-        row.design_id
-        for row in read_rows(settings, "labels", partition)
-        if (row.area_um2, row.flip_flop_count, row.cell_count, row.lut_count) != (None,) * 4
-    }
     runs = read_rows(settings, "runs", partition)
+    mapped = mapped_by_first_tool(read_rows(settings, "labels", partition))
     labelled = mapped | {row.design_id for row in runs if row.power_mw is not None}
     rows = extract_run_features(
         read_rows(settings, "programs", partition),
@@ -44,6 +43,20 @@ def make_run_features(settings: Settings, partition: str, listen: Listener) -> O
         on_progress=listen,
     )
     return Output(rows={"run_features": rows})
+
+
+def mapped_by_first_tool(labels: Sequence[LabelRow]) -> set[str]:
+    """Designs with more than cycles by the project's own synthesis, by id.
+
+    Rows of other tools beside it, such as those for an FPGA, do not count. A suite with labels of another
+    tool alone has those.
+    """
+    own = [row for row in labels if row.tool == SYNTHESIS_TOOL]
+    return {
+        row.design_id
+        for row in own or labels
+        if (row.area_um2, row.flip_flop_count, row.cell_count, row.lut_count) != (None,) * 4
+    }
 
 
 def inexact_cycles(file: CheckedFile) -> list[str]:

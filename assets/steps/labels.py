@@ -22,7 +22,7 @@ from pipelines.labelling import (
     label_in_libraries,
     place_designs,
 )
-from pipelines.labelling.synthesis import lacking_figures
+from pipelines.labelling.synthesis import SYNTHESIS_TOOL, lacking_figures
 from pipelines.schemas import DRAWN, OK, TOOL_ERROR, table_spec
 
 
@@ -126,7 +126,11 @@ def _passes(row: Mapping[str, Any]) -> bool:
 def unknown_powers(file: CheckedFile) -> list[str]:
     """Whether the share of ok runs without power is above the configured one."""
     powered = ENGINE if file.settings.group(Labelling).power else None  # designs of other tools have no power
-    mapped = {label["design_id"] for label in file.neighbour("labels") if label["area_um2"] is not None}
+    mapped = {
+        label["design_id"]
+        for label in file.neighbour("labels")
+        if label["tool"] == SYNTHESIS_TOOL and label["area_um2"] is not None
+    }
     rows = [
         r
         for r in file.rows

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import polars as pl
@@ -21,12 +21,17 @@ REASON_LENGTH = 110
 QUANTILES = (0.0, 0.05, 0.25, 0.5, 0.75, 0.95, 1.0)
 LABELS = {
     "designs": ("state_count", "functional_unit_count", "register_bits"),
-    "labels": ("area_um2", "cell_count", "flip_flop_count", "delay_ns", "leakage_mw"),
+    "labels": (
+        *("area_um2", "cell_count", "flip_flop_count", "delay_ns", "leakage_mw"),
+        *("lut_count", "dsp_count", "bram_count"),
+    ),
     "runs": ("latency_cycles", "power_mw", "energy_nj"),
     "placements": ("throughput", "heuristic_throughput", "overuse"),
     "network_runs": ("delay_mean_ns", "rtt_mean_ns", "rtt_p99_ns", "busiest_utilisation"),
 }
 """Columns whose distribution the card shows, by table, as far as they are declared."""
+MAKERS = {"labels": ("tool", "liberty")}
+"""Columns by table that say what made a row: figures of different tools and libraries are not compared."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -215,13 +220,24 @@ def _distributions(tables: Tables) -> str:
     rows: list[tuple[str, ...]] = []
     for table, columns in LABELS.items():
         declared = tables[table].column_names if table in tables else ()
-        values = _scan(tables, table, *(name for name in columns if name in declared)).collect()
-        for column in (column for column in values if column.count()):
-            unit = next(c.unit for c in table_spec(table).columns if c.name == column.name) or ""
-            levels = [f"{column.quantile(q, 'linear'):.4g}" for q in QUANTILES]
-            rows.append((f"{table}.{column.name}", unit, str(column.count()), *levels))
-    head = ("column", "unit", "values", *(f"{q:.0%}" for q in QUANTILES))
+        names, makers = ([n for n in group if n in declared] for group in (columns, MAKERS.get(table, ())))
+        for maker, values in _by_maker(_scan(tables, table, *makers, *names), makers):
+            for column in (values[name] for name in names if values[name].count()):
+                unit = next(c.unit for c in table_spec(table).columns if c.name == column.name) or ""
+                levels = [f"{column.quantile(q, 'linear'):.4g}" for q in QUANTILES]
+                rows.append((f"{table}.{column.name}", maker, unit, str(column.count()), *levels))
+    head = ("column", "tool, library", "unit", "values", *(f"{q:.0%}" for q in QUANTILES))
     return "## Quantiles of the labels\n\n" + markdown_table(head, rows) if rows else ""
+
+
+def _by_maker(rows: pl.LazyFrame, makers: Sequence[str]) -> Iterator[tuple[str, pl.DataFrame]]:
+    """Rows of each combination of some columns, with its name, in order of the names."""
+    content = rows.collect()
+    if not makers:
+        yield "", content
+        return
+    for key, own in sorted(content.partition_by(makers, as_dict=True).items(), key=str):
+        yield ", ".join(str(value) for value in key if value is not None), own
 
 
 def _failures(tables: Tables) -> str:

@@ -241,13 +241,18 @@ def target_values(tables: ReleaseTables, target: str) -> pl.LazyFrame:
     """
     table = TARGETS[target]
     rows = tables[table].filter(pl.col("status") == OK)
-    if table == "labels":
-        kind = rows.group_by("tool", "liberty").len().sort("len", "tool", "liberty", descending=True)
-        rows = rows.join(kind.head(1), on=["tool", "liberty"], how="semi")
+    rows = _of_one_kind(rows) if table == "labels" else rows
     designs = tables["designs"].select("design_id", "program_id")
     programs = tables["programs"].select("program_id", "stage")
     values = rows.select("design_id", value=pl.col(target).cast(pl.Float64)).drop_nulls()
     return values.join(designs, on="design_id").join(programs, on="program_id")
+
+
+def _of_one_kind(labels: pl.LazyFrame) -> pl.LazyFrame:
+    """Labels of the commonest tool and library, of several the first by name."""
+    counts = labels.group_by("tool", "liberty").len()
+    kind = counts.sort("len", "tool", "liberty", descending=[True, False, False])
+    return labels.join(kind.head(1), on=["tool", "liberty"], how="semi")
 
 
 def _last_split(tables: ReleaseTables) -> str:
@@ -324,7 +329,7 @@ def _checked_share(tables: ReleaseTables, floors: Floors) -> Iterator[CheckLine]
     if lacking:
         yield _absent("cross-checks", "shares of designs", f"table {lacking[0]}")
         return
-    ok = tables["labels"].filter(pl.col("status") == OK)
+    ok = _of_one_kind(tables["labels"].filter(pl.col("status") == OK))
     cross = tables["cross_checks"].filter(pl.col("status") == OK)
     audited = tables["runs"].filter(
         pl.col("status") == OK, pl.col("audited"), pl.col("audit_latency_cycles").is_not_null()

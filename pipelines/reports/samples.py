@@ -165,8 +165,13 @@ def _loop_columns(tables: TableSet) -> pl.LazyFrame:
 
 
 def _statuses(tables: TableSet, table: str) -> pl.LazyFrame:
-    """Whether every row of a design is ok, and the power of its runs where it was asked for."""
-    rows = tables.scan(table, texts=("design_id", "status", "power_status"))
+    """Whether every row of a design is ok, and the power of its runs where it was asked for.
+
+    Of labels, only the row of the first tool by name counts.
+    """
+    rows = tables.scan(table, texts=("design_id", "status", "power_status", "tool"))
+    if table == "labels":
+        rows = rows.filter(pl.col("tool") == pl.col("tool").min().over("design_id"))
     is_ok = (pl.col("status") == OK) & pl.col("power_status").is_in(["", OK])
     return rows.group_by("design_id").agg(is_ok=is_ok.all())
 

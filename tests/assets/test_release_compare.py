@@ -139,6 +139,18 @@ def test_coverage_fails_beyond_the_range_of_training(small: Path) -> None:
     assert name in failed(small)
 
 
+def test_the_share_of_checked_areas_is_of_the_own_synthesis(small: Path) -> None:
+    def in_osu035(rows: pl.DataFrame) -> pl.DataFrame:
+        is_first = pl.int_range(pl.len()) == 0
+        area = pl.when(is_first).then(pl.col("area_um2"))
+        other = rows.with_columns(tool=pl.lit("pyosys_osu035"), liberty=pl.lit("osu035"))
+        return pl.concat([rows.with_columns(area_um2=area), other])
+
+    change(small, "labels", in_osu035)
+    partitions = len(list((small / "tables" / "labels").glob("*.parquet")))
+    assert lines(small)["cross-checks: share of designs with area"].figure.endswith(f" of {partitions}")
+
+
 def test_check_by_command_has_a_table_json_and_a_status(made: Path) -> None:
     found = invoke("check", "small")
     assert found.exit_code == 1

@@ -37,6 +37,7 @@ from pipelines.labelling import (
     runs,
     synthesis,
 )
+from pipelines.labelling.synthesis import SYNTHESIS_TOOL
 from pipelines.power import build_engine
 from pipelines.programs import SUITES, Generation, SuiteOptions, kernel_programs, suite_programs
 from pipelines.releases import open_release
@@ -146,7 +147,7 @@ def drawn(release: Path, count: int, cells: int) -> tuple[list[tuple[ProgramRow,
         for table in ("programs", "designs", "labels", "runs")
     )
     by_id = {program.program_id: program for program in programs}
-    label_of = {label.design_id: label for label in labels}
+    label_of = {label.design_id: label for label in labels if label.tool == SYNTHESIS_TOOL}
     run_of = {run.design_id: run for run in runs}
     chosen = [
         d

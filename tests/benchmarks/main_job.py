@@ -20,6 +20,8 @@ from pathlib import Path
 
 import duckdb
 
+from pipelines.labelling.synthesis import SYNTHESIS_TOOL
+
 ROOT = Path(__file__).resolve().parents[2]
 
 STAGES = {
@@ -61,7 +63,11 @@ def one(folder: Path, query: str) -> tuple[object, ...]:
 
 def report(folder: Path, first: float, second: float, *, same: bool) -> None:
     print(f"Machine: {os.cpu_count()} cores, {platform.system()}, Python {platform.python_version()}.\n")
-    total, ok = one(folder, "select count(*), count(*) filter (status = 'ok') from '$T/labels/*.parquet'")
+    total, ok = one(
+        folder,
+        "select count(*), count(*) filter (status = 'ok') from '$T/labels/*.parquet' "
+        f"where tool = '{SYNTHESIS_TOOL}'",
+    )
     unequal = one(folder, "select count(*) from '$T/runs/*.parquet' where outputs_equal is false")[0]
     print("| what | measured |\n| --- | --- |")
     print(f"| run with an empty cache | {first:.0f} s |\n| cached second run | {second:.1f} s |")

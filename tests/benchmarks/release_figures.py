@@ -14,6 +14,8 @@ from typing import Any
 
 import duckdb
 
+from pipelines.labelling.synthesis import SYNTHESIS_TOOL
+
 ROOT = Path(__file__).resolve().parents[2]
 QUERIES: tuple[tuple[str, str], ...] = (
     (
@@ -159,7 +161,9 @@ def open_tables(release: Path) -> duckdb.DuckDBPyConnection:
         if beside.is_dir():
             measured = f"read_parquet('{beside}/*.parquet', union_by_name = true) AS times"
             files = f"{files} NATURAL LEFT JOIN {measured}"
-        connection.execute(f"CREATE VIEW {folder.name} AS SELECT * FROM {files}")
+        # Of labels, those of the project's own synthesis: each design has one.
+        own = f" WHERE tool = '{SYNTHESIS_TOOL}'" if folder.name == "labels" else ""
+        connection.execute(f"CREATE VIEW {folder.name} AS SELECT * FROM {files}{own}")
     return connection
 
 
