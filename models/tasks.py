@@ -17,6 +17,8 @@ placed and routed graph, the structure of a Verilog design, what compilers of ne
 LABEL_TABLES = ("programs", "loops", "designs", "labels", "runs", "splits")
 DERIVED_TABLES = ("features", "loop_profiles", "run_features")
 """Tables that follow from programs, designs and runs; the release v1 has none of them."""
+GRAPH_TABLES = ("cdfg_nodes", "cdfg_edges")
+"""Tables that training makes from programs and designs where a release leaves them out."""
 NETWORK_TABLES = ("network_runs", "network_flows", "network_hops")
 
 
@@ -98,17 +100,24 @@ class Task:
 def hash_tables(data_dirs: Iterable[Path], tables: Iterable[str]) -> str:
     """Hash of tables as they are on disk; equal content has equal bytes.
 
+    Graphs that a folder lacks are not read: they follow from its programs and designs.
+
     Returns: first 32 hexadecimal digits of the SHA-256.
     Raises:  DatasetError: a table is missing.
     """
     digest = hashlib.sha256()
     tables = tuple(tables)
     for folder in data_dirs:
-        for name in tables:
+        for name in (t for t in tables if t not in GRAPH_TABLES or has_table(folder, t)):
             for path in table_files(folder, name):
                 digest.update(f"{name}/{path.name}\0".encode())
                 digest.update(hashlib.sha256(path.read_bytes()).digest())
     return digest.hexdigest()[:32]
+
+
+def has_table(data_dir: Path, name: str) -> bool:
+    """Whether a folder has files of a table."""
+    return any((data_dir / "tables" / name).glob("*.parquet"))
 
 
 def table_files(data_dir: Path, name: str) -> list[Path]:

@@ -11,7 +11,7 @@ from torch import Tensor
 
 from models.catalogue import Trained, TrainingInput
 from models.gnnhls import TrainOptions
-from models.gnnhls.graphs import SUMMARY, DesignGraph, table_graphs, vocabulary_of
+from models.gnnhls.graphs import SUMMARY, DesignGraph, rows_of_graphs, table_graphs, vocabulary_of
 from models.gnnhls.network import GraphNetwork, GraphTensors, joined
 from models.gnnhls.predictor import GraphPredictor, batches_of
 from models.labelled import LabelledDesign, training_designs
@@ -32,8 +32,9 @@ def train(data: TrainingInput) -> Trained:
     folder = data.data_dirs[0]
     designs = training_designs(data.data_dirs, options)
     learned = [design for design in designs if design.part == "train"]
-    vocabulary = vocabulary_of(folder, learned)
-    graphs = table_graphs(folder, designs, vocabulary, loop_bounds=options.loop_bounds)
+    rows_of_all = rows_of_graphs(folder, [design.design_id for design in designs])
+    vocabulary = vocabulary_of(rows_of_all, learned)
+    graphs = table_graphs(rows_of_all, designs, vocabulary, loop_bounds=options.loop_bounds)
     scale = TargetScale.measure(learned)
     rows = [n for n, design in enumerate(designs) if design.part == "train"]
     typicality = Typicality.measure(

@@ -275,12 +275,17 @@ def _cached_graphs(item: _Ungraphed, cache: ContentCache) -> Graphs | None:
 
 
 def _make_graphs(item: _Ungraphed, *, cache: ContentCache) -> Outcome[Graphs]:
+    outcome = _compiled_graphs(item)
+    _cache_graphs(outcome.result, _graphs_key(item.designs), cache)
+    return outcome
+
+
+def _compiled_graphs(item: _Ungraphed) -> Outcome[Graphs]:
     rows = [_graph_of(item.program, design) for design in item.designs]
     graphs = Graphs(
         nodes=table_spec("cdfg_nodes").to_arrow(node for nodes, _ in rows for node in nodes),
         edges=table_spec("cdfg_edges").to_arrow(edge for _, edges in rows for edge in edges),
     )
-    _cache_graphs(graphs, _graphs_key(item.designs), cache)
     return Outcome(result=graphs, failed=False, name=item.program.name)
 
 
@@ -304,6 +309,21 @@ def _with_graph(programs: Sequence[ProgramRow], designs: Sequence[DesignRow]) ->
         if design.status == OK and design.tool == TOOL:
             by_program.setdefault(design.program_id, []).append(design)
     return [_Ungraphed(program=by_id[key], designs=tuple(own)) for key, own in by_program.items()]
+
+
+def extract_graphs(programs: Sequence[ProgramRow], designs: Sequence[DesignRow], *, workers: int) -> Graphs:
+    """The graph of every design that the project's own engine made, in order of the key, kept nowhere.
+
+    Raises: HlsError: a design cannot be compiled again.
+    """
+    made = run_all("graphs", _with_graph(programs, designs), _compiled_graphs, workers=workers)
+    nodes, edges = (
+        _sorted(table, pieces)
+        for table, pieces in zip(
+            GRAPH_TABLES, ([g.nodes for g in made], [g.edges for g in made]), strict=True
+        )
+    )
+    return Graphs(nodes=nodes, edges=edges)
 
 
 def extract_features(

@@ -12,13 +12,22 @@ from labelled_nests import NESTS
 
 from models.base import PredictorError, TrainOutcome
 from models.gnnhls import PREDICTOR, TrainOptions
-from models.gnnhls.graphs import RELATIONS, SUMMARY, query_graph, table_graphs, vocabulary_of
+from models.gnnhls.graphs import (
+    RELATIONS,
+    SUMMARY,
+    query_graph,
+    rows_of_graphs,
+    table_graphs,
+    vocabulary_of,
+)
 from models.gnnhls.network import GraphNetwork, joined
 from models.labelled import LabelledDesign, Selection, load_labelled_designs
 from models.model_files import model_bytes, read_model, write_folder
 from models.query import ALL_TARGETS, Query
 from models.scheduled import engine_options
+from models.tasks import DatasetError
 from models.training import known_huber
+from pipelines.schemas import read_table, table_spec, write_table
 
 QUICK = TrainOptions(width=16, layers=2, max_epochs=30, learning_rate=1e-2, bootstrap_resamples=10)
 FOREIGN = """void top(float A[40][40], float B[40]) {
@@ -41,11 +50,10 @@ def test_a_compiled_question_has_the_graph_of_its_rows(
     compiled_data_dir: Path, designs: tuple[LabelledDesign, ...]
 ) -> None:
     chosen = designs[::25]
-    vocabulary = vocabulary_of(compiled_data_dir, designs)
+    rows = rows_of_graphs(compiled_data_dir, [design.design_id for design in designs])
+    vocabulary = vocabulary_of(rows, designs)
     engine = engine_options(compiled_data_dir, designs)
-    for design, graph in zip(
-        chosen, table_graphs(compiled_data_dir, chosen, vocabulary, loop_bounds=True), strict=True
-    ):
+    for design, graph in zip(chosen, table_graphs(rows, chosen, vocabulary, loop_bounds=True), strict=True):
         found = query_graph(design.query, engine, vocabulary, loop_bounds=True)
         for name in ("opcodes", "numbers", "ends", "relations", "summary"):
             np.testing.assert_array_equal(getattr(found, name), getattr(graph, name))
@@ -58,8 +66,9 @@ def test_a_compiled_question_has_the_graph_of_its_rows(
 def test_answers_follow_their_graph_and_not_the_batch(
     layer: str, compiled_data_dir: Path, designs: tuple[LabelledDesign, ...]
 ) -> None:
-    vocabulary = vocabulary_of(compiled_data_dir, designs)
-    graphs = table_graphs(compiled_data_dir, designs[:3], vocabulary, loop_bounds=True)
+    rows = rows_of_graphs(compiled_data_dir, [design.design_id for design in designs])
+    vocabulary = vocabulary_of(rows, designs)
+    graphs = table_graphs(rows, designs[:3], vocabulary, loop_bounds=True)
     torch.manual_seed(1)
     network = GraphNetwork(
         opcodes=len(vocabulary), layer=layer, width=8, layers=2, dropout=0.0, targets=2
@@ -77,6 +86,44 @@ def test_answers_follow_their_graph_and_not_the_batch(
         together, alone, permuted = (network(joined(g)) for g in (graphs, graphs[:1], [moved]))
     torch.testing.assert_close(together[:1], alone, rtol=1e-4, atol=1e-5)
     torch.testing.assert_close(permuted, alone, rtol=1e-4, atol=1e-5)
+
+
+@pytest.fixture
+def without_graphs(compiled_data_dir: Path, tmp_path: Path) -> Path:
+    """The same tables, as a release has them."""
+    (tmp_path / "tables").mkdir()
+    for name in (compiled_data_dir / "tables").iterdir():
+        if not name.name.startswith("cdfg"):
+            (tmp_path / "tables" / name.name).symlink_to(name)
+    return tmp_path
+
+
+def test_graphs_that_are_left_out_are_compiled_again(
+    without_graphs: Path, compiled_data_dir: Path, designs: tuple[LabelledDesign, ...]
+) -> None:
+    names = [design.design_id for design in designs[::20]]
+    stored, compiled = (rows_of_graphs(folder, names) for folder in (compiled_data_dir, without_graphs))
+    assert stored.nodes.drop("suite").equals(compiled.nodes.drop("suite"))
+    assert stored.edges.drop("suite").equals(compiled.edges.drop("suite"))
+
+
+def test_training_on_a_release_without_graphs_gives_the_same_network(
+    outcome: TrainOutcome, without_graphs: Path
+) -> None:
+    again = PREDICTOR.train(without_graphs, QUICK, seed=1)
+    assert again.key != outcome.key
+    assert [row.value for row in again.leaderboard] == [row.value for row in outcome.leaderboard]
+
+
+def test_graphs_of_another_version_of_the_engine_are_rejected(
+    without_graphs: Path, designs: tuple[LabelledDesign, ...]
+) -> None:
+    spec = table_spec("designs")
+    rows = [replace(row, tool_version="0") for row in read_table(without_graphs, spec)]
+    (without_graphs / "tables" / "designs").unlink()
+    write_table(without_graphs, spec, rows, "tests")
+    with pytest.raises(DatasetError, match="its designs are of version 0 of the engine; accepted: "):
+        rows_of_graphs(without_graphs, [designs[0].design_id])
 
 
 def test_unknown_labels_have_no_say_in_the_loss() -> None:
