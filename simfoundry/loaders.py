@@ -12,15 +12,26 @@ from typing import TYPE_CHECKING, Any
 from simfoundry.reading import release_folder
 
 if TYPE_CHECKING:
-    from torch.utils.data import Dataset
     from torch_geometric.data import Data
 
     from models.labelled import LabelledDesign
+    from simfoundry.design_dataset import DesignDataset
+
+
+class GraphList(list["Data"]):
+    """Graphs for PyG's loaders.
+
+    Attributes:
+        left_out: number of designs of the part that lack a target.
+    """
+
+    left_out: int = 0
+
 
 TARGETS = ("area_um2", "flip_flop_count", "latency_cycles")
 EDGE_KINDS = ("data", "memory", "control")
 NODE_FEATURES = ("opcode", "width_bits", "start_cycle", "latency_cycles")
-"""Columns of `x`; the opcode is its index in `GraphDataset.opcodes`, -1 for others."""
+"""Columns of `x`; the opcode is its index in `opcodes` of the graph, -1 for others."""
 
 
 def designs(
@@ -43,28 +54,19 @@ def designs(
 
 def torch_dataset(
     release: Path | str, *, part: str, split: str | None = None, targets: Sequence[str] = TARGETS
-) -> Dataset[Any]:
+) -> DesignDataset:
     """Designs as pairs of a question and its targets, a float32 tensor (targets,).
 
-    Raises: DatasetError: see `designs`; or a design lacks a target.
+    Designs that lack one of the targets are left out, such as those of cycles alone with the default targets;
+    `left_out` of the data set is their number.
+
+    Raises: DatasetError: see `designs`; or no design has all targets.
     """
-    import torch
-    from torch.utils.data import Dataset
+    from simfoundry.design_dataset import DesignDataset
 
-    chosen = designs(release, part=part, split=split)
-    _require_targets(chosen, targets)
-    values = torch.tensor([[d.labels[t] for t in targets] for d in chosen], dtype=torch.float32)
-
-    class DesignDataset(Dataset[Any]):
-        """Questions with targets. (targets,)"""
-
-        def __len__(self) -> int:
-            return len(chosen)
-
-        def __getitem__(self, index: int) -> tuple[Any, torch.Tensor]:
-            return chosen[index].query, values[index]
-
-    return DesignDataset()
+    every = designs(release, part=part, split=split)
+    chosen = _with_targets(every, targets)
+    return DesignDataset(chosen, targets, left_out=len(every) - len(chosen))
 
 
 def graph_dataset(
@@ -74,7 +76,7 @@ def graph_dataset(
     split: str | None = None,
     targets: Sequence[str] = TARGETS,
     opcodes: Sequence[str] | None = None,
-) -> list[Data]:
+) -> GraphList:
     """Designs as graphs of their operations, for PyG's loaders.
 
     Where the release leaves out the tables of graphs, designs are compiled again: 0.1 to 0.5 s per design.
@@ -82,16 +84,17 @@ def graph_dataset(
     Args:    opcodes: vocabulary of operations; None for those of the chosen part in order of their names.
              Give the one of the training part (`data.opcodes`) for other parts.
     Returns: a graph per design that has one: `x` (nodes, NODE_FEATURES), `edge_index` (2, edges),
-             `edge_attr` (edges, 2) with kind and distance, `y` (1, targets), `design_id`, `opcodes`.
-    Raises:  DatasetError: see `designs`; or a design lacks a target.
+             `edge_attr` (edges, 2) with kind and distance, `y` (1, targets), `design_id`, `opcodes`. Designs
+             that lack a target are left out, as in `torch_dataset`.
+    Raises:  DatasetError: see `designs`; or no design has all targets.
     """
     import torch
     from torch_geometric.data import Data
 
     from models.gnnhls.graphs import rows_of_graphs
 
-    chosen = designs(release, part=part, split=split)
-    _require_targets(chosen, targets)
+    every = designs(release, part=part, split=split)
+    chosen = _with_targets(every, targets)
     rows = rows_of_graphs(release_folder(release), [design.design_id for design in chosen])
     nodes, edges = rows.nodes, rows.edges
     known = tuple(opcodes if opcodes is not None else nodes["opcode"].unique().sort().to_list())
@@ -101,7 +104,8 @@ def graph_dataset(
         {key[0]: rows for key, rows in frame.partition_by("design_id", as_dict=True).items()}
         for frame in (nodes, edges)
     )
-    graphs: list[Data] = []
+    graphs = GraphList()
+    graphs.left_out = len(every) - len(chosen)
     for design in (d for d in chosen if d.design_id in own_nodes):
         x = own_nodes[design.design_id].select(NODE_FEATURES).to_numpy().astype("float32")
         links = own_edges.get(design.design_id, edges.clear())
@@ -127,10 +131,12 @@ def _places(name: str, known: Sequence[str]) -> Any:
     return pl.col(name).replace_strict(places, default=-1, return_dtype=pl.Int64)
 
 
-def _require_targets(chosen: Sequence[LabelledDesign], targets: Sequence[str]) -> None:
+def _with_targets(every: Sequence[LabelledDesign], targets: Sequence[str]) -> list[LabelledDesign]:
+    """Designs that have all targets."""
     from models.tasks import DatasetError
 
-    for design in chosen:
-        lacking = [target for target in targets if target not in design.labels]
-        if lacking:
-            raise DatasetError(f"no {', '.join(lacking)} of design {design.design_id}")
+    chosen = [design for design in every if all(target in design.labels for target in targets)]
+    if every and not chosen:
+        known = ", ".join(sorted({target for design in every for target in design.labels}))
+        raise DatasetError(f"no design has {', '.join(targets)}; known of some: {known}")
+    return chosen

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,7 @@ from torch_geometric.loader import DataLoader
 import simfoundry as sf
 from models.query import TARGETS
 from models.tasks import DatasetError
-from pipelines.schemas import CdfgEdgeRow, CdfgNodeRow, table_spec, write_table
+from pipelines.schemas import CdfgEdgeRow, CdfgNodeRow, read_table, table_spec, write_table
 
 PARTS = ("train", "validation", "test")
 OPCODES = ("load", "mul", "add")
@@ -72,7 +73,7 @@ def test_parts_of_a_split_are_disjoint_and_complete(lasting_data_dir: Path) -> N
 def test_a_torch_data_set_has_the_labels_of_its_designs(lasting_data_dir: Path) -> None:
     designs = sf.loaders.designs(lasting_data_dir, part="test")
     data = sf.loaders.torch_dataset(lasting_data_dir, part="test")
-    assert len(data) == len(designs)  # pyright: ignore[reportArgumentType]
+    assert len(data) == len(designs)
     query, targets = data[0]
     assert query == designs[0].query
     assert targets.tolist() == pytest.approx([designs[0].labels[t] for t in TARGETS])
@@ -100,12 +101,35 @@ def test_graphs_that_a_release_leaves_out_are_compiled_again(compiled_data_dir: 
         sf.loaders.graph_dataset(folder, part="test") for folder in (compiled_data_dir, tmp_path)
     )
     assert [graph.design_id for graph in compiled] == [graph.design_id for graph in stored]
-    assert all(torch.equal(a.x, b.x) for a, b in zip(stored, compiled, strict=True))
-    assert all(torch.equal(a.edge_index, b.edge_index) for a, b in zip(stored, compiled, strict=True))
+    assert all(torch.equal(a["x"], b["x"]) for a, b in zip(stored, compiled, strict=True))
+    assert all(torch.equal(a["edge_index"], b["edge_index"]) for a, b in zip(stored, compiled, strict=True))
+
+
+def test_designs_of_cycles_alone_are_left_out_and_counted(graphs_dir: Path, tmp_path: Path) -> None:
+    whole = sf.loaders.designs(graphs_dir, part="train")
+    alone = whole[0].design_id
+    (tmp_path / "tables").mkdir()
+    for name in (graphs_dir / "tables").iterdir():
+        if name.name != "labels":
+            (tmp_path / "tables" / name.name).symlink_to(name)
+    spec, nothing = table_spec("labels"), dict.fromkeys(("area_um2", "flip_flop_count", "cell_count"))
+    rows = [
+        replace(row, **nothing) if row.design_id == alone else row for row in read_table(graphs_dir, spec)
+    ]
+    write_table(tmp_path, spec, rows, "tests")
+    data = sf.loaders.torch_dataset(tmp_path, part="train")
+    assert (len(data), data.left_out) == (len(whole) - 1, 1)
+    assert all(torch.isfinite(targets).all() for _, targets in (data[place] for place in range(len(data))))
+    graphs = sf.loaders.graph_dataset(tmp_path, part="train")
+    assert (len(graphs), graphs.left_out) == (len(whole) - 1, 1)
+    assert alone not in [graph.design_id for graph in graphs]
+    cycles = sf.loaders.torch_dataset(tmp_path, part="train", targets=("latency_cycles",))
+    assert (len(cycles), cycles.left_out) == (len(whole), 0)
 
 
 def test_loaders_reject_an_unknown_split_and_a_missing_target(lasting_data_dir: Path) -> None:
     with pytest.raises(DatasetError, match="unknown split: 'mine'; accepted: by_kernel_v2"):
         sf.loaders.designs(lasting_data_dir, split="mine")
-    with pytest.raises(DatasetError, match="no colour of design "):
+    message = "no design has colour; known of some: area_um2, .*flip_flop_count, latency_cycles"
+    with pytest.raises(DatasetError, match=message):
         sf.loaders.torch_dataset(lasting_data_dir, part="test", targets=("colour",))
