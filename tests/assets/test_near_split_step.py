@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from foundry_fakes import FEW_OVERRIDES
 
 from assets.checks import open_file
-from assets.configuration import compose_configuration
+from assets.configuration import compose_configuration, read_parameters_file
 from assets.deployments import Deployment
 from assets.settings import Settings, ignore_progress
 from assets.steps import step_named
@@ -37,3 +39,13 @@ def test_the_scale_of_release_v2_is_a_configuration() -> None:
     assert configuration.features.split == SPLIT
     assert len(configuration.dataflow.options.mix) == 4
     assert len(configuration.ast.options.mix) == 5
+
+
+def test_release_v2_has_the_configuration_of_its_scale_or_larger_shares(repository: Path) -> None:
+    configured = compose_configuration(["scale=release_v2"]).model_dump(mode="json")
+    released = read_parameters_file(repository / "releases" / "v2" / "params.yaml").model_dump(mode="json")
+    shares = ("fraction", "fpga_fraction", "other_library_fraction")
+    for share in shares:
+        assert configured["synthesis"].pop(share) <= released["synthesis"].pop(share)
+    for group in ("programs", "ast", "dataflow", "llm", "hls", "synthesis", "labelling", "features"):
+        assert configured[group] == released[group]
