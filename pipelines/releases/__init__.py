@@ -8,6 +8,7 @@ this package only the names below are used.
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from pipelines.releases.baselines import Baseline, publish_baselines, read_baselines
 from pipelines.releases.loading import ReleaseTables, load_release
 from pipelines.releases.manifest import MANIFEST_FILE, Manifest, ReleaseError, Toolset
 from pipelines.releases.reading import PARAMETERS_FILE, Release, open_release
@@ -43,6 +44,7 @@ __all__ = [
     "ROWS_A_SHARD",
     "SIZE_LIMIT_BYTES",
     "TARGETS",
+    "Baseline",
     "CheckLine",
     "Floors",
     "Manifest",
@@ -57,6 +59,8 @@ __all__ = [
     "finish_replacement",
     "load_release",
     "open_release",
+    "publish_baselines",
+    "read_baselines",
     "released_tables",
     "target_values",
     "write_release",

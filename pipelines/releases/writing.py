@@ -16,6 +16,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from pipelines.releases.baselines import BASELINES_FILE, kept_baselines
 from pipelines.releases.card import Reproduction, about_release, card_text
 from pipelines.releases.croissant import CROISSANT_FILE, croissant_bytes
 from pipelines.releases.manifest import (
@@ -141,7 +142,9 @@ def write_release(data_dir: Path, releases: Path, options: ReleaseOptions) -> Wr
             del tables[table]
             limit = options.size_limit_bytes / (1 << 20)
             left_out[table] = f"with it the release is larger than {limit:g} MiB"
-        manifest, written = _complete(tables, files, measured, left_out, options)
+        kept = kept_baselines(folder, [file.entry for file in files])
+        more = [] if kept is None else [_text_file(BASELINES_FILE, kept)]
+        manifest, written = _complete(tables, [*files, *more], measured, left_out, options)
         size = sum(len(f.content) for f in written)
         if size <= options.size_limit_bytes:
             _replace(folder, written)

@@ -9,7 +9,7 @@ from typing import Any
 
 import polars as pl
 
-from pipelines.releases import TARGETS, ReleaseTables, target_values
+from pipelines.releases import TARGETS, ReleaseTables, read_baselines, target_values
 from pipelines.reports.drawing.markup import (
     TEXT,
     Column,
@@ -86,7 +86,8 @@ def compare_releases(
 ) -> ReleaseDifference:
     """Compare two releases.
 
-    Args:   errors: of predictors trained on each; those of a table `leaderboard` are added.
+    Args:   errors: of predictors trained on each; those of a table `leaderboard` and the baselines of the
+            release are added.
     Raises: ReleaseError: a file cannot be read.
     """
     both = (one, other)
@@ -169,6 +170,9 @@ def _errors(tables: ReleaseTables, trained: Sequence[PredictorError]) -> dict[tu
         rows = tables["leaderboard"].filter((pl.col("metric") == "mape") & pl.col("value").is_not_null())
         for row in rows.collect().iter_rows(named=True):
             values.setdefault((row["predictor"], row["target"], row["part"]), row["value"])
+    for baseline in read_baselines(tables.folder, tables.manifest):
+        if baseline.metric == "mape" and baseline.value is not None:
+            values.setdefault((baseline.predictor, baseline.target, baseline.part), baseline.value)
     return values
 
 

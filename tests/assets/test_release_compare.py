@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import polars as pl
@@ -13,7 +14,16 @@ import pytest
 from click.testing import CliRunner
 
 from assets.settings import Settings
-from pipelines.releases import Floors, check_release, load_release
+from models.catalogue import PredictorSpec
+from pipelines.releases import (
+    Baseline,
+    Floors,
+    check_release,
+    load_release,
+    open_release,
+    publish_baselines,
+)
+from pipelines.releases.baselines import kept_baselines
 from pipelines.releases.checking import CheckLine
 from pipelines.releases.near_duplicates import nearest
 from pipelines.reports.difference import PredictorError, compare_releases, draw_difference
@@ -181,6 +191,60 @@ def test_diff_shows_rows_targets_failures_and_errors(small: Path, tmp_path: Path
     assert [(row["one"], row["other"]) for row in medians] == [(1006.0, 1006.0)]
     assert page.read_text().count('class="chart"') >= 5
     assert "median area_um2, kernel" in invoke("diff", "small", "small").stdout
+
+
+def baseline(**changes: Any) -> Baseline:
+    """An error of the trees at level hls."""
+    values: dict[str, Any] = {"split": "by_kernel_v2", "part": "test", "metric": "mape", "value": 0.125}
+    values |= {"interval_low": 0.1, "interval_high": 0.2, "row_count": 7}
+    return Baseline(**{"predictor": "lightgbm-hls", "target": "area_um2", **values, **changes})
+
+
+def shown_errors(*arguments: str) -> dict[tuple[str, ...], tuple[float | None, float | None]]:
+    found = invoke("diff", *arguments, "--json")
+    assert found.exit_code == 0, found.output
+    return {tuple(row["what"]): (row["one"], row["other"]) for row in json.loads(found.stdout)["errors"]}
+
+
+def test_published_baselines_are_a_file_of_the_release_that_a_comparison_shows(made: Path) -> None:
+    assert shown_errors("small", "small") == {}
+    publish_baselines(made, [baseline(value=0.5)])
+    publish_baselines(made, [baseline(), baseline(metric="spearman", value=0.9), baseline(value=None)])
+    open_release(made)  # every file is as the manifest says
+    assert shown_errors("small", "small") == {("lightgbm-hls", "area_um2", "test"): (0.125, 0.125)}
+    (made / "baselines.json").write_text("{}")
+    assert "no file of baselines: Field required" in invoke("diff", "small", "small").stderr
+
+
+def test_a_release_that_grows_keeps_baselines_of_the_same_tables_alone(made: Path) -> None:
+    publish_baselines(made, [baseline()])
+    entries = load_release(made).manifest.files
+    content = (made / "baselines.json").read_bytes()
+    assert kept_baselines(made, entries) == content
+    assert kept_baselines(made, [entry for entry in entries if entry.table != "runs"]) is None
+    assert kept_baselines(made.parent, entries) is None
+    grown = CliRunner().invoke(simfoundry, ["release", "make", "small", "--fpga-fraction", "1"])
+    assert grown.exit_code == 0, grown.output
+    assert (made / "baselines.json").read_bytes() == content
+
+
+def test_a_comparison_trains_predictors_on_both_releases(made: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folders: list[Path] = []
+
+    def train(spec: PredictorSpec, data_dir: Path, options: Any, *, folder: Path) -> Any:
+        assert (spec.name, data_dir, options.split) == ("lightgbm-static", made, "by_kernel_v2")
+        assert folder.parent.is_dir()
+        folders.append(folder)
+        row = SimpleNamespace(predictor=spec.name, target="area_um2", part="test")
+        metrics = (("mape", 0.1 * len(folders)), ("mape", None), ("spearman", 0.9))
+        rows = [SimpleNamespace(**vars(row), metric=metric, value=value) for metric, value in metrics]
+        return SimpleNamespace(leaderboard=rows)
+
+    monkeypatch.setattr(PredictorSpec, "train", train)
+    errors = shown_errors("small", str(made), "--train", "lightgbm-static")
+    assert errors == {("lightgbm-static", "area_um2", "test"): (0.1, 0.2)}
+    assert len(folders) == 2
+    assert not any(folder.parent.exists() for folder in folders)
 
 
 def test_the_page_of_a_difference_escapes_texts_and_shows_errors(small: Path) -> None:

@@ -1,11 +1,13 @@
 """Baselines of a release: median of training, the engine's own estimates, boosted trees at each level.
 
     python -m tests.benchmarks.release_baselines [--release releases/v2] [--split by_kernel_v2] [--out FOLDER]
+                                                 [--publish]
 
 Each is trained as `simfoundry train` does; a training in FOLDER that was done before is read. Errors are
 absolute percentage errors of designs on the parts test and evaluation, with 95 % intervals over groups of
 programs. Cycles are given apart where all trip counts are known and elsewhere. At level run the cycles are
-known, so they have no row there; trees at that level learn from designs with power alone.
+known, so they have no row there; trees at that level learn from designs with power alone. `--publish` adds the
+errors to the release, as `baselines.json`.
 """
 
 from __future__ import annotations
@@ -25,6 +27,7 @@ from models.catalogue import predictor_named
 from models.labelled import LabelledDesign, Selection, load_labelled_designs
 from models.leaderboard import Prediction, leaderboard_rows, paired
 from models.model_files import PREDICTIONS_FILE
+from pipelines.releases import Baseline, publish_baselines
 from pipelines.schemas import LeaderboardRow, scan_table, table_spec
 
 PARTS = ("test", "evaluation")
@@ -33,6 +36,7 @@ PREDICTORS = (
     *("engine-estimate-hls", "engine-estimate-run"),
     *("lightgbm-text", "lightgbm-static", "lightgbm-hls", "lightgbm-run"),
 )
+METRICS = ("mape", "median_ape", "spearman")
 KNOWN, UNKNOWN = "latency_cycles, trip counts known", "latency_cycles, others"
 MEDIAN = "median of training"
 
@@ -90,6 +94,18 @@ def table(rows: Mapping[str, Sequence[LeaderboardRow]]) -> str:
     return "\n".join(lines) + "\n"
 
 
+def baselines(rows: Mapping[str, Sequence[LeaderboardRow]]) -> list[Baseline]:
+    """Rows for the release: those of the table."""
+    columns = [name for name in Baseline.model_fields if name != "predictor"]
+    return [
+        Baseline(predictor=name, **{column: getattr(row, column) for column in columns})
+        for name, own in rows.items()
+        for row in own
+        if row.part in PARTS and row.metric in METRICS
+        if not (row.target.startswith("latency") and name.endswith("-run"))
+    ]
+
+
 def _cells(found: Mapping[str, LeaderboardRow]) -> list[str]:
     if not found:
         return [""] * 4
@@ -126,6 +142,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--release", type=Path, default=Path("releases/v2"))
     parser.add_argument("--split", default="by_kernel_v2")
     parser.add_argument("--out", type=Path, default=Path("data/baselines"))
+    parser.add_argument("--publish", action="store_true", help="add the errors to the release")
     options = parser.parse_args(arguments)
     designs = load_labelled_designs(options.release, Selection(split=options.split))
     sizes = {
@@ -139,6 +156,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
         predictions = split_cycles((Prediction(**row) for row in stored), options.release)
         rows[name] = rows_of(name, predictions, options.split)
     sys.stdout.write(f"designs: {sizes}\n{cycles_where_known(options.release, designs)}{table(rows)}")
+    if options.publish:
+        publish_baselines(options.release, baselines(rows))
 
 
 if __name__ == "__main__":
