@@ -10,7 +10,7 @@ from assets.step import Output, Step, read_rows
 from assets.steps.designs import label_options
 from assets.suites import BY_SUITE
 from pipelines.features import extract_design_features, extract_run_features, knowledge_version
-from pipelines.labelling.synthesis import SYNTHESIS_TOOL
+from pipelines.labelling.synthesis import SYNTHESIS_TOOL, mapped_designs
 from pipelines.schemas import OK, LabelRow
 
 TOLERANCE = 0.002
@@ -51,10 +51,11 @@ def mapped_by_first_tool(labels: Sequence[LabelRow]) -> set[str]:
     Rows of other tools beside it, such as those for an FPGA, do not count. A suite with labels of another
     tool alone has those.
     """
-    own = [row for row in labels if row.tool == SYNTHESIS_TOOL]
+    if any(row.tool == SYNTHESIS_TOOL for row in labels):
+        return mapped_designs(labels)
     return {
         row.design_id
-        for row in own or labels
+        for row in labels
         if (row.area_um2, row.flip_flop_count, row.cell_count, row.lut_count) != (None,) * 4
     }
 

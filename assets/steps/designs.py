@@ -100,6 +100,7 @@ class Synthesis(Group):
     fpga_unmapped_fraction: Annotated[float, Field(ge=0, le=1)] = 0.0
     other_libraries: tuple[str, ...] = ()
     other_library_fraction: Annotated[float, Field(ge=0, le=1)] = 1.0
+    other_library_unmapped_fraction: Annotated[float, Field(ge=0, le=1)] = 0.0
     placement_timeout_s: Positive
 
 
@@ -171,6 +172,7 @@ def label_options(settings: Settings) -> LabelOptions:
         fpga_unmapped_fraction=synthesis.fpga_unmapped_fraction,
         other_libraries=tuple(find_liberty(name) for name in synthesis.other_libraries),
         other_library_fraction=synthesis.other_library_fraction,
+        other_library_unmapped_fraction=synthesis.other_library_unmapped_fraction,
         placement_timeout_s=synthesis.placement_timeout_s,
         **labelling.model_dump(exclude={"tools"}),
     )

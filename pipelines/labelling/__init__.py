@@ -42,7 +42,7 @@ from pipelines.labelling.options import (
     ToolContext,
     liberty_name,
 )
-from pipelines.labelling.other_libraries import label_in_libraries
+from pipelines.labelling.other_libraries import label_in_libraries, lacking_library_labels
 from pipelines.labelling.synthesis import SYNTHESIS_TOOLS, LabelTables
 
 __all__ = [
@@ -74,6 +74,7 @@ __all__ = [
     "label_in_libraries",
     "labels_version",
     "lacking_fpga_labels",
+    "lacking_library_labels",
     "liberty_name",
     "loop_counts",
     "place_designs",

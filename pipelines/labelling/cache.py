@@ -169,6 +169,7 @@ _ELSEWHERE = (
     "fpga_unmapped_fraction",
     "other_libraries",
     "other_library_fraction",
+    "other_library_unmapped_fraction",
 )
 """Options that the labels of the project's own synthesis do not depend on."""
 

@@ -54,7 +54,8 @@ class LabelOptions:
         fpga_fraction, fpga_unmapped_fraction: of the designs mapped to cells and of those with cycles alone,
             those that `synth_xilinx` maps, when it is one of the tools.
         other_libraries: liberty files in whose cells designs are mapped too, in rows of their own.
-        other_library_fraction: of the designs mapped to cells, those that are.
+        other_library_fraction, other_library_unmapped_fraction: of the designs mapped to cells and of those
+            with cycles alone, those that are.
         placement_timeout_s: processor time of each process of SiliconCompiler, each design.
         synthesis: whether designs are mapped to cells; without it a label has no area, delay or power.
         power: whether the mapped netlist of each design is simulated too, for power and as a check.
@@ -84,6 +85,7 @@ class LabelOptions:
     fpga_unmapped_fraction: float = 0.0
     other_libraries: tuple[Path, ...] = ()
     other_library_fraction: float = 1.0
+    other_library_unmapped_fraction: float = 0.0
     placement_timeout_s: float = 3600.0
     synthesis: bool = True
     power: bool = True
@@ -155,7 +157,12 @@ class LabelContext(ToolContext):
 
 def liberty_name(target: Target) -> str:
     """Name of a target's library, as rows know it."""
-    return target.liberty.stem.removesuffix("_stdcells")
+    return library_name(target.liberty)
+
+
+def library_name(liberty: Path) -> str:
+    """Name of the cell library of a liberty file."""
+    return liberty.stem.removesuffix("_stdcells")
 
 
 def _slot(folder: Path, tool: str, limit: int) -> AbstractContextManager[object]:

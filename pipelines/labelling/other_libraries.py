@@ -7,20 +7,20 @@ design costs in another technology. They have no power.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
 from pipelines.hls import TOOL, HlsError
 from pipelines.labelling.flows import recompile, rtl_of
-from pipelines.labelling.options import LabelContext
+from pipelines.labelling.options import LabelContext, LabelOptions, library_name
 from pipelines.labelling.runs import is_audited
 from pipelines.labelling.synthesis import (
     SYNTHESIS_TOOL,
     HasVerilog,
     LabelFigures,
-    mapped_designs,
+    is_mapped,
     synthesise,
 )
 from pipelines.schemas import OK, TOOL_ERROR, DesignRow, LabelRow, ProgramRow
@@ -36,7 +36,11 @@ def in_library(context: LabelContext, liberty: Path) -> LabelContext:
 
 def library_tool(context: LabelContext) -> str:
     """Name of the tool in rows of the context's library, when it is another one than that of the release."""
-    return f"{SYNTHESIS_TOOL}_{context.liberty}"
+    return _tool_of(context.target.liberty)
+
+
+def _tool_of(liberty: Path) -> str:
+    return f"{SYNTHESIS_TOOL}_{library_name(liberty)}"
 
 
 def label_in_libraries(
@@ -49,29 +53,42 @@ def label_in_libraries(
 ) -> list[LabelRow]:
     """Label designs that have an ok label in the cells of `other_libraries` too.
 
-    Only those: their Verilog was proved to do what the program does.
+    Only those: all their runs equal native C.
 
     Args:    labels: of the designs, by the project's own synthesis.
-    Returns: one row per library and design of the share `other_library_fraction`; a failure is a status.
+    Returns: one row per library and design of `lacking_library_labels`; a failure is a status.
     """
     options = context.options
     by_program = {program.program_id: program for program in programs}
-    ok = mapped_designs(labels)
-    chosen = [
-        d for d in designs if d.design_id in ok and is_audited(d.design_id, options.other_library_fraction)
-    ]
     return [
         row
         for liberty in options.other_libraries
+        for asked in [lacking_library_labels(labels, liberty, options)]
         for row in run_all(
             f"labels in {liberty.stem}",
-            [(by_program[design.program_id], design) for design in chosen],
+            [(by_program[d.program_id], d) for d in designs if d.design_id in asked],
             partial(_label, context=in_library(context, liberty)),
             workers=options.workers,
             cost=lambda item: item[1].estimated_area_um2 or 0.0,
             on_progress=on_progress,
         )
     ]
+
+
+def lacking_library_labels(labels: Iterable[LabelRow], liberty: Path, options: LabelOptions) -> set[str]:
+    """Designs that are to have a label in the cells of another library and have none, by id.
+
+    Args: labels: of all tools.
+    """
+    rows, tool = list(labels), _tool_of(liberty)
+    mapped, alone = options.other_library_fraction, options.other_library_unmapped_fraction
+    asked = {
+        row.design_id
+        for row in rows
+        if row.tool == SYNTHESIS_TOOL and row.status == OK
+        if is_audited(row.design_id, mapped if is_mapped(row) else alone)
+    }
+    return asked - {row.design_id for row in rows if row.tool == tool}
 
 
 def _label(item: tuple[ProgramRow, DesignRow], *, context: LabelContext) -> Outcome[LabelRow]:

@@ -44,6 +44,7 @@ class Floors:
     Attributes:
         programs, designs, runs: that are ok; powered: share of ok designs with power on some data set.
         wholly_powered: designs with power on every data set, of several; fpga: designs with FPGA labels.
+        other_libraries: designs with labels in the cells of another library.
         clocked: designs with a clock other than the commonest; class_2: share of ok programs.
         checked: share of ok designs whose cycles, and of mapped ones whose area, another tool confirmed.
         failed: largest share of failed designs.
@@ -55,6 +56,7 @@ class Floors:
     powered: float = 1.0
     wholly_powered: int = 500
     fpga: int = 3000
+    other_libraries: int = 1000
     clocked: int = 1000
     class_2: float = 0.15
     checked: float = 0.03
@@ -394,6 +396,12 @@ def _counts(tables: ReleaseTables, floors: Floors) -> Iterator[CheckLine]:
         ),
         ("designs with FPGA labels", lambda: _fpga(tables), floors.fpga, _lacking(tables, labels="tool")),
         (
+            "designs with labels in another library",
+            lambda: _in_other_libraries(tables),
+            floors.other_libraries,
+            _lacking(tables, labels="tool"),
+        ),
+        (
             "designs with another clock",
             lambda: _clocked(tables),
             floors.clocked,
@@ -458,6 +466,13 @@ def _fpga(tables: ReleaseTables) -> int:
     return _value(rows.select(pl.col("design_id").n_unique()))
 
 
+def _in_other_libraries(tables: ReleaseTables) -> int:
+    is_one = (pl.col("status") == OK) & pl.col("tool").str.starts_with(OTHER_LIBRARY_TOOL)
+    return _value(tables["labels"].filter(is_one).select(pl.col("design_id").n_unique()))
+
+
+OTHER_LIBRARY_TOOL = "pyosys_"
+"""Beginning of the names of tools whose labels are in another library than that of the release."""
 FPGA_TOOL = "xilinx"
 """Part of the names of tools whose labels are of an FPGA."""
 

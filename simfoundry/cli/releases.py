@@ -126,9 +126,12 @@ def release_write(
     "--synthesis-fraction", type=Finite(min=0, max=1), help="Map a larger share of the designs to cells."
 )
 @click.option(
-    "--fpga-unmapped-fraction",
+    "--fpga-unmapped-fraction", type=Finite(min=0, max=1), help="Map a larger share of the designs to LUTs."
+)
+@click.option(
+    "--other-library-unmapped-fraction",
     type=Finite(min=0, max=1),
-    help="Map a larger share of the designs without cells to LUTs.",
+    help="Map a larger share of the designs to the cells of the other libraries.",
 )
 @click.option("--derived", is_flag=True, help="Make the tables that were left out and compare hashes.")
 @click.option("--rtl", type=PATH, help="With --derived: folder for the Verilog of each design.")
@@ -143,6 +146,7 @@ def release_make(
     size_limit: float,
     synthesis_fraction: float | None,
     fpga_unmapped_fraction: float | None,
+    other_library_unmapped_fraction: float | None,
     derived: bool,
     rtl: Path | None,
     as_json: bool,
@@ -162,6 +166,7 @@ def release_make(
             size_limit_bytes=round(size_limit * (1 << 20)),
             synthesis_fraction=synthesis_fraction,
             fpga_unmapped_fraction=fpga_unmapped_fraction,
+            other_library_unmapped_fraction=other_library_unmapped_fraction,
         )
         answer = make_release(name, overrides=overrides, parameters=config, options=options)
     if as_json:

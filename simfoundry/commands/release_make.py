@@ -3,8 +3,8 @@
 A batch is one partition in one round. Rounds go from cheap to dear: all programs, then designs with their
 features, then labels. Each batch goes through the steps of `simfoundry stage`. The release is written between
 batches, so that a copy of its folder is all that another machine needs to go on. A release may be finished
-with small shares of mapped designs (`synthesis.fraction`, `synthesis.fpga_unmapped_fraction`) and grow by
-larger ones.
+with small shares of mapped designs (`synthesis.fraction`, `synthesis.fpga_unmapped_fraction`,
+`synthesis.other_library_unmapped_fraction`) and grow by larger ones.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from assets.steps.designs import Synthesis, label_options
 from assets.suites import BY_SUITE, Shard, shards
 from pipelines.hls import TOOL, HlsError, compile_program, options_of
 from pipelines.identity import text_sha256
-from pipelines.labelling import lacking_fpga_labels
+from pipelines.labelling import lacking_fpga_labels, lacking_library_labels
 from pipelines.labelling.synthesis import lacking_figures
 from pipelines.programs import LLM
 from pipelines.releases import (
@@ -72,7 +72,8 @@ class MakeOptions:
     Attributes:
         batches: most batches of this call; limit_s: time after which no batch begins; None for no limit.
         size_limit_bytes: of the release.
-        synthesis_fraction, fpga_unmapped_fraction: new, larger shares of the release; None leaves them.
+        synthesis_fraction, fpga_unmapped_fraction, other_library_unmapped_fraction: new, larger shares of the
+            release; None leaves them.
     """
 
     batches: int | None = None
@@ -80,12 +81,17 @@ class MakeOptions:
     size_limit_bytes: int = SIZE_LIMIT_BYTES
     synthesis_fraction: float | None = None
     fpga_unmapped_fraction: float | None = None
+    other_library_unmapped_fraction: float | None = None
 
     @property
     def shares(self) -> dict[str, float]:
         """New shares by key of group `synthesis`."""
-        both = {"fraction": self.synthesis_fraction, "fpga_unmapped_fraction": self.fpga_unmapped_fraction}
-        return {key: share for key, share in both.items() if share is not None}
+        shares = {
+            "fraction": self.synthesis_fraction,
+            "fpga_unmapped_fraction": self.fpga_unmapped_fraction,
+            "other_library_unmapped_fraction": self.other_library_unmapped_fraction,
+        }
+        return {key: share for key, share in shares.items() if share is not None}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -183,7 +189,11 @@ def _grown(configuration: Configuration, shares: Mapping[str, float]) -> tuple[C
     return grown, parameters_text(grown, without=unused_groups({}))
 
 
-_SHARE_OPTIONS = {"fraction": "--synthesis-fraction", "fpga_unmapped_fraction": "--fpga-unmapped-fraction"}
+_SHARE_OPTIONS = {
+    "fraction": "--synthesis-fraction",
+    "fpga_unmapped_fraction": "--fpga-unmapped-fraction",
+    "other_library_unmapped_fraction": "--other-library-unmapped-fraction",
+}
 
 
 # ---- make ------------------------------------------------------------------------------------------
@@ -257,7 +267,10 @@ class ReleaseMaking:
         rows = read_rows(self.settings, "labels", partition)
         if lacking_figures(rows, self.settings.group(Synthesis).fraction):
             return False
-        if lacking_fpga_labels(rows, label_options(self.settings)):
+        options = label_options(self.settings)
+        if lacking_fpga_labels(rows, options):
+            return False
+        if any(lacking_library_labels(rows, liberty, options) for liberty in options.other_libraries):
             return False
         self._mapped.add(partition)
         return True

@@ -34,6 +34,7 @@ OPTIONS = (
     ("release make", "--size-limit"),
     ("release make", "--synthesis-fraction"),
     ("release make", "--fpga-unmapped-fraction"),
+    ("release make", "--other-library-unmapped-fraction"),
     ("release write", "--size-limit"),
 )
 

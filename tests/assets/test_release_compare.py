@@ -31,7 +31,9 @@ from pipelines.schemas import from_frame, table_spec
 from simfoundry.cli import simfoundry
 
 SUITES = ("programs.suites=[linear_algebra,stencil]", "hls.memory_delay=[2,10]", "hls.pipeline=[false]")
-FEW = Floors(programs=1, designs=1, runs=1, wholly_powered=0, fpga=0, clocked=0, class_2=0.0)
+FEW = Floors(
+    programs=1, designs=1, runs=1, wholly_powered=0, fpga=0, other_libraries=0, clocked=0, class_2=0.0
+)
 
 
 @pytest.fixture
@@ -161,6 +163,18 @@ def test_the_share_of_checked_areas_is_of_the_own_synthesis(small: Path) -> None
     assert lines(small)["cross-checks: share of designs with area"].figure.endswith(f" of {partitions}")
 
 
+def test_labels_in_other_libraries_are_counted(small: Path) -> None:
+    def in_osu035(rows: pl.DataFrame) -> pl.DataFrame:
+        other = rows.with_columns(tool=pl.lit("pyosys_osu035"), liberty=pl.lit("osu035"))
+        return pl.concat([rows, first("status", "timeout")(other)])
+
+    change(small, "labels", in_osu035)
+    labelled = load_release(small).manifest.rows["labels"]
+    partitions = len(list((small / "tables" / "labels").glob("*.parquet")))
+    line = lines(small)["counts: designs with labels in another library"]
+    assert (line.status, line.figure) == ("pass", str(labelled - partitions))
+
+
 def test_check_by_command_has_a_table_json_and_a_status(made: Path) -> None:
     found = invoke("check", "small")
     assert found.exit_code == 1
@@ -168,7 +182,10 @@ def test_check_by_command_has_a_table_json_and_a_status(made: Path) -> None:
     assert ">= 2,000" in found.stdout
     floors = [
         f"--floor={name}=0"
-        for name in ("programs", "designs", "runs", "wholly_powered", "fpga", "clocked", "class_2", "checked")
+        for name in (
+            *("programs", "designs", "runs", "wholly_powered", "fpga", "other_libraries", "clocked"),
+            *("class_2", "checked"),
+        )
     ]
     answer = json.loads(invoke("check", str(made), "--json", *floors).stdout)
     assert [line for line in answer["lines"] if line["status"] == "fail"] == []

@@ -15,7 +15,7 @@ from click.testing import CliRunner
 from assets.configuration import compose_configuration
 from assets.settings import Settings
 from assets.steps import labels as labels_step
-from pipelines.labelling import lacking_fpga_labels, runs
+from pipelines.labelling import lacking_fpga_labels, lacking_library_labels, runs
 from pipelines.labelling.runs import is_synthesised
 from pipelines.releases import load_release, open_release
 from simfoundry.cli import simfoundry
@@ -130,6 +130,29 @@ def test_a_release_grows_by_a_larger_share_of_fpga_labels(
     assert {batch.split()[0] for batch in answer["made"]} == {"labels"}
     tool = load_release(grown)["labels"].collect()["tool"]
     assert (tool == "synth_xilinx").sum() == len(tool) / 2
+
+
+def test_a_release_grows_by_a_larger_share_of_labels_in_another_library(
+    projects: Any, by_share: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def label(programs: Any, designs: Any, labels: Any, context: Any, **_: Any) -> Any:
+        (liberty,) = context.options.other_libraries
+        asked = lacking_library_labels(labels, liberty, context.options)
+        return [replace(r, tool="pyosys_osu035", liberty="osu035") for r in labels if r.design_id in asked]
+
+    monkeypatch.setattr(labels_step, "label_in_libraries", label)
+    grown = projects("grown") / "releases" / "small"
+    libraries = "synthesis.other_libraries=[osu035]"
+    make(
+        "small", *SUITES, "synthesis.fraction=0.0", libraries, "synthesis.other_library_unmapped_fraction=0.5"
+    )
+    tool = load_release(grown)["labels"].collect()["tool"]
+    assert 0 < (tool == "pyosys_osu035").sum() < len(tool) / 2
+    made = make("small", "--other-library-unmapped-fraction", "1")["made"]
+    assert {batch.split()[0] for batch in made} == {"labels"}
+    tool = load_release(grown)["labels"].collect()["tool"]
+    assert (tool == "pyosys_osu035").sum() == len(tool) / 2
+    assert make("small")["made"] == []
 
 
 def test_an_unfinished_release_has_programs_of_every_suite(settings: Settings) -> None:

@@ -6,8 +6,8 @@
 Each is trained as `simfoundry train` does; a training in FOLDER that was done before is read. Errors are
 absolute percentage errors of designs on the parts test and evaluation, with 95 % intervals over groups of
 programs. Cycles are given apart where all trip counts are known and elsewhere. At level run the cycles are
-known, so they have no row there; trees at that level learn from designs with power alone. `--publish` adds the
-errors to the release, as `baselines.json`.
+known, so they have no row there; trees at that level learn from designs with power alone. `--publish` adds
+the errors to the release, as `baselines.json`.
 """
 
 from __future__ import annotations

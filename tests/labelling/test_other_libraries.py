@@ -18,6 +18,7 @@ from pipelines.labelling import (
     import_rows,
     label_designs,
     label_in_libraries,
+    lacking_library_labels,
     plan_designs,
     synthesis,
 )
@@ -52,6 +53,17 @@ def test_labels_in_another_library_are_rows_that_an_import_keeps(
 
     none = replace(context, options=replace(options, other_library_fraction=0.0))
     assert label_in_libraries([program], planned.designs, tables.labels, none) == []
+
+    alone = [replace(own, area_um2=None, cell_count=None)]  # not mapped to the cells of osu018
+    assert label_in_libraries([program], planned.designs, alone, context) == []
+    unmapped = replace(options, other_library_fraction=0.0, other_library_unmapped_fraction=1.0)
+    rows = label_in_libraries([program], planned.designs, alone, replace(context, options=unmapped))
+    assert rows == [row]
+    failed = [replace(own, status="timeout")]
+    assert label_in_libraries([program], planned.designs, failed, context) == []
+    (liberty,) = options.other_libraries
+    assert lacking_library_labels(alone, liberty, unmapped) == {row.design_id}
+    assert lacking_library_labels([*alone, row], liberty, unmapped) == set()
 
     rows = ProgramRows(
         program=program,

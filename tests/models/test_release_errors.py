@@ -29,7 +29,9 @@ def test_errors_are_those_of_a_training_on_the_release(lasting_data_dir: Path, t
     spec = predictor_named("lightgbm-static")
     outcome = spec.train(lasting_data_dir, spec.options(split="by_kernel_v2"), folder=tmp_path / "model")
     expected = {(r.target, r.part): r.value for r in outcome.leaderboard if r.metric == "mape"}
-    assert {(e.target, e.part): e.value for e in errors} == {k: v for k, v in expected.items() if v is not None}
+    assert {(e.target, e.part): e.value for e in errors} == {
+        k: v for k, v in expected.items() if v is not None
+    }
     assert ("area_um2", "test") in expected
     published = baselines({"trees": outcome.leaderboard})
     assert {row.metric for row in published} == {"mape", "median_ape", "spearman"}
