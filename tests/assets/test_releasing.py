@@ -385,7 +385,11 @@ def test_an_older_release_rejects_a_key_that_is_absent(
 
 
 @pytest.mark.parametrize(
-    "name", ["v1", "network-v1", "network-long-v1", pytest.param("pragmas-v1", marks=pytest.mark.slow)]
+    "name",
+    [
+        *("v1", "v2", "network-v1", "network-long-v1", "accelerators-v2", "fixed-v2", "fabric-v1"),
+        pytest.param("pragmas-v1", marks=pytest.mark.slow),
+    ],
 )
 def test_every_shipped_release_imports_and_fits_the_present_tables(
     name: str, repository: Path, other: Deployment, monkeypatch: pytest.MonkeyPatch
