@@ -12,7 +12,7 @@ import polars as pl
 
 from models.query import ALL_TARGETS, DELAY, POWER, Query
 from models.tasks import DatasetError, table_files
-from pipelines.features import BY_KERNEL_V2, EXCLUDED, split_part
+from pipelines.features import EXCLUDED, design_part
 from pipelines.hls import TOOL
 from pipelines.schemas import DRAWN, OK, LoopRow, scan_table, table_spec
 
@@ -169,11 +169,9 @@ def _require_places(designs: pl.DataFrame, places: pl.DataFrame) -> None:
 
 
 def _parts_of_designs(designs: pl.DataFrame, split: str) -> pl.DataFrame:
-    """Designs in their own part, without those of excluded programs; see `split_part`."""
-    if split != BY_KERNEL_V2:
-        return designs
+    """Designs in their own part, without those of excluded programs; see `design_part`."""
     columns = ("part", "memory_read_delay_cycles", "memory_write_delay_cycles")
-    parts = [split_part(*row) for row in designs.select(columns).iter_rows()]
+    parts = [design_part(split, *row) for row in designs.select(columns).iter_rows()]
     return designs.with_columns(part=pl.Series(parts, dtype=pl.String)).filter(pl.col("part") != EXCLUDED)
 
 

@@ -66,5 +66,5 @@ STEP = Step(
     configuration={"records": Records},
     parameters=("features", "records"),
     plots={"records": ("prompt_characters",)},
-    code=("pipelines/records",),
+    code=("pipelines/features", "pipelines/records"),
 )

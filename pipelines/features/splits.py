@@ -185,6 +185,11 @@ def split_part(part: str, *memory_delays_cycles: int) -> str:
     return UNSEEN_DELAY if unseen else part
 
 
+def design_part(split: str, part: str, *memory_delays_cycles: int) -> str:
+    """Part of a design in any split: its program's, in BY_KERNEL_V2 that of `split_part`."""
+    return split_part(part, *memory_delays_cycles) if split == BY_KERNEL_V2 else part
+
+
 HashOf = Callable[[ProgramRow], str | None]
 """The syntax tree hash of a program, found from its source."""
 

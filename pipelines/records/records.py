@@ -16,6 +16,7 @@ import pyarrow.parquet as pq
 from pydantic import TypeAdapter, ValidationError
 
 from pipelines.cache import ContentCache
+from pipelines.features import EVALUATION, EXCLUDED, design_part
 from pipelines.identity import content_hash
 from pipelines.programs import code_version
 from pipelines.records.layout import FEATURES, LISTS, QUANTITIES, Completion, RecordError, write_completion
@@ -37,8 +38,6 @@ from pipelines.schemas import (
     write_bytes_atomically,
 )
 from pipelines.synthesis import TOOL as SYNTHESIS_TOOL
-
-EVALUATION = "evaluation"
 
 DataText = Callable[[ProgramRow, RunRow], Mapping[str, str]]
 """Runtime inputs of a program in a run, by argument."""
@@ -69,10 +68,11 @@ def make_records(
     """Records of every design and data set whose program, design, label and run are ok.
 
     A design of a tool that tells no features of its RTL has no reasoning record. A label that was not asked
-    for, power for example, is left out of the completion.
+    for, power for example, is left out of the completion. A record has the part of its design, as predictors
+    have it (`design_part`); designs of excluded programs have no record.
 
     Args:    split: name of the split that `splits` places programs in; programs of the stage evaluation have
-             the part `evaluation` whatever it says. limit: characters of a prompt; see `fitted`.
+             the place `evaluation` whatever it says. limit: characters of a prompt; see `fitted`.
     Raises:  RecordError: a program without a place, or rows that do not belong together.
     """
     tables, forms = _Tables.of(rows, split), tuple(formats)
@@ -81,11 +81,9 @@ def make_records(
         program, label = tables.programs.get(design.program_id), tables.labels.get(design.design_id)
         if design.status != OK or program is None or label is None:
             continue
-        part = EVALUATION if program.stage == EVALUATION else tables.parts.get(program.program_id)
-        if part is None:
-            raise RecordError(
-                f"a program must have a place in the split {split}, got none for {program.name}"
-            )
+        part = _part(program, design, tables, split)
+        if part == EXCLUDED:
+            continue
         loops = tables.loops[program.program_id]
         for run in tables.runs[design.design_id]:
             prompt, left_out = fitted(prompt_of(program, loops, design, data_text(program, run)), limit)
@@ -151,6 +149,13 @@ class _Tables:
         )
 
 
+def _part(program: ProgramRow, design: DesignRow, tables: _Tables, split: str) -> str:
+    place = EVALUATION if program.stage == EVALUATION else tables.parts.get(program.program_id)
+    if place is None:
+        raise RecordError(f"a program must have a place in the split {split}, got none for {program.name}")
+    return design_part(split, place, design.memory_read_delay_cycles, design.memory_write_delay_cycles)
+
+
 _LEVELS = ("static", "hls", "run")
 
 
@@ -191,7 +196,7 @@ def _completion(
 
 
 _KIND = "records"
-_VERSION = "records-5"
+_VERSION = "records-6"
 """Raise it when the same tables give other records."""
 
 

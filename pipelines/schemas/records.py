@@ -25,7 +25,10 @@ class RecordRow:
     suite: str = column("Suite of the program.")
     stage: str = column("Stage that generated or imported the program.")
     split: str = column("Name of the split.")
-    part: str = column("Part of the split; evaluation for programs that are never trained on.")
+    part: str = column(
+        "Part of the design in the split: that of its program, unseen_delay for a memory delay that training "
+        "lacks; evaluation for programs that are never trained on."
+    )
     prompt: str = column("Graph function, operator functions, hardware parameters and runtime data.")
     completion: str = column("Labels as tagged numbers; after the reasoning fragment where there is one.")
     prompt_characters: int | None = column("Length of the prompt.", unit="characters")

@@ -98,8 +98,8 @@ def sql(query: str, suite: str | None, as_json: bool) -> None:
     "--part",
     "parts",
     multiple=True,
-    type=click.Choice(("train", "validation", "test", "evaluation")),
-    help="Only programs of this part of the split; may be repeated.",
+    type=click.Choice(("train", "validation", "test", "evaluation", "unseen_delay")),
+    help="Only designs of this part of the split; may be repeated.",
 )
 @click.option("--split", help="Name of the split; that of params.yaml unless given.")
 @click.option(

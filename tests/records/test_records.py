@@ -13,7 +13,7 @@ import pytest
 from labelled_rows import label_of, run_of, table_row
 
 from pipelines.cache import ContentCache
-from pipelines.features import extract_loops
+from pipelines.features import BY_KERNEL_V2, UNSEEN_DELAY, extract_loops
 from pipelines.hls import (
     HlsOptions,
     compile_program,
@@ -320,6 +320,43 @@ def test_loops_that_share_a_line_keep_their_directives_apart() -> None:
         source,
         ('{"kind":"pipeline","loop":"L1"}',),
     )
+
+
+# ---- parts ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("split", "place", "stage", "delays", "part"),
+    [
+        (BY_KERNEL_V2, "train", "ast", (2, 10), "train"),
+        (BY_KERNEL_V2, "train", "ast", (15, 2), UNSEEN_DELAY),
+        (BY_KERNEL_V2, "validation", "ast", (2, 15), UNSEEN_DELAY),
+        (BY_KERNEL_V2, "evaluation", "evaluation", (2, 10), "evaluation"),
+        (BY_KERNEL_V2, "evaluation", "evaluation", (15, 15), UNSEEN_DELAY),
+        (BY_KERNEL_V2, "excluded", "ast", (2, 2), None),
+        (BY_KERNEL_V2, "excluded", "ast", (15, 15), None),
+        ("s", "train", "ast", (15, 15), "train"),
+        ("s", "train", "evaluation", (15, 15), "evaluation"),
+    ],
+)
+def test_a_record_has_the_part_of_its_design(
+    rows: LabelledRows, split: str, place: str, stage: str, delays: tuple[int, int], part: str | None
+) -> None:
+    program = replace(PROGRAMS[0], stage=stage)
+    read, write = delays
+    designs = [
+        replace(design, memory_read_delay_cycles=read, memory_write_delay_cycles=write)
+        for design in rows.designs
+        if design.program_id == program.program_id
+    ]
+    one = replace(
+        rows,
+        programs=[program],
+        designs=designs,
+        splits=[replace(_place(program), split=split, part=place)],
+    )
+    found = make_records(one, split=split, data_text=_data)
+    assert {record.part for record in found} == ({part} if part else set())
 
 
 # ---- runtime data ---------------------------------------------------------------------------------------
