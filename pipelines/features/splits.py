@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from pipelines.identity import content_hash
@@ -13,6 +14,7 @@ from pipelines.programs import (
     near_pairs,
     signature,
     text_signature,
+    untyped_name,
 )
 from pipelines.schemas import OK, ProgramRow, SplitRow, read_table, scan_table, table_spec
 
@@ -24,6 +26,8 @@ BY_KERNEL_V2 = "by_kernel_v2"
 EVALUATION = "evaluation"
 """Stage of the programs no model is trained on, and their part of every split."""
 EXCLUDED = "excluded"
+LEARNED_PARTS = ("train", "validation")
+"""Parts that models are trained and chosen on."""
 UNSEEN_DELAY = "unseen_delay"
 SEEN_DELAYS = (2, 5, 10)
 """Memory delays of training, validation, test and evaluation in BY_KERNEL_V2, in cycles."""
@@ -128,23 +132,30 @@ def freeze_near_split(
 
     Programs are connected when they have a name or a first ancestor in common, equal syntax trees, or similar
     trees or texts (`pipelines.programs.similarity`). A group is a connected component, named after its first
-    program by name. A group near an evaluation program is in part `excluded`. Programs are grouped with all
-    others of the call; an existing row stays, its group takes its part, and what is connected to two parts is
-    excluded.
+    program by name. A group near an evaluation program is in part `excluded`. So is one that would be learned
+    from and has a program of an evaluation program's name without its element type: the same computation in
+    other words. Programs are grouped with all others of the call; an existing row stays, except that such a
+    group leaves train and validation. A group takes the part of its existing rows, and what is connected to
+    two parts is excluded.
 
     Returns: the existing rows of that split and a row for each new program, by program id.
     """
     rows = {r.program_id: r for r in existing if r.split == BY_KERNEL_V2}
+    judged = {untyped_name(p.name) for p in programs if p.stage == EVALUATION}
     for members in _components(programs, [signature_of(p) for p in programs]):
         names = sorted(programs[i].root or programs[i].name for i in members)
         placed = {rows[programs[i].program_id].part for i in members if programs[i].program_id in rows}
         held_out = any(programs[i].stage == EVALUATION for i in members)
         part = EXCLUDED if held_out or len(placed) > 1 else next(iter(placed), _part(BY_KERNEL_V2, names[0]))
+        is_judged = not judged.isdisjoint(untyped_name(programs[i].name) for i in members)
+        part = EXCLUDED if is_judged and part in LEARNED_PARTS else part
         for program in (programs[i] for i in members):
             own = EVALUATION if program.stage == EVALUATION else part
             group = f"{names[0]}, {own}" if held_out or len(placed) > 1 else names[0]
             row = SplitRow(split=BY_KERNEL_V2, program_id=program.program_id, group=group, part=own)
-            rows.setdefault(program.program_id, row)
+            placed_row = rows.setdefault(program.program_id, row)
+            if is_judged and placed_row.part in LEARNED_PARTS:
+                rows[program.program_id] = replace(placed_row, part=EXCLUDED)
     return [rows[k] for k in sorted(rows)]
 
 

@@ -14,6 +14,7 @@ from pipelines.programs.evaluation import (
     EVALUATION_WORKLOADS,
     evaluation_workloads,
     frozen_hashes,
+    untyped_name,
 )
 from pipelines.programs.facts import program_facts
 from pipelines.programs.influence import control_expressions, influence_of
@@ -94,4 +95,5 @@ __all__ = [
     "suite_programs",
     "swept_inputs",
     "text_signature",
+    "untyped_name",
 ]

@@ -12,7 +12,16 @@ from typing import Any
 
 import polars as pl
 
-from pipelines.features import EVALUATION, EXCLUDED, SEEN_DELAYS, HashOf, evaluation_twins, source_hash
+from pipelines.features import (
+    EVALUATION,
+    EXCLUDED,
+    LEARNED_PARTS,
+    SEEN_DELAYS,
+    HashOf,
+    evaluation_twins,
+    source_hash,
+)
+from pipelines.programs import untyped_name
 from pipelines.releases.loading import ReleaseTables
 from pipelines.releases.near_duplicates import nearest
 from pipelines.schemas import OK, ProgramRow, table_spec
@@ -188,6 +197,7 @@ def _leaks(tables: ReleaseTables) -> Iterator[CheckLine]:
             yield _one_side(f"{split}: {what} on one side", placed, column)
         yield _one_side(f"{split}: variants with their ancestor", placed, "root", "name")
         yield _near_duplicates(split, placed)
+        yield _namesakes(split, placed)
         wrong = placed.filter((pl.col("part") == EVALUATION) != (pl.col("stage") == EVALUATION))
         wrong = wrong.join(placed.filter(pl.col("stage") == EVALUATION), on="group", how="anti")
         count = _value(wrong.select(pl.len()))
@@ -208,6 +218,20 @@ def _near_duplicates(split: str, placed: pl.LazyFrame) -> CheckLine:
     figure = f"{len(near)} of {held_out.height}" + (f": {_examples(near)}" if near else "")
     title = f"{split}: held-out programs near training"
     return _line("leaks", title, not near, figure, f"0 with {NEAR:.0%} of the text")
+
+
+def _namesakes(split: str, placed: pl.LazyFrame) -> CheckLine:
+    """Whether train or validation has a program of an evaluation program's name without its element type."""
+    rows = placed.select("suite", "name", "stage", "part").unique().sort("suite", "name").collect()
+    judged = {untyped_name(name) for name in rows.filter(pl.col("stage") == EVALUATION)["name"]}
+    learned = rows.filter(pl.col("part").is_in(LEARNED_PARTS), pl.col("stage") != EVALUATION)
+    alike = [
+        f"{suite}/{name} in {part}"
+        for suite, name, part in learned.select("suite", "name", "part").iter_rows()
+        if untyped_name(name) in judged
+    ]
+    figure = f"{len(alike)} of {learned.height}" + (f": {_examples(alike)}" if alike else "")
+    return _line("leaks", f"{split}: names of evaluation programs held out", not alike, figure, "0")
 
 
 def _twins(tables: ReleaseTables, hash_of: HashOf) -> Iterator[CheckLine]:

@@ -7,9 +7,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from pipelines.features import BY_KERNEL_V2, UNSEEN_DELAY, freeze_split, split_part
+from pipelines.features import BY_KERNEL_V2, EXCLUDED, UNSEEN_DELAY, freeze_split, split_part
 from pipelines.features.splits import freeze_near_split
-from pipelines.programs import polybench_program
+from pipelines.programs import kernel_programs, polybench_program, untyped_name
 from pipelines.programs.dataflow import DataflowOptions, dataflow_program
 from pipelines.programs.similarity import near_pairs, signature, similarity, text_signature
 from pipelines.schemas import ProgramRow, SplitRow
@@ -108,6 +108,47 @@ def test_existing_places_stay_and_what_joins_two_parts_is_excluded() -> None:
     again = replace(TRANSPOSES[0], name="again", program_id="1" * 32)
     found = places([*TRANSPOSES, again], old)
     assert [found[p.name].part for p in (*TRANSPOSES, again)] == ["train", "test", "excluded"]
+
+
+def test_programs_of_an_evaluation_programs_name_are_not_learned_from() -> None:
+    """A kernel of the same name is the same computation in other words, which no text shows to be near."""
+    evaluated = [polybench_program(name, data_type="int") for name in ("atax", "gemm", "3mm")]
+    kernels = kernel_programs(suites=("linear_algebra",), sizes=("small", "medium"))
+    alone = {row.program_id: row for row in freeze_split(kernels, name=BY_KERNEL_V2)}
+    names = {p.program_id: p.name for p in kernels}
+    before = {names[key]: row.part for key, row in alone.items()}
+    assert [before[name] for name in ("atax", "gemm", "3mm", "mvt")] == [
+        "train",
+        "test",
+        "validation",
+        "test",
+    ]
+    drawn = freeze_split([*kernels, *evaluated], name=BY_KERNEL_V2)
+    moved = freeze_split([*kernels, *evaluated], name=BY_KERNEL_V2, existing=list(alone.values()))
+    again = freeze_split([*kernels, *evaluated], name=BY_KERNEL_V2, existing=moved)
+    assert drawn == moved == again
+    later = {row.program_id: row for row in moved}
+    differing = {names[key] for key, row in alone.items() if row != later[key]}
+    assert differing == {"atax", "3mm"}  # gemm is in test, from which no model learns
+    excluded = [row for row in moved if row.part == EXCLUDED]
+    assert {names[row.program_id] for row in excluded} == {"atax", "3mm"}
+    assert len(excluded) == 4  # both sizes
+
+
+@pytest.mark.parametrize(
+    ("name", "untyped"),
+    [
+        ("atax-int", "atax"),
+        ("jacobi-1d-float", "jacobi-1d"),
+        ("jacobi-1d", "jacobi-1d"),
+        ("weight-stationary-double", "weight-stationary"),
+        ("gemm-blocked", "gemm-blocked"),
+        ("-int", "-int"),
+        ("int", "int"),
+    ],
+)
+def test_the_element_type_is_no_part_of_an_evaluation_programs_name(name: str, untyped: str) -> None:
+    assert untyped_name(name) == untyped
 
 
 def test_variants_are_with_their_first_ancestor() -> None:

@@ -16,6 +16,7 @@ from pipelines.programs.evaluation.programs import (
     frozen_hashes,
     reject_duplicates,
     stationary_program,
+    untyped_name,
     workload_program,
 )
 
@@ -31,5 +32,6 @@ __all__ = [
     "frozen_hashes",
     "reject_duplicates",
     "stationary_program",
+    "untyped_name",
     "workload_program",
 ]

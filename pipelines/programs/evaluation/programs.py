@@ -39,6 +39,12 @@ def find_duplicate(program: ProgramRow) -> str | None:
     return frozen_hashes().get(program.ast_hash or "")
 
 
+def untyped_name(name: str) -> str:
+    """Name of a program without the element type at its end: atax for atax-int."""
+    base, _, data_type = name.rpartition("-")
+    return base if base and data_type in POLYBENCH_DATA_TYPES else name
+
+
 def reject_duplicates(programs: Sequence[ProgramRow]) -> list[ProgramRow]:
     """Programs for training: each ok program that equals an evaluation program becomes a rejected row."""
     return [_refused(program) if program.status == OK else program for program in programs]
