@@ -52,7 +52,7 @@ class SplitRow:
     program_id: str = column("Program.", key=True, references="programs")
     group: str = column("Group; all programs of a group are in the same part.")
     part: str = column(
-        "Part of the split; excluded: near an evaluation program, or near programs of two parts.",
+        "Part of the split; excluded: near an evaluation program, of its name, or near two parts.",
         choices=("train", "validation", "test", "evaluation", "excluded"),
     )
 

@@ -133,6 +133,7 @@ def release_write(
     type=Finite(min=0, max=1),
     help="Map a larger share of the designs to the cells of the other libraries.",
 )
+@click.option("--keep-discarded", is_flag=True, help="Make the discarded attempts of AST programs rows, too.")
 @click.option("--derived", is_flag=True, help="Make the tables that were left out and compare hashes.")
 @click.option("--rtl", type=PATH, help="With --derived: folder for the Verilog of each design.")
 @as_json_option
@@ -147,6 +148,7 @@ def release_make(
     synthesis_fraction: float | None,
     fpga_unmapped_fraction: float | None,
     other_library_unmapped_fraction: float | None,
+    keep_discarded: bool,
     derived: bool,
     rtl: Path | None,
     as_json: bool,
@@ -167,6 +169,7 @@ def release_make(
             synthesis_fraction=synthesis_fraction,
             fpga_unmapped_fraction=fpga_unmapped_fraction,
             other_library_unmapped_fraction=other_library_unmapped_fraction,
+            keeps_discarded=keep_discarded,
         )
         answer = make_release(name, overrides=overrides, parameters=config, options=options)
     if as_json:

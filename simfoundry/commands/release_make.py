@@ -4,7 +4,7 @@ A batch is one partition in one round. Rounds go from cheap to dear: all program
 features, then labels. Each batch goes through the steps of `simfoundry stage`. The release is written between
 batches, so that a copy of its folder is all that another machine needs to go on. A release may be finished
 with small shares of mapped designs (`synthesis.fraction`, `synthesis.fpga_unmapped_fraction`,
-`synthesis.other_library_unmapped_fraction`) and grow by larger ones.
+`synthesis.other_library_unmapped_fraction`) and grow by larger ones, and by the discarded attempts of its AST programs (`ast.options.keep_discarded`).
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import hashlib
 import math
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -34,12 +34,13 @@ from assets.settings import Configuration, Settings
 from assets.step import Step, read_rows
 from assets.steps import STEPS
 from assets.steps.designs import Synthesis, label_options
-from assets.suites import BY_SUITE, Shard, shards
+from assets.suites import BY_SUITE, Shard, options_of_shard, shard_named, shards, suite_options
 from pipelines.hls import TOOL, HlsError, compile_program, options_of
 from pipelines.identity import text_sha256
 from pipelines.labelling import lacking_fpga_labels, lacking_library_labels
 from pipelines.labelling.synthesis import lacking_figures
-from pipelines.programs import LLM
+from pipelines.programs import AST, LLM
+from pipelines.programs.ast import lacks_discarded
 from pipelines.releases import (
     DERIVED_TABLES,
     MANIFEST_FILE,
@@ -58,6 +59,7 @@ from pipelines.schemas import OK, SchemaError, read_arrow, table_path, table_spe
 from simfoundry.commands.stage import attempt
 
 LEFT_OUT = "it follows from the others; `simfoundry release make {} --derived` makes it and compares hashes"
+PROGRAMS = "programs"
 LABELS = "labels"
 """The step that maps designs to cells."""
 PROBLEMS_SHOWN = 20
@@ -74,6 +76,7 @@ class MakeOptions:
         size_limit_bytes: of the release.
         synthesis_fraction, fpga_unmapped_fraction, other_library_unmapped_fraction: new, larger shares of the
             release; None leaves them.
+        keeps_discarded: whether discarded attempts of AST programs become rows (`keep_discarded`).
     """
 
     batches: int | None = None
@@ -82,6 +85,7 @@ class MakeOptions:
     synthesis_fraction: float | None = None
     fpga_unmapped_fraction: float | None = None
     other_library_unmapped_fraction: float | None = None
+    keeps_discarded: bool = False
 
     @property
     def shares(self) -> dict[str, float]:
@@ -170,10 +174,12 @@ def _configuration(
     return read_parameters_file(path).model_copy(update={"run": asked.run}), text
 
 
-def _grown(configuration: Configuration, shares: Mapping[str, float]) -> tuple[Configuration, bytes]:
-    """The configuration with larger shares of designs that are mapped, and its text.
+def _grown(
+    configuration: Configuration, shares: Mapping[str, float], *, keeps_discarded: bool
+) -> tuple[Configuration, bytes]:
+    """The configuration with larger shares of designs that are mapped or with more rows, and its text.
 
-    Args:   shares: by key of group `synthesis`.
+    Args:   shares: by key of group `synthesis`; keeps_discarded: see `MakeOptions`.
     Raises: FoundryError: a share is smaller than that of the release.
     """
     synthesis = configuration.group(Synthesis)
@@ -184,7 +190,10 @@ def _grown(configuration: Configuration, shares: Mapping[str, float]) -> tuple[C
                 f"{_SHARE_OPTIONS[key]} must be at least that of the release ({present:g}) and at most 1, "
                 f"got {share:g}"
             )
-    changed = {"synthesis": synthesis.model_copy(update=dict(shares))}
+    changed: dict[str, Any] = {"synthesis": synthesis.model_copy(update=dict(shares))}
+    if keeps_discarded:
+        ast = configuration.ast
+        changed["ast"] = ast.model_copy(update={"options": replace(ast.options, keep_discarded=True)})
     grown = configuration.model_copy(update=changed)
     return grown, parameters_text(grown, without=unused_groups({}))
 
@@ -219,6 +228,7 @@ class ReleaseMaking:
     notes: list[str] = field(default_factory=list[str])
     _is_unwritten: bool = False
     _mapped: set[str] = field(default_factory=set[str])
+    _attempted: set[str] = field(default_factory=set[str])
 
     @property
     def _data_dir(self) -> Path:
@@ -258,7 +268,20 @@ class ReleaseMaking:
             partition in (self.derived if table in DERIVED_TABLES else self.finished).get(table, ())
             for table in step.tables
         )
+        if is_there and step.name == PROGRAMS:
+            return self._has_attempts(partition)
         return is_there and (step.name != LABELS or self._is_mapped(partition))
+
+    def _has_attempts(self, partition: str) -> bool:
+        """Whether the programs of a shard of AST have the discarded attempts that the configuration keeps."""
+        shard = shard_named(partition, self.settings.configuration)
+        if shard.suite == AST and partition not in self._attempted:
+            ast = options_of_shard(suite_options(self.settings), shard)
+            rows = read_rows(self.settings, PROGRAMS, partition)
+            if lacks_discarded(rows, **asdict(ast.ast), options=ast.ast_options):
+                return False
+            self._attempted.add(partition)
+        return True
 
     def _is_mapped(self, partition: str) -> bool:
         """Whether the labels of a partition have figures of every design that is to be mapped."""
@@ -501,8 +524,8 @@ def _open(
     folder = deployment.project / "releases" / name
     finish_replacement(folder)
     configuration, text = _configuration(folder, overrides, parameters)
-    if options.shares:
-        configuration, text = _grown(configuration, options.shares)
+    if options.shares or options.keeps_discarded:
+        configuration, text = _grown(configuration, options.shares, keeps_discarded=options.keeps_discarded)
     settings = Settings(configuration=configuration, deployment=deployment)
     return ReleaseMaking(settings=settings, folder=folder, parameters=text, options=options), deployment
 

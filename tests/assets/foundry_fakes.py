@@ -21,6 +21,7 @@ from pipelines.pragmas.search import exploration_ids
 from pipelines.rtlreuse.dataset import SimulationGroup
 from pipelines.schemas import (
     CROSS_CHECKS,
+    OK,
     AcceleratorLabelRow,
     AcceleratorRow,
     CdfgEdgeRow,
@@ -143,7 +144,7 @@ def make_run(design: DesignRow, **changes: Any) -> RunRow:
 def plan_designs(
     programs: Sequence[ProgramRow], space: Any, *, on_progress: Callable[[Progress], None], **_: Any
 ) -> DesignTables:
-    designs = [make_design(p, delay) for p in programs for delay in space.memory_delays]
+    designs = [make_design(p, delay) for p in programs if p.status == OK for delay in space.memory_delays]
     total = len(designs)
     on_progress(Progress(step="designs", done=total, total=total, failed=0, latest="last"))
     outcome = '{"kind":"pipeline","loop":"L0"}'
@@ -186,8 +187,8 @@ def cross_check_designs(
 
 def extract_features(programs: Sequence[ProgramRow], designs: Sequence[DesignRow], **_: Any) -> FeatureTables:
     return FeatureTables(
-        program_facts=[make_facts(p) for p in programs],
-        loops=[make_loop(p) for p in programs],
+        program_facts=[make_facts(p) for p in programs if p.status == OK],
+        loops=[make_loop(p) for p in programs if p.status == OK],
         cdfg_nodes=[make_node(d, index) for d in designs for index in (0, 1)],
         cdfg_edges=[make_edge(d) for d in designs],
     )

@@ -39,6 +39,7 @@ def test_the_scale_of_release_v2_is_a_configuration() -> None:
     assert configuration.features.split == SPLIT
     assert len(configuration.dataflow.options.mix) == 4
     assert len(configuration.ast.options.mix) == 5
+    assert configuration.ast.options.keep_discarded
 
 
 def test_release_v2_has_the_configuration_of_its_scale_or_larger_shares(repository: Path) -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import foundry_fakes
+import polars as pl
 import pytest
 from click.testing import CliRunner
 
@@ -152,6 +153,30 @@ def test_a_release_grows_by_a_larger_share_of_labels_in_another_library(
     assert {batch.split()[0] for batch in made} == {"labels"}
     tool = load_release(grown)["labels"].collect()["tool"]
     assert (tool == "pyosys_osu035").sum() == len(tool) / 2
+    assert make("small")["made"] == []
+
+
+def test_a_finished_release_takes_up_discarded_attempts(projects: Any) -> None:
+    suites = ("programs.suites=[ast,stencil]", "ast.count=4", "programs.shard=2", *SUITES[1:])
+    whole = projects("whole") / "releases" / "small"
+    make("small", *suites, "ast.options.keep_discarded=true")
+    grown = projects("grown") / "releases" / "small"
+    make("small", *suites)
+    before = contents(grown)
+    elsewhere = projects("elsewhere") / "releases" / "small"  # a clone, without tables and cache
+    shutil.copytree(grown, elsewhere)
+    answer = make("small", "--keep-discarded")
+    assert answer["made"] == ["programs ast-000", "programs ast-001"]
+    rows = load_release(elsewhere)["programs"].collect()
+    kept = rows.filter(~pl.col("name").str.contains("_attempt_"))
+    assert kept.equals(load_release(grown)["programs"].collect())
+    attempts = rows.join(kept, on="program_id", how="anti")
+    assert attempts.height
+    assert set(attempts["status"]) == {"rejected"}
+    assert contents(elsewhere) == contents(whole)
+    changed = {Path(n).parent.name for n, text in contents(elsewhere).items() if before.get(n) != text}
+    assert {"programs", "splits"} <= changed
+    assert not {"designs", "labels", "runs", "loops", "program_facts"} & changed
     assert make("small")["made"] == []
 
 

@@ -3,7 +3,20 @@
 Outside this package only the names below are used.
 """
 
-from pipelines.programs.ast.generation import GeneratedProgram, ast_program, ast_programs, generate_program
+from pipelines.programs.ast.generation import (
+    GeneratedProgram,
+    ast_program,
+    ast_programs,
+    generate_program,
+    lacks_discarded,
+)
 from pipelines.programs.ast.options import AstOptions
 
-__all__ = ["AstOptions", "GeneratedProgram", "ast_program", "ast_programs", "generate_program"]
+__all__ = [
+    "AstOptions",
+    "GeneratedProgram",
+    "ast_program",
+    "ast_programs",
+    "generate_program",
+    "lacks_discarded",
+]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from math import prod
 from random import Random
@@ -46,6 +47,8 @@ DOUBLE_CELLS = 2
 _DEAR_OPERATORS = ("*", "/", "%", "sqrt")
 _FEW_DEAR_STEP = 6
 _TOO_SHORT = "a program must take at least"
+_ATTEMPT = "_attempt_"
+"""In the name of a row of a discarded attempt."""
 ATTEMPTS = 16
 """Maximum attempts per row; the last one is rejected when none is acceptable."""
 
@@ -101,10 +104,20 @@ def ast_programs(*, count: int, seed: int, options: AstOptions, first: int = 0) 
         generated = generate_program(seed=seed, number=number, options=options)
         attempts = generated.discarded if options.keep_discarded else ()
         for place, attempt in enumerate((*attempts, generated)):
-            name = _name(number) if attempt is generated else f"{_name(number)}_attempt_{place}"
+            name = _name(number) if attempt is generated else f"{_name(number)}{_ATTEMPT}{place}"
             row = _row(attempt, name)
             rows.setdefault(row.program_id, row)
     return list(rows.values())
+
+
+def lacks_discarded(
+    rows: Iterable[ProgramRow], *, count: int, seed: int, options: AstOptions, first: int = 0
+) -> bool:
+    """Whether rows of `ast_programs` are those without discarded attempts although the options keep them."""
+    if not options.keep_discarded or any(_ATTEMPT in row.name for row in rows):
+        return False
+    numbers = range(first, first + count)
+    return any(generate_program(seed=seed, number=n, options=options).discarded for n in numbers)
 
 
 def ast_program(number: int, *, seed: int, options: AstOptions) -> ProgramRow:
