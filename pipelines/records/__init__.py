@@ -15,6 +15,7 @@ from pipelines.records.layout import (
     read_prompt,
     write_prompt,
 )
+from pipelines.records.lengths import LENGTH_COLUMNS, PromptLengths, prompt_lengths
 from pipelines.records.limits import CONTEXT_LIMIT
 from pipelines.records.prompts import run_data, runtime_data, source_prompt
 from pipelines.records.records import (
@@ -29,14 +30,17 @@ from pipelines.records.records import (
 __all__ = [
     "CONTEXT_LIMIT",
     "DATA_SUMMARY",
+    "LENGTH_COLUMNS",
     "QUANTITIES",
     "LabelledRows",
     "Prompt",
+    "PromptLengths",
     "RecordError",
     "cached_records",
     "data_text",
     "make_records",
     "operator_classes",
+    "prompt_lengths",
     "read_completion",
     "read_prompt",
     "read_records",

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
 
+from pipelines.records import PromptLengths, prompt_lengths
 from pipelines.reports.coverage import Coverage, measure_coverage
 from pipelines.reports.directives import Directives, read_directives
 from pipelines.reports.drawing import judgements, sections
@@ -48,6 +49,7 @@ class Report:
     estimates: tuple[EstimateComparison, ...]
     correlations: Correlations | None
     generation: Generation | None
+    lengths: tuple[PromptLengths, ...]
     coverage: Coverage | None
     checks: tuple[Check, ...]
     networks: Networks | None
@@ -80,6 +82,7 @@ def summarise(tables: TableSet) -> Report:
         estimates=tuple(compare_estimates(designs)),
         correlations=correlate(designs),
         generation=read_generation(tables),
+        lengths=_lengths(tables),
         coverage=measure_coverage(programs, designs),
         checks=tuple(read_checks(tables)),
         networks=read_networks(tables),
@@ -88,6 +91,11 @@ def summarise(tables: TableSet) -> Report:
         leaderboard=tuple(read_leaderboard(tables)),
         workloads=tuple(read_workload_errors(tables)),
     )
+
+
+def _lengths(tables: TableSet) -> tuple[PromptLengths, ...]:
+    texts = ("format", "stage", "part", "left_out")
+    return tuple(prompt_lengths(tables.scan("records", texts=texts, numbers=("prompt_characters",))))
 
 
 # ---- page ------------------------------------------------------------------------------------------
@@ -105,6 +113,7 @@ def draw_page(report: Report) -> str:
         sections.correlations(report.correlations),
         sections.failures(report.inventory),
         sections.generation(report.generation),
+        *([sections.records(report.lengths)] if report.lengths else []),
         judgements.coverage(report.coverage),
         judgements.checks(report.checks),
         *([] if report.networks is None else [judgements.networks(report.networks)]),

@@ -13,6 +13,7 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from pipelines.records import LENGTH_COLUMNS
 from pipelines.schemas import SchemaError, TableSpec, read_arrow, to_frame
 
 FloatArray = npt.NDArray[np.float64]
@@ -29,12 +30,13 @@ LONG_COLUMNS = (
 """Long texts that no figure needs."""
 
 COUNTED_TABLES: Mapping[str, tuple[str, ...]] = {
+    "records": LENGTH_COLUMNS,
     "cdfg_nodes": ("design_id",),
     "cdfg_edges": ("design_id",),
     "network_flows": ("run_id", "delay_mean_ns", "rtt_mean_ns", "entropy_ns", "tree_ns"),
     "network_hops": ("run_id", "queue", "queue_type", "utilisation"),
 }
-"""Tables of many rows of which only these columns are read."""
+"""Tables of many or long rows of which only these columns are read."""
 
 REPEATED_TEXTS = ("design_id", "run_id", "queue_type")
 """Texts of these tables that are read as dictionaries, for each stands in many rows."""

@@ -102,17 +102,34 @@ def sql(query: str, suite: str | None, as_json: bool) -> None:
     help="Only designs of this part of the split; may be repeated.",
 )
 @click.option("--split", help="Name of the split; that of params.yaml unless given.")
+@click.option("--out", type=click.Path(dir_okay=False, path_type=Path), help="FILE.jsonl or .parquet.")
 @click.option(
-    "--out", required=True, type=click.Path(dir_okay=False, path_type=Path), help="FILE.jsonl or .parquet."
+    "--lengths", is_flag=True, help="Show the lengths of prompts by format, stage and part instead."
 )
 @as_json_option
 @explained
 def records(
-    formats: tuple[str, ...], parts: tuple[str, ...], split: str | None, out: Path, as_json: bool
+    formats: tuple[str, ...],
+    parts: tuple[str, ...],
+    split: str | None,
+    out: Path | None,
+    lengths: bool,
+    as_json: bool,
 ) -> None:
-    """Write labelled designs as text for language models, with or without reasoning."""
-    from simfoundry.commands.records import export_records
+    """Write labelled designs as text for language models, with or without reasoning, or measure the texts."""
+    from dataclasses import asdict
 
+    from simfoundry.commands.records import export_records, lengths_text, measure_lengths
+
+    if lengths == (out is not None):
+        raise click.UsageError("one of --out and --lengths is required")
+    if out is None:
+        measured = measure_lengths(formats=formats, parts=parts, split=split)
+        if as_json:
+            answer_json({"lengths": [asdict(one) for one in measured]})
+        else:
+            click.echo(lengths_text(measured))
+        return
     counts = export_records(out=out, formats=formats, parts=parts, split=split)
     if as_json:
         answer_json({"file": str(out), "records": counts})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import statistics
 from pathlib import Path
 from typing import Any
 
@@ -48,6 +49,32 @@ def test_records_are_written_by_format_and_part(made: Settings, tmp_path: Path) 
         "test direct": counts["test direct"]
     }
     assert read_records(some) == [r for r in records if (r.format, r.part) == ("direct", "test")]
+
+
+def test_lengths_of_prompts_are_those_of_the_records(made: Settings, tmp_path: Path) -> None:
+    written = tmp_path / "all.jsonl"
+    _counts("--out", str(written))
+    records = [
+        record for record in read_records(written) if (record.format, record.part) == ("direct", "train")
+    ]
+    lengths = sorted(len(record.prompt) for record in records)
+    asked = ["records", "--lengths", "--format", "direct", "--part", "train"]
+    result = CliRunner().invoke(simfoundry, [*asked, "--json"])
+    assert result.exit_code == 0, result.output
+    (found,) = json.loads(result.output)["lengths"]
+    assert (found["format"], found["stage"], found["part"]) == ("direct", "kernel", "train")
+    assert (found["records"], found["maximum"], found["left_out"]) == (len(lengths), lengths[-1], 0)
+    assert found["median"] == statistics.median(lengths)
+    text = CliRunner().invoke(simfoundry, asked).output
+    assert f"{lengths[-1]:,}" in text
+    assert "left out" in text.splitlines()[1]
+
+
+@pytest.mark.parametrize("arguments", [[], ["--lengths", "--out", "r.jsonl"]])
+def test_records_rejects_both_or_none_of_a_file_and_lengths(arguments: list[str]) -> None:
+    result = CliRunner().invoke(simfoundry, ["records", *arguments])
+    assert result.exit_code == 2
+    assert "one of --out and --lengths is required" in result.output
 
 
 def test_records_of_the_same_tables_are_not_written_again(

@@ -1,10 +1,11 @@
-"""Sections on rows, labels, estimates, correlations, failures and generation."""
+"""Sections on rows, labels, estimates, correlations, failures, generation and records."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
 
+from pipelines.records import PromptLengths
 from pipelines.reports.drawing.axes import legend
 from pipelines.reports.drawing.charts import (
     depth_chart,
@@ -303,6 +304,32 @@ def generation(generation: Generation | None) -> Element:
             _kinds("Operators, programs that have each", generation, generation.operators, "operators"),
             class_="columns",
         ),
+    )
+
+
+def records(lengths: Sequence[PromptLengths]) -> Element:
+    """Lengths of the prompts of records, by format, stage and part."""
+    columns = [
+        *(Column(title=t, kind=TEXT) for t in ("Format", "Stage", "Part")),
+        *(Column(title=t) for t in ("Records", "5 %", "Median", "95 %", "Maximum", "Left out")),
+    ]
+    rows = [
+        (
+            of.format.replace("_", " "),
+            of.stage,
+            of.part.replace("_", " "),
+            Cell(shown=count(of.records), sort=of.records),
+            *(Cell(shown=count(round(v)), sort=v) for v in (of.p5, of.median, of.p95)),
+            Cell(shown=count(of.maximum), sort=of.maximum),
+            Cell(shown=count(of.left_out), sort=of.left_out),
+        )
+        for of in lengths
+    ]
+    return section(
+        "records",
+        "Records",
+        tabulate("Characters of prompts", columns, rows),
+        note("Left out: records that lack elements, comments or bodies because of the context limit."),
     )
 
 
