@@ -4,7 +4,8 @@ A batch is one partition in one round. Rounds go from cheap to dear: all program
 features, then labels. Each batch goes through the steps of `simfoundry stage`. The release is written between
 batches, so that a copy of its folder is all that another machine needs to go on. A release may be finished
 with small shares of mapped designs (`synthesis.fraction`, `synthesis.fpga_unmapped_fraction`,
-`synthesis.other_library_unmapped_fraction`) and grow by larger ones, and by the discarded attempts of its AST programs (`ast.options.keep_discarded`).
+`synthesis.other_library_unmapped_fraction`) and grow by larger ones, and by the discarded attempts of its AST
+programs (`ast.options.keep_discarded`).
 """
 
 from __future__ import annotations
