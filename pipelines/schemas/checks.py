@@ -33,14 +33,19 @@ _SOURCES: Mapping[str, Mapping[str, str]] = {
     },
     "designs": {
         "design_id": _IDENTITY,
-        "rtl_sha256": f"{_NATIVE} (cycle model); {_AUDIT}; every other design: the netlist simulator",
+        "rtl_sha256": f"{_NATIVE} (cycle model); {_AUDIT}; every row with power: the netlist simulator",
         "memory_read_delay_cycles memory_write_delay_cycles": "audited sample: memories of the bench",
         "initiation_intervals": "tests: a checker of schedules, and cycles in Verilator",
         "register_bits": "tests: registers in the text of the Verilog",
         "estimated_area_um2 critical_path_ns": _ESTIMATE,
     },
     "directive_outcomes": {},
-    "loops": {},
+    "loops": {
+        "loop depth parent_index iterator is_innermost kind trip_count step": (
+            "tests: loops of kernels, written down by hand"
+        ),
+        "load_count store_count arithmetic_count array_count": "tests: loops of kernels, counted by hand",
+    },
     "cdfg_nodes": {"start_cycle latency_cycles": "tests: a checker of schedules"},
     "cdfg_edges": {"distance": "tests: distances found by running the loops"},
     "labels": {
@@ -64,11 +69,22 @@ _SOURCES: Mapping[str, Mapping[str, str]] = {
         "internal_power_mw": f"{_STA} with the same activity under its rule, within 5 %",
         "toggle_count": "tests: a plain simulation in Python; of a share of cycles: within 2 %",
     },
-    "inputs": {},
-    "loop_runs": {},
+    "inputs": {
+        "data_id": "tests: one row per data set of each run",
+        "type shape element_count minimum maximum mean zero_share distinct_count is_sorted values": (
+            "tests: data of which these figures are known"
+        ),
+    },
+    "loop_runs": {
+        "iterations entries branches branches_taken": "tests: loops in Python, on data of several kinds",
+    },
     "cross_checks": {"reference": "another tool's own figure"},
     "features": {"estimated_cycles": "every row of known trips: the cycle model, within 0.2 %"},
-    "loop_profiles": {},
+    "loop_profiles": {
+        "depth bounds": "tests: loops of kernels, written down by hand",
+        "entries iterations": "tests: programs of known counts; see features.estimated_cycles",
+        "iteration_cycles interval_cycles": "see features.estimated_cycles",
+    },
     "run_features": {"cycles": "every row: the same run in table runs, equal"},
     "simulations": {"digest": "every design: each engine's outputs of all cycles, equal"},
     "splits": {"part": "every row: groups on one side, checked at each run"},

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -32,7 +33,15 @@ from simfoundry.cli import simfoundry
 
 SUITES = ("programs.suites=[linear_algebra,stencil]", "hls.memory_delay=[2,10]", "hls.pipeline=[false]")
 FEW = Floors(
-    programs=1, designs=1, runs=1, wholly_powered=0, fpga=0, other_libraries=0, clocked=0, class_2=0.0
+    programs=1,
+    designs=1,
+    runs=1,
+    wholly_powered=0,
+    fpga=0,
+    other_libraries=0,
+    clocked=0,
+    class_2=0.0,
+    class_1_runs=1,
 )
 
 
@@ -143,6 +152,24 @@ def test_a_line_fails_where_the_release_breaks_it(
     assert any(line.startswith(name) for line in failed(small)), failed(small)
 
 
+def test_a_design_of_class_1_needs_several_runs(small: Path) -> None:
+    name = "truth: runs of class I programs"
+    few = check_release(load_release(small), replace(FEW, class_1_runs=3), hash_of=lambda p: p.program_id)
+    (line,) = (line for line in few if f"{line.group}: {line.name}" == name)
+    assert (line.status, line.limit) == ("fail", ">= 3 per design")
+    count = load_release(small)["runs"].select("design_id").unique().collect().height
+    assert line.figure == f"{count} of {count} designs have fewer"
+    change(
+        small,
+        "runs",
+        lambda rows: pl.concat(
+            [rows.with_columns(data_id=pl.col("data_id") + f"-{number}") for number in range(3)]
+        ),
+    )
+    enough = check_release(load_release(small), replace(FEW, class_1_runs=3), hash_of=lambda p: p.program_id)
+    assert [line.status for line in enough if f"{line.group}: {line.name}" == name] == ["pass"]
+
+
 def test_coverage_fails_beyond_the_range_of_training(small: Path) -> None:
     def place(rows: pl.DataFrame) -> pl.DataFrame:
         parts = pl.when(pl.int_range(pl.len()) == 0).then(pl.lit("evaluation")).otherwise(pl.lit("train"))
@@ -191,7 +218,7 @@ def test_check_by_command_has_a_table_json_and_a_status(made: Path) -> None:
         f"--floor={name}=0"
         for name in (
             *("programs", "designs", "runs", "wholly_powered", "fpga", "other_libraries", "clocked"),
-            *("class_2", "checked"),
+            *("class_2", "class_1_runs", "checked"),
         )
     ]
     answer = json.loads(invoke("check", str(made), "--json", *floors).stdout)

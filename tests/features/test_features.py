@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from pathlib import Path
 
@@ -27,6 +28,10 @@ def test_loops_of_gemm() -> None:
         ("L0", 1, None, "i", False),
         ("L1", 2, 0, "j", False),
         ("L2", 3, 1, "k", True),
+    ]
+    sizes = json.loads(named("gemm").parameters)
+    assert [(r.kind, r.trip_count, r.step) for r in loops] == [
+        ("for", sizes[name], 1) for name in ("NI", "NJ", "NK")
     ]
     inner = loops[2]
     assert (inner.load_count, inner.store_count, inner.array_count) == (2, 0, 2)

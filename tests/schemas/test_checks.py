@@ -30,6 +30,12 @@ def test_the_page_says_which_columns_have_no_check() -> None:
     assert "| all | none |" in table_section(table_spec("promotions"))
 
 
+def test_tables_of_loops_and_inputs_name_their_tests() -> None:
+    for table in ("loops", "inputs", "loop_runs", "loop_profiles"):
+        assert any(check.startswith("tests: ") for check in column_checks(table_spec(table)).values()), table
+    assert "power" in column_checks(table_spec("designs"))["rtl_sha256"]
+
+
 @pytest.mark.parametrize("names", ["area", "area_um2 area_um2"])
 def test_checks_reject_an_unknown_column_and_a_repeated_one(
     names: str, monkeypatch: pytest.MonkeyPatch
