@@ -131,18 +131,20 @@ def freeze_near_split(
     """Place programs in BY_KERNEL_V2: near-duplicates are on one side, as are sizes and variants.
 
     Programs are connected when they have a name or a first ancestor in common, equal syntax trees, or similar
-    trees or texts (`pipelines.programs.similarity`). A group is a connected component, named after its first
-    program by name. A group near an evaluation program is in part `excluded`. So is one that would be learned
-    from and has a program of an evaluation program's name without its element type: the same computation in
-    other words. Programs are grouped with all others of the call; an existing row stays, except that such a
-    group leaves train and validation. A group takes the part of its existing rows, and what is connected to
-    two parts is excluded.
+    trees or texts (`pipelines.programs.similarity`). Programs that are not ok connect by name and ancestor
+    alone: no design is made of them, so they must not join the groups of others. A group is a connected
+    component, named after its first program by name. A group near an evaluation program is in part
+    `excluded`. So is one that would be learned from and has a program of an evaluation program's name without
+    its element type: the same computation in other words. Programs are grouped with all others of the call;
+    an existing row stays, except that such a group leaves train and validation. A group takes the part of its
+    existing rows, and what is connected to two parts is excluded.
 
     Returns: the existing rows of that split and a row for each new program, by program id.
     """
     rows = {r.program_id: r for r in existing if r.split == BY_KERNEL_V2}
     judged = {untyped_name(p.name) for p in programs if p.stage == EVALUATION}
-    for members in _components(programs, [signature_of(p) for p in programs]):
+    signatures = [signature_of(p) if p.status == OK else None for p in programs]
+    for members in _components(programs, signatures):
         names = sorted(programs[i].root or programs[i].name for i in members)
         placed = {rows[programs[i].program_id].part for i in members if programs[i].program_id in rows}
         held_out = any(programs[i].stage == EVALUATION for i in members)
@@ -176,7 +178,8 @@ def _components(programs: Sequence[ProgramRow], signatures: Sequence[Signature |
     ]
     pairs = near_pairs(signatures) + near_pairs(texts)
     for place, program in enumerate(programs):
-        keys = [("name", program.root or program.name), ("name", program.name), ("tree", program.ast_hash)]
+        tree = program.ast_hash if program.status == OK else None
+        keys = [("name", program.root or program.name), ("name", program.name), ("tree", tree)]
         pairs += [(first.setdefault((kind, key), place), place) for kind, key in keys if key is not None]
     for one, other in pairs:
         parents[root_of(other)] = root_of(one)

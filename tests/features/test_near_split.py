@@ -12,7 +12,7 @@ from pipelines.features.splits import freeze_near_split
 from pipelines.programs import kernel_programs, polybench_program, untyped_name
 from pipelines.programs.dataflow import DataflowOptions, dataflow_program
 from pipelines.programs.similarity import near_pairs, signature, similarity, text_signature
-from pipelines.schemas import ProgramRow, SplitRow
+from pipelines.schemas import REJECTED, ProgramRow, SplitRow
 
 OF_RELEASE_V1 = DataflowOptions(cell_budget=6000)
 TRANSPOSES = tuple(dataflow_program(number, seed=0, options=OF_RELEASE_V1) for number in (393, 468))
@@ -149,6 +149,17 @@ def test_programs_of_an_evaluation_programs_name_are_not_learned_from() -> None:
 )
 def test_the_element_type_is_no_part_of_an_evaluation_programs_name(name: str, untyped: str) -> None:
     assert untyped_name(name) == untyped
+
+
+def test_a_rejected_program_joins_no_groups() -> None:
+    """No design is made of it, so that it cannot leak."""
+    copies = [replace(p, name=f"{p.name}_attempt_0", program_id=p.program_id[::-1]) for p in TRANSPOSES]
+    rejected = [replace(p, status=REJECTED) for p in copies]
+    assert len({row.group for row in places([*TRANSPOSES, *copies]).values()}) == 1
+    found = places([*TRANSPOSES, *rejected])
+    assert len({row.group for row in found.values()}) == 3
+    alone = places(list(TRANSPOSES))
+    assert {name: found[name] for name in alone} == alone
 
 
 def test_variants_are_with_their_first_ancestor() -> None:
