@@ -13,7 +13,7 @@ from assets.step import Output, Step, read_rows, whole
 from assets.suites import partitions
 from pipelines.features import EVALUATION, evaluation_twins, freeze_split
 from pipelines.programs import cached_ast_hash, cached_signature
-from pipelines.schemas import ProgramRow, SchemaError, read_table, table_spec
+from pipelines.schemas import OK, ProgramRow, SchemaError, read_table, table_spec
 
 
 class Features(Group):
@@ -51,7 +51,7 @@ def _existing_places(settings: Settings, split: str) -> list[Any]:
 
 
 def split_leaks(file: CheckedFile) -> list[str]:
-    """Programs without a place, and groups, names or sources that stand on two sides."""
+    """Programs without a place, and groups, names or sources of ok programs on two sides."""
     places = {row["program_id"]: row for row in file.rows}
     programs = file.neighbour("programs")
     problems = [
@@ -62,7 +62,7 @@ def split_leaks(file: CheckedFile) -> list[str]:
     problems += _two_sides("group", ((r["group"], r["part"]) for r in places.values()))
     placed = [(p, places[p["program_id"]]["part"]) for p in programs if p["program_id"] in places]
     problems += _two_sides("program name", ((p["name"], part) for p, part in placed))
-    problems += _two_sides("source", ((p["source"], part) for p, part in placed))
+    problems += _two_sides("source", ((p["source"], part) for p, part in placed if p["status"] == OK))
     return problems
 
 

@@ -149,6 +149,10 @@ def test_split_rejects_one_source_on_two_sides(made: Settings) -> None:
     problems = split_leaks(_rewritten(made, "splits", [*places, other], "by_kernel_v2"))
     assert len(problems) == 1
     assert problems[0].startswith("a source must stand on one side of the split")
+    _rewritten(
+        made, "programs", [*programs, replace(twin, status="rejected", reason="too long")], "irregular"
+    )
+    assert split_leaks(_rewritten(made, "splits", [*places, other], "by_kernel_v2")) == []
 
 
 def test_folds_rejects_graphs_that_differ_in_names_alone(made: Settings) -> None:
