@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Annotated, Literal
@@ -17,7 +17,7 @@ from assets.suites import suite_options
 from models.program_lm import EditOptions, TrainingOptions
 from models.program_lm.provider import EmbeddedProvider
 from pipelines.identity import content_hash
-from pipelines.programs import AST, DATAFLOW, cached_programs, code_version
+from pipelines.programs import AST, DATAFLOW, SuiteOptions, cached_programs, code_version
 from pipelines.programs.ast import ast_program
 from pipelines.programs.dataflow import dataflow_program
 from pipelines.programs.evaluation import frozen_hashes, reject_duplicates
@@ -152,7 +152,7 @@ def remember_variants(settings: Settings, rows: Sequence[ProgramRow]) -> bool:
 
 def _variants_key(settings: Settings, provider: Provider, prompts: Sequence[Prompt]) -> str:
     """What the programs of the suite llm depend on: model, prompts, parents, limits and code."""
-    suites = suite_options(settings)
+    suites = _parent_options(settings)
     return content_hash(
         asdict(_options(settings.group(Llm))),
         provider.identity,
@@ -183,7 +183,7 @@ def _options(chosen: Llm) -> LlmOptions:
 def _earlier(settings: Settings) -> dict[str, str]:
     """Name by syntax tree hash of the programs that variants are made of."""
     suites = [suite for suite in (AST, DATAFLOW) if getattr(settings.group(Llm).parents, suite) > 0]
-    rows = [r for s in suites for r in cached_programs(s, suite_options(settings), settings.cache)]
+    rows = [r for s in suites for r in cached_programs(s, _parent_options(settings), settings.cache)]
     return {row.ast_hash: row.name for row in rows if row.ast_hash is not None}
 
 
@@ -241,9 +241,15 @@ def read_prompt(name: str) -> Prompt:
     return Prompt(name=name, text=path.read_text(encoding="utf-8"))
 
 
+def _parent_options(settings: Settings) -> SuiteOptions:
+    """Options of the suites of parents; discarded attempts are no parents."""
+    options = suite_options(settings)
+    return replace(options, ast_options=replace(options.ast_options, keep_discarded=False))
+
+
 def parents_of(settings: Settings) -> list[ParentPool]:
     """Programs of the stages ast and dataflow as the configuration asks for them."""
-    suites, weights = suite_options(settings), settings.group(Llm).parents
+    suites, weights = _parent_options(settings), settings.group(Llm).parents
 
     @lru_cache(maxsize=4096)
     def of_ast(number: int) -> ProgramRow:

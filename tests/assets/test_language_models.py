@@ -149,7 +149,9 @@ def test_a_model_is_not_asked_for_the_rows_of_before(tmp_path: Path, monkeypatch
     assert model.prompts == 6
     assert (first.usage.asked, first.usage.prompt_tokens, first.usage.cost) == (6, 54, 3.0)
     assert set(first.rows) == set(_asked(settings, model, monkeypatch).rows)
-    assert model.prompts == 6
+    attempts = _settings(tmp_path, *FEW, "ast.options.keep_discarded=true")
+    assert set(first.rows) == set(_asked(attempts, model, monkeypatch).rows)
+    assert model.prompts == 6  # discarded attempts are no parents
     _asked(_settings(tmp_path, *FEW, "ast.seed=5"), model, monkeypatch)
     assert model.prompts > 6
 
