@@ -152,14 +152,15 @@ def register(
         )
 
 
-def register_shipped(store: RegistryStore) -> list[Registration]:
+def register_shipped(store: RegistryStore, name: str | None = None) -> list[Registration]:
     """Register the weights that come with the project, each content once; the first becomes champion.
 
+    Args:   name: of the only model to register; every model by default. An unknown name registers none.
     Raises: PredictorError: shipped weights are damaged. MlflowException, OSError: the store cannot be read.
     """
     registrations: list[Registration] = []
     for spec in predictors():
-        if spec.shipped_folder.is_dir():
+        if name in (None, spec.name) and spec.shipped_folder.is_dir():
             outcome = read_outcome(spec.shipped_folder)
             if outcome is None:
                 raise PredictorError(f"damaged weights: {spec.shipped_folder}; check the project out again")
@@ -382,6 +383,7 @@ def _log(
     from mlflow.data.http_dataset_source import HTTPDatasetSource
     from mlflow.data.meta_dataset import MetaDataset
     from mlflow.exceptions import MlflowException
+    from mlflow.models import Model
 
     tags = {
         **tags,
@@ -397,7 +399,6 @@ def _log(
     ) as run:
         run_id = str(run.info.run_id)
         mlflow.log_params({**outcome.parameters, "dataset_hash": outcome.dataset_hash})
-        _log_metrics(client, run_id, outcome)
         source = HTTPDatasetSource(f"file:{outcome.source}")
         mlflow.log_input(
             MetaDataset(source, name=outcome.source, digest=outcome.dataset_hash[:_DIGEST_LENGTH]),
@@ -405,8 +406,12 @@ def _log(
         )
         mlflow.log_text(model_card(outcome, spec), "model_card.md")
         with _logged_code() as code:
-            info = mlflow.pyfunc.log_model(
+            info = Model.log(
+                None,
+                _PyfuncFlavor,
                 name=spec.name,
+                flavor_name="pyfunc.ModelFromCode",
+                validate_serving_input=False,
                 python_model=str(ROOT / "models" / "pyfunc.py"),
                 artifacts={"predictor": str(outcome.folder)},
                 code_paths=code,
@@ -417,6 +422,7 @@ def _log(
                     for name in sorted({*_REQUIREMENTS, *spec.libraries, *spec.requirements})
                 ],
             )
+        _log_metrics(client, run_id, outcome, str(info.model_id))
     try:
         client.create_registered_model(spec.name, description=spec.description)
     except MlflowException as error:
@@ -482,8 +488,26 @@ def _experiment_of(client: Any, store: RegistryStore) -> str:
     return str(client.create_experiment(store.experiment, artifact_location=location))
 
 
-def _log_metrics(client: Any, run_id: str, outcome: TrainOutcome) -> None:
-    """Curves with the epoch as step, and the leaderboard's defined values at step 0."""
+class _PyfuncFlavor:
+    """MLflow's flavour of Python models, without a trial answer.
+
+    `mlflow.pyfunc.log_model` loads every model and asks it the example, which takes up to seconds per model,
+    and only logs a failure.
+    """
+
+    @staticmethod
+    def save_model(*, validate_serving_input: bool, **arguments: Any) -> None:
+        import mlflow
+
+        del validate_serving_input  # read by `Model.log`
+        mlflow.pyfunc.save_model(**arguments)
+
+
+def _log_metrics(client: Any, run_id: str, outcome: TrainOutcome, model_id: str) -> None:
+    """Curves with the epoch as step, and the leaderboard's defined values at step 0, which the model has too.
+
+    Logged after the model: MLflow reads the history of every earlier metric when it logs a model.
+    """
     from mlflow.entities import Metric
 
     points = [
@@ -492,7 +516,10 @@ def _log_metrics(client: Any, run_id: str, outcome: TrainOutcome) -> None:
     single = {**outcome.summary, **outcome.metrics, **outcome.measured}
     points += [(name, value, 0) for name, value in single.items() if np.isfinite(value)]
     for start in range(0, len(points), 1000):  # the store's limit of one batch
-        batch = [Metric(n, v, 0, s) for n, v, s in points[start : start + 1000]]
+        batch = [
+            Metric(name, value, 0, step, model_id=None if step else model_id)
+            for name, value, step in points[start : start + 1000]
+        ]
         client.log_batch(run_id, metrics=batch)
 
 

@@ -28,13 +28,14 @@ from pipelines.features import last_split
 _DAY_S = 86400.0
 
 
-def deployment_store() -> RegistryStore:
+def deployment_store(name: str | None = None) -> RegistryStore:
     """The model registry of the deployment, with the weights that come with the project in it.
 
+    Args:   name: of the only model whose weights are needed; those of every model by default.
     Raises: FoundryError: it is damaged.
     """
     store = _plain_store()
-    register_shipped(store)
+    register_shipped(store, name)
     return store
 
 
@@ -85,7 +86,7 @@ def roll_back_model(name: str) -> str:
     Raises:  FoundryError: there is no earlier champion, or the registry is damaged.
     """
     try:
-        version = rollback(deployment_store(), name)
+        version = rollback(deployment_store(name), name)
     except RegistryError as error:
         raise FoundryError(str(error)) from error
     return f"{name}@champion is version {version} again"

@@ -228,7 +228,7 @@ def registered_model(name: str, alias: str) -> Iterator[Any]:
     from models.registry import RegistryStore, mlflow_at, register_shipped
 
     store = RegistryStore(tracking_uri=deployment.tracking_uri, artifact_folder=deployment.artifact_folder)
-    register_shipped(store)
+    register_shipped(store, name)
     with mlflow_at(store):
         import mlflow
         from mlflow.exceptions import MlflowException
