@@ -94,13 +94,7 @@ def explorations_of(
 
     Raises: PredictorError: there are none, or they are of several targets.
     """
-    tables = {
-        name: [row for folder in data_dirs for row in read_table(folder, table_spec(name))]
-        for name in ("programs", "pragma_designs")
-    }
-    places = [row for folder in data_dirs for row in places_by_name(folder, split)]
-    groups = {row.program_id: row.group for row in places if row.part in parts}
-    rows = [row for row in tables["pragma_designs"] if row.program_id in groups]
+    rows, groups = explored_rows(data_dirs, parts=parts, split=split)
     explored = {row.program_id for row in rows}
     targets = sorted({row.target for row in rows})
     if len(targets) != 1:
@@ -108,7 +102,12 @@ def explorations_of(
             f"explorations of one target are needed, in parts {', '.join(parts)} of split {split} "
             f"are {', '.join(targets) or 'none'}"
         )
-    programs = {row.program_id: row for row in tables["programs"] if row.program_id in explored}
+    programs = {
+        row.program_id: row
+        for folder in data_dirs
+        for row in read_table(folder, table_spec("programs"))
+        if row.program_id in explored
+    }
     summaries = {
         name: summarise(program.source, program.top, file=program.name) for name, program in programs.items()
     }
@@ -119,3 +118,13 @@ def explorations_of(
         groups=groups,
         target=target,
     )
+
+
+def explored_rows(
+    data_dirs: Sequence[Path], *, parts: Sequence[str], split: str
+) -> tuple[list[PragmaDesignRow], dict[str, str]]:
+    """Rows of the explored designs of some parts of a split, and the group of every program of the parts."""
+    places = [row for folder in data_dirs for row in places_by_name(folder, split)]
+    groups = {row.program_id: row.group for row in places if row.part in parts}
+    rows = [row for folder in data_dirs for row in read_table(folder, table_spec("pragma_designs"))]
+    return [row for row in rows if row.program_id in groups], groups

@@ -35,8 +35,8 @@ OPTIONS = TrainOptions(
     dropout=0.0,
     learning_rate=5e-3,
     batch_tokens=1500,
-    max_epochs=25,
-    patience=25,
+    max_epochs=12,
+    patience=12,
     beams=4,
     bootstrap_resamples=10,
 )

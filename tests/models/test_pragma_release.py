@@ -10,7 +10,7 @@ import pytest
 from models.catalogue import predictor_named
 from models.gate import ReferenceErrors, decide, pragma_reference, reference_groups, score
 from models.model_files import read_sealed_json
-from models.pragma_gnn.data import Explorations, explorations_of
+from models.pragma_gnn.data import Explorations, explorations_of, explored_rows
 from models.registry import REFERENCE_FILE, read_outcome
 from models.tasks import PRAGMA_LATENCY, Reference
 from pipelines.releases import Release, open_release
@@ -52,8 +52,10 @@ def test_no_design_of_the_release_is_faster_than_its_bound(release: Release, ref
 
 def test_no_program_is_on_two_sides(release: Release, reference: Explorations) -> None:
     names = {r.program_id: r for p in release.partitions("programs") for r in release.rows("programs", p)}
-    learned = explorations_of([REFERENCE.folder], parts=("train", "validation"), split=REFERENCE.split)
-    sides = [{names[d.program] for d in side.designs} for side in (learned, reference)]
+    learned, _ = explored_rows([REFERENCE.folder], parts=("train", "validation"), split=REFERENCE.split)
+    judged = [names[design.program] for design in reference.designs]
+    sides = ([names[row.program_id] for row in learned], judged)
+    assert all(sides)
     for column in ("name", "root", "ast_hash", "source"):
         first, second = ({getattr(p, column) for p in side} - {None} for side in sides)
         assert not first & second, column
@@ -62,7 +64,8 @@ def test_no_program_is_on_two_sides(release: Release, reference: Explorations) -
     assert not set(outcome.seen_groups) & reference_groups(REFERENCE)
 
 
-def test_the_weights_pass_the_gate() -> None:
+def test_the_weights_pass_the_gate(reference: Explorations, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("models.pragma_gnn.data.explorations_of", lambda *_, **__: reference)  # read once
     known = ReferenceErrors.of_json(read_sealed_json(SPEC.shipped_folder / REFERENCE_FILE))
     predictor = SPEC.load(SPEC.shipped_folder)
     found = score(REFERENCE.name, known.digest, pragma_reference(REFERENCE), predictor)
