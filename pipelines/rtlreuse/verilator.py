@@ -39,6 +39,7 @@ def build_verilator(
     language: str = VERILOG,
     ports: Ports | None = None,
     is_quick: bool = False,
+    threads: int = 1,
 ) -> Program:
     """Verilator, the newest that is installed; one model per stimulus.
 
@@ -46,7 +47,7 @@ def build_verilator(
 
     Args:
         ports: of the design when they are known; it saves a second front end.
-        is_quick: one file, not optimised.
+        is_quick: one file, not optimised. threads: that share a cycle of a model.
     Raises: RtlError: the design is rejected. ToolMissing: neither Verilator nor a compiler is installed.
     """
     verilog, language = as_verilog(verilog, top, language)
@@ -61,6 +62,8 @@ def build_verilator(
         argv = [
             str(executable),
             *OPTIONS,
+            "--threads",
+            str(threads),
             "--prefix",
             "Vdesign",
             "--top-module",
@@ -79,7 +82,7 @@ def build_verilator(
         )
         return _compile_model(compiler, root, model / "model", text, runtime, is_quick, scratch, timeout_s)
 
-    sources = (compiler, str(is_quick), name, verilog, top, text, str(executable))
+    sources = (compiler, str(is_quick), str(threads), name, verilog, top, text, str(executable))
     path = build(folder, VERILATOR, sources, make)
     return Program(path=path, ports=ports, engine=VERILATOR, stimuli=stimuli)
 

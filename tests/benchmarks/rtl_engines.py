@@ -32,7 +32,7 @@ from models.rtl_engine.data import CYCLES, read_measured, regret
 from models.rtl_engine.train import fit_picker
 from pipelines.cache import ContentCache
 from pipelines.identity import content_hash
-from pipelines.rtlreuse import ENGINES, VERILATOR, Simulator, build_reuse
+from pipelines.rtlreuse import ENGINES, VERILATOR, Simulator, build_reuse, build_verilator
 from pipelines.rtlreuse.dataset import (
     WIRE,
     SimulationGroup,
@@ -212,7 +212,7 @@ def measure_scale(designs: str, engines: str, stimuli: int) -> None:
 
 
 def measure_batches(designs: str) -> None:
-    """Elapsed time per cycle by threads and cycles per task, and what the parts compute twice."""
+    """Elapsed time per cycle by threads and cycles per task, also of Verilator; what parts compute twice."""
     unconfine()
     print("| design | threads | cycles per task | evaluated lanes | ns per cycle, elapsed | equal |")
     print("| --- | --- | --- | --- | --- | --- |")
@@ -234,6 +234,14 @@ def measure_batches(designs: str) -> None:
             for _ in range(SWEEP_RUNS):  # in turn, so that other load meets all of them
                 for key in grid:
                     best[key] = min(best[key], simulators[key].run(cycles, seed=3).wall_s / cycles)
+            for threads in (1, 2):
+                other = Simulator(
+                    build_verilator(source.verilog, top="top", folder=Path(name), threads=threads)
+                )
+                is_equal = other.run(400, seed=3).digests.tolist() == digests[1, 1]
+                least = min(other.run(2000, seed=3).wall_s / 2000 for _ in range(SWEEP_RUNS))
+                cells = [f"{family} {size}, Verilator", threads, "", "", f"{1e9 * least:,.0f}", is_equal]
+                print("| " + " | ".join(map(str, cells)) + " |", flush=True)
             for threads, batch in grid:
                 share = replication(structure, partition(structure, threads, batch))
                 cells = [

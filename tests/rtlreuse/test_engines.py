@@ -149,6 +149,15 @@ def test_system_verilog_equals_verilator(programs: Path) -> None:
     assert digests(ours) == digests(theirs)
 
 
+def test_verilator_with_two_threads_has_the_same_outputs(programs: Path) -> None:
+    alone, both = (
+        build_verilator(WRAPPING_INDEX, top="top", folder=programs, is_quick=True, threads=threads)
+        for threads in (1, 2)
+    )
+    assert alone.path != both.path
+    assert digests(alone) == digests(both)
+
+
 def test_equal_instances_of_system_verilog_are_one_block() -> None:
     """Its front end makes a module per instance."""
     design = read_design(SYSTEM_VERILOG, top="top", language=SYSTEMVERILOG, timeout_s=60)
