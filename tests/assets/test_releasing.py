@@ -387,7 +387,7 @@ def test_an_older_release_rejects_a_key_that_is_absent(
 @pytest.mark.parametrize(
     "name",
     [
-        *("v1", "v2", "network-v1", "network-long-v1", "accelerators-v2", "fixed-v2", "fabric-v1"),
+        *("v1", "v2", "network-v1", "network-long-v1", "accelerators-v2", "fixed-v2", "fabric-v1", "rtl-v1"),
         pytest.param("pragmas-v1", marks=pytest.mark.slow),
     ],
 )
