@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-import polars as pl
+if TYPE_CHECKING:
+    import polars as pl
 
 LENGTH_COLUMNS = ("format", "stage", "part", "prompt_characters", "left_out")
 """Columns of table records that lengths are computed from."""
@@ -36,6 +38,8 @@ def prompt_lengths(records: pl.LazyFrame) -> list[PromptLengths]:
 
     Args: records: LENGTH_COLUMNS of table records; `left_out` is null or empty where nothing is left out.
     """
+    import polars as pl  # records of a question need none of it
+
     length = pl.col("prompt_characters")
     quantiles = {"p5": 0.05, "median": 0.5, "p95": 0.95}
     rows = (

@@ -261,7 +261,7 @@ def test_the_network_learns_one_batch_by_heart() -> None:
     other = _blocks(shorter, {"area": 9.0, "none": 77.0})
     prompts = pad_prompts([ENCODER.encode(_blocks()), ENCODER.encode(other)])
     answers, values = _answers()
-    _learn(network, prompts, answers, steps=100)
+    _learn(network, prompts, answers, steps=200)
     network.eval()
     memory = network.read(prompts)
     found = search(network.decoder, memory, answers.anchors, list(FORMS.values()), beams=4)
