@@ -36,6 +36,12 @@ def instance() -> Any:
 
 
 @pytest.fixture
+def unrecorded(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Runs without DVC, which takes a second per run, for tests that look at no hash."""
+    monkeypatch.setattr(materialise, "record_stages", lambda *_: {})
+
+
+@pytest.fixture
 def instance_on_disk(deployment: Deployment) -> Any:
     with open_instance(deployment) as opened:
         yield opened
@@ -161,6 +167,7 @@ def test_a_failure_stops_only_what_reads_it(
     assert "data/tables/splits" in report.hashes
 
 
+@pytest.mark.usefixtures("unrecorded")
 def test_a_breach_of_a_blocking_check_stops_what_reads_the_table(
     settings: Settings,
     instance: dg.DagsterInstance,
@@ -179,6 +186,7 @@ def test_a_breach_of_a_blocking_check_stops_what_reads_the_table(
     assert problems[1:] == [f"{step} was not made, because labels failed" for step in readers]
 
 
+@pytest.mark.usefixtures("unrecorded")
 def test_an_interruption_ends_the_run_at_once(
     settings: Settings,
     instance: dg.DagsterInstance,
@@ -198,6 +206,7 @@ def test_an_interruption_ends_the_run_at_once(
     assert "designs/stencil.parquet" not in _contents(settings.deployment)
 
 
+@pytest.mark.usefixtures("unrecorded")
 def test_a_crashed_tool_is_tried_again(
     settings: Settings,
     instance: dg.DagsterInstance,
@@ -218,6 +227,7 @@ def test_a_crashed_tool_is_tried_again(
     assert tries[:2] == ["stencil", "stencil"]
 
 
+@pytest.mark.usefixtures("unrecorded")
 def test_files_of_suites_left_out_are_removed(
     two_suites: Settings, instance: dg.DagsterInstance, engines: Any
 ) -> None:
@@ -230,6 +240,7 @@ def test_files_of_suites_left_out_are_removed(
     assert not any("stencil" in name for name in _contents(two_suites.deployment))
 
 
+@pytest.mark.usefixtures("unrecorded")
 def test_a_damaged_table_of_a_run_is_made_anew(
     settings: Settings, instance: dg.DagsterInstance, engines: Any
 ) -> None:
@@ -242,6 +253,7 @@ def test_a_damaged_table_of_a_run_is_made_anew(
     assert _contents(settings.deployment) == before
 
 
+@pytest.mark.usefixtures("unrecorded")
 def test_a_killed_run_gives_its_pool_slot_back(
     settings: Settings, instance_on_disk: dg.DagsterInstance, engines: Any
 ) -> None:

@@ -230,5 +230,5 @@ def test_loops_without_dependences_run_side_by_side(kind: str, part: int) -> Non
             data = tuple(draw_arguments(before, k) for k in range(2))
             label = f"seed {seed} {loop.name}"
             comparisons.append(Comparison(functions=(before, after), data_sets=data, label=label))
-    assert len(comparisons) >= 5
+    assert len(comparisons) >= 3  # of each of the four parts
     assert_all_same_meaning(comparisons)
