@@ -42,7 +42,6 @@ from pipelines.features.splits import (
     last_split,
     places_by_name,
     source_hash,
-    split_part,
 )
 
 __all__ = [
@@ -82,5 +81,4 @@ __all__ = [
     "last_split",
     "places_by_name",
     "source_hash",
-    "split_part",
 ]

@@ -189,19 +189,14 @@ def _components(programs: Sequence[ProgramRow], signatures: Sequence[Signature |
     return list(components.values())
 
 
-def split_part(part: str, *memory_delays_cycles: int) -> str:
-    """Part of a design in BY_KERNEL_V2: UNSEEN_DELAY with an unseen memory delay, else its program's.
+def design_part(split: str, part: str, *memory_delays_cycles: int) -> str:
+    """Part of a design: its program's, and in BY_KERNEL_V2 UNSEEN_DELAY with an unseen memory delay.
 
     Args: part: of its program. memory_delays_cycles: of reads and writes.
     Source: LLMulator, section 6.3 trains on 2, 5 and 10 cycles, Figure 12 also has 15.
     """
     unseen = part != EXCLUDED and any(delay not in SEEN_DELAYS for delay in memory_delays_cycles)
-    return UNSEEN_DELAY if unseen else part
-
-
-def design_part(split: str, part: str, *memory_delays_cycles: int) -> str:
-    """Part of a design in any split: its program's, in BY_KERNEL_V2 that of `split_part`."""
-    return split_part(part, *memory_delays_cycles) if split == BY_KERNEL_V2 else part
+    return UNSEEN_DELAY if unseen and split == BY_KERNEL_V2 else part
 
 
 HashOf = Callable[[ProgramRow], str | None]

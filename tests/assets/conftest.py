@@ -4,25 +4,20 @@ from __future__ import annotations
 
 import shutil
 import subprocess
-from collections.abc import Iterator, Sequence
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import foundry_fakes
-import hydra
-import pyarrow as pa
 import pytest
 import yaml
 from foundry_fakes import FEW_OVERRIDES
-from omegaconf import DictConfig
 
 import pipelines.accelerators.dataset
 import pipelines.fabric.dataset
 import pipelines.network.runs
 import pipelines.pragmas.search
 import pipelines.rtlreuse.dataset
-from assets import dagster_assets
 from assets.configuration import compose_configuration, write_parameters
 from assets.deployments import Deployment, local_deployment
 from assets.settings import Settings
@@ -48,32 +43,6 @@ FAKES = {
     pipelines.pragmas.search: ("explore_suite",),
     pipelines.rtlreuse.dataset: ("make_simulations",),
 }
-
-
-@pytest.fixture(scope="session", autouse=True)
-def _same_work_once() -> Iterator[None]:
-    """Compose the same overrides and draw the same plot once per worker: each takes tenths of a second."""
-    draw, plots = dagster_assets.plot_distributions, dict[str, str]()
-
-    def draw_once(content: pa.Table, columns: Sequence[str]) -> str:
-        known = {name for name in ("status", *columns) if name in content.column_names}
-        key = repr((tuple(columns), content.select(sorted(known)).to_pydict()))
-        if key not in plots:
-            plots[key] = draw(content, columns)
-        return plots[key]
-
-    compose, configurations = hydra.compose, dict[tuple[str, ...], DictConfig]()
-
-    def compose_once(name: str, overrides: list[str]) -> DictConfig:
-        key = (name, *overrides)
-        if key not in configurations:
-            configurations[key] = compose(name, overrides=overrides)
-        return configurations[key]
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(dagster_assets, "plot_distributions", draw_once)
-        patch.setattr(hydra, "compose", compose_once)
-        yield
 
 
 @pytest.fixture

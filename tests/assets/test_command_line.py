@@ -255,10 +255,10 @@ def test_a_model_that_is_not_there_is_one_error(
     project: Path, source: Path, arguments: tuple[str, ...], message: str
 ) -> None:
     filled = [str(source) if argument == "FILE" else argument for argument in arguments]
-    found = _invoke(*filled)
-    assert found.exit_code == 1
-    assert message in found.stderr
-    assert "unexpected" not in found.stderr
+    result = _invoke(*filled)
+    assert result.exit_code == 1
+    assert message in result.stderr
+    assert "unexpected" not in result.stderr
 
 
 def test_the_first_answer_of_a_project_says_where_it_is_from(project: Path, source: Path) -> None:

@@ -252,9 +252,9 @@ def baseline(**changes: Any) -> Baseline:
 
 
 def shown_errors(*arguments: str) -> dict[tuple[str, ...], tuple[float | None, float | None]]:
-    found = invoke("diff", *arguments, "--json")
-    assert found.exit_code == 0, found.output
-    return {tuple(row["what"]): (row["one"], row["other"]) for row in json.loads(found.stdout)["errors"]}
+    result = invoke("diff", *arguments, "--json")
+    assert result.exit_code == 0, result.output
+    return {tuple(row["what"]): (row["one"], row["other"]) for row in json.loads(result.stdout)["errors"]}
 
 
 def test_published_baselines_are_a_file_of_the_release_that_a_comparison_shows(made: Path) -> None:
@@ -333,11 +333,11 @@ def test_the_first_release_fails_what_it_is_known_to_lack(repository: Path) -> N
 
 @pytest.mark.slow
 def test_the_second_release_fails_what_it_is_known_to_lack_alone(repository: Path) -> None:
-    found = check_release(load_release(repository / "releases" / "v2"), hash_of=lambda p: p.ast_hash)
+    lines = check_release(load_release(repository / "releases" / "v2"), hash_of=lambda p: p.ast_hash)
     known = {
         *("coverage: power_mw", "coverage: energy_nj", "counts: ok designs with power"),
         *("counts: designs with power on every data set", "counts: designs with FPGA labels"),
         "counts: designs with labels in another library",
     }
-    assert {f"{line.group}: {line.name}" for line in found if line.status == "fail"} <= known
-    assert [line for line in found if line.status == "absent"] == []
+    assert {f"{line.group}: {line.name}" for line in lines if line.status == "fail"} <= known
+    assert [line for line in lines if line.status == "absent"] == []

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from pipelines.cache import ContentCache
-from pipelines.features import EVALUATION, extract_design_features, split_part
+from pipelines.features import EVALUATION, SEEN_DELAYS, extract_design_features
 from pipelines.labelling import LabelOptions
 from pipelines.releases.checking import NEAR
 from pipelines.releases.near_duplicates import nearest
@@ -70,7 +70,7 @@ def further_designs(other: Path, programs: Mapping[str, ProgramRow]) -> list[Des
         for row in read_table(other, table_spec("designs"))
         if row.program_id in programs
         and row.design_id in mapped
-        and split_part(TRAINING, row.memory_read_delay_cycles, row.memory_write_delay_cycles) == TRAINING
+        and all(d in SEEN_DELAYS for d in (row.memory_read_delay_cycles, row.memory_write_delay_cycles))
     ]
 
 

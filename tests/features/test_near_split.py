@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from pipelines.features import BY_KERNEL_V2, EXCLUDED, UNSEEN_DELAY, freeze_split, split_part
+from pipelines.features import BY_KERNEL_V2, EXCLUDED, UNSEEN_DELAY, design_part, freeze_split
 from pipelines.features.splits import freeze_near_split
 from pipelines.programs import kernel_programs, polybench_program, untyped_name
 from pipelines.programs.dataflow import DataflowOptions, dataflow_program
@@ -156,10 +156,10 @@ def test_a_rejected_program_joins_no_groups() -> None:
     copies = [replace(p, name=f"{p.name}_attempt_0", program_id=p.program_id[::-1]) for p in TRANSPOSES]
     rejected = [replace(p, status=REJECTED) for p in copies]
     assert len({row.group for row in places([*TRANSPOSES, *copies]).values()}) == 1
-    found = places([*TRANSPOSES, *rejected])
-    assert len({row.group for row in found.values()}) == 3
+    together = places([*TRANSPOSES, *rejected])
+    assert len({row.group for row in together.values()}) == 3
     alone = places(list(TRANSPOSES))
-    assert {name: found[name] for name in alone} == alone
+    assert {name: together[name] for name in alone} == alone
 
 
 def test_variants_are_with_their_first_ancestor() -> None:
@@ -181,4 +181,5 @@ def test_variants_are_with_their_first_ancestor() -> None:
 def test_designs_with_an_unseen_delay_have_a_part_of_their_own(
     part: str, delays: tuple[int, ...], expected: str
 ) -> None:
-    assert split_part(part, *delays) == expected
+    assert design_part(BY_KERNEL_V2, part, *delays) == expected
+    assert design_part("by_kernel_v1", part, *delays) == part

@@ -355,8 +355,8 @@ def test_a_record_has_the_part_of_its_design(
         designs=designs,
         splits=[replace(_place(program), split=split, part=place)],
     )
-    found = make_records(one, split=split, data_text=_data)
-    assert {record.part for record in found} == ({part} if part else set())
+    records = make_records(one, split=split, data_text=_data)
+    assert {record.part for record in records} == ({part} if part else set())
 
 
 # ---- runtime data ---------------------------------------------------------------------------------------
