@@ -18,8 +18,10 @@ _SOURCE = "design.sv"
 _IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_$]*", re.ASCII)
 _MODULE = re.compile(r"^\s*module\s+(?:automatic\s+)?(\w+)", re.ASCII | re.MULTILINE)
 _COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
-_PART_OF_A_WORD = re.compile(r"\]\s*\[[^\]]*\]\s*<?=[^=]")
-"""An assignment to a part of a word of memory, or to an element of an array of two dimensions."""
+_PART_OF_A_WORD = re.compile(r"\]\s*\[(?:[^\[\]]|\[[^\[\]]*\])*\]\s*<?=[^=]")
+"""An assignment to a part of a word of memory, or to an element of an array of two dimensions.
+
+The last index may hold another one, as in `m[i][n[1:0] +: 8]`."""
 # One module per instance keeps the hierarchy; structurally equal ones are merged afterwards.
 _SLANG = "read_slang --keep-hierarchy --ignore-assertions --allow-use-before-declare"
 

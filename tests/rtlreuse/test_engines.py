@@ -24,6 +24,7 @@ from pipelines.rtlreuse import (
     language_of,
 )
 from pipelines.rtlreuse.building import read_design
+from pipelines.rtlreuse.languages import as_verilog
 from tests.rtlreuse.icarus_reference import first_difference
 from tests.rtlreuse.test_outputs import HIERARCHY
 
@@ -257,6 +258,13 @@ module top (input clk, input [7:0] a, input i, output [63:0] y);
   assign y = m[i];
 endmodule
 """
+
+
+@pytest.mark.parametrize("place", ["63:16", "{i, 4'd0} +: 48", "n[4:0] +: 48"])
+def test_verilog_that_writes_a_part_of_a_word_is_read_as_system_verilog(place: str) -> None:
+    text = SIGNED_PART.replace("63:16", place)
+    assert as_verilog(text, "top", VERILOG) == (text, SYSTEMVERILOG)
+    assert as_verilog(text.replace("m[i][", "// m[i]["), "top", VERILOG)[1] == VERILOG
 
 
 @pytest.mark.parametrize("language", [VERILOG, SYSTEMVERILOG])
