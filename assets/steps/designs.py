@@ -96,8 +96,12 @@ class Synthesis(Group):
     timeout_s: Positive
     tools: Annotated[tuple[str, ...], some_of(SYNTHESIS_TOOLS)]
     fraction: Annotated[float, Field(ge=0, le=1)] = 1.0
+    demanding_fraction: Annotated[float, Field(ge=0, le=1)] = 0.0
+    demanding_um2_per_ns: Positive = 180_000.0
+    demanding_um2_cycles: Positive = 1e12
     fpga_fraction: Annotated[float, Field(ge=0, le=1)] = 1.0
     fpga_unmapped_fraction: Annotated[float, Field(ge=0, le=1)] = 0.0
+    unmapped_most_um2: Positive | None = None
     other_libraries: tuple[str, ...] = ()
     other_library_fraction: Annotated[float, Field(ge=0, le=1)] = 1.0
     other_library_unmapped_fraction: Annotated[float, Field(ge=0, le=1)] = 0.0
@@ -168,8 +172,12 @@ def label_options(settings: Settings) -> LabelOptions:
         synthesis_timeout_s=synthesis.timeout_s,
         synthesis_tools=synthesis.tools,
         synthesis_fraction=synthesis.fraction,
+        demanding_fraction=synthesis.demanding_fraction,
+        demanding_um2_per_ns=synthesis.demanding_um2_per_ns,
+        demanding_um2_cycles=synthesis.demanding_um2_cycles,
         fpga_fraction=synthesis.fpga_fraction,
         fpga_unmapped_fraction=synthesis.fpga_unmapped_fraction,
+        unmapped_most_um2=synthesis.unmapped_most_um2,
         other_libraries=tuple(find_liberty(name) for name in synthesis.other_libraries),
         other_library_fraction=synthesis.other_library_fraction,
         other_library_unmapped_fraction=synthesis.other_library_unmapped_fraction,

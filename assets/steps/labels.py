@@ -10,7 +10,7 @@ from typing import Any
 from assets.checks import CheckedFile, CheckRule
 from assets.settings import Listener, Settings
 from assets.step import Output, Step, read_rows
-from assets.steps.designs import Labelling, Synthesis, label_context, require_hls_tools
+from assets.steps.designs import Labelling, label_context, label_options, require_hls_tools
 from assets.suites import BY_SUITE
 from pipelines.cyclemodel import ENGINE
 from pipelines.features import control_class
@@ -76,9 +76,11 @@ def unproven_labels(file: CheckedFile) -> list[str]:
 def labels_without_figures(file: CheckedFile) -> list[str]:
     """Labels called ok without the figures of logic synthesis, of designs that are to be mapped to cells."""
     rows = table_spec("labels").from_arrow(file.content)
+    designs = table_spec("designs").from_arrow(file.neighbour_columns("designs"))
+    runs = table_spec("runs").from_arrow(file.neighbour_columns("runs"))
     return [
         f"an ok label must have area and cell count, got none for design {design_id}"
-        for design_id in lacking_figures(rows, file.settings.group(Synthesis).fraction)
+        for design_id in lacking_figures(designs, rows, runs, label_options(file.settings))
     ]
 
 

@@ -35,6 +35,7 @@ from pipelines.labelling.runs import (
     fails_label,
     is_audited_run,
     is_synthesised,
+    most_cycles,
     run_key,
 )
 from pipelines.labelling.synthesis import (
@@ -167,6 +168,7 @@ _ELSEWHERE = (
     "slots",
     "fpga_fraction",
     "fpga_unmapped_fraction",
+    "unmapped_most_um2",
     "other_libraries",
     "other_library_fraction",
     "other_library_unmapped_fraction",
@@ -351,9 +353,8 @@ class _Import:
                 for run in runs:
                     self._import_run(design, run)
                 self._import_synthesis(design, label, runs)
-                asked = is_synthesised(
-                    design.design_id, design.suite, self.context.options.synthesis_fraction
-                )
+                cycles = most_cycles(runs).get(design.design_id, 0)
+                asked = is_synthesised(design, cycles, self.context.options)
                 if label.status == OK and is_mapped(label) != asked:
                     other["labels with another share of designs mapped to cells"] += 1
                     whole = False

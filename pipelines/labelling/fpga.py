@@ -36,7 +36,7 @@ def label_fpga(
     """
     options = context.options
     by_program = {program.program_id: program for program in programs}
-    asked = lacking_fpga_labels(labels, options)
+    asked = lacking_fpga_labels(designs, labels, options)
     chosen = [design for design in designs if design.design_id in asked]
     return run_all(
         "FPGA",
@@ -48,23 +48,41 @@ def label_fpga(
     )
 
 
-def lacking_fpga_labels(labels: Iterable[LabelRow], options: LabelOptions) -> set[str]:
+def lacking_fpga_labels(
+    designs: Iterable[DesignRow], labels: Iterable[LabelRow], options: LabelOptions
+) -> set[str]:
     """Designs that are to have a label for an FPGA and have none, by id.
 
     Args: labels: of all tools; options: shares of the designs mapped to cells and of those with cycles alone.
     """
     if XILINX_TOOL not in options.synthesis_tools:
         return set()
-    rows = list(labels)
+    shares = options.fpga_fraction, options.fpga_unmapped_fraction
+    return lacking_elsewhere(designs, labels, XILINX_TOOL, shares, options)
+
+
+def lacking_elsewhere(
+    designs: Iterable[DesignRow],
+    labels: Iterable[LabelRow],
+    tool: str,
+    shares: tuple[float, float],
+    options: LabelOptions,
+) -> set[str]:
+    """Designs with an ok label that are to have one of another tool and have none, by id.
+
+    Args: shares: of the designs mapped to cells, and of those with cycles alone up to `unmapped_most_um2`.
+    """
+    rows, most_um2 = list(labels), options.unmapped_most_um2
+    small = {d.design_id for d in designs if most_um2 is None or (d.estimated_area_um2 or 0.0) <= most_um2}
+    mapped, alone = shares
     asked = {
         row.design_id
         for row in rows
         if row.tool == SYNTHESIS_TOOL and row.status == OK
-        if is_audited(
-            row.design_id, options.fpga_fraction if is_mapped(row) else options.fpga_unmapped_fraction
-        )
+        if is_mapped(row) or row.design_id in small
+        if is_audited(row.design_id, mapped if is_mapped(row) else alone)
     }
-    return asked - {row.design_id for row in rows if row.tool == XILINX_TOOL}
+    return asked - {row.design_id for row in rows if row.tool == tool}
 
 
 def fpga_key(design: DesignRow, options: LabelOptions) -> str:

@@ -41,6 +41,7 @@ from pipelines.labelling.runs import (
     fails_label,
     is_fully_powered,
     is_synthesised,
+    most_cycles,
 )
 from pipelines.labelling.synthesis import SYNTHESIS_TOOL, LabelFigures, LabelTables, place, synthesise
 from pipelines.power import PowerError
@@ -190,8 +191,8 @@ class _Steps:
             failure = self._failure()
             if failure is not None:
                 return failure
-            design, fraction = flow.design, options.synthesis_fraction
-            if not (options.synthesis and is_synthesised(design.design_id, design.suite, fraction)):
+            cycles = most_cycles(run.row() for run in self.runs)[flow.design.design_id]
+            if not (options.synthesis and is_synthesised(flow.design, cycles, options)):
                 return LabelFigures(status=OK, reason=None)
             figures = synthesise(flow.design, flow.rtl, self.context)
             if figures.status == OK and options.power:

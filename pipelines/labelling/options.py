@@ -51,8 +51,13 @@ class LabelOptions:
         synthesis_tools: of `SYNTHESIS_TOOLS`; the first one is always used.
         synthesis_fraction: of the designs of generated programs, those that are mapped to cells; the others
             have cycles alone.
+        demanding_fraction: the same of demanding designs: those of at least `demanding_um2_per_ns` of
+            estimated area per clock period, or `demanding_um2_cycles` of area times cycles. Power and energy
+            follow these two in rank, so a sample has more of their upper end.
         fpga_fraction, fpga_unmapped_fraction: of the designs mapped to cells and of those with cycles alone,
             those that `synth_xilinx` maps, when it is one of the tools.
+        unmapped_most_um2: largest estimated area of designs with cycles alone that other tools and libraries
+            map; None for no limit.
         other_libraries: liberty files in whose cells designs are mapped too, in rows of their own.
         other_library_fraction, other_library_unmapped_fraction: of the designs mapped to cells and of those
             with cycles alone, those that are.
@@ -81,8 +86,12 @@ class LabelOptions:
     tool_timeout_s: float = 600.0
     synthesis_tools: tuple[str, ...] = ("pyosys",)
     synthesis_fraction: float = 1.0
+    demanding_fraction: float = 0.0
+    demanding_um2_per_ns: float = 180_000.0
+    demanding_um2_cycles: float = 1e12
     fpga_fraction: float = 1.0
     fpga_unmapped_fraction: float = 0.0
+    unmapped_most_um2: float | None = None
     other_libraries: tuple[Path, ...] = ()
     other_library_fraction: float = 1.0
     other_library_unmapped_fraction: float = 0.0

@@ -14,13 +14,12 @@ from pathlib import Path
 
 from pipelines.hls import TOOL, HlsError
 from pipelines.labelling.flows import recompile, rtl_of
+from pipelines.labelling.fpga import lacking_elsewhere
 from pipelines.labelling.options import LabelContext, LabelOptions, library_name
-from pipelines.labelling.runs import is_audited
 from pipelines.labelling.synthesis import (
     SYNTHESIS_TOOL,
     HasVerilog,
     LabelFigures,
-    is_mapped,
     synthesise,
 )
 from pipelines.schemas import OK, TOOL_ERROR, DesignRow, LabelRow, ProgramRow
@@ -63,7 +62,7 @@ def label_in_libraries(
     return [
         row
         for liberty in options.other_libraries
-        for asked in [lacking_library_labels(labels, liberty, options)]
+        for asked in [lacking_library_labels(designs, labels, liberty, options)]
         for row in run_all(
             f"labels in {liberty.stem}",
             [(by_program[d.program_id], d) for d in designs if d.design_id in asked],
@@ -75,20 +74,15 @@ def label_in_libraries(
     ]
 
 
-def lacking_library_labels(labels: Iterable[LabelRow], liberty: Path, options: LabelOptions) -> set[str]:
+def lacking_library_labels(
+    designs: Iterable[DesignRow], labels: Iterable[LabelRow], liberty: Path, options: LabelOptions
+) -> set[str]:
     """Designs that are to have a label in the cells of another library and have none, by id.
 
     Args: labels: of all tools.
     """
-    rows, tool = list(labels), _tool_of(liberty)
-    mapped, alone = options.other_library_fraction, options.other_library_unmapped_fraction
-    asked = {
-        row.design_id
-        for row in rows
-        if row.tool == SYNTHESIS_TOOL and row.status == OK
-        if is_audited(row.design_id, mapped if is_mapped(row) else alone)
-    }
-    return asked - {row.design_id for row in rows if row.tool == tool}
+    shares = options.other_library_fraction, options.other_library_unmapped_fraction
+    return lacking_elsewhere(designs, labels, _tool_of(liberty), shares, options)
 
 
 def _label(item: tuple[ProgramRow, DesignRow], *, context: LabelContext) -> Outcome[LabelRow]:

@@ -7,7 +7,7 @@ The audited designs are drawn by their identity, so that the same designs are au
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -333,14 +333,27 @@ def is_audited(design_id: str, fraction: float) -> bool:
     return int(text_sha256(f"audit {design_id}")[:8], 16) < fraction * 2**32
 
 
-def is_synthesised(design_id: str, suite: str, fraction: float) -> bool:
+def is_synthesised(design: DesignRow, cycles: int, options: LabelOptions) -> bool:
     """Whether a design is mapped to cells: all of programs that nobody generated, and a sample of the others.
 
-    Args:    suite: of the design; fraction: of the designs of generated programs, 0 to 1; a larger sample
-             contains a smaller one.
+    Args:    cycles: most of its runs; options: shares, 0 to 1; a larger sample contains a smaller one.
     """
-    drawn = int(text_sha256(f"synthesis {design_id}")[:8], 16) < fraction * 2**32
-    return drawn or suite not in GENERATED_SUITES
+    area_um2, fraction = design.estimated_area_um2 or 0.0, options.synthesis_fraction
+    if (
+        area_um2 >= options.demanding_um2_per_ns * design.clock_period_ns
+        or area_um2 * cycles >= options.demanding_um2_cycles
+    ):
+        fraction = max(fraction, options.demanding_fraction)
+    drawn = int(text_sha256(f"synthesis {design.design_id}")[:8], 16) < fraction * 2**32
+    return drawn or design.suite not in GENERATED_SUITES
+
+
+def most_cycles(runs: Iterable[RunRow]) -> dict[str, int]:
+    """Cycles of the longest run of each design, by its id."""
+    cycles: dict[str, int] = {}
+    for run in runs:
+        cycles[run.design_id] = max(cycles.get(run.design_id, 0), run.latency_cycles or 0)
+    return cycles
 
 
 def is_fully_powered(design_id: str, fraction: float) -> bool:

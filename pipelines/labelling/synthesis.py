@@ -28,8 +28,10 @@ from pipelines.labelling.runs import (
     RunRequest,
     UnknownReference,
     expected_outputs,
+    is_fully_powered,
     is_synthesised,
     memory_timing,
+    most_cycles,
     moved_bytes,
 )
 from pipelines.power import DesignRun, PowerError, PowerResult, estimate_power
@@ -156,17 +158,34 @@ def mapped_designs(labels: Iterable[LabelRow]) -> set[str]:
     return {label.design_id for label in labels if label.tool == SYNTHESIS_TOOL and is_mapped(label)}
 
 
-def lacking_figures(labels: Iterable[LabelRow], fraction: float) -> list[str]:
-    """Designs that are to be mapped to cells and have an ok label of cycles alone, by id.
-
-    Args: fraction: see `is_synthesised`.
-    """
-    return [
+def lacking_figures(
+    designs: Iterable[DesignRow], labels: Iterable[LabelRow], runs: Iterable[RunRow], options: LabelOptions
+) -> list[str]:
+    """Designs that are to be mapped to cells and have an ok label of cycles alone, by id."""
+    alone = {
         label.design_id
         for label in labels
         if label.tool == SYNTHESIS_TOOL and label.status == OK and not is_mapped(label)
-        if is_synthesised(label.design_id, label.suite, fraction)
+    }
+    cycles = most_cycles(runs)
+    return [
+        design.design_id
+        for design in designs
+        if design.design_id in alone and is_synthesised(design, cycles.get(design.design_id, 0), options)
     ]
+
+
+def lacking_power(labels: Iterable[LabelRow], runs: Iterable[RunRow], options: LabelOptions) -> set[str]:
+    """Mapped designs that are to have power on every data set and have ok runs without it, by id."""
+    if not options.power:
+        return set()
+    mapped = mapped_designs(labels)
+    return {
+        run.design_id
+        for run in runs
+        if run.status == OK and run.power_status is None and run.design_id in mapped
+        if is_fully_powered(run.design_id, options.full_power_fraction)
+    }
 
 
 def is_mapped(label: LabelRow) -> bool:

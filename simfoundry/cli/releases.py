@@ -123,15 +123,12 @@ def release_write(
 @click.option("--limit-minutes", type=Finite(min=0), help="Begin no batch after this time.")
 @click.option("--size-limit", default=30.0, show_default=True, type=Finite(min=0), help="Most MiB.")
 @click.option(
-    "--synthesis-fraction", type=Finite(min=0, max=1), help="Map a larger share of the designs to cells."
-)
-@click.option(
-    "--fpga-unmapped-fraction", type=Finite(min=0, max=1), help="Map a larger share of the designs to LUTs."
-)
-@click.option(
-    "--other-library-unmapped-fraction",
-    type=Finite(min=0, max=1),
-    help="Map a larger share of the designs to the cells of the other libraries.",
+    "--grow",
+    "shares",
+    multiple=True,
+    type=(str, Finite(min=0, max=1)),
+    metavar="OPTION SHARE",
+    help="Label more: a larger value of synthesis.fraction or another share; may be repeated.",
 )
 @click.option("--keep-discarded", is_flag=True, help="Make the discarded attempts of AST programs rows, too.")
 @click.option("--derived", is_flag=True, help="Make the tables that were left out and compare hashes.")
@@ -145,9 +142,7 @@ def release_make(
     batches: int | None,
     limit_minutes: float | None,
     size_limit: float,
-    synthesis_fraction: float | None,
-    fpga_unmapped_fraction: float | None,
-    other_library_unmapped_fraction: float | None,
+    shares: tuple[tuple[str, float], ...],
     keep_discarded: bool,
     derived: bool,
     rtl: Path | None,
@@ -166,9 +161,7 @@ def release_make(
             batches=batches,
             limit_s=None if limit_minutes is None else limit_minutes * 60,
             size_limit_bytes=round(size_limit * (1 << 20)),
-            synthesis_fraction=synthesis_fraction,
-            fpga_unmapped_fraction=fpga_unmapped_fraction,
-            other_library_unmapped_fraction=other_library_unmapped_fraction,
+            shares=dict(shares),
             keeps_discarded=keep_discarded,
         )
         answer = make_release(name, overrides=overrides, parameters=config, options=options)

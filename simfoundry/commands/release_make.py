@@ -3,9 +3,8 @@
 A batch is one partition in one round. Rounds go from cheap to dear: all programs, then designs with their
 features, then labels. Each batch goes through the steps of `simfoundry stage`. The release is written between
 batches, so that a copy of its folder is all that another machine needs to go on. A release may be finished
-with small shares of mapped designs (`synthesis.fraction`, `synthesis.fpga_unmapped_fraction`,
-`synthesis.other_library_unmapped_fraction`) and grow by larger ones, and by the discarded attempts of its AST
-programs (`ast.options.keep_discarded`).
+with small shares of mapped designs and grow by larger ones (`GROWING`), and by the discarded attempts of its
+AST programs (`ast.options.keep_discarded`).
 """
 
 from __future__ import annotations
@@ -34,12 +33,12 @@ from assets.resources import ProgressResource
 from assets.settings import Configuration, Settings
 from assets.step import Step, read_rows
 from assets.steps import STEPS
-from assets.steps.designs import Synthesis, label_options
+from assets.steps.designs import Labelling, Synthesis, label_options
 from assets.suites import BY_SUITE, Shard, options_of_shard, shard_named, shards, suite_options
 from pipelines.hls import TOOL, HlsError, compile_program, options_of
 from pipelines.identity import text_sha256
 from pipelines.labelling import lacking_fpga_labels, lacking_library_labels
-from pipelines.labelling.synthesis import lacking_figures
+from pipelines.labelling.synthesis import lacking_figures, lacking_power
 from pipelines.programs import AST, LLM
 from pipelines.programs.ast import lacks_discarded
 from pipelines.releases import (
@@ -63,6 +62,14 @@ LEFT_OUT = "it follows from the others; `simfoundry release make {} --derived` m
 PROGRAMS = "programs"
 LABELS = "labels"
 """The step that maps designs to cells."""
+GROWING = (
+    "synthesis.fraction",
+    "synthesis.demanding_fraction",
+    "synthesis.fpga_unmapped_fraction",
+    "synthesis.other_library_unmapped_fraction",
+    "labelling.full_power_fraction",
+)
+"""Options of which a larger value only adds figures."""
 PROBLEMS_SHOWN = 20
 WRITING_SHARE = 0.1
 """Most of the time that writing the release between batches may take."""
@@ -75,28 +82,15 @@ class MakeOptions:
     Attributes:
         batches: most batches of this call; limit_s: time after which no batch begins; None for no limit.
         size_limit_bytes: of the release.
-        synthesis_fraction, fpga_unmapped_fraction, other_library_unmapped_fraction: new, larger shares of the
-            release; None leaves them.
+        shares: new, larger values of options in `GROWING`, by name.
         keeps_discarded: whether discarded attempts of AST programs become rows (`keep_discarded`).
     """
 
     batches: int | None = None
     limit_s: float | None = None
     size_limit_bytes: int = SIZE_LIMIT_BYTES
-    synthesis_fraction: float | None = None
-    fpga_unmapped_fraction: float | None = None
-    other_library_unmapped_fraction: float | None = None
+    shares: Mapping[str, float] = field(default_factory=dict[str, float])
     keeps_discarded: bool = False
-
-    @property
-    def shares(self) -> dict[str, float]:
-        """New shares by key of group `synthesis`."""
-        shares = {
-            "fraction": self.synthesis_fraction,
-            "fpga_unmapped_fraction": self.fpga_unmapped_fraction,
-            "other_library_unmapped_fraction": self.other_library_unmapped_fraction,
-        }
-        return {key: share for key, share in shares.items() if share is not None}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -180,30 +174,26 @@ def _grown(
 ) -> tuple[Configuration, bytes]:
     """The configuration with larger shares of designs that are mapped or with more rows, and its text.
 
-    Args:   shares: by key of group `synthesis`; keeps_discarded: see `MakeOptions`.
-    Raises: FoundryError: a share is smaller than that of the release.
+    Args:   shares, keeps_discarded: see `MakeOptions`.
+    Raises: FoundryError: a share cannot grow, or is smaller than that of the release.
     """
-    synthesis = configuration.group(Synthesis)
-    for key, share in shares.items():
-        present = getattr(synthesis, key)
+    synthesis, labelling = configuration.group(Synthesis), configuration.group(Labelling)
+    changed: dict[str, Any] = {"synthesis": synthesis, "labelling": labelling}
+    for name, share in shares.items():
+        if name not in GROWING:
+            raise FoundryError(f"a release cannot grow by {name}; accepted: {', '.join(GROWING)}")
+        group, key = name.split(".")
+        present = getattr(changed[group], key)
         if not present <= share <= 1:
             raise FoundryError(
-                f"{_SHARE_OPTIONS[key]} must be at least that of the release ({present:g}) and at most 1, "
-                f"got {share:g}"
+                f"{name} must be at least that of the release ({present:g}) and at most 1, got {share:g}"
             )
-    changed: dict[str, Any] = {"synthesis": synthesis.model_copy(update=dict(shares))}
+        changed[group] = changed[group].model_copy(update={key: share})
     if keeps_discarded:
         ast = configuration.ast
         changed["ast"] = ast.model_copy(update={"options": replace(ast.options, keep_discarded=True)})
     grown = configuration.model_copy(update=changed)
     return grown, parameters_text(grown, without=unused_groups({}))
-
-
-_SHARE_OPTIONS = {
-    "fraction": "--synthesis-fraction",
-    "fpga_unmapped_fraction": "--fpga-unmapped-fraction",
-    "other_library_unmapped_fraction": "--other-library-unmapped-fraction",
-}
 
 
 # ---- make ------------------------------------------------------------------------------------------
@@ -288,13 +278,15 @@ class ReleaseMaking:
         """Whether the labels of a partition have figures of every design that is to be mapped."""
         if partition in self._mapped:
             return True
-        rows = read_rows(self.settings, "labels", partition)
-        if lacking_figures(rows, self.settings.group(Synthesis).fraction):
-            return False
+        designs, rows, runs = (read_rows(self.settings, t, partition) for t in ("designs", "labels", "runs"))
         options = label_options(self.settings)
-        if lacking_fpga_labels(rows, options):
-            return False
-        if any(lacking_library_labels(rows, liberty, options) for liberty in options.other_libraries):
+        lacking = [
+            lacking_figures(designs, rows, runs, options),
+            lacking_power(rows, runs, options),
+            lacking_fpga_labels(designs, rows, options),
+            *(lacking_library_labels(designs, rows, one, options) for one in options.other_libraries),
+        ]
+        if any(lacking):
             return False
         self._mapped.add(partition)
         return True

@@ -32,9 +32,6 @@ OPTIONS = (
     ("explore", "--budget-mw"),
     ("release make", "--limit-minutes"),
     ("release make", "--size-limit"),
-    ("release make", "--synthesis-fraction"),
-    ("release make", "--fpga-unmapped-fraction"),
-    ("release make", "--other-library-unmapped-fraction"),
     ("release write", "--size-limit"),
 )
 

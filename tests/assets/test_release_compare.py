@@ -274,7 +274,8 @@ def test_a_release_that_grows_keeps_baselines_of_the_same_tables_alone(made: Pat
     assert kept_baselines(made, entries) == content
     assert kept_baselines(made, [entry for entry in entries if entry.table != "runs"]) is None
     assert kept_baselines(made.parent, entries) is None
-    grown = CliRunner().invoke(simfoundry, ["release", "make", "small", "--fpga-unmapped-fraction", "1"])
+    grow = ("--grow", "synthesis.fpga_unmapped_fraction", "1")
+    grown = CliRunner().invoke(simfoundry, ["release", "make", "small", *grow])
     assert grown.exit_code == 0, grown.output
     assert (made / "baselines.json").read_bytes() == content
 

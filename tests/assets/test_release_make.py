@@ -17,7 +17,7 @@ from assets.configuration import compose_configuration
 from assets.settings import Settings
 from assets.steps import labels as labels_step
 from pipelines.labelling import lacking_fpga_labels, lacking_library_labels, runs
-from pipelines.labelling.runs import is_synthesised
+from pipelines.labelling.runs import is_fully_powered, is_synthesised
 from pipelines.releases import load_release, open_release
 from simfoundry.cli import simfoundry
 from simfoundry.commands.release_make import plan_batches
@@ -44,6 +44,10 @@ def projects(settings: Settings, engines: Any, tmp_path: Path, monkeypatch: pyte
 
 def invoke(*arguments: str) -> Any:
     return CliRunner().invoke(simfoundry, ["release", "make", *arguments])
+
+
+def grow(option: str, share: float | str) -> tuple[str, ...]:
+    return "--grow", option, str(share)
 
 
 def make(*arguments: str) -> Any:
@@ -86,8 +90,7 @@ def by_share(monkeypatch: pytest.MonkeyPatch) -> None:
 
     def label(programs: Any, designs: Any, context: Any, **_: Any) -> Any:
         made = foundry_fakes.label_designs(programs, designs)
-        fraction = context.options.synthesis_fraction
-        alone = {d.design_id for d in designs if not is_synthesised(d.design_id, d.suite, fraction)}
+        alone = {d.design_id for d in designs if not is_synthesised(d, 0, context.options)}
         unknown = dict.fromkeys(("area_um2", "flip_flop_count", "cell_count", "cells_by_type", "delay_ns"))
         labels = [replace(r, **unknown) if r.design_id in alone else r for r in made.labels]
         return replace(made, labels=labels)
@@ -102,23 +105,45 @@ def test_a_release_grows_by_a_larger_share_of_mapped_designs(projects: Any, by_s
     make("small", *SUITES, "synthesis.fraction=0.5")
     areas = load_release(grown)["labels"].collect()["area_um2"]
     assert 0 < areas.null_count() < len(areas)
-    answer = make("small", "--synthesis-fraction", "1")
+    answer = make("small", *grow("synthesis.fraction", 1))
     assert {batch.split()[0] for batch in answer["made"]} == {"labels"}
     assert contents(grown) == contents(whole)
     assert make("small")["made"] == []
-    result = invoke("small", "--synthesis-fraction", "0.5")
-    assert result.exit_code == 1
+    smaller = invoke("small", *grow("synthesis.fraction", 0.5))
+    assert smaller.exit_code == 1
     assert (
-        "--synthesis-fraction must be at least that of the release (1) and at most 1, got 0.5"
-        in result.stderr
+        "synthesis.fraction must be at least that of the release (1) and at most 1, got 0.5" in smaller.stderr
     )
+    other = invoke("small", *grow("synthesis.timeout_s", 1))
+    assert "a release cannot grow by synthesis.timeout_s; accepted: synthesis.fraction, " in other.stderr
+    assert "'nan' is not a finite number." in invoke("small", *grow("synthesis.fraction", "nan")).stderr
+
+
+def test_a_release_grows_by_power_on_every_data_set(projects: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    def label(programs: Any, designs: Any, context: Any, **_: Any) -> Any:
+        made = foundry_fakes.label_designs(programs, designs)
+        fraction = context.options.full_power_fraction
+        alone = {d.design_id for d in designs if not is_fully_powered(d.design_id, fraction)}
+        unknown = {"power_status": None, "power_mw": None, "energy_nj": None}
+        return replace(made, runs=[replace(r, **unknown) if r.design_id in alone else r for r in made.runs])
+
+    monkeypatch.setattr(labels_step, "label_designs", label)
+    whole = projects("whole") / "releases" / "small"
+    make("small", *SUITES)
+    grown = projects("grown") / "releases" / "small"
+    make("small", *SUITES, "labelling.full_power_fraction=0.5", "quality.max_failure_fraction=1")
+    power = load_release(grown)["runs"].collect()["power_mw"]
+    assert 0 < power.null_count() < len(power)
+    assert make("small")["made"] == []
+    make("small", *grow("labelling.full_power_fraction", 1))
+    assert load_release(grown)["runs"].collect().equals(load_release(whole)["runs"].collect())
 
 
 def test_a_release_grows_by_a_larger_share_of_fpga_labels(
     projects: Any, by_share: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def label(programs: Any, designs: Any, labels: Any, context: Any, **_: Any) -> Any:
-        asked = lacking_fpga_labels(labels, context.options)
+        asked = lacking_fpga_labels(designs, labels, context.options)
         return [replace(r, tool="synth_xilinx", tool_version="1") for r in labels if r.design_id in asked]
 
     monkeypatch.setattr(labels_step, "label_fpga", label)
@@ -127,7 +152,7 @@ def test_a_release_grows_by_a_larger_share_of_fpga_labels(
     make("small", *SUITES, "synthesis.fraction=0.0", tools, "synthesis.fpga_unmapped_fraction=0.5")
     tool = load_release(grown)["labels"].collect()["tool"]
     assert 0 < (tool == "synth_xilinx").sum() < len(tool) / 2
-    answer = make("small", "--fpga-unmapped-fraction", "1")
+    answer = make("small", *grow("synthesis.fpga_unmapped_fraction", 1))
     assert {batch.split()[0] for batch in answer["made"]} == {"labels"}
     tool = load_release(grown)["labels"].collect()["tool"]
     assert (tool == "synth_xilinx").sum() == len(tool) / 2
@@ -138,7 +163,7 @@ def test_a_release_grows_by_a_larger_share_of_labels_in_another_library(
 ) -> None:
     def label(programs: Any, designs: Any, labels: Any, context: Any, **_: Any) -> Any:
         (liberty,) = context.options.other_libraries
-        asked = lacking_library_labels(labels, liberty, context.options)
+        asked = lacking_library_labels(designs, labels, liberty, context.options)
         return [replace(r, tool="pyosys_osu035", liberty="osu035") for r in labels if r.design_id in asked]
 
     monkeypatch.setattr(labels_step, "label_in_libraries", label)
@@ -149,7 +174,7 @@ def test_a_release_grows_by_a_larger_share_of_labels_in_another_library(
     )
     tool = load_release(grown)["labels"].collect()["tool"]
     assert 0 < (tool == "pyosys_osu035").sum() < len(tool) / 2
-    made = make("small", "--other-library-unmapped-fraction", "1")["made"]
+    made = make("small", *grow("synthesis.other_library_unmapped_fraction", 1))["made"]
     assert {batch.split()[0] for batch in made} == {"labels"}
     tool = load_release(grown)["labels"].collect()["tool"]
     assert (tool == "pyosys_osu035").sum() == len(tool) / 2

@@ -112,10 +112,14 @@ def test_a_design_that_is_not_mapped_to_cells_has_a_row(labelled: Labelled) -> N
     context = replace(labelled.context, options=options)
     rows = label_fpga([labelled.program], labelled.designs, cycles_alone, context)
     assert rows == labelled.fpga()
-    assert lacking_fpga_labels(labelled.tables.labels, labelled.context.options) == {
-        row.design_id for row in rows
-    }
-    assert not lacking_fpga_labels([*labelled.tables.labels, *rows], labelled.context.options)
+    for labels in (labelled.tables.labels, cycles_alone):
+        lacking = lacking_fpga_labels(labelled.designs, labels, replace(options, fpga_fraction=1.0))
+        assert lacking == {row.design_id for row in rows}
+        assert not lacking_fpga_labels(labelled.designs, [*labels, *rows], options)
+    areas = sorted(design.estimated_area_um2 or 0.0 for design in labelled.designs)
+    small = replace(options, unmapped_most_um2=areas[0])
+    assert len(lacking_fpga_labels(labelled.designs, cycles_alone, small)) == areas.count(areas[0])
+    assert not lacking_fpga_labels(labelled.designs, cycles_alone, replace(small, unmapped_most_um2=1.0))
 
 
 def test_a_design_whose_label_is_not_ok_has_no_row(labelled: Labelled) -> None:

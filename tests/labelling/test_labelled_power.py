@@ -22,7 +22,7 @@ from pipelines.labelling import (
     runs,
     synthesis,
 )
-from pipelines.labelling.synthesis import mapped_designs
+from pipelines.labelling.synthesis import lacking_figures, lacking_power, mapped_designs
 from pipelines.native import NativeRun
 from pipelines.programs import program_from_file
 from pipelines.schemas import ProgramRow
@@ -125,6 +125,31 @@ def test_a_generated_design_outside_the_sample_has_cycles_alone(
     tables = LabelTables(labels=[outside.label], runs=[run])
     assert mapped_designs(tables.labels) == set()
     assert cross_check_designs([generated], [outside.design], tables, context) == []
+
+
+def test_a_larger_share_of_demanding_designs_is_mapped(
+    row: ProgramRow, target: Target, store: ContentCache
+) -> None:
+    generated = replace(row, suite="ast")
+    options = LabelOptions(workers=1, audit_fraction=0.0, synthesis_fraction=0.0, demanding_fraction=1.0)
+    context = LabelContext(target=target, cache=store, options=options)
+    alone = label_design(generated, HlsOptions(), context)
+    assert alone.label.area_um2 is None  # neither large nor long
+    area_um2, cycles = alone.design.estimated_area_um2 or 0.0, alone.runs[0].latency_cycles or 0
+    for large in (
+        replace(options, demanding_um2_per_ns=area_um2 / 10.0),
+        replace(options, demanding_um2_cycles=area_um2 * cycles),
+    ):
+        assert lacking_figures([alone.design], [alone.label], alone.runs, large) == [alone.design.design_id]
+        made = label_design(generated, HlsOptions(), replace(context, options=large))
+        assert made.label.area_um2
+        assert made.runs[0].power_mw
+        assert lacking_figures([made.design], [made.label], made.runs, large) == []
+    unset = replace(alone.runs[0], power_status=None)
+    assert lacking_power([made.label], [unset], large) == {made.design.design_id}
+    assert not lacking_power([made.label], made.runs, large)
+    assert not lacking_power([alone.label], [unset], large)
+    assert not lacking_power([made.label], [unset], replace(large, full_power_fraction=0.0))
 
 
 def test_one_synthesis_serves_all_data_and_its_netlist_is_kept(

@@ -62,8 +62,8 @@ def test_labels_in_another_library_are_rows_that_an_import_keeps(
     failed = [replace(own, status="timeout")]
     assert label_in_libraries([program], planned.designs, failed, context) == []
     (liberty,) = options.other_libraries
-    assert lacking_library_labels(alone, liberty, unmapped) == {row.design_id}
-    assert lacking_library_labels([*alone, row], liberty, unmapped) == set()
+    assert lacking_library_labels(planned.designs, alone, liberty, unmapped) == {row.design_id}
+    assert lacking_library_labels(planned.designs, [*alone, row], liberty, unmapped) == set()
 
     rows = ProgramRows(
         program=program,
