@@ -205,8 +205,7 @@ class _Steps:
 
     def _add_power(self, builds: Path) -> None:
         """Power of the run on the first data set; of the sample, of every run that is ok."""
-        fraction = self.context.options.full_power_fraction
-        whole = is_fully_powered(self.flow.design.design_id, fraction)
+        whole = is_fully_powered(self.flow.design, self.context.options)
         for index, (run, data) in enumerate(zip(self.runs, self.inputs, strict=True)):
             if run.result.status == OK and (whole or index == 0):
                 self.runs[index] = self.flow.add_power(run, data.values, builds=builds, context=self.context)

@@ -38,8 +38,8 @@ class LabelOptions:
         slots: runs of a tool at a time, by its name in `SLOTTED`; others are bounded by `workers` alone.
         data_seeds: one drawn input data set a seed.
         data_kinds: kinds of data sets, `drawn` first; see `pipelines.programs.data_sets`.
-        full_power_fraction: of the designs, those with power on every data set; the others have power on the
-            first one.
+        full_power_fraction: of the designs that `synthesis_fraction` maps, those with power on every data
+            set; the others have power on the first one.
         audit_fraction: of the designs, those whose Verilog is simulated too and must agree; 0 to 1.
         audit_engine: that simulates their Verilog, of `AUDIT_ENGINES`.
         cross_check_fraction: of the designs, those whose figures are compared with other tools; they are

@@ -344,8 +344,11 @@ def is_synthesised(design: DesignRow, cycles: int, options: LabelOptions) -> boo
         or area_um2 * cycles >= options.demanding_um2_cycles
     ):
         fraction = max(fraction, options.demanding_fraction)
-    drawn = int(text_sha256(f"synthesis {design.design_id}")[:8], 16) < fraction * 2**32
-    return drawn or design.suite not in GENERATED_SUITES
+    return _is_drawn("synthesis", design, fraction) or design.suite not in GENERATED_SUITES
+
+
+def _is_drawn(what: str, design: DesignRow, fraction: float) -> bool:
+    return int(text_sha256(f"{what} {design.design_id}")[:8], 16) < fraction * 2**32
 
 
 def most_cycles(runs: Iterable[RunRow]) -> dict[str, int]:
@@ -356,12 +359,15 @@ def most_cycles(runs: Iterable[RunRow]) -> dict[str, int]:
     return cycles
 
 
-def is_fully_powered(design_id: str, fraction: float) -> bool:
+def is_fully_powered(design: DesignRow, options: LabelOptions) -> bool:
     """Whether a design belongs to the sample with power on every data set.
 
-    Args:    fraction: of all designs, 0 to 1; a larger sample contains a smaller one.
+    Designs that are mapped because they are demanding do not: each of their runs takes long.
+
+    Args:    options: with the share, 0 to 1; a larger sample contains a smaller one.
     """
-    return int(text_sha256(f"power {design_id}")[:8], 16) < fraction * 2**32
+    drawn = _is_drawn("power", design, options.full_power_fraction)
+    return drawn and is_synthesised(design, 0, replace(options, demanding_fraction=0.0))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

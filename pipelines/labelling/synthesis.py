@@ -175,17 +175,15 @@ def lacking_figures(
     ]
 
 
-def lacking_power(labels: Iterable[LabelRow], runs: Iterable[RunRow], options: LabelOptions) -> set[str]:
+def lacking_power(
+    designs: Iterable[DesignRow], labels: Iterable[LabelRow], runs: Iterable[RunRow], options: LabelOptions
+) -> set[str]:
     """Mapped designs that are to have power on every data set and have ok runs without it, by id."""
     if not options.power:
         return set()
-    mapped = mapped_designs(labels)
-    return {
-        run.design_id
-        for run in runs
-        if run.status == OK and run.power_status is None and run.design_id in mapped
-        if is_fully_powered(run.design_id, options.full_power_fraction)
-    }
+    unset = {run.design_id for run in runs if run.status == OK and run.power_status is None}
+    unset &= mapped_designs(labels)
+    return {d.design_id for d in designs if d.design_id in unset and is_fully_powered(d, options)}
 
 
 def is_mapped(label: LabelRow) -> bool:

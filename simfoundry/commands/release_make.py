@@ -282,7 +282,7 @@ class ReleaseMaking:
         options = label_options(self.settings)
         lacking = [
             lacking_figures(designs, rows, runs, options),
-            lacking_power(rows, runs, options),
+            lacking_power(designs, rows, runs, options),
             lacking_fpga_labels(designs, rows, options),
             *(lacking_library_labels(designs, rows, one, options) for one in options.other_libraries),
         ]

@@ -122,8 +122,7 @@ def test_a_release_grows_by_a_larger_share_of_mapped_designs(projects: Any, by_s
 def test_a_release_grows_by_power_on_every_data_set(projects: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     def label(programs: Any, designs: Any, context: Any, **_: Any) -> Any:
         made = foundry_fakes.label_designs(programs, designs)
-        fraction = context.options.full_power_fraction
-        alone = {d.design_id for d in designs if not is_fully_powered(d.design_id, fraction)}
+        alone = {d.design_id for d in designs if not is_fully_powered(d, context.options)}
         unknown = {"power_status": None, "power_mw": None, "energy_nj": None}
         return replace(made, runs=[replace(r, **unknown) if r.design_id in alone else r for r in made.runs])
 

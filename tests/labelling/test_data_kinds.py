@@ -144,12 +144,16 @@ def test_power_is_that_of_every_data_set_of_the_sample(
     assert [run.data_id for run in made.runs] == [run.data_id for run in sorting.runs]
 
 
-def test_the_sample_of_power_grows_with_its_share() -> None:
-    names = [f"design{k}" for k in range(400)]
-    small, large = ({n for n in names if is_fully_powered(n, share)} for share in (0.1, 0.5))
-    assert small < large
-    assert 20 < len(small) < 60
-    assert all(is_fully_powered(n, 1.0) for n in names)
+def test_the_sample_of_power_grows_with_its_share(sorting: LabelledDesign) -> None:
+    designs = [replace(sorting.design, design_id=f"design{k}") for k in range(400)]
+
+    def sample(share: float) -> set[str]:
+        options = LabelOptions(full_power_fraction=share)
+        return {design.design_id for design in designs if is_fully_powered(design, options)}
+
+    assert sample(0.1) < sample(0.5)
+    assert 20 < len(sample(0.1)) < 60
+    assert len(sample(1.0)) == len(designs)
 
 
 def test_drawn_data_alone_give_the_run_of_before(

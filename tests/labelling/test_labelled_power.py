@@ -146,10 +146,12 @@ def test_a_larger_share_of_demanding_designs_is_mapped(
         assert made.runs[0].power_mw
         assert lacking_figures([made.design], [made.label], made.runs, large) == []
     unset = replace(alone.runs[0], power_status=None)
-    assert lacking_power([made.label], [unset], large) == {made.design.design_id}
-    assert not lacking_power([made.label], made.runs, large)
-    assert not lacking_power([alone.label], [unset], large)
-    assert not lacking_power([made.label], [unset], replace(large, full_power_fraction=0.0))
+    whole = replace(options, synthesis_fraction=1.0)
+    assert lacking_power([made.design], [made.label], [unset], whole) == {made.design.design_id}
+    assert not lacking_power([made.design], [made.label], made.runs, whole)
+    assert not lacking_power([made.design], [alone.label], [unset], whole)
+    for without in (large, replace(whole, full_power_fraction=0.0)):
+        assert not lacking_power([made.design], [made.label], [unset], without)
 
 
 def test_one_synthesis_serves_all_data_and_its_netlist_is_kept(
