@@ -295,8 +295,8 @@ def test_a_label_of_cycles_alone_must_be_outside_the_sample(made: Settings) -> N
     assert labels_without_figures(_rewritten(made, "labels", others)) == []
     synthesis = made.configuration.synthesis.model_copy(update={"fraction": 0.0})
     few = replace(made, configuration=made.configuration.model_copy(update={"synthesis": synthesis}))
-    generated = replace(alone, suite="ast")
-    assert labels_without_figures(_rewritten(few, "labels", [generated])) == []
+    _rewritten(few, "designs", [replace(design, suite="ast")])
+    assert labels_without_figures(_rewritten(few, "labels", [alone])) == []
 
 
 def test_unequal_cycles_are_found_in_class_1_alone(made: Settings) -> None:
