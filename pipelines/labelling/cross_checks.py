@@ -8,7 +8,7 @@ internal power under the rule by which OpenSTA 2.0.17 reads liberty (docs/power.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from typing import Any
@@ -25,6 +25,7 @@ from pipelines.labelling.synthesis import (
     LabelTables,
     compare_outputs,
     is_mapped,
+    mapped_designs,
     mapped_netlist,
     power_key,
     simulate_netlist,
@@ -105,6 +106,22 @@ class _Sampled:
     design: DesignRow
     label: LabelRow
     run: RunRow
+
+
+def lacking_cross_checks(
+    designs: Iterable[DesignRow],
+    labels: Iterable[LabelRow],
+    checks: Iterable[CrossCheckRow],
+    options: LabelOptions,
+) -> set[str]:
+    """Mapped designs of the engine that are to be compared with other tools and have no row, by id."""
+    mapped, checked = mapped_designs(labels), {check.design_id for check in checks}
+    return {
+        design.design_id
+        for design in designs
+        if design.tool == TOOL and design.design_id in mapped - checked
+        if is_cross_checked(design.design_id, options)
+    }
 
 
 def cross_check_designs(

@@ -38,6 +38,7 @@ from assets.suites import BY_SUITE, Shard, options_of_shard, shard_named, shards
 from pipelines.hls import TOOL, HlsError, compile_program, options_of
 from pipelines.identity import text_sha256
 from pipelines.labelling import lacking_fpga_labels, lacking_library_labels
+from pipelines.labelling.cross_checks import lacking_cross_checks
 from pipelines.labelling.synthesis import lacking_figures, lacking_power
 from pipelines.programs import AST, LLM
 from pipelines.programs.ast import lacks_discarded
@@ -68,6 +69,7 @@ GROWING = (
     "synthesis.fpga_unmapped_fraction",
     "synthesis.other_library_unmapped_fraction",
     "labelling.full_power_fraction",
+    "labelling.cross_check_fraction",
 )
 """Options of which a larger value only adds figures."""
 PROBLEMS_SHOWN = 20
@@ -278,11 +280,13 @@ class ReleaseMaking:
         """Whether the labels of a partition have figures of every design that is to be mapped."""
         if partition in self._mapped:
             return True
-        designs, rows, runs = (read_rows(self.settings, t, partition) for t in ("designs", "labels", "runs"))
+        tables = ("designs", "labels", "runs", "cross_checks")
+        designs, rows, runs, checks = (read_rows(self.settings, table, partition) for table in tables)
         options = label_options(self.settings)
         lacking = [
             lacking_figures(designs, rows, runs, options),
             lacking_power(designs, rows, runs, options),
+            lacking_cross_checks(designs, rows, checks, options),
             lacking_fpga_labels(designs, rows, options),
             *(lacking_library_labels(designs, rows, one, options) for one in options.other_libraries),
         ]

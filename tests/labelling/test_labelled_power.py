@@ -22,6 +22,7 @@ from pipelines.labelling import (
     runs,
     synthesis,
 )
+from pipelines.labelling.cross_checks import lacking_cross_checks
 from pipelines.labelling.synthesis import lacking_figures, lacking_power, mapped_designs
 from pipelines.native import NativeRun
 from pipelines.programs import program_from_file
@@ -146,6 +147,12 @@ def test_a_larger_share_of_demanding_designs_is_mapped(
         assert made.runs[0].power_mw
         assert lacking_figures([made.design], [made.label], made.runs, large) == []
     unset = replace(alone.runs[0], power_status=None)
+    compared = replace(options, cross_check_fraction=1.0)
+    assert lacking_cross_checks([made.design], [made.label], [], compared) == {made.design.design_id}
+    assert not lacking_cross_checks([made.design], [alone.label], [], compared)
+    assert not lacking_cross_checks(
+        [made.design], [made.label], [], replace(options, cross_check_fraction=0.0)
+    )
     whole = replace(options, synthesis_fraction=1.0)
     assert lacking_power([made.design], [made.label], [unset], whole) == {made.design.design_id}
     assert not lacking_power([made.design], [made.label], made.runs, whole)
