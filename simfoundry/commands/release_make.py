@@ -39,7 +39,7 @@ from pipelines.hls import TOOL, HlsError, compile_program, options_of
 from pipelines.identity import text_sha256
 from pipelines.labelling import lacking_fpga_labels, lacking_library_labels
 from pipelines.labelling.cross_checks import lacking_cross_checks
-from pipelines.labelling.synthesis import lacking_figures, lacking_power
+from pipelines.labelling.synthesis import is_mapped, lacking_figures, lacking_power
 from pipelines.programs import AST, LLM
 from pipelines.programs.ast import lacks_discarded
 from pipelines.releases import (
@@ -340,6 +340,7 @@ class ReleaseMaking:
         return steps
 
     def _make(self, steps: Sequence[Step], partition: str, progress: ProgressResource) -> bool:
+        before = self._figures(partition)
         for step in steps:
             summary = attempt(step, partition, self.settings, progress, self.problems)
             self.problems += environment_problems(summary.failures) if summary is not None else []
@@ -349,7 +350,17 @@ class ReleaseMaking:
                 self._forget_followers(step)
             for table in step.tables:
                 self._keep(table, partition)
+        lost = len(before - self._figures(partition))
+        if lost:
+            self.notes.append(f"{partition}: {lost} ok labels are outside the shares and left the release")
         return True
+
+    def _figures(self, partition: str) -> set[tuple[str, str]]:
+        """Design and tool of each finished ok label with figures."""
+        if partition not in self.finished.get("labels", ()):
+            return set()
+        rows = read_rows(self.settings, "labels", partition)
+        return {(row.design_id, row.tool) for row in rows if is_mapped(row)}
 
     def _forget_followers(self, step: Step) -> None:
         """Forget the whole tables that are made from those of a step, which has made other rows."""

@@ -122,6 +122,23 @@ def test_a_release_grows_by_a_larger_share_of_mapped_designs(projects: Any, by_s
     assert "'nan' is not a finite number." in invoke("small", *grow("synthesis.fraction", "nan")).stderr
 
 
+def test_a_release_that_grows_says_how_many_labels_left_it(
+    projects: Any, by_share: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def label(programs: Any, designs: Any, labels: Any, context: Any, **_: Any) -> Any:
+        return [replace(row, tool="synth_xilinx", cell_count=5) for row in labels]
+
+    monkeypatch.setattr(labels_step, "label_fpga", label)
+    folder = projects("grown") / "releases" / "small"
+    assert make("small", *SUITES, "synthesis.fraction=0.5")["notes"] == []
+    tool = load_release(folder)["labels"].collect()["tool"]
+    monkeypatch.setattr(labels_step, "label_fpga", lambda *_, **__: [])
+    answer = make("small", *grow("synthesis.fraction", 1))
+    assert [batch.split()[0] for batch in answer["made"]] == ["labels"] * 2
+    counts = [int(note.split()[1]) for note in answer["notes"]]
+    assert sum(counts) == (tool == "synth_xilinx").sum() == len(tool) / 2
+
+
 def test_a_release_grows_by_power_on_every_data_set(projects: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     def label(programs: Any, designs: Any, context: Any, **_: Any) -> Any:
         made = foundry_fakes.label_designs(programs, designs)
