@@ -115,6 +115,7 @@ class Labelling(Group):
     data_seeds: Annotated[tuple[int, ...], Field(min_length=1)]
     data_kinds: Annotated[tuple[str, ...], some_of(DATA_KINDS), AfterValidator(_with_drawn)] = (DRAWN,)
     full_power_fraction: Annotated[float, Field(ge=0, le=1)] = 1.0
+    light_um2_cycles: Annotated[float, Field(ge=0)] = 0.0
     audit_fraction: Annotated[float, Field(ge=0, le=1)]
     audit_engine: Annotated[str, one_of(AUDIT_ENGINES)] = AUDIT_ENGINES[0]
     cross_check_fraction: Annotated[float, Field(ge=0, le=1)]

@@ -196,16 +196,16 @@ class _Steps:
                 return LabelFigures(status=OK, reason=None)
             figures = synthesise(flow.design, flow.rtl, self.context)
             if figures.status == OK and options.power:
-                self._add_power(builds)
+                self._add_power(builds, cycles)
             return self._failure() or figures
 
     def _data_sets(self) -> list[ProgramData]:
         options, flow = self.context.options, self.flow
         return data_sets(flow.program, flow.interface, options.data_kinds, seeds=options.data_seeds)
 
-    def _add_power(self, builds: Path) -> None:
+    def _add_power(self, builds: Path, cycles: int) -> None:
         """Power of the run on the first data set; of the sample, of every run that is ok."""
-        whole = is_fully_powered(self.flow.design, self.context.options)
+        whole = is_fully_powered(self.flow.design, cycles, self.context.options)
         for index, (run, data) in enumerate(zip(self.runs, self.inputs, strict=True)):
             if run.result.status == OK and (whole or index == 0):
                 self.runs[index] = self.flow.add_power(run, data.values, builds=builds, context=self.context)

@@ -40,6 +40,7 @@ class LabelOptions:
         data_kinds: kinds of data sets, `drawn` first; see `pipelines.programs.data_sets`.
         full_power_fraction: of the designs that `synthesis_fraction` maps, those with power on every data
             set; the others have power on the first one.
+        light_um2_cycles: those of at most this estimated area times cycles have it on every one, too.
         audit_fraction: of the designs, those whose Verilog is simulated too and must agree; 0 to 1.
         audit_engine: that simulates their Verilog, of `AUDIT_ENGINES`.
         cross_check_fraction: of the designs, those whose figures are compared with other tools; they are
@@ -76,6 +77,7 @@ class LabelOptions:
     data_seeds: tuple[int, ...] = (0,)
     data_kinds: tuple[str, ...] = (DRAWN,)
     full_power_fraction: float = 1.0
+    light_um2_cycles: float = 0.0
     audit_fraction: float = 0.1
     audit_engine: str = rtlsim.ENGINE
     cross_check_fraction: float = 0.0

@@ -7,6 +7,7 @@ The audited designs are drawn by their identity, so that the same designs are au
 from __future__ import annotations
 
 import hashlib
+import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import partial
@@ -359,13 +360,16 @@ def most_cycles(runs: Iterable[RunRow]) -> dict[str, int]:
     return cycles
 
 
-def is_fully_powered(design: DesignRow, options: LabelOptions) -> bool:
-    """Whether a design belongs to the sample with power on every data set.
+def is_fully_powered(design: DesignRow, cycles: int, options: LabelOptions) -> bool:
+    """Whether a mapped design has power on every data set: light designs, and a sample of the others.
 
-    Designs that are mapped because they are demanding do not: each of their runs takes long.
+    Designs that are mapped because they are demanding have it only if they are light: otherwise each of
+    their runs takes long.
 
-    Args:    options: with the share, 0 to 1; a larger sample contains a smaller one.
+    Args:    cycles: most of its runs; options: the share, 0 to 1; a larger sample contains a smaller one.
     """
+    if (design.estimated_area_um2 or math.inf) * cycles <= options.light_um2_cycles:
+        return True
     drawn = _is_drawn("power", design, options.full_power_fraction)
     return drawn and is_synthesised(design, 0, replace(options, demanding_fraction=0.0))
 

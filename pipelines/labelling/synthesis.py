@@ -183,7 +183,12 @@ def lacking_power(
         return set()
     unset = {run.design_id for run in runs if run.status == OK and run.power_status is None}
     unset &= mapped_designs(labels)
-    return {d.design_id for d in designs if d.design_id in unset and is_fully_powered(d, options)}
+    cycles = most_cycles(runs)
+    return {
+        design.design_id
+        for design in designs
+        if design.design_id in unset and is_fully_powered(design, cycles[design.design_id], options)
+    }
 
 
 def is_mapped(label: LabelRow) -> bool:

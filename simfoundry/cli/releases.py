@@ -126,9 +126,9 @@ def release_write(
     "--grow",
     "shares",
     multiple=True,
-    type=(str, Finite(min=0, max=1)),
-    metavar="OPTION SHARE",
-    help="Label more: a larger value of synthesis.fraction or another share; may be repeated.",
+    type=(str, Finite(min=0)),
+    metavar="OPTION VALUE",
+    help="Label more: a larger value of synthesis.fraction or another such option; may be repeated.",
 )
 @click.option("--keep-discarded", is_flag=True, help="Make the discarded attempts of AST programs rows, too.")
 @click.option("--derived", is_flag=True, help="Make the tables that were left out and compare hashes.")

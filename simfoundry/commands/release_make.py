@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import hashlib
 import math
+import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
@@ -69,6 +70,7 @@ GROWING = (
     "synthesis.fpga_unmapped_fraction",
     "synthesis.other_library_unmapped_fraction",
     "labelling.full_power_fraction",
+    "labelling.light_um2_cycles",
     "labelling.cross_check_fraction",
 )
 """Options of which a larger value only adds figures."""
@@ -186,9 +188,11 @@ def _grown(
             raise FoundryError(f"a release cannot grow by {name}; accepted: {', '.join(GROWING)}")
         group, key = name.split(".")
         present = getattr(changed[group], key)
-        if not present <= share <= 1:
+        most = 1 if name.endswith("fraction") else sys.float_info.max
+        if not present <= share <= most:
             raise FoundryError(
-                f"{name} must be at least that of the release ({present:g}) and at most 1, got {share:g}"
+                f"{name} must be at least that of the release ({present:g}) and at most {most:g}, "
+                f"got {share:g}"
             )
         changed[group] = changed[group].model_copy(update={key: share})
     if keeps_discarded:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from browser_pages import (
     SHARD,
     check_outcomes,
@@ -16,6 +17,7 @@ from browser_pages import (
 from assets.dagster_assets import rules_of
 
 
+@pytest.mark.slow
 def test_a_shard_is_materialised_from_the_asset_graph(project: Path) -> None:
     with opened_browser() as page, served_pages(project) as addresses:
         launch_shard(page, addresses.dagster)

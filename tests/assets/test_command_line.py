@@ -97,6 +97,7 @@ def test_sql_rejects_wrong_sql_on_one_line(project: Path) -> None:
     assert len(found.stderr.splitlines()) == 1
 
 
+@pytest.mark.slow
 def test_run_ends_with_what_there_is(project: Path, engines: Any) -> None:
     found = _invoke("run", "programs.suites=[stencil]", "hls.memory_delay=[2]", "hls.pipeline=[false]")
     assert found.exit_code == 0, found.stderr
@@ -106,6 +107,7 @@ def test_run_ends_with_what_there_is(project: Path, engines: Any) -> None:
     assert "Traceback" not in found.stderr
 
 
+@pytest.mark.slow
 def test_run_says_what_failed_on_one_line(
     project: Path, engines: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:

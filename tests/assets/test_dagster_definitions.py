@@ -166,6 +166,7 @@ def test_assets_have_owner_tags_freshness_and_automation(definitions: dg.Definit
     assert "on_cron" in str(programs.automation_condition.get_label())
 
 
+@pytest.mark.slow
 def test_the_nightly_schedule_is_on_when_the_ui_was_asked_for_it() -> None:
     script = "from assets.nightly import nightly_schedule; print(nightly_schedule.default_status.value)"
     environments = ({}, {"SIMFOUNDRY_NIGHTLY": "1"})

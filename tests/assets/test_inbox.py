@@ -78,6 +78,7 @@ def test_files_become_a_suite_and_bad_ones_are_moved_aside(deployment: Deploymen
     assert all(check.passed for check in checks if check.severity == dg.AssetCheckSeverity.ERROR)
 
 
+@pytest.mark.slow
 def test_later_files_join_the_suite_and_replace_those_of_their_name(deployment: Deployment) -> None:
     write_parameters(deployment.project, compose_configuration(OVERRIDES))
     _drop(deployment, "add.c", ADD)

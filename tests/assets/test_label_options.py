@@ -78,6 +78,7 @@ def test_label_of_a_folder_finds_functions_in_its_other_files(project: Deploymen
     assert answer["files"][0]["label"]["status"] == "ok"
 
 
+@pytest.mark.slow
 def test_label_sizes_pointer_arguments_by_their_accesses_or_by_option(
     project: Deployment, tmp_path: Path
 ) -> None:
@@ -98,6 +99,7 @@ def test_label_sizes_pointer_arguments_by_their_accesses_or_by_option(
         read_user_program(file, "sum", options=SourceOptions(sizes=("b=0",)))
 
 
+@pytest.mark.slow
 def test_label_draws_again_without_negative_numbers(project: Deployment, tmp_path: Path) -> None:
     file = tmp_path / "shift.c"
     file.write_text(

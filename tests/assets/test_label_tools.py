@@ -40,6 +40,7 @@ def no_bambu(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", os.pathsep.join(folders))
 
 
+@pytest.mark.slow
 def test_label_shows_each_tool_and_writes_its_files(project: Path, programs: Path, tmp_path: Path) -> None:
     reports = tmp_path / "reports"
     tools = ("--tool", "simfoundry-hls", "--tool", "circt-calyx")

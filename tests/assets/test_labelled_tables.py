@@ -151,6 +151,7 @@ def test_train_takes_a_suite_or_releases(table: Path) -> None:
     assert "accepted: either --release or --suite" in found.stderr
 
 
+@pytest.mark.slow
 def test_a_model_of_a_suite_is_registered_and_no_champion(
     table: Path, deployment: Deployment, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -129,6 +129,7 @@ def test_models_are_promoted_or_kept_with_the_reason() -> None:
     assert (later.version, later.decision) == ("2", "candidate")
 
 
+@pytest.mark.slow
 def test_a_sample_is_made_again_once_for_the_same_code_and_tables(
     settings: Settings, instance: dg.DagsterInstance, engines: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -227,6 +228,7 @@ def test_a_crashed_tool_is_tried_again(
     assert tries[:2] == ["stencil", "stencil"]
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("unrecorded")
 def test_files_of_suites_left_out_are_removed(
     two_suites: Settings, instance: dg.DagsterInstance, engines: Any
@@ -240,6 +242,7 @@ def test_files_of_suites_left_out_are_removed(
     assert not any("stencil" in name for name in _contents(two_suites.deployment))
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("unrecorded")
 def test_a_damaged_table_of_a_run_is_made_anew(
     settings: Settings, instance: dg.DagsterInstance, engines: Any
@@ -315,6 +318,7 @@ def test_runs_without_their_power_are_failures_of_the_summary(
     assert survey(deployment).failures == {("runs", "timeout", "power: 120 s"): 1}
 
 
+@pytest.mark.slow
 def test_the_nightly_job_does_what_the_command_does(
     deployment: Deployment, instance: dg.DagsterInstance, engines: Any
 ) -> None:

@@ -240,6 +240,7 @@ def _run(settings: Settings, instance: dg.DagsterInstance) -> Any:
     )
 
 
+@pytest.mark.slow
 def test_a_group_that_fails_stops_no_other_table(
     settings: Settings, instance: dg.DagsterInstance, engines: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -293,6 +294,7 @@ def test_shipped_weights_are_registered_once(
     assert {(row.model, row.version, row.decision) for row in rows} >= {("queue-correction", "1", "promoted")}
 
 
+@pytest.mark.slow
 def test_a_registry_that_cannot_be_reached_is_a_problem_of_the_run(
     settings: Settings, instance: dg.DagsterInstance, engines: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -102,6 +102,7 @@ def test_a_good_release_passes_and_says_what_it_lacks(small: Path) -> None:
     )
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize(
     ("table", "edit", "name"),
     [

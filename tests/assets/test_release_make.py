@@ -142,7 +142,7 @@ def test_a_release_that_grows_says_how_many_labels_left_it(
 def test_a_release_grows_by_power_on_every_data_set(projects: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     def label(programs: Any, designs: Any, context: Any, **_: Any) -> Any:
         made = foundry_fakes.label_designs(programs, designs)
-        alone = {d.design_id for d in designs if not is_fully_powered(d, context.options)}
+        alone = {d.design_id for d in designs if not is_fully_powered(d, 1, context.options)}
         unknown = {"power_status": None, "power_mw": None, "energy_nj": None}
         return replace(made, runs=[replace(r, **unknown) if r.design_id in alone else r for r in made.runs])
 

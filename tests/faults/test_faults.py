@@ -23,6 +23,7 @@ def campaign(script: str, *arguments: str) -> list[dict[str, Any]]:
     return [json.loads(line) for line in done.stdout.splitlines()]
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("parser", sorted(PARSERS))
 def test_mutated_inputs_are_accepted_or_refused_in_bounds(parser: str) -> None:
     (answer,) = campaign("mutated_inputs.py", parser, "--count", "40")
@@ -31,6 +32,7 @@ def test_mutated_inputs_are_accepted_or_refused_in_bounds(parser: str) -> None:
     assert sum(answer["outcomes"].values()) == 40
 
 
+@pytest.mark.slow
 def test_flipped_bits_are_never_read_as_another_result() -> None:
     answers = campaign("flipped_bits.py", "--count", "21")
     assert [fault for answer in answers for fault in answer["faults"]] == []

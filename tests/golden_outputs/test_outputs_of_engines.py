@@ -7,6 +7,7 @@ from engine_outputs import Engine, Folders, check_outputs, hashed_outputs
 from engines import ENGINES
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("engine", ENGINES, ids=lambda engine: engine.name)
 def test_results_change_only_with_the_version(
     engine: Engine, folders: Folders, request: pytest.FixtureRequest

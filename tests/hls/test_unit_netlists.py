@@ -26,6 +26,7 @@ def osu018() -> Target:
         pytest.skip(str(error))
 
 
+@pytest.mark.slow
 def test_the_netlist_of_float_multiply_equals_c(osu018: Target, tmp_path: Path) -> None:
     check = next(c for c in arithmetic_checks() if c.name == "float mul")
     result = check_netlist(check, 150, osu018, tmp_path)
@@ -98,6 +99,7 @@ def prove(opcode: str, folder: Path, netlist: str) -> str:
     return (folder / "proof.log").read_text()
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("opcode", sorted(SMALL))
 def test_the_netlist_of_a_small_format_is_proven_equal(opcode: str, osu018: Target, tmp_path: Path) -> None:
     result = synthesize_design(small_unit(opcode), top="small", target=osu018, folder=tmp_path)

@@ -150,7 +150,7 @@ def test_the_sample_of_power_grows_with_its_share(sorting: LabelledDesign) -> No
 
     def sample(share: float) -> set[str]:
         options = LabelOptions(full_power_fraction=share)
-        return {design.design_id for design in designs if is_fully_powered(design, options)}
+        return {design.design_id for design in designs if is_fully_powered(design, 1, options)}
 
     assert sample(0.1) < sample(0.5)
     assert 20 < len(sample(0.1)) < 60

@@ -157,8 +157,11 @@ def test_a_larger_share_of_demanding_designs_is_mapped(
     assert lacking_power([made.design], [made.label], [unset], whole) == {made.design.design_id}
     assert not lacking_power([made.design], [made.label], made.runs, whole)
     assert not lacking_power([made.design], [alone.label], [unset], whole)
-    for without in (large, replace(whole, full_power_fraction=0.0)):
+    drawn = replace(whole, full_power_fraction=0.0)
+    for without in (large, drawn, replace(drawn, light_um2_cycles=area_um2 * cycles - 1)):
         assert not lacking_power([made.design], [made.label], [unset], without)
+    light = replace(large, light_um2_cycles=area_um2 * cycles)
+    assert lacking_power([made.design], [made.label], [unset], light) == {made.design.design_id}
 
 
 def test_one_synthesis_serves_all_data_and_its_netlist_is_kept(

@@ -357,6 +357,7 @@ def label_unsafe(
     return label_design(row, options, LabelContext(target=target, cache=store, options=settings))
 
 
+@pytest.mark.slow
 def test_reordered_sums_may_differ_by_rounding(tmp_path: Path, target: Target, store: ContentCache) -> None:
     row = program(tmp_path, DOT)
     unsafe = label_unsafe(row, target, store)

@@ -79,6 +79,7 @@ def label(row: ProgramRow, target: Target, cache: ContentCache, tool: str) -> La
 # ---- CIRCT -----------------------------------------------------------------------------------------
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("tool", ["circt-calyx", "circt-handshake"])
 def test_a_flow_of_circt_gives_every_row(
     tool: str, tmp_path: Path, target: Target, store: ContentCache

@@ -16,6 +16,7 @@ HLS, RUN = PREDICTORS
 OPTIONS = TrainOptions(bootstrap_resamples=10)
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("spec", PREDICTORS, ids=lambda spec: spec.name)
 def test_a_question_has_the_estimates_of_its_row(spec, compiled_data_dir: Path) -> None:
     outcome = spec.train(compiled_data_dir, OPTIONS, seed=1)

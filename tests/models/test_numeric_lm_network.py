@@ -255,6 +255,7 @@ def _answers() -> tuple[AnswerBatch, np.ndarray]:
     return AnswerBatch(torch.tensor(classes), torch.full((2, 5), float("nan"))), values
 
 
+@pytest.mark.slow
 def test_the_network_learns_one_batch_by_heart() -> None:
     network = _network().train()
     shorter = replace(QUERY, source=SOURCE.replace("+ -128", "* 3"))

@@ -125,6 +125,7 @@ def _stop_after(epochs: int):
     return stop
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(
     "change",
     [

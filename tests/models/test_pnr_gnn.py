@@ -108,6 +108,7 @@ def test_placed_graphs_rejects_a_folder_without_tables(tmp_path: Path) -> None:
         read_placed([tmp_path])
 
 
+@pytest.mark.slow
 def test_the_network_overfits_a_few_placements(graphs: list[PlacedGraph]) -> None:
     options = FitOptions(width=16, layers=2, epochs=150, learning_rate=1e-2, weight_decay=0.0)
     few = sorted(graphs, key=lambda graph: np.ptp(graph.throughput))[-2:]

@@ -170,6 +170,7 @@ def test_without_the_bound_nothing_of_it_is_read() -> None:
     assert np.array_equal(surrogate.log_latency(choices), surrogate.log_latency(other))
 
 
+@pytest.mark.slow
 def test_it_can_learn_a_batch_by_heart() -> None:
     measured = designs(*PROGRAMS)
     options = replace(

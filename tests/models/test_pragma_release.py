@@ -41,6 +41,7 @@ def test_the_release_has_searches_of_its_own_programs(release: Release) -> None:
     assert len({row.evaluator for row in rows}) == 1
 
 
+@pytest.mark.slow
 def test_no_design_of_the_release_is_faster_than_its_bound(release: Release, reference: Explorations) -> None:
     """By the bound that its search had, and by the present one."""
     rows: Sequence[PragmaDesignRow] = release.rows("pragma_designs", "all")

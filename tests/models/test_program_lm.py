@@ -114,6 +114,7 @@ def test_logits_do_not_look_ahead() -> None:
     assert not torch.equal(one[:, 15:], other[:, 15:])
 
 
+@pytest.mark.slow
 def test_network_overfits_a_batch() -> None:
     examples, _ = corpus_examples(TINY, 0)
     schedule = TrainingOptions(steps=150, batch_size=4, learning_rate=1e-2, weight_decay=1e-12)
@@ -285,6 +286,7 @@ def command(cache: ContentCache, repository: Path) -> Iterator[subprocess.Popen[
         process.communicate()
 
 
+@pytest.mark.slow
 def test_command_serves_the_model_and_ends(command: subprocess.Popen[str]) -> None:
     assert command.stdout is not None
     url = command.stdout.readline().strip()

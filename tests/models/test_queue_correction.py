@@ -221,6 +221,7 @@ def test_correction_rejects_other_features_and_missing_arrays(tmp_path: Path) ->
         PREDICTOR.load(tmp_path / "model")
 
 
+@pytest.mark.slow
 def test_a_release_trains_a_correction(tmp_path: Path, tables: Path) -> None:
     data_dir = tmp_path / "data"
     for table in ("network_runs", "network_flows", "network_hops"):

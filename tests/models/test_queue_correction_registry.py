@@ -26,6 +26,7 @@ QUESTION = {
 }
 
 
+@pytest.mark.slow
 def test_the_registered_correction_answers_as_the_project_does(tmp_path: Path) -> None:
     store = RegistryStore(
         tracking_uri=f"sqlite:///{tmp_path / 'mlflow.db'}", artifact_folder=tmp_path / "artifacts"

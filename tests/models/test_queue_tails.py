@@ -219,6 +219,7 @@ def test_quantiles_of_many_flows_are_those_of_few() -> None:
     np.testing.assert_allclose(whole[1], latency.base_s + waits_s, rtol=1e-6)
 
 
+@pytest.mark.slow
 def test_tails_survive_their_file_and_repeat_their_training(tmp_path: Path, runs: list[SimulatedRun]) -> None:
     correction = replace(shipped_correction(), tails={})
     first, second = (fit_tails(runs, correction, seed=3) for _ in range(2))

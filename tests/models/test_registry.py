@@ -169,6 +169,7 @@ def test_a_run_holds_what_the_model_was_made_of(store: RegistryStore, first: Reg
         assert {"model_card.md", "reference_errors.json"} <= files
 
 
+@pytest.mark.slow
 def test_a_fresh_process_loads_the_champion_without_the_repository(
     fresh: dict[str, Any], lasting_data_dir: Path, store: RegistryStore
 ) -> None:

@@ -44,6 +44,7 @@ def _no_memory() -> Iterator[None]:
     ns3._installed.cache_clear()
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("name", WORKLOADS)
 def test_simulator_gives_every_number_of_ns3(
     name: str, in_ns3: Callable[[Scenario], SimulationResult], engine_folder: Path

@@ -59,6 +59,7 @@ def _compare(summary: Summary, target: Target, *problems: SearchOptions, known: 
         assert solution.lower_bound == pytest.approx(least, rel=2e-6)
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("kernel", KERNELS)
 def test_optimum_is_the_least_bound_of_polybench(kernel: str) -> None:
     summary = small_polybench(kernel, **KERNELS[kernel])
@@ -75,6 +76,7 @@ def test_optimum_is_the_least_bound_with_few_dsps(kernel: str) -> None:
         _compare(summary, replace(U200, dsp_available=available), *LIMITS[:3], *copies, known=known)
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("kernel", ["gemm", "atax", "jacobi-1d", "trisolv", "syrk"])
 def test_optimum_is_the_least_bound_with_longer_intervals(kernel: str) -> None:
     summary = small_polybench(kernel, **KERNELS[kernel])

@@ -180,6 +180,7 @@ def test_the_engine_says_that_a_pipeline_waits_for_its_array(tmp_path: Path) -> 
     assert any(evaluators.waits_for_array(outcome.reason) for outcome in made.outcomes)
 
 
+@pytest.mark.slow
 def test_strips_that_give_something_else_do_not_count(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -199,6 +200,7 @@ def test_strips_that_give_something_else_do_not_count(
     )
 
 
+@pytest.mark.slow
 def test_a_factor_of_a_loop_without_a_constant_trip_count_makes_it_faster(tmp_path: Path) -> None:
     text = TRIANGLE.replace("9", "48").replace("x[i] += A[i][j]", "A[i][j] = A[i][j] * x[j] + 1.0f")
     own = evaluator(text, "triangle", tmp_path)
@@ -209,6 +211,7 @@ def test_a_factor_of_a_loop_without_a_constant_trip_count_makes_it_faster(tmp_pa
     assert found[1].latency_cycles < found[0].latency_cycles
 
 
+@pytest.mark.slow
 @pytest.mark.sample(3)
 @pytest.mark.parametrize("copies", [1, 2, 3, 4, 12])
 def test_copies_around_loops_whose_trip_counts_vary(copies: int, tmp_path: Path) -> None:

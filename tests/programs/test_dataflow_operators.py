@@ -64,7 +64,7 @@ def test_every_operator_has_a_reference() -> None:
     assert {o.name for o in OPERATORS} == set(OPERATIONS)
 
 
-@pytest.mark.sample(3)
+@pytest.mark.sample(5)
 @pytest.mark.parametrize("group", range(4))
 @pytest.mark.parametrize(
     ("data_type", "mutated"), [("int8", 0.5), ("int16", 0.5), ("int32", 0.0), ("int32", 1.0), ("float", 1.0)]

@@ -14,6 +14,7 @@ from pipelines.rtlreuse.partition import partition, replication
 from pipelines.rtlreuse.structure import analyse
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize(
     ("family", "size", "threads", "batch", "stimuli"),
     [("gemm_os", 5, 2, 3, 1), ("gemmini", 16, 3, 2, 2), ("mesh", 2, 2, 2, 1)],

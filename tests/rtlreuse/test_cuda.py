@@ -29,6 +29,7 @@ def text_of(structure: Structure, stimuli: int, launching: Launching = Launching
     return text + CLOSING
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize(
     ("family", "size", "stimuli", "launching"),
     [

@@ -46,6 +46,7 @@ def modelled(plan: Divider) -> Division:
     return Divider(plan.emitter, MIXED).divide()
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(
     ("family", "size", "stimuli", "divide"),
     [

@@ -118,6 +118,7 @@ def test_outputs_equal_icarus(name: str, programs: Path, tmp_path: Path) -> None
     assert first_difference(program, design.verilog, design.top, result, tmp_path) is None
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("stimuli", [1, 5])
 def test_outputs_equal_verilator(stimuli: int, programs: Path) -> None:
     """One bundle, because Verilator takes seconds per design."""
@@ -155,6 +156,7 @@ def test_stimuli_are_independent(stimuli: int, programs: Path) -> None:
             assert (outputs[:, :, 0] == traced.outputs[:, :, k]).all()
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("first", [1, 13])
 def test_random_designs_equal_icarus(first: int, programs: Path, tmp_path: Path) -> None:
     """Two bundles of 12 designs; `tests/benchmarks/rtl_fuzzing.py` compares thousands with more engines."""
