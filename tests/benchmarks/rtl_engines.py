@@ -5,10 +5,14 @@
     python -m tests.benchmarks.rtl_engines regret --data FOLDER
     python -m tests.benchmarks.rtl_engines scale --designs conv2d:2048,gemm_os:128 [--engines reuse]
     python -m tests.benchmarks.rtl_engines batches --designs gemm_os:32
+    python -m tests.benchmarks.rtl_engines equal --designs gemm_os:8,wide:16
+    python -m tests.benchmarks.rtl_engines equal --release releases/v2 --count 50
 
 `collect` builds the designs of a group of `conf/simulations/picker.yaml`, small ones first, and keeps every
-design in the cache; it goes on where it was ended. Tools run without confinement: designs are our own, and
-confinement hides their processor time. `write` makes the tables. `regret` leaves each family out in turn.
+design in the cache; it goes on where it was ended. `equal` compares all outputs of 10,000 cycles with three
+seeds with Verilator's, also of designs of high-level synthesis drawn from a release. Tools run without
+confinement: designs are our own, and confinement hides their processor time. `write` makes the tables.
+`regret` leaves each family out in turn.
 """
 
 from __future__ import annotations
@@ -18,7 +22,8 @@ import resource
 import subprocess
 import tempfile
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -31,7 +36,9 @@ from models.rtl_engine import FitOptions
 from models.rtl_engine.data import CYCLES, read_measured, regret
 from models.rtl_engine.train import fit_picker
 from pipelines.cache import ContentCache
-from pipelines.identity import content_hash
+from pipelines.hls import TOOL, compile_program, options_of
+from pipelines.identity import content_hash, text_sha256
+from pipelines.releases import open_release
 from pipelines.rtlreuse import ENGINES, VERILATOR, Simulator, build_reuse, build_verilator
 from pipelines.rtlreuse.dataset import (
     WIRE,
@@ -47,10 +54,11 @@ from pipelines.rtlreuse.netlist import read_verilog
 from pipelines.rtlreuse.partition import partition, replication
 from pipelines.rtlreuse.structure import analyse
 from pipelines.sandbox import ConfinedRun
-from pipelines.schemas import SimulationRow, table_spec, write_table
+from pipelines.schemas import OK, SimulationRow, table_spec, write_table
 
 CONFIGURATION = Path("conf/simulations/picker.yaml")
 SWEEP_RUNS = 15
+EQUAL_CYCLES, EQUAL_SEEDS = 10_000, (0, 1, 2)
 _KIND = "simulations"
 
 
@@ -255,19 +263,62 @@ def measure_batches(designs: str) -> None:
                 print("| " + " | ".join(map(str, cells)) + " |", flush=True)
 
 
+def released_designs(folder: Path, count: int) -> Iterator[tuple[str, str, str]]:
+    """Id, Verilog and top module of designs of a release, drawn by their identity; all if there are fewer."""
+    release = open_release(folder)
+    programs = {
+        row.program_id: row
+        for part in release.partitions("programs")
+        for row in release.rows("programs", part)
+    }
+    designs = [row for part in release.partitions("designs") for row in release.rows("designs", part)]
+    own = [row for row in designs if row.status == OK and row.tool == TOOL]
+    for design in sorted(own, key=lambda row: text_sha256(f"simulated {row.design_id}"))[:count]:
+        program = programs[design.program_id]
+        compiled = compile_program(program.source, top=program.top, options=options_of(design))
+        yield design.design_id, compiled.verilog, compiled.module
+
+
+def compare_outputs(designs: Iterable[tuple[str, str, str]]) -> None:
+    """A row per design: whether `reuse` and Verilator have the same digests of all outputs."""
+    unequal = compared = 0
+    print("| design | equal |\n| --- | --- |")
+    for name, verilog, top in designs:
+        with tempfile.TemporaryDirectory(prefix="simulators-") as folder:
+            digests = []
+            for engine in ("reuse", VERILATOR):
+                program = ENGINES[engine](verilog, top=top, folder=Path(folder))
+                with closing(Simulator(program)) as simulator:
+                    runs = [simulator.run(EQUAL_CYCLES, seed=seed) for seed in EQUAL_SEEDS]
+                    digests.append([run.digests.tolist() for run in runs])
+        compared, unequal = compared + 1, unequal + (digests[0] != digests[1])
+        print(f"| {name} | {digests[0] == digests[1]} |", flush=True)
+    print(f"{unequal} of {compared} designs differ")
+
+
 def main() -> None:
     """Read the command line."""
     parser = argparse.ArgumentParser()
-    parser.add_argument("command", choices=("collect", "write", "regret", "scale", "batches"))
+    parser.add_argument("command", choices=("collect", "write", "regret", "scale", "batches", "equal"))
     parser.add_argument("--designs", default="")
     parser.add_argument("--engines", default="reuse")
     parser.add_argument("--stimuli", type=int, default=1)
     parser.add_argument("--cache", type=Path)
     parser.add_argument("--data", type=Path)
     parser.add_argument("--group", default="picker")
+    parser.add_argument("--release", type=Path)
+    parser.add_argument("--count", type=int, default=50)
     options = parser.parse_args()
     if options.command == "regret":
         measure_regret(options.data)
+        return
+    if options.command == "equal":
+        unconfine()
+        if options.release is not None:
+            compare_outputs(released_designs(options.release, options.count))
+            return
+        named = [text.partition(":") for text in options.designs.split(",")]
+        compare_outputs((f"{f} {n}", FAMILIES[f](int(n)).verilog, "top") for f, _, n in named)
         return
     if options.command == "scale":
         measure_scale(options.designs, options.engines, options.stimuli)
