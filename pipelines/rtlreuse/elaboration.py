@@ -117,7 +117,7 @@ def elaborate(netlist: Netlist) -> Design:
         if name not in joined:
             blocks[name] = _build_block(netlist, name, joined, clocks, blocks)
     _drop_unused(blocks, netlist.top)
-    clock = clocks[netlist.top]
+    clock = next(iter(clocks[netlist.top]), None)
     return Design(
         blocks=blocks,
         top=netlist.top,
@@ -196,26 +196,25 @@ def _parents_first(sites: Mapping[str, Counter[str]], top: str) -> list[str]:
 # ---- clocks --------------------------------------------------------------------------------------------
 
 
-def _clocks(netlist: Netlist) -> dict[str, str | None]:
-    """The port of every module that is its clock, after checking that there is one clock only.
+def _clocks(netlist: Netlist) -> dict[str, frozenset[str]]:
+    """The ports of every module that are clocks, after checking that one net of the top drives all.
 
     Raises: RtlError: a clock that is gated, falling or one of several.
     """
-    clocks: dict[str, str | None] = {}
+    clocks: dict[str, frozenset[str]] = {}
     for name in reversed(_parents_first(_sites(netlist), netlist.top)):
         module = netlist.modules[name]
         nets = dict.fromkeys(net for cell in module.cells for net in _clock_nets(cell, module, clocks))
-        if len(nets) > 1:
+        if len(nets) > 1 and name == netlist.top:
             several = ", ".join(sorted(module.names.get(net, str(net)) for net in nets))
             raise RtlError(f"several clocks in {name}: {several}; accepted: one")
-        clocks[name] = _clock_port(module, next(iter(nets))) if nets else None
+        clocks[name] = frozenset(_clock_port(module, net) for net in nets)
     return clocks
 
 
-def _clock_nets(cell: Cell, module: RawModule, clocks: Mapping[str, str | None]) -> Iterator[Bit]:
+def _clock_nets(cell: Cell, module: RawModule, clocks: Mapping[str, frozenset[str]]) -> Iterator[Bit]:
     if cell.kind in clocks:
-        port = clocks[cell.kind]
-        if port is not None:
+        for port in sorted(clocks[cell.kind]):
             yield cell.pins[port][0] if cell.pins.get(port) else "x"
         return
     reason = rejection(cell.kind)
@@ -290,7 +289,7 @@ def _build_block(
     netlist: Netlist,
     name: str,
     joined: frozenset[str],
-    clocks: Mapping[str, str | None],
+    clocks: Mapping[str, frozenset[str]],
     blocks: Mapping[str, Block],
 ) -> Block:
     split: set[tuple[str, int]] = set()
@@ -309,7 +308,7 @@ class _BlockBuilder:
         netlist: Netlist,
         name: str,
         joined: frozenset[str],
-        clocks: Mapping[str, str | None],
+        clocks: Mapping[str, frozenset[str]],
         blocks: Mapping[str, Block],
         split: frozenset[tuple[str, int]],
     ) -> None:
@@ -450,7 +449,7 @@ class _BlockBuilder:
     def _pin(self, scope: _Scope, driver: Driver) -> Piece:
         limb, offset = divmod(driver.offset, LIMB)
         if driver.cell == TOP:
-            if self.clocks[self.name] == driver.port:
+            if driver.port in self.clocks[self.name]:
                 raise RtlError(f"clock used as data: {driver.port} in {self.name}")
             child, width = TOP, len(scope.module.inputs[driver.port])
         else:

@@ -6,8 +6,8 @@ import hashlib
 import json
 import re
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Container, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -112,7 +112,7 @@ def read_verilog(text: str, *, top: str, timeout_s: float = 120.0, language: str
 def read_json(design: Mapping[str, Any], top: str) -> Netlist:
     """Modules of Yosys' JSON."""
     modules = {name: _read_module(name, content) for name, content in design["modules"].items()}
-    return _merge_equal(modules, top)
+    return _merge_equal(_without_passed_bits(modules, top), top)
 
 
 def _read_module(name: str, content: Mapping[str, Any]) -> RawModule:
@@ -152,6 +152,60 @@ def _read_cell(name: str, entry: Mapping[str, Any]) -> Cell:
     )
 
 
+# ---- bits that modules pass on --------------------------------------------------------------------------
+
+
+def _without_passed_bits(modules: Mapping[str, RawModule], top: str) -> dict[str, RawModule]:
+    """Remove outputs of one bit that are an input of their module: a clock may pass through modules.
+
+    Raises: RtlError: such a bit that nothing drives but itself.
+    """
+    passed: dict[str, dict[str, str]] = {}
+    joined: dict[str, RawModule] = {}
+    for name in _children_first(modules, top):
+        module = _with_joined_nets(modules[name], passed)
+        inputs = {bits[0]: port for port, bits in module.inputs.items() if len(bits) == 1}
+        outputs = {port: bits[0] for port, bits in module.outputs.items() if len(bits) == 1}
+        found = {port: inputs[net] for port, net in outputs.items() if net in inputs}
+        if found and name != top:
+            passed[name] = found
+            module = replace(module, outputs={p: b for p, b in module.outputs.items() if p not in found})
+        joined[name] = module
+    return joined
+
+
+def _with_joined_nets(module: RawModule, passed: Mapping[str, Mapping[str, str]]) -> RawModule:
+    source: dict[Bit, Bit] = {}
+    for cell in module.cells:
+        for output, port in passed.get(cell.kind, {}).items():
+            if output in cell.pins:
+                source[cell.pins[output][0]] = cell.pins[port][0] if cell.pins.get(port) else "x"
+    if not source:
+        return module
+
+    def driving(net: Bit) -> Bit:
+        seen: set[Bit] = set()
+        while net in source:
+            if net in seen:
+                raise RtlError(f"combinational loop: {module.names.get(net, net)} in {module.name}")
+            seen.add(net)
+            net = source[net]
+        return net
+
+    def nets(ports: Mapping[str, tuple[Bit, ...]], without: Container[str] = ()) -> dict[str, tuple[Bit, ...]]:
+        return {port: tuple(map(driving, bits)) for port, bits in ports.items() if port not in without}
+
+    cells = [
+        replace(
+            cell,
+            pins=nets(cell.pins, passed.get(cell.kind, {})),
+            outputs=tuple(port for port in cell.outputs if port not in passed.get(cell.kind, {})),
+        )
+        for cell in module.cells
+    ]
+    return replace(module, outputs=nets(module.outputs), cells=cells)
+
+
 # ---- structurally equal modules ----------------------------------------------------------------------
 
 
@@ -186,24 +240,7 @@ def _children_first(modules: Mapping[str, RawModule], top: str) -> list[str]:
 def _with_children(module: RawModule, kept: Mapping[str, str]) -> RawModule:
     if all(kept.get(c.kind, c.kind) == c.kind for c in module.cells):
         return module
-    cells = [
-        Cell(
-            name=c.name,
-            kind=kept.get(c.kind, c.kind),
-            parameters=c.parameters,
-            pins=c.pins,
-            outputs=c.outputs,
-        )
-        for c in module.cells
-    ]
-    return RawModule(
-        name=module.name,
-        inputs=module.inputs,
-        outputs=module.outputs,
-        cells=cells,
-        initial=module.initial,
-        names=module.names,
-    )
+    return replace(module, cells=[replace(c, kind=kept.get(c.kind, c.kind)) for c in module.cells])
 
 
 def _hash(module: RawModule, kept: Mapping[str, str]) -> str:

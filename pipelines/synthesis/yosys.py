@@ -148,6 +148,7 @@ _WORKER = Path(__file__).with_name("worker.py")
 _FILE_BYTES = 1 << 30
 _PROCESSES = 256  # pyosys may start a thread per core, and abc runs in a shell
 _REASON_LENGTH = 400
+_SEE_LOG = "see full log for details"
 _ABC_FAILED = re.compile(r'ABC: execution of script ".*" failed: return code (\d+)')
 _SIGNAL_BASE, _LAST_SIGNAL = 128, 64  # a shell's exit status for a program that a signal ended
 
@@ -250,6 +251,8 @@ def _failure(run: ConfinedRun, folder: Path, cpu_s: int) -> YosysFailed:
     log = folder / LOG_FILE
     text = read_output(log, most_bytes=_FILE_BYTES).decode(errors="replace") if log.exists() else ""
     errors = [line.strip() for line in text.splitlines() if "ERROR:" in line]
+    if len(errors) > 1 and _SEE_LOG in errors[-1]:
+        errors = errors[:1]  # the first of the messages of slang, which come before
     if not errors:
         ending = "" if (run.returncode or 0) < 0 else f"ended with status {run.returncode}: "
         return YosysFailed(TOOL_ERROR, f"yosys {ending}{run.last_words()}"[:_REASON_LENGTH])

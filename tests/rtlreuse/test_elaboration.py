@@ -39,6 +39,12 @@ def read(text: str) -> Design:
             "several clocks in top: a, b; accepted: one",
         ),
         (
+            "module pair (input a, input b, input d, output reg p, output reg q);"
+            " always @(posedge a) p <= d; always @(posedge b) q <= d; endmodule\n"
+            "module top (input a, input b, input d, output p, output q); pair u (a, b, d, p, q); endmodule",
+            "several clocks in top: a, b; accepted: one",
+        ),
+        (
             "module top (input clk, input d, output reg q, output c); assign c = clk;"
             " always @(posedge clk) q <= d; endmodule",
             "clock used as data: clk in top",

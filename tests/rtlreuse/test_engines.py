@@ -184,7 +184,10 @@ def test_equal_instances_of_system_verilog_are_one_block() -> None:
             " always_ff @(posedge a) p <= d; always_ff @(posedge b) q <= d; endmodule",
             "several clocks in top: a, b; ",
         ),
-        ("module top (input logic d, output logic q); assign q = e; endmodule", "Yosys rejects the design: "),
+        (
+            "module top (input logic d, output logic q); assign q = e; endmodule",
+            "Yosys rejects the design: design.sv:1: ERROR: use of undeclared identifier 'e'",
+        ),
     ],
 )
 def test_system_verilog_rejects(text: str, message: str) -> None:

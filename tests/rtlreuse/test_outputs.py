@@ -96,7 +96,29 @@ int kernel(int n, int A[16]) {
 }
 """
 
+PASSED_CLOCK = """
+module gate (input c, input spare, output o, output p); assign o = c; assign p = spare; endmodule
+module both (input a, input b, input [7:0] d, output reg [7:0] p, output reg [7:0] q, output o);
+  always @(posedge a) p <= d + q;
+  always @(posedge b) q <= d ^ p;
+  assign o = b;
+endmodule
+module domain (input clk, input v, input [7:0] d, output [7:0] y, output w, output clk_out);
+  wire c, passed; wire [7:0] p, q;
+  gate g (clk, v, c, w);
+  both u (clk, c, d, p, q, passed);
+  gate h (passed, v, clk_out, );
+  assign y = p + q;
+endmodule
+module top (input clk, input v, input [7:0] d, output [7:0] y, output reg [7:0] z, output w);
+  wire inner;
+  domain u (clk, v, d, y, w, inner);
+  always @(posedge inner) z <= y + v;
+endmodule
+"""
+
 DESIGNS = {
+    "passed_clock": DesignSource(verilog=PASSED_CLOCK),
     "hierarchy": DesignSource(verilog=HIERARCHY),
     "combinational_row": DesignSource(verilog=COMBINATIONAL_ROW),
     "gemm_os": gemm(4, 9),
