@@ -53,6 +53,7 @@ def build_cxxrtl(
     def make(scratch: Path) -> Path:
         commands = [
             *read_commands(top, language),
+            "setattr -mod -unset blackbox =*",  # which Yosys gives to modules without content
             f"rename {top} design",
             f"write_cxxrtl -g0 {flat}design.cc",
         ]

@@ -14,7 +14,10 @@ from typing import Any
 from pipelines.rtlreuse.errors import RtlError
 from pipelines.rtlreuse.languages import VERILOG, as_verilog, read_commands, run_front_end
 
-PASSES = ("proc", "opt", "wreduce", "peepopt", "opt_clean", "memory_collect", "dffunmap", "opt_clean")
+# The rounds of `opt`, but that a register which only ever gets a constant starts as 0 like all others.
+_ROUND = ("opt_muxtree", "opt_reduce", "opt_merge", "opt_dff -keepdc", "opt_clean", "opt_expr")
+_OPT = ("opt_expr", "opt_merge -nomux", *3 * _ROUND)
+PASSES = ("proc", *_OPT, "wreduce", "peepopt", "opt_clean", "memory_collect", "dffunmap", "opt_clean")
 _RESULT = "design.json"
 Bit = int | str
 """Number of a net, or one of the texts 0, 1, x, z."""
@@ -192,7 +195,9 @@ def _with_joined_nets(module: RawModule, passed: Mapping[str, Mapping[str, str]]
             net = source[net]
         return net
 
-    def nets(ports: Mapping[str, tuple[Bit, ...]], without: Container[str] = ()) -> dict[str, tuple[Bit, ...]]:
+    def nets(
+        ports: Mapping[str, tuple[Bit, ...]], without: Container[str] = ()
+    ) -> dict[str, tuple[Bit, ...]]:
         return {port: tuple(map(driving, bits)) for port, bits in ports.items() if port not in without}
 
     cells = [

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import os
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -275,3 +276,13 @@ def test_a_part_of_a_word_of_memory_takes_the_sign_of_what_is_written(language: 
     simulator = Simulator(build_reuse(SIGNED_PART, top="top", folder=programs, language=language))
     simulator.step({"a": 0x80, "i": 0})
     assert simulator.step({"a": 0x80, "i": 0})["y"] == 0xFFFF_FFFF_FF80_0000
+
+
+@pytest.mark.parametrize("engine", ["reuse", "cxxrtl"])
+def test_a_register_that_only_gets_a_constant_starts_as_zero(engine: str, programs: Path) -> None:
+    """Yosys would make it that constant; found on the Rocket core, whose modules may also be empty."""
+    text = "module empty (input clk); endmodule"
+    text += " module top (input clk, input r, output reg [1:0] q); empty u (clk);"
+    text += " always @(posedge clk) if (r) q <= 3; else q <= 3; endmodule"
+    with closing(Simulator(ENGINES[engine](text, top="top", folder=programs))) as simulator:
+        assert [int(simulator.step({"r": 1})["q"]) for _ in range(3)] == [0, 3, 3]
