@@ -76,6 +76,7 @@ def test_an_evaluation_program_among_those_for_training_is_found(settings: Setti
     ]
 
 
+@pytest.mark.slow
 def test_a_planted_duplicate_stops_what_reads_the_programs(
     settings: Settings, engines: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -143,6 +143,7 @@ def test_a_sample_is_made_again_once_for_the_same_code_and_tables(
     assert "sample not made again: code and tables are those of an earlier sample" in again.notes
 
 
+@pytest.mark.slow
 def test_a_failure_stops_only_what_reads_it(
     two_suites: Settings,
     instance: dg.DagsterInstance,
@@ -207,6 +208,7 @@ def test_an_interruption_ends_the_run_at_once(
     assert "designs/stencil.parquet" not in _contents(settings.deployment)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("unrecorded")
 def test_a_crashed_tool_is_tried_again(
     settings: Settings,
@@ -256,6 +258,7 @@ def test_a_damaged_table_of_a_run_is_made_anew(
     assert _contents(settings.deployment) == before
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("unrecorded")
 def test_a_killed_run_gives_its_pool_slot_back(
     settings: Settings, instance_on_disk: dg.DagsterInstance, engines: Any

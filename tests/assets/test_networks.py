@@ -261,6 +261,7 @@ def test_a_group_that_fails_stops_no_other_table(
     assert recorded == set(overview.rows) - {*TABLES, "promotions"}
 
 
+@pytest.mark.slow
 def test_networks_do_not_wait_for_programs(
     settings: Settings, instance: dg.DagsterInstance, engines: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -136,6 +136,7 @@ def test_push_and_pull_bring_the_tables_back(settings: Settings, engines: Any, t
     assert _programs(deployment).read_bytes() == before
 
 
+@pytest.mark.slow
 def test_repro_from_clean_gives_the_recorded_hashes(settings: Settings, tmp_path: Path) -> None:
     deployment = settings.deployment
     _make(settings, "programs")

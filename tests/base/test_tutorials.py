@@ -13,7 +13,7 @@ NOTEBOOKS = sorted(FOLDER.glob("*.ipynb"))
 
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")  # of Jupyter's own packages
-@pytest.mark.sample(2)
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 def test_a_tutorial_runs(
     path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, repository: Path

@@ -244,6 +244,7 @@ def test_identity_depends_on_training_and_editing(cache: ContentCache) -> None:
 # ---- the way through a server ----------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_server_gives_the_variants_of_the_model_itself(provider: EmbeddedProvider, tmp_path: Path) -> None:
     direct = _variants(provider, tmp_path / "direct")
     with served(provider, key="secret") as server:

@@ -114,7 +114,7 @@ def evaluator(name: str, folder: Path, **changes: object) -> OwnHls:
     )
 
 
-@pytest.mark.sample(5)
+@pytest.mark.sample(15)
 @pytest.mark.parametrize("ordered", [False, True])
 @pytest.mark.parametrize("name", sorted(PROGRAMS))
 def test_no_design_is_faster_than_its_bound(name: str, ordered: bool, tmp_path: Path) -> None:
@@ -134,7 +134,7 @@ def test_no_design_is_faster_than_its_bound(name: str, ordered: bool, tmp_path: 
         assert step.evaluation.latency_cycles >= least, step
 
 
-@pytest.mark.sample(3)
+@pytest.mark.sample(6)
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_no_design_is_faster_than_its_bound_with_a_longer_interval(name: str, tmp_path: Path) -> None:
     """Two partial sums start together, so an interval that is asked for is then one of two iterations."""
