@@ -368,7 +368,7 @@ def is_fully_powered(design: DesignRow, cycles: int, options: LabelOptions) -> b
 
     Args:    cycles: most of its runs; options: the share, 0 to 1; a larger sample contains a smaller one.
     """
-    if (design.estimated_area_um2 or math.inf) * cycles <= options.light_um2_cycles:
+    if 0 < (design.estimated_area_um2 or math.inf) * cycles <= options.light_um2_cycles:
         return True
     drawn = _is_drawn("power", design, options.full_power_fraction)
     return drawn and is_synthesised(design, 0, replace(options, demanding_fraction=0.0))

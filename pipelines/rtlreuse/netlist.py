@@ -169,10 +169,10 @@ def _without_passed_bits(modules: Mapping[str, RawModule], top: str) -> dict[str
         module = _with_joined_nets(modules[name], passed)
         inputs = {bits[0]: port for port, bits in module.inputs.items() if len(bits) == 1}
         outputs = {port: bits[0] for port, bits in module.outputs.items() if len(bits) == 1}
-        found = {port: inputs[net] for port, net in outputs.items() if net in inputs}
-        if found and name != top:
-            passed[name] = found
-            module = replace(module, outputs={p: b for p, b in module.outputs.items() if p not in found})
+        wires = {port: inputs[net] for port, net in outputs.items() if net in inputs}
+        if wires and name != top:
+            passed[name] = wires
+            module = replace(module, outputs={p: b for p, b in module.outputs.items() if p not in wires})
         joined[name] = module
     return joined
 

@@ -81,8 +81,8 @@ def _ibex(folder: Path) -> tuple[str, str]:
 
     def included(text: str) -> str:
         def content(match: re.Match[str]) -> str:
-            found = [p / match[1] for p in folders if (p / match[1]).is_file()]
-            return included(found[0].read_text()) if found else ""
+            paths = [p / match[1] for p in folders if (p / match[1]).is_file()]
+            return included(paths[0].read_text()) if paths else ""
 
         return re.sub(r'^\s*`include "([^"]+)"', content, text, flags=re.MULTILINE)
 

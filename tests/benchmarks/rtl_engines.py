@@ -275,7 +275,11 @@ def released_designs(folder: Path, count: int) -> Iterator[tuple[str, str, str]]
     own = [row for row in designs if row.status == OK and row.tool == TOOL]
     for design in sorted(own, key=lambda row: text_sha256(f"simulated {row.design_id}"))[:count]:
         program = programs[design.program_id]
-        compiled = compile_program(program.source, top=program.top, options=options_of(design))
+        compiled = compile_program(
+            program.source, top=program.top, options=options_of(design), file=f"{program.name}.c"
+        )
+        if text_sha256(compiled.verilog) != design.rtl_sha256:
+            raise SystemExit(f"design {design.design_id} has other Verilog than in the release")
         yield design.design_id, compiled.verilog, compiled.module
 
 
