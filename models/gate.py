@@ -10,13 +10,14 @@ from random import Random
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
+import polars as pl
 from numpy.typing import NDArray
 
 from models.base import PredictorError
 from models.metrics import Interval, bootstrap
 from models.tasks import DERIVED_TABLES, Reference, Task, hash_tables
 from pipelines.identity import content_hash
-from pipelines.schemas import ProgramRow, PromotionRow, read_table, table_spec
+from pipelines.schemas import ProgramRow, PromotionRow, read_table, scan_table, table_spec
 
 if TYPE_CHECKING:
     from models.compile_power.data import Pair
@@ -186,8 +187,9 @@ def reference_groups(reference: Reference) -> frozenset[str]:
         return frozenset(graph.layer for graph in _reference_graphs(reference))
     if reference.split == "random":
         return frozenset(pair.compiled_id for pair in _reference_pairs(reference))
-    rows = read_table(reference.folder, table_spec("splits"))
-    return frozenset(r.group for r in rows if r.split == reference.split and r.part in reference.parts)
+    own = (pl.col("split") == reference.split) & pl.col("part").is_in(reference.parts)
+    rows = scan_table(reference.folder, table_spec("splits")).filter(own).select("group").collect()
+    return frozenset(rows["group"])
 
 
 def label_reference(reference: Reference) -> ReferenceSet:

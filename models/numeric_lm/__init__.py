@@ -13,7 +13,6 @@ from typing import Any
 from models.catalogue import PredictorSpec
 from models.tasks import Column, Level, labels_and_power_task
 
-LEVELS: tuple[Level, ...] = ("text", "static", "hls")
 BASES = (2, 10, 16)
 ANSWERS = ("digits", "scientific")
 PRECISIONS = ("32-true", "bf16-mixed")
@@ -29,7 +28,7 @@ class TrainOptions:
         split, tool, liberty: see models.labelled.Selection.
         share: of the training groups, drawn by the seed; the learning curve.
         base: of the digits. answer: digits in fixed form, or sign, exponent and mantissa.
-        ratio: answer with the ratio to the engine's estimate; at level hls only.
+        ratio: answer with the ratio to the engine's estimate; at levels hls and run only.
         isolated: numbers apart from symbols, one token per digit (LLMulator section 4.1).
         magnitudes: add an embedding of the magnitude of each number.
         program: text of the program in the prompt; at level text it is always there.
@@ -167,4 +166,5 @@ PREDICTORS = (
     _spec("text", ""),
     _spec("static", " and what the front end reads"),
     _spec("hls", " and what high-level synthesis gives"),
+    _spec("run", ", what high-level synthesis gives and a run of the cycle model"),
 )

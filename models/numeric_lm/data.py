@@ -38,6 +38,9 @@ ESTIMATE_FEATURES = {
     POWER: "estimated_power_mw",
 }
 """Feature of level hls with the engine's own estimate, by target."""
+RUN_ESTIMATE_FEATURES = {**ESTIMATE_FEATURES, CYCLES: "run_cycles", POWER: "run_estimated_power_mw"}
+"""The same at level run, which counts cycles and toggles."""
+_COMPILED = ("hls", "run")
 _LEAST_ESTIMATE = 0.1
 
 
@@ -64,7 +67,7 @@ class LevelData:
     """Examples of a level, and what a question needs to get the same features.
 
     Attributes:
-        liberty: cell library of the designs. engine: options of high-level synthesis, at level hls.
+        liberty: cell library of the designs. engine: options of high-level synthesis, at levels hls and run.
     """
 
     examples: tuple[Example, ...]
@@ -76,11 +79,16 @@ def load_examples(data_dirs: Sequence[Path], options: TrainOptions, level: str) 
     """Every run of every labelled design on a frozen split.
 
     Without runs on swept scalars at level hls, as the tables have the estimates at the program's own scalars.
+    At level run the one run that table `run_features` counts, of designs with an area.
 
     Raises: DatasetError: the tables cannot be trained on. SchemaError: a table file is damaged.
     """
     designs = training_designs(data_dirs, options)
     folder = data_dirs[0]
+    counted: dict[str, str] = {}
+    if level == "run":
+        designs = tuple(design for design in designs if "area_um2" in design.labels)
+        counted = _counted_runs(folder)
     engine = engine_options(folder, designs)
     features = _table_features(folder, designs, level)
     programs = {row.program_id: row for row in read_table(folder, table_spec("programs"))}
@@ -89,8 +97,11 @@ def load_examples(data_dirs: Sequence[Path], options: TrainOptions, level: str) 
     examples: list[Example] = []
     for design, known in zip(designs, features, strict=True):
         labels = {n: v for n, v in design.labels.items() if n not in (POWER, CYCLES)}
-        own = [run for run in runs[design.design_id] if level != "hls" or run["data_kind"] != SWEEP]
-        for run in own:
+        for run in runs[design.design_id]:
+            if (level == "hls" and run["data_kind"] == SWEEP) or (
+                level == "run" and run["data_id"] != counted[design.design_id]
+            ):
+                continue
             examples.append(
                 Example(
                     design=design,
@@ -113,13 +124,15 @@ def question_features(query: Query, level: str, engine: Mapping[str, Any]) -> di
         return {}
     if level == "static":
         return _plain(features_of(_facts(query.source, query.top), query))
-    scalars = json.dumps(query.scalars, sort_keys=True)
-    return dict(_compiled(replace(query, data=scalars, inputs="{}"), level, tuple(sorted(engine.items()))))
+    known = replace(query, data=json.dumps(query.scalars, sort_keys=True))
+    if level == "hls":
+        known = replace(known, inputs="{}")
+    return dict(_compiled(known, level, tuple(sorted(engine.items()))))
 
 
 @lru_cache(maxsize=64)
 def _compiled(query: Query, level: str, engine: tuple[tuple[str, Any], ...]) -> Mapping[str, float]:
-    """Data but scalars change nothing, so repeated questions about a design compile it once."""
+    """Values of arrays change nothing, so repeated questions about a design compile it once."""
     return _plain(compiled_features(query, dict(engine), level))
 
 
@@ -134,12 +147,11 @@ def _loops(source: str, top: str) -> tuple[LoopRow, ...]:
 
 
 def estimates_of(features: Mapping[str, float]) -> dict[str, float]:
-    """The engine's own estimates by target, at level hls; none at another level."""
+    """The engine's own estimates by target, at levels hls and run; none at another level."""
     if ESTIMATE_FEATURES["area_um2"] not in features:
         return {}
-    return {
-        target: max(_LEAST_ESTIMATE, features.get(name, 0.0)) for target, name in ESTIMATE_FEATURES.items()
-    }
+    names = RUN_ESTIMATE_FEATURES if RUN_ESTIMATE_FEATURES[CYCLES] in features else ESTIMATE_FEATURES
+    return {target: max(_LEAST_ESTIMATE, features.get(name, 0.0)) for target, name in names.items()}
 
 
 _facts = lru_cache(maxsize=4096)(facts_of)
@@ -148,7 +160,7 @@ _facts = lru_cache(maxsize=4096)(facts_of)
 def _table_features(
     folder: Path, designs: Sequence[LabelledDesign], level: str
 ) -> Iterator[Mapping[str, float]]:
-    if level == "hls":
+    if level in _COMPILED:
         yield from map(_plain, table_features(folder, designs, level))
         return
     for design in designs:
@@ -170,6 +182,12 @@ def _plain(features: Mapping[str, float]) -> dict[str, float]:
         else:
             plain[name] = value
     return plain
+
+
+def _counted_runs(folder: Path) -> dict[str, str]:
+    """Data of the run behind the features of level run, by design."""
+    rows = scan_table(folder, table_spec("run_features")).filter(pl.col("status") == OK)
+    return dict(rows.select("design_id", "data_id").collect().iter_rows())
 
 
 def _runs(folder: Path) -> dict[str, list[dict[str, Any]]]:

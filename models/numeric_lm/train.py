@@ -79,6 +79,11 @@ def train_hls(data: TrainingInput) -> Trained:
     return _train(data, "hls")
 
 
+def train_run(data: TrainingInput) -> Trained:
+    """Train on what a run of the cycle model gives too. Raises: DatasetError: as `train_hls`."""
+    return _train(data, "run")
+
+
 def _train(data: TrainingInput, level: str) -> Trained:
     options: TrainOptions = data.options
     known = load_examples(data.data_dirs, options, level)
@@ -165,7 +170,7 @@ def _card(
 ) -> Card:
     options: TrainOptions = data.options
     targets = [target for target in TARGETS if any(target in example.labels for example in learned)]
-    answers_ratios = options.ratio and level == "hls"
+    answers_ratios = options.ratio and level in ("hls", "run")
     names = sorted({name for example in learned for name in example.features})
     columns = {name: [example.features.get(name, 0.0) for example in learned] for name in names}
     digest = ""

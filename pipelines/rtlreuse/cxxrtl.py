@@ -20,7 +20,8 @@ from pipelines.rtlreuse.languages import VERILOG, as_verilog, read_commands, run
 from pipelines.rtlreuse.simulator import Ports, Program
 
 CXXRTL = "cxxrtl"
-_FLAGS = ("-std=c++17", "-march=native", "-w")
+_FLAGS = ("-std=c++17", "-march=native", "-w", "-DNDEBUG")
+"""Without assertions a read beyond a memory's end gives 0, as in Verilator; with them it ends the program."""
 
 
 def build_cxxrtl(
@@ -67,7 +68,8 @@ def build_cxxrtl(
             timeout_s=timeout_s,
         )
 
-    path = build(folder, CXXRTL, (compiler, verilog, top, language, harness, flat, str(include)), make)
+    content = (compiler, verilog, top, language, harness, flat, str(include), *_FLAGS)
+    path = build(folder, CXXRTL, content, make)
     return Program(path=path, ports=ports, engine=CXXRTL, stimuli=stimuli)
 
 

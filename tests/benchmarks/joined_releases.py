@@ -1,12 +1,12 @@
 """A folder of tables to train on: a release, and the designs of an earlier one as further training rows.
 
-    python -m tests.benchmarks.joined_releases releases/v2 releases/v1 FOLDER [--split by_kernel_v2]
+    python -m tests.benchmarks.joined_releases releases/v2 releases/v1 FOLDER [--split by_kernel_v2] [--runs]
     simfoundry train lightgbm-hls --release FOLDER -o split=by_kernel_v2
 
 Both releases must have labels of the same versions of tools. Of the earlier release come programs of the
 training stages that no held-out program of the first equals or shares most of its text with, and their
 designs mapped to cells with a memory delay of the training part. Features that the earlier release lacks are
-made; a cache in the folder resumes that.
+made, with --runs those of a run of the cycle model too; a cache in the folder resumes that.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from pipelines.cache import ContentCache
-from pipelines.features import EVALUATION, SEEN_DELAYS, extract_design_features
+from pipelines.features import EVALUATION, SEEN_DELAYS, extract_design_features, extract_run_features
 from pipelines.labelling import LabelOptions
 from pipelines.releases.checking import NEAR
 from pipelines.releases.near_duplicates import nearest
@@ -30,7 +30,6 @@ from pipelines.workers import Progress
 TRAINING = "train"
 TOOLS = ("simfoundry-hls", "pyosys", "cycle_model", "netlist-simulator")
 PROGRESS_STEP = 100
-TABLES = ("programs", "designs", "labels", "runs", "loops", "splits", "features", "loop_profiles")
 
 
 def require_same_tools(first: Path, other: Path) -> None:
@@ -79,21 +78,25 @@ def _show(progress: Progress) -> None:
         sys.stderr.write(f"features of {progress.done} of {progress.total} designs\n")
 
 
-def join(first: Path, other: Path, folder: Path, split: str) -> Mapping[str, int]:
-    """Write the folder. Returns: rows from the earlier release by table."""
+def join(first: Path, other: Path, folder: Path, split: str, *, with_runs: bool) -> Mapping[str, int]:
+    """Write the folder.
+
+    Args:    with_runs: make table `run_features` of the earlier release's designs.
+    Returns: rows from the earlier release by table.
+    """
     require_same_tools(first, other)
     programs = {row.program_id: row for row in further_programs(first, other, split)}
     designs = further_designs(other, programs)
     programs = {name: programs[name] for name in {row.program_id for row in designs}}
     groups = {row.program_id: row.group for row in read_table(other, table_spec("splits"))}
-    features, profiles = extract_design_features(
-        list(programs.values()),
-        designs,
-        cache=ContentCache(folder=folder / "cache"),
-        options=LabelOptions(),
-        on_progress=_show,
-    )
+    made: dict[str, Any] = {
+        "cache": ContentCache(folder=folder / "cache"),
+        "options": LabelOptions(),
+        "on_progress": _show,
+    }
+    features, profiles = extract_design_features(list(programs.values()), designs, **made)
     chosen = {row.design_id for row in designs}
+    runs = [row for row in read_table(other, table_spec("runs")) if row.design_id in chosen]
     rows: dict[str, Sequence[Any]] = {
         "programs": sorted(
             (replace(row, parent=None) for row in programs.values()), key=lambda row: row.program_id
@@ -105,18 +108,20 @@ def join(first: Path, other: Path, folder: Path, split: str) -> Mapping[str, int
         "designs": designs,
         "loops": [row for row in read_table(other, table_spec("loops")) if row.program_id in programs],
         "labels": [row for row in read_table(other, table_spec("labels")) if row.design_id in chosen],
-        "runs": [row for row in read_table(other, table_spec("runs")) if row.design_id in chosen],
+        "runs": runs,
         "features": features,
         "loop_profiles": profiles,
     }
+    if with_runs:
+        rows["run_features"] = extract_run_features(list(programs.values()), designs, runs, **made)
     for table in sorted((first / "tables").iterdir()):
         own = folder / "tables" / table.name
         own.mkdir(parents=True, exist_ok=True)
         for file in table.glob("*.parquet"):
             if not (own / file.name).exists():
                 (own / file.name).symlink_to(file.resolve())
-    for table in TABLES:
-        write_table(folder, table_spec(table), rows[table], f"of_{other.name}")
+    for table, own in rows.items():
+        write_table(folder, table_spec(table), own, f"of_{other.name}")
     return {table: len(own) for table, own in rows.items()}
 
 
@@ -127,8 +132,10 @@ def main() -> None:
     parser.add_argument("other", type=Path)
     parser.add_argument("folder", type=Path)
     parser.add_argument("--split", default="by_kernel_v2")
+    parser.add_argument("--runs", action="store_true", help="make features of runs, for level run")
     options = parser.parse_args()
-    for table, count in join(options.first, options.other, options.folder, options.split).items():
+    paths = (options.first, options.other, options.folder)
+    for table, count in join(*paths, options.split, with_runs=options.runs).items():
         sys.stdout.write(f"{table}: {count} rows of {options.other}\n")
 
 

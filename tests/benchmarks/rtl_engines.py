@@ -5,12 +5,12 @@
     python -m tests.benchmarks.rtl_engines regret --data FOLDER
     python -m tests.benchmarks.rtl_engines scale --designs conv2d:2048,gemm_os:128 [--engines reuse]
     python -m tests.benchmarks.rtl_engines batches --designs gemm_os:32
-    python -m tests.benchmarks.rtl_engines equal --designs gemm_os:8,wide:16
-    python -m tests.benchmarks.rtl_engines equal --release releases/v2 --count 50
+    python -m tests.benchmarks.rtl_engines equal --engines reuse,verilator --designs gemm_os:8,wide:16
+    python -m tests.benchmarks.rtl_engines equal --engines reuse,cxxrtl --release releases/v2 --count 9 [--skip 9]
 
 `collect` builds the designs of a group of `conf/simulations/picker.yaml`, small ones first, and keeps every
 design in the cache; it goes on where it was ended. `equal` compares all outputs of 10,000 cycles with three
-seeds with Verilator's, also of designs of high-level synthesis drawn from a release. Tools run without
+seeds between engines, also of designs of high-level synthesis drawn from a release. Tools run without
 confinement: designs are our own, and confinement hides their processor time. `write` makes the tables.
 `regret` leaves each family out in turn.
 """
@@ -50,6 +50,7 @@ from pipelines.rtlreuse.dataset import (
 )
 from pipelines.rtlreuse.designs import FAMILIES
 from pipelines.rtlreuse.elaboration import elaborate
+from pipelines.rtlreuse.errors import RtlError
 from pipelines.rtlreuse.netlist import read_verilog
 from pipelines.rtlreuse.partition import partition, replication
 from pipelines.rtlreuse.structure import analyse
@@ -263,8 +264,8 @@ def measure_batches(designs: str) -> None:
                 print("| " + " | ".join(map(str, cells)) + " |", flush=True)
 
 
-def released_designs(folder: Path, count: int) -> Iterator[tuple[str, str, str]]:
-    """Id, Verilog and top module of designs of a release, drawn by their identity; all if there are fewer."""
+def released_designs(folder: Path, skip: int, count: int) -> Iterator[tuple[str, str, str]]:
+    """Id, Verilog and top module of designs of a release, in an order by their identity."""
     release = open_release(folder)
     programs = {
         row.program_id: row
@@ -273,7 +274,7 @@ def released_designs(folder: Path, count: int) -> Iterator[tuple[str, str, str]]
     }
     designs = [row for part in release.partitions("designs") for row in release.rows("designs", part)]
     own = [row for row in designs if row.status == OK and row.tool == TOOL]
-    for design in sorted(own, key=lambda row: text_sha256(f"simulated {row.design_id}"))[:count]:
+    for design in sorted(own, key=lambda row: text_sha256(f"simulated {row.design_id}"))[skip : skip + count]:
         program = programs[design.program_id]
         compiled = compile_program(
             program.source, top=program.top, options=options_of(design), file=f"{program.name}.c"
@@ -283,21 +284,27 @@ def released_designs(folder: Path, count: int) -> Iterator[tuple[str, str, str]]
         yield design.design_id, compiled.verilog, compiled.module
 
 
-def compare_outputs(designs: Iterable[tuple[str, str, str]]) -> None:
-    """A row per design: whether `reuse` and Verilator have the same digests of all outputs."""
-    unequal = compared = 0
+def compare_outputs(designs: Iterable[tuple[str, str, str]], engines: Sequence[str]) -> None:
+    """A row per design: whether the engines have the same digests of all outputs, or what failed."""
+    verdicts: Counter[str] = Counter()
     print("| design | equal |\n| --- | --- |")
     for name, verilog, top in designs:
+        digests: set[str] = set()
+        verdict = ""
         with tempfile.TemporaryDirectory(prefix="simulators-") as folder:
-            digests = []
-            for engine in ("reuse", VERILATOR):
-                program = ENGINES[engine](verilog, top=top, folder=Path(folder))
+            for engine in engines:
+                try:
+                    program = ENGINES[engine](verilog, top=top, folder=Path(folder))
+                except RtlError as error:
+                    verdict = f"{engine} failed: {error}"
+                    break
                 with closing(Simulator(program)) as simulator:
                     runs = [simulator.run(EQUAL_CYCLES, seed=seed) for seed in EQUAL_SEEDS]
-                    digests.append([run.digests.tolist() for run in runs])
-        compared, unequal = compared + 1, unequal + (digests[0] != digests[1])
-        print(f"| {name} | {digests[0] == digests[1]} |", flush=True)
-    print(f"{unequal} of {compared} designs differ")
+                    digests.add(str([run.digests.tolist() for run in runs]))
+        verdict = verdict or str(len(digests) == 1)
+        verdicts[verdict.partition(":")[0]] += 1
+        print(f"| {name} | {verdict} |", flush=True)
+    print(", ".join(f"{verdict}: {count}" for verdict, count in sorted(verdicts.items())))
 
 
 def main() -> None:
@@ -305,12 +312,13 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("command", choices=("collect", "write", "regret", "scale", "batches", "equal"))
     parser.add_argument("--designs", default="")
-    parser.add_argument("--engines", default="reuse")
+    parser.add_argument("--engines", default="reuse", help="first one is compared with the others")
     parser.add_argument("--stimuli", type=int, default=1)
     parser.add_argument("--cache", type=Path)
     parser.add_argument("--data", type=Path)
     parser.add_argument("--group", default="picker")
     parser.add_argument("--release", type=Path)
+    parser.add_argument("--skip", type=int, default=0, help="designs of the release")
     parser.add_argument("--count", type=int, default=50)
     options = parser.parse_args()
     if options.command == "regret":
@@ -318,11 +326,12 @@ def main() -> None:
         return
     if options.command == "equal":
         unconfine()
+        engines = options.engines.split(",")
         if options.release is not None:
-            compare_outputs(released_designs(options.release, options.count))
+            compare_outputs(released_designs(options.release, options.skip, options.count), engines)
             return
         named = [text.partition(":") for text in options.designs.split(",")]
-        compare_outputs((f"{f} {n}", FAMILIES[f](int(n)).verilog, "top") for f, _, n in named)
+        compare_outputs(((f"{f} {n}", FAMILIES[f](int(n)).verilog, "top") for f, _, n in named), engines)
         return
     if options.command == "scale":
         measure_scale(options.designs, options.engines, options.stimuli)

@@ -25,7 +25,7 @@ from pipelines.programs import data_id, draw_data
 from pipelines.records import summarise_data
 from pipelines.schemas import LEADERBOARD_METRICS, read_table, table_spec, write_table
 
-TEXT, STATIC, HLS = PREDICTORS
+TEXT, STATIC, HLS, RUN = PREDICTORS
 OPTIONS = TrainOptions(
     width=32,
     layers=1,
@@ -60,9 +60,10 @@ def data_dir(compiled_data_dir: Path, tmp_path_factory: pytest.TempPathFactory) 
     shutil.copytree(compiled_data_dir, folder)
     sources = {row.program_id: row.source for row in read_table(folder, table_spec("programs"))}
     programs = {row.design_id: row.program_id for row in read_table(folder, table_spec("designs"))}
-    runs = read_table(folder, table_spec("runs"))
-    changed = [replace(run, data_id=drawn_id(sources[programs[run.design_id]])) for run in runs]
-    write_table(folder, table_spec("runs"), changed, "tests")
+    for table in ("runs", "run_features"):
+        rows = read_table(folder, table_spec(table))
+        changed = [replace(row, data_id=drawn_id(sources[programs[row.design_id]])) for row in rows]
+        write_table(folder, table_spec(table), changed, "tests")
     return folder
 
 
@@ -145,12 +146,16 @@ def test_every_option_trains_and_answers(change: dict[str, Any], data_dir: Path,
 
 def test_levels_see_what_they_name(data_dir: Path, tmp_path: Path) -> None:
     options = replace(OPTIONS, max_epochs=1)
-    for spec, known in ((TEXT, set()), (STATIC, {"loop_depth"}), (HLS, {"state_count", "estimated_cycles"})):
+    levels: tuple[set[str], ...] = (
+        *(set(), {"loop_depth"}),
+        *({"state_count", "estimated_cycles"}, {"state_count", "run_cycles"}),
+    )
+    for spec, known in zip(PREDICTORS, levels, strict=True):
         outcome = spec.train(data_dir, options, folder=tmp_path / spec.name)
         card = read_model(outcome.folder)[1].card
         assert (card["level"], set(card["low"]) >= known) == (spec.task.level, True)
         assert bool(card["low"]) == bool(known)
-        assert bool(card["ratios"]) == (spec is HLS)
+        assert bool(card["ratios"]) == (spec in (HLS, RUN))
 
 
 def test_training_rejects_runs_on_data_that_the_program_does_not_have(compiled_data_dir: Path) -> None:

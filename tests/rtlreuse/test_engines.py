@@ -121,21 +121,26 @@ def test_writes_of_a_memory_are_in_order(programs: Path, tmp_path: Path) -> None
 
 # IEEE 1364-2005, 5.4.1: an index is self-determined, so it wraps. Icarus Verilog 11 computes it wider.
 WRAPPING_INDEX = """
-module top (input clk, input [2:0] a, d, input [7:0] x, output [7:0] q);
+module top (input clk, input [2:0] a, d, input [7:0] x, output [7:0] q, output [7:0] r);
   reg [7:0] m [0:7];
+  reg [7:0] n [0:4];
   integer i;
   initial for (i = 0; i < 8; i = i + 1) m[i] = 0;
-  always @(posedge clk) m[a + d] <= x;
+  initial for (i = 0; i < 5; i = i + 1) n[i] = 9;
+  always @(posedge clk) begin m[a + d] <= x; n[a] <= x; end
   assign q = m[a];
+  assign r = n[a];
 endmodule
 """
 
 
 @pytest.mark.parametrize("build", [build_reuse, build_cxxrtl, build_verilator])
-def test_index_of_a_memory_wraps(build: Callable[..., Program], programs: Path) -> None:
+def test_index_of_a_memory_wraps_and_beyond_its_end_are_zeros(
+    build: Callable[..., Program], programs: Path
+) -> None:
     simulator = Simulator(build(WRAPPING_INDEX, top="top", folder=programs, is_quick=True))
-    simulator.step({"a": 7, "d": 2, "x": 5})
-    assert simulator.step({"a": 1, "d": 0})["q"] == 5
+    assert simulator.step({"a": 7, "d": 2, "x": 5})["r"] == 0
+    assert simulator.step({"a": 1, "d": 0}) == {"q": 5, "r": 9}
 
 
 def test_system_verilog_equals_verilator(programs: Path) -> None:
