@@ -12,7 +12,7 @@ for all. Errors are mean absolute percentage errors. NAME:
 * `confidence`: correlation of confidence and squared error of flip-flops (Table 6), coverage of intervals;
 * `delays`: error of cycles by memory delay (Figure 12);
 * `edges`: error above the 95th percentile of the training labels (section 7.2);
-* `curve`: shares of the training programs, 12.5 % to all of them;
+* `curve`: shares of the training programs (`--shares`), 12.5 % to all of them;
 * `think`: level hls reduced to the engine's estimates, these received, or generated from the text by a model
   of the estimates (section 6.2, `<think>`);
 * `orders`: loop orders of TPU v1, Eyeriss and ShiDianNao (Table 3, last rows), beside trees and the estimate
@@ -91,9 +91,16 @@ class Trainer:
     """Trains variants of one predictor on one folder of tables."""
 
     def __init__(
-        self, spec: PredictorSpec, tables: Path, out: Path, settings: Mapping[str, Any], suite: str = ""
+        self,
+        spec: PredictorSpec,
+        tables: Path,
+        out: Path,
+        settings: Mapping[str, Any],
+        suite: str = "",
+        shares: Sequence[float] = SHARES,
     ) -> None:
-        self.spec, self.tables, self.out, self.settings, self.suite = spec, tables, out, settings, suite
+        self.spec, self.tables, self.out, self.settings = spec, tables, out, settings
+        self.suite, self.shares = suite, shares
 
     @property
     def split(self) -> str:
@@ -346,7 +353,7 @@ def curve(trainer: Trainer) -> dict[str, Errors]:
     return _variants(
         {
             f"{share:.1%} of the programs": trainer.predictions(f"share-{share}", share=share)
-            for share in SHARES
+            for share in trainer.shares
         }
     )
 
@@ -504,6 +511,7 @@ def main() -> None:
     parser.add_argument("--level", default="hls")
     parser.add_argument("--predictor", default="", help="another predictor, for experiment synthesizer")
     parser.add_argument("--suite", default="machsuite", help="of experiment foreign")
+    parser.add_argument("--shares", nargs="+", type=float, default=SHARES, help="of experiment curve")
     parser.add_argument("--out", type=Path, default=Path("data/experiments"))
     parser.add_argument("-o", "--option", action="append", default=[], metavar="NAME=VALUE")
     arguments = parser.parse_args()
@@ -512,7 +520,7 @@ def main() -> None:
         for key, _, value in (setting.partition("=") for setting in arguments.option)
     }
     spec = predictor_named(arguments.predictor or f"numeric-lm-{arguments.level}")
-    trainer = Trainer(spec, arguments.tables, arguments.out, settings, arguments.suite)
+    trainer = Trainer(spec, arguments.tables, arguments.out, settings, arguments.suite, arguments.shares)
     rows = EXPERIMENTS[arguments.name](trainer)
     arguments.out.mkdir(parents=True, exist_ok=True)
     (arguments.out / f"{arguments.name}-{spec.name}.json").write_text(json.dumps(rows, indent=1) + "\n")

@@ -6,7 +6,7 @@
     python -m tests.benchmarks.rtl_engines scale --designs conv2d:2048,gemm_os:128 [--engines reuse]
     python -m tests.benchmarks.rtl_engines batches --designs gemm_os:32
     python -m tests.benchmarks.rtl_engines equal --engines reuse,verilator --designs gemm_os:8,wide:16
-    python -m tests.benchmarks.rtl_engines equal --engines reuse,cxxrtl --release releases/v2 --count 9 [--skip 9]
+    python -m tests.benchmarks.rtl_engines equal --engines reuse,cxxrtl --release releases/v2 [--skip 9]
 
 `collect` builds the designs of a group of `conf/simulations/picker.yaml`, small ones first, and keeps every
 design in the cache; it goes on where it was ended. `equal` compares all outputs of 10,000 cycles with three

@@ -1,11 +1,11 @@
-"""How far trees at level hls may correct the engine's estimates of area and flip-flops.
+"""How far trees may correct the engine's estimates: area and flip-flops at level hls, power at level run.
 
-    python -m tests.benchmarks.tree_corrections releases/v2
+    python -m tests.benchmarks.tree_corrections releases/v2 [--level run]
     python -m tests.benchmarks.tree_corrections FOLDER          # of tests.benchmarks.joined_releases
 
 Mean absolute percentage errors by part of: the estimate, trees, trees that give each suite the same weight,
-and half of the trees' correction. `unseen suites` are the training designs, each predicted by trees that were
-trained without its suite. `deviation of the estimate` is the mean of its signed relative error.
+small trees, and half of the trees' correction. `unseen suites` are the training designs, each predicted by
+trees that were trained without its suite. `deviation of the estimate` is the mean of its signed relative error.
 """
 
 from __future__ import annotations
@@ -27,7 +27,8 @@ from models.lightgbm.trees import STARTS, fit_trees, static_features
 from models.scheduled import table_features
 from pipelines.schemas import scan_table, table_spec
 
-TARGETS = ("area_um2", "flip_flop_count")
+TARGETS = {"hls": ("area_um2", "flip_flop_count"), "run": ("power_mw",)}
+SMALL = TrainOptions(leaves=5, leaf_designs=40, feature_share=0.4)
 PARTS = ("validation", "test", "evaluation")
 Floats = NDArray[np.float64]
 
@@ -52,11 +53,13 @@ def corrections(
     for suite in sorted(set(suites[where])):
         rest, own = where[suites[where] != suite], where[suites[where] == suite]
         apart[own] = np.asarray(fit_trees(features[rest], logs[rest], options, 0).predict(features[own]))
+    small = fit_trees(features[where], logs[where], SMALL, 0)
     whole = np.asarray(trees.predict(features))
     return {
         "estimate": np.zeros(len(logs)),
         "trees": whole,
         "trees, same weight of suites": np.asarray(weighted.predict(features)),
+        "small trees": np.asarray(small.predict(features)),
         "half of the correction": whole / 2,
         "unseen suites": apart,
         "unseen suites, half": apart / 2,
@@ -67,9 +70,12 @@ def main() -> None:
     """Print a row a target and variant."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
     parser.add_argument("tables", type=Path)
-    folder: Path = parser.parse_args().tables
-    designs = [d for d in training_designs([folder], TrainOptions()) if set(TARGETS) <= d.labels.keys()]
-    scheduled = table_features(folder, designs, "hls")
+    parser.add_argument("--level", choices=TARGETS, default="hls")
+    arguments = parser.parse_args()
+    folder, level = arguments.tables, arguments.level
+    targets = TARGETS[level]
+    designs = [d for d in training_designs([folder], TrainOptions()) if set(targets) <= d.labels.keys()]
+    scheduled = table_features(folder, designs, level)
     rows = [{**static_features(d.query), **more} for d, more in zip(designs, scheduled, strict=True)]
     names = list(rows[0])
     features = np.array([[row[name] for name in names] for row in rows], np.float64)
@@ -81,8 +87,8 @@ def main() -> None:
         f"| target | variant | {' | '.join(PARTS)} | training, unseen suites |",
         "| --- | --- | --- | --- | --- | --- |",
     ]
-    for target in TARGETS:
-        start = features[:, names.index(STARTS["hls"][target])]
+    for target in targets:
+        start = features[:, names.index(STARTS[level][target])]
         logs = np.log([design.labels[target] for design in designs]) - start
         signed = np.exp(-logs) - 1
         bias = [f"{signed[parts == part].mean():+.1%}" for part in PARTS]
