@@ -5,7 +5,7 @@
 
 Mean absolute percentage errors by part of: the estimate, trees, trees that give each suite the same weight,
 small trees, and half of the trees' correction. `unseen suites` are the training designs, each predicted by
-trees that were trained without its suite. `deviation of the estimate` is the mean of its signed relative error.
+trees that were trained without its suite. `deviation of the estimate` is the mean signed relative error.
 """
 
 from __future__ import annotations
