@@ -21,7 +21,7 @@ from pipelines.rtlreuse.engines import ENGINES, VERILATOR
 from pipelines.rtlreuse.errors import RtlError
 from pipelines.rtlreuse.netlist import read_verilog
 from pipelines.rtlreuse.placement import place
-from pipelines.rtlreuse.simulator import Simulator
+from pipelines.rtlreuse.simulator import Simulator, cycle_cpu_ns
 from pipelines.rtlreuse.state import PLAIN_STATE
 from pipelines.rtlreuse.structure import Structure, analyse
 from pipelines.schemas import OK, TOOL_ERROR, SimulationRow
@@ -34,7 +34,6 @@ _MEASURED = (
     "program_bytes",
     "state_bytes",
     "build_cpu_s",
-    "cycle_cpu_ns",
     "machine",
     "build_wall_s",
     "run_wall_s",
@@ -45,8 +44,6 @@ _FEATURES = (
 )
 WIRE = "module top (input a, output b); assign b = a; endmodule"
 """The smallest design, with which a runtime is compiled."""
-_RUN_S, _RUNS = 0.1, 3
-"""Seconds of a run that is timed, and how many of them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -165,15 +162,6 @@ def _result(
         }
     finally:
         program.path.unlink(missing_ok=True)  # so that the time of the next build is measured
-
-
-def cycle_cpu_ns(simulator: Simulator) -> float:
-    """Processor time of a cycle of all stimuli: the best of runs that take `_RUN_S` each."""
-    cycles, spent = 1, 0.0
-    while spent < _RUN_S:
-        spent = simulator.run(cycles, seed=1).processor_s
-        cycles = max(cycles + 1, round(cycles * min(64.0, 1.3 * _RUN_S / max(spent, 1e-6))))
-    return 1e9 * min(simulator.run(cycles, seed=1).processor_s for _ in range(_RUNS)) / cycles
 
 
 def state_bytes(simulator: Simulator) -> int | None:

@@ -15,6 +15,8 @@ from pipelines.rtlreuse.placement import Access, ArrayKey, Move, Placement
 from pipelines.rtlreuse.ranges import affine_runs, runs_of
 from pipelines.rtlreuse.structure import CONSTANT, ENVIRONMENT, Source, Structure, words_of
 
+INCLUDED = '#include "words.h"\n'
+"""What the text begins with."""
 _MOST_RUNS = 12
 """Copies that are written as loops of their own; more become a table."""
 _FEW_LANES = 16  # below which variants of a function do not pay
@@ -170,7 +172,7 @@ class Emitter:
     def text(self) -> str:
         """All of it."""
         out = _Text()
-        out.add('#include "words.h"', *self._struct(), "")
+        out.add(INCLUDED.rstrip(), *self._struct(), "")
         for name in self.blocks:
             for number, phase in enumerate(self.phases[name]):
                 out.add(*self._function(name, number, phase), "")

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 from pipelines.rtlreuse.activity import ActivityEmitter
@@ -19,17 +21,18 @@ from pipelines.rtlreuse.building import (
     serve,
 )
 from pipelines.rtlreuse.cxxrtl import CXXRTL, build_cxxrtl
-from pipelines.rtlreuse.emission import Emitter
+from pipelines.rtlreuse.emission import INCLUDED, Emitter
 from pipelines.rtlreuse.errors import RtlError
 from pipelines.rtlreuse.languages import VERILOG
 from pipelines.rtlreuse.layout import layout_text
 from pipelines.rtlreuse.partition import partition
 from pipelines.rtlreuse.placement import place
-from pipelines.rtlreuse.simulator import Program
+from pipelines.rtlreuse.simulator import Program, Simulator, cycle_cpu_ns
 from pipelines.rtlreuse.structure import analyse
 from pipelines.rtlreuse.verilator import VERILATOR, build_verilator
 
 REUSE = "reuse"
+_TRIAL_S = 0.01
 
 
 def build_reuse(
@@ -46,14 +49,21 @@ def build_reuse(
     threads: int = 1,
     batch: int = 1,
     is_skipping: bool = False,
+    is_apart: bool | None = None,
     closing: Closing = serve,
 ) -> Program:
     """Our engine: one evaluator per unique module.
+
+    Several stimuli are lanes of one state, or have a state each. Lanes fill the vector units of a design that
+    repeats little; states of their own fit the cache, and each goes its own way where a condition that all
+    instances share chooses what to compute.
 
     Args:   folder: of compiled designs, one file each. language: of the text, see `languages`.
             is_quick: compiled with few optimisations. is_counting: count toggles of every register.
             threads: of runs; each has a part of the design. batch: cycles between exchanges of the parts.
             is_skipping: skip lanes of which nothing changed; excludes the three before.
+            is_apart: whether each stimulus has a state; None for the faster of both in a trial. Lanes alone
+            have threads, cycles per task, toggle counts and skipping.
             closing: see `building.serve`.
     Raises: RtlError: the design is rejected or does not compile. ToolMissing: no C++ compiler.
     """
@@ -61,26 +71,50 @@ def build_reuse(
     structure = analyse(design)
     if is_skipping and (is_counting or threads > 1 or batch > 1):
         raise RtlError("activity skipping with toggle counts, threads or cycles per task; accepted: alone")
+    lanes_alone = is_counting or is_skipping or threads > 1 or batch > 1
+    if is_apart and lanes_alone:
+        raise RtlError(
+            "states apart with toggle counts, skipping, threads or cycles per task; accepted: lanes"
+        )
     placement = place(structure)
-    if is_skipping:
-        emitter: Emitter = ActivityEmitter(structure, placement, stimuli)
-    else:
-        emitter = Emitter(structure, placement, stimuli, is_counting)
-    layout = emitter.layout()
-    text = emitter.text() + layout_text(layout)
-    if threads > 1 or batch > 1:
-        if is_counting:
-            raise RtlError("toggle counts of several threads or cycles per task; accepted: 1 of each")
-        text += batch_text(emitter, partition(structure, threads, batch))
-    text += closing(ports_of(design))
     compiler = compiler or find_compiler()
     flags = [*FLAGS, *optimisations(compiler, is_quick=is_quick)]
 
-    def make(scratch: Path) -> Path:
-        return compile_program(text, compiler, scratch=scratch, flags=flags, timeout_s=timeout_s)
+    def program(*, is_apart: bool) -> Program:
+        lanes = 1 if is_apart else stimuli
+        if is_skipping:
+            emitter: Emitter = ActivityEmitter(structure, placement, lanes)
+        else:
+            emitter = Emitter(structure, placement, lanes, is_counting)
+        layout = replace(emitter.layout(), is_apart=is_apart)
+        text = _apart_text(emitter.text(), stimuli) if is_apart else emitter.text()
+        text += layout_text(layout)
+        if threads > 1 or batch > 1:
+            if is_counting:
+                raise RtlError("toggle counts of several threads or cycles per task; accepted: 1 of each")
+            text += batch_text(emitter, partition(structure, threads, batch))
+        text += closing(ports_of(design))
 
-    path = build(folder, REUSE, (compiler, *flags, text), make)
-    return Program(path=path, ports=ports_of(design), engine=REUSE, stimuli=stimuli, layout=layout)
+        def make(scratch: Path) -> Path:
+            return compile_program(text, compiler, scratch=scratch, flags=flags, timeout_s=timeout_s)
+
+        path = build(folder, REUSE, (compiler, *flags, text), make)
+        return Program(path=path, ports=ports_of(design), engine=REUSE, stimuli=stimuli, layout=layout)
+
+    if is_apart is not None or stimuli == 1 or lanes_alone or closing is not serve:
+        return program(is_apart=bool(is_apart))
+    return min((program(is_apart=False), program(is_apart=True)), key=_trial_ns)
+
+
+def _apart_text(text: str, stimuli: int) -> str:
+    """The design for one stimulus, in a state for each."""
+    body = text.removeprefix(INCLUDED)
+    return f'{INCLUDED}namespace one {{\n{body}}}\n#define APART {stimuli}\n#include "apart.h"\n'
+
+
+def _trial_ns(program: Program) -> float:
+    with contextlib.closing(Simulator(program)) as simulator:
+        return cycle_cpu_ns(simulator, run_s=_TRIAL_S)
 
 
 def optimisations(compiler: str, *, is_quick: bool) -> list[str]:

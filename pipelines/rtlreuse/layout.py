@@ -45,12 +45,16 @@ class Place:
 
 @dataclass(frozen=True, kw_only=True)
 class Layout:
-    """Arrays of the state in the order of `sim_layout`, and the names in them."""
+    """Arrays of the state in the order of `sim_layout`, and the names in them.
+
+    Attributes: is_apart: every stimulus has a state of its own; else a slot has a lane per stimulus.
+    """
 
     structure: Structure
     slots: Mapping[str, Sequence[int]]
     arrays: Sequence[StateArray]
     is_counting: bool
+    is_apart: bool = False
 
     @cached_property
     def places(self) -> Mapping[str, Sequence[Place]]:
@@ -77,14 +81,20 @@ class Layout:
 
 
 def layout_text(layout: Layout) -> str:
-    """C++ of `sim_layout`: offset, distance of the second buffer (0 for none), offset of toggle counters."""
+    """C++ of `sim_layout`, words for each array and one behind them.
+
+    Of an array: offset, distance of the second buffer (0 for none), offset of toggle counters. The last one
+    is the distance of the states of two stimuli, 0 where they share one.
+    """
     words = 3 * len(layout.arrays)
-    lines = ["#include <stddef.h>", f"#define LAYOUT_WORDS {words}", "static void sim_layout(u64* p) {"]
+    state = "one::State" if layout.is_apart else "State"
+    lines = ["#include <stddef.h>", f"#define LAYOUT_WORDS {words + 1}", "static void sim_layout(u64* p) {"]
     for i, array in enumerate(layout.arrays):
-        second = f"sizeof(State::{array.name}[0])" if array.is_double else "0"
-        counts = f"offsetof(State, t_{array.name})" if layout.is_counting and not array.words else "0"
+        second = f"sizeof({state}::{array.name}[0])" if array.is_double else "0"
+        counts = f"offsetof({state}, t_{array.name})" if layout.is_counting and not array.words else "0"
         lines.append(
-            f"  p[{3 * i}] = offsetof(State, {array.name}); p[{3 * i + 1}] = {second}; "
+            f"  p[{3 * i}] = offsetof({state}, {array.name}); p[{3 * i + 1}] = {second}; "
             f"p[{3 * i + 2}] = {counts};"
         )
+    lines.append(f"  p[{words}] = {f'sizeof({state})' if layout.is_apart else '0'};")
     return "\n".join((*lines, "}")) + "\n"

@@ -130,17 +130,17 @@ class Simulator:
         self._session.send(_words(_Request.RESET))
         self._in[:] = 0
 
-    def offsets(self) -> Words:
-        """Bytes to every array of the layout: (arrays, 3), see `layout.layout_text`.
+    def offsets(self) -> tuple[Words, int]:
+        """Bytes to every array of the layout, (arrays, 3), and between states; see `layout.layout_text`.
 
         Raises: RtlError: the engine has no names of registers.
         """
         if self.program.layout is None:
             raise RtlError(f"the engine {self.program.engine} does not name registers; accepted: reuse")
         self._session.send(_words(_Request.LAYOUT))
-        offsets = np.zeros((len(self.program.layout.arrays), 3), np.uint64)
-        self._session.receive(offsets)
-        return offsets
+        words = np.zeros(3 * len(self.program.layout.arrays) + 1, np.uint64)
+        self._session.receive(words)
+        return words[:-1].reshape(-1, 3), int(words[-1])
 
     def read_state(self, start: int, size: int) -> NDArray[np.uint8]:
         """Bytes of the state, from the cycle counter and drawn inputs to registers. Args: in bytes."""
@@ -277,6 +277,15 @@ class Simulator:
             if level is not None:
                 pulse[i], active[i] = reset_cycles, level
         return pulse, active
+
+
+def cycle_cpu_ns(simulator: Simulator, *, run_s: float = 0.1, runs: int = 3) -> float:
+    """Processor time of a cycle of all stimuli: the best of runs that take `run_s` each."""
+    cycles, spent = 1, 0.0
+    while spent < run_s:
+        spent = simulator.run(cycles, seed=1).processor_s
+        cycles = max(cycles + 1, round(cycles * min(64.0, 1.3 * run_s / max(spent, 1e-6))))
+    return 1e9 * min(simulator.run(cycles, seed=1).processor_s for _ in range(runs)) / cycles
 
 
 def reset_level(port: str) -> int | None:

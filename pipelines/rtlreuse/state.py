@@ -50,7 +50,7 @@ def read_register(simulator: Simulator, name: str) -> list[int]:
     Raises: RtlError: there is no such register, or it has several parts.
     """
     place = _place(simulator, name, is_memory=False)
-    return [int(v) for v in _read(simulator, place, place.slot * simulator.program.stimuli, 1)[:, 0]]
+    return [int(v) for v in _read(simulator, place, 1)[:, 0]]
 
 
 def load_memory(simulator: Simulator, name: str, words: Sequence[int], *, first: int = 0) -> None:
@@ -66,16 +66,17 @@ def load_memory(simulator: Simulator, name: str, words: Sequence[int], *, first:
             raise RtlError(f"word {i} of {name}: {word:#x}; accepted: 0 to {mask(place.width):#x}")
     size = size_of(place.width) // 8
     content = np.array(words, f"u{size}").view(np.uint8)
+    lanes, distance = _lanes(simulator), simulator.offsets()[1]
     for stimulus in range(simulator.program.stimuli):
-        lane = place.slot * simulator.program.stimuli + stimulus
-        simulator.write_state(_start(simulator, place) + size * (lane * place.words + first), content)
+        state, lane = divmod(stimulus, lanes)
+        word = (place.slot * lanes + lane) * place.words + first
+        simulator.write_state(_start(simulator, place) + distance * state + size * word, content)
 
 
 def read_memory(simulator: Simulator, name: str) -> list[list[int]]:
     """Words of a memory, per stimulus."""
     place = _place(simulator, name, is_memory=True)
-    first = place.slot * simulator.program.stimuli * place.words
-    return [[int(v) for v in row] for row in _read(simulator, place, first, place.words)]
+    return [[int(v) for v in row] for row in _read(simulator, place, place.words)]
 
 
 def read_image(path: Path) -> list[int]:
@@ -90,6 +91,11 @@ def read_image(path: Path) -> list[int]:
         raise RtlError(f"cannot read the memory image {path}: {error.strerror}") from error
     except ValueError as error:
         raise RtlError(f"not hexadecimal words: {path} ({error})") from error
+
+
+def _lanes(simulator: Simulator) -> int:
+    """Stimuli of a state."""
+    return 1 if _layout(simulator).is_apart else simulator.program.stimuli
 
 
 def _layout(simulator: Simulator) -> Layout:
@@ -113,23 +119,26 @@ def _place(simulator: Simulator, name: str, *, is_memory: bool) -> Place:
 
 def word_place(simulator: Simulator, place: Place) -> tuple[int, int, int]:
     """Bytes to a register's word of stimulus 0, to its second buffer, and of its size."""
-    offset, second, _ = (int(n) for n in simulator.offsets()[place.array])
+    offset, second, _ = (int(n) for n in simulator.offsets()[0][place.array])
     size = size_of(place.width) // 8
-    return offset + size * place.slot * simulator.program.stimuli, second, size
+    return offset + size * place.slot * _lanes(simulator), second, size
 
 
 def _start(simulator: Simulator, place: Place) -> int:
     """Byte at which the current buffer of an array begins."""
-    offset, second, _ = (int(n) for n in simulator.offsets()[place.array])
+    offset, second, _ = (int(n) for n in simulator.offsets()[0][place.array])
     current = int(simulator.read_state(0, 4).view(np.int32)[0])
     return offset + second * current
 
 
-def _read(simulator: Simulator, place: Place, first: int, words: int) -> NDArray[Any]:
-    """Words from a number on, in rows, one per stimulus. (stimuli, words)"""
+def _read(simulator: Simulator, place: Place, words: int) -> NDArray[Any]:
+    """Words of a register or memory in rows, one per stimulus. (stimuli, words)"""
     size, stimuli = size_of(place.width) // 8, simulator.program.stimuli
-    content = simulator.read_state(_start(simulator, place) + size * first, size * words * stimuli)
-    return content.copy().view(f"u{size}").reshape(stimuli, words)
+    lanes, distance = _lanes(simulator), simulator.offsets()[1]
+    start = _start(simulator, place) + size * place.slot * lanes * words
+    states = (start + distance * state for state in range(stimuli // lanes))
+    content = [simulator.read_state(begin, size * words * lanes) for begin in states]
+    return np.concatenate(content).view(f"u{size}").reshape(stimuli, words)
 
 
 # ---- toggles ---------------------------------------------------------------------------------------------
@@ -181,7 +190,7 @@ def _register_rows(simulator: Simulator) -> list[Toggles]:
     layout = simulator.program.layout
     if layout is None or not layout.is_counting:
         return []
-    offsets, stimuli = simulator.offsets(), simulator.program.stimuli
+    (offsets, _), stimuli = simulator.offsets(), simulator.program.stimuli
     counts = simulator.read_state(0, simulator.state_bytes).view(np.uint64)
     rows: list[Toggles] = []
     for name, places in layout.places.items():

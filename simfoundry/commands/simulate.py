@@ -84,6 +84,7 @@ def answer_simulate(question: SimulateQuestion) -> dict[str, Any]:
     if engine == REUSE:
         own = {"threads": question.threads, "batch": question.batch, "is_skipping": question.skip_idle}
         own["is_counting"] = question.toggles is not None
+        own["is_apart"] = None if _may_try_layouts(question) else False
     program = _BUILDERS[engine](
         text,
         top=question.top,
@@ -174,6 +175,12 @@ def _choose_engine(question: SimulateQuestion, text: str) -> tuple[str, str]:
     except FoundryError as error:
         return REUSE, f"no answer of {PICKER}@champion: {str(error).partition(';')[0]}"
     return str(answer["engine"]), f"{PICKER}@champion expects these seconds: {answer['alternatives']}"
+
+
+def _may_try_layouts(question: SimulateQuestion) -> bool:
+    """Whether the faster layout of stimuli is looked for; a checkpoint needs the same one in every run."""
+    is_long = question.cycles * question.stimuli >= SHORT_RUN_CYCLES
+    return is_long and question.checkpoint is None and question.resume is None
 
 
 def _has_state_options(question: SimulateQuestion) -> bool:

@@ -34,10 +34,10 @@ from pipelines.rtlreuse import (
     Simulator,
     words_of,
 )
-from pipelines.rtlreuse.dataset import cycle_cpu_ns
 from pipelines.rtlreuse.elaboration import elaborate
 from pipelines.rtlreuse.languages import with_libraries
 from pipelines.rtlreuse.netlist import read_verilog
+from pipelines.rtlreuse.simulator import cycle_cpu_ns
 from pipelines.rtlreuse.structure import analyse
 from tests.benchmarks.rtl_engines import EQUAL_CYCLES, EQUAL_SEEDS, unconfine
 

@@ -43,7 +43,6 @@ from pipelines.rtlreuse import ENGINES, VERILATOR, Simulator, build_reuse, build
 from pipelines.rtlreuse.dataset import (
     WIRE,
     SimulationGroup,
-    cycle_cpu_ns,
     design_features,
     simulate_design,
     state_bytes,
@@ -53,6 +52,7 @@ from pipelines.rtlreuse.elaboration import elaborate
 from pipelines.rtlreuse.errors import RtlError
 from pipelines.rtlreuse.netlist import read_verilog
 from pipelines.rtlreuse.partition import partition, replication
+from pipelines.rtlreuse.simulator import cycle_cpu_ns
 from pipelines.rtlreuse.structure import analyse
 from pipelines.sandbox import ConfinedRun
 from pipelines.schemas import OK, SimulationRow, table_spec, write_table

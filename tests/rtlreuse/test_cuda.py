@@ -49,7 +49,7 @@ def test_outputs_equal_those_of_the_cpu_engine(
     text = text_of(structure, stimuli, launching)
     on_host = build_on_host(text, structure.design, "cuda", stimuli, folder_for_all)
     verilog = FAMILIES[family](size).verilog
-    whole = Simulator(build_reuse(verilog, top="top", folder=programs, stimuli=stimuli))
+    whole = Simulator(build_reuse(verilog, top="top", folder=programs, stimuli=stimuli, is_apart=False))
     gpu = Simulator(on_host)
     for cycles in (1, 33, 64):
         assert gpu.run(cycles, seed=2).digests.tolist() == whole.run(cycles, seed=2).digests.tolist()

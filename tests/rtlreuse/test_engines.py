@@ -89,7 +89,7 @@ def digests(program: Program) -> list[int]:
 
 @pytest.fixture(scope="module")
 def hierarchy(programs: Path) -> Program:
-    return build_reuse(HIERARCHY, top="top", folder=programs, stimuli=2)
+    return build_reuse(HIERARCHY, top="top", folder=programs, stimuli=2, is_apart=False)
 
 
 def test_cxxrtl_equals_reuse(hierarchy: Program, programs: Path) -> None:

@@ -88,7 +88,7 @@ def test_cuda_of_a_division_on_the_host(
     text = divided_text(plan.emitter, drawn(seed), on_gpu=True)
     divided = Simulator(build_on_host(text, plan.structure.design, "hetero", stimuli, folder_for_all))
     verilog = FAMILIES[family](size).verilog
-    whole = Simulator(build_reuse(verilog, top="top", folder=programs, stimuli=stimuli))
+    whole = Simulator(build_reuse(verilog, top="top", folder=programs, stimuli=stimuli, is_apart=False))
     for cycles in (40, 7):
         assert divided.run(cycles, seed=2).digests.tolist() == whole.run(cycles, seed=2).digests.tolist()
     assert divided.step() == whole.step()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -161,12 +162,14 @@ def test_outputs_of_hls_designs_equal_verilator(programs: Path) -> None:
     assert Simulator(ours).run(3000, seed=1).digests.tolist() == expected
 
 
-@pytest.mark.parametrize("stimuli", [2, 16])
-def test_stimuli_are_independent(stimuli: int, programs: Path) -> None:
+@pytest.mark.parametrize(("stimuli", "is_apart"), [(2, True), (16, False)])
+def test_stimuli_are_independent(stimuli: int, is_apart: bool, programs: Path) -> None:
     """Stimulus k of many gives what it gives alone."""
     for name in ("gemm_os", "combinational_row", "hierarchy"):
         design = DESIGNS[name]
-        many = Simulator(build_reuse(design.verilog, top=design.top, folder=programs, stimuli=stimuli))
+        many = Simulator(
+            build_reuse(design.verilog, top=design.top, folder=programs, stimuli=stimuli, is_apart=is_apart)
+        )
         alone = Simulator(build_reuse(design.verilog, top=design.top, folder=programs))
         traced = many.run(100, seed=7, is_traced=True)
         assert traced.inputs is not None
@@ -176,6 +179,17 @@ def test_stimuli_are_independent(stimuli: int, programs: Path) -> None:
             outputs = alone.play(traced.inputs[:, :, k : k + 1]).outputs
             assert outputs is not None
             assert (outputs[:, :, 0] == traced.outputs[:, :, k]).all()
+
+
+def test_a_trial_takes_one_of_both_layouts_of_stimuli(programs: Path) -> None:
+    design = DESIGNS["gemm_os"]
+    options: dict[str, Any] = {"top": design.top, "folder": programs, "stimuli": 2}
+    both = [build_reuse(design.verilog, **options, is_apart=own) for own in (False, True)]
+    lanes, apart = (Simulator(program).run(200, seed=7).digests.tolist() for program in both)
+    assert lanes == apart
+    assert build_reuse(design.verilog, **options).path in {program.path for program in both}
+    with pytest.raises(RtlError, match=r"^states apart with toggle counts, .*; accepted: lanes$"):
+        build_reuse(design.verilog, **options, is_apart=True, threads=2)
 
 
 @pytest.mark.sample(2)

@@ -41,23 +41,32 @@ def counting(programs: Path) -> Simulator:
     return Simulator(program)
 
 
-def test_memory_images_are_what_the_design_reads(counting: Simulator, tmp_path: Path) -> None:
+@pytest.fixture(scope="session", params=["lanes", "apart"])
+def simulator(request: pytest.FixtureRequest, counting: Simulator, programs: Path) -> Simulator:
+    """With both layouts of its stimuli."""
+    if request.param == "lanes":
+        return counting
+    program = build_reuse(TEXT, top="top", folder=programs, compiler="g++", stimuli=2, is_apart=True)
+    return Simulator(program)
+
+
+def test_memory_images_are_what_the_design_reads(simulator: Simulator, tmp_path: Path) -> None:
     image = tmp_path / "image.hex"
     image.write_text("1f 2e // two\n_3d\n")
-    counting.reset()
-    load_memory(counting, "top.v.words", read_image(image), first=2)
-    assert read_memory(counting, "top.v.words")[1][:5] == [0, 0, 0x1F, 0x2E, 0x3D]
-    assert read_memory(counting, "top.u.words") == [[0] * 16] * 2
-    load_memory(counting, "top.u.words", [3])
-    assert counting.step({"a": 0, "we": 0})["s"] == [0x2E, 0x2E]
+    simulator.reset()
+    load_memory(simulator, "top.v.words", read_image(image), first=2)
+    assert read_memory(simulator, "top.v.words")[1][:5] == [0, 0, 0x1F, 0x2E, 0x3D]
+    assert read_memory(simulator, "top.u.words") == [[0] * 16] * 2
+    load_memory(simulator, "top.u.words", [3])
+    assert simulator.step({"a": 0, "we": 0})["s"] == [0x2E, 0x2E]
 
 
-def test_registers_are_read_by_name(counting: Simulator) -> None:
-    counting.reset()
-    counting.step({"a": [3, 5], "we": 1})
-    assert read_register(counting, "top.u.r") == [0x30, 0x50]
-    counting.step()
-    assert read_register(counting, "top.u.r") == [0, 0]
+def test_registers_are_read_by_name(simulator: Simulator) -> None:
+    simulator.reset()
+    simulator.step({"a": [3, 5], "we": 1})
+    assert read_register(simulator, "top.u.r") == [0x30, 0x50]
+    simulator.step()
+    assert read_register(simulator, "top.u.r") == [0, 0]
 
 
 def test_toggles_are_changes_between_cycles(counting: Simulator) -> None:
@@ -83,13 +92,13 @@ def changes_of(simulator: Simulator, inputs: np.ndarray, cycle: int) -> int:
     return sum((a ^ b).bit_count() for a, b in zip(before, read_register(simulator, "top.v.r"), strict=True))
 
 
-def test_a_checkpoint_goes_on(counting: Simulator, tmp_path: Path) -> None:
-    counting.reset()
-    expected = counting.run(90, seed=4).digests.tolist()
-    counting.reset()
-    counting.run(40, seed=4)
-    write_checkpoint(counting, tmp_path / "state")
-    other = Simulator(counting.program)
+def test_a_checkpoint_goes_on(simulator: Simulator, tmp_path: Path) -> None:
+    simulator.reset()
+    expected = simulator.run(90, seed=4).digests.tolist()
+    simulator.reset()
+    simulator.run(40, seed=4)
+    write_checkpoint(simulator, tmp_path / "state")
+    other = Simulator(simulator.program)
     read_checkpoint(other, tmp_path / "state")
     assert other.run(50, seed=4).digests.tolist() == expected
 
