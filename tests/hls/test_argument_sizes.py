@@ -45,7 +45,7 @@ CASES = {
 }  # fmt: skip
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("name", CASES)
 def test_derive_sizes_gives_the_smallest_that_hold_every_access(name: str) -> None:
     source, sizes = CASES[name]
