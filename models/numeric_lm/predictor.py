@@ -195,7 +195,7 @@ class NumericPredictor:
         return self.encoder.encode(blocks)
 
     def estimates(self, features: Mapping[str, float], query: Query | None = None) -> dict[str, float]:
-        """The engine's estimates, at levels hls and run; cycles by the anchor for questions about its design."""
+        """The engine's estimates, at levels hls and run; cycles by the anchor for questions about it."""
         known, anchor = estimates_of(features), self.card.anchor
         if anchor is not None and query is not None and query.data and anchor.design == design_hash(query):
             known[CYCLES] = anchor.cycles(query.data)
