@@ -88,8 +88,9 @@ def engine_options(data_dir: Path, designs: Sequence[LabelledDesign]) -> dict[st
 
     Raises: DatasetError: the designs differ in them.
     """
-    rows = _design_rows(data_dir, designs)
-    kinds = {(row["liberty"], row["engine_options"]) for row in rows.values()}
+    chosen = pl.col("design_id").is_in([design.design_id for design in designs])
+    rows = scan_table(data_dir, table_spec("designs")).filter(chosen).select("liberty", "engine_options")
+    kinds = set(rows.unique().collect().iter_rows())
     if len(kinds) > 1:
         shown = "; ".join(" ".join(kind) for kind in sorted(kinds))
         raise DatasetError(f"designs of several libraries or engine options: {shown}; choose one")

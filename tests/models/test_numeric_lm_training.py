@@ -158,6 +158,18 @@ def test_levels_see_what_they_name(data_dir: Path, tmp_path: Path) -> None:
         assert bool(card["ratios"]) == (spec in (HLS, RUN))
 
 
+def test_level_text_needs_no_report_of_high_level_synthesis(data_dir: Path, tmp_path: Path) -> None:
+    """Designs of vendors' tools have none."""
+    folder = tmp_path / "data"
+    shutil.copytree(data_dir, folder)
+    designs = read_table(folder, table_spec("designs"))
+    write_table(folder, table_spec("designs"), [replace(d, state_count=None) for d in designs], "tests")
+    outcome = TEXT.train(folder, replace(OPTIONS, max_epochs=1), folder=tmp_path / "model")
+    assert outcome.metrics["test/mape/area_um2"] > 0
+    with pytest.raises(DatasetError, match=r"^no report of high-level synthesis: design "):
+        HLS.train(folder, OPTIONS)
+
+
 def test_training_rejects_runs_on_data_that_the_program_does_not_have(compiled_data_dir: Path) -> None:
     with pytest.raises(DatasetError, match=r"^no run-time data of design .*: a run must be on data of its"):
         TEXT.train(compiled_data_dir, OPTIONS)
