@@ -312,7 +312,7 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("command", choices=("collect", "write", "regret", "scale", "batches", "equal"))
     parser.add_argument("--designs", default="")
-    parser.add_argument("--engines", default="reuse", help="first one is compared with the others")
+    parser.add_argument("--engines", help="reuse by default; of `equal` reuse,verilator")
     parser.add_argument("--stimuli", type=int, default=1)
     parser.add_argument("--cache", type=Path)
     parser.add_argument("--data", type=Path)
@@ -326,7 +326,9 @@ def main() -> None:
         return
     if options.command == "equal":
         unconfine()
-        engines = options.engines.split(",")
+        engines = (options.engines or f"reuse,{VERILATOR}").split(",")
+        if len(set(engines)) < 2:
+            parser.error(f"equal compares engines, got --engines {options.engines}; accepted: two or more")
         if options.release is not None:
             compare_outputs(released_designs(options.release, options.skip, options.count), engines)
             return
@@ -334,7 +336,7 @@ def main() -> None:
         compare_outputs(((f"{f} {n}", FAMILIES[f](int(n)).verilog, "top") for f, _, n in named), engines)
         return
     if options.command == "scale":
-        measure_scale(options.designs, options.engines, options.stimuli)
+        measure_scale(options.designs, options.engines or "reuse", options.stimuli)
         return
     if options.command == "batches":
         measure_batches(options.designs)
