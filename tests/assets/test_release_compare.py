@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -49,12 +50,17 @@ FEW = Floors(
 
 
 @pytest.fixture
-def made(settings: Settings, engines: Any) -> Path:
-    """The folder of a small release."""
+def made(settings: Settings, engines: Any, kept_tables: Path) -> Path:
+    """The folder of a small release, made once and copied."""
+    kept, folder = kept_tables / "small", settings.deployment.project / "releases" / "small"
     (settings.deployment.project / "params.yaml").unlink()
-    result = CliRunner().invoke(simfoundry, ["release", "make", "small", *SUITES])
-    assert result.exit_code == 0, result.output
-    return settings.deployment.project / "releases" / "small"
+    if kept.exists():
+        shutil.copytree(kept, folder)
+    else:
+        result = CliRunner().invoke(simfoundry, ["release", "make", "small", *SUITES])
+        assert result.exit_code == 0, result.output
+        shutil.copytree(folder, kept)
+    return folder
 
 
 @pytest.fixture

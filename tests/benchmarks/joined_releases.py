@@ -4,9 +4,9 @@
     simfoundry train lightgbm-hls --release FOLDER -o split=by_kernel_v2
 
 Both releases must have labels of the same versions of tools. Of the earlier release come programs of the
-training stages that no held-out program of the first equals or shares most of its text with, and their
-designs mapped to cells with a memory delay of the training part. Features that the earlier release lacks are
-made, with --runs those of a run of the cycle model too; a cache in the folder resumes that.
+training stages that the first neither has nor rejects and that share little text with its held-out programs,
+and their designs mapped to cells with a memory delay of the training part. Features that the earlier release
+lacks are made, with --runs those of a run of the cycle model too; a cache in the folder resumes that.
 """
 
 from __future__ import annotations
@@ -42,12 +42,13 @@ def require_same_tools(first: Path, other: Path) -> None:
 
 def further_programs(first: Path, other: Path, split: str) -> list[ProgramRow]:
     """Programs of the earlier release that may be trained on beside the first one's."""
-    known = {row.program_id: row for row in read_table(first, table_spec("programs")) if row.status == OK}
+    programs = read_table(first, table_spec("programs"))
+    known = {row.program_id: row for row in programs if row.status == OK}
     parts = {
         row.program_id: row.part for row in read_table(first, table_spec("splits")) if row.split == split
     }
     held = [row.source for name, row in known.items() if parts.get(name, EVALUATION) != TRAINING]
-    sources = {row.source for row in known.values()}
+    sources = {row.source for row in programs}  # also of those that it rejects
     found = [
         row
         for row in read_table(other, table_spec("programs"))
