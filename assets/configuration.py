@@ -8,7 +8,7 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -66,12 +66,20 @@ def compose_configuration(overrides: Sequence[str]) -> Configuration:
     Args:   overrides: for example `scale=smoke`, `hls.memory_delay=[2,10]`.
     Raises: FoundryError: an override is not accepted; the message names it and the accepted keys.
     """
+    _reject_settings_of_hydra(overrides)
+    state = tuple((str(p), p.stat().st_mtime_ns) for p in sorted(CONFIGURATION_FOLDER.rglob("*.yaml")))
+    return _composed(tuple(overrides), state)
+
+
+@lru_cache(maxsize=256)
+def _composed(overrides: tuple[str, ...], state: tuple[tuple[str, int], ...]) -> Configuration:
+    """The configuration of overrides and a state of the files, which Hydra takes 0.2 s to compose."""
     from hydra import compose, initialize_config_dir
     from hydra.errors import HydraException
     from omegaconf import OmegaConf
     from omegaconf.errors import OmegaConfBaseException
 
-    _reject_settings_of_hydra(overrides)
+    del state
     try:
         with initialize_config_dir(str(CONFIGURATION_FOLDER), version_base="1.3"):
             composed = compose("config", overrides=list(overrides))

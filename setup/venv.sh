@@ -37,10 +37,11 @@ fi
 
 # torch alone and first, with the resolver on: a local CPU build that pip finds (PIP_FIND_LINKS)
 # serves, and torch brings what its own build needs. Everything else is in the lock, so nothing
-# is resolved and no other package can pull another torch.
+# is resolved and no other package can pull another torch. Python compiles a module when it is imported
+# first: compiling all of them takes longer than unpacking them.
 "${pip[@]}" install -q -c requirements.txt pip setuptools
-"${pip[@]}" install -q -c requirements.txt torch
-"${pip[@]}" install -q --no-deps --no-build-isolation -r requirements.txt
+"${pip[@]}" install -q --no-compile -c requirements.txt torch
+"${pip[@]}" install -q --no-compile --no-deps --no-build-isolation -r requirements.txt
 "${pip[@]}" install -qq --no-deps --no-build-isolation -e .
 # Hydra pins ANTLR's runtime 4.9; Dagster's parser needs 4.13 (assets/antlr.py).
 "${pip[@]}" install -q --no-deps --target .venv/antlr-4.13 --upgrade antlr4-python3-runtime==4.13.2

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from models.base import Estimate, PredictorError
 from models.catalogue import Trained, TrainingInput
-from models.labelled import training_designs
+from models.labelled import LabelledDesign, training_designs
 from models.leaderboard import predictions_of
 from models.lightgbm import TrainOptions
 from models.model_files import ModelFiles
@@ -90,7 +90,7 @@ def static_features(query: Query) -> dict[str, float]:
 _facts_of = lru_cache(maxsize=4096)(facts_of)
 
 
-_FEATURES = {"text": text_features, "static": static_features, "hls": static_features, "run": static_features}
+FEATURES = {"text": text_features, "static": static_features, "hls": static_features, "run": static_features}
 """What is known of a program before high-level synthesis, by level."""
 
 
@@ -156,7 +156,7 @@ class TreePredictor:
         return np.exp(np.stack(logs, axis=1)).astype(np.float64)
 
     def _features_of(self, query: Query) -> dict[str, float]:
-        static = _FEATURES[self.level](query)
+        static = FEATURES[self.level](query)
         if self.level not in STARTS:
             return static
         more = compiled_features(query, self.engine, self.level)
@@ -227,43 +227,54 @@ def _train(data: TrainingInput, level: str) -> Trained:
     designs = training_designs(data.data_dirs, options)
     if level == "run":  # designs with cycles alone have no features of a run, which knows the cycles
         designs = tuple(design for design in designs if "area_um2" in design.labels)
-    rows = [_FEATURES[level](design.query) for design in designs]
+    rows = [FEATURES[level](design.query) for design in designs]
     engine: dict[str, Any] = {}
     if level in STARTS:
         engine = engine_options(data.data_dirs[0], designs)
         scheduled = table_features(data.data_dirs[0], designs, level)
         rows = [{**static, **more} for static, more in zip(rows, scheduled, strict=True)]
-    names = tuple(rows[0])
-    matrix = np.array([[row[name] for name in names] for row in rows], np.float64)
-    is_training = np.array([design.part == "train" for design in designs])
+    known = [(d, row) for d, row in zip(designs, rows, strict=True) if d.part == "train"]
+    predictor = fit_predictor(known, level, options, data.seed, engine)
+    matrix = np.array([[row[name] for name in predictor.names] for row in rows], np.float64)
+    return Trained(
+        files=predictor.files,
+        seen_groups=sorted({design.group for design, _ in known}),
+        summary={"train_designs": float(len(known))},
+        predictions=predictions_of(designs, predictor.predict_matrix(matrix), predictor.targets),
+        split=options.split,
+        resamples=options.bootstrap_resamples,
+    )
+
+
+def fit_predictor(
+    known: Sequence[tuple[LabelledDesign, Mapping[str, float]]],
+    level: str,
+    options: TrainOptions,
+    seed: int,
+    engine: Mapping[str, Any],
+) -> TreePredictor:
+    """Trees of every target that designs with their features have labels of."""
+    names = tuple(known[0][1])
+    matrix = np.array([[row[name] for name in names] for _, row in known], np.float64)
     starts, exact = STARTS.get(level, {}), EXACT if level == "hls" else {}
     trees: dict[str, lightgbm.Booster] = {}
     for target in ALL_TARGETS:
-        labels = np.array([design.labels.get(target, np.nan) for design in designs], np.float64)
-        used = is_training & np.isfinite(labels)
+        labels = np.array([design.labels.get(target, np.nan) for design, _ in known], np.float64)
+        used = np.isfinite(labels)
         learned = used & ~_is_exact(exact.get(target), names, matrix)
         used = learned if learned.any() else used
         if used.any():
             logs = np.log(labels[used]) - _start_of(starts.get(target), names, matrix[used])
-            trees[target] = fit_trees(matrix[used], logs, options, data.seed)
-    seen = matrix[is_training]
-    predictor = TreePredictor(
+            trees[target] = fit_trees(matrix[used], logs, options, seed)
+    return TreePredictor(
         level=level,
         names=names,
-        low=seen.min(axis=0),
-        high=seen.max(axis=0),
+        low=matrix.min(axis=0),
+        high=matrix.max(axis=0),
         trees=trees,
         starts={target: name for target, name in starts.items() if target in trees},
         exact=exact,
         engine=engine,
-    )
-    return Trained(
-        files=predictor.files,
-        seen_groups=sorted({design.group for design in designs if design.part == "train"}),
-        summary={"train_designs": float(is_training.sum())},
-        predictions=predictions_of(designs, predictor.predict_matrix(matrix), predictor.targets),
-        split=options.split,
-        resamples=options.bootstrap_resamples,
     )
 
 

@@ -21,7 +21,7 @@ from models.base import PredictorError
 from models.labelled import Query
 from models.numeric_lm.anchor import ProfileAnchor, design_hash, fit_anchor
 from models.numeric_lm.answers import TARGETS, classes_of
-from models.numeric_lm.data import CYCLES, question_features
+from models.numeric_lm.data import CYCLES, estimates_of, question_features
 from models.numeric_lm.network import DigitDecoder, Memory, metric_mask, pad_prompts
 from models.numeric_lm.predictor import NumericPredictor, anchors_of, batches_by_length
 from models.numeric_lm.preferences import (
@@ -193,11 +193,12 @@ class Calibrator:
     def encode(self, queries: Sequence[Query], features: Mapping[str, float]) -> list[_Question]:
         """Encode questions about one program. features: of the level."""
         prompts = [self.predictor.encode(query, features) for query in queries]
-        estimates = self.predictor.estimates(features)
         questions: dict[int, _Question] = {}
         for rows in batches_by_length(prompts, range(len(prompts)), _BATCH_TOKENS):
             for row, states, mask in _encoded(self.predictor, [prompts[row] for row in rows], rows):
-                questions[row] = _Question(states, mask, queries[row], estimates)
+                questions[row] = _Question(
+                    states, mask, queries[row], self.predictor.starts(features, queries[row])
+                )
         return [questions[row] for row in range(len(prompts))]
 
     def answers(
@@ -403,7 +404,7 @@ def _calibrated(
                 unseen_error=_error(after, actual),
             )
         )
-    estimate = calibrator.predictor.estimates(features).get(CYCLES)
+    estimate = estimates_of(features).get(CYCLES)
     return CalibrationReport(
         calibration_inputs=len(known),
         unseen_inputs=len(judged),

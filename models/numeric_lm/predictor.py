@@ -30,6 +30,7 @@ from models.numeric_lm.network import (
 )
 from models.numeric_lm.prompts import MOST_CHARACTERS, EncodedPrompt, PromptEncoder, blocks_of
 from models.numeric_lm.search import Answer, answer_of, search
+from models.numeric_lm.starts import load_trees, tree_estimates
 from models.numeric_lm.tokens import load_tokenizer
 from pipelines.identity import canonical_json
 from pipelines.schemas import LoopRow
@@ -37,6 +38,7 @@ from pipelines.schemas import LoopRow
 PROMPT_FORMAT = 3
 """Raised when prompts of the same questions change; earlier weights are refused."""
 _BATCH_TOKENS = 16384
+_TREES = "trees."
 _STATIC = tuple(metric.target for metric in METRICS if not metric.dynamic)
 _DYNAMIC = tuple(metric.target for metric in METRICS if metric.dynamic)
 _MOST_STATIC = 256
@@ -51,6 +53,7 @@ class Card(BaseModel):
         low, high: range of each feature in training.
         widths: of the conformal intervals by target, see `intervals.conformal_widths`; 0 where it is absent.
         anchor: of a calibrated model: the estimate of the cycles of one design.
+        trees: those whose estimates are answered the ratio to, without their arrays; None for none.
         backbone: compact, or a folder in Hugging Face's layout. backbone_digest: hash of its files.
     """
 
@@ -86,6 +89,7 @@ class Card(BaseModel):
     tokenizer: str
     widths: dict[str, float] = {}
     anchor: ProfileAnchor | None = None
+    trees: dict[str, Any] | None = None
 
     def forms(self) -> dict[str, AnswerForm]:
         """Form of the answers by target."""
@@ -139,8 +143,9 @@ class NumericEstimate(Estimate):
 class NumericPredictor:
     """Answers queries with a trained network. Satisfies `models.base.Predictor`."""
 
-    def __init__(self, card: Card, network: NumericNetwork) -> None:
+    def __init__(self, card: Card, network: NumericNetwork, trees: ModelFiles | None = None) -> None:
         self.card, self.network = card, network.eval()
+        self._tree_files, self._trees = trees, None if trees is None else load_trees(trees)
         self.encoder = PromptEncoder(load_tokenizer(card.tokenizer, isolates=card.isolated))
         self._forms = list(card.forms().values())
         is_compact = isinstance(network.backbone, CompactBackbone)
@@ -157,6 +162,8 @@ class NumericPredictor:
         """The predictor as plain data. Frozen weights of a back-bone in a folder stay there."""
         trained = {name for name, p in self.network.named_parameters() if p.requires_grad}
         arrays = {name: t.numpy() for name, t in self.network.state_dict().items() if name in trained}
+        if self._tree_files is not None:
+            arrays |= {f"{_TREES}{name}": values for name, values in self._tree_files.arrays.items()}
         return ModelFiles(card=self.card.model_dump(mode="json"), arrays=arrays)
 
     def predict(self, queries: Sequence[Query]) -> list[NumericEstimate]:
@@ -195,11 +202,20 @@ class NumericPredictor:
         return self.encoder.encode(blocks)
 
     def estimates(self, features: Mapping[str, float], query: Query | None = None) -> dict[str, float]:
-        """The engine's estimates, at levels hls and run; cycles by the anchor for questions about it."""
-        known, anchor = estimates_of(features), self.card.anchor
+        """What answers are ratios to; cycles by the anchor for questions about it.
+
+        Raises: PredictorError: trees estimate, and the query cannot be read.
+        """
+        known, anchor = self.starts(features, query), self.card.anchor
         if anchor is not None and query is not None and query.data and anchor.design == design_hash(query):
             known[CYCLES] = anchor.cycles(query.data)
         return known
+
+    def starts(self, features: Mapping[str, float], query: Query | None = None) -> dict[str, float]:
+        """Estimates of the engine at levels hls and run, else of the trees; none without either."""
+        if self._trees is None or query is None:
+            return estimates_of(features)
+        return tree_estimates(self._trees, [query])[0]
 
     def answer(
         self, prompts: Sequence[EncodedPrompt], estimates: Sequence[Mapping[str, float]]
@@ -321,11 +337,15 @@ def load(files: ModelFiles) -> NumericPredictor:
     card = Card.model_validate(files.card)
     network = build_network(card, load_tokenizer(card.tokenizer, isolates=card.isolated).size)
     required = {name for name, p in network.named_parameters() if p.requires_grad}
-    if required != set(files.arrays):
-        raise PredictorError(f"weights of other names: {min(required ^ set(files.arrays))}; train again")
-    weights = {name: torch.from_numpy(values.copy()) for name, values in files.arrays.items()}
+    own = {name: values for name, values in files.arrays.items() if not name.startswith(_TREES)}
+    if required != set(own):
+        raise PredictorError(f"weights of other names: {min(required ^ set(own))}; train again")
+    weights = {name: torch.from_numpy(values.copy()) for name, values in own.items()}
     network.load_state_dict(weights, strict=False)
-    return NumericPredictor(card, network)
+    if card.trees is None:
+        return NumericPredictor(card, network)
+    others = {n.removeprefix(_TREES): a for n, a in files.arrays.items() if n.startswith(_TREES)}
+    return NumericPredictor(card, network, ModelFiles(card=card.trees, arrays=others))
 
 
 def answer_queries(predictor: NumericPredictor, rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:

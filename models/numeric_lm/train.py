@@ -13,7 +13,9 @@ import torch
 from torch import Tensor
 
 from models.catalogue import Trained, TrainingInput
+from models.labelled import training_designs
 from models.leaderboard import Prediction
+from models.model_files import ModelFiles
 from models.numeric_lm import TrainOptions
 from models.numeric_lm.answers import TARGETS, classes_of
 from models.numeric_lm.data import STAGES, Example, LevelData, estimates_of, load_examples
@@ -22,6 +24,7 @@ from models.numeric_lm.network import AnswerBatch, NumericNetwork, PromptBatch, 
 from models.numeric_lm.predictor import Card, NumericPredictor, anchors_of, batches_by_length, build_network
 from models.numeric_lm.prompts import Block, EncodedPrompt, Kind, PromptEncoder, blocks_of
 from models.numeric_lm.search import Answer
+from models.numeric_lm.starts import example_estimates, fit_starts
 from models.numeric_lm.tokens import PromptTokenizer, train_tokenizer
 from models.tasks import DatasetError
 from models.training import Fit, Training, fit
@@ -93,14 +96,15 @@ def _train(data: TrainingInput, level: str) -> Trained:
         raise DatasetError(f"no runs in part train of split {options.split}, with share {options.share:g}")
     blocks = [_blocks(example, known, options) for example in examples]
     tokenizer = _tokenizer(examples, blocks, options)
-    card = _card(data, level, known, learned, tokenizer)
+    starts = _starts(data, level, examples)
+    card = _card(data, level, known, learned, tokenizer, starts)
     encoder = PromptEncoder(tokenizer)
     prompts = [encoder.encode(own) for own in blocks]
-    estimates = [estimates_of(example.features) for example in examples]
+    estimates = starts.estimates
     encoded = encode_examples(examples, prompts, estimates, card)
     fitted = fit_network(encoded, examples, card, data, tokenizer.size)
     device = "cuda" if options.accelerator != "cpu" and torch.cuda.is_available() else "cpu"
-    predictor = NumericPredictor(card, fitted.network.to(device))
+    predictor = NumericPredictor(card, fitted.network.to(device), starts.trees)
     rows = [row for row, e in enumerate(examples) if e.design.part in _JUDGED]
     answers = predictor.answer([prompts[row] for row in rows], [estimates[row] for row in rows])
     fitted.network.cpu()
@@ -109,7 +113,7 @@ def _train(data: TrainingInput, level: str) -> Trained:
     covered = [replace(one, answer=widened(one.answer, widths.get(one.target, 0.0))) for _, one in judged]
     card = card.model_copy(update={"widths": widths})
     return Trained(
-        files=NumericPredictor(card, fitted.network).files,
+        files=NumericPredictor(card, fitted.network, starts.trees).files,
         seen_groups=card.seen_groups,
         curves=fitted.curves,
         summary={
@@ -125,6 +129,23 @@ def _train(data: TrainingInput, level: str) -> Trained:
         split=options.split,
         resamples=options.bootstrap_resamples,
     )
+
+
+class _Starts(NamedTuple):
+    """What answers are ratios to, by example, and the trees that gave it."""
+
+    estimates: list[dict[str, float]]
+    trees: ModelFiles | None
+
+
+def _starts(data: TrainingInput, level: str, examples: Sequence[Example]) -> _Starts:
+    options: TrainOptions = data.options
+    if not options.trees:
+        return _Starts([estimates_of(example.features) for example in examples], None)
+    if level not in ("text", "static"):
+        raise DatasetError(f"option trees is of levels text and static, got level {level}")
+    whole, apart = fit_starts(training_designs(data.data_dirs, options), level, data.seed)
+    return _Starts(example_estimates(examples, whole, apart), whole.files)
 
 
 def _is_used(example: Example, options: TrainOptions, seed: int) -> bool:
@@ -167,10 +188,13 @@ def _card(
     known: LevelData,
     learned: Sequence[Example],
     tokenizer: PromptTokenizer,
+    starts: _Starts,
 ) -> Card:
     options: TrainOptions = data.options
     targets = [target for target in TARGETS if any(target in example.labels for example in learned)]
-    answers_ratios = options.ratio and level in ("hls", "run")
+    ratios = list(TARGETS) if options.ratio and level in ("hls", "run") else []
+    if starts.trees is not None:
+        ratios = list(starts.trees.card["targets"])
     names = sorted({name for example in learned for name in example.features})
     columns = {name: [example.features.get(name, 0.0) for example in learned] for name in names}
     digest = ""
@@ -181,7 +205,7 @@ def _card(
     return Card(
         level=level,
         targets=targets,
-        ratios=list(TARGETS) if answers_ratios else [],
+        ratios=ratios,
         base=options.base,
         answer=options.answer,
         isolated=options.isolated,
@@ -208,6 +232,7 @@ def _card(
         ),
         dataset_hash=data.dataset_hash,
         tokenizer=tokenizer.as_json(),
+        trees=None if starts.trees is None else dict(starts.trees.card),
     )
 
 
@@ -353,8 +378,8 @@ def judge_examples(predictor: NumericPredictor, examples: Sequence[Example]) -> 
     prompts = [
         predictor.encode(example.query, example.features, example.design.loops) for example in examples
     ]
-    answers = predictor.answer(prompts, [estimates_of(example.features) for example in examples])
-    return _judged(examples, answers)
+    starts = [predictor.starts(example.features, example.query) for example in examples]
+    return _judged(examples, predictor.answer(prompts, starts))
 
 
 def _judged(

@@ -162,6 +162,7 @@ def test_stage_rejects_an_unknown_name(project: Path) -> None:
     assert accepted == ", ".join(STAGES)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("suite_limit_bytes", [4096])
 def test_stage_rejects_a_full_disk_and_leaves_whole_tables(
     settings: Settings, suite_limit_bytes: int, repository: Path
@@ -238,6 +239,7 @@ def test_label_rejects_a_file_that_is_not_there(project: Path, tmp_path: Path) -
     assert "unexpected" not in found.stderr
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

@@ -60,6 +60,7 @@ def test_suites_are_kept_once_and_in_order() -> None:
     assert configuration.programs.suites == ("stencil", "irregular")
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize(
     ("override", "message"),
     [

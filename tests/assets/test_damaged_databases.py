@@ -82,6 +82,7 @@ def test_run_makes_the_tables_beside_a_damaged_registry(project: Path, engines: 
     assert _invoke("stage", "models").exit_code == 0
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("name", ["history/runs.db", "history/runs/index.db", "schedules/schedules.db"])
 @pytest.mark.parametrize("command", ["run", "ui"])
 def test_commands_name_a_damaged_database_of_dagster(deployment: Deployment, command: str, name: str) -> None:

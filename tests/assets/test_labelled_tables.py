@@ -175,6 +175,7 @@ def imported_suite(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return import_labelled_table(project, _write(folder / "mine.csv", _rows()), "mine").folder
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("spec", LABELS, ids=lambda spec: spec.name)
 def test_every_predictor_of_labels_trains_on_a_suite(
     spec: PredictorSpec, imported_suite: Path, tmp_path: Path

@@ -169,6 +169,7 @@ def test_a_failure_stops_only_what_reads_it(
     assert "data/tables/splits" in report.hashes
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("unrecorded")
 def test_a_breach_of_a_blocking_check_stops_what_reads_the_table(
     settings: Settings,

@@ -276,6 +276,7 @@ def test_networks_do_not_wait_for_programs(
     assert engines.shipped == 1
 
 
+@pytest.mark.slow
 def test_shipped_weights_are_registered_once(
     settings: Settings, instance: dg.DagsterInstance, monkeypatch: pytest.MonkeyPatch
 ) -> None:

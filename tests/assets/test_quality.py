@@ -206,6 +206,7 @@ def _broken_rules(file: CheckedFile) -> dict[str, list[str]]:
     return {name: problems for name, problems in found.items() if problems}
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("check", CROSS_CHECKS)
 @pytest.mark.parametrize(
     "changes",

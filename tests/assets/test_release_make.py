@@ -101,6 +101,7 @@ def by_share(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(labels_step, "label_designs", label)
 
 
+@pytest.mark.slow
 def test_a_release_grows_by_a_larger_share_of_mapped_designs(projects: Any, by_share: None) -> None:
     whole = projects("whole") / "releases" / "small"
     make("small", *SUITES)
@@ -158,6 +159,7 @@ def test_a_release_grows_by_power_on_every_data_set(projects: Any, monkeypatch: 
     assert load_release(grown)["runs"].collect().equals(load_release(whole)["runs"].collect())
 
 
+@pytest.mark.slow
 def test_a_release_grows_by_a_larger_share_of_fpga_labels(
     projects: Any, by_share: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -177,6 +179,7 @@ def test_a_release_grows_by_a_larger_share_of_fpga_labels(
     assert (tool == "synth_xilinx").sum() == len(tool) / 2
 
 
+@pytest.mark.slow
 def test_a_release_grows_by_a_larger_share_of_labels_in_another_library(
     projects: Any, by_share: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:

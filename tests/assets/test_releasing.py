@@ -277,6 +277,7 @@ def _link(folder: Path) -> None:
     (folder / LABELS).symlink_to(elsewhere)
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize(
     ("damage", "message"),
     [

@@ -66,7 +66,7 @@ def _status(port: int, path: str, headers: dict[str, str], method: str = "GET") 
         connection.close()
 
 
-@pytest.mark.sample(2)
+@pytest.mark.slow
 def test_uis_answer_their_own_pages_alone(ports: dict[str, int]) -> None:
     for name, path in PATHS.items():
         port = ports[name]

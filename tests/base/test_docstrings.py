@@ -6,6 +6,8 @@ import ast
 from collections.abc import Iterator
 from pathlib import Path
 
+import pytest
+
 Documented = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 
 
@@ -29,6 +31,7 @@ def _undocumented_members(path: Path, owner: ast.ClassDef) -> Iterator[str]:
             yield f"{path}:{node.lineno} {owner.name}.{node.name}"
 
 
+@pytest.mark.slow
 def test_public_names_of_engines_have_docstrings(repository: Path) -> None:
     files = sorted((repository / "pipelines").rglob("*.py"))
     assert len(files) > 10

@@ -105,6 +105,7 @@ def test_engines_read_no_clock(repository: Path) -> None:
     assert not found, "only pipelines/tools.py reads a clock"
 
 
+@pytest.mark.slow
 def test_engines_read_no_environment_and_no_global_randomness(repository: Path) -> None:
     pipelines = repository / "pipelines"
     found = [
@@ -126,6 +127,7 @@ def _is_impure(dotted: str) -> bool:
     )
 
 
+@pytest.mark.slow
 def test_an_engine_sees_another_only_through_its_package(repository: Path) -> None:
     pipelines = repository / "pipelines"
     engines = {p.name for p in pipelines.iterdir() if (p / "__init__.py").is_file()}

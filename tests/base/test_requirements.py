@@ -55,6 +55,7 @@ def test_requirement_files_name_no_index_and_no_place(repository: Path) -> None:
         assert not re.search(r"https?://|file:|--(extra-)?index-url|--find-links", text), name
 
 
+@pytest.mark.slow
 def test_everything_imported_is_declared(repository: Path, declared: dict[str, Requirement]) -> None:
     known = packages_distributions()
     ours = OURS | {path.stem for path in (repository / "tests").rglob("*.py")}

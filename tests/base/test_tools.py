@@ -170,6 +170,7 @@ def test_a_limit_of_processor_time_counts_work_and_not_waiting(run_python: RunPy
     assert (result.returncode, result.limit, result.machine_fault) == (0, None, None)
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("code", [_WORKS, _IGNORES, _IN_A_CHILD, _SAID])
 def test_the_processor_limit_ends_a_tool(run_python: RunPython, code: str) -> None:
     result = run_python(code, timeout_s=1.0, of_processor=True)

@@ -23,7 +23,7 @@ def campaign(script: str, *arguments: str) -> list[dict[str, Any]]:
     return [json.loads(line) for line in done.stdout.splitlines()]
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("parser", sorted(PARSERS))
 def test_mutated_inputs_are_accepted_or_refused_in_bounds(parser: str) -> None:
     (answer,) = campaign("mutated_inputs.py", parser, "--count", "40")

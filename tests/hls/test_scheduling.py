@@ -108,6 +108,7 @@ def test_no_schedule_of_a_random_block_breaks_a_rule(seed: int) -> None:
     pipelined(random_block(seed, 25), model)
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("seed", range(4))
 def test_no_schedule_of_a_large_block_breaks_a_rule(seed: int) -> None:
     model = model_of(period=5.0, limits={"mul_32": 3})

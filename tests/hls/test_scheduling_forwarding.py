@@ -9,6 +9,7 @@ import pytest
 from pipelines.hls import CompiledDesign, Directive, HlsOptions
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize(
     ("kind", "body", "interval"),
     [

@@ -108,6 +108,7 @@ def test_icarus_has_nothing_to_warn_of(design: CompiledDesign, tmp_path: Path) -
     assert said == ""
 
 
+@pytest.mark.sample(3)
 def test_yosys_has_nothing_to_warn_of(design: CompiledDesign, tmp_path: Path) -> None:
     script = f"read_verilog design.v; hierarchy -check -top {design.module}; proc; opt; check -assert"
     assert said_by(["yosys", "-q", "-p", script], tmp_path) == ""

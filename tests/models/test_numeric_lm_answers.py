@@ -40,6 +40,7 @@ def test_a_value_survives_its_classes(form, share: float) -> None:
     assert abs(form.value(classes) - value) <= error * 1.000001
 
 
+@pytest.mark.sample(6)
 @pytest.mark.parametrize("form", FORMS.values(), ids=FORMS.keys())
 @given(share=st.floats(0, 1))
 def test_the_interval_of_each_prefix_holds_the_value(form, share: float) -> None:

@@ -15,9 +15,11 @@ from labelled_nests import NESTS
 from numpy.testing import assert_allclose
 
 from models.base import PredictorError, TrainOutcome
-from models.labelled import Query
+from models.labelled import Query, Selection, load_labelled_designs
+from models.lightgbm import PREDICTORS as TREES
 from models.model_files import read_model
 from models.numeric_lm import PREDICTORS, TrainOptions
+from models.numeric_lm.starts import fit_starts
 from models.numeric_lm.train import Encoded, epoch_batches
 from models.tasks import DatasetError
 from pipelines.hls import read_interface
@@ -144,6 +146,7 @@ def test_every_option_trains_and_answers(change: dict[str, Any], data_dir: Path,
     assert np.isfinite(list(values.values())).all()
 
 
+@pytest.mark.slow
 def test_levels_see_what_they_name(data_dir: Path, tmp_path: Path) -> None:
     options = replace(OPTIONS, max_epochs=1)
     levels: tuple[set[str], ...] = (
@@ -156,6 +159,29 @@ def test_levels_see_what_they_name(data_dir: Path, tmp_path: Path) -> None:
         assert (card["level"], set(card["low"]) >= known) == (spec.task.level, True)
         assert bool(card["low"]) == bool(known)
         assert bool(card["ratios"]) == (spec in (HLS, RUN))
+
+
+def test_answers_are_ratios_to_trees_that_did_not_learn_from_the_program(
+    data_dir: Path, tmp_path: Path
+) -> None:
+    with pytest.raises(DatasetError, match=r"^option trees is of levels text and static, got level hls$"):
+        HLS.train(data_dir, replace(OPTIONS, trees=True))
+    outcome = TEXT.train(data_dir, replace(OPTIONS, trees=True, max_epochs=1), folder=tmp_path / "model")
+    predictor = TEXT.load(outcome.folder)
+    assert set(predictor.card.ratios) == set(predictor.targets)
+    trees = TREES[0].load(TREES[0].train(data_dir, folder=tmp_path / "trees").folder)
+    starts = predictor.starts({}, QUERY)
+    assert starts == pytest.approx(trees.predict([QUERY])[0].values)
+    assert predictor.files.arrays.keys() > {f"trees.trees_{target}" for target in starts}
+    learned = [design for design in load_labelled_designs(data_dir, Selection()) if design.part == "train"]
+    group, query = learned[0].group, learned[0].query
+    changed = [
+        replace(d, labels={n: 9 * v for n, v in d.labels.items()}) if d.group == group else d for d in learned
+    ]
+    (whole, apart), (other_whole, other_apart) = (fit_starts(own, "text", 0) for own in (learned, changed))
+    assert set(apart) == {design.group for design in learned}
+    assert apart[group].predict([query])[0].values == other_apart[group].predict([query])[0].values
+    assert whole.predict([query])[0].values != other_whole.predict([query])[0].values
 
 
 def test_level_text_needs_no_report_of_high_level_synthesis(data_dir: Path, tmp_path: Path) -> None:

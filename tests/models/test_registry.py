@@ -182,6 +182,7 @@ def test_a_fresh_process_loads_the_champion_without_the_repository(
     assert {t: one[t] for t in trained} == pytest.approx(trained, rel=1e-5)
 
 
+@pytest.mark.slow
 def test_loading_leaves_no_folder_behind_beside_one_with_a_space(
     fresh: dict[str, Any], store: RegistryStore, repository: Path
 ) -> None:

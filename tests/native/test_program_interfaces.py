@@ -12,6 +12,7 @@ from pipelines.schemas import ProgramRow
 ROWS = polybench_programs(sizes=["mini"], data_types=["float"]) + machsuite_programs(sizes=["mini"])
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("row", ROWS, ids=lambda r: r.name)
 def test_front_end_reads_the_program(row: ProgramRow) -> None:
     read, wanted = read_interface(row.source, top=row.top), interface_of(row)

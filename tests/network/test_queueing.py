@@ -167,6 +167,7 @@ def _model(topology: Topology, traffic: Traffic, *, has_acks: bool) -> NetworkMo
     return model_network(topology, traffic, has_acks=has_acks)
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("arrivals", [Arrivals(), Arrivals(kind="ge", scv=4.0)])
 @pytest.mark.parametrize("kind", ["incast", "broadcast"])
 def test_waits_of_trees_are_those_of_simulation(tmp_path: Path, kind: str, arrivals: Arrivals) -> None:

@@ -164,6 +164,7 @@ def test_banks_are_not_supposed_where_a_factor_is_unusual() -> None:
     assert bound(summary, usual, OWN).latency_cycles > bound(summary, usual, free).latency_cycles
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize(
     ("source", "configuration"),
     [

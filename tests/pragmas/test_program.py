@@ -67,6 +67,7 @@ def test_optimum_is_the_least_bound_of_polybench(kernel: str) -> None:
     _compare(summary, OWN, *LIMITS[:3], SearchOptions(plain_copies=True))
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("kernel", ["gemm", "atax", "mvt"])
 def test_optimum_is_the_least_bound_with_few_dsps(kernel: str) -> None:
     summary = small_polybench(kernel, **KERNELS[kernel])
@@ -76,7 +77,7 @@ def test_optimum_is_the_least_bound_with_few_dsps(kernel: str) -> None:
         _compare(summary, replace(U200, dsp_available=available), *LIMITS[:3], *copies, known=known)
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(6)
 @pytest.mark.parametrize("kernel", ["gemm", "atax", "jacobi-1d", "trisolv", "syrk"])
 def test_optimum_is_the_least_bound_with_longer_intervals(kernel: str) -> None:
     summary = small_polybench(kernel, **KERNELS[kernel])

@@ -33,6 +33,7 @@ def test_hardware_equals_native_and_is_within_its_cycles(row: ProgramRow, tmp_pa
     assert 1_000 < (counted.latency_cycles or 0) < CYCLE_BOUND
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("name", ["image-norm-cnn", "anchor-roialign", "albert", "llama"])
 def test_dynamic_parameters_change_the_cycles(name: str, tmp_path: Path) -> None:
     row = next(r for r in evaluation_programs("modern") if r.name == name)

@@ -78,6 +78,7 @@ def test_outputs_do_not_depend_on_the_division(
     assert divided.step() == whole.step()
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize(
     ("family", "size", "stimuli", "seed"), [("soc_4", 16, 2, 1), ("mesh", 2, 1, 2), ("gemm_os", 5, 130, 3)]
 )

@@ -49,7 +49,7 @@ SAMPLES = {
 }
 
 
-@pytest.mark.sample(3)
+@pytest.mark.sample(6)
 @pytest.mark.parametrize("kind", list(SAMPLES), ids=lambda k: k.c_name)
 def test_values_of_every_type_pass_as_they_are(
     kind: ScalarType, tmp_path: Path, runtime_folder: Path
@@ -142,6 +142,7 @@ def banked(
     )
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(
     ("style", "address", "flat", "expected"),
     [

@@ -131,6 +131,7 @@ def test_icarus_knows_banks(style: str, expected: int, tmp_path: Path) -> None:
     assert (result.loads, result.stores) == ({"A": 2}, {"A": 1})
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("seed", range(3))
 def test_both_simulators_give_the_same(seed: int, tmp_path: Path, runtime_folder: Path) -> None:
     source = random_program(3000 + seed)

@@ -180,6 +180,7 @@ def test_delay_is_that_of_opensta(name: str, osu018: Target, tmp_path: Path) -> 
     assert result.delay_ns == pytest.approx(expected, abs=2e-5)
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("name", DESIGNS)
 def test_area_and_counts_equal_a_recount_by_yosys(name: str, osu018: Target, tmp_path: Path) -> None:
     result = synthesize_design(DESIGNS[name], top=name, target=osu018, folder=tmp_path)

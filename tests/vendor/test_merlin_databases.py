@@ -107,6 +107,7 @@ def test_kernels_give_loops_and_the_places_of_directives(tmp_path: Path) -> None
     assert (inner.parent_index, inner.depth, inner.parallel_directive) == (0, 2, "__PARA__L1")
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize(
     ("loop", "trips"),
     [
