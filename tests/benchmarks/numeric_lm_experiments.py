@@ -372,25 +372,23 @@ def think(trainer: Trainer) -> dict[str, Errors]:
     )
     thoughts: NumericPredictor = thinker.spec.load(thinker.train("estimates").folder)
     known = load_examples([trainer.tables], trainer.spec.options(**trainer.settings), "hls")
-    examples = [e for e in known.examples if e.design.part in ("test", "evaluation")]
+    examples = [e for e in known.examples if e.is_drawn and e.design.part in ("test", "evaluation")]
     prompts = [thoughts.encode(e.query, {}, e.design.loops) for e in examples]
     thought = [
         {ESTIMATE_FEATURES[target]: answer.value for target, answer in own.items()}
         for own in thoughts.answer(prompts, [{} for _ in prompts])
     ]
     guessed = [replace(e, features=own) for e, own in zip(examples, thought, strict=True)]
+    received = prediction_rows(judge_examples(predictor, examples))
+    by_design = {e.design.design_id: answers for e, answers in zip(examples, thought, strict=True)}
     return _variants(
         {
-            "estimates received": prediction_rows(judge_examples(predictor, examples)),
+            "estimates received": received,
             "estimates generated": prediction_rows(judge_examples(predictor, guessed)),
             "generated estimates alone": [
-                replace(one, predicted=own[ESTIMATE_FEATURES[one.target]])
-                for example, own in zip(examples, thought, strict=True)
-                for one in prediction_rows(judge_examples(predictor, [example]))
+                replace(one, predicted=by_design[one.design_id][ESTIMATE_FEATURES[one.target]])
+                for one in received
             ],
-            "text alone": Trainer(thinker.spec, trainer.tables, trainer.out, trainer.settings).predictions(
-                "ours"
-            ),
         }
     )
 
