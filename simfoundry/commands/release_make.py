@@ -11,10 +11,12 @@ from __future__ import annotations
 
 import hashlib
 import math
+import os
 import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -57,7 +59,8 @@ from pipelines.releases import (
     released_tables,
     write_release,
 )
-from pipelines.schemas import OK, SchemaError, read_arrow, table_path, table_spec
+from pipelines.schemas import OK, DesignRow, ProgramRow, SchemaError, read_arrow, table_path, table_spec
+from pipelines.workers import Outcome, run_all
 from simfoundry.commands.stage import attempt
 
 LEFT_OUT = "it follows from the others; `simfoundry release make {} --derived` makes it and compares hashes"
@@ -502,31 +505,46 @@ def make_derived(name: str, *, rtl: Path | None = None) -> dict[str, Any]:
         for step in (*_steps(making.settings), *whole_steps(making.settings)):
             for table in (table for table in step.tables if table in making.derived):
                 making.remake(step, table, progress)
-    if rtl is not None:
-        making.problems += _wrong_rtl(making, rtl)
+        if rtl is not None:
+            making.problems += _wrong_rtl(making, rtl, progress)
     return _answer(making)
 
 
-def _wrong_rtl(making: ReleaseMaking, folder: Path) -> Iterator[str]:
+def _wrong_rtl(making: ReleaseMaking, folder: Path, progress: ProgressResource) -> Iterator[str]:
     """Designs of the engine whose Verilog is not that of the release; the others become files."""
     folder.mkdir(parents=True, exist_ok=True)
     for partition in making.finished.get("designs", ()):
         programs = {row.program_id: row for row in read_rows(making.settings, "programs", partition)}
-        for design in read_rows(making.settings, "designs", partition):
-            if design.tool != TOOL or design.status != OK:
-                continue
-            program = programs[design.program_id]
-            try:
-                compiled = compile_program(
-                    program.source, top=program.top, options=options_of(design), file=f"{program.name}.c"
-                )
-            except HlsError as error:
-                yield f"design {design.design_id} must compile: {error}"
-                continue
-            if text_sha256(compiled.verilog) != design.rtl_sha256:
-                yield f"design {design.design_id} must have the Verilog {design.rtl_sha256}, got another"
-            else:
-                (folder / f"{design.design_id}.v").write_text(compiled.verilog)
+        rows = read_rows(making.settings, "designs", partition)
+        designs = [(row, programs[row.program_id]) for row in rows if row.tool == TOOL and row.status == OK]
+        title = f"Verilog {partition}"
+        problems = run_all(
+            title,
+            designs,
+            partial(_checked_rtl, folder),
+            workers=making.settings.configuration.run.workers or os.cpu_count() or 1,
+            on_progress=progress.listener(title, lambda _: None),
+        )
+        progress.ended(title, succeeded=True)
+        yield from (problem for problem in problems if problem is not None)
+
+
+def _checked_rtl(folder: Path, pair: tuple[DesignRow, ProgramRow]) -> Outcome[str | None]:
+    """What is wrong with a design's Verilog; the right one becomes a file."""
+    design, program = pair
+    problem = None
+    try:
+        compiled = compile_program(
+            program.source, top=program.top, options=options_of(design), file=f"{program.name}.c"
+        )
+    except HlsError as error:
+        problem = f"design {design.design_id} must compile: {error}"
+    else:
+        if text_sha256(compiled.verilog) == design.rtl_sha256:
+            (folder / f"{design.design_id}.v").write_text(compiled.verilog)
+        else:
+            problem = f"design {design.design_id} must have the Verilog {design.rtl_sha256}, got another"
+    return Outcome(result=problem, failed=problem is not None, name=design.design_id)
 
 
 def _open(

@@ -6,6 +6,7 @@ import json
 import shutil
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import foundry_fakes
@@ -20,6 +21,7 @@ from pipelines.labelling import lacking_fpga_labels, lacking_library_labels, run
 from pipelines.labelling.runs import is_fully_powered, is_synthesised
 from pipelines.releases import load_release, open_release
 from simfoundry.cli import simfoundry
+from simfoundry.commands import release_make
 from simfoundry.commands.release_make import plan_batches
 
 SUITES = (
@@ -250,6 +252,28 @@ def test_tables_that_were_left_out_are_made_again_and_compared(projects: Any) ->
     result = invoke("small", "--derived")
     assert result.exit_code == 1
     assert f"a derived file must have SHA-256 {'0' * 64}, got another (" in result.stderr
+
+
+def test_verilog_of_each_design_is_made_again_and_compared(
+    projects: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = projects("first") / "releases" / "small"
+    make("small", *SUITES)
+    rtl = tmp_path / "rtl"
+    compiled = SimpleNamespace(verilog="module top; endmodule\n")
+    monkeypatch.setattr("os.cpu_count", lambda: 1)  # other processes would not know what is patched
+    monkeypatch.setattr(release_make, "options_of", lambda design: design)
+    monkeypatch.setattr(release_make, "compile_program", lambda source, **_: compiled)
+    result = invoke("small", "--derived", "--rtl", str(rtl))
+    assert result.exit_code == 1
+    assert f" must have the Verilog {'0' * 64}, got another" in result.stderr
+    assert not list(rtl.iterdir())
+    monkeypatch.setattr(release_make, "text_sha256", lambda _: "0" * 64)
+    make("small", "--derived", "--rtl", str(rtl))
+    release = open_release(folder)
+    rows = [row for part in release.partitions("designs") for row in release.rows("designs", part)]
+    assert {path.stem for path in rtl.iterdir()} == {row.design_id for row in rows if row.status == "ok"}
+    assert {path.read_text() for path in rtl.iterdir()} == {compiled.verilog}
 
 
 def test_limits_end_a_call_between_batches(projects: Any) -> None:
