@@ -7,6 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 from numpy.typing import NDArray
@@ -255,6 +256,8 @@ def _pragma(directive: Directive) -> str | None:
 # ---- input data ------------------------------------------------------------------------------------
 
 
+_interface = lru_cache(maxsize=64)(read_interface)
+"""A program has many runs, and its interface takes a parse."""
 ELEMENTS = " elements="
 """Between the description of an array and its elements."""
 ELEMENT_LIMIT = 64
@@ -278,7 +281,7 @@ def runtime_data(program: ProgramRow, run: RunRow, cache: ContentCache) -> Mappi
 
 
 def _described(program: ProgramRow, run: RunRow) -> dict[str, str]:
-    interface = read_interface(program.source, program.top)
+    interface = _interface(program.source, program.top)
     data = _data_set(program, interface, run.data_kind, run.seed, run.data_id)
     kinds: dict[str, dict[str, Any]] = json.loads(data.inputs)
     scalars = {a.name: plain_number(data.values[a.name].item()) for a in interface.scalars}
@@ -295,7 +298,7 @@ def run_data(program: ProgramRow, *, kind: str | None, seed: int, identity: str)
     Args:   kind, seed, identity: columns `data_kind`, `seed` and `data_id` of the run.
     Raises: RecordError: no data set of the program has that identity.
     """
-    return _data_set(program, read_interface(program.source, program.top), kind, seed, identity).values
+    return _data_set(program, _interface(program.source, program.top), kind, seed, identity).values
 
 
 def _data_set(
