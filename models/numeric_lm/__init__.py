@@ -29,7 +29,7 @@ class TrainOptions:
         share: of the training groups, drawn by the seed; the learning curve.
         base: of the digits. answer: digits in fixed form, or sign, exponent and mantissa.
         ratio: answer with the ratio to the engine's estimate; at levels hls and run only.
-        trees: answer with the ratio to an estimate of boosted trees, which learn from all programs whatever
+        stacked: answer with the ratio to an estimate of boosted trees, which learn from all programs whatever
             the share; at levels text and static only.
         isolated: numbers apart from symbols, one token per digit (LLMulator section 4.1).
         magnitudes: add an embedding of the magnitude of each number.
@@ -60,7 +60,7 @@ class TrainOptions:
     base: int = 10
     answer: str = "digits"
     ratio: bool = True
-    trees: bool = False
+    stacked: bool = False
     isolated: bool = True
     magnitudes: bool = True
     program: bool = True

@@ -140,10 +140,10 @@ class _Starts(NamedTuple):
 
 def _starts(data: TrainingInput, level: str, examples: Sequence[Example]) -> _Starts:
     options: TrainOptions = data.options
-    if not options.trees:
+    if not options.stacked:
         return _Starts([estimates_of(example.features) for example in examples], None)
     if level not in ("text", "static"):
-        raise DatasetError(f"option trees is of levels text and static, got level {level}")
+        raise DatasetError(f"option stacked is of levels text and static, got level {level}")
     whole, apart = fit_starts(training_designs(data.data_dirs, options), level, data.seed)
     return _Starts(example_estimates(examples, whole, apart), whole.files)
 

@@ -171,8 +171,8 @@ def test_venv_installs_torch_first_and_then_the_lock_without_resolving(
     assert log.read_text().splitlines() == [
         "venv",
         "pip install -q -c requirements.txt pip setuptools",
-        "pip install -q -c requirements.txt torch",
-        "pip install -q --no-deps --no-build-isolation -r requirements.txt",
+        "pip install -q --no-compile -c requirements.txt torch",
+        "pip install -q --no-compile --no-deps --no-build-isolation -r requirements.txt",
         "pip install -qq --no-deps --no-build-isolation -e .",
         "pip install -q --no-deps --target .venv/antlr-4.13 --upgrade antlr4-python3-runtime==4.13.2",
         "pip check",

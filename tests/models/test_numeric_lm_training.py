@@ -164,9 +164,9 @@ def test_levels_see_what_they_name(data_dir: Path, tmp_path: Path) -> None:
 def test_answers_are_ratios_to_trees_that_did_not_learn_from_the_program(
     data_dir: Path, tmp_path: Path
 ) -> None:
-    with pytest.raises(DatasetError, match=r"^option trees is of levels text and static, got level hls$"):
-        HLS.train(data_dir, replace(OPTIONS, trees=True))
-    outcome = TEXT.train(data_dir, replace(OPTIONS, trees=True, max_epochs=1), folder=tmp_path / "model")
+    with pytest.raises(DatasetError, match=r"^option stacked is of levels text and static, got level hls$"):
+        HLS.train(data_dir, replace(OPTIONS, stacked=True))
+    outcome = TEXT.train(data_dir, replace(OPTIONS, stacked=True, max_epochs=1), folder=tmp_path / "model")
     predictor = TEXT.load(outcome.folder)
     assert set(predictor.card.ratios) == set(predictor.targets)
     trees = TREES[0].load(TREES[0].train(data_dir, folder=tmp_path / "trees").folder)
