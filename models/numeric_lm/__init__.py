@@ -18,6 +18,8 @@ ANSWERS = ("digits", "scientific")
 PRECISIONS = ("32-true", "bf16-mixed")
 _VERSION = "2"
 """Raised by hand when the same tables, options and seed would train another network."""
+_STACKED_VERSION = "3"
+"""The same at levels text and static."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -119,6 +121,13 @@ class TrainOptions:
             _require(name, getattr(self, name), getattr(self, name) >= 1, "at least 1")
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StackedOptions(TrainOptions):
+    """How to train at levels text and static, where no estimate of the engine is known."""
+
+    stacked: bool = True
+
+
 def _require_one(name: str, value: Any, choices: Sequence[Any]) -> None:
     _require(name, value, value in choices, ", ".join(map(str, choices)))
 
@@ -129,6 +138,7 @@ def _require(name: str, value: Any, holds: bool, rule: str) -> None:
 
 
 def _spec(level: Level, features: str) -> PredictorSpec:
+    is_stacked = level in ("text", "static")
     task = labels_and_power_task(level)
     task = replace(
         task,
@@ -138,11 +148,11 @@ def _spec(level: Level, features: str) -> PredictorSpec:
     per_target = ("low", "high", "confidence")
     return PredictorSpec(
         name=f"numeric-lm-{level}",
-        version=_VERSION,
+        version=_STACKED_VERSION if is_stacked else _VERSION,
         description=f"A numeric language model of source text, parameters, data{features}, "
         "which answers digit by digit (LLMulator, section 4).",
         task=task,
-        options=TrainOptions,
+        options=StackedOptions if is_stacked else TrainOptions,
         train_with=f"models.numeric_lm.train:train_{level}",
         load_with="models.numeric_lm.predictor:load",
         answer_with="models.numeric_lm.predictor:answer_queries",
