@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -30,7 +31,6 @@ from models.numeric_lm.network import (
 )
 from models.numeric_lm.prompts import MOST_CHARACTERS, EncodedPrompt, PromptEncoder, blocks_of
 from models.numeric_lm.search import Answer, answer_of, search
-from models.numeric_lm.starts import load_trees, tree_estimates
 from models.numeric_lm.tokens import load_tokenizer
 from pipelines.identity import canonical_json
 from pipelines.schemas import LoopRow
@@ -145,7 +145,7 @@ class NumericPredictor:
 
     def __init__(self, card: Card, network: NumericNetwork, trees: ModelFiles | None = None) -> None:
         self.card, self.network = card, network.eval()
-        self._tree_files, self._trees = trees, None if trees is None else load_trees(trees)
+        self._tree_files, self._starts = trees, None if trees is None else _tree_starts(trees)
         self.encoder = PromptEncoder(load_tokenizer(card.tokenizer, isolates=card.isolated))
         self._forms = list(card.forms().values())
         is_compact = isinstance(network.backbone, CompactBackbone)
@@ -213,9 +213,9 @@ class NumericPredictor:
 
     def starts(self, features: Mapping[str, float], query: Query | None = None) -> dict[str, float]:
         """Estimates of the engine at levels hls and run, else of the trees; none without either."""
-        if self._trees is None or query is None:
+        if self._starts is None or query is None:
             return estimates_of(features)
-        return tree_estimates(self._trees, [query])[0]
+        return self._starts([query])[0]
 
     def answer(
         self, prompts: Sequence[EncodedPrompt], estimates: Sequence[Mapping[str, float]]
@@ -296,6 +296,13 @@ class NumericPredictor:
             answers=answers,
             level=self.card.level,
         )
+
+
+def _tree_starts(files: ModelFiles) -> Callable[[Sequence[Query]], list[dict[str, float]]]:
+    """Estimates by trees; LightGBM is imported here, as most models need none."""
+    from models.numeric_lm.starts import load_trees, tree_estimates
+
+    return partial(tree_estimates, load_trees(files))
 
 
 def _require_length(query: Query) -> None:

@@ -41,7 +41,10 @@ def tree_estimates(trees: TreePredictor, queries: Sequence[Query]) -> list[dict[
 def fit_starts(
     designs: Sequence[LabelledDesign], level: str, seed: int
 ) -> tuple[TreePredictor, dict[str, TreePredictor]]:
-    """Trees of the whole training part, and by training group those that did not learn from it."""
+    """Trees of the whole training part, and by training group those that did not learn from it.
+
+    Where the other groups have no label of some target, the whole part's trees stand in.
+    """
     learned = [(design, FEATURES[level](design.query)) for design in designs if design.part == "train"]
     groups = sorted({design.group for design, _ in learned})
     whole = fit_predictor(learned, level, TreeOptions(), seed, {})
