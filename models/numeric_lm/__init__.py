@@ -32,7 +32,7 @@ class TrainOptions:
         base: of the digits. answer: digits in fixed form, or sign, exponent and mantissa.
         ratio: answer with the ratio to the engine's estimate; at levels hls and run only.
         stacked: answer with the ratio to an estimate of boosted trees, which learn from all programs whatever
-            the share; at levels text and static only.
+            the share; at levels text and static only, and where training has two groups.
         isolated: numbers apart from symbols, one token per digit (LLMulator section 4.1).
         magnitudes: add an embedding of the magnitude of each number.
         program: text of the program in the prompt; at level text it is always there.

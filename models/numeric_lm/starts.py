@@ -43,18 +43,16 @@ def fit_starts(
 ) -> tuple[TreePredictor, dict[str, TreePredictor]]:
     """Trees of the whole training part, and by training group those that did not learn from it.
 
-    Where the other groups have no label of some target, the whole part's trees stand in.
+    With one training group there are none that did not.
     """
     learned = [(design, FEATURES[level](design.query)) for design in designs if design.part == "train"]
     groups = sorted({design.group for design, _ in learned})
     whole = fit_predictor(learned, level, TreeOptions(), seed, {})
     apart: dict[str, TreePredictor] = {}
-    for fold in range(FOLDS if len(groups) > 1 else 0):
-        held = set(groups[fold::FOLDS])
+    for fold in range(min(FOLDS, len(groups)) if len(groups) > 1 else 0):
+        held = groups[fold::FOLDS]
         rest = [known for known in learned if known[0].group not in held]
-        if held and rest:
-            trees = fit_predictor(rest, level, TreeOptions(), seed, {})
-            apart.update(dict.fromkeys(held, trees if set(whole.targets) <= set(trees.targets) else whole))
+        apart.update(dict.fromkeys(held, fit_predictor(rest, level, TreeOptions(), seed, {})))
     return whole, apart
 
 

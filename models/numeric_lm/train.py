@@ -132,20 +132,24 @@ def _train(data: TrainingInput, level: str) -> Trained:
 
 
 class _Starts(NamedTuple):
-    """What answers are ratios to, by example, and the trees that gave it."""
+    """What answers are ratios to, by example; the targets of ratios; the trees that estimate, if they do."""
 
     estimates: list[dict[str, float]]
+    ratios: list[str]
     trees: ModelFiles | None
 
 
 def _starts(data: TrainingInput, level: str, examples: Sequence[Example]) -> _Starts:
     options: TrainOptions = data.options
-    if not options.stacked:
-        return _Starts([estimates_of(example.features) for example in examples], None)
-    if level not in ("text", "static"):
+    if options.stacked and level not in ("text", "static"):
         raise DatasetError(f"option stacked is of levels text and static, got level {level}")
-    whole, apart = fit_starts(training_designs(data.data_dirs, options), level, data.seed)
-    return _Starts(example_estimates(examples, whole, apart), whole.files)
+    if options.stacked:
+        whole, apart = fit_starts(training_designs(data.data_dirs, options), level, data.seed)
+        if apart:  # else every tree has learned from the examples: plain values
+            ratios = [t for t in TARGETS if all(t in trees.targets for trees in (whole, *apart.values()))]
+            return _Starts(example_estimates(examples, whole, apart), ratios, whole.files)
+    ratios = list(TARGETS) if options.ratio and level in ("hls", "run") else []
+    return _Starts([estimates_of(example.features) for example in examples], ratios, None)
 
 
 def _is_used(example: Example, options: TrainOptions, seed: int) -> bool:
@@ -192,9 +196,6 @@ def _card(
 ) -> Card:
     options: TrainOptions = data.options
     targets = [target for target in TARGETS if any(target in example.labels for example in learned)]
-    ratios = list(TARGETS) if options.ratio and level in ("hls", "run") else []
-    if starts.trees is not None:
-        ratios = list(starts.trees.card["targets"])
     names = sorted({name for example in learned for name in example.features})
     columns = {name: [example.features.get(name, 0.0) for example in learned] for name in names}
     digest = ""
@@ -205,7 +206,7 @@ def _card(
     return Card(
         level=level,
         targets=targets,
-        ratios=ratios,
+        ratios=starts.ratios,
         base=options.base,
         answer=options.answer,
         isolated=options.isolated,

@@ -526,7 +526,10 @@ def _wrong_rtl(making: ReleaseMaking, folder: Path, progress: ProgressResource) 
             on_progress=progress.listener(title, lambda _: None),
         )
         progress.ended(title, succeeded=True)
-        yield from (problem for problem in problems if problem is not None)
+        wrong = [problem for problem in problems if problem is not None]
+        equal = len(designs) - len(wrong)
+        making.made.append(f"{title}, {equal} of {len(designs)} designs equal to the release's")
+        yield from wrong
 
 
 def _checked_rtl(folder: Path, pair: tuple[DesignRow, ProgramRow]) -> Outcome[str | None]:

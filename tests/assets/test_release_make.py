@@ -269,11 +269,13 @@ def test_verilog_of_each_design_is_made_again_and_compared(
     assert f" must have the Verilog {'0' * 64}, got another" in result.stderr
     assert not list(rtl.iterdir())
     monkeypatch.setattr(release_make, "text_sha256", lambda _: "0" * 64)
-    make("small", "--derived", "--rtl", str(rtl))
+    made = make("small", "--derived", "--rtl", str(rtl))["made"]
     release = open_release(folder)
     rows = [row for part in release.partitions("designs") for row in release.rows("designs", part)]
     assert {path.stem for path in rtl.iterdir()} == {row.design_id for row in rows if row.status == "ok"}
     assert {path.read_text() for path in rtl.iterdir()} == {compiled.verilog}
+    count = sum(int(line.split(", ")[1].split()[0]) for line in made if line.startswith("Verilog "))
+    assert count == len(list(rtl.iterdir()))
 
 
 def test_limits_end_a_call_between_batches(projects: Any) -> None:

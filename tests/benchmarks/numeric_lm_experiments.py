@@ -368,7 +368,7 @@ def think(trainer: Trainer) -> dict[str, Errors]:
         predictor_named("numeric-lm-text"),
         estimates_as_labels(trainer.tables, trainer.out / "estimates"),
         trainer.out,
-        trainer.settings,
+        {**trainer.settings, "stacked": False},
     )
     thoughts: NumericPredictor = thinker.spec.load(thinker.train("estimates").folder)
     known = load_examples([trainer.tables], trainer.spec.options(**trainer.settings), "hls")

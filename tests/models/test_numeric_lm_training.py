@@ -180,6 +180,7 @@ def test_answers_are_ratios_to_trees_that_did_not_learn_from_the_program(
     ]
     (whole, apart), (other_whole, other_apart) = (fit_starts(own, "text", 0) for own in (learned, changed))
     assert set(apart) == {design.group for design in learned}
+    assert fit_starts([d for d in learned if d.group == group], "text", 0)[1] == {}
     assert apart[group].predict([query])[0].values == other_apart[group].predict([query])[0].values
     assert whole.predict([query])[0].values != other_whole.predict([query])[0].values
 
