@@ -16,7 +16,7 @@ from pipelines.rtlreuse.building import (
 )
 from pipelines.rtlreuse.errors import RtlError
 from pipelines.rtlreuse.harnesses import cxxrtl_harness
-from pipelines.rtlreuse.languages import VERILOG, as_verilog, read_commands, run_front_end
+from pipelines.rtlreuse.languages import VERILOG, as_verilog, run_front_end
 from pipelines.rtlreuse.simulator import Ports, Program
 
 CXXRTL = "cxxrtl"
@@ -53,12 +53,13 @@ def build_cxxrtl(
 
     def make(scratch: Path) -> Path:
         commands = [
-            *read_commands(top, language),
             "setattr -mod -unset blackbox =*",  # which Yosys gives to modules without content
             f"rename {top} design",
             f"write_cxxrtl -g0 {flat}design.cc",
         ]
-        model = run_front_end(verilog, commands, "design.cc", timeout_s)
+        model = run_front_end(
+            verilog, top=top, language=language, commands=commands, output="design.cc", timeout_s=timeout_s
+        )
         return compile_program(
             model.decode() + harness,
             compiler,

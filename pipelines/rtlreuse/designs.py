@@ -136,6 +136,7 @@ def _replaced(template: str, sizes: dict[str, int]) -> str:
 FAMILIES: dict[str, Callable[[int], DesignSource]] = {
     "gemm_os": lambda size: gemm(size, size),
     "gemm_ws": lambda size: gemm(size, size, is_weight_stationary=True),
+    "gemm": lambda size: gemm(*_sides(size)),
     "chain": chain,
     "conv2d": conv2d,
     "sigma": sigma,
@@ -147,4 +148,5 @@ FAMILIES: dict[str, Callable[[int], DesignSource]] = {
     "soc_cores": lambda size: soc(size, 1024),
     "wide": wide,
 }
-"""Generators by family; the size is that of an edge, or a number of elements, cores or entries."""
+"""Generators by family; the size is an edge's (`gemm_os`, `gemm_ws`, `mesh`), or a number of elements, cores
+or entries."""

@@ -16,6 +16,9 @@ _WIDTHS = (1, 1, 2, 3, 4, 7, 8, 8, 12, 16, 17, 31, 32, 32, 33, 48, 63, 64, 65, 7
 _BINARY = ("+", "-", "*", "&", "|", "^", "~^", "==", "!=", "<", "<=", ">", ">=", "&&", "||")
 _UNARY = ("~", "-", "&", "|", "^", "~&", "~|", "~^", "!", "+")
 _SHIFTS = ("<<", ">>", ">>>", "<<<")
+BARE_FROM = 10_000
+"""Seed of the first design in which an operation may be narrower than its port."""
+_BARE = 0.3
 MOST_INSTANCES = 200
 """Of a design, as rows of rows grow beyond what other engines simulate in time."""
 _DIVISION_BITS = 24  # of operands of divisions, so that they fit in a word
@@ -39,6 +42,7 @@ class _Writer:
     """Text of a module, and the signals that expressions may read."""
 
     rng: random.Random
+    is_bare: bool
     signals: list[tuple[str, int, bool]] = field(default_factory=list[tuple[str, int, bool]])
     lines: list[str] = field(default_factory=list[str])
     count: int = 0
@@ -49,13 +53,16 @@ class _Writer:
 
 
 def random_design(seed: int, *, name: str = "top", modules: int = 4) -> DesignSource:
-    """A design whose modules have the name as a prefix; equal seeds give equal text."""
+    """A design whose modules have the name as a prefix; equal seeds give equal text.
+
+    From `BARE_FROM` on, ports may be wider than what they are connected to.
+    """
     rng = random.Random(seed)  # noqa: S311
     made: list[_Module] = []
     texts: list[str] = []
     for number in range(modules):
         module_name = name if number == modules - 1 else f"{name}_m{number}"
-        module, text = _module(rng, module_name, made if number else [])
+        module, text = _module(rng, module_name, made if number else [], is_bare=seed >= BARE_FROM)
         made.append(module)
         texts.append(text)
     return DesignSource(verilog="\n".join(texts), top=name)
@@ -82,17 +89,17 @@ def _top_ports(seed: int) -> tuple[list[tuple[str, int]], list[tuple[str, int]]]
     made: list[_Module] = []
     modules = 2 + seed % 4
     for number in range(modules):
-        made.append(_module(rng, "x", made if number else [])[0])
+        made.append(_module(rng, "x", made if number else [], is_bare=seed >= BARE_FROM)[0])
     return made[-1].inputs, made[-1].outputs
 
 
-def _module(rng: random.Random, name: str, children: list[_Module]) -> tuple[_Module, str]:
+def _module(rng: random.Random, name: str, children: list[_Module], *, is_bare: bool) -> tuple[_Module, str]:
     module = _Module(
         name=name,
         inputs=[(f"i{i}", rng.choice(_WIDTHS)) for i in range(rng.randint(1, 4))],
         outputs=[(f"o{i}", rng.choice(_WIDTHS)) for i in range(rng.randint(1, 3))],
     )
-    writer = _Writer(rng=rng, signals=[(n, w, False) for n, w in module.inputs])
+    writer = _Writer(rng=rng, is_bare=is_bare, signals=[(n, w, False) for n, w in module.inputs])
     registers = [(writer.fresh("r"), rng.choice(_WIDTHS)) for _ in range(rng.randint(0, 4))]
     for register, width in registers:
         is_signed = rng.random() < 0.3
@@ -143,7 +150,13 @@ def _instances(writer: _Writer, child: _Module, most: int) -> int:
 
 
 def _operand(writer: _Writer) -> str:
-    """An expression for a port; never a signed name alone, for which an assertion of Yosys fails."""
+    """An expression for a port; never a signed name alone, for which an assertion of Yosys fails.
+
+    Where `is_bare`, an operation may be narrower than its port, in whose width it is computed. Icarus and
+    Yosys' reader of Verilog compute it in its own.
+    """
+    if writer.is_bare and writer.rng.random() < _BARE:
+        return f"({_leaf(writer)} {writer.rng.choice(_BINARY)} {_expression(writer, 1)})"
     return f"{{1'd0, {_expression(writer, 2)}}}"
 
 

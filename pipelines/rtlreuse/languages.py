@@ -9,7 +9,7 @@ from pathlib import Path
 
 from pipelines.rtlreuse.errors import RtlError
 from pipelines.rtlreuse.firrtl import firrtl_to_verilog
-from pipelines.synthesis import YosysFailed, run_yosys
+from pipelines.synthesis import DERIVE_INSTANCES, WIDER_PORT, YosysFailed, run_yosys
 
 VERILOG, SYSTEMVERILOG, FIRRTL = "verilog", "systemverilog", "firrtl"
 LANGUAGES = {".v": VERILOG, ".sv": SYSTEMVERILOG, ".fir": FIRRTL}
@@ -79,24 +79,34 @@ def read_commands(top: str, language: str) -> list[str]:
     }
     if language not in reads:
         raise RtlError(f"unknown language: {language}; accepted: {', '.join(LANGUAGES.values())}")
-    cleaning = ["opt_clean"] if language == SYSTEMVERILOG else []  # of $buf, which CXXRTL does not know
-    return [reads[language], f"hierarchy -check -top {top}", *cleaning]
+    hierarchy = f"hierarchy -check -top {top}"
+    if language == SYSTEMVERILOG:
+        return [reads[language], hierarchy, "opt_clean"]  # of $buf, which CXXRTL does not know
+    return [reads[language], f"{DERIVE_INSTANCES} {top}", hierarchy]
 
 
-def run_front_end(text: str, commands: Sequence[str], output: str, timeout_s: float) -> bytes:
-    """What Yosys writes after it has read a design.
+def run_front_end(
+    text: str, *, top: str, language: str, commands: Sequence[str], output: str, timeout_s: float
+) -> bytes:
+    """What Yosys writes after it has read a design and run commands on it.
+
+    Verilog in which a port is wider than the expression that it is connected to is read by slang, which
+    computes the expression in the port's width.
 
     Raises: RtlError: Yosys rejects the design. ToolMissing: bubblewrap is not installed.
     """
     with tempfile.TemporaryDirectory(prefix="yosys-") as name:
         try:
             [written] = run_yosys(
-                commands,
+                [*read_commands(top, language), *commands],
                 files={_SOURCE: text.encode()},
                 outputs=[output],
                 folder=Path(name),
                 timeout_s=timeout_s,
             )
         except YosysFailed as error:
+            if language == VERILOG and WIDER_PORT in str(error):
+                found = {"top": top, "commands": commands, "output": output, "timeout_s": timeout_s}
+                return run_front_end(text, language=SYSTEMVERILOG, **found)
             raise RtlError(f"Yosys rejects the design: {error}") from error
     return written

@@ -12,7 +12,7 @@ from functools import cached_property
 from typing import Any
 
 from pipelines.rtlreuse.errors import RtlError
-from pipelines.rtlreuse.languages import VERILOG, as_verilog, read_commands, run_front_end
+from pipelines.rtlreuse.languages import VERILOG, as_verilog, run_front_end
 
 # The rounds of `opt`, but that a register which only ever gets a constant starts as 0 like all others.
 _ROUND = ("opt_muxtree", "opt_reduce", "opt_merge", "opt_dff -keepdc", "opt_clean", "opt_expr")
@@ -108,8 +108,11 @@ def read_verilog(text: str, *, top: str, timeout_s: float = 120.0, language: str
     Raises: RtlError: Yosys rejects the design. ToolMissing: bubblewrap is not installed.
     """
     text, language = as_verilog(text, top, language)
-    commands = [*read_commands(top, language), *PASSES, f"write_json {_RESULT}"]
-    return read_json(json.loads(run_front_end(text, commands, _RESULT, timeout_s)), top)
+    commands = [*PASSES, f"write_json {_RESULT}"]
+    written = run_front_end(
+        text, top=top, language=language, commands=commands, output=_RESULT, timeout_s=timeout_s
+    )
+    return read_json(json.loads(written), top)
 
 
 def read_json(design: Mapping[str, Any], top: str) -> Netlist:

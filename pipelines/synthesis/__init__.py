@@ -23,15 +23,24 @@ from pipelines.synthesis.netlist import CellGroup, Netlist, netlist_record, read
 from pipelines.synthesis.recount import SECOND_YOSYS, cell_models, recount_cells, second_yosys_version
 from pipelines.synthesis.timing import FALL, RISE, Timing, analyse_timing
 from pipelines.synthesis.xilinx import FAMILY, XILINX_TOOL, FpgaResult, synthesize_for_fpga, xilinx_version
-from pipelines.synthesis.yosys import OUTPUT_LOAD_PF, YosysFailed, run_yosys, tool_version
+from pipelines.synthesis.yosys import (
+    DERIVE_INSTANCES,
+    OUTPUT_LOAD_PF,
+    WIDER_PORT,
+    YosysFailed,
+    run_yosys,
+    tool_version,
+)
 
 __all__ = [
+    "DERIVE_INSTANCES",
     "FALL",
     "FAMILY",
     "OUTPUT_LOAD_PF",
     "RISE",
     "SECOND_YOSYS",
     "TOOL",
+    "WIDER_PORT",
     "XILINX_TOOL",
     "Cell",
     "CellGroup",

@@ -11,13 +11,86 @@ from typing import Any
 
 from pyosys import libyosys as yosys
 
+DERIVE = "derive_instances"
+"""A command of this worker, not of yosys; its argument is the name of the top module."""
+WIDER_PORT = "a port is wider than the expression that it is connected to"
+"""Words of the error about such a design, as in `yosys.py`, which this file cannot import."""
+_AGAIN = "\\reprocess_after"
+
 
 def run_commands(commands: list[str], log: str) -> None:
     """Run yosys commands in order on a new design; their output goes to the log file."""
     library: Any = yosys
     design = library.Design()
     for command in commands:
-        library.run_pass(f"tee -q -a {log} {command}", design)
+        name, _, argument = command.partition(" ")
+        if name == DERIVE:
+            derive_instances(design, library.IdString(f"\\{argument}"))
+        else:
+            library.run_pass(f"tee -q -a {log} {command}", design)
+
+
+def derive_instances(design: Any, top: Any) -> None:
+    """Make the variants of modules with parameters before command `hierarchy` does.
+
+    yosys elaborates a module again when its instances had no variant yet, because the width of a port may
+    extend what is connected to it. That takes half of the time of reading a large array and changes nothing
+    where each connection is as wide as its port. Such modules are not elaborated again.
+
+    Raises: SystemExit: a port is wider than an expression: yosys computes that in its own width, not in the
+            port's as an assignment would (IEEE 1364-2005, 12.3.11), so a carry or sign is lost.
+    """
+    variants: dict[tuple[Any, ...], Any] = {}
+    found = {top.str(): design.module(top)}
+    waiting = [module for module in found.values() if module is not None]
+    while waiting:
+        module = waiting.pop()
+        instances = [cell for cell in module.cells_.values() if cell.type.str().startswith("\\")]
+        children = [_variant(design, cell, variants) for cell in instances]
+        for child in children:
+            if child is not None and child.name.str() not in found:
+                found[child.name.str()] = child
+                waiting.append(child)
+        for cell, child in zip(instances, children, strict=True):
+            if child is not None and (port := _wider_port(cell, child)):
+                sys.exit(f"{WIDER_PORT}: {port} of {cell.name.str()} in {module.name.str()}")
+        if all(map(_is_as_wide, instances, children)):
+            for cell in instances:
+                cell.attributes = {
+                    key: value for key, value in cell.attributes.items() if key.str() != _AGAIN
+                }
+
+
+def _variant(design: Any, cell: Any, variants: dict[tuple[Any, ...], Any]) -> Any:
+    """The module of an instance, or None where nothing defines it."""
+    parameters = sorted(
+        (name.str(), str(value.flags), value.as_string()) for name, value in cell.parameters.items()
+    )
+    key = (cell.type.str(), *parameters)
+    if key not in variants:
+        module = design.module(cell.type)
+        if module is not None and parameters:
+            module = design.module(module.derive(design, cell.parameters))
+        variants[key] = module
+    return variants[key]
+
+
+def _is_as_wide(cell: Any, module: Any) -> bool:
+    """Whether each connection of an instance has the width of its port."""
+    if module is None:
+        return False
+    ports = ((module.wire(port), signal) for port, signal in cell.connections_.items())
+    return all(port is not None and port.width == signal.size() for port, signal in ports)
+
+
+def _wider_port(cell: Any, module: Any) -> str | None:
+    """An input that is wider than the result of an operation, which has a name of yosys' own."""
+    for name, signal in cell.connections_.items():
+        port = module.wire(name)
+        is_wider = port is not None and port.port_input and signal.size() < port.width
+        if is_wider and signal.is_wire() and signal.as_wire().name.str().startswith("$"):
+            return str(name.str())
+    return None
 
 
 if __name__ == "__main__":

@@ -144,6 +144,10 @@ def package_version() -> str:
     return version("pyosys")
 
 
+DERIVE_INSTANCES = "derive_instances"
+"""A command of the worker's own before `hierarchy`, which it makes faster; its argument is the top module."""
+WIDER_PORT = "a port is wider than the expression that it is connected to"
+"""Words of the worker's error about Verilog of which yosys would lose a carry or a sign."""
 _WORKER = Path(__file__).with_name("worker.py")
 _FILE_BYTES = 1 << 30
 _PROCESSES = 256  # pyosys may start a thread per core, and abc runs in a shell

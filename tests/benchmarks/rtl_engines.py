@@ -24,6 +24,7 @@ import tempfile
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -77,9 +78,13 @@ def run_unconfined(
     folder: Path,
     files: Mapping[str, bytes] | None = None,
     environment: Mapping[str, str] | None = None,
+    limit_s: float | None = None,
     **_: Any,
 ) -> ConfinedRun:
-    """What the sandbox does, without it."""
+    """What the sandbox does, without it.
+
+    Raises: subprocess.TimeoutExpired: it takes longer than `limit_s`.
+    """
     folder.mkdir(parents=True, exist_ok=True)
     for name, content in (files or {}).items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
@@ -91,6 +96,7 @@ def run_unconfined(
         capture_output=True,
         check=False,
         text=True,
+        timeout=limit_s,
     )
     return ConfinedRun(returncode=run.returncode, stdout=run.stdout, stderr=run.stderr, wall_s=0.0)
 
@@ -101,10 +107,11 @@ def processor_s() -> float:
     return sum(u.ru_utime + u.ru_stime for u in used)
 
 
-def unconfine() -> dict[str, float]:
+def unconfine(limit_s: float | None = None) -> dict[str, float]:
     """Run tools without confinement from now on. Returns: processor time of the latest build, by engine."""
-    pipelines.rtlreuse.building.run_confined = run_unconfined
-    pipelines.synthesis.yosys.run_confined = run_unconfined
+    run = partial(run_unconfined, limit_s=limit_s)
+    pipelines.rtlreuse.building.run_confined = run
+    pipelines.synthesis.yosys.run_confined = run
     spent: dict[str, float] = {}
 
     def timed(engine: str, build: Any) -> Any:
@@ -196,9 +203,12 @@ def measure_regret(data: Path) -> None:
         print("  fastest", dict(best))
 
 
-def measure_scale(designs: str, engines: str, stimuli: int) -> None:
-    """A row per design and engine: build, size, memory, speed; outputs are compared."""
-    spent = unconfine()
+def measure_scale(designs: str, engines: str, stimuli: int, limit_s: float) -> None:
+    """A row per design and engine: build, size, memory, speed; outputs are compared.
+
+    Args: limit_s: of elapsed time of a step of a build; a build that exceeds it is a row without figures.
+    """
+    spent = unconfine(limit_s)
     print(
         "| design | PEs or cores | operations | engine | build s | KiB | state KiB | ns per cycle | equal |"
     )
@@ -211,10 +221,15 @@ def measure_scale(designs: str, engines: str, stimuli: int) -> None:
             for engine in engines.split(","):
                 if engine == VERILATOR:
                     ENGINES[engine](WIRE, top="top", folder=Path(name))
-                program = ENGINES[engine](source.verilog, top="top", folder=Path(name), stimuli=stimuli)
+                cells = [family, size, features["instance_nodes"], engine]
+                try:
+                    program = ENGINES[engine](source.verilog, top="top", folder=Path(name), stimuli=stimuli)
+                except (RtlError, subprocess.TimeoutExpired) as error:
+                    print("| " + " | ".join(map(str, [*cells, str(error)[:200]])) + " |", flush=True)
+                    continue
                 simulator = Simulator(program)
                 digests.add(str(simulator.run(500, seed=3).digests.tolist()))
-                cells = [family, size, features["instance_nodes"], engine, f"{spent[engine]:.2f}"]
+                cells.append(f"{spent[engine]:.2f}")
                 cells += [program.bytes // 1024, (state_bytes(simulator) or 0) // 1024]
                 cells += [f"{cycle_cpu_ns(simulator) / stimuli:,.1f}", len(digests) == 1]
                 print("| " + " | ".join(map(str, cells)) + " |", flush=True)
@@ -319,6 +334,7 @@ def main() -> None:
     parser.add_argument("--designs", default="")
     parser.add_argument("--engines", help="reuse by default; of `equal` reuse,verilator")
     parser.add_argument("--stimuli", type=int, default=1)
+    parser.add_argument("--limit", type=float, default=1200, help="of `scale`, seconds of a step of a build")
     parser.add_argument("--cache", type=Path)
     parser.add_argument("--data", type=Path)
     parser.add_argument("--group", default="picker")
@@ -341,7 +357,7 @@ def main() -> None:
         compare_outputs(((f"{f} {n}", FAMILIES[f](int(n)).verilog, "top") for f, _, n in named), engines)
         return
     if options.command == "scale":
-        measure_scale(options.designs, options.engines or "reuse", options.stimuli)
+        measure_scale(options.designs, options.engines or "reuse", options.stimuli, options.limit)
         return
     if options.command == "batches":
         measure_batches(options.designs)

@@ -1,0 +1,86 @@
+"""Early variants of instances give the netlist of Yosys' own order; ports wider than an expression."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pipelines.rtlreuse import Simulator, build_cxxrtl, build_reuse, languages, netlist
+from pipelines.rtlreuse.designs import FAMILIES
+from pipelines.rtlreuse.languages import VERILOG, read_commands
+from pipelines.synthesis import DERIVE_INSTANCES
+
+CHILD = """
+module leaf #(parameter W = 4) (input [W-1:0] a, output [W-1:0] y); assign y = ~a; endmodule
+module child #(parameter W = 4) (input [W-1:0] a, input signed [W-1:0] b, output [W-1:0] y, output c);
+  wire [W-1:0] n;
+  leaf #(W) u (a, n);
+  assign y = n ^ b, c = a[W-1];
+endmodule
+"""
+
+
+def without(top: str, language: str) -> list[str]:
+    return [command for command in read_commands(top, language) if not command.startswith(DERIVE_INSTANCES)]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "module top (input [7:0] p, q, output [7:0] y, output c); child #(8) u (p, q, y, c); endmodule",
+        "module top (input [6:0] p, input signed [2:0] q, output [7:0] y, output c);"
+        " child #(.W(8)) u (.a(p), .b(q), .y(y), .c(c)); endmodule",
+        "module top (input [7:0] p, output [7:0] y, output c); child #(8) u (.a(p), .b(-1), .y(y), .c(c));"
+        " endmodule",
+        # A signed constant and a signed part of an array are extended by their sign.
+        "module top (input [7:0] p, output [7:0] y, output c); generate genvar i;"
+        " for (i = 0; i < 1; i = i + 1) begin : g"
+        " child #(.W(8)) u (.a(p), .b(3'sb101), .y(y), .c(c)); end endgenerate endmodule",
+        "module top (input [7:0] p, output [7:0] y, output c); wire signed [2:0] s [0:1];"
+        " assign s[0] = p[2:0]; generate genvar i; for (i = 0; i < 1; i = i + 1) begin : g"
+        " child #(.W(8)) u (.a(p), .b(s[i]), .y(y), .c(c)); end endgenerate endmodule",
+        "module top (input [3:0] p, output [3:0] y, output c); child u (.a(p), .b(p), .y(y)); endmodule",
+        "module top (input [3:0] p, output [3:0] y); assign y = p; endmodule"
+        " module unused (input a); child #(.NONE(3)) u (.a(a)); endmodule",
+        FAMILIES["gemm_os"](2).verilog,
+        FAMILIES["gemmini"](4).verilog,
+    ],
+)
+def test_early_variants_do_not_change_the_netlist(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    text = f"{CHILD}\n{text}" if "child" in text else text
+    early = netlist.read_verilog(text, top="top")
+    assert any(command.startswith(DERIVE_INSTANCES) for command in read_commands("top", VERILOG))
+    monkeypatch.setattr(languages, "read_commands", without)
+    assert hashes(early) == hashes(netlist.read_verilog(text, top="top"))
+
+
+WIDER = """
+module child #(parameter W = 4) (input [W-1:0] a, input signed [W-1:0] b, output [W-1:0] y, z);
+  assign y = a, z = b;
+endmodule
+module top (input clk, input [6:0] p, input signed [2:0] q, output [7:0] y, z, output [15:0] v, w);
+  child #(8) u (.a(p + p), .b(-q), .y(y), .z(z));
+  generate genvar i; for (i = 0; i < 2; i = i + 1) begin : g
+    child #(.W(8)) u (.a(~p), .b(q - i), .y(v[8*i +: 8]), .z(w[8*i +: 8]));
+  end endgenerate
+endmodule
+"""
+
+
+@pytest.mark.parametrize("build", [build_reuse, build_cxxrtl])
+def test_an_expression_is_computed_in_the_width_of_its_port(build: Any, tmp_path: Path) -> None:
+    with closing(Simulator(build(WIDER, top="top", folder=tmp_path, is_quick=True))) as simulator:
+        found = simulator.step({"p": 100, "q": 4})  # q is -4
+    assert (found["y"], found["z"], found["v"]) == (200, 4, 0x9B9B)
+    assert found["w"] == (0xFB << 8 | 0xFC)
+
+
+def hashes(found: netlist.Netlist) -> list[str]:
+    """Of the structure of each module, sorted."""
+    kept: dict[str, str] = {}
+    for name in netlist._children_first(found.modules, found.top):
+        kept[name] = netlist._hash(found.modules[name], kept)
+    return sorted(kept.values())
