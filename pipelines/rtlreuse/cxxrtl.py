@@ -22,6 +22,8 @@ from pipelines.rtlreuse.simulator import Ports, Program
 CXXRTL = "cxxrtl"
 _FLAGS = ("-std=c++17", "-march=native", "-w", "-DNDEBUG")
 """Without assertions a read beyond a memory's end gives 0, as in Verilator; with them it ends the program."""
+_CLANG_FLAGS = ("-fbracket-depth=100000",)
+"""CXXRTL writes a chain of cells as one expression; clang accepts 256 nested brackets by default."""
 
 
 def build_cxxrtl(
@@ -50,6 +52,8 @@ def build_cxxrtl(
     compiler = compiler or find_compiler()
     include, flat = _include_folder(), "-noflatten " if is_quick else ""
     harness = cxxrtl_harness(ports, stimuli, closing(ports))
+    flags = [*_FLAGS, *(_CLANG_FLAGS if Path(compiler).name.startswith("clang") else ())]
+    flags += ["-O0" if is_quick else "-O3", f"-I{include}"]
 
     def make(scratch: Path) -> Path:
         commands = [
@@ -64,12 +68,12 @@ def build_cxxrtl(
             model.decode() + harness,
             compiler,
             scratch=scratch,
-            flags=[*_FLAGS, "-O0" if is_quick else "-O3", f"-I{include}"],
+            flags=flags,
             readable=[include],
             timeout_s=timeout_s,
         )
 
-    content = (compiler, verilog, top, language, harness, flat, str(include), *_FLAGS)
+    content = (compiler, verilog, top, language, harness, flat, *flags)
     path = build(folder, CXXRTL, content, make)
     return Program(path=path, ports=ports, engine=CXXRTL, stimuli=stimuli)
 

@@ -98,9 +98,10 @@ class Trainer:
         settings: Mapping[str, Any],
         suite: str = "",
         shares: Sequence[float] = SHARES,
+        seed: int = 0,
     ) -> None:
         self.spec, self.tables, self.out, self.settings = spec, tables, out, settings
-        self.suite, self.shares = suite, shares
+        self.suite, self.shares, self.seed = suite, shares, seed
 
     @property
     def split(self) -> str:
@@ -110,7 +111,8 @@ class Trainer:
     def train(self, name: str, tables: Path | None = None, **changes: Any) -> TrainOutcome:
         """Train a variant, or return the same training done before."""
         options = self.spec.options(**{**self.settings, **changes})
-        return self.spec.train(tables or self.tables, options, folder=self.out / f"{self.spec.name}-{name}")
+        folder = self.out / f"{self.spec.name}-{name}{f'-seed-{self.seed}' if self.seed else ''}"
+        return self.spec.train(tables or self.tables, options, folder=folder, seed=self.seed)
 
     def predictions(self, name: str, tables: Path | None = None, **changes: Any) -> list[Prediction]:
         """Predictions of a variant."""
@@ -510,6 +512,7 @@ def main() -> None:
     parser.add_argument("--predictor", default="", help="another predictor, for experiment synthesizer")
     parser.add_argument("--suite", default="machsuite", help="of experiment foreign")
     parser.add_argument("--shares", nargs="+", type=float, default=SHARES, help="of experiment curve")
+    parser.add_argument("--seed", type=int, default=0, help="of weights, batches and drawn shares")
     parser.add_argument("--out", type=Path, default=Path("data/experiments"))
     parser.add_argument("-o", "--option", action="append", default=[], metavar="NAME=VALUE")
     arguments = parser.parse_args()
@@ -518,7 +521,8 @@ def main() -> None:
         for key, _, value in (setting.partition("=") for setting in arguments.option)
     }
     spec = predictor_named(arguments.predictor or f"numeric-lm-{arguments.level}")
-    trainer = Trainer(spec, arguments.tables, arguments.out, settings, arguments.suite, arguments.shares)
+    given = (settings, arguments.suite, arguments.shares, arguments.seed)
+    trainer = Trainer(spec, arguments.tables, arguments.out, *given)
     rows = EXPERIMENTS[arguments.name](trainer)
     arguments.out.mkdir(parents=True, exist_ok=True)
     (arguments.out / f"{arguments.name}-{spec.name}.json").write_text(json.dumps(rows, indent=1) + "\n")

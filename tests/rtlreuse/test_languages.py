@@ -78,6 +78,13 @@ def test_an_expression_is_computed_in_the_width_of_its_port(build: Any, tmp_path
     assert found["w"] == (0xFB << 8 | 0xFC)
 
 
+def test_cxxrtl_compiles_a_long_chain_of_choices(tmp_path: Path) -> None:
+    chain = " : ".join(f"a == {i} ? 9'd{511 - i}" for i in range(400))
+    text = f"module top (input clk, input [8:0] a, output [8:0] y); assign y = {chain} : 9'd7; endmodule"
+    with closing(Simulator(build_cxxrtl(text, top="top", folder=tmp_path, is_quick=True))) as simulator:
+        assert [simulator.step({"a": a})["y"] for a in (0, 399, 400)] == [511, 112, 7]
+
+
 def hashes(found: netlist.Netlist) -> list[str]:
     """Of the structure of each module, sorted."""
     kept: dict[str, str] = {}
