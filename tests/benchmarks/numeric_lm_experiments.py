@@ -3,7 +3,8 @@
     python -m tests.benchmarks.numeric_lm_experiments NAME --tables FOLDER [--level hls] [-o OPTION=VALUE]
 
 Every variant trains on the same tables with the same options: `-o share=0.2 -o max_epochs=3` is a small one
-for all. Errors are mean absolute percentage errors. NAME:
+for all. Errors are mean absolute percentage errors. MLflow's experiment `numeric-lm NAME` gets a run per row.
+NAME:
 
 * `encoding`: with and without symbol isolation, by workload (Table 3, NoEnc);
 * `forms`: fixed digits of three bases, and sign, exponent, mantissa;
@@ -26,6 +27,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import re
 import sys
 from collections import defaultdict
 from collections.abc import Container, Iterable, Mapping, Sequence
@@ -47,6 +49,7 @@ from models.numeric_lm.data import ESTIMATE_FEATURES, load_examples
 from models.numeric_lm.intervals import Judged, coverage
 from models.numeric_lm.predictor import NumericPredictor
 from models.numeric_lm.train import judge_examples, prediction_rows
+from models.registry import RegistryStore, mlflow_at
 from pipelines.features import UNSEEN_DELAY
 from pipelines.labelling.synthesis import SYNTHESIS_TOOL
 from pipelines.programs import EVALUATION_WORKLOADS
@@ -503,8 +506,29 @@ def _cell(column: str, value: float | None) -> str:
     return f"{100 * value:.1f}" if is_share else f"{value:.2f}"
 
 
+def record(
+    rows: Mapping[str, Errors], name: str, spec: PredictorSpec, parameters: Mapping[str, Any], uri: str
+) -> None:
+    """A run of MLflow's experiment `numeric-lm NAME` per row, with its values as metrics.
+
+    Args: parameters: options, tables and seed. uri: of the tracking store.
+    """
+    with mlflow_at(RegistryStore(tracking_uri=uri)) as client:
+        known = client.get_experiment_by_name(f"numeric-lm {name}")
+        experiment = known.experiment_id if known else client.create_experiment(f"numeric-lm {name}")
+        for row, errors in rows.items():
+            tags = {"predictor": spec.name, "paper": PAPER[name]}
+            run = client.create_run(experiment, run_name=row, tags=tags).info.run_id
+            for key, value in parameters.items():
+                client.log_param(run, key, value)
+            for column, value in errors.items():
+                if np.isfinite(value):
+                    client.log_metric(run, re.sub(r"[^\w ./-]", "", column), value)
+            client.set_terminated(run)
+
+
 def main() -> None:
-    """Read the arguments, run one experiment, write its table and its rows as JSON."""
+    """Read the arguments, run one experiment, write its table and its rows as JSON, and record them."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("name", choices=EXPERIMENTS)
     parser.add_argument("--tables", type=Path, required=True, help="folder that holds tables/")
@@ -514,6 +538,7 @@ def main() -> None:
     parser.add_argument("--shares", nargs="+", type=float, default=SHARES, help="of experiment curve")
     parser.add_argument("--seed", type=int, default=0, help="of weights, batches and drawn shares")
     parser.add_argument("--out", type=Path, default=Path("data/experiments"))
+    parser.add_argument("--tracking", default=RegistryStore().tracking_uri, help="MLflow's store")
     parser.add_argument("-o", "--option", action="append", default=[], metavar="NAME=VALUE")
     arguments = parser.parse_args()
     settings = {
@@ -526,6 +551,8 @@ def main() -> None:
     rows = EXPERIMENTS[arguments.name](trainer)
     arguments.out.mkdir(parents=True, exist_ok=True)
     (arguments.out / f"{arguments.name}-{spec.name}.json").write_text(json.dumps(rows, indent=1) + "\n")
+    said = {**settings, "tables": arguments.tables, "seed": arguments.seed}
+    record(rows, arguments.name, spec, said, arguments.tracking)
     sys.stdout.write(f"{table_text(rows)}\n\nThe paper: {PAPER[arguments.name]}\n")
 
 

@@ -10,8 +10,9 @@ import pytest
 from test_numeric_lm_training import OPTIONS, drawn_id
 
 from models.catalogue import predictor_named
+from models.registry import RegistryStore, mlflow_at
 from pipelines.schemas import read_table, table_spec, write_table
-from tests.benchmarks.numeric_lm_experiments import EXPERIMENTS, Trainer, table_text
+from tests.benchmarks.numeric_lm_experiments import EXPERIMENTS, Trainer, record, table_text
 
 TINY = asdict(replace(OPTIONS, max_epochs=1, width=16, decoder_width=16, heads=2, beams=2))
 EVALUATION = "nest-1-1"
@@ -58,3 +59,23 @@ def test_an_experiment_gives_a_table_of_errors(
     rows = EXPERIMENTS[name](trainer)
     assert rows
     assert table_text(rows).count("\n") == len(rows) + 1
+
+
+@pytest.mark.slow  # MLflow makes a new store in some seconds
+def test_an_experiment_is_recorded_with_a_run_per_row(tmp_path: Path) -> None:
+    uri = f"sqlite:///{tmp_path / 'mlflow.db'}"
+    rows = {"all, test": {"power_mw": 12.5, "90 % interval": 0.5}, "No-A, test": {"power_mw": float("nan")}}
+    for _ in range(2):
+        record(rows, "synthesizer", predictor_named("tlp"), {"share": 0.2}, uri)
+    with mlflow_at(RegistryStore(tracking_uri=uri)) as client:
+        [experiment] = client.search_experiments(filter_string="name LIKE 'numeric-lm%'")
+        runs = client.search_runs([experiment.experiment_id])
+    assert experiment.name == "numeric-lm synthesizer"
+    assert sorted(run.info.run_name for run in runs) == ["No-A, test", "No-A, test", "all, test", "all, test"]
+    assert {run.info.status for run in runs} == {"FINISHED"}
+    found = [run for run in runs if run.info.run_name == "all, test"]
+    assert {tuple(sorted(run.data.metrics.items())) for run in found} == {
+        (("90  interval", 0.5), ("power_mw", 12.5))
+    }
+    assert found[0].data.params == {"share": "0.2"}
+    assert found[0].data.tags["predictor"] == "tlp"
