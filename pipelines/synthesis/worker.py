@@ -6,6 +6,7 @@ It is a separate process because an error in a command ends it.
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -62,7 +63,7 @@ def derive_instances(design: Any, top: Any) -> None:
 
 
 def _variant(design: Any, cell: Any, variants: dict[tuple[Any, ...], Any]) -> Any:
-    """The module of an instance, or None where nothing defines it."""
+    """The module of an instance, or None where `hierarchy` rejects it."""
     parameters = sorted(
         (name.str(), str(value.flags), value.as_string()) for name, value in cell.parameters.items()
     )
@@ -70,27 +71,37 @@ def _variant(design: Any, cell: Any, variants: dict[tuple[Any, ...], Any]) -> An
     if key not in variants:
         module = design.module(cell.type)
         if module is not None and parameters:
-            module = design.module(module.derive(design, cell.parameters))
+            named = [name.str() for name in module.avail_parameters]
+            known = {*named, *(f"${place + 1}" for place in range(len(named)))}
+            is_known = all(name in known for name, *_ in parameters)
+            module = design.module(module.derive(design, cell.parameters)) if is_known else None
         variants[key] = module
     return variants[key]
 
 
 def _is_as_wide(cell: Any, module: Any) -> bool:
     """Whether each connection of an instance has the width of its port."""
-    if module is None:
-        return False
-    ports = ((module.wire(port), signal) for port, signal in cell.connections_.items())
-    return all(port is not None and port.width == signal.size() for port, signal in ports)
+    return module is not None and all(
+        port is not None and port.width == signal.size() for port, signal in _connections(cell, module)
+    )
 
 
 def _wider_port(cell: Any, module: Any) -> str | None:
     """An input that is wider than the result of an operation, which has a name of yosys' own."""
-    for name, signal in cell.connections_.items():
-        port = module.wire(name)
+    for port, signal in _connections(cell, module):
         is_wider = port is not None and port.port_input and signal.size() < port.width
         if is_wider and signal.is_wire() and signal.as_wire().name.str().startswith("$"):
-            return str(name.str())
+            return str(port.name.str())
     return None
+
+
+def _connections(cell: Any, module: Any) -> Iterator[tuple[Any, Any]]:
+    """Ports of a module, None for one that it lacks, and what an instance connects; by name or by place."""
+    for name, signal in cell.connections_.items():
+        place = name.str()[1:] if name.str().startswith("$") else ""
+        if place.isdigit() and int(place) <= len(module.ports):
+            name = module.ports[int(place) - 1]
+        yield module.wire(name), signal
 
 
 if __name__ == "__main__":

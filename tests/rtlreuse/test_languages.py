@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from pipelines.rtlreuse import Simulator, build_cxxrtl, build_reuse, languages, netlist
+from pipelines.rtlreuse import RtlError, Simulator, build_cxxrtl, build_reuse, languages, netlist
 from pipelines.rtlreuse.designs import FAMILIES
 from pipelines.rtlreuse.languages import VERILOG, read_commands
 from pipelines.synthesis import DERIVE_INSTANCES
@@ -70,12 +70,31 @@ endmodule
 """
 
 
+@pytest.mark.parametrize(
+    "instance", ["child #(8) u (p + p, q, y, z);", "child #(8) u (.a(p + p), .y(y));", "late u (p + p, y);"]
+)
+def test_a_wider_port_is_found_by_name_and_by_place(instance: str, tmp_path: Path) -> None:
+    top = f"module top (input clk, input [6:0] p, q, output [7:0] y, z); {instance} endmodule"
+    late = "module late (input [7:0] a, output [7:0] y); assign y = a; endmodule"
+    text = f"{top}\n{WIDER.partition('module top')[0]}{late}"
+    with closing(Simulator(build_reuse(text, top="top", folder=tmp_path, is_quick=True))) as simulator:
+        assert simulator.step({"p": 100})["y"] == 200
+
+
 @pytest.mark.parametrize("build", [build_reuse, build_cxxrtl])
 def test_an_expression_is_computed_in_the_width_of_its_port(build: Any, tmp_path: Path) -> None:
     with closing(Simulator(build(WIDER, top="top", folder=tmp_path, is_quick=True))) as simulator:
         found = simulator.step({"p": 100, "q": 4})  # q is -4
     assert (found["y"], found["z"], found["v"]) == (200, 4, 0x9B9B)
     assert found["w"] == (0xFB << 8 | 0xFC)
+
+
+def test_a_parameter_that_a_module_lacks_is_named() -> None:
+    text = (
+        f"{CHILD} module top (input [3:0] a, output [3:0] y); child #(.NONE(8)) u (.a(a), .y(y)); endmodule"
+    )
+    with pytest.raises(RtlError, match="in cell `u' does not have a parameter named 'NONE'"):
+        netlist.read_verilog(text, top="top")
 
 
 def test_cxxrtl_compiles_a_long_chain_of_choices(tmp_path: Path) -> None:
