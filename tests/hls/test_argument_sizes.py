@@ -39,9 +39,9 @@ CASES = {
               " for (int i = 0; i < 12; i++) s += p[i]; return s; }", {"d": 12}),
     "callee": ("static void g(int *p, int n) { for (int i = 0; i < n; i++) p[i] = i; }"
                "void f(int *a) { g(a, 3); g(a + 3, 4); }", {"a": 7}),
+    "one_of_two_open": ("int f(int *a, int *b) { int s = 0; while (b[s]) s++; return a[5] + s; }", {"a": 6}),
     "highest_value": ("int f(unsigned n, int *a) { int s = *a; for (n = n - 1; n > 0; n--) s += *++a;"
                       " return s; }", {"a": 15}),
-    "one_of_two_open": ("int f(int *a, int *b) { int s = 0; while (b[s]) s++; return a[5] + s; }", {"a": 6}),
 }  # fmt: skip
 
 
