@@ -106,7 +106,9 @@ def run_front_end(
             )
         except YosysFailed as error:
             if language == VERILOG and WIDER_PORT in str(error):
-                found = {"top": top, "commands": commands, "output": output, "timeout_s": timeout_s}
-                return run_front_end(text, language=SYSTEMVERILOG, **found)
+                language = SYSTEMVERILOG
+                return run_front_end(
+                    text, top=top, language=language, commands=commands, output=output, timeout_s=timeout_s
+                )
             raise RtlError(f"Yosys rejects the design: {error}") from error
     return written

@@ -89,8 +89,9 @@ def _is_as_wide(cell: Any, module: Any) -> bool:
 def _wider_port(cell: Any, module: Any) -> str | None:
     """An input that is wider than the result of an operation, which has a name of yosys' own."""
     for port, signal in _connections(cell, module):
-        is_wider = port is not None and port.port_input and signal.size() < port.width
-        if is_wider and signal.is_wire() and signal.as_wire().name.str().startswith("$"):
+        if port is None or not port.port_input or signal.size() >= port.width:
+            continue
+        if signal.is_wire() and signal.as_wire().name.str().startswith("$"):
             return str(port.name.str())
     return None
 
