@@ -42,15 +42,15 @@ def derive_instances(design: Any, top: Any) -> None:
             port's as an assignment would (IEEE 1364-2005, 12.3.11), so a carry or sign is lost.
     """
     variants: dict[tuple[Any, ...], Any] = {}
-    found = {top.str(): design.module(top)}
-    waiting = [module for module in found.values() if module is not None]
+    reached = {top.str(): design.module(top)}
+    waiting = [module for module in reached.values() if module is not None]
     while waiting:
         module = waiting.pop()
         instances = [cell for cell in module.cells_.values() if cell.type.str().startswith("\\")]
         children = [_variant(design, cell, variants) for cell in instances]
         for child in children:
-            if child is not None and child.name.str() not in found:
-                found[child.name.str()] = child
+            if child is not None and child.name.str() not in reached:
+                reached[child.name.str()] = child
                 waiting.append(child)
         for cell, child in zip(instances, children, strict=True):
             if child is not None and (port := _wider_port(cell, child)):

@@ -73,9 +73,9 @@ def test_an_experiment_is_recorded_with_a_run_per_row(tmp_path: Path) -> None:
     assert experiment.name == "numeric-lm synthesizer"
     assert sorted(run.info.run_name for run in runs) == ["No-A, test", "No-A, test", "all, test", "all, test"]
     assert {run.info.status for run in runs} == {"FINISHED"}
-    found = [run for run in runs if run.info.run_name == "all, test"]
-    assert {tuple(sorted(run.data.metrics.items())) for run in found} == {
+    complete = [run for run in runs if run.info.run_name == "all, test"]
+    assert {tuple(sorted(run.data.metrics.items())) for run in complete} == {
         (("90  interval", 0.5), ("power_mw", 12.5))
     }
-    assert found[0].data.params == {"share": "0.2"}
-    assert found[0].data.tags["predictor"] == "tlp"
+    assert complete[0].data.params == {"share": "0.2"}
+    assert complete[0].data.tags["predictor"] == "tlp"

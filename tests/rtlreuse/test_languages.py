@@ -84,9 +84,9 @@ def test_a_wider_port_is_found_by_name_and_by_place(instance: str, tmp_path: Pat
 @pytest.mark.parametrize("build", [build_reuse, build_cxxrtl])
 def test_an_expression_is_computed_in_the_width_of_its_port(build: Any, tmp_path: Path) -> None:
     with closing(Simulator(build(WIDER, top="top", folder=tmp_path, is_quick=True))) as simulator:
-        found = simulator.step({"p": 100, "q": 4})  # q is -4
-    assert (found["y"], found["z"], found["v"]) == (200, 4, 0x9B9B)
-    assert found["w"] == (0xFB << 8 | 0xFC)
+        outputs = simulator.step({"p": 100, "q": 4})  # q is -4
+    assert (outputs["y"], outputs["z"], outputs["v"]) == (200, 4, 0x9B9B)
+    assert outputs["w"] == (0xFB << 8 | 0xFC)
 
 
 def test_a_parameter_that_a_module_lacks_is_named() -> None:
