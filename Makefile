@@ -14,6 +14,9 @@ BIN := .venv/bin
 # Files in the order of their names: by default those of few tests, which are the longest here, start last.
 PYTEST := OMP_NUM_THREADS=1 $(BIN)/pytest -n $(PYTEST_WORKERS) --dist loadfile --no-loadscope-reorder --ignore=tests/benchmarks
 
+# Tests start hundreds of processes. Each would compile what it imports anew (torch: 8 s).
+unexport PYTHONDONTWRITEBYTECODE
+
 # Without this the wrapper of pyright asks its registry for a newer version at every start.
 export PYRIGHT_PYTHON_IGNORE_WARNINGS := 1
 

@@ -7,6 +7,7 @@ import re
 import statistics
 from collections.abc import Callable
 from dataclasses import replace
+from functools import cache
 from typing import Any
 
 import pytest
@@ -30,8 +31,16 @@ from pipelines.schemas import OK, REJECTED, ProgramRow, table_spec
 from tests.programs.loop_depths import depth_of
 
 OPTIONS = DataflowOptions()
-ROWS = dataflow_programs(count=40, seed=0, options=OPTIONS)
-DYNAMIC = dataflow_programs(count=20, seed=3, options=replace(OPTIONS, runtime_share=1.0))
+
+
+@cache
+def drawn() -> list[ProgramRow]:
+    return dataflow_programs(count=40, seed=0, options=OPTIONS)
+
+
+@cache
+def dynamic() -> list[ProgramRow]:
+    return dataflow_programs(count=20, seed=3, options=replace(OPTIONS, runtime_share=1.0))
 
 
 def graph_of(row: ProgramRow) -> dict[str, Any]:
@@ -40,26 +49,26 @@ def graph_of(row: ProgramRow) -> dict[str, Any]:
 
 
 def test_a_program_depends_on_its_number_not_on_how_many_there_are() -> None:
-    assert dataflow_programs(count=5, seed=0, options=OPTIONS) == ROWS[:5]
+    assert dataflow_programs(count=5, seed=0, options=OPTIONS) == drawn()[:5]
 
 
 def test_another_seed_gives_other_programs() -> None:
     others = dataflow_programs(count=10, seed=1, options=OPTIONS)
-    assert not {r.program_id for r in others} & {r.program_id for r in ROWS}
+    assert not {r.program_id for r in others} & {r.program_id for r in drawn()}
 
 
 def test_programs_are_stable(golden: Callable[[str, str], None]) -> None:
-    golden("programs/dataflow_ids.txt", "".join(f"{r.name} {r.program_id}\n" for r in ROWS[:12]))
+    golden("programs/dataflow_ids.txt", "".join(f"{r.name} {r.program_id}\n" for r in drawn()[:12]))
 
 
 def test_the_text_of_a_program_is_stable(golden: Callable[[str, str], None]) -> None:
-    golden("programs/dataflow.c", ROWS[12].source)
+    golden("programs/dataflow.c", drawn()[12].source)
 
 
 def test_rows_fit_the_programs_table_and_differ() -> None:
-    table = table_spec("programs").to_arrow(ROWS)
-    assert table.num_rows == len({r.program_id for r in ROWS}) == 40
-    assert {(r.suite, r.stage, r.status) for r in ROWS} == {("dataflow", "dataflow", OK)}
+    table = table_spec("programs").to_arrow(drawn())
+    assert table.num_rows == len({r.program_id for r in drawn()}) == 40
+    assert {(r.suite, r.stage, r.status) for r in drawn()} == {("dataflow", "dataflow", OK)}
 
 
 def test_all_data_types_and_families_are_drawn() -> None:
@@ -74,7 +83,7 @@ def test_every_family_has_operators() -> None:
 
 
 def test_a_node_reads_only_inputs_and_what_ran_before() -> None:
-    for row in ROWS:
+    for row in drawn():
         graph = graph_of(row)
         known = {n for n, t in graph["tensors"].items() if t["place"] == "input"}
         for node in graph["nodes"]:
@@ -84,7 +93,7 @@ def test_a_node_reads_only_inputs_and_what_ran_before() -> None:
 
 
 def test_every_result_is_read_or_leaves_the_program() -> None:
-    for row in ROWS:
+    for row in drawn():
         graph = graph_of(row)
         read = {name for node in graph["nodes"] for name in node["inputs"].values()}
         for node in graph["nodes"]:
@@ -93,7 +102,7 @@ def test_every_result_is_read_or_leaves_the_program() -> None:
 
 
 def test_edges_name_makers_readers_and_shapes() -> None:
-    for row in ROWS:
+    for row in drawn():
         graph = graph_of(row)
         makers = {node["output"]: node["name"] for node in graph["nodes"]}
         edges = {(e["tensor"], e["from"], e["to"], e["role"], tuple(e["shape"])) for e in graph["edges"]}
@@ -105,7 +114,7 @@ def test_edges_name_makers_readers_and_shapes() -> None:
 
 
 def test_the_top_calls_the_nodes_in_order() -> None:
-    for row in ROWS:
+    for row in drawn():
         body = row.source[row.source.index(f"void {row.top}(") :]
         calls = re.findall(r"^    (\w+)\(", body, re.MULTILINE)
         assert calls == [node["name"] for node in graph_of(row)["nodes"]]
@@ -113,7 +122,7 @@ def test_the_top_calls_the_nodes_in_order() -> None:
 
 
 def test_arguments_are_the_tensors_outside_and_the_scalars() -> None:
-    for row in ROWS:
+    for row in drawn():
         graph = graph_of(row)
         interface = read_interface(row.source, row.top)
         outside = {n: tuple(t["shape"]) for n, t in graph["tensors"].items() if t["place"] != "local"}
@@ -122,10 +131,10 @@ def test_arguments_are_the_tensors_outside_and_the_scalars() -> None:
 
 
 def test_parameters_are_the_macros() -> None:
-    for row in ROWS:
+    for row in drawn():
         macros = dict(re.findall(r"^#define (\w+) (\d+)$", row.source, re.MULTILINE))
         assert {k: str(v) for k, v in json.loads(row.parameters).items()} == macros
-    shares = {bool(json.loads(r.parameters)) for r in ROWS}
+    shares = {bool(json.loads(r.parameters)) for r in drawn()}
     assert shares == {True, False}
 
 
@@ -157,7 +166,7 @@ def test_without_mutation_loops_take_single_steps() -> None:
     plain = dataflow_programs(count=10, seed=0, options=replace(OPTIONS, mutation_share=0.0))
     steps = [loop[2] for r in plain for n in graph_of(r)["nodes"] for loop in _loops(n["loops"])]
     assert set(steps) <= {"1", "", "2 * width"}
-    mutated = [loop[2] for r in ROWS for n in graph_of(r)["nodes"] for loop in _loops(n["loops"])]
+    mutated = [loop[2] for r in drawn() for n in graph_of(r)["nodes"] for loop in _loops(n["loops"])]
     assert len(set(mutated)) > 3
 
 
@@ -169,7 +178,7 @@ def _loops(tree: list[Any]) -> list[Any]:
 
 
 def test_a_sweep_moves_scalars_from_half_to_one_and_a_half() -> None:
-    swept = [r for r in DYNAMIC if graph_of(r)["scalars"]]
+    swept = [r for r in dynamic() if graph_of(r)["scalars"]]
     assert len(swept) > 10
     for row in swept:
         scalars = graph_of(row)["scalars"]
@@ -185,14 +194,14 @@ def test_a_sweep_moves_scalars_from_half_to_one_and_a_half() -> None:
 
 
 def test_a_sweep_changes_scalars_only() -> None:
-    row = next(r for r in DYNAMIC if graph_of(r)["scalars"])
+    row = next(r for r in dynamic() if graph_of(r)["scalars"])
     interface = read_interface(row.source, row.top)
     first, last = (draw_data(interface, i, seed=1) for i in swept_inputs(row, fractions=(-0.5, 0.5)))
     assert {n for n in first if (first[n] != last[n]).any()} == set(graph_of(row)["scalars"])
 
 
 def test_a_program_without_scalars_has_one_specification() -> None:
-    still = next(r for r in ROWS if not graph_of(r)["scalars"])
+    still = next(r for r in drawn() if not graph_of(r)["scalars"])
     assert swept_inputs(still) == (still.inputs,)
 
 
@@ -239,9 +248,9 @@ def test_operators_program_rejects_an_unknown_operator() -> None:
 
 def test_swept_inputs_rejects_a_fraction_out_of_range() -> None:
     with pytest.raises(ProgramError, match=r"^a sweep must stay within -0.5 \.\. 0.5, got 0.7$"):
-        swept_inputs(ROWS[0], fractions=(0.7,))
+        swept_inputs(drawn()[0], fractions=(0.7,))
 
 
 def test_swept_inputs_rejects_a_program_without_a_graph() -> None:
     with pytest.raises(ProgramError, match=r"^only a program with a graph can be swept, got dataflow-0-0$"):
-        swept_inputs(replace(ROWS[0], graph=None))
+        swept_inputs(replace(drawn()[0], graph=None))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -13,7 +14,8 @@ from pipelines.interface import same_values
 from pipelines.native import run_native
 from pipelines.programs import draw_data
 from pipelines.programs.dataflow import swept_inputs
-from pipelines.programs.evaluation import evaluation_programs
+from pipelines.programs.evaluation import WORKLOADS, stationary_program, workload_program
+from pipelines.programs.evaluation.programs import STATIONARY_OPERANDS, STATIONARY_TYPES
 from pipelines.schemas import OK, ProgramRow
 
 CYCLE_BOUND = 50_000
@@ -21,9 +23,16 @@ CYCLE_BOUND = 50_000
 
 @pytest.mark.sample(5)
 @pytest.mark.parametrize(
-    "row", [*evaluation_programs("modern"), *evaluation_programs("stationary")], ids=lambda row: row.name
+    "program",
+    [
+        *((workload_program, workload) for workload in WORKLOADS),
+        *((stationary_program, o, t) for o in STATIONARY_OPERANDS for t in STATIONARY_TYPES),
+    ],
+    ids=lambda program: getattr(program[1], "name", "-".join(map(str, program[1:]))),
 )
-def test_hardware_equals_native_and_is_within_its_cycles(row: ProgramRow, tmp_path: Path) -> None:
+def test_hardware_equals_native_and_is_within_its_cycles(program: tuple[Any, ...], tmp_path: Path) -> None:
+    make, *arguments = program
+    row: ProgramRow = make(*arguments)
     design = compile_program(row.source, top=row.top, options=HlsOptions())
     data = draw_data(design.interface, row.inputs, seed=1)
     native = run_native(row.source, design.interface, data, folder=tmp_path / "native")
@@ -36,7 +45,7 @@ def test_hardware_equals_native_and_is_within_its_cycles(row: ProgramRow, tmp_pa
 @pytest.mark.sample(2)
 @pytest.mark.parametrize("name", ["image-norm-cnn", "anchor-roialign", "albert", "llama"])
 def test_dynamic_parameters_change_the_cycles(name: str, tmp_path: Path) -> None:
-    row = next(r for r in evaluation_programs("modern") if r.name == name)
+    row = next(workload_program(workload) for workload in WORKLOADS if workload.name == name)
     design = compile_program(row.source, top=row.top, options=HlsOptions())
     cycles: list[int] = []
     for inputs in swept_inputs(row, fractions=(-0.5, 0.0, 0.5)):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -15,20 +16,22 @@ from pipelines.programs import draw_data
 from pipelines.programs.dataflow import swept_inputs
 from pipelines.programs.evaluation import WORKLOADS, evaluation_programs, stationary_program, workload_program
 from pipelines.programs.evaluation.operators import OPERATORS
+from pipelines.programs.evaluation.programs import STATIONARY_OPERANDS, STATIONARY_TYPES
 from pipelines.schemas import OK, ProgramRow
 
-MODERN = evaluation_programs("modern")
-STATIONARY = evaluation_programs("stationary")
+MODERN = [workload.name for workload in WORKLOADS]
 
 
-def name_of(row: ProgramRow) -> str:
-    return row.name
+@cache
+def programs(suite: str) -> dict[str, ProgramRow]:
+    return {row.name: row for row in evaluation_programs(suite)}
 
 
 @pytest.mark.sample(5)
 @pytest.mark.parametrize("fraction", [-0.5, 0.0, 0.5])
-@pytest.mark.parametrize("row", MODERN, ids=name_of)
-def test_workload_equals_its_reference(row: ProgramRow, fraction: float, tmp_path: Path) -> None:
+@pytest.mark.parametrize("workload", MODERN)
+def test_workload_equals_its_reference(workload: str, fraction: float, tmp_path: Path) -> None:
+    row = programs("modern")[workload]
     interface = read_interface(row.source, row.top)
     data = draw_data(interface, swept_inputs(row, fractions=[fraction])[0], seed=7)
     ran = run_native(row.source, interface, data, folder=tmp_path)
@@ -41,8 +44,10 @@ def test_workload_equals_its_reference(row: ProgramRow, fraction: float, tmp_pat
             np.testing.assert_array_equal(values, wanted[name], err_msg=name)
 
 
-@pytest.mark.parametrize("row", STATIONARY, ids=name_of)
-def test_stationary_product_equals_numpy(row: ProgramRow, tmp_path: Path) -> None:
+@pytest.mark.parametrize("data_type", STATIONARY_TYPES)
+@pytest.mark.parametrize("operand", STATIONARY_OPERANDS)
+def test_stationary_product_equals_numpy(operand: str, data_type: str, tmp_path: Path) -> None:
+    row = stationary_program(operand, data_type)
     interface = read_interface(row.source, row.top)
     data = draw_data(interface, row.inputs, seed=3)
     ran = run_native(row.source, interface, data, folder=tmp_path)
@@ -52,12 +57,13 @@ def test_stationary_product_equals_numpy(row: ProgramRow, tmp_path: Path) -> Non
 
 
 def test_every_operator_is_in_a_workload_and_has_a_reference() -> None:
-    used = {name for row in MODERN for name in row.operators}
+    used = {name for row in programs("modern").values() for name in row.operators}
     assert used == {operator.name for operator in OPERATORS} == set(REFERENCES)
 
 
-@pytest.mark.parametrize("row", MODERN, ids=name_of)
-def test_the_graph_names_what_the_program_has(row: ProgramRow) -> None:
+@pytest.mark.parametrize("workload", MODERN)
+def test_the_graph_names_what_the_program_has(workload: str) -> None:
+    row = programs("modern")[workload]
     graph = json.loads(row.graph or "")
     interface = read_interface(row.source, row.top)
     arguments = {a.name: a for a in interface.arguments}

@@ -89,6 +89,16 @@ def test_an_expression_is_computed_in_the_width_of_its_port(build: Any, tmp_path
     assert outputs["w"] == (0xFB << 8 | 0xFC)
 
 
+@pytest.mark.parametrize(("last", "sum_width"), [(3, 7), (0, 7), (3, 31)])
+def test_an_array_of_instances_with_a_narrower_expression_is_rejected(last: int, sum_width: int) -> None:
+    text = (
+        f"{CHILD} module top (input [{sum_width - 1}:0] p, q, output [{8 * last + 7}:0] y);"
+        f" leaf #(8) u[{last}:0] (.a(p + q), .y(y)); endmodule"
+    )
+    with pytest.raises(RtlError, match=r"Array cell `top\.u.0.' has invalid port vs. signal size"):
+        netlist.read_verilog(text, top="top")
+
+
 def test_a_parameter_that_a_module_lacks_is_named() -> None:
     text = (
         f"{CHILD} module top (input [3:0] a, output [3:0] y); child #(.NONE(8)) u (.a(a), .y(y)); endmodule"
