@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from pipelines.rtlreuse.emission import Emitter
+from pipelines.rtlreuse.emission import Emitter, strided_copy
 from pipelines.rtlreuse.partition import Part, SubCycle
 from pipelines.rtlreuse.placement import ArrayKey, Move
 from pipelines.rtlreuse.ranges import affine_runs
@@ -104,9 +104,7 @@ class _Batches:
                     at = first * n
                     yield f"  memcpy({base} + {at}, {source} + {at}, {count * n} * sizeof(*({base})));"
                 else:
-                    yield f"  for (int i = 0; i < {count}; i++) for (int s = 0; s < {n}; s++)"
-                    index = f"({first} + i * ({step})) * {n} + s"
-                    yield f"    ({base})[{index}] = ({source})[{index}];"
+                    yield from strided_copy((base, first, step), (source, first, step), count, n)
 
     def _memory_lines(self, memories: Mapping[tuple[int, str], Sequence[int]]) -> Iterator[str]:
         n = self.emitter.stimuli

@@ -19,7 +19,7 @@ INCLUDED = '#include "words.h"\n'
 """What the text begins with."""
 _MOST_RUNS = 12
 """Copies that are written as loops of their own; more become a table."""
-_FEW_LANES = 16  # below which variants of a function do not pay
+_FEW_LANES = 16  # below which variants of a function, and vectors of copied words, do not pay
 _LINE = 64  # bytes of a cache line
 
 
@@ -368,8 +368,7 @@ class Emitter:
                 count_bytes = f"{count * n} * sizeof({type_of(size)})"
                 yield f"  memcpy({to} + {a * n}, {of} + {b * n}, {count_bytes});"
             else:
-                yield f"  for (int i = 0; i < {count}; i++) for (int s = 0; s < {n}; s++)"
-                yield f"    ({to})[({a} + i * {da}) * {n} + s] = ({of})[({b} + i * ({db})) * {n} + s];"
+                yield from strided_copy((to, a, da), (of, b, db), count, n)
 
     # ---- initial state ---------------------------------------------------------------------------------
 
@@ -406,6 +405,25 @@ class Emitter:
             for (a, _), (da, _), count in affine_runs(sorted(pairs)):
                 yield f"  for (int i = 0; i < {count}; i++) for (int s = 0; s < {n}; s++)"
                 yield f"    st.{array.name}[({a} + i * {da}) * {n} + s] = {literal(value, array.width)};"
+
+
+def strided_copy(
+    target: tuple[str, int, int], source: tuple[str, int, int], count: int, stimuli: int
+) -> Iterator[str]:
+    """A loop that copies words; no word is read that the same loop writes, which clang does not see itself.
+
+    Args: target, source: an array, its first slot, and the distance of slots.
+    """
+    (to, a, da), (of, b, db) = target, source
+    if stimuli > 1:
+        yield f"  for (int i = 0; i < {count}; i++) {{"
+        yield "  LANES"
+        yield f"  for (int s = 0; s < {stimuli}; s++)"
+        yield f"    ({to})[({a} + i * {da}) * {stimuli} + s] = ({of})[({b} + i * ({db})) * {stimuli} + s]; }}"
+        return
+    if count >= _FEW_LANES:
+        yield "  LANES"
+    yield f"  for (int i = 0; i < {count}; i++) ({to})[{a} + i * {da}] = ({of})[{b} + i * ({db})];"
 
 
 class Body:
