@@ -11,6 +11,7 @@ from pipelines.rtlreuse.expressions import expression, literal, operand, type_of
 from pipelines.rtlreuse.ir import mask
 from pipelines.rtlreuse.layout import Layout, StateArray
 from pipelines.rtlreuse.phases import Phase, cone, phases, shared_conditions, specialise, state_roots
+from pipelines.rtlreuse.pieces import LARGE, function_in_pieces
 from pipelines.rtlreuse.placement import Access, ArrayKey, Move, Placement
 from pipelines.rtlreuse.ranges import affine_runs, runs_of
 from pipelines.rtlreuse.structure import CONSTANT, ENVIRONMENT, Source, Structure, words_of
@@ -72,6 +73,7 @@ class Emitter:
                 node = self.register_node(block, i)
                 key = ArrayKey("node", name, node) if node is not None else ArrayKey("register", name, i)
                 is_double = self.is_counting or self.is_skipping or (node is not None and node in used[name])
+                is_double |= self.is_in_pieces(name)
                 self._array(key, f"b{number}_r{i}", register.width, extent, is_double=is_double)
                 self.arrays[ArrayKey("register", name, i)] = self.arrays[key]
             for i in range(len(block.memories)):
@@ -167,6 +169,11 @@ class Emitter:
         front = f" + {array.front * self.stimuli}" if array.front else ""
         return f"st.{array.name}{buffer}{front}"
 
+    def is_in_pieces(self, name: str) -> bool:
+        """Whether large functions of a block are divided; next states are stored at once then."""
+        one_lane = self.stimuli == self.placement.extents[name] == 1
+        return one_lane and len(self.blocks[name].nodes) >= LARGE
+
     # ---- functions -------------------------------------------------------------------------------------
 
     def text(self) -> str:
@@ -214,6 +221,9 @@ class Emitter:
         return f"({self.base(access.array)})[{access.slot}] << {place}"
 
     def _variant(self, function: str, body: Body) -> Iterator[str]:
+        if self.is_in_pieces(body.name) and len(body.phase.order) >= LARGE:
+            yield from function_in_pieces(function, body)
+            return
         lines = body.lines()
         yield f"static void {function}(State& st, const int lo, const int hi) {{"
         yield "  const int cur = st.cur, nxt = cur ^ 1; (void)cur; (void)nxt;"
@@ -438,29 +448,43 @@ class Body:
         self._known: dict[str, str] = {}
 
     def lines(self) -> list[str]:
-        """Loads, operations, stores."""
-        lines: list[str] = []
-        for number in sorted({*self.phase.order, *self.phase.loaded}):
-            node = self.block.nodes[number]
-            if node.op == "const":
-                continue
-            self.names[number] = f"n{number}"
-            lines.append(f"const {type_of(node.width)} n{number} = {self._value(number)};")
-        for node in self.phase.stored:
-            pointer = self._pointer(ArrayKey("node", self.name, node), is_written=True)
-            lines.append(f"{pointer}[k] = {self._operand(node)};")
-        if self.is_state:
-            lines += self._writes()
-            for i, register in enumerate(self.block.registers):
-                key = ArrayKey("register", self.name, i)
-                following = self.block.nodes[register.next]
-                if (following.op, following.value) == ("register", i) and not self.emitter.arrays[
-                    key
-                ].is_double:
-                    continue  # it keeps its value
-                pointer = self._pointer(key, is_written=True)
-                lines.append(f"{pointer}[k] = {self._operand(register.next)};")
-        return lines
+        values = [self.value_line(number) for number in self.computed()]
+        stores = [self.store_line(key, node) for key, node in self.stores()]
+        return [*values, *self.write_lines(), *stores]
+
+    def computed(self) -> list[int]:
+        """Nodes that are loaded or computed, in order of dependence; constants are not."""
+        nodes = sorted({*self.phase.order, *self.phase.loaded})
+        found = [number for number in nodes if self.block.nodes[number].op != "const"]
+        self.names |= {number: f"n{number}" for number in found}
+        return found
+
+    def stores(self) -> Iterator[tuple[ArrayKey, int]]:
+        """Arrays that the function stores to, and the nodes."""
+        yield from ((ArrayKey("node", self.name, node), node) for node in self.phase.stored)
+        for i, register in enumerate(self.block.registers if self.is_state else ()):
+            key = ArrayKey("register", self.name, i)
+            following = self.block.nodes[register.next]
+            keeps = (following.op, following.value) == ("register", i)
+            if not keeps or self.emitter.arrays[key].is_double:
+                yield key, register.next
+
+    def forget_pointers(self) -> None:
+        """Begin another function: pointers are declared anew where they are used."""
+        self.pointers.clear()
+        self._known.clear()
+
+    def value_line(self, number: int) -> str:
+        """The definition of a node's value."""
+        return f"const {type_of(self.block.nodes[number].width)} n{number} = {self._value(number)};"
+
+    def store_line(self, key: ArrayKey, node: int) -> str:
+        """The store of a node's value."""
+        return f"{self._pointer(key, is_written=True)}[k] = {self._operand(node)};"
+
+    def is_leaf(self, number: int) -> bool:
+        """Whether a node is read from an array and not computed."""
+        return number in self.phase.loaded or self.block.nodes[number].op in {"register", "input"}
 
     def _operand(self, number: int) -> str:
         return operand(self.block, number, self.names)
@@ -498,8 +522,9 @@ class Body:
             return text
         return f"{address} < {memory.size} ? {text} : ({type_of(node.width)})0"
 
-    def _writes(self) -> Iterator[str]:
-        for i, memory in enumerate(self.block.memories):
+    def write_lines(self) -> Iterator[str]:
+        """Writes of memories."""
+        for i, memory in enumerate(self.block.memories if self.is_state else ()):
             name = self.emitter.memories[self.name, i]
             for write in memory.writes:
                 address, data = self._operand(write.address), self._operand(write.data)
