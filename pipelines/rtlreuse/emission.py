@@ -455,9 +455,9 @@ class Body:
     def computed(self) -> list[int]:
         """Nodes that are loaded or computed, in order of dependence; constants are not."""
         nodes = sorted({*self.phase.order, *self.phase.loaded})
-        found = [number for number in nodes if self.block.nodes[number].op != "const"]
-        self.names |= {number: f"n{number}" for number in found}
-        return found
+        variables = [number for number in nodes if self.block.nodes[number].op != "const"]
+        self.names |= {number: f"n{number}" for number in variables}
+        return variables
 
     def stores(self) -> Iterator[tuple[ArrayKey, int]]:
         """Arrays that the function stores to, and the nodes."""
