@@ -24,7 +24,7 @@ def known(body: Body) -> tuple[Summary, Facts]:
         raise AssertionError(f"{error}\n{c_text(body)}") from error
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.filter_too_much])
+@settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.filter_too_much])
 @given(programs())
 def test_facts_equal_those_of_running_every_iteration(body: Body) -> None:
     summary, facts = known(body)
@@ -45,7 +45,7 @@ def test_facts_equal_those_of_running_every_iteration(body: Body) -> None:
         assert array.elements_out == len(facts.written.get(name, ())), c_text(body)
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.filter_too_much])
+@settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.filter_too_much])
 @given(programs())
 def test_footprints_are_those_of_running_and_never_above(body: Body) -> None:
     summary, facts = known(body)
@@ -64,7 +64,7 @@ def test_footprints_are_those_of_running_and_never_above(body: Body) -> None:
         assert found <= expected, c_text(body)
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.filter_too_much])
+@settings(max_examples=24, deadline=None, suppress_health_check=[HealthCheck.filter_too_much])
 @given(programs())
 def test_iterations_of_parallel_and_reduction_loops_may_run_in_any_order(body: Body) -> None:
     summary, _ = known(body)

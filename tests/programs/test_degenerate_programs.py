@@ -66,6 +66,7 @@ def test_degenerate_programs_have_a_reason(body: str, reason: str | None) -> Non
     assert (judged.status, judged.reason) == ((OK, None) if reason is None else (REJECTED, found))
 
 
+@pytest.mark.slow
 def test_evaluation_and_machsuite_programs_are_not_degenerate() -> None:
     rows = [*evaluation_workloads()[::5], *machsuite_programs(sizes=("mini",))]
     assert [r.name for r in reject_degenerate(rows) if r.status != OK] == []

@@ -16,6 +16,7 @@ from pipelines.rtlreuse.state import load_memory
 from pipelines.rtlreuse.structure import analyse
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(
     ("family", "size", "stimuli"),
     [("gemm_os", 5, 1), ("gemmini", 16, 2), ("rv32im", 3, 1), ("mesh", 2, 1), ("wide", 8, 2)],

@@ -134,7 +134,9 @@ endmodule
 """
 
 
-@pytest.mark.parametrize("build", [build_reuse, build_cxxrtl, build_verilator])
+@pytest.mark.parametrize(
+    "build", [build_reuse, build_cxxrtl, pytest.param(build_verilator, marks=pytest.mark.slow)]
+)
 def test_index_of_a_memory_wraps_and_beyond_its_end_are_zeros(
     build: Callable[..., Program], programs: Path
 ) -> None:

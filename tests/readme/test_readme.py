@@ -1,0 +1,170 @@
+"""Every code block of the README, in order, in one project; what it prints is what the page says."""
+
+from __future__ import annotations
+
+import doctest
+import os
+import re
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+from readme_blocks import Block, Command, agrees, masked, read_blocks, read_commands
+
+ROOT = Path(__file__).resolve().parents[2]
+BLOCKS = read_blocks((ROOT / "README.md").read_text(encoding="utf-8"))
+MOST_NOT_RUN = 6
+SERVER = "simfoundry ui"
+READY = "ready"
+WAIT_S = 300.0
+
+
+@dataclass(slots=True, kw_only=True)
+class Project:
+    """A project folder, and the names that Python blocks have bound."""
+
+    folder: Path
+    names: dict[str, Any] = field(default_factory=dict[str, Any])
+
+    @property
+    def environment(self) -> dict[str, str]:
+        tools = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
+        return {**os.environ, "PATH": tools, "PYTHONPATH": str(ROOT), "COLUMNS": "120", "PYTHONWARNINGS": ""}
+
+    def start(self, command: str) -> subprocess.Popen[str]:
+        return subprocess.Popen(
+            ["bash", "-c", command],
+            cwd=self.folder,
+            env=self.environment,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            start_new_session=True,
+        )
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Project]:
+    """A checkout of its own: files are copied, folders of code and releases are links."""
+    folder = tmp_path_factory.mktemp("readme") / "simfoundry"
+    folder.mkdir()
+    listed = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    for name in dict.fromkeys(line.split("/")[0] for line in listed.splitlines()):
+        if name == ".dvc":
+            shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("cache", "tmp"))
+        elif (ROOT / name).is_dir():
+            (folder / name).symlink_to(ROOT / name)
+        elif (ROOT / name).exists():
+            shutil.copy(ROOT / name, folder / name)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("SIMFOUNDRY_PROJECT", str(folder))
+        for variable in ("SIMFOUNDRY_DEPLOYMENT", "DAGSTER_HOME", "MLFLOW_TRACKING_URI"):
+            patch.delenv(variable, raising=False)
+        patch.setenv("DVC_SITE_CACHE_DIR", str(folder.parent / "site"))
+        patch.chdir(folder)
+        yield Project(folder=folder)
+
+
+@pytest.mark.filterwarnings("ignore")  # of the packages that the Python blocks use
+@pytest.mark.parametrize("block", BLOCKS, ids=lambda block: f"line-{block.line}")
+def test_a_block_does_what_the_page_says(block: Block, project: Project) -> None:
+    if block.not_run:
+        pytest.skip(f"not run: {block.not_run}")
+    if block.language == "python":
+        _run_python(block, project)
+        return
+    for command in read_commands(block):
+        printed = _served(command, project) if command.text.startswith(SERVER) else _run(command, project)
+        assert agrees(command.output, printed), (
+            f"README.md:{block.line}: $ {command.text}\nsays:\n{masked(command.output)}\nprints:\n{printed}"
+        )
+
+
+def _run(command: Command, project: Project) -> str:
+    process = project.start(command.text)
+    printed, _ = process.communicate()
+    assert process.returncode == 0, f"$ {command.text} ended with {process.returncode}:\n{printed}"
+    return printed
+
+
+def _served(command: Command, project: Project) -> str:
+    """Start servers on free ports, ask every page that they name once, and end them by Ctrl-C."""
+    ports = f"--port {_free_port()} --mlflow-port {_free_port()}"
+    process = project.start(command.text.replace(SERVER, f"exec {SERVER} {ports}", 1))
+    assert process.stdout is not None
+    lines: list[str] = []
+    try:
+        began = time.monotonic()
+        for line in process.stdout:
+            lines.append(line)
+            if READY in line or time.monotonic() - began > WAIT_S:
+                break
+        pages = re.findall(r"http://\S+", "".join(lines))
+        assert pages, f"no page was named:\n{''.join(lines)}"
+        for page in pages:
+            with urllib.request.urlopen(page, timeout=60) as answer:
+                assert answer.status == 200
+    finally:
+        process.send_signal(signal.SIGINT)
+        rest, _ = process.communicate(timeout=WAIT_S)
+    return "".join(lines) + rest
+
+
+def _free_port() -> int:
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        return int(listener.getsockname()[1])
+
+
+def _run_python(block: Block, project: Project) -> None:
+    """Run a block as a doctest; `>>>` begins a statement, and what it prints is compared."""
+    test = doctest.DocTestParser().get_doctest(
+        block.text, project.names, f"README.md:{block.line}", "README.md", block.line
+    )
+    assert test.examples, "a Python block must have statements behind >>>"
+    said: list[str] = []
+    flags = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
+    runner = doctest.DocTestRunner(optionflags=flags, verbose=False)
+    runner.run(test, out=said.append, clear_globs=False)
+    project.names.update(test.globs)
+    assert not said, "".join(said)
+
+
+def test_at_most_six_blocks_are_not_run() -> None:
+    reasons = [block.not_run for block in BLOCKS if block.not_run]
+    assert len(reasons) <= MOST_NOT_RUN, reasons
+    assert BLOCKS
+
+
+def test_every_block_has_a_language() -> None:
+    fences = (ROOT / "README.md").read_text(encoding="utf-8").count("\n```")
+    assert fences == 2 * len(BLOCKS)
+    assert {block.language for block in BLOCKS} <= {"console", "python"}
+
+
+@pytest.mark.parametrize(
+    ("expected", "printed", "same"),
+    [
+        ("area 6,070 um2", "area  6,070 um2\n", True),
+        ("area 6,070 um2", "area 6,071 um2", False),
+        ("took 3 s", "took 44.5 s", True),
+        ("in /tmp/a b", "in /home/x", True),
+        ("first\n...\nlast", "first\nanything\nat all\nlast", True),
+        ("first\n...\nlast", "first\nlast", True),
+        ("first\n...", "first\nmore", True),
+        ("first\n...\nlast", "first\nanything", False),
+        ("", "words", False),
+        ("id 0123abcd4567", "id ffff00001111", True),
+    ],
+)
+def test_outputs_are_compared_but_for_times_hashes_and_paths(expected: str, printed: str, same: bool) -> None:
+    assert agrees(expected, printed) is same
