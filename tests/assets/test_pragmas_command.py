@@ -190,7 +190,7 @@ def test_sums_in_order_give_designs_of_programs_whose_results_are_roundings(proj
             ("--target", "/dev/zero"),
             "simfoundry: cannot read the target /dev/zero: a character device; accepted: ",
         ),
-        (("--style", "omp"), "unknown style: omp; accepted: merlin, vitis"),
+        (("--style", "omp"), "unknown style: omp; accepted: simfoundry, merlin, vitis"),
         (
             ("--evaluate", "3"),
             "only target simfoundry can be measured; for u200 give a folder of synthesis reports",

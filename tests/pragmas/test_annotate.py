@@ -102,7 +102,7 @@ def test_blanked_text_keeps_every_line() -> None:
 def test_annotate_rejects_an_unknown_style() -> None:
     with pytest.raises(PragmaError) as raised:
         annotate(PLAIN, summarise(PLAIN, "scale"), CHOSEN, style="omp")
-    assert str(raised.value) == "unknown style: omp; accepted: merlin, vitis"
+    assert str(raised.value) == "unknown style: omp; accepted: simfoundry, merlin, vitis"
 
 
 def test_annotate_rejects_a_loop_that_is_not_in_the_text() -> None:
