@@ -344,7 +344,7 @@ def _vitis(
         {},
         _array_pragmas(summary, configuration),
     )
-    first_copies = {place.start: (loop, place) for loop, place in reversed(places.items())}
+    first_copies = {place.start: (loop, place) for loop, place in reversed(list(places.items()))}
     for loop, place in first_copies.values():  # inner loops close before outer ones at one place
         below = any(full.of(outer).pipeline == FINE for outer in summary.loops_around(loop))
         lines = [f"#pragma {text}" for text in vitis_pragmas(full, loop, below=below)]
