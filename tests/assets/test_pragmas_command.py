@@ -8,6 +8,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import fields
 from pathlib import Path
+from shlex import quote
 from typing import Any
 
 import pytest
@@ -112,7 +113,7 @@ def test_recommended_directives_give_the_estimated_cycles_as_labels(one_line: Pa
     assert _cycles(label) == answer["recommended"]["cycles"] < answer["plain"]["cycles"]
     assert _cycles(_labelled(one_line)) == answer["plain"]["cycles"]
     assert f"plain        {answer['plain']['cycles']} " in found.stdout
-    assert f"to label it: simfoundry label {one_line} --directives DIRECTIVES.json" in lines
+    assert f"to label it: simfoundry label {quote(str(one_line))} --directives DIRECTIVES.json" in lines
     assert "at least 1 cycle," in lines[-1]
     assert answer["bound"]["latency_cycles"] == answer["solution"]["lower_bound_cycles"] == 1.0
 
