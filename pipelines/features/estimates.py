@@ -7,7 +7,6 @@ power are estimates before logic synthesis.
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Sequence
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from pathlib import Path
@@ -32,7 +31,6 @@ class DesignEstimate:
     Attributes:
         status: `ok`, or that of the failure; reason: why it is not ok.
         cycles: of one call; None without an estimate, as the other figures.
-        not_applied: directives that did not shape the design, as canonical JSON.
     """
 
     status: str
@@ -40,7 +38,6 @@ class DesignEstimate:
     cycles: int | None = None
     area_um2: float | None = None
     power_mw: float | None = None
-    not_applied: Sequence[str] = ()
 
 
 def estimate_design(
@@ -104,5 +101,4 @@ def _estimate(program: ProgramRow, options: HlsOptions, folder: Path, *, on_data
         cycles=cycles,
         area_um2=compiled.report.estimated_area_um2,
         power_mw=row.estimated_power_mw,
-        not_applied=[o.directive for o in compiled.outcomes if not o.applied],
     )

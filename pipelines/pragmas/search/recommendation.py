@@ -9,7 +9,7 @@ from pathlib import Path
 
 from pipelines.cache import ContentCache
 from pipelines.features import estimate_design
-from pipelines.hls import Directive, HlsOptions, TransformOptions, directive_json
+from pipelines.hls import Directive, HlsOptions, TransformOptions
 from pipelines.pragmas.analysis import summarise
 from pipelines.pragmas.bound import Bound, Target, bound, read_target
 from pipelines.pragmas.configuration import Configuration
@@ -311,21 +311,14 @@ class _Search:
 
     def plain(self) -> CandidateDesign:
         """The program as it is, estimated."""
-        return self._estimated(CandidateDesign(name=PLAIN))[0]
+        return self._estimated(CandidateDesign(name=PLAIN))
 
     def first(self) -> CandidateDesign:
         """The design with the least bound; of our own synthesis, of those that it makes in some seconds."""
         if not self.request.is_own:
             return self._design(LEAST_BOUND, self.least)
         design = self._design(LEAST_BOUND, self._least_within_size())
-        if not design.directives:
-            return design
-        estimated, not_applied = self._estimated(design)
-        left = tuple(d for d in design.directives if directive_json(d) not in not_applied)
-        if left == design.directives:
-            return estimated
-        fewer, _ = self._estimated(_with_directives(design, left))
-        return min(fewer, estimated, key=lambda design: design.cost)
+        return self._estimated(design) if design.directives else design
 
     def _least_within_size(self) -> Configuration:
         """The configuration with the least bound of those that are likely made within ESTIMATE_S."""
@@ -357,19 +350,16 @@ class _Search:
         solution = within_size(self.summary, asked, solve_again, margin_of).solution
         return solution.configuration or self.least
 
-    def _estimated(
-        self, design: CandidateDesign, *, on_data: bool = False
-    ) -> tuple[CandidateDesign, Sequence[str]]:
-        """A design with the engine's estimate, and its directives that are not applied."""
+    def _estimated(self, design: CandidateDesign, *, on_data: bool = False) -> CandidateDesign:
+        """A design with the engine's estimate."""
         program, options = self._inputs(design)
         estimate = estimate_design(
             program, options, cache=self.cache, timeout_s=self.request.hls_timeout_s, on_data=on_data
         )
         if estimate.status != OK:
-            return replace(design, reason=estimate.reason), ()
+            return replace(design, reason=estimate.reason)
         power_mw = estimate.power_mw if self.request.power else None
-        figures = replace(design, cycles=estimate.cycles, area_um2=estimate.area_um2, power_mw=power_mw)
-        return figures, estimate.not_applied
+        return replace(design, cycles=estimate.cycles, area_um2=estimate.area_um2, power_mw=power_mw)
 
     def _inputs(self, design: CandidateDesign) -> tuple[ProgramRow, HlsOptions]:
         """The program and the options that make a design."""
@@ -403,7 +393,7 @@ class _Search:
         for."""
         if not self.request.power:
             return design
-        return replace(design, power_mw=self._estimated(design, on_data=True)[0].power_mw)
+        return replace(design, power_mw=self._estimated(design, on_data=True).power_mw)
 
     def _design(self, name: str, configuration: Configuration, *, strips: bool = False) -> CandidateDesign:
         if not self.request.is_own:
@@ -417,8 +407,13 @@ class _Search:
         written = self.own.with_strips(configuration) if strips else None
         if written is not None:
             directives = written[1].directives
-        design = CandidateDesign(name=name, configuration=configuration, strips=written is not None)
-        return _with_directives(design, directives)
+        return CandidateDesign(
+            name=name,
+            configuration=configuration,
+            strips=written is not None,
+            directives=directives,
+            pragmas=tuple(map(_in_words, directives)),
+        )
 
     def text(self, design: CandidateDesign) -> str | None:
         """The program's own text as a design.
@@ -439,10 +434,6 @@ class _Search:
             if self.request.is_own:
                 return None
             raise
-
-
-def _with_directives(design: CandidateDesign, directives: tuple[Directive, ...]) -> CandidateDesign:
-    return replace(design, directives=directives, pragmas=tuple(map(_in_words, directives)))
 
 
 def _in_words(directive: Directive) -> str:
