@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from simfoundry.pragma_options import PRAGMA_DEFAULTS, PragmaOptions
+
 Answer = dict[str, Any]
 
 
@@ -140,39 +142,60 @@ def pragmas(
     source: str | Path,
     top: str | None = None,
     *,
-    target: str = "u200",
-    define: Sequence[str] = (),
-    evaluate: int = 0,
-    style: str = "merlin",
-    out: Path | None = None,
+    target: str = PRAGMA_DEFAULTS.target,
+    define: Sequence[str] = PRAGMA_DEFAULTS.define,
+    evaluate: int = PRAGMA_DEFAULTS.evaluate,
+    reports: Path | None = PRAGMA_DEFAULTS.reports,
+    area: float | None = PRAGMA_DEFAULTS.area,
+    partitions: int | None = PRAGMA_DEFAULTS.partitions,
+    ordered_sums: bool = PRAGMA_DEFAULTS.ordered_sums,
+    fine_only: bool = PRAGMA_DEFAULTS.fine_only,
+    power: bool = PRAGMA_DEFAULTS.power,
+    style: str | None = PRAGMA_DEFAULTS.style,
+    solver_timeout: float = PRAGMA_DEFAULTS.solver_timeout,
+    hls_timeout: float = PRAGMA_DEFAULTS.hls_timeout,
+    together: int = PRAGMA_DEFAULTS.together,
+    out: Path | None = PRAGMA_DEFAULTS.out,
 ) -> Answer:
     """Find the best directives of a C program, with a proven lower bound on its latency.
 
-    Args:    source: C text or a C file. target: u200, simfoundry or a JSON file. evaluate: most designs that
-             are measured. style: merlin or vitis pragmas. out: file for the annotated C.
-    Returns: the answer of `simfoundry pragmas --json`.
+    Args:
+        source: C text or a C file. top: function that becomes hardware; None for the one it is about.
+        target: simfoundry, u200 (Merlin and Vitis HLS) or a JSON file of a target.
+        define: macros, as NAME=TEXT.
+        evaluate: most designs that are measured; 0 recommends by the engine's estimate.
+        reports: folder of synthesis reports, for targets other than simfoundry.
+        area: most area of a design in mm2. partitions: most partitions of an array. None for no limit.
+        ordered_sums: floating sums keep their order. fine_only: copies only inside pipelined loops.
+        power: estimate the power of the designs of the answer.
+        style: simfoundry, merlin or vitis pragmas; None for those of the target's tool.
+        solver_timeout: s of the solver, each time. hls_timeout: s of processor time of a design.
+        together: designs measured at a time.
+        out: file for the recommended design's annotated C.
+    Returns: the answer of `simfoundry pragmas --json`: `directives` as `Options.directives` takes them, the
+             `recommended`, `plain` and best `designs`, the `bound` by part, the annotated `source`.
     Raises:  FoundryError, PragmaError, HlsError, ProgramError: an input is not acceptable.
     """
     from simfoundry.commands.pragmas import PragmaQuestion, answer_pragmas, pragma_json
 
+    options = PragmaOptions(
+        target=target,
+        define=tuple(define),
+        evaluate=evaluate,
+        reports=reports,
+        area=area,
+        partitions=partitions,
+        ordered_sums=ordered_sums,
+        fine_only=fine_only,
+        power=power,
+        style=style,
+        solver_timeout=solver_timeout,
+        hls_timeout=hls_timeout,
+        together=together,
+        out=out,
+    )
     with _files(source, _DEFAULTS, None) as (path, *_):
-        question = PragmaQuestion(
-            file=path,
-            top=top,
-            target=target,
-            define=tuple(define),
-            evaluate=evaluate,
-            reports=None,
-            area=None,
-            partitions=None,
-            ordered_sums=False,
-            fine_only=False,
-            style=style,
-            solver_timeout=30.0,
-            hls_timeout=120.0,
-            together=2,
-            out=out,
-        )
+        question = PragmaQuestion(file=path, top=top, options=options)
         return pragma_json(answer_pragmas(question), question)
 
 

@@ -5,6 +5,7 @@ Outside this package only the names below are used.
 
 from pipelines.features.activity import KIND_OF, OPERATIONS, PARTS
 from pipelines.features.control import control_class
+from pipelines.features.estimates import DesignEstimate, estimate_design
 from pipelines.features.extraction import (
     GRAPH_TABLES,
     FeatureRows,
@@ -56,6 +57,7 @@ __all__ = [
     "PARTS",
     "SEEN_DELAYS",
     "UNSEEN_DELAY",
+    "DesignEstimate",
     "DesignKnowledge",
     "FeatureRows",
     "FeatureTables",
@@ -64,6 +66,7 @@ __all__ = [
     "SplitError",
     "control_class",
     "design_part",
+    "estimate_design",
     "evaluation_twins",
     "extract_design_features",
     "extract_features",

@@ -17,7 +17,7 @@ from pipelines.hls.compiler import (
     tool_version,
 )
 from pipelines.hls.design import BoundUnit, ScheduledDesign, symbol_places, units_by_operation
-from pipelines.hls.directives import directive_json, directives_json, parse_directives
+from pipelines.hls.directives import directive_json, directives_json, parse_directives, pragma_of
 from pipelines.hls.errors import HlsError, UnsizedArgument
 from pipelines.hls.frontend import interface_of, read_function, read_interface
 from pipelines.hls.ir import Directive, Function
@@ -86,6 +86,7 @@ __all__ = [
     "options_of",
     "outcome_rows",
     "parse_directives",
+    "pragma_of",
     "preprocess_source",
     "read_function",
     "read_interface",

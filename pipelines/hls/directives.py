@@ -264,3 +264,28 @@ def parse_pragma(text: str, loop: str) -> tuple[Directive, ...] | None:
             return None
         return (directive,)
     return None
+
+
+def pragma_of(directive: Directive) -> str | None:
+    """The pragma, without `#pragma`, that says the same above a loop, or anywhere for one on an array.
+
+    Returns: None where there is none.
+    """
+    match directive:
+        case Directive(kind="pipeline", value=None, style=""):
+            return "ACCEL pipeline"
+        case Directive(kind="pipeline", value=int() as value, style=""):
+            return f"ACCEL pipeline II={value}"
+        case Directive(kind="unroll", value=None):
+            return "clang loop unroll(full)"
+        case Directive(kind="unroll", value=int() as value):
+            return f"clang loop unroll_count({value})"
+        case Directive(kind="parallel", value=None):
+            return "ACCEL parallel"
+        case Directive(kind="parallel", value=int() as value):
+            return f"omp parallel for num_threads({value})"
+        case Directive(kind="partition", style=style, variable=variable, value=value, dimension=dimension):
+            factor = "" if value is None else f" factor={value}"
+            return f"HLS array_partition variable={variable} type={style}{factor} dim={dimension}"
+        case _:
+            return None

@@ -13,7 +13,14 @@ from typing import Any
 from numpy.typing import NDArray
 
 from pipelines.cache import ContentCache
-from pipelines.hls import Directive, directive_json, parse_directives, read_interface, tool_version
+from pipelines.hls import (
+    Directive,
+    directive_json,
+    parse_directives,
+    pragma_of,
+    read_interface,
+    tool_version,
+)
 from pipelines.identity import content_hash
 from pipelines.interface import DataSet, Interface
 from pipelines.programs import ProgramData, ProgramError, find_data_set
@@ -217,12 +224,12 @@ def annotated(
     apart: list[str] = []
     for directive in sorted(directives, key=directive_json):
         line = by_name.get(directive.loop, 0)
-        spelled = _pragma(directive)
+        spelled = pragma_of(directive)
         if spelled is None or shared[line] != 1 or not _begins(lines, line):
             apart.append(directive_json(directive))
             continue
         indent = re.match(r"\s*", lines[line - 1])
-        above.setdefault(line, []).append((indent.group() if indent else "") + spelled)
+        above.setdefault(line, []).append((indent.group() if indent else "") + f"#pragma {spelled}")
     written = [text for number, line in enumerate(lines, 1) for text in (*above.get(number, ()), line)]
     return "\n".join(written), tuple(apart)
 
@@ -232,25 +239,6 @@ def _begins(lines: Sequence[str], line: int) -> bool:
     if not 1 <= line <= len(lines) or _LOOP_START.match(lines[line - 1]) is None:
         return False
     return line == 1 or not lines[line - 2].endswith("\\")
-
-
-def _pragma(directive: Directive) -> str | None:
-    """The pragma that says the same above a loop; None when there is none."""
-    match directive:
-        case Directive(kind="pipeline", value=None, style=""):
-            return "#pragma ACCEL pipeline"
-        case Directive(kind="pipeline", value=int() as value, style=""):
-            return f"#pragma ACCEL pipeline II={value}"
-        case Directive(kind="unroll", value=None):
-            return "#pragma clang loop unroll(full)"
-        case Directive(kind="unroll", value=int() as value):
-            return f"#pragma clang loop unroll_count({value})"
-        case Directive(kind="parallel", value=None):
-            return "#pragma ACCEL parallel"
-        case Directive(kind="parallel", value=int() as value):
-            return f"#pragma omp parallel for num_threads({value})"
-        case _:
-            return None
 
 
 # ---- input data ------------------------------------------------------------------------------------

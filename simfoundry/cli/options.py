@@ -85,3 +85,19 @@ def fail_with_problems(problems: Sequence[str]) -> None:
     say_problems(problems)
     if problems:
         sys.exit(EXIT_FAILED)
+
+
+class _DeclaredOption(click.Option):
+    """An option whose help has no text on the range of its numbers, which its words or its refusal say."""
+
+    def get_help_extra(self, ctx: click.Context) -> Any:
+        extra = super().get_help_extra(ctx)
+        extra.pop("range", None)
+        return extra
+
+
+def declared_option(defaults: object, *spellings: str, **details: Any) -> Callable[..., Any]:
+    """An option whose default is the attribute of `defaults` that has its name."""
+    name = max(spellings, key=len).lstrip("-").replace("-", "_")
+    default = getattr(defaults, name)
+    return click.option(*spellings, cls=_DeclaredOption, default=default, show_default=True, **details)

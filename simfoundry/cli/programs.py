@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import fields
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -16,9 +17,11 @@ from simfoundry.cli.options import (
     answer_json,
     as_json_option,
     configuration_options,
+    declared_option,
     explained,
     fail,
 )
+from simfoundry.pragma_options import PRAGMA_DEFAULTS, PragmaOptions
 
 
 @click.command()
@@ -153,47 +156,62 @@ def calibrate(as_json: bool, **options: Any) -> None:
         click.echo(calibration_text(answer))
 
 
-@click.command()
+_pragma_option = partial(declared_option, PRAGMA_DEFAULTS)
+
+
+@click.command(short_help="Find the best directives of a C program, with a bound.")
 @click.argument("file", type=PATH)
-@click.option("--top", help="Function that becomes hardware.  [default: the one the file is about]")
-@click.option(
+@click.option("--top", help="Function that becomes hardware. Without it the one the file is about.")
+@_pragma_option(
     "--target",
-    default="u200",
-    show_default=True,
-    help="u200 (Merlin and Vitis HLS), simfoundry, or a JSON file of a target.",
+    metavar="NAME",
+    help="Tool that makes the design: simfoundry, u200 (Merlin and Vitis HLS) or a JSON file of a target.",
 )
-@click.option("-D", "--define", multiple=True, metavar="NAME[=TEXT]", help="Macro, such as MEDIUM_DATASET.")
-@click.option(
+@_pragma_option("-D", "--define", multiple=True, metavar="NAME[=TEXT]", help="Macro, such as MEDIUM_DATASET.")
+@_pragma_option(
     "--evaluate",
-    default=0,
-    show_default=True,
     type=click.IntRange(min=0),
     metavar="N",
-    help="Measure at most N designs: simfoundry by its own synthesis, others by --reports.",
+    help="Measure at most N designs and show the best ones: by our own synthesis, or by --reports.",
 )
-@click.option("--reports", type=PATH, help="Folder of synthesis reports, a folder a configuration.")
-@click.option("--area", type=Finite(min=0.01), help="Most area of a design of simfoundry, in mm2.")
-@click.option("--partitions", type=click.IntRange(min=1), help="Most partitions of an array.")
-@click.option(
+@_pragma_option(
+    "--reports", type=PATH, metavar="FOLDER", help="Folder of synthesis reports, a folder a configuration."
+)
+@_pragma_option(
+    "--area", type=Finite(min=0.01), metavar="MM2", help="Most area of a design of target simfoundry, in mm2."
+)
+@_pragma_option("--partitions", type=click.IntRange(min=1), metavar="N", help="Most partitions of an array.")
+@_pragma_option(
     "--ordered-sums", is_flag=True, help="Floating sums keep their order: results are equal bit by bit."
 )
-@click.option("--fine-only", is_flag=True, help="Copy only what is inside pipelined loops.")
-@click.option("--style", default="merlin", show_default=True, help="merlin or vitis pragmas.")
-@click.option("--solver-timeout", default=30.0, show_default=True, type=Finite(min=0.01), help="s")
-@click.option(
-    "--hls-timeout", default=120.0, show_default=True, type=Finite(min=1), help="s of processor time"
+@_pragma_option("--fine-only", is_flag=True, help="Copy only what is inside pipelined loops.")
+@_pragma_option("--power", is_flag=True, help="Show the estimated power of the designs of the answer.")
+@_pragma_option(
+    "--style",
+    metavar="STYLE",
+    help="Pragmas of the annotated C: simfoundry, merlin or vitis. Without it those of the target's tool.",
 )
-@click.option(
-    "--together", default=2, show_default=True, type=click.IntRange(min=1), help="Designs at a time."
+@_pragma_option(
+    "--solver-timeout", type=Finite(min=0.01), metavar="S", help="Most seconds of the solver, each time."
 )
-@click.option("--out", type=PATH, help="Write the annotated C to this file.")
+@_pragma_option(
+    "--hls-timeout", type=Finite(min=1), metavar="S", help="Most seconds of processor time of a design."
+)
+@_pragma_option(
+    "--together", type=click.IntRange(min=1), metavar="N", help="Designs that are measured at a time."
+)
+@_pragma_option("--out", type=PATH, metavar="FILE", help="Write the recommended design's annotated C.")
 @as_json_option
 @explained
-def pragmas(as_json: bool, **options: Any) -> None:
-    """Find the best directives of a C program, with a proven lower bound on its latency."""
+def pragmas(file: Path, top: str | None, as_json: bool, **options: Any) -> None:
+    """Find the best directives of a C program, with a proven lower bound on its latency.
+
+    Prints the recommended directives, as `label --directives` reads them, and what they are estimated to
+    give beside the plain program. With --evaluate designs are measured, and the best one is recommended.
+    """
     from simfoundry.commands.pragmas import PragmaQuestion, answer_pragmas, pragma_json, pragma_text
 
-    question = PragmaQuestion(**options)
+    question = PragmaQuestion(file=file, top=top, options=PragmaOptions(**options))
     answer = answer_pragmas(question)
     if as_json:
         answer_json(pragma_json(answer, question))

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import math
+import shlex
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,10 +15,13 @@ from assets.deployments import find_deployment
 from assets.errors import FoundryError
 from assets.user_programs import SourceOptions, read_user_program
 from pipelines.cache import ContentCache
+from pipelines.hls import Directive, directives_json
+from pipelines.pragmas import Configuration
 from pipelines.pragmas.nlp import OPTIMAL
 from pipelines.pragmas.search import (
     EVALUATED,
-    REPEATED,
+    OWN,
+    CandidateDesign,
     DirectiveRequest,
     Exploration,
     Recommendation,
@@ -25,30 +30,18 @@ from pipelines.pragmas.search import (
 )
 from pipelines.programs import program_from_file
 from simfoundry.commands.aligned import aligned_lines
+from simfoundry.pragma_options import PragmaOptions
 
-STEP_HEAD = ("step", "partitions", "copies", "decision", "bound", "measured", "status", "best")
 PART_HEAD = ("part", "what", "cycles", "critical", "limit")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PragmaQuestion:
-    """The options of the command, see its help."""
+    """A program and the options of the command. `top`: None for the function the file is about."""
 
     file: Path
     top: str | None
-    target: str
-    define: tuple[str, ...]
-    evaluate: int
-    reports: Path | None
-    area: float | None
-    partitions: int | None
-    ordered_sums: bool
-    fine_only: bool
-    style: str
-    solver_timeout: float
-    hls_timeout: float
-    together: int
-    out: Path | None
+    options: PragmaOptions
 
 
 def answer_pragmas(question: PragmaQuestion) -> Recommendation:
@@ -57,54 +50,82 @@ def answer_pragmas(question: PragmaQuestion) -> Recommendation:
     Raises: FoundryError, PragmaError, HlsError, ProgramError: an input is not acceptable, the program is
             outside the supported class, or no design is feasible.
     """
+    options = question.options
+    if options.out is not None:
+        _require_writable(options.out)
     program = read_user_program(
-        question.file, question.top, options=SourceOptions(define=tuple(question.define))
+        question.file, question.top, options=SourceOptions(define=tuple(options.define))
     )
     text = program_from_file(question.file, top=program.top).source
     request = DirectiveRequest(
         program=program,
         text=text.replace("\r\n", "\n").replace("\r", "\n"),
         file=question.file,
-        target=question.target,
-        ordered_sums=question.ordered_sums,
-        most_area_um2=None if question.area is None else question.area * 1e6,
-        most_partitions=question.partitions,
-        fine_only=question.fine_only,
-        style=question.style,
-        evaluations=question.evaluate,
-        reports=question.reports,
-        solver_timeout_s=question.solver_timeout,
-        hls_timeout_s=question.hls_timeout,
-        together=question.together,
+        target=options.target,
+        ordered_sums=options.ordered_sums,
+        most_area_um2=None if options.area is None else options.area * 1e6,
+        most_partitions=options.partitions,
+        fine_only=options.fine_only,
+        style=options.style,
+        evaluations=options.evaluate,
+        reports=options.reports,
+        power=options.power,
+        solver_timeout_s=options.solver_timeout,
+        hls_timeout_s=options.hls_timeout,
+        together=options.together,
     )
     answer = recommend(request, cache=ContentCache(folder=find_deployment().cache_dir))
-    if question.out is not None:
-        try:
-            question.out.write_text(answer.source, encoding="utf-8")
-        except OSError as error:
-            raise FoundryError(f"cannot write --out {question.out}: {error.strerror}") from error
+    if options.out is not None:
+        _write(options.out, answer)
     return answer
+
+
+def _require_writable(out: Path) -> None:
+    """Refuse a file that cannot be written, before a search that takes minutes."""
+    if out.is_dir():
+        raise FoundryError(f"cannot write --out {out}: a folder; accepted: a file")
+    if not out.parent.is_dir():
+        raise FoundryError(f"cannot write --out {out}: no such folder: {out.parent}")
+
+
+def _write(out: Path, answer: Recommendation) -> None:
+    if answer.source is None:
+        raise FoundryError(
+            f"cannot write --out {out}: a loop comes from a macro or another file, so its pragmas have no "
+            "place in the text; accepted: the directives of the answer"
+        )
+    try:
+        out.write_text(answer.source, encoding="utf-8")
+    except OSError as error:
+        raise FoundryError(f"cannot write --out {out}: {error.strerror}") from error
 
 
 # ---- JSON ------------------------------------------------------------------------------------------
 
 
 def pragma_json(answer: Recommendation, question: PragmaQuestion) -> dict[str, Any]:
-    """The answer as JSON: the annotated C, the configuration, its bound by part, and the log."""
-    solution, lower, chosen = answer.solution, answer.bound, answer.configuration
+    """The answer as JSON: the recommended design beside others, the bound by part, the log, annotated C."""
+    solution, lower, best = answer.solution, answer.bound, answer.recommended
+    chosen = best.configuration or Configuration()
     return {
         "file": str(question.file),
         "top": answer.summary.top,
         "target": answer.target.name,
+        "recommended": {**_design_json(best), "why": answer.why},
+        "plain": None if answer.plain is None else _design_json(answer.plain),
+        "designs": [_design_json(design) for design in answer.designs],
+        "directives": _objects(best.directives),
+        "strips": best.strips,
+        "unsafe_math": answer.unsafe_math,
         "solution": {
             "status": solution.status,
-            "latency_cycles": solution.latency_cycles,
-            "lower_bound_cycles": solution.lower_bound,
+            "latency_cycles": _at_least_one(solution.latency_cycles),
+            "lower_bound_cycles": _at_least_one(solution.lower_bound),
             "gap": _finite(solution.gap),
             "solver_s": round(answer.solver_s, 3),
         },
         "bound": {
-            "latency_cycles": lower.latency_cycles,
+            "latency_cycles": _at_least_one(lower.latency_cycles),
             "computation_cycles": lower.computation_cycles,
             "transfer_cycles": lower.transfer_cycles,
             "dsp_count": lower.dsp_count,
@@ -132,17 +153,35 @@ def pragma_json(answer: Recommendation, question: PragmaQuestion) -> dict[str, A
         ],
         "exploration": None if answer.exploration is None else _exploration_json(answer.exploration),
         "source": answer.source,
-        **({} if answer.directives is None else {"directives": answer.directives}),
-        **({"strips": True} if answer.strips else {}),
     }
+
+
+def _design_json(design: CandidateDesign) -> dict[str, Any]:
+    return {
+        "name": design.name,
+        "measured": design.measured,
+        "cycles": design.cycles,
+        "area_um2": design.area_um2,
+        "power_mw": design.power_mw,
+        "dsp_count": design.dsp_count,
+        "reason": design.reason,
+        "directives": _objects(design.directives),
+        "pragmas": list(design.pragmas),
+        "strips": design.strips,
+    }
+
+
+def _objects(directives: Sequence[Directive]) -> list[dict[str, Any]]:
+    """Directives as `simfoundry label --directives` reads them."""
+    return json.loads(directives_json(directives))
 
 
 def _exploration_json(exploration: Exploration) -> dict[str, Any]:
     return {
-        "lower_bound_cycles": _finite(exploration.lower_bound_cycles),
+        "lower_bound_cycles": _at_least_one(exploration.lower_bound_cycles),
         "gap": exploration.gap,
         "proven": exploration.proven,
-        "evaluated": _evaluated(exploration),
+        "evaluated": len(_evaluated(exploration)),
         "steps": [_step_json(step) for step in exploration.steps],
     }
 
@@ -154,7 +193,7 @@ def _step_json(step: Step) -> dict[str, Any]:
         "partitions": step.most_partitions,
         "copies": "fine" if step.fine_only else "coarse+fine",
         "decision": step.decision,
-        "bound": step.bound_cycles,
+        "bound": _at_least_one(step.bound_cycles),
         "measured": None if measured is None else measured.latency_cycles,
         "status": None if measured is None else measured.status,
         "reason": None if measured is None else measured.reason,
@@ -163,52 +202,148 @@ def _step_json(step: Step) -> dict[str, Any]:
     }
 
 
-def _evaluated(exploration: Exploration) -> int:
-    return sum(step.decision == EVALUATED for step in exploration.steps)
+def _evaluated(exploration: Exploration) -> list[Step]:
+    return [step for step in exploration.steps if step.decision == EVALUATED]
 
 
 def _finite(number: float | None) -> float | None:
     return None if number is None or math.isinf(number) else number
 
 
+def _at_least_one(cycles: float | None) -> float | None:
+    """A bound on cycles; every call takes one."""
+    finite = _finite(cycles)
+    return None if finite is None else max(1.0, finite)
+
+
 # ---- text ------------------------------------------------------------------------------------------
 
 
 def pragma_text(answer: Recommendation, question: PragmaQuestion) -> str:
-    """The answer as text: the annotated C unless it went to a file, then bound, gap and log."""
-    lower, solution = answer.bound, answer.solution
-    lines = [] if question.out is not None else [answer.source.rstrip("\n"), ""]
-    if answer.strips:
-        lines += ["factors are strips in the text; its directives:", answer.directives or "", ""]
-    gap = _finite(solution.gap)
-    kind = "gap unknown" if gap is None else f"gap {100 * gap:.2f} %"
-    kind = "proven least" if solution.status == OPTIMAL else kind
-    lines.append(
-        f"bound {lower.latency_cycles:,.0f} cycles on {answer.target.name}: computation "
-        f"{lower.computation_cycles:,.0f}, transfer {lower.transfer_cycles:,.0f}; the best bound is "
-        f"{solution.latency_cycles or 0:,.0f} ({kind}, {answer.solver_s:.2f} s)"
-    )
-    parts = [(p.place, p.kind, str(round(p.cycles, 1)), str(p.critical), str(p.limit)) for p in lower.parts]
-    lines += ["", *aligned_lines([PART_HEAD, *parts])] if parts else []
+    """The answer as text: the recommended design beside others, then the bound by part.
+
+    Of our own synthesis directives are shown, of other tools the annotated C unless it went to a file.
+    """
+    out = question.options.out
+    if answer.plain is not None:
+        lines = [*_recommended_lines(answer, question), ""]
+    else:
+        lines = [] if out is not None else [(answer.source or "").rstrip("\n"), ""]
+    if answer.plain is not None or answer.exploration is not None:
+        lines += [*aligned_lines(_design_table(answer, question.options)), ""]
     if answer.exploration is not None:
-        lines += ["", *_exploration_lines(answer, answer.exploration)]
-    if question.out is not None:
-        lines += ["", f"written to {question.out}"]
+        lines += [_exploration_line(answer, answer.exploration), ""]
+    lines.append(_bound_line(answer))
+    parts = [
+        (p.place, p.kind, str(round(p.cycles, 1)), "yes" if p.critical else "no", str(p.limit))
+        for p in answer.bound.parts
+    ]
+    lines += ["", *aligned_lines([PART_HEAD, *parts])] if parts else []
+    if out is not None:
+        lines += ["", f"written to {out}"]
     return "\n".join(lines)
 
 
-def _exploration_lines(answer: Recommendation, exploration: Exploration) -> list[str]:
-    steps, count = exploration.steps, _evaluated(exploration)
-    shown = [step for step in steps if step.decision != REPEATED]
-    rows = [[_cell(_step_json(step)[name]) for name in STEP_HEAD] for step in shown]
-    lines = [*aligned_lines([STEP_HEAD, *rows]), ""] if rows else []
-    if len(shown) < len(steps):
-        lines.append(f"{len(steps) - len(shown)} further steps repeat configurations above")
-    best = steps[-1].best_cycles if steps else None
+def _recommended_lines(answer: Recommendation, question: PragmaQuestion) -> list[str]:
+    """The recommended directives, and how to label their design."""
+    best = answer.recommended
+    if not best.directives:
+        return [f"recommended for {answer.target.name}: the plain program, without directives; {answer.why}"]
+    objects = [f"  {json.dumps(directive)}" for directive in _objects(best.directives)]
+    rank = f", design {best.name}" if best.measured else ""
+    lines = [f"recommended for {answer.target.name}{rank}:", "[", ",\n".join(objects), "]"]
+    if best.strips and question.options.out is None:
+        return [*lines, "factors are strips in the text: these directives are for the C that --out writes"]
+    return [*lines, f"to label it: {_label_command(answer, question)}"]
+
+
+def _label_command(answer: Recommendation, question: PragmaQuestion) -> str:
+    """The command that labels the recommended design."""
+    options, words = question.options, ["simfoundry", "label"]
+    if options.out is not None and options.style in (None, OWN):
+        words.append(str(options.out))
+    else:
+        words += [str(question.file), "--directives", "DIRECTIVES.json"]
+    words += [] if question.top is None else ["--top", question.top]
+    words += [word for macro in options.define for word in ("--define", macro)]
+    words += ["--unsafe-math"] if answer.unsafe_math else []
+    return shlex.join(words)
+
+
+def _design_table(answer: Recommendation, options: PragmaOptions) -> list[list[str]]:
+    """The designs of the answer, the plain program first."""
+    designs = [*([] if answer.plain is None else [answer.plain]), *answer.designs]
+    columns = {
+        "design": [_name(design, answer) for design in designs],
+        "cycles": [_number(design.cycles) for design in designs],
+    }
+    if answer.plain is not None:
+        columns["area_um2"] = [_number(design.area_um2) for design in designs]
+    else:
+        columns["dsp_count"] = [_number(design.dsp_count) for design in designs]
+    if options.power:
+        columns["power_mw"] = ["-" if d.power_mw is None else f"{d.power_mw:.3g}" for d in designs]
+    columns["cycles are"] = [_origin(design) for design in designs]
+    if answer.exploration is not None:
+        columns["directives"] = [_in_words(design) for design in designs]
+    return [list(columns), *(list(row) for row in zip(*columns.values(), strict=True))]
+
+
+def _name(design: CandidateDesign, answer: Recommendation) -> str:
+    is_chosen = design is answer.recommended and answer.exploration is None and design is not answer.plain
+    return "recommended" if is_chosen else design.name
+
+
+def _origin(design: CandidateDesign) -> str:
+    if design.cycles is None:
+        return "not known" if design.reason is None else f"not known: {design.reason}"
+    return "measured" if design.measured else "estimated"
+
+
+def _in_words(design: CandidateDesign) -> str:
+    return "; ".join(design.pragmas) + (" (as strips)" if design.strips else "")
+
+
+def _number(value: float | None) -> str:
+    return "-" if value is None else f"{value:,.0f}"
+
+
+def _bound_line(answer: Recommendation) -> str:
+    lower, solution = answer.bound, answer.solution
+    gap = _finite(solution.gap)
+    kind = "gap unknown" if gap is None else f"gap {100 * gap:.2f} %"
+    kind = "proven least" if solution.status == OPTIMAL else kind
+    known = f"({kind}, {answer.solver_s:.2f} s)"
+    own, best = _at_least_one(lower.latency_cycles), _at_least_one(solution.latency_cycles)
+    if answer.plain is None:
+        return (
+            f"bound {_number(own)} cycles on {answer.target.name}: computation "
+            f"{lower.computation_cycles:,.0f}, transfer {lower.transfer_cycles:,.0f}; the best bound is "
+            f"{_number(best)} {known}"
+        )
+    if answer.recommended.configuration is None:
+        return f"bound: a configuration takes at least {_cycles(best)} {known}"
+    return (
+        f"bound: the recommended configuration takes at least {_cycles(own)}, any other at least "
+        f"{_cycles(best)} {known}"
+    )
+
+
+def _cycles(number: float | None) -> str:
+    return f"{_number(number)} cycle" + ("" if number == 1 else "s")
+
+
+def _exploration_line(answer: Recommendation, exploration: Exploration) -> str:
+    """How many designs were measured, how they ended, and how good the best one is."""
+    steps = _evaluated(exploration)
+    counts = Counter(step.evaluation.status for step in steps if step.evaluation is not None)
+    measured = f"{len(steps)} design{'' if len(steps) == 1 else 's'} measured"
+    measured += f" ({', '.join(f'{n} {status}' for status, n in sorted(counts.items()))})" if counts else ""
+    best = exploration.steps[-1].best_cycles if exploration.steps else None
     if best is None:
-        return [*lines, f"{count} designs measured, none of them valid{_common_reason(steps)}"]
+        return f"{measured}, none of them valid{_common_reason(steps)}"
     proof = "proven best of the space" if exploration.proven else _gaps(best, answer, exploration)
-    return [*lines, f"{count} designs measured, the best takes {best:,} cycles ({proof})"]
+    return f"{measured}, the best takes {best:,} cycles ({proof})"
 
 
 def _common_reason(steps: Sequence[Step]) -> str:
@@ -225,14 +360,8 @@ def _common_reason(steps: Sequence[Step]) -> str:
 def _gaps(best: int, answer: Recommendation, exploration: Exploration) -> str:
     """The gap of the best measured design to two bounds: within the limits, and of designs of any area."""
     gaps: list[str] = []
-    if least := answer.solution.lower_bound:
+    if least := _at_least_one(answer.solution.lower_bound):
         gaps.append(f"gap {100 * (best / least - 1):.1f} % to the best bound within the limits, {least:,.0f}")
-    if least := _finite(exploration.lower_bound_cycles):
+    if least := _at_least_one(exploration.lower_bound_cycles):
         gaps.append(f"{100 * (best / least - 1):.1f} % to that of any area not measured, {least:,.0f}")
     return "; ".join(gaps) or "no bound is known"
-
-
-def _cell(value: Any) -> str:
-    if value is None:
-        return "-"
-    return f"{value:,.0f}" if isinstance(value, int | float) and not isinstance(value, bool) else str(value)

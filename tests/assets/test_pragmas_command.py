@@ -2,18 +2,27 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 import re
+from collections.abc import Mapping
+from dataclasses import fields
 from pathlib import Path
+from shlex import quote
+from typing import Any
 
 import pytest
 from click.testing import CliRunner, Result
 
+import simfoundry as sf
 from pipelines.cache import ContentCache
+from pipelines.features import DesignEstimate
 from pipelines.hls import HlsOptions, TransformOptions, parse_directives
 from pipelines.labelling import LabelOptions, ToolContext, count_design
+from pipelines.pragmas import PragmaError
 from pipelines.programs import program_from_file
 from simfoundry.cli import simfoundry
+from simfoundry.pragma_options import PragmaOptions
 
 LOWER = """\
 void lower(float A[32][32], float x[32])
@@ -66,12 +75,179 @@ def file(project: Path) -> Path:
     return found
 
 
+ONE_LINE = "void scale(int x[16], int y[16]) { for (int i = 0; i < 16; i++) y[i] = 3 * x[i]; }\n"
+U200 = ("--target", "u200")
+
+
 def _ask(*arguments: str | Path) -> Result:
     return CliRunner().invoke(simfoundry, ["pragmas", *map(str, arguments)])
 
 
-def test_the_answer_is_annotated_c_and_the_bound_by_part(file: Path) -> None:
+def _labelled(*arguments: str | Path) -> dict[str, Any]:
+    found = CliRunner().invoke(simfoundry, ["label", *map(str, arguments), "--targets", "cycles", "--json"])
+    assert found.exit_code == 0, found.output
+    return json.loads(found.stdout)
+
+
+def _cycles(answer: Mapping[str, Any]) -> int:
+    return answer["runs"][0]["latency_cycles"]
+
+
+@pytest.fixture
+def one_line(project: Path) -> Path:
+    path = project / "scale.c"
+    path.write_text(ONE_LINE)
+    return path
+
+
+def test_recommended_directives_give_the_estimated_cycles_as_labels(one_line: Path) -> None:
+    found = _ask(one_line)
+    assert found.exit_code == 0, found.output
+    lines = found.stdout.splitlines()
+    directives = one_line.with_name("directives.json")
+    directives.write_text("\n".join(lines[lines.index("[") : lines.index("]") + 1]))
+    answer = json.loads(_ask(one_line, "--json").stdout)
+    assert json.loads(directives.read_text()) == answer["directives"]
+    label = _labelled(one_line, "--directives", directives)
+    assert all(outcome["applied"] for outcome in label["directive_outcomes"])
+    assert _cycles(label) == answer["recommended"]["cycles"] < answer["plain"]["cycles"]
+    assert _cycles(_labelled(one_line)) == answer["plain"]["cycles"]
+    assert f"plain        {answer['plain']['cycles']} " in found.stdout
+    assert f"to label it: simfoundry label {quote(str(one_line))} --directives DIRECTIVES.json" in lines
+    assert "at least 1 cycle," in lines[-1]
+    assert answer["bound"]["latency_cycles"] == answer["solution"]["lower_bound_cycles"] == 1.0
+
+
+def test_the_annotated_c_is_the_recommended_design(one_line: Path) -> None:
+    out = one_line.with_name("out.c")
+    answer = json.loads(_ask(one_line, "--out", out, "--json").stdout)
+    assert out.read_text() == answer["source"]
+    body = answer["source"].splitlines()
+    loop = next(n for n, line in enumerate(body) if line.strip().startswith("for"))
+    assert body[loop - 1].strip() == "#pragma clang loop unroll_count(16)"
+    assert _cycles(_labelled(out)) == answer["recommended"]["cycles"]
+
+
+def test_the_plain_program_is_recommended_where_the_estimates_say_so(
+    one_line: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def slower_with_directives(program: object, options: HlsOptions, **_: object) -> DesignEstimate:
+        return DesignEstimate(status="ok", cycles=90 if options.directives else 60, area_um2=1e6)
+
+    monkeypatch.setattr("pipelines.pragmas.search.recommendation.estimate_design", slower_with_directives)
+    out = one_line.with_name("out.c")
+    answer = json.loads(_ask(one_line, "--json", "--out", out).stdout)
+    assert answer["directives"] == []
+    assert answer["recommended"]["name"] == "plain"
+    assert answer["recommended"]["why"] == "the best other design takes 90 cycles"
+    assert out.read_text() == ONE_LINE
+    said = _ask(one_line).stdout
+    assert said.startswith(
+        "recommended for simfoundry: the plain program, without directives; the best other"
+    )
+    assert "least bound  90 " in said
+
+
+@pytest.mark.parametrize(
+    ("estimate", "area", "why"),
+    [
+        (
+            DesignEstimate(status="timeout", reason="too late"),
+            (),
+            "the configuration with the least bound has no estimate: too late",
+        ),
+        (
+            DesignEstimate(status="ok", cycles=5, area_um2=7e6),
+            ("--area", "2"),
+            "the configuration with the least bound takes 7 mm2 by its estimate; measured designs "
+            "(--evaluate) may fit",
+        ),
+    ],
+)
+def test_a_design_without_an_estimate_or_with_too_much_area_is_not_recommended(
+    one_line: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    estimate: DesignEstimate,
+    area: tuple[str, ...],
+    why: str,
+) -> None:
+    plain = DesignEstimate(status="ok", cycles=60, area_um2=1e6)
+    monkeypatch.setattr(
+        "pipelines.pragmas.search.recommendation.estimate_design",
+        lambda _, options, **__: estimate if options.directives else plain,
+    )
+    answer = json.loads(_ask(one_line, *area, "--json").stdout)
+    assert answer["recommended"]["name"] == "plain"
+    assert answer["recommended"]["why"] == why
+
+
+def test_a_program_without_loops_is_recommended_as_it_is(project: Path) -> None:
+    file = project / "product.c"
+    file.write_text("int product(int a, int b) { return a * b; }\n")
     found = _ask(file)
+    assert found.exit_code == 0, found.output
+    assert found.stdout.startswith(
+        "recommended for simfoundry: the plain program, without directives; no directive can make"
+    )
+    assert "0 cycles" not in found.stdout
+
+
+def test_loops_of_macros_have_directives_and_no_annotated_c(project: Path) -> None:
+    file = project / "add.c"
+    file.write_text("#define EACH for (int i = 0; i < 8; i++)\nvoid add(int a[8]) { EACH a[i] += 5; }\n")
+    answer = json.loads(_ask(file, "--json").stdout)
+    assert answer["directives"]
+    assert answer["source"] is None
+    refused = _ask(file, "--out", project / "out.c")
+    assert refused.exit_code == 1
+    assert "a loop comes from a macro or another file" in refused.stderr
+
+
+def test_measured_designs_are_a_table_with_power_and_the_best_is_written(one_line: Path) -> None:
+    out = one_line.with_name("out.c")
+    asked = (one_line, "--evaluate", "3", "--power", "--out", out)
+    answer = json.loads(_ask(*asked, "--json").stdout)
+    designs = answer["designs"]
+    assert [design["cycles"] for design in designs] == sorted(design["cycles"] for design in designs)
+    assert all(design["measured"] and design["power_mw"] > 0 for design in designs)
+    assert answer["recommended"] == {**designs[0], "why": None}
+    assert _cycles(_labelled(out)) == designs[0]["cycles"]
+    lines = _ask(*asked).stdout.splitlines()
+    head = next(n for n, line in enumerate(lines) if line.startswith("design  cycles  area_um2  power_mw"))
+    assert [line.split()[0] for line in lines[head + 2 :][: 1 + len(designs)]] == [
+        "plain",
+        *(design["name"] for design in designs),
+    ]
+
+
+def test_the_command_and_the_function_share_options_and_defaults() -> None:
+    defaults = {field.name: field.default for field in fields(PragmaOptions)}
+    command = {p.name: p.default for p in simfoundry.commands["pragmas"].params if p.name in defaults}
+    parameters = inspect.signature(sf.pragmas).parameters
+    function = {name: p.default for name, p in parameters.items() if p.kind is p.KEYWORD_ONLY}
+    assert command == function == defaults
+
+
+def test_the_function_answers_as_the_command(one_line: Path) -> None:
+    answer = sf.pragmas(ONE_LINE, power=True)
+    assert answer["directives"] == json.loads(_ask(one_line, "--json").stdout)["directives"]
+    assert answer["recommended"]["power_mw"] > 0
+    with pytest.raises(PragmaError, match=r"^not a positive number: area nan$"):
+        sf.pragmas(ONE_LINE, area=float("nan"))
+    with pytest.raises(PragmaError, match=r"^not a number of designs: -1; accepted: 0 or more$"):
+        sf.pragmas(ONE_LINE, evaluate=-1)
+
+
+def test_help_has_no_ranges_and_no_cut_sentence() -> None:
+    said = _ask("--help").stdout
+    assert not re.search(r"x[<>]|RANGE|\.\.\.", said)
+    assert "[default: simfoundry]" in said
+    listed = CliRunner().invoke(simfoundry, ["--help"]).stdout
+    assert "Find the best directives of a C program, with a bound.\n" in listed
+
+
+def test_the_answer_for_other_tools_is_annotated_c_and_the_bound_by_part(file: Path) -> None:
+    found = _ask(file, *U200)
     assert found.exit_code == 0, found.output
     assert "#pragma ACCEL" in found.output
     assert "cycles on u200: computation" in found.output
@@ -79,7 +255,7 @@ def test_the_answer_is_annotated_c_and_the_bound_by_part(file: Path) -> None:
 
 
 def test_json_has_configuration_bound_and_source(file: Path) -> None:
-    answer = json.loads(_ask(file, "--json").stdout)
+    answer = json.loads(_ask(file, *U200, "--json").stdout)
     assert answer["solution"]["status"] == "optimal"
     assert answer["bound"]["latency_cycles"] == answer["solution"]["latency_cycles"]
     assert [loop["loop"] for loop in answer["loops"]] == ["L0", "L1", "L2"]
@@ -94,8 +270,9 @@ def test_designs_are_measured_and_none_is_faster_than_its_bound(file: Path) -> N
     measured = [s for s in answer["exploration"]["steps"] if s["decision"] == "evaluated"]
     assert 1 <= len(measured) == answer["exploration"]["evaluated"] <= 4
     assert all(s["measured"] >= s["bound"] for s in measured if s["status"] == "ok")
-    assert json.loads(answer["directives"])
-    last = _ask(file, "--target", "simfoundry", "--area", "2", "--evaluate", "4").stdout.splitlines()[-1]
+    assert answer["directives"] == answer["designs"][0]["directives"] != []
+    said = _ask(file, "--target", "simfoundry", "--area", "2", "--evaluate", "4").stdout.splitlines()
+    last = next(line for line in said if "measured (" in line)
     proven, gap = answer["exploration"]["proven"], "to the best bound within the limits"
     assert ("proven best of the space" in last) is proven
     assert (gap in last) is not proven
@@ -114,7 +291,8 @@ def test_a_design_with_strips_is_answered_as_it_was_measured(project: Path) -> N
     again_file.write_text(answer["source"])
     program = program_from_file(again_file, top="lower")
     options = HlsOptions(
-        transforms=TransformOptions(unsafe_math=True), directives=parse_directives(answer["directives"])
+        transforms=TransformOptions(unsafe_math=True),
+        directives=parse_directives(json.dumps(answer["directives"])),
     )
     labels = LabelOptions(power=False, audit_fraction=0.0)
     again = count_design(
@@ -127,7 +305,7 @@ def test_a_design_with_strips_is_answered_as_it_was_measured(project: Path) -> N
 
 def test_the_annotated_source_goes_to_a_file_as_vitis_pragmas(file: Path) -> None:
     out = file.with_name("out.c")
-    found = _ask(file, "--style", "vitis", "--partitions", "2", "--out", out)
+    found = _ask(file, *U200, "--style", "vitis", "--partitions", "2", "--out", out)
     assert found.exit_code == 0, found.output
     assert "#pragma HLS pipeline II=1" in out.read_text()
     assert f"written to {out}" in found.output
@@ -137,7 +315,7 @@ def test_the_annotated_source_goes_to_a_file_as_vitis_pragmas(file: Path) -> Non
 def test_macros_choose_a_size(project: Path) -> None:
     file = project / "scale.c"
     file.write_text("void scale(float a[N])\n{\n  for (int i = 0; i < N; i++)\n    a[i] = a[i] * 2;\n}\n")
-    sizes = [json.loads(_ask(file, "-D", f"N={n}", "--json").stdout)["bound"] for n in (16, 1600)]
+    sizes = [json.loads(_ask(file, *U200, "-D", f"N={n}", "--json").stdout)["bound"] for n in (16, 1600)]
     assert (
         sizes[1]["transfer_cycles"] - sizes[0]["transfer_cycles"] == 2 * 99
     )  # 16 floats a cycle, in and out
@@ -190,17 +368,21 @@ def test_sums_in_order_give_designs_of_programs_whose_results_are_roundings(proj
             ("--target", "/dev/zero"),
             "simfoundry: cannot read the target /dev/zero: a character device; accepted: ",
         ),
-        (("--style", "omp"), "unknown style: omp; accepted: merlin, vitis"),
+        (("--style", "omp"), "unknown style: omp; accepted: simfoundry, merlin, vitis"),
         (
-            ("--evaluate", "3"),
+            (*U200, "--evaluate", "3"),
             "only target simfoundry can be measured; for u200 give a folder of synthesis reports",
         ),
-        (("--area", "3"), "a limit on area is for target simfoundry, not for u200"),
+        ((*U200, "--area", "3"), "a limit on area is for target simfoundry, not for u200"),
         (("-D", "2N"), "a macro must be NAME or NAME=TEXT, got '2N'"),
-        (("--evaluate", "3", "--reports", "/no/where"), "no such folder of reports: /no/where"),
+        ((*U200, "--power"), "power is estimated for target simfoundry, not for u200"),
+        (("--reports", "/no/where"), "reports are for other targets (u200, a JSON file); simfoundry is"),
+        (("--out", "/no/where/a.c"), "cannot write --out /no/where/a.c: no such folder: /no/where"),
+        (("--out", "/"), "cannot write --out /: a folder; accepted: a file"),
+        ((*U200, "--evaluate", "3", "--reports", "/no/where"), "no such folder of reports: /no/where"),
         (
             ("--target", "simfoundry", "--area", "0.05"),
-            "no feasible design: dsps clash",
+            "no feasible design within the limits of area",
         ),
     ],
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
@@ -11,7 +12,8 @@ import pytest
 
 from assets.checks import CheckedFile
 from assets.steps.design_features import inexact_cycles, other_cycles
-from pipelines.features import know_design, know_run
+from pipelines.cache import ContentCache
+from pipelines.features import estimate_design, know_design, know_run
 from pipelines.features.activity import toggle_energies
 from pipelines.features.demand import demand_of, unused_register_bits
 from pipelines.hls import HlsOptions, block_writers, compile_program, design_row
@@ -69,6 +71,32 @@ def test_features_of_gemm(gemm: tuple[ProgramRow, DesignRow], tmp_path: Path) ->
         ("run_features", [run]),
     ):
         assert table_spec(name).violations(table_spec(name).to_arrow(rows)) == []
+
+
+def test_an_estimate_in_a_process_of_its_own_is_that_of_the_design(
+    gemm: tuple[ProgramRow, DesignRow], tmp_path: Path
+) -> None:
+    cache, known = ContentCache(folder=tmp_path / "cache"), know_design(*gemm, folder=tmp_path)
+    for _ in ("made", "cached"):
+        estimate = estimate_design(gemm[0], HlsOptions(), cache=cache, timeout_s=60.0)
+        assert estimate.cycles == known.features.estimated_cycles
+        assert estimate.area_um2 == known.features.estimated_area_um2
+        assert estimate.power_mw == known.features.estimated_power_mw
+    on_data = estimate_design(gemm[0], HlsOptions(), cache=cache, timeout_s=60.0, on_data=True)
+    assert on_data.power_mw != known.features.estimated_power_mw
+
+
+def test_an_estimate_ends_at_its_time_limit_and_refuses_what_is_no_program(
+    gemm: tuple[ProgramRow, DesignRow], tmp_path: Path
+) -> None:
+    cache = ContentCache(folder=tmp_path)
+    late = estimate_design(gemm[0], HlsOptions(), cache=cache, timeout_s=1e-3)
+    assert (late.status, late.cycles) == ("timeout", None)
+    assert late.reason == "high-level synthesis took more than 0.001 s of processor time"
+    wrong = replace(gemm[0], program_id="wrong", source="void gemm(int *p) { *p = }")
+    refused = estimate_design(wrong, HlsOptions(), cache=cache, timeout_s=60.0)
+    assert refused.status == "rejected"
+    assert "syntax error" in (refused.reason or "")
 
 
 def vars_of(row: Any) -> dict[str, Any]:

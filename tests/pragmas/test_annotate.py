@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import json
+import re
+
 import pytest
 
+from pipelines.hls import HlsOptions, compile_program
 from pipelines.pragmas import Configuration, LoopChoice, PragmaError
 from pipelines.pragmas.analysis import summarise
 from pipelines.pragmas.configuration import FINE
-from pipelines.pragmas.search import MERLIN, VITIS, annotate
+from pipelines.pragmas.search import MERLIN, OWN, VITIS, annotate
+from pipelines.pragmas.search.directives import hls_directives
 from pipelines.pragmas.search.source_text import blanked
 
 PLAIN = """\
@@ -78,6 +83,93 @@ def test_annotated_text_is_the_same_program(style: str) -> None:
     assert again.footprints == plain.footprints
 
 
+ONE_LINE = (
+    "void scale(float a[8][16], float b[8]) { for (int i = 0; i < 8; i++) for (int j = 0; j < 16; j++) "
+    "a[i][j] *= b[i]; }\n"
+)
+CALLED = (
+    "static int sum(int a[8]) { int s = 0; for (int i = 0; i < 8; i++) s += a[i]; return s; } "
+    "void both(int a[8], int b[8]) { b[0] = sum(a); for (int i = 1; i < 8; i++) b[i] = a[i]; }\n"
+)
+LABELLED = "void f(int a[8]) { int k = 3; /* x: */ main_loop: for (int i = 0; i < 8; i++) a[i] += k; }\n"
+COUNTING = "void f(int a[8]) { int i = 0; while (i < 8) { a[i] = a[i] * 3; i++; } }\n"
+SIZED = (
+    '#pragma simfoundry size p=8\n# 1 "x.c"\nvoid f(int *p)\n{\n  for (int i = 0; i < 8; i++) p[i] = i;\n}\n'
+)
+PROGRAMS = {
+    "one line": ONE_LINE,
+    "called": CALLED,
+    "labelled": LABELLED,
+    "counting": COUNTING,
+    "sized": SIZED,
+}
+
+
+def test_pragmas_of_a_function_in_one_line_stand_above_their_loops() -> None:
+    chosen = Configuration(loops={"L0": LoopChoice(unroll=2), "L1": LoopChoice(pipeline=FINE)})
+    assert (
+        annotate(ONE_LINE, summarise(ONE_LINE, "scale"), chosen, style=MERLIN)
+        == """\
+void scale(float a[8][16], float b[8]) {
+  #pragma ACCEL parallel factor=2
+  for (int i = 0; i < 8; i++)
+  #pragma ACCEL pipeline flatten
+  for (int j = 0; j < 16; j++) a[i][j] *= b[i]; }
+"""
+    )
+
+
+@pytest.mark.parametrize("style", [MERLIN, VITIS])
+@pytest.mark.parametrize("source", PROGRAMS.values(), ids=PROGRAMS)
+def test_text_with_pragmas_is_the_same_program_with_these_directives(source: str, style: str) -> None:
+    top, chosen = _top(source), _all_pipelined(source)
+    again = summarise(annotate(source, summarise(source, top), chosen, style=style), top)
+    assert list(again.loops) == list(chosen.loops)
+    pipelined = _outcomes(annotate(source, summarise(source, top), chosen, style=style), top)
+    assert all(f"pipeline {loop}" in pipelined for loop in again.loops if not again.child_loops(loop))
+
+
+@pytest.mark.parametrize("source", [PLAIN, *PROGRAMS.values()], ids=["plain", *PROGRAMS])
+def test_text_in_our_own_style_makes_the_design_of_the_directives(source: str) -> None:
+    summary, chosen = summarise(source, _top(source)), _all_pipelined(source)
+    directives = hls_directives(summary, chosen)
+    assert any(d.kind == "partition" for d in directives)
+    annotated = compile_program(
+        annotate(source, summary, chosen, style=OWN), top=summary.top, options=HlsOptions()
+    )
+    plain = compile_program(source, top=summary.top, options=HlsOptions(directives=directives))
+    assert _without_comments(annotated.verilog) == _without_comments(plain.verilog)
+
+
+def _top(source: str) -> str:
+    return next(name for name in ("scale", "both", "f") if f" {name}(" in source)
+
+
+def _all_pipelined(source: str) -> Configuration:
+    summary = summarise(source, _top(source))
+    choices = {
+        name: LoopChoice(pipeline=FINE, unroll=2 if loop.trip_count_max % 2 == 0 else 1)
+        if not summary.child_loops(name)
+        else LoopChoice()
+        for name, loop in summary.loops.items()
+    }
+    return Configuration(loops=choices)
+
+
+def _outcomes(source: str, top: str) -> set[str]:
+    """Kind and loop of the directives that are applied."""
+    applied = [
+        json.loads(o.directive)
+        for o in compile_program(source, top=top, options=HlsOptions()).outcomes
+        if o.applied
+    ]
+    return {f"{directive['kind']} {directive.get('loop')}" for directive in applied}
+
+
+def _without_comments(verilog: str) -> str:
+    return re.sub(r"//[^\n]*", "", verilog)
+
+
 def test_nested_statements_without_braces_get_them_at_their_ends() -> None:
     source = """\
 void scale(float a[8][16], float b[8])
@@ -102,7 +194,7 @@ def test_blanked_text_keeps_every_line() -> None:
 def test_annotate_rejects_an_unknown_style() -> None:
     with pytest.raises(PragmaError) as raised:
         annotate(PLAIN, summarise(PLAIN, "scale"), CHOSEN, style="omp")
-    assert str(raised.value) == "unknown style: omp; accepted: merlin, vitis"
+    assert str(raised.value) == "unknown style: omp; accepted: simfoundry, merlin, vitis"
 
 
 def test_annotate_rejects_a_loop_that_is_not_in_the_text() -> None:

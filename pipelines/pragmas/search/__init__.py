@@ -16,7 +16,7 @@ from pipelines.pragmas.search.baselines import (
     explore_predicted,
     explore_randomly,
 )
-from pipelines.pragmas.search.directives import MERLIN, VITIS, annotate
+from pipelines.pragmas.search.directives import MERLIN, OWN, VITIS, annotate
 from pipelines.pragmas.search.evaluation import (
     EVALUATED,
     NO_DESIGN,
@@ -28,7 +28,12 @@ from pipelines.pragmas.search.evaluation import (
 )
 from pipelines.pragmas.search.evaluators import OwnHls, RecordedReports
 from pipelines.pragmas.search.ladder import explore
-from pipelines.pragmas.search.recommend import DirectiveRequest, Recommendation, recommend
+from pipelines.pragmas.search.recommendation import (
+    CandidateDesign,
+    DirectiveRequest,
+    Recommendation,
+    recommend,
+)
 from pipelines.pragmas.search.state import NLP_DSE, LadderOptions
 from pipelines.pragmas.search.suite import (
     METHODS,
@@ -48,12 +53,14 @@ __all__ = [
     "METHODS",
     "NLP_DSE",
     "NO_DESIGN",
+    "OWN",
     "PREDICTED",
     "PRUNED",
     "RANDOM",
     "REPEATED",
     "VITIS",
     "BaselineOptions",
+    "CandidateDesign",
     "DirectiveRequest",
     "Evaluation",
     "Exploration",

@@ -1,19 +1,19 @@
-"""A configuration as directives of our own synthesis, and as Merlin's or Vitis' pragmas in the C text.
+"""A configuration as directives of our own synthesis, and as pragmas in the C text.
 
 Our own synthesis does less by itself than Merlin and Vitis. So what completion adds (`bound/completion.py`)
 and the partitions of equations 10 and 11 are written out for it, and factors may be strips in the text.
-Pragmas are inserted into the text as it is: Merlin's above loops, Vitis' inside them. Loops are identified by
-the line of their `for`.
+Pragmas are inserted into the text as it is, on lines of their own: Vitis' inside loops, others above them.
+Loops are identified by the line of their `for` or `while`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from math import lcm, prod
 
-from pipelines.hls import Directive
+from pipelines.hls import Directive, pragma_of
 from pipelines.pragmas.bound import Target, complete, read_target
 from pipelines.pragmas.bound.completion import flattened
 from pipelines.pragmas.configuration import COARSE, FINE, OFF, Configuration
@@ -21,8 +21,14 @@ from pipelines.pragmas.errors import PragmaError
 from pipelines.pragmas.search.source_text import (
     Edit,
     LoopPlace,
+    above,
+    at_start,
+    blanked,
+    body_of,
     edited,
     find_loops,
+    indent_of,
+    labelled_loops,
     lanes_of,
     named,
     rest_of,
@@ -31,8 +37,8 @@ from pipelines.pragmas.search.source_text import (
 )
 from pipelines.pragmas.summary import ROOT, WRITE, Access, Summary
 
-MERLIN, VITIS = "merlin", "vitis"
-STYLES = (MERLIN, VITIS)
+OWN, MERLIN, VITIS = "simfoundry", "merlin", "vitis"
+STYLES = (OWN, MERLIN, VITIS)
 
 
 def hls_directives(summary: Summary, configuration: Configuration) -> tuple[Directive, ...]:
@@ -218,16 +224,58 @@ def _partitions(summary: Summary, full: Configuration) -> list[Directive]:
 def annotate(source: str, summary: Summary, configuration: Configuration, *, style: str = MERLIN) -> str:
     """The program's text with the pragmas of a configuration.
 
-    Args:   style: MERLIN (`#pragma ACCEL`, above each loop) or VITIS (`#pragma HLS`, in each loop's body,
-            which gets braces where it has none).
-    Raises: PragmaError: an unknown style, or a loop whose `for` is not in the text (it comes from a macro or
-            another file).
+    Args:   style: MERLIN (`#pragma ACCEL`, above each loop), VITIS (`#pragma HLS`, in each loop's body, which
+            gets braces where it has none) or OWN (what our own synthesis reads, see `annotate_directives`).
+    Raises: PragmaError: an unknown style, or a loop that is not in the text (it comes from a macro or another
+            file).
     """
     if style not in STYLES:
         raise PragmaError(f"unknown style: {style}; accepted: {', '.join(STYLES)}")
+    if style == OWN:
+        return annotate_directives(source, summary, hls_directives(summary, configuration))
     places = find_loops(source, summary)
-    insertions = (_merlin if style == MERLIN else _vitis)(summary, configuration, places, source)
-    return edited(source, [Edit(position, position, text) for position, text in insertions])
+    return edited(source, (_merlin if style == MERLIN else _vitis)(summary, configuration, places, source))
+
+
+def annotate_directives(source: str, summary: Summary, directives: Sequence[Directive]) -> str:
+    """The program's text with directives as pragmas above its loops, which make the design of the directives.
+
+    Args:   directives: their loops are those of the program, or labels of the text where it has strips. The
+            loops of a function that is called several times get the pragmas of the first call.
+    Raises: PragmaError: a loop is not in the text.
+    """
+    loops = dict.fromkeys(d.loop for d in directives if d.loop)
+    if all(loop in summary.loops for loop in loops):
+        starts = {name: place.start for name, place in find_loops(source, summary).items()}
+    else:
+        starts = labelled_loops(source, loops)
+    above_loops: dict[int, list[str]] = {}
+    for loop in loops:
+        pragmas = [pragma_of(d) for d in directives if d.loop == loop]
+        above_loops.setdefault(starts[loop], [p for p in pragmas if p is not None])
+    of_arrays = [p for d in directives if not d.loop and (p := pragma_of(d)) is not None]
+    return edited(source, _above_loops(source, summary.top, starts.values(), above_loops, of_arrays))
+
+
+def _above_loops(
+    source: str,
+    top: str,
+    starts: Iterable[int],
+    above_loops: Mapping[int, Sequence[str]],
+    of_arrays: Sequence[str],
+) -> list[Edit]:
+    """Pragmas of loops above them, those of arrays above the first loop of the top function."""
+    blank = blanked(source)
+    low, high = body_of(blank, top) or (0, len(source))
+    first = min((start for start in starts if low <= start < high), default=None)
+    lines = {start: [f"#pragma {text}" for text in texts] for start, texts in above_loops.items() if texts}
+    arrays = [f"#pragma {text}" for text in of_arrays]
+    if first is not None and arrays:
+        lines[first] = [*arrays, *lines.get(first, [])]
+    edits = [above(source, blank, start, texts) for start, texts in lines.items()]
+    if first is None and arrays:
+        edits.append(at_start(source, low, "", indent_of(source, low) + "  ", arrays))
+    return edits
 
 
 def merlin_pragmas(summary: Summary, configuration: Configuration, loop: str) -> list[str]:
@@ -262,23 +310,12 @@ def _reductions(summary: Summary, loop: str) -> str:
 
 def _merlin(
     summary: Summary, configuration: Configuration, places: Mapping[str, LoopPlace], source: str
-) -> list[tuple[int, str]]:
-    insertions: list[tuple[int, str]] = []
+) -> list[Edit]:
+    above_loops: dict[int, list[str]] = {}
     for loop, place in places.items():
-        lines = merlin_pragmas(summary, configuration, loop)
-        insertions.append((place.line_start, _lines(lines, _indent(source, place.line_start))))
-    first = min((p.line_start for p in places.values()), default=0)
+        above_loops.setdefault(place.start, merlin_pragmas(summary, configuration, loop))
     whole = [f"ACCEL cache variable={a}" for p, a in configuration.caches or () if p == ROOT]
-    return [(first, _lines(whole, _indent(source, first))), *insertions]
-
-
-def _lines(pragmas: Sequence[str], indent: str) -> str:
-    return "".join(f"{indent}#pragma {text}\n" for text in pragmas)
-
-
-def _indent(source: str, line_start: int) -> str:
-    rest = source[line_start:]
-    return rest[: len(rest) - len(rest.lstrip(" \t"))]
+    return _above_loops(source, summary.top, above_loops, above_loops, whole)
 
 
 def vitis_pragmas(full: Configuration, loop: str, *, below: bool) -> list[str]:
@@ -298,23 +335,26 @@ def vitis_pragmas(full: Configuration, loop: str, *, below: bool) -> list[str]:
 
 def _vitis(
     summary: Summary, configuration: Configuration, places: Mapping[str, LoopPlace], source: str
-) -> list[tuple[int, str]]:
-    full, insertions = complete(summary, configuration), list[tuple[int, str]]()
-    for loop, place in places.items():
+) -> list[Edit]:
+    full = complete(summary, configuration)
+    edits = _above_loops(
+        source,
+        summary.top,
+        [place.start for place in places.values()],
+        {},
+        _array_pragmas(summary, configuration),
+    )
+    first_copies = {place.start: (loop, place) for loop, place in reversed(list(places.items()))}
+    for loop, place in first_copies.values():  # inner loops close before outer ones at one place
         below = any(full.of(outer).pipeline == FINE for outer in summary.loops_around(loop))
-        indent = _indent(source, place.line_start) + "  "
-        lines = _lines(vitis_pragmas(full, loop, below=below), indent)
+        lines = [f"#pragma {text}" for text in vitis_pragmas(full, loop, below=below)]
+        indent = indent_of(source, place.start)
         if not lines:
             continue
-        if place.braced:
-            insertions.append((place.body_start, "\n" + lines.rstrip("\n")))
-        else:
-            insertions += [
-                (place.body_start, " {\n" + lines.rstrip("\n")),
-                (place.body_end, "\n" + indent[:-2] + "}"),
-            ]
-    first = min((p.line_start for p in places.values()), default=0)
-    return [(first, _lines(_array_pragmas(summary, configuration), _indent(source, first))), *insertions]
+        edits.append(at_start(source, place.body_start, "" if place.braced else " {", indent + "  ", lines))
+        if not place.braced:
+            edits.append(Edit(place.body_end, place.body_end, f"\n{indent}}}"))
+    return edits
 
 
 def _array_pragmas(summary: Summary, configuration: Configuration) -> list[str]:

@@ -20,7 +20,7 @@ and, where u may not divide the trip count, a loop over the rest. The order of i
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from pipelines.pragmas.errors import PragmaError
@@ -32,12 +32,11 @@ class LoopPlace:
     """Where a loop stands in a text, in characters from its start.
 
     Attributes:
-        line_start: of the line with its `for`; start: of the `for`; header_end: after its `)`.
+        start: of its keyword; header_end: after its `)`.
         braced: whether its body is a block; body_start: after the brace, or after the header; body_end: after
             the body, its brace included.
     """
 
-    line_start: int
     start: int
     header_end: int
     braced: bool
@@ -46,28 +45,51 @@ class LoopPlace:
 
 
 def find_loops(source: str, summary: Summary) -> dict[str, LoopPlace]:
-    """Where the loops of a program stand in its text."""
-    blank = blanked(source)
-    by_line: dict[int, list[int]] = {}
-    for position in _words(blank, "for"):
-        by_line.setdefault(source.count("\n", 0, position) + 1, []).append(position)
+    """Where the loops of a program stand in its text; inlined copies of a function share its loops."""
+    blank, lines = blanked(source), _line_numbers(source)
+    heads = sorted(position for word in ("for", "while") for position in _words(blank, word))
+    copies: dict[tuple[int, ...], int] = {}
     loops: dict[str, LoopPlace] = {}
     for name, loop in summary.loops.items():
-        here = by_line.get(loop.line, [])
-        if not here:
+        on_line = [p for p in heads if lines[source.count("\n", 0, p)] == loop.line]
+        bodies = _bodies(blank, name, summary.top)
+        here = next((h for low, high in bodies if (h := tuple(p for p in on_line if low <= p < high))), None)
+        if here is None:
             raise PragmaError(
                 f"no `for` of loop {name} in line {loop.line}: it comes from a macro or another file"
             )
-        loops[name] = _place(source, blank, here.pop(0))
+        place = copies[here] = copies.get(here, -1) + 1
+        loops[name] = _place(blank, here[place % len(here)])
     return loops
 
 
-def _place(source: str, blank: str, position: int) -> LoopPlace:
+_LINE_MARKER = re.compile(r"#(?:line)? (\d+)")
+_FUNCTION = re.compile(r"\b(?!(?:if|for|while|switch)\b)([A-Za-z_]\w*)\s*\([^;{}]*\)\s*\{")
+
+
+def _line_numbers(source: str) -> list[int]:
+    """Number of each line, as `# 12 "file.c"` sets that of the next one."""
+    numbers, number = list[int](), 1
+    for line in source.split("\n"):
+        numbers.append(number)
+        marker = _LINE_MARKER.match(line)
+        number = int(marker[1]) if marker else number + 1
+    return numbers
+
+
+def _bodies(blank: str, loop: str, top: str) -> list[tuple[int, int]]:
+    """Start and end of the texts where a loop may stand, likely ones first: of the function that its name
+    begins with (`f_L0`), of the top function, of the whole program."""
+    names = [match[1] for match in _FUNCTION.finditer(blank) if loop.startswith(f"{match[1]}_")]
+    bodies = [body_of(blank, name) for name in (*names, top)]
+    return [*(body for body in bodies if body is not None), (0, len(blank))]
+
+
+def _place(blank: str, position: int) -> LoopPlace:
     header_end = _closing(blank, blank.index("(", position), "()")
     body = _next(blank, header_end)
     braced = blank[body] == "{"
     return LoopPlace(
-        line_start=source.rfind("\n", 0, position) + 1,
         start=position,
         header_end=header_end,
         braced=braced,
@@ -93,6 +115,56 @@ def _after_else(blank: str, end: int) -> int:
     if next(_words(blank[following : following + 5], "else"), None) == 0:
         return statement_end(blank, following + 4)
     return end
+
+
+def body_of(blank: str, function: str) -> tuple[int, int] | None:
+    """Start and end of a function's body, after its opening brace; None where the text does not define it."""
+    opening = next((m.end() for m in _FUNCTION.finditer(blank) if m[1] == function), None)
+    return None if opening is None else (opening, _closing(blank, opening - 1, "{}"))
+
+
+def labelled_loops(source: str, labels: Iterable[str]) -> dict[str, int]:
+    """Where the loops with these labels begin."""
+    blank = blanked(source)
+    return {label: next(_words(blank, label)) for label in labels}
+
+
+def above(source: str, blank: str, position: int, lines: Sequence[str]) -> Edit:
+    """Lines above the statement at a position, and above its label.
+
+    Args: blank: the text as `blanked` gives it.
+    """
+    label = _LABEL.search(blank[:position])
+    start = position if label is None else label.start()
+    line_start = source.rfind("\n", 0, start) + 1
+    indent = indent_of(source, line_start)
+    if not source[line_start:start].strip():
+        return Edit(line_start, line_start, "".join(f"{indent}{line}\n" for line in lines))
+    return _broken(source, len(source[:start].rstrip(" \t")), "", indent + "  ", lines)
+
+
+def at_start(source: str, position: int, opening: str, indent: str, lines: Sequence[str]) -> Edit:
+    """Lines at the start of a body, after an opening text; what follows in the line of the position comes
+    after them."""
+    end = source.find("\n", position)
+    if source[position : len(source) if end < 0 else end].strip():
+        return _broken(source, position, opening, indent, lines)
+    return Edit(position, position, opening + "".join(f"\n{indent}{line}" for line in lines))
+
+
+_LABEL = re.compile(r"\b(?!default\b)[A-Za-z_]\w*\s*:\s*$")
+
+
+def _broken(source: str, position: int, opening: str, indent: str, lines: Sequence[str]) -> Edit:
+    """Lines between two parts of one line."""
+    end = position + len(source[position:]) - len(source[position:].lstrip(" \t"))
+    return Edit(position, end, opening + "".join(f"\n{indent}{line}" for line in (*lines, "")))
+
+
+def indent_of(source: str, position: int) -> str:
+    """Spaces at the start of a position's line."""
+    rest = source[source.rfind("\n", 0, position) + 1 :]
+    return rest[: len(rest) - len(rest.lstrip(" \t"))]
 
 
 def _next(blank: str, position: int) -> int:

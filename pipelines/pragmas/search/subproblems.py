@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import replace
 
 from pipelines.pragmas.bound import Target
+from pipelines.pragmas.configuration import Configuration
 from pipelines.pragmas.nlp import UNKNOWN, SearchOptions, solve, unrolled_size
 from pipelines.pragmas.search.budgets import most_partitions
 from pipelines.pragmas.search.state import SearchState, SubProblem
@@ -54,18 +56,35 @@ def solve_within_size(
     state: SearchState, target: Target, asked: SearchOptions, *, guess_s: float | None = None
 ) -> SubProblem:
     """Solve a sub-problem, again with fewer copies and partitions where a tool makes too much of it."""
-    problem = solve_subproblem(state, target, asked, guess_s=guess_s)
+
+    def solve_again(asked: SearchOptions) -> SubProblem:
+        return solve_subproblem(state, target, asked, guess_s=guess_s)
+
+    return within_size(state.summary, asked, solve_again, state.sizes.size_margin)
+
+
+def within_size(
+    summary: Summary,
+    asked: SearchOptions,
+    solve_again: Callable[[SearchOptions], SubProblem],
+    margin_of: Callable[[Configuration], float],
+) -> SubProblem:
+    """Solve a sub-problem, again with fewer copies and partitions while its configuration is too large.
+
+    Args: margin_of: the most that a tool likely takes over the size of a configuration; 1 or more fits.
+    """
+    problem = solve_again(asked)
     for _ in range(MOST_SHRINKS):
         configuration = problem.solution.configuration
-        if configuration is None or state.sizes.size_margin(configuration) >= 1.0:
+        if configuration is None or (margin := margin_of(configuration)) >= 1.0:
             break
-        share = min(MOST_SHRINK, max(LEAST_SHRINK, math.sqrt(state.sizes.size_margin(configuration))))
+        share = min(MOST_SHRINK, max(LEAST_SHRINK, math.sqrt(margin)))
         asked = replace(
             asked,
-            most_copies=max(1, int(share * unrolled_size(state.summary, configuration))),
-            most_partitions=max(1, int(share * most_partitions(state.summary, configuration))),
+            most_copies=max(1, int(share * unrolled_size(summary, configuration))),
+            most_partitions=max(1, int(share * most_partitions(summary, configuration))),
         )
-        smaller = solve_subproblem(state, target, asked, guess_s=guess_s)
+        smaller = solve_again(asked)
         if smaller.solution.configuration is None:
             break
         problem = replace(smaller, solver_s=problem.solver_s + smaller.solver_s)

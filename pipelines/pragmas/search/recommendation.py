@@ -1,0 +1,452 @@
+"""The best directives of one program: the least bound, estimated or measured designs, annotated C."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from pipelines.cache import ContentCache
+from pipelines.features import estimate_design
+from pipelines.hls import Directive, HlsOptions, TransformOptions
+from pipelines.pragmas.analysis import summarise
+from pipelines.pragmas.bound import Bound, Target, bound, read_target
+from pipelines.pragmas.configuration import Configuration
+from pipelines.pragmas.errors import PragmaError
+from pipelines.pragmas.nlp import INFEASIBLE, SearchOptions, Solution, solve
+from pipelines.pragmas.search.budgets import FIRST_PARTITIONS
+from pipelines.pragmas.search.directives import (
+    MERLIN,
+    OWN,
+    STYLES,
+    annotate,
+    annotate_directives,
+    banked_size,
+    hls_directives,
+    merlin_pragmas,
+    strips_design,
+)
+from pipelines.pragmas.search.evaluation import Exploration
+from pipelines.pragmas.search.evaluators import COPIES_PER_SECOND, OwnHls, RecordedReports
+from pipelines.pragmas.search.ladder import explore
+from pipelines.pragmas.search.state import LadderOptions, SubProblem
+from pipelines.pragmas.search.subproblems import GUESS_GAP, within_size
+from pipelines.pragmas.search.suite import OWN_TARGET
+from pipelines.pragmas.summary import Summary
+from pipelines.schemas import OK, ProgramRow
+from pipelines.tools import stopwatch
+
+ESTIMATE_S = 8.0
+"""Seconds in which high-level synthesis likely makes a design that is recommended without being measured."""
+MOST_DESIGNS = 5
+"""Measured designs in an answer."""
+PLAIN, LEAST_BOUND = "plain", "least bound"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DirectiveRequest:
+    """A program and how its directives are searched.
+
+    Attributes:
+        text: of the program's own file, without what it includes; file: its name.
+        target: of the package by name, or the path of a file; ordered_sums: floating sums keep their order.
+        most_area_um2: of a design of OWN_TARGET; most_partitions: of an array; None = unlimited.
+        fine_only: no copies of loops above pipelined ones.
+        style: of pragmas; None for the one that the target's tool reads.
+        evaluations: designs that are measured at most, `together` at a time; 0 for an estimate.
+        reports: folder of synthesis reports, for targets other than OWN_TARGET.
+        power: estimate the power of the designs of the answer.
+        solver_timeout_s: of each sub-problem; hls_timeout_s: processor time of each design.
+    """
+
+    program: ProgramRow
+    text: str
+    file: Path
+    target: str
+    ordered_sums: bool
+    most_area_um2: float | None
+    most_partitions: int | None
+    fine_only: bool
+    style: str | None
+    evaluations: int
+    reports: Path | None
+    power: bool
+    solver_timeout_s: float
+    hls_timeout_s: float
+    together: int
+
+    def __post_init__(self) -> None:
+        if self.style is not None and self.style not in STYLES:
+            raise PragmaError(f"unknown style: {self.style}; accepted: {', '.join(STYLES)}")
+        if self.most_area_um2 is not None and not self.is_own:
+            raise PragmaError(f"a limit on area is for target {OWN_TARGET}, not for {self.target}")
+        if self.power and not self.is_own:
+            raise PragmaError(f"power is estimated for target {OWN_TARGET}, not for {self.target}")
+        if self.evaluations and self.reports is None and not self.is_own:
+            raise PragmaError(
+                f"only target {OWN_TARGET} can be measured; for {self.target} give a folder of synthesis "
+                "reports, one folder per configuration"
+            )
+        if self.reports is not None and self.is_own:
+            raise PragmaError(
+                f"reports are for other targets (u200, a JSON file); {OWN_TARGET} is measured without them"
+            )
+        if self.evaluations and self.reports is not None and not self.reports.is_dir():
+            raise PragmaError(f"no such folder of reports: {self.reports}")
+        self._require_positive()
+
+    def _require_positive(self) -> None:
+        numbers = {
+            "area": self.most_area_um2,
+            "partitions": self.most_partitions,
+            "solver timeout": self.solver_timeout_s,
+            "HLS timeout": self.hls_timeout_s,
+            "designs at a time": self.together,
+        }
+        for name, number in numbers.items():
+            if number is not None and not 0 < number < math.inf:
+                raise PragmaError(f"not a positive number: {name} {number:g}")
+        if self.evaluations < 0:
+            raise PragmaError(f"not a number of designs: {self.evaluations}; accepted: 0 or more")
+
+    @property
+    def is_own(self) -> bool:
+        """Whether the project's own synthesis is the target."""
+        return self.target == OWN_TARGET
+
+    @property
+    def options(self) -> HlsOptions:
+        """Of designs of the project's own synthesis, without directives."""
+        return HlsOptions(transforms=TransformOptions(unsafe_math=not self.ordered_sums))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CandidateDesign:
+    """A design of an answer.
+
+    Attributes:
+        name: PLAIN, LEAST_BOUND, or its rank among measured designs.
+        configuration: None for the plain program; strips: its factors are strips in the text.
+        directives: of our own synthesis; pragmas: for people, and for other tools.
+        measured: cycles are those of a run or a report, else of an estimate.
+        cycles: None where there is no estimate, for `reason`.
+    """
+
+    name: str
+    configuration: Configuration | None = None
+    strips: bool = False
+    directives: tuple[Directive, ...] = ()
+    pragmas: tuple[str, ...] = ()
+    measured: bool = False
+    cycles: int | None = None
+    area_um2: float | None = None
+    power_mw: float | None = None
+    dsp_count: int | None = None
+    reason: str | None = None
+
+    @property
+    def cost(self) -> tuple[float, float]:
+        """Cycles, then area; infinite when unknown."""
+        cycles = math.inf if self.cycles is None else float(self.cycles)
+        return cycles, math.inf if self.area_um2 is None else self.area_um2
+
+    def fits(self, most_area_um2: float | None) -> bool:
+        """Whether it has cycles, and its area keeps to a limit."""
+        return self.cycles is not None and (most_area_um2 is None or self.cost[1] <= most_area_um2)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recommendation:
+    """The best directives of a program.
+
+    Attributes:
+        solution: with the least bound; solver_s: time of the solver.
+        exploration: the log of measured designs, None when none was asked for.
+        plain: the program as it is, None for other targets; designs: the best measured ones, or the one with
+            the least bound, best first.
+        recommended: one of these; why: what speaks against the others, where that is the plain program.
+        configuration: of the recommended design, of the least bound for the plain program; bound: of it.
+        source: the text with the recommended pragmas, or with its strips; None where a loop is not in it.
+        unsafe_math: designs were made with reordered floating sums, and it may matter.
+    """
+
+    summary: Summary
+    target: Target
+    solution: Solution
+    solver_s: float
+    exploration: Exploration | None
+    plain: CandidateDesign | None
+    designs: tuple[CandidateDesign, ...]
+    recommended: CandidateDesign
+    why: str | None
+    configuration: Configuration
+    bound: Bound
+    source: str | None
+    unsafe_math: bool
+
+
+def recommend(request: DirectiveRequest, *, cache: ContentCache) -> Recommendation:
+    """The best measured directives, or those with the least bound, unless the plain program is better.
+
+    Raises: PragmaError, HlsError: the program is outside the supported class, or no design is feasible.
+    """
+    summary = summarise(request.program.source, request.program.top, file=request.file.name)
+    target = read_target(request.target)
+    if request.ordered_sums:
+        target = target.ordered()
+    target = target.within_area(request.most_area_um2)
+    options = SearchOptions(
+        most_partitions=request.most_partitions,
+        fine_only=request.fine_only,
+        time_limit_s=request.solver_timeout_s,
+    )
+    start = stopwatch()
+    solution = solve(summary, target, options)
+    solver_s = stopwatch() - start
+    if solution.configuration is None:
+        raise PragmaError(_no_design(solution, request))
+    search = _Search(
+        request=request, summary=summary, target=target, least=solution.configuration, cache=cache
+    )
+    exploration = search.explored() if request.evaluations else None
+    plain = search.plain() if request.is_own else None
+    designs = () if exploration is None else search.measured(exploration)
+    if exploration is None or (plain is None and not designs):
+        first = search.first()
+        designs = (first,) if first.directives or plain is None else ()
+    recommended, why = _choose(plain, designs, request)
+    chosen = recommended.configuration or solution.configuration
+    return Recommendation(
+        summary=summary,
+        target=target,
+        solution=solution,
+        solver_s=solver_s,
+        exploration=exploration,
+        plain=plain,
+        designs=designs,
+        recommended=recommended,
+        why=why,
+        configuration=chosen,
+        bound=bound(summary, chosen, target),
+        source=search.text(recommended),
+        unsafe_math=request.is_own and not request.ordered_sums and _has_floats(summary),
+    )
+
+
+def _choose(
+    plain: CandidateDesign | None, designs: Sequence[CandidateDesign], request: DirectiveRequest
+) -> tuple[CandidateDesign, str | None]:
+    """The recommended design, and why it is the plain program."""
+    if plain is None:
+        return designs[0], None
+    limit = request.most_area_um2
+    fitting = [design for design in designs if design.fits(limit)]
+    best = min(fitting, key=lambda design: design.cost, default=None)
+    if best is not None and (best.cost < plain.cost or not plain.fits(limit)):
+        return best, None
+    if best is not None:
+        return plain, f"the best other design takes {best.cycles:,} cycles"
+    if not designs and request.evaluations:
+        return plain, "none of the measured designs is valid"
+    if not designs:
+        return plain, "no directive can make the program faster"
+    if (first := designs[0]).cycles is None:
+        return plain, f"the configuration with the least bound has no estimate: {first.reason}"
+    area = f"{(first.area_um2 or 0.0) / 1e6:.3g}"
+    return plain, (
+        f"the configuration with the least bound takes {area} mm2 by its estimate; measured designs "
+        "(--evaluate) may fit"
+    )
+
+
+def _has_floats(summary: Summary) -> bool:
+    """Whether the program has sums or differences of floating numbers."""
+    return any(
+        operation.type in ("float", "double") and operation.kind in ("add", "sub")
+        for statement in summary.statements
+        for operation in statement.operations
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Search:
+    """The designs of a request.
+
+    Attributes: least: the configuration with the least bound.
+    """
+
+    request: DirectiveRequest
+    summary: Summary
+    target: Target
+    least: Configuration
+    cache: ContentCache
+
+    @property
+    def own(self) -> OwnHls:
+        request = self.request
+        return OwnHls(
+            program=request.program,
+            summary=self.summary,
+            cache=self.cache,
+            base=request.options,
+            timeout_s=request.hls_timeout_s,
+            most_area_um2=request.most_area_um2,
+        )
+
+    def explored(self) -> Exploration:
+        request = self.request
+        options = LadderOptions(
+            together=request.together,
+            solver_timeout_s=request.solver_timeout_s,
+            most_evaluations=request.evaluations,
+            proof_evaluations=request.evaluations,
+        )
+        if request.reports is not None:
+            reports = RecordedReports(folder=request.reports, summary=self.summary, target=self.target)
+            return explore(self.summary, self.target, reports, options)
+        own = self.own
+        timed = replace(options, most_copies=own.most_copies, design_s=own.timeout_s, size=own.size)
+        return explore(self.summary, self.target, own, timed)
+
+    def plain(self) -> CandidateDesign:
+        """The program as it is, estimated."""
+        return self._estimated(CandidateDesign(name=PLAIN))
+
+    def first(self) -> CandidateDesign:
+        """The design with the least bound; of our own synthesis, of those that it makes in some seconds."""
+        if not self.request.is_own:
+            return self._design(LEAST_BOUND, self.least)
+        design = self._design(LEAST_BOUND, self._least_within_size())
+        return self._estimated(design) if design.directives else design
+
+    def _least_within_size(self) -> Configuration:
+        """The configuration with the least bound of those that are likely made within ESTIMATE_S."""
+        request = self.request
+        most = int(COPIES_PER_SECOND * min(ESTIMATE_S, request.hls_timeout_s))
+
+        def margin_of(configuration: Configuration) -> float:
+            return most / max(1, banked_size(self.summary, configuration))
+
+        def solve_again(asked: SearchOptions) -> SubProblem:
+            solution = solve(self.summary, self.target, asked)
+            return SubProblem(
+                most_partitions=asked.most_partitions,
+                fine_only=asked.fine_only,
+                solution=solution,
+                solver_s=0.0,
+            )
+
+        if margin_of(self.least) >= 1.0:
+            return self.least
+        asked = SearchOptions(
+            most_partitions=min(FIRST_PARTITIONS, request.most_partitions or FIRST_PARTITIONS),
+            fine_only=request.fine_only,
+            most_copies=most,
+            plain_copies=True,
+            gap=GUESS_GAP,
+            time_limit_s=request.solver_timeout_s,
+        )
+        solution = within_size(self.summary, asked, solve_again, margin_of).solution
+        return solution.configuration or self.least
+
+    def _estimated(self, design: CandidateDesign, *, on_data: bool = False) -> CandidateDesign:
+        """A design with the engine's estimate."""
+        program, options = self._inputs(design)
+        estimate = estimate_design(
+            program, options, cache=self.cache, timeout_s=self.request.hls_timeout_s, on_data=on_data
+        )
+        if estimate.status != OK:
+            return replace(design, reason=estimate.reason)
+        power_mw = estimate.power_mw if self.request.power else None
+        return replace(design, cycles=estimate.cycles, area_um2=estimate.area_um2, power_mw=power_mw)
+
+    def _inputs(self, design: CandidateDesign) -> tuple[ProgramRow, HlsOptions]:
+        """The program and the options that make a design."""
+        if design.strips and design.configuration is not None:
+            written = self.own.with_strips(design.configuration)
+            if written is not None:
+                return written
+        return self.request.program, replace(self.request.options, directives=design.directives)
+
+    def measured(self, exploration: Exploration) -> tuple[CandidateDesign, ...]:
+        """The best measured designs, each once."""
+        distinct: dict[tuple[object, ...], CandidateDesign] = {}
+        for step in exploration.steps:
+            measured = step.evaluation
+            if measured is None or not measured.valid or step.configuration is None:
+                continue
+            design = replace(
+                self._design("", step.configuration, strips=measured.strips),
+                measured=True,
+                cycles=measured.latency_cycles,
+                area_um2=measured.area_um2,
+                dsp_count=measured.dsp_count,
+            )
+            distinct.setdefault((design.directives, design.pragmas, design.strips), design)
+        best = sorted(distinct.values(), key=lambda design: design.cost)[:MOST_DESIGNS]
+        ranked = [replace(design, name=str(rank)) for rank, design in enumerate(best, 1)]
+        return tuple(map(self._with_power, ranked))
+
+    def _with_power(self, design: CandidateDesign) -> CandidateDesign:
+        """A measured design with its estimated power on the data that it was measured on, when that is asked
+        for."""
+        if not self.request.power:
+            return design
+        return replace(design, power_mw=self._estimated(design, on_data=True).power_mw)
+
+    def _design(self, name: str, configuration: Configuration, *, strips: bool = False) -> CandidateDesign:
+        if not self.request.is_own:
+            pragmas = tuple(
+                f"{loop}: {pragma}"
+                for loop in self.summary.loops
+                for pragma in merlin_pragmas(self.summary, configuration, loop)
+            )
+            return CandidateDesign(name=name, configuration=configuration, pragmas=pragmas)
+        directives = hls_directives(self.summary, configuration)
+        written = self.own.with_strips(configuration) if strips else None
+        if written is not None:
+            directives = written[1].directives
+        return CandidateDesign(
+            name=name,
+            configuration=configuration,
+            strips=written is not None,
+            directives=directives,
+            pragmas=tuple(map(_in_words, directives)),
+        )
+
+    def text(self, design: CandidateDesign) -> str | None:
+        """The program's own text as a design.
+
+        Raises: PragmaError: a loop is not in the text, and the target's tool reads nothing but pragmas.
+        """
+        text, summary, style = self.request.text, self.summary, self.request.style
+        if design.configuration is None:
+            return text
+        try:
+            if design.strips:
+                written = strips_design(text, summary, design.configuration)
+                return None if written is None else annotate_directives(written[0], summary, written[1])
+            if self.request.is_own and style in (None, OWN):
+                return annotate_directives(text, summary, design.directives)
+            return annotate(text, summary, design.configuration, style=style or MERLIN)
+        except PragmaError:
+            if self.request.is_own:
+                return None
+            raise
+
+
+def _in_words(directive: Directive) -> str:
+    """A directive in few words."""
+    if directive.kind == "partition":
+        count = "" if directive.value is None else f" {directive.value}"
+        return f"{directive.variable}[{directive.dimension}] {directive.style}{count}"
+    return f"{directive.loop} {directive.kind}" + ("" if directive.value is None else f" {directive.value}")
+
+
+def _no_design(solution: Solution, request: DirectiveRequest) -> str:
+    if solution.status == INFEASIBLE:
+        words = {"dsps": "area"} if request.is_own else {}
+        limits = " and ".join(words.get(name, name) for name in solution.clashing) or "all constraints"
+        return f"no feasible design within the limits of {limits} ({request.file})"
+    return f"the solver found no design within {request.solver_timeout_s:g} s ({request.file})"
