@@ -60,13 +60,14 @@ void stream_features(int64_t count, const int64_t *used, const int32_t *queue_of
     }
 }
 
-/* TAIL_FEATURES (flows, 19), filled with 0; mean, variance, logarithm of no wait, unit and share of the law
-   (5, flows), filled with 0. */
+/* TAIL_FEATURES (flows, 19), filled with 0; mean, variance, logarithm of no wait, unit and share of the law,
+   from column begin of (5, all flows), filled with 0. */
 void flow_laws(int64_t count, int64_t longest, const int32_t *ways, int64_t longest_back, const int32_t *ways_back,
                int64_t has_acks, const double *mean_bytes, const double *scvs, const double *base_s,
                const double *variance_s2, const double *byte_s, const float *by_data, const float *by_acks,
                const int64_t *first, const int64_t *position, int64_t entry, int64_t is_batch, int64_t is_on_off,
-               double small_wait, double alone, double nearly_full, double full, float *features, double *laws) {
+               double small_wait, double alone, double nearly_full, double full, float *features, int64_t all_flows,
+               int64_t begin, double *laws) {
     for (int64_t flow = 0; flow < count; flow++) {
         /* Sums: wait, squared waits, time of sending x wait, cumulants, logarithm of no wait, bursts x wait. */
         double wait = 0.0, squares = 0.0, service = 0.0, c1 = 0.0, c2 = 0.0, c3 = 0.0, none = 0.0, bursts = 0.0;
@@ -136,11 +137,12 @@ void flow_laws(int64_t count, int64_t longest, const int32_t *ways, int64_t long
         service /= wait;
         double mean = is_batch ? pow(wait, 1.0 - share) * pow(c1, share) : wait;
         double unit = mean + small_wait * service, ratio = mean / c1;
-        laws[flow] = mean;
-        laws[count + flow] = c2 * (ratio * ratio);
-        laws[2 * count + flow] = none;
-        laws[3 * count + flow] = is_batch || is_on_off ? unit : unit * (1.0 + alone - entering / wait);
-        laws[4 * count + flow] = smaller(1.0, larger(0.0, (full - busiest) / (full - nearly_full)));
+        double *law = laws + begin + flow;
+        law[0] = mean;
+        law[all_flows] = c2 * (ratio * ratio);
+        law[2 * all_flows] = none;
+        law[3 * all_flows] = is_batch || is_on_off ? unit : unit * (1.0 + alone - entering / wait);
+        law[4 * all_flows] = smaller(1.0, larger(0.0, (full - busiest) / (full - nearly_full)));
         float *of_flow = features + 19 * flow;
         of_flow[0] = log(mean / service + small_wait);
         of_flow[1] = larger(none, -6.0);

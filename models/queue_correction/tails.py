@@ -54,7 +54,7 @@ NEARLY_FULL, FULL = 0.93, 0.97
 """Utilisation of a flow's busiest queue up to which the law counts, and from which it does not: the gamma law
 takes over, for queues of limited size do not have the variance of those without end."""
 _LIMIT = 0.99
-_CHUNK = 1 << 14
+_CHUNK = 1 << 12
 Vector = NDArray[np.float64]
 
 
@@ -165,10 +165,11 @@ def flow_law(model: NetworkModel, waits: StreamWaits, latency: FlowLatency) -> F
     is_batch = kind == "ge"
     byte_s = 8.0 / model.topology.rates_bps
 
-    def part_law(part: slice) -> tuple[NDArray[np.float32], Vector]:
+    features = np.zeros((len(latency.base_s), len(TAIL_FEATURES)), np.float32)
+    laws = np.zeros((5, len(latency.base_s)))
+
+    def part_law(part: slice) -> None:
         ways, back = data.routes[part], (data if acks is None else acks).routes[part]
-        features = np.zeros((len(ways), len(TAIL_FEATURES)), np.float32)
-        laws = np.zeros((5, len(ways)))
         kernels(KERNELS).flow_laws(
             *ways.shape,
             ways,
@@ -191,15 +192,16 @@ def flow_law(model: NetworkModel, waits: StreamWaits, latency: FlowLatency) -> F
             ALONE,
             NEARLY_FULL,
             FULL,
-            features,
+            features[part],
+            laws.shape[1],
+            part.start,
             laws,
         )
-        return features, laws
 
-    parts = in_parts(len(latency.base_s), part_law)
-    mean, variance, log_no_wait, unit, share = np.concatenate([part[1] for part in parts], axis=1)
+    in_parts(len(latency.base_s), part_law)
+    mean, variance, log_no_wait, unit, share = laws
     return FlowLaw(
-        features=np.concatenate([part[0] for part in parts]),
+        features=features,
         mean_s=mean,
         variance_s2=variance,
         log_no_wait=log_no_wait,

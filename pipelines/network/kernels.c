@@ -221,12 +221,13 @@ void queue_pass(int64_t queue_count, const int64_t *order, const int64_t *begins
     }
 }
 
-/* Mean wait, time without waits, sums of variances and deviations (4, flows); packets waiting (queues,).
-   Waits are given by stream where by_stream is not NULL, else by flow and hop. */
+/* Mean wait, time without waits, sums of variances and deviations, from column begin of (4, all flows); packets
+   waiting (queues,). Waits are given by stream where has_streams, else by flow and hop. */
 void flow_sums(int64_t flow_count, int64_t longest, const int32_t *routes, const double *rates,
                const double *mean_bytes, const double *by_hop, const double *byte_s, const double *delays_s,
                const double *spread, int64_t has_streams, const double *by_stream, const int64_t *first,
-               const int64_t *position, int64_t entry, double *sums, double *waiting) {
+               const int64_t *position, int64_t entry, int64_t all_flows, int64_t begin, double *sums,
+               double *waiting) {
     for (int64_t flow = 0; flow < flow_count; flow++) {
         int64_t before = -1;
         double wait = 0.0, base = 0.0, variance = 0.0, deviation = 0.0;
@@ -242,10 +243,11 @@ void flow_sums(int64_t flow_count, int64_t longest, const int32_t *routes, const
             waiting[queue] += rates[flow] * here;
             before = queue;
         }
-        sums[flow] = wait;
-        sums[flow_count + flow] = base;
-        sums[2 * flow_count + flow] = variance;
-        sums[3 * flow_count + flow] = deviation;
+        double *column = sums + begin + flow;
+        column[0] = wait;
+        column[all_flows] = base;
+        column[2 * all_flows] = variance;
+        column[3 * all_flows] = deviation;
     }
 }
 

@@ -224,9 +224,10 @@ def _along(model: NetworkModel, streams: Streams, waits: StreamWaits) -> _Way:
     else:
         by_hop = hop_waits_s(model, streams, waits)
 
-    def part_sums(part: slice) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        routes = streams.routes[part]
-        sums, waiting = np.empty((4, len(routes))), np.zeros(len(byte_s))
+    sums = np.empty((4, len(streams.routes)))
+
+    def part_sums(part: slice) -> NDArray[np.float64]:
+        routes, waiting = streams.routes[part], np.zeros(len(byte_s))
         kernels(KERNELS).flow_sums(
             *routes.shape,
             routes,
@@ -241,15 +242,15 @@ def _along(model: NetworkModel, streams: Streams, waits: StreamWaits) -> _Way:
             pairs.first,
             pairs.position,
             pairs.entry,
+            sums.shape[1],
+            part.start,
             sums,
             waiting,
         )
-        return sums, waiting
+        return waiting
 
-    parts = in_parts(len(streams.routes), part_sums)
-    whole = np.concatenate([part[0] for part in parts], axis=1)
-    waiting = np.sum([part[1] for part in parts], axis=0)
-    wait, base, variance, deviation = whole
+    waiting = np.sum(in_parts(len(streams.routes), part_sums), axis=0)
+    wait, base, variance, deviation = sums
     return _Way(wait_s=wait, base_s=base, variance_s2=variance, deviation_s=deviation, waiting=waiting)
 
 
