@@ -74,7 +74,7 @@ def compiled_folder(source: Path) -> Path:
     own = source.parent / "__pycache__"
     if os.access(own if own.exists() else source.parent, os.W_OK):
         return own
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "simfoundry"
+    return Path.home() / ".cache" / "simfoundry"
 
 
 def compiled(function: Function) -> Function:

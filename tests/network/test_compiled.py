@@ -60,5 +60,5 @@ def test_a_read_only_installation_uses_the_users_folder(
 ) -> None:
     assert compiled_folder(source) == source.parent / "__pycache__"
     monkeypatch.setattr(os, "access", lambda *_: False)
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    assert compiled_folder(source) == tmp_path / "cache" / "simfoundry"
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    assert compiled_folder(source) == tmp_path / "home" / ".cache" / "simfoundry"
