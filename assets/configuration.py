@@ -8,13 +8,14 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from functools import cache, lru_cache
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import yaml
 from pydantic import BaseModel, ValidationError, create_model
 
+from assets.composition import compose_content, describe_invalid
 from assets.errors import FoundryError
 from assets.settings import CONFIGURATION_FOLDER, Configuration, Group, Quality, Run
 from assets.steps import STEPS
@@ -67,28 +68,10 @@ def compose_configuration(overrides: Sequence[str]) -> Configuration:
     Raises: FoundryError: an override is not accepted; the message names it and the accepted keys.
     """
     _reject_settings_of_hydra(overrides)
-    state = tuple((str(p), p.stat().st_mtime_ns) for p in sorted(CONFIGURATION_FOLDER.rglob("*.yaml")))
-    return _composed(tuple(overrides), state)
-
-
-@lru_cache(maxsize=256)
-def _composed(overrides: tuple[str, ...], state: tuple[tuple[str, int], ...]) -> Configuration:
-    """The configuration of overrides and a state of the files, which Hydra takes 0.2 s to compose."""
-    from hydra import compose, initialize_config_dir
-    from hydra.errors import HydraException
-    from omegaconf import OmegaConf
-    from omegaconf.errors import OmegaConfBaseException
-
-    del state
     try:
-        with initialize_config_dir(str(CONFIGURATION_FOLDER), version_base="1.3"):
-            composed = compose("config", overrides=list(overrides))
-            content: Any = OmegaConf.to_container(composed, resolve=True)
-    except (HydraException, OmegaConfBaseException) as error:
-        said = str(error).splitlines()[0]
-        raise FoundryError(
-            f"override not accepted: {' '.join(overrides)} ({said}); {_choices(overrides)}"
-        ) from error
+        content = compose_content(overrides)
+    except FoundryError as error:
+        raise FoundryError(f"{error}; {_choices(overrides)}") from error
     return _validated(content, where=" ".join(overrides) or "conf/")
 
 
@@ -222,19 +205,11 @@ def _validated(content: Any, *, where: str) -> Configuration:
     try:
         return configuration_model().model_validate(content)
     except ValidationError as error:
-        problems = "; ".join(_problem(e) for e in error.errors())
         about_keys = any(e["type"] in ("extra_forbidden", "missing") for e in error.errors())
         keys = [".".join(str(part) for part in e["loc"]) for e in error.errors()]
-        raise FoundryError(f"{problems} ({where})" + (f"; {_choices(keys)}" if about_keys else "")) from error
-
-
-def _problem(error: Any) -> str:
-    key = ".".join(str(part) for part in error["loc"]) or "the configuration"
-    if error["type"] == "extra_forbidden":
-        return f"unknown key: {key}"
-    if error["type"] == "missing":
-        return f"missing key: {key}"
-    return f"{key}: {error['msg'].removeprefix('Value error, ')}, got {error['input']!r}"
+        raise FoundryError(
+            f"{describe_invalid(error)} ({where})" + (f"; {_choices(keys)}" if about_keys else "")
+        ) from error
 
 
 def _choices(keys: Sequence[str]) -> str:

@@ -15,9 +15,9 @@ from assets.configuration import read_parameters, write_parameters
 from assets.database import write_database
 from assets.deployments import Deployment, writing_to
 from assets.errors import FoundryError
+from assets.label_settings import label_options
 from assets.settings import Settings
 from assets.steps import step_named
-from assets.steps.designs import label_options
 from assets.user_programs import read_user_program
 from pipelines.features import BY_KERNEL, freeze_split
 from pipelines.hls import HlsError, HlsOptions, default_top, parse_directives

@@ -23,12 +23,12 @@ from assets.database import write_database
 from assets.deployments import Deployment, sweep_leftovers, writing_to
 from assets.errors import FoundryError
 from assets.instance import PROCESS_TAG, process_tag, release_dead_runs
+from assets.label_settings import label_options
 from assets.refresh import record_refresh, state_hash, tables_before
 from assets.resources import FoundryResource, ProgressResource, resources
 from assets.settings import Configuration, Settings
 from assets.step import Partitioning, Step, read_rows
 from assets.steps import STEPS, makers_of
-from assets.steps.designs import label_options
 from assets.steps.network import BY_GROUP, Network
 from assets.suites import BY_SUITE, shard_named
 from assets.versions import record_stages

@@ -14,11 +14,12 @@ import pyarrow as pa
 from assets.configuration import parameters_text, read_parameters, read_parameters_file
 from assets.deployments import Deployment, writing_to
 from assets.errors import FoundryError
+from assets.label_settings import label_context, label_options, target_of
 from assets.language_models import remember_variants
 from assets.settings import Configuration, Settings
 from assets.step import keep_written, unchanged_rows
 from assets.steps import STEPS, step_named
-from assets.steps.designs import configuration_space, label_context, label_options, target_of
+from assets.steps.designs import configuration_space
 from assets.steps.network import network_groups
 from assets.steps.pragmas import present_explorations, searches_version
 from pipelines.fabric.dataset import VERSION as PLACEMENTS_VERSION

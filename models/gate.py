@@ -10,7 +10,6 @@ from random import Random
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
-import polars as pl
 from numpy.typing import NDArray
 
 from models.base import PredictorError
@@ -187,6 +186,8 @@ def reference_groups(reference: Reference) -> frozenset[str]:
         return frozenset(graph.layer for graph in _reference_graphs(reference))
     if reference.split == "random":
         return frozenset(pair.compiled_id for pair in _reference_pairs(reference))
+    import polars as pl  # lazy import: takes 0.15 s, and most decisions read no table
+
     own = (pl.col("split") == reference.split) & pl.col("part").is_in(reference.parts)
     rows = scan_table(reference.folder, table_spec("splits")).filter(own).select("group").collect()
     return frozenset(rows["group"])

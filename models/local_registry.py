@@ -22,6 +22,10 @@ _VERSIONS = """
 _KEY = "SELECT 1 FROM model_version_tags WHERE name = ? AND key = 'training_key' AND value = ?"
 
 
+SHIPPED = "shipped"
+"""Version of the weights that come with the project, where nothing is registered."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LocalModel:
     """A registered version whose files are on this machine."""
@@ -37,11 +41,11 @@ def find_local(tracking_uri: str, name: str, alias: str) -> LocalModel | None:
     Args: tracking_uri: of the registry.
     """
     spec = next((spec for spec in predictors() if spec.name == name), None)
-    path = Path(tracking_uri.removeprefix(_SQLITE))
     if spec is None or not tracking_uri.startswith(_SQLITE):
         return None
-    if not path.is_file():
+    if is_new(tracking_uri):
         return _first_champion(spec, alias)
+    path = Path(tracking_uri.removeprefix(_SQLITE))
     try:
         with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as connection:
             row = connection.execute(_VERSIONS, (name, alias)).fetchone()
@@ -57,11 +61,16 @@ def find_local(tracking_uri: str, name: str, alias: str) -> LocalModel | None:
     return LocalModel(spec=spec, version=str(row[0]), folder=folders[0]) if len(folders) == 1 else None
 
 
+def is_new(tracking_uri: str) -> bool:
+    """Whether nothing is registered yet: the registry is an SQLite file that is not there."""
+    return tracking_uri.startswith(_SQLITE) and not Path(tracking_uri.removeprefix(_SQLITE)).is_file()
+
+
 def _first_champion(spec: PredictorSpec, alias: str) -> LocalModel | None:
     """The weights that come with the project: they are what a new registry begins with."""
     if alias != "champion" or not (spec.shipped_folder / OUTCOME_FILE).is_file():
         return None
-    return LocalModel(spec=spec, version="shipped", folder=spec.shipped_folder)
+    return LocalModel(spec=spec, version=SHIPPED, folder=spec.shipped_folder)
 
 
 def _knows_shipped(connection: sqlite3.Connection, spec: PredictorSpec) -> bool:

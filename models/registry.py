@@ -34,7 +34,8 @@ from models.gate import (
     score,
     undecided,
 )
-from models.model_files import read_outcome, read_sealed_json, sealed_json
+from models.local_registry import SHIPPED
+from models.model_files import OUTCOME_FILE, read_outcome, read_sealed_json, sealed_json
 from models.tasks import Column
 from pipelines.schemas import PromotionRow
 
@@ -168,6 +169,33 @@ def register_shipped(store: RegistryStore, name: str | None = None) -> list[Regi
     return registrations
 
 
+def shipped_models() -> list[RegisteredModel]:
+    """What a new registry begins with, by name: the weights that come with the project.
+
+    The decision follows from the errors that they ship with; `created_s` is when their files were written.
+
+    Raises: PredictorError: shipped weights are damaged.
+    """
+    models: list[RegisteredModel] = []
+    for spec in predictors():
+        if not spec.shipped_folder.is_dir():
+            continue
+        errors = ReferenceErrors.of_json(read_sealed_json(spec.shipped_folder / REFERENCE_FILE))
+        row = _decided(spec, SHIPPED, errors)
+        is_champion = row.decision == "promoted"
+        models.append(
+            RegisteredModel(
+                name=spec.name,
+                version=SHIPPED,
+                aliases=(CANDIDATE, CHAMPION) if is_champion else (CANDIDATE,),
+                error=row.error,
+                created_s=(spec.shipped_folder / OUTCOME_FILE).stat().st_mtime,
+                decision=row.decision,
+            )
+        )
+    return models
+
+
 def reference_errors(outcome: TrainOutcome, spec: PredictorSpec) -> ReferenceErrors:
     """Errors of an outcome on the reference set of its task; those that it ships with where they still hold.
 
@@ -284,15 +312,26 @@ def _judge(
     client.log_text(run_id, sealed_json(errors.as_json()).decode(), REFERENCE_FILE)
     old = _champion(client, spec.name)
     champion, problem = (None, "") if old is None else _champion_errors(client, old, errors, spec)
-    row = decide(
+    row = _decided(spec, number, errors, champion, None if old is None else str(old.version))
+    return replace(row, reason=f"{row.reason}; {problem}") if problem else row
+
+
+def _decided(
+    spec: PredictorSpec,
+    number: str,
+    errors: ReferenceErrors,
+    champion: ReferenceErrors | None = None,
+    champion_version: str | None = None,
+) -> PromotionRow:
+    reference = spec.task.reference
+    return decide(
         model=spec.name,
         version=number,
         challenger=errors,
         champion=champion,
-        champion_version=None if old is None else str(old.version),
+        champion_version=champion_version,
         minimum_programs=0 if reference is None else reference.minimum_programs,
     )
-    return replace(row, reason=f"{row.reason}; {problem}") if problem else row
 
 
 def _champion_errors(

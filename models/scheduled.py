@@ -10,16 +10,15 @@ import json
 import math
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
+from functools import lru_cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import polars as pl
-
-from models.labelled import LabelledDesign, Query
+from models.query import Query
 from models.tasks import DatasetError
-from pipelines.features import PARTS, know_design, know_run
+from pipelines.features import PARTS, DesignKnowledge, know_design, know_run
 from pipelines.hls import (
     CompiledDesign,
     HlsOptions,
@@ -30,7 +29,12 @@ from pipelines.hls import (
 )
 from pipelines.identity import canonical_json
 from pipelines.programs import program_from_file
-from pipelines.schemas import BOUNDS, OK, DesignRow, ProgramRow, scan_table, table_spec
+from pipelines.schemas import BOUNDS, OK, DesignRow, ProgramRow, RunFeatureRow, scan_table, table_spec
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from models.labelled import LabelledDesign
 
 REPORT = (
     "rtl_bytes",
@@ -88,8 +92,7 @@ def engine_options(data_dir: Path, designs: Sequence[LabelledDesign]) -> dict[st
 
     Raises: DatasetError: the designs differ in them.
     """
-    chosen = pl.col("design_id").is_in([design.design_id for design in designs])
-    rows = scan_table(data_dir, table_spec("designs")).filter(chosen).select("liberty", "engine_options")
+    rows = _rows_of(data_dir, designs, "designs").select("liberty", "engine_options")
     kinds = set(rows.unique().collect().iter_rows())
     if len(kinds) > 1:
         shown = "; ".join(" ".join(kind) for kind in sorted(kinds))
@@ -140,8 +143,7 @@ def knowledge_features(design: Mapping[str, Any], run: Mapping[str, Any] | None 
 def _known_rows(
     data_dir: Path, designs: Sequence[LabelledDesign], table: str
 ) -> dict[str, Mapping[str, Any]]:
-    chosen = pl.col("design_id").is_in([design.design_id for design in designs])
-    rows = scan_table(data_dir, table_spec(table)).filter(chosen, pl.col("status") == OK).collect()
+    rows = _rows_of(data_dir, designs, table).filter(status=OK).collect()
     known: dict[str, Mapping[str, Any]] = {row["design_id"]: row for row in rows.iter_rows(named=True)}
     for design in designs:
         if design.design_id not in known:
@@ -150,10 +152,8 @@ def _known_rows(
 
 
 def _loop_rows(data_dir: Path, designs: Sequence[LabelledDesign]) -> Mapping[str, list[Mapping[str, Any]]]:
-    chosen = pl.col("design_id").is_in([design.design_id for design in designs])
-    rows = scan_table(data_dir, table_spec("loop_profiles")).filter(chosen).collect()
     loops: dict[str, list[Mapping[str, Any]]] = defaultdict(list)
-    for row in rows.iter_rows(named=True):
+    for row in _rows_of(data_dir, designs, "loop_profiles").collect().iter_rows(named=True):
         loops[row["design_id"]].append(row)
     return loops
 
@@ -184,7 +184,34 @@ def compiled_features(query: Query, engine: Mapping[str, Any], level: str) -> di
     Raises: ValueError: the engine does not accept the program, a directive, a value or the data, or the
             program has no end. ToolMissing: gcc is not installed.
     """
-    program, design, compiled = compile_query(query, engine)
+    known = know_query(query, engine, level)
+    loops, features, run = known.knowledge.loops, known.knowledge.features, known.run
+    return {
+        **report_features(asdict(known.design), [asdict(loop) for loop in loops]),
+        **knowledge_features(asdict(features), None if run is None else asdict(run)),
+    }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QueryKnowledge:
+    """What the engine gives of a question; `run` at level run alone."""
+
+    design: DesignRow
+    knowledge: DesignKnowledge
+    run: RunFeatureRow | None
+
+
+def know_query(query: Query, engine: Mapping[str, Any], level: str) -> QueryKnowledge:
+    """Compile a question, and at level run also run it; the last one is kept for a second predictor.
+
+    Args, Raises: as `compiled_features`.
+    """
+    return _known_query(query, tuple(sorted(engine.items())), level)
+
+
+@lru_cache(maxsize=1)
+def _known_query(query: Query, engine: tuple[tuple[str, Any], ...], level: str) -> QueryKnowledge:
+    program, design, compiled = compile_query(query, dict(engine))
     with TemporaryDirectory() as name:
         folder = Path(name)
         knowledge = know_design(program, design, folder=folder, compiled=compiled)
@@ -194,10 +221,7 @@ def compiled_features(query: Query, engine: Mapping[str, Any], level: str) -> di
     for row in (knowledge.features, run):
         if row is not None and row.status != OK:
             raise ValueError(f"the program has no estimate: {row.reason}")
-    return {
-        **report_features(asdict(design), [asdict(loop) for loop in knowledge.loops]),
-        **knowledge_features(asdict(knowledge.features), None if run is None else asdict(run)),
-    }
+    return QueryKnowledge(design=design, knowledge=knowledge, run=run)
 
 
 def question_options(query: Query, engine: Mapping[str, Any]) -> HlsOptions:
@@ -235,11 +259,19 @@ def compile_query(query: Query, engine: Mapping[str, Any]) -> tuple[ProgramRow, 
 
 
 def _design_rows(data_dir: Path, designs: Sequence[LabelledDesign]) -> dict[str, dict[str, Any]]:
+    rows = list(_rows_of(data_dir, designs, "designs").collect().iter_rows(named=True))
+    for row in rows:
+        if any(row[name] is None for name in REPORT):
+            raise DatasetError(f"no report of high-level synthesis: design {row['design_id']}")
+    return {row["design_id"]: row for row in rows}
+
+
+def _rows_of(data_dir: Path, designs: Sequence[LabelledDesign], table: str) -> pl.LazyFrame:
+    """The rows of a table that are of some designs."""
+    import polars as pl  # lazy import: takes 0.15 s, and a question reads no table
+
     chosen = pl.col("design_id").is_in([design.design_id for design in designs])
-    rows = scan_table(data_dir, table_spec("designs")).filter(chosen).collect()
-    for row in rows.filter(pl.any_horizontal(pl.col(*REPORT).is_null())).head(1).iter_rows(named=True):
-        raise DatasetError(f"no report of high-level synthesis: design {row['design_id']}")
-    return {row["design_id"]: row for row in rows.iter_rows(named=True)}
+    return scan_table(data_dir, table_spec(table)).filter(chosen)
 
 
 def _log(value: float) -> float:

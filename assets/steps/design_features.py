@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from assets.checks import CheckedFile, CheckRule
+from assets.label_settings import label_options
 from assets.settings import Listener, Settings
 from assets.step import Output, Step, read_rows
-from assets.steps.designs import label_options
 from assets.suites import BY_SUITE
 from pipelines.features import extract_design_features, extract_run_features, knowledge_version
 from pipelines.labelling.synthesis import SYNTHESIS_TOOL, mapped_designs

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from assets.label_settings import label_options
 from assets.settings import Listener, Settings
 from assets.step import Output, Step, read_rows
-from assets.steps.designs import label_options
 from assets.suites import BY_SUITE
 from pipelines.features import extract_features, feature_version
 

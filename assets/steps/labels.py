@@ -8,9 +8,10 @@ from functools import partial
 from typing import Any
 
 from assets.checks import CheckedFile, CheckRule
+from assets.label_settings import Labelling, label_context, label_options
 from assets.settings import Listener, Settings
 from assets.step import Output, Step, read_rows
-from assets.steps.designs import Labelling, label_context, label_options, require_hls_tools
+from assets.steps.designs import require_hls_tools
 from assets.suites import BY_SUITE
 from pipelines.cyclemodel import ENGINE
 from pipelines.features import control_class

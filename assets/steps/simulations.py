@@ -8,9 +8,9 @@ from pydantic import Field
 
 from assets.checks import CheckedFile, CheckRule
 from assets.errors import FoundryError
+from assets.label_settings import label_options
 from assets.settings import Group, Listener, Settings
 from assets.step import Output, Partitioning, Step
-from assets.steps.designs import label_options
 from assets.steps.network import GroupName
 from pipelines.schemas import OK
 

@@ -5,20 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from tempfile import TemporaryDirectory
-from typing import Any
-
-import polars as pl
+from typing import TYPE_CHECKING, Any
 
 from models.base import Estimate, PredictorError
 from models.catalogue import Trained, TrainingInput
 from models.engine_estimate import TrainOptions
-from models.labelled import LabelledDesign, training_designs
 from models.model_files import ModelFiles
 from models.query import ALL_TARGETS, Query
-from models.scheduled import compile_query, engine_options
-from pipelines.features import know_design, know_run
+from models.scheduled import engine_options, know_query
 from pipelines.schemas import OK, scan_table, table_spec
+
+if TYPE_CHECKING:
+    from models.labelled import LabelledDesign
 
 COLUMNS: Mapping[str, Mapping[str, str]] = {
     "features": {
@@ -63,20 +61,11 @@ class EngineEstimate:
         return estimates
 
     def _values(self, query: Query) -> dict[str, float]:
-        program, design, compiled = compile_query(query, self.engine)
-        with TemporaryDirectory() as name:
-            folder = Path(name)
-            rows: dict[str, Any] = {
-                "features": know_design(program, design, folder=folder, compiled=compiled).features
-            }
-            if self.level == "run":
-                rows["run_features"] = know_run(
-                    program, design, seed=0, identity="", folder=folder, compiled=compiled
-                )
-        for row in rows.values():
-            if row.status != OK:
-                raise PredictorError(f"the program has no estimate: {row.reason}")
-        return _joined({table: asdict(row) for table, row in rows.items()})
+        known = know_query(query, self.engine, self.level)
+        rows = {"features": asdict(known.knowledge.features)}
+        if known.run is not None:
+            rows["run_features"] = asdict(known.run)
+        return _joined(rows)
 
 
 def _joined(rows: Mapping[str, Mapping[str, Any]]) -> dict[str, float]:
@@ -105,7 +94,8 @@ def train_run(data: TrainingInput) -> Trained:
 
 
 def _compare(data: TrainingInput, level: str, tables: Sequence[str]) -> Trained:
-    from models.leaderboard import paired  # scipy.stats, which answering does not need
+    from models.labelled import training_designs
+    from models.leaderboard import paired  # lazy import: Polars, which answering does not need
 
     options: TrainOptions = data.options
     folder = data.data_dirs[0]
@@ -124,6 +114,8 @@ def table_estimates(
     folder: Path, designs: Sequence[LabelledDesign], tables: Sequence[str]
 ) -> list[dict[str, float]]:
     """Estimates by target of designs, in their order; a design without an ok row has none."""
+    import polars as pl
+
     chosen = pl.Series([design.design_id for design in designs]).implode()
     values: dict[str, dict[str, float]] = {}
     for table in tables:

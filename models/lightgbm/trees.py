@@ -8,21 +8,22 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import lightgbm
 import numpy as np
 from numpy.typing import NDArray
 
 from models.base import Estimate, PredictorError
+from models.boosted_trees import BoostedTrees
 from models.catalogue import Trained, TrainingInput
-from models.labelled import LabelledDesign, training_designs
-from models.leaderboard import predictions_of
 from models.lightgbm import TrainOptions
 from models.model_files import ModelFiles
 from models.query import ALL_TARGETS, Query
 from models.scheduled import EXACT, STARTS, compiled_features, engine_options, table_features
 from models.tenset_mlp.features import facts_of, features_of
+
+if TYPE_CHECKING:
+    from models.labelled import LabelledDesign
 
 _TOKEN = re.compile(r"[A-Za-z_]\w*|\d[\w.]*|<<=|>>=|\+\+|--|&&|\|\||<=|>=|==|!=|<<|>>|[-+*/%&|^]=|\S")
 _COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
@@ -110,7 +111,7 @@ class TreePredictor:
     names: tuple[str, ...]
     low: Matrix
     high: Matrix
-    trees: Mapping[str, lightgbm.Booster]
+    trees: Mapping[str, BoostedTrees]
     starts: Mapping[str, str] = field(default_factory=dict[str, str])
     exact: Mapping[str, str] = field(default_factory=dict[str, str])
     engine: Mapping[str, Any] = field(default_factory=dict[str, Any])
@@ -150,7 +151,7 @@ class TreePredictor:
         """Targets (rows, targets) of features (rows, features)."""
         logs: list[Matrix] = []
         for target, tree in self.trees.items():
-            grown = np.asarray(tree.predict(features, num_threads=1))
+            grown = tree.predict(features)
             grown = np.where(_is_exact(self.exact.get(target), self.names, features), 0.0, grown)
             logs.append(grown + _start_of(self.starts.get(target), self.names, features))
         return np.exp(np.stack(logs, axis=1)).astype(np.float64)
@@ -165,8 +166,7 @@ class TreePredictor:
     @property
     def files(self) -> ModelFiles:
         """The predictor as plain data; trees are LightGBM's text as bytes."""
-        texts = {name: tree.model_to_string().encode() for name, tree in self.trees.items()}
-        arrays = {f"trees_{name}": np.frombuffer(text, np.uint8) for name, text in texts.items()}
+        arrays = {f"trees_{name}": tree.array for name, tree in self.trees.items()}
         card = {
             "level": self.level,
             "features": list(self.names),
@@ -183,19 +183,12 @@ def load(files: ModelFiles) -> TreePredictor:
 
     Raises: KeyError, ValueError: not such a predictor.
     """
-    try:
-        trees = {
-            name: lightgbm.Booster(model_str=files.arrays[f"trees_{name}"].tobytes().decode())
-            for name in files.card["targets"]
-        }
-    except lightgbm.basic.LightGBMError as error:
-        raise PredictorError(f"trees are not LightGBM's text: {error}") from error
     return TreePredictor(
         level=files.card["level"],
         names=tuple(files.card["features"]),
         low=files.arrays["low"],
         high=files.arrays["high"],
-        trees=trees,
+        trees={name: BoostedTrees.of_array(files.arrays[f"trees_{name}"]) for name in files.card["targets"]},
         starts=files.card["starts"],
         exact=files.card.get("exact", {}),
         engine=files.card["engine"],
@@ -223,6 +216,9 @@ def train_run(data: TrainingInput) -> Trained:
 
 
 def _train(data: TrainingInput, level: str) -> Trained:
+    from models.labelled import training_designs
+    from models.leaderboard import predictions_of
+
     options: TrainOptions = data.options
     designs = training_designs(data.data_dirs, options)
     if level == "run":  # designs with cycles alone have no features of a run, which knows the cycles
@@ -257,7 +253,7 @@ def fit_predictor(
     names = tuple(known[0][1])
     matrix = np.array([[row[name] for name in names] for _, row in known], np.float64)
     starts, exact = STARTS.get(level, {}), EXACT if level == "hls" else {}
-    trees: dict[str, lightgbm.Booster] = {}
+    trees: dict[str, BoostedTrees] = {}
     for target in ALL_TARGETS:
         labels = np.array([design.labels.get(target, np.nan) for design, _ in known], np.float64)
         used = np.isfinite(labels)
@@ -288,8 +284,10 @@ def _is_exact(name: str | None, names: Sequence[str], features: Matrix) -> NDArr
     return np.zeros(len(features), np.bool_) if name is None else features[:, names.index(name)] > 0
 
 
-def fit_trees(features: Matrix, logs: Matrix, options: TrainOptions, seed: int) -> lightgbm.Booster:
+def fit_trees(features: Matrix, logs: Matrix, options: TrainOptions, seed: int) -> BoostedTrees:
     """Trees for logarithms of a target. features (rows, features), logs (rows,)."""
+    import lightgbm  # lazy import: takes 1 s, and answers do without it
+
     parameters: dict[str, Any] = {
         "objective": "regression_l1",
         "num_leaves": options.leaves,
@@ -303,4 +301,5 @@ def fit_trees(features: Matrix, logs: Matrix, options: TrainOptions, seed: int) 
         "verbosity": -1,
     }
     data = lightgbm.Dataset(features, label=logs, params={"verbosity": -1})
-    return lightgbm.train(parameters, data, num_boost_round=options.trees)
+    booster = lightgbm.train(parameters, data, num_boost_round=options.trees)
+    return BoostedTrees.of_text(booster.model_to_string())

@@ -299,7 +299,7 @@ class NumericPredictor:
 
 
 def _tree_starts(files: ModelFiles) -> Callable[[Sequence[Query]], list[dict[str, float]]]:
-    """Estimates by trees; LightGBM is imported here, as most models need none."""
+    """Estimates by trees."""
     from models.numeric_lm.starts import load_trees, tree_estimates
 
     return partial(tree_estimates, load_trees(files))

@@ -58,5 +58,5 @@ PREDICTOR = PredictorSpec(
         Column(name="seen_in_training"),
     ),
     libraries=("torch", "lightning", "numpy", "scipy"),
-    requirements=("numba", "networkx", "pyarrow"),
+    requirements=("networkx", "pyarrow", "scipy"),
 )

@@ -75,12 +75,16 @@ class Correction:
 
     def answers(self, features: NDArray[np.float32]) -> NDArray[np.float64]:
         """Bounded answers, outside of training asked at its edge: (samples, features) -> (samples, 2)."""
-        values = (np.clip(features, self.least, self.most) - self.center) / self.scale
+        values = np.clip(features, self.least, self.most)
+        values -= self.center
+        values /= self.scale
         for number, (weight, bias) in enumerate(zip(self.weights, self.biases, strict=True)):
-            values = values @ weight + bias  # (samples, width)
+            values = values @ weight  # (samples, width)
+            values += bias
             if number + 1 < len(self.weights):
                 with np.errstate(over="ignore"):  # of very negative ones nothing is left
-                    values /= 1.0 + np.exp(-values)
+                    scale = np.negative(values)
+                    values /= np.add(np.exp(scale, out=scale), 1.0, out=scale)
         return np.clip(values, self.lowest, self.highest).astype(np.float64)
 
     def seen(self, features: NDArray[np.float32]) -> NDArray[np.float64]:

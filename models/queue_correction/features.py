@@ -19,11 +19,12 @@ link wait for those before them in the batch for as much longer as sending takes
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pipelines.network.compiled import compiled
+from pipelines.network.compiled import kernels
 from pipelines.network.queueing import (
     NetworkModel,
     StreamLoad,
@@ -152,6 +153,7 @@ TAIL_FEATURES = (
     "crossing",
 )
 """Features of flows, for the quantiles of round trips (`tails.py`)."""
+KERNELS = Path(__file__).with_name("kernels.c")
 NEAR_IDLE = 0.005
 """Idle share below which a queue counts as this idle: beyond, its size says more than its load."""
 SMALL_WAIT = 0.05
@@ -256,7 +258,10 @@ def _samples(
     # What one queue sent to the next over no faster a link does not wait there while nothing else comes.
     is_alone = queues.load.utilisation[used] >= queues.utilisation[of] * (1.0 - ALONE)
     passes = is_alone & (pairs.before[used] >= 0) & (tree_s[used] <= 0.0)
-    features = _features(
+    spreads = np.broadcast_to(np.float64(burst_spread(model, load, used)), used.shape)
+    features = np.empty((len(used), len(FEATURES)), np.float32)
+    kernels(KERNELS).stream_features(
+        len(used),
         used,
         pairs.queue,
         pairs.before,
@@ -279,9 +284,12 @@ def _samples(
         entropy_s,
         tree_s,
         shared.tree.larger_s,
-        np.broadcast_to(np.float64(burst_spread(model, load, used)), used.shape),
+        np.ascontiguousarray(spreads),
+        SMALL_WAIT,
+        NEAR_IDLE,
         model.traffic.arrivals.kind == "on_off",
         is_ack,
+        features,
     )
     return StreamSamples(
         streams=used,
@@ -291,76 +299,6 @@ def _samples(
         service_s=shared.mean_s[of],
         exact=np.where(passes, 1.0, shared.exact[of]),
     )
-
-
-@compiled
-def _features(
-    used: NDArray[np.int64],
-    queue_of: NDArray[np.int32],
-    before_of: NDArray[np.int32],
-    rates_bps: NDArray[np.int64],
-    utilisations: Column,
-    arrival_scvs: Column,
-    departure_scvs: Column,
-    service_scvs: Column,
-    finite: Column,
-    means_s: Column,
-    bursts: Column,
-    concentrations: Column,
-    stream_scvs: Column,
-    stream_rates: Column,
-    stream_utilisations: Column,
-    stream_service2_s: Column,
-    stream_bursts_s: Column,
-    own_rates: Column,
-    own_utilisations: Column,
-    entropy_s: Column,
-    tree_s: Column,
-    larger_s: Column,
-    spreads: Column,
-    is_on_off: bool,
-    is_ack: bool,
-) -> NDArray[np.float32]:
-    """`FEATURES` of the streams in use, from columns of queues and of streams; spreads are of the former."""
-    features = np.empty((len(used), 26), np.float32)
-    for sample in range(len(used)):
-        stream = used[sample]
-        queue, source = queue_of[stream], before_of[stream]
-        mean_s, utilisation, mine = means_s[queue], utilisations[queue], stream_utilisations[stream]
-        used_before, share_before, scv_before = 0.0, 0.0, 1.0
-        if source >= 0:
-            used_before, scv_before = utilisations[source], departure_scvs[source]
-            share_before = mine * rates_bps[queue] / rates_bps[source] / max(used_before, 1e-12)
-        entropy = np.log(entropy_s[stream] / mean_s + SMALL_WAIT)
-        tree = np.log(tree_s[stream] / mean_s + SMALL_WAIT)
-        row = features[sample]
-        row[0] = utilisation
-        row[1] = np.log(max(NEAR_IDLE, 1.0 - utilisation))
-        row[2] = mine / utilisation
-        row[3] = used_before
-        row[4] = share_before
-        row[5] = np.log(own_utilisations[stream] / own_rates[stream] / mean_s)
-        row[6] = np.log(max(stream_scvs[stream], 0.01))
-        row[7] = np.log(max(arrival_scvs[queue], 0.01))
-        row[8] = np.log(max(scv_before, 0.01))
-        row[9] = np.sqrt(service_scvs[queue])
-        row[10] = bursts[queue]
-        row[11] = np.log1p(max(-0.99, stream_bursts_s[stream] / stream_service2_s[stream]))
-        row[12] = concentrations[queue]
-        row[13] = 1.0 if source < 0 else 0.0
-        row[14] = finite[queue]
-        row[15] = spreads[sample]
-        row[16] = 1.0 if is_on_off else 0.0
-        row[17] = min(5.0, larger_s[stream] / mean_s)
-        row[18] = np.log(mine / stream_rates[stream] / mean_s)
-        row[19] = entropy
-        row[20] = tree
-        row[21] = entropy - tree
-        row[22] = mine
-        row[23] = utilisation - mine
-        row[24] = min(utilisation, 1.5) ** 4
-        row[25] = 1.0 if is_ack else 0.0
-    return features
 
 
 def burst_spread(model: NetworkModel, way: StreamLoad, used: NDArray[np.int64]) -> Column | float:

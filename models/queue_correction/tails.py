@@ -29,9 +29,9 @@ from numpy.typing import NDArray
 
 from models.queue_correction.correction import Correction, correct
 from models.queue_correction.data import network_models
-from models.queue_correction.features import SMALL_WAIT, burst_spread, times_before
+from models.queue_correction.features import KERNELS, SMALL_WAIT, TAIL_FEATURES, burst_spread, times_before
 from models.queue_correction.wait_law import wait_quantile_s
-from pipelines.network.compiled import compiled, in_parts
+from pipelines.network.compiled import in_parts, kernels
 from pipelines.network.queueing import (
     FlowLatency,
     NetworkModel,
@@ -54,7 +54,7 @@ NEARLY_FULL, FULL = 0.93, 0.97
 """Utilisation of a flow's busiest queue up to which the law counts, and from which it does not: the gamma law
 takes over, for queues of limited size do not have the variance of those without end."""
 _LIMIT = 0.99
-_CHUNK = 1 << 14
+_CHUNK = 1 << 12
 Vector = NDArray[np.float64]
 
 
@@ -165,10 +165,16 @@ def flow_law(model: NetworkModel, waits: StreamWaits, latency: FlowLatency) -> F
     is_batch = kind == "ge"
     byte_s = 8.0 / model.topology.rates_bps
 
-    def part_law(part: slice) -> tuple[NDArray[np.float32], Vector]:
-        return _flow_laws(
-            data.routes[part],
-            (data if acks is None else acks).routes[part],
+    features = np.zeros((len(latency.base_s), len(TAIL_FEATURES)), np.float32)
+    laws = np.zeros((5, len(latency.base_s)))
+
+    def part_law(part: slice) -> None:
+        ways, back = data.routes[part], (data if acks is None else acks).routes[part]
+        kernels(KERNELS).flow_laws(
+            *ways.shape,
+            ways,
+            back.shape[1],
+            back,
             acks is not None,
             data.mean_bytes[part],
             data.scvs[part],
@@ -182,12 +188,20 @@ def flow_law(model: NetworkModel, waits: StreamWaits, latency: FlowLatency) -> F
             pairs.entry,
             is_batch,
             kind == "on_off",
+            SMALL_WAIT,
+            ALONE,
+            NEARLY_FULL,
+            FULL,
+            features[part],
+            laws.shape[1],
+            part.start,
+            laws,
         )
 
-    parts = in_parts(len(latency.base_s), part_law)
-    mean, variance, log_no_wait, unit, share = np.concatenate([part[1] for part in parts], axis=1)
+    in_parts(len(latency.base_s), part_law)
+    mean, variance, log_no_wait, unit, share = laws
     return FlowLaw(
-        features=np.concatenate([part[0] for part in parts]),
+        features=features,
         mean_s=mean,
         variance_s2=variance,
         log_no_wait=log_no_wait,
@@ -261,117 +275,3 @@ def _of_work(jobs: Vector, utilisation: Vector) -> Vector:
     mean, more = jobs[0] / (2.0 * (1.0 - used)), jobs[1] / (3.0 * (1.0 - used))
     skew = 2 * mean**3 + 3 * mean * more + jobs[2] / (4.0 * (1.0 - used))
     return np.stack([mean, mean**2 + more, skew, np.log1p(-used)])
-
-
-@compiled
-def _flow_laws(
-    ways: NDArray[np.int32],
-    ways_back: NDArray[np.int32],
-    has_acks: bool,
-    mean_bytes: Vector,
-    scvs: Vector,
-    base_s: Vector,
-    variance_s2: Vector,
-    byte_s: Vector,
-    by_data: NDArray[np.float32],
-    by_acks: NDArray[np.float32],
-    first: NDArray[np.int64],
-    position: NDArray[np.int64],
-    entry: int,
-    is_batch: bool,
-    is_on_off: bool,
-) -> tuple[NDArray[np.float32], Vector]:
-    """Features (flows, 19); mean, variance, logarithm of no wait, unit and share of the law (5, flows)."""
-    features = np.zeros((len(ways), 19), np.float32)
-    laws = np.zeros((5, len(ways)))
-    for flow in range(len(ways)):
-        # Sums: wait, squared waits, time of sending x wait, cumulants, logarithm of no wait, bursts x wait.
-        wait, squares, service, c1, c2, c3, none, bursts, most = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
-        ack_wait, met, reach, chain, following, behind_before = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
-        busiest, cubes, places, place, crossing, entering, theory = 0.0, 0.0, 0.0, 0, 0.0, 0.0, 0.0
-        if not is_on_off and scvs[flow] != 1.0:
-            more = max(-0.45, (scvs[flow] - 1.0) / 2.0)
-            own = 0.0  # a batch is as far apart as the slowest link sends it
-            for queue in ways[flow]:
-                if queue >= 0:
-                    own = max(own, mean_bytes[flow] * byte_s[queue])
-            c1 += more * own
-            c2 += (1.0 + more) * more * own**2
-            c3 += (1.0 + more) * more * (2.0 * more + 1.0) * own**3
-            none -= np.log1p(more)
-        for back in range(2 if has_acks else 1):
-            route = ways_back[flow] if back == 1 else ways[flow]
-            before, c2_here = -1, c2
-            for queue in route:
-                if queue < 0:
-                    break
-                stream = entry + queue if before < 0 else first[before] + position[queue]
-                row = by_acks[stream] if back == 1 else by_data[stream]
-                here = row[0]
-                wait += here
-                squares += here * here
-                cubes += here**3
-                places += here * place
-                place += 1
-                service += here * row[1]
-                # A queue in which packets wait less than by theory widens their waits less, too.
-                scale = 1.0 if is_batch or is_on_off else min(1.0, here / max(row[2], 1e-30))
-                crossing += 2.0 * row[11] * (c2 - c2_here * back)
-                c1 += row[2] * scale
-                c2 += row[3] * scale**2
-                c3 += row[4] * scale**3
-                none += row[5] * scale
-                theory += row[2]
-                bursts += here * row[6]
-                most = max(most, here)
-                if before < 0 and back == 0:
-                    entering = here
-                busiest = max(busiest, row[10])
-                if back == 1:
-                    ack_wait += here
-                    longer, behind, share = row[7], row[8], row[9]
-                    following *= share
-                    one = behind * longer
-                    chain += 2.0 * longer * following - 2.0 * one * met
-                    c1 += one
-                    c2 += one * longer - one * one
-                    c3 += one * longer * longer
-                    none += np.log1p(-max(0.0, behind - behind_before * share))
-                    following += one
-                    met += one
-                    reach += longer
-                    behind_before = behind
-                before = queue
-        if wait <= 0.0 or c1 <= 0.0:
-            continue
-        c2 = max(c2 + chain, 1e-3 * c1 * c1)
-        share = most / wait
-        service /= wait
-        mean = wait ** (1.0 - share) * c1**share if is_batch else wait
-        unit = mean + SMALL_WAIT * service
-        laws[0, flow] = mean
-        laws[1, flow] = c2 * (mean / c1) ** 2
-        laws[2, flow] = none
-        laws[4, flow] = min(1.0, max(0.0, (FULL - busiest) / (FULL - NEARLY_FULL)))
-        laws[3, flow] = unit * (1.0 + ALONE - entering / wait) if not is_batch and not is_on_off else unit
-        of_flow = features[flow]
-        of_flow[0] = np.log(mean / service + SMALL_WAIT)
-        of_flow[1] = max(none, -6.0)
-        of_flow[2] = np.log(c1 * c1 / c2)
-        of_flow[3] = np.log(max(c3, 1e-300)) - 1.5 * np.log(c2)
-        of_flow[4] = np.log(min(max(mean / max(theory, 1e-30), 0.05), 20.0))
-        of_flow[5] = share
-        of_flow[6] = np.log(wait * wait / squares)
-        of_flow[7] = ack_wait / wait
-        of_flow[8] = np.log(reach / unit + 0.1)
-        of_flow[9] = met / unit
-        of_flow[10] = np.sign(chain) * np.sqrt(abs(chain) / c2)
-        of_flow[11] = np.log(base_s[flow] / unit)
-        of_flow[12] = np.log(max(scvs[flow], 0.01))
-        of_flow[13] = bursts / wait
-        of_flow[14] = 1.0 if is_on_off else 0.0
-        of_flow[15] = np.log(wait * wait / variance_s2[flow])
-        of_flow[16] = np.log(wait**3 / cubes)
-        of_flow[17] = places / wait / max(1, place - 1)
-        of_flow[18] = np.sqrt(max(0.0, crossing) / c2)  # rounding makes nothing less than nothing
-    return features, laws

@@ -9,12 +9,16 @@ queue (M/D/1) are over it, at the same probability of waiting. The law of one qu
 from __future__ import annotations
 
 from functools import cache
+from importlib.metadata import version
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import special
 
-from pipelines.network.compiled import compiled
+from models.queue_correction.features import KERNELS
+from pipelines.identity import content_hash
+from pipelines.network.compiled import compiled_folder, kernels
+from pipelines.sealing import read_sealed, write_sealed
 
 _SHAPES, _LEVELS = (-4.0, 5.0, 128), (0.0, 5.0, 160)
 """Least, most and number of grid lines of the logarithm of a gamma's shape, and of sqrt(-log(1 - p))."""
@@ -44,17 +48,37 @@ def wait_quantile_s(
         for values in (log_no_wait, probability)
     )
     moments = (np.ascontiguousarray(mean_s), np.ascontiguousarray(variance_s2), none)
-    return _quantiles(*moments, probabilities, _gamma_table(), _one_server_table() if is_poisson else _GAMMA)
+    gamma, one_server = _tables()
+    shapes = one_server if is_poisson else _GAMMA
+    quantiles_s = np.empty(len(none))
+    grids = (np.array(grid, np.float64) for grid in (_SHAPES, _LEVELS, _WAITING))
+    tables = (*grids, gamma, len(shapes), shapes)
+    kernels(KERNELS).law_quantiles(len(none), *moments, probabilities, *tables, quantiles_s)
+    return quantiles_s
 
 
 @cache
+def _tables() -> tuple[Vector, Vector]:
+    """`_gamma_table` and `_one_server_table`, kept on disk: the import of scipy.special takes 0.2 s."""
+    key = content_hash(Path(__file__).read_text(), version("scipy"), np.__version__)
+    path = compiled_folder(Path(__file__)) / f"wait_law-{key[:16]}.tables"
+    rows = _SHAPES[2]
+    content = read_sealed(path)
+    if content is None:
+        content = np.concatenate([_gamma_table(), _one_server_table()]).tobytes()
+        write_sealed(path, content)
+    whole = np.frombuffer(content, np.float64).reshape(-1, _LEVELS[2])
+    return whole[:rows], whole[rows:]
+
+
 def _gamma_table() -> Vector:
     """Quantiles of gamma distributions of mean 1. (shapes, levels)"""
+    from scipy import special
+
     shapes, levels = np.exp(np.linspace(*_SHAPES)), np.linspace(*_LEVELS)
     return special.gammaincinv(shapes[:, None], -np.expm1(-(levels**2))) / shapes[:, None]
 
 
-@cache
 def _one_server_table() -> Vector:
     """Quantiles of waits above zero in a queue with Poisson arrivals and one time of sending, over those of
     the gamma distribution of their mean and variance. (probabilities of waiting, levels)
@@ -70,6 +94,8 @@ def _one_server_table() -> Vector:
 
 def _one_server(used: float, levels: Vector) -> Vector:
     """Of one utilisation, a line of `_one_server_table`. (levels,)"""
+    from scipy import special
+
     arriving = _poisson(np.arange(_EXACT + 1.0), np.array(used))
     here = np.zeros(_EXACT + 1)  # probabilities of so many in the system
     here[0] = 1.0 - used
@@ -95,6 +121,8 @@ def _one_server(used: float, levels: Vector) -> Vector:
 
 def _poisson(counts: Vector, means: Vector) -> Vector:
     """Poisson probabilities; the import of scipy.stats takes 1 s."""
+    from scipy import special
+
     # The stubs lack both functions.
     log_power = special.xlogy(counts, means)  # pyright: ignore[reportAttributeAccessIssue]
     log_factorial = special.gammaln(counts + 1)  # pyright: ignore[reportAttributeAccessIssue]
@@ -110,39 +138,3 @@ def _exponential_rate(used: float) -> float:
         else:
             high = middle
     return middle
-
-
-@compiled
-def _quantiles(
-    means: Vector,
-    variances: Vector,
-    log_no_waits: Vector,
-    probabilities: Vector,
-    table: Vector,
-    shapes: Vector,
-) -> Vector:
-    """Quantiles of what is 0 with a probability and else gamma-distributed, times those of shapes; between
-    lines of both tables."""
-    quantiles_s = np.zeros(len(means))
-    for flow in range(len(means)):
-        mean = means[flow]
-        waiting = -np.expm1(log_no_waits[flow])
-        beyond = 1.0 - probabilities[flow]
-        if mean <= 0.0 or beyond >= waiting:
-            continue
-        scv = max(0.02, waiting * (variances[flow] / (mean * mean) + 1.0) - 1.0)
-        x = (-np.log(scv) - _SHAPES[0]) / (_SHAPES[1] - _SHAPES[0]) * (_SHAPES[2] - 1)
-        y = (np.sqrt(-np.log(beyond / waiting)) - _LEVELS[0]) / (_LEVELS[1] - _LEVELS[0]) * (_LEVELS[2] - 1)
-        x, y = min(max(x, 0.0), _SHAPES[2] - 1.001), min(max(y, 0.0), _LEVELS[2] - 1.001)
-        i, j = int(x), int(y)
-        x, y = x - i, y - j
-        low = table[i, j] * (1.0 - y) + table[i, j + 1] * y
-        high = table[i + 1, j] * (1.0 - y) + table[i + 1, j + 1] * y
-        z = (waiting - _WAITING[0]) / (_WAITING[1] - _WAITING[0]) * (len(shapes) - 1)
-        z = min(max(z, 0.0), len(shapes) - 1.001)
-        k = int(z)
-        z -= k
-        of_shape = (1.0 - z) * (shapes[k, j] * (1.0 - y) + shapes[k, j + 1] * y)
-        of_shape += z * (shapes[k + 1, j] * (1.0 - y) + shapes[k + 1, j + 1] * y)
-        quantiles_s[flow] = (low * (1.0 - x) + high * x) * of_shape * mean / waiting
-    return quantiles_s

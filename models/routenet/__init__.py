@@ -48,5 +48,5 @@ PREDICTOR = PredictorSpec(
     answer_with="models.routenet.network:answer_networks",
     answers=(Column(name="rtt_us", unit="us"),),
     libraries=("torch", "lightning", "numpy"),
-    requirements=("numba", "networkx", "pyarrow", "scipy"),
+    requirements=("networkx", "pyarrow", "scipy"),
 )

@@ -7,11 +7,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import lightgbm
 import numpy as np
 from numpy.typing import NDArray
 
 from models.base import PredictorError
+from models.boosted_trees import BoostedTrees
 from models.model_files import ModelFiles
 
 FEATURES = (
@@ -47,12 +47,11 @@ class Law:
     """
 
     weights: Matrix
-    trees: lightgbm.Booster
+    trees: BoostedTrees
 
     def seconds(self, logs: Matrix) -> Matrix:
         """Times of rows of logarithms, in the unit of the target. (rows,)"""
-        correction = np.asarray(self.trees.predict(logs, num_threads=1))
-        return np.exp(linear(logs) @ self.weights + correction).astype(np.float64)
+        return np.exp(linear(logs) @ self.weights + self.trees.predict(logs)).astype(np.float64)
 
 
 def linear(logs: Matrix) -> Matrix:
@@ -99,8 +98,7 @@ class EnginePicker:
         for engine, laws in self.laws.items():
             for target, law in laws.items():
                 arrays[f"weights_{engine}_{target}"] = law.weights
-                text = law.trees.model_to_string().encode()
-                arrays[f"trees_{engine}_{target}"] = np.frombuffer(text, np.uint8)
+                arrays[f"trees_{engine}_{target}"] = law.trees.array
         card = {
             "features": list(FEATURES),
             "engines": list(self.laws),
@@ -116,21 +114,16 @@ def load(files: ModelFiles) -> EnginePicker:
     """
     if files.card["features"] != list(FEATURES):
         raise PredictorError("trained on other features; train again")
-    try:
-        laws = {
-            engine: {
-                target: Law(
-                    weights=files.arrays[f"weights_{engine}_{target}"],
-                    trees=lightgbm.Booster(
-                        model_str=files.arrays[f"trees_{engine}_{target}"].tobytes().decode()
-                    ),
-                )
-                for target in TARGETS
-            }
-            for engine in files.card["engines"]
+    laws = {
+        engine: {
+            target: Law(
+                weights=files.arrays[f"weights_{engine}_{target}"],
+                trees=BoostedTrees.of_array(files.arrays[f"trees_{engine}_{target}"]),
+            )
+            for target in TARGETS
         }
-    except lightgbm.basic.LightGBMError as error:
-        raise PredictorError(f"trees are not LightGBM's text: {error}") from error
+        for engine in files.card["engines"]
+    }
     return EnginePicker(laws=laws, without_memories=frozenset(files.card["without_memories"]))
 
 

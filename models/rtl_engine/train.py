@@ -9,6 +9,7 @@ import lightgbm
 import numpy as np
 
 from models.base import PredictorError
+from models.boosted_trees import BoostedTrees
 from models.catalogue import Trained, TrainingInput
 from models.rtl_engine import FitOptions
 from models.rtl_engine.data import MeasuredDesign, read_measured, regret
@@ -75,7 +76,7 @@ def fit_law(logs: Matrix, targets: Matrix, options: FitOptions, seed: int) -> La
     }
     data = lightgbm.Dataset(logs, label=targets - inputs @ weights, params={"verbosity": -1})
     trees = lightgbm.train(parameters, data, num_boost_round=options.trees)
-    return Law(weights=weights, trees=trees)
+    return Law(weights=weights, trees=BoostedTrees.of_text(trees.model_to_string()))
 
 
 def mean_regret(picker: EnginePicker, designs: Sequence[MeasuredDesign]) -> float:

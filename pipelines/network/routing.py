@@ -10,11 +10,12 @@ Source: chapter 5.3.2 (fixed and ECMP routing). The hash is splitmix64 (Steele, 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pipelines.network.compiled import compiled, in_parts
+from pipelines.network.compiled import in_parts, kernels
 from pipelines.network.errors import NetworkError
 from pipelines.network.topology import Topology
 
@@ -23,8 +24,7 @@ ROUTINGS = (ECMP, FIXED)
 SEED_LIMIT = 1 << 20
 HOP_LIMIT = 1 << 30  # 2 bytes each; one host to all in the largest fat-tree needs 844 million for acks
 ROUTE_LIMIT = 1 << 26  # 4 bytes each; all to all in a fat-tree of 20 pods needs 24 million
-_FAR = 65535
-_NO_QUEUE = -1
+KERNELS = Path(__file__).with_name("kernels.c")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,7 +72,11 @@ def route_flows(
         )
     rows = np.full(topology.host_count, -1, np.int64)
     rows[ends_of_flows] = np.arange(len(ends_of_flows))
-    hops = _hops_to(ends_of_flows, topology.targets, first, queues, topology.host_count)
+    nodes = topology.node_count
+    hops = np.empty((len(ends_of_flows), nodes), np.uint16)
+    graph = (nodes, topology.targets, first, queues)
+    front = np.empty(nodes, np.int32)
+    kernels(KERNELS).hops_to(len(ends_of_flows), ends_of_flows, *graph, topology.host_count, front, hops)
     lengths = hops[rows[ends[1]], ends[0]] if len(ends[0]) else np.zeros(1, np.uint16)
     longest = int(lengths.max())
     if len(ends[0]) * longest > ROUTE_LIMIT:
@@ -81,9 +85,16 @@ def route_flows(
             f"{longest}"
         )
     routes = np.empty((len(ends[0]), longest), np.int32)
-    graph = (topology.targets, first, queues, hops, rows)
-    choice = (topology.host_count, routing.kind == ECMP, np.uint64(routing.seed))
-    in_parts(len(routes), lambda part: _walk(routes[part], ends[0][part], ends[1][part], *graph, *choice))
+    choice = (hops, rows, topology.host_count, routing.kind == ECMP, routing.seed)
+
+    def walk(part: slice) -> None:
+        sources, destinations = (values[part] for values in ends)
+        order = np.argsort(destinations, kind="stable")
+        scratch = (np.empty(len(queues), np.int32), np.empty(nodes, np.int64), np.full(nodes, -1, np.int64))
+        flows = (len(order), order, longest, routes[part], sources, destinations)
+        kernels(KERNELS).walk(*flows, *graph, *choice, *scratch)
+
+    in_parts(len(routes), walk)
     return routes
 
 
@@ -92,93 +103,3 @@ def _out_queues(topology: Topology) -> tuple[NDArray[np.int64], NDArray[np.int32
     order = np.argsort(topology.sources, kind="stable").astype(np.int32)
     counts = np.bincount(topology.sources, minlength=topology.node_count)
     return np.concatenate([[0], np.cumsum(counts)]).astype(np.int64), order
-
-
-@compiled
-def _hops_to(
-    destinations: NDArray[np.int32],
-    targets: NDArray[np.int32],
-    first: NDArray[np.int64],
-    queues: NDArray[np.int32],
-    host_count: int,
-) -> NDArray[np.uint16]:
-    """Links from every node to each destination, by breadth-first search; hosts do not forward."""
-    nodes = len(first) - 1
-    hops = np.full((len(destinations), nodes), _FAR, np.uint16)
-    front = np.empty(nodes, np.int32)
-    for row in range(len(destinations)):
-        own = hops[row]
-        own[destinations[row]] = 0
-        front[0] = destinations[row]
-        head, tail = 0, 1
-        while head < tail:
-            node = front[head]
-            head += 1
-            if node < host_count and node != destinations[row]:
-                continue
-            for place in range(first[node], first[node + 1]):
-                other = targets[queues[place]]
-                if own[other] == _FAR:
-                    own[other] = own[node] + 1
-                    front[tail] = other
-                    tail += 1
-    return hops
-
-
-@compiled
-def _mixed(value: np.uint64) -> np.uint64:
-    """splitmix64 of a 64-bit number."""
-    value = value + np.uint64(0x9E3779B97F4A7C15)
-    value = (value ^ (value >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    value = (value ^ (value >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return value ^ (value >> np.uint64(31))
-
-
-@compiled
-def _walk(
-    routes: NDArray[np.int32],
-    sources: NDArray[np.int32],
-    destinations: NDArray[np.int32],
-    targets: NDArray[np.int32],
-    first: NDArray[np.int64],
-    queues: NDArray[np.int32],
-    hops: NDArray[np.uint16],
-    rows: NDArray[np.int64],
-    host_count: int,
-    by_hash: bool,
-    seed: np.uint64,
-) -> None:
-    """Queues of every flow: at each node one of the queues that lead closer to the destination."""
-    routes[:] = _NO_QUEUE
-    for flow in range(len(sources)):
-        node, end = sources[flow], destinations[flow]
-        own = hops[rows[end]]
-        digits = np.uint64(end)
-        if by_hash:
-            digits = _mixed(
-                np.uint64(node) * np.uint64(host_count) + np.uint64(end) ^ (seed << np.uint64(40))
-            )
-        used = 0
-        for hop in range(own[node]):
-            closer = own[node] - 1
-            count = 0
-            for place in range(first[node], first[node + 1]):
-                count += own[targets[queues[place]]] == closer
-            digit = 0
-            if count > 1:
-                if by_hash:
-                    if used == 4:
-                        digits, used = _mixed(digits), 0
-                    digit = (digits >> np.uint64(16 * used) & np.uint64(0xFFFF)) % np.uint64(count)
-                    used += 1
-                else:
-                    digit = digits % np.uint64(count)
-                    digits = digits // np.uint64(count)
-            for place in range(first[node], first[node + 1]):
-                queue = queues[place]
-                if own[targets[queue]] == closer:
-                    if digit == 0:
-                        routes[flow, hop] = queue
-                        node = targets[queue]
-                        break
-                    digit -= 1

@@ -10,11 +10,10 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from assets.configuration import compose_configuration
 from assets.deployments import find_deployment
 from assets.errors import FoundryError
+from assets.label_settings import default_label_settings, label_context, read_unit_limits
 from assets.settings import Settings
-from assets.steps.designs import label_context, read_unit_limits
 from assets.user_programs import SourceOptions, argument_sizes, read_directives, read_user_program
 from pipelines.hls import (
     TOOL,
@@ -253,7 +252,7 @@ class _Labeller:
             transforms=TransformOptions(unsafe_math=question.unsafe_math),
             unit_limits=_unit_limits(question.unit_limits),
         )
-        settings = Settings(configuration=compose_configuration([]), deployment=find_deployment())
+        settings = default_label_settings(find_deployment())
         if question.report is not None:
             require_folder(question.report)
         return cls(question=question, target=target, configuration=configuration, settings=settings)

@@ -13,6 +13,7 @@ import yaml
 from assets.deployments import find_deployment, require_whole_registry
 from assets.errors import FoundryError
 from models.catalogue import PredictorSpec, predictor_named
+from models.local_registry import is_new
 from models.registry import (
     RegisteredModel,
     RegistryError,
@@ -21,6 +22,7 @@ from models.registry import (
     register_shipped,
     registered_models,
     rollback,
+    shipped_models,
     write_reference_errors,
 )
 from pipelines.features import last_split
@@ -46,10 +48,12 @@ def _plain_store() -> RegistryStore:
 
 
 def list_models() -> list[RegisteredModel]:
-    """All registered versions, newest first within a name.
+    """All registered versions, newest first within a name; before anything is registered the shipped ones.
 
     Raises: FoundryError: the registry is damaged.
     """
+    if is_new(find_deployment().tracking_uri):  # making a registry takes 15 s
+        return shipped_models()
     return registered_models(deployment_store())
 
 

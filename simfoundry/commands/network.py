@@ -4,18 +4,19 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import pyarrow as pa
-import pyarrow.csv as pa_csv
-import pyarrow.parquet as pq
 from numpy.typing import NDArray
+from threadpoolctl import threadpool_limits
 
 from assets.errors import FoundryError
 from models.queue_correction.correction import correct, shipped_correction
 from models.queue_correction.tails import gamma_rtt_quantile_s, rtt_quantiles_s
 from pipelines.network.estimation import CorrectedLatency, NetworkRequest, estimate_network
 from pipelines.network.queueing import NetworkModel, flow_latency
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 NEARLY_FULL = 0.95
 BUSIEST_QUEUES = 5
@@ -71,11 +72,16 @@ def _spelled(request: NetworkRequest) -> NetworkRequest:
 
 
 def _corrected(model: NetworkModel) -> CorrectedLatency:
-    """Latency by the correction that ships with the project."""
+    """Latency by the correction that ships with the project.
+
+    Parts of the flows have a thread each. With threads of its own, BLAS doubles the processor time, and its
+    sums depend on their number in the last digits.
+    """
     correction = shipped_correction()
-    corrected = correct(model, correction)
-    latency = flow_latency(model, corrected.waits)
-    quantiles = rtt_quantiles_s(model, corrected.waits, latency, correction.tails)
+    with threadpool_limits(1, "blas"):
+        corrected = correct(model, correction)
+        latency = flow_latency(model, corrected.waits)
+        quantiles = rtt_quantiles_s(model, corrected.waits, latency, correction.tails)
     return CorrectedLatency(latency=latency, rtt_quantiles_s=quantiles, seen=corrected.seen)
 
 
@@ -87,6 +93,9 @@ def _check_file(flows: Path) -> None:
 
 
 def _write(rows: pa.Table, path: Path) -> None:
+    import pyarrow.csv as pa_csv
+    import pyarrow.parquet as pq
+
     try:
         if path.suffix == ".csv":
             pa_csv.write_csv(rows, path)

@@ -28,6 +28,7 @@ from assets.configuration import (
 )
 from assets.deployments import Deployment, find_deployment, sweep_leftovers, writing_to
 from assets.errors import FoundryError
+from assets.label_settings import Labelling, Synthesis, label_options
 from assets.materialise import prune_partitions
 from assets.overview import environment_problems
 from assets.progress import shown_progress
@@ -36,7 +37,6 @@ from assets.resources import ProgressResource
 from assets.settings import Configuration, Settings
 from assets.step import Step, read_rows
 from assets.steps import STEPS
-from assets.steps.designs import Labelling, Synthesis, label_options
 from assets.suites import BY_SUITE, Shard, options_of_shard, shard_named, shards, suite_options
 from pipelines.hls import TOOL, HlsError, compile_program, options_of
 from pipelines.identity import text_sha256

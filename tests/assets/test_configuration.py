@@ -1,9 +1,11 @@
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import pytest
 
+from assets import composition
 from assets.configuration import (
     PARAMETERS_FILE,
     accepted_keys,
@@ -12,7 +14,10 @@ from assets.configuration import (
     scales,
     write_parameters,
 )
+from assets.deployments import local_deployment
 from assets.errors import FoundryError
+from assets.label_settings import Hls, Labelling, Synthesis, default_label_settings
+from assets.settings import CONFIGURATION_FOLDER, Run
 from pipelines.labelling import SLOTTED
 
 
@@ -24,6 +29,25 @@ def test_smoke_is_the_default_and_makes_128_designs() -> None:
     assert configuration.hls.memory_delay == (2, 5, 10, 15)
     assert configuration.hls.pipeline == (False, True)
     assert configuration.labelling.tools == ("simfoundry-hls",)
+
+
+def test_label_settings_are_the_default_ones_and_follow_the_files(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    deployment = local_deployment(tmp_path)
+    composed = compose_configuration([])
+    for _ in range(2):  # composed, then from the cache
+        settings = default_label_settings(deployment)
+        for kind in (Hls, Synthesis, Labelling, Run):
+            assert settings.group(kind) == composed.group(kind)
+    folder = shutil.copytree(CONFIGURATION_FOLDER, tmp_path / "conf")
+    monkeypatch.setattr(composition, "CONFIGURATION_FOLDER", folder)
+    file = folder / "synthesis" / "osu018.yaml"
+    file.write_text(file.read_text().replace("timeout_s: 300.0", "timeout_s: 301.0"))
+    assert default_label_settings(deployment).group(Synthesis).timeout_s == 301.0
+    file.write_text(file.read_text().replace("timeout_s: 301.0", "timeout_s: -1"))
+    with pytest.raises(FoundryError, match=r"^synthesis.timeout_s: .*, got -1 \(conf/\)$"):
+        default_label_settings(deployment)
 
 
 def test_overrides_win_over_the_scale() -> None:

@@ -10,10 +10,10 @@ import pytest
 
 from assets.dagster_assets import explained_failures, rules_of
 from assets.definitions import build_definitions
+from assets.label_settings import label_options
 from assets.resources import FoundryResource, ProgressResource
 from assets.settings import Settings
 from assets.steps import STEPS, makers_of, step_named
-from assets.steps.designs import label_options
 from pipelines.schemas import TableSpec
 from pipelines.workers import Progress
 

@@ -8,11 +8,12 @@ from foundry_fakes import make_label, plan_designs
 
 from assets.dvc_stages import dvc_yaml
 from assets.errors import FoundryError
+from assets.label_settings import label_options
 from assets.overview import environment_problems
 from assets.settings import Settings, ignore_progress
 from assets.step import count_failures
 from assets.steps import STEPS, step_named, steps_of
-from assets.steps.designs import configuration_space, label_options
+from assets.steps.designs import configuration_space
 from pipelines.programs import kernel_programs
 from pipelines.schemas import SchemaError, TableSpec, read_table, table_path, table_spec
 

@@ -41,9 +41,10 @@ import pyarrow.compute as pc
 
 from assets.configuration import compose_configuration, read_parameters_file, write_parameters
 from assets.deployments import local_deployment
+from assets.label_settings import label_context, label_options, target_of
 from assets.settings import Settings, ignore_progress
 from assets.steps import step_named
-from assets.steps.designs import configuration_space, label_context, label_options, target_of
+from assets.steps.designs import configuration_space
 from assets.suites import suite_options
 from pipelines.features import FeatureRows, FeatureTables, Graphs, extract_features, import_features
 from pipelines.hls import HlsOptions, design_id, read_interface

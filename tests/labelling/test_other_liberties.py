@@ -13,8 +13,8 @@ from click.testing import CliRunner
 
 from assets.configuration import compose_configuration
 from assets.deployments import local_deployment
+from assets.label_settings import target_of
 from assets.settings import Settings
-from assets.steps.designs import target_of
 from pipelines.cache import ContentCache
 from pipelines.labelling import (
     ConfigurationSpace,

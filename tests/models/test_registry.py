@@ -33,6 +33,7 @@ from models.registry import (
     register_shipped,
     registered_models,
     rollback,
+    shipped_models,
 )
 from models.tasks import Reference
 from models.tenset_mlp import PREDICTOR, TrainOptions
@@ -288,7 +289,10 @@ def test_shipped_weights_are_the_first_champions_and_are_registered_once(
     own = RegistryStore(
         tracking_uri=f"sqlite:///{tmp_path / 'mlflow.db'}", artifact_folder=tmp_path / "artifacts"
     )
+    before = shipped_models()
     first = register_shipped(own)
+    same = [replace(model, version="shipped", created_s=0.0) for model in registered_models(own)]
+    assert [replace(model, created_s=0.0) for model in before] == same
     shipped = {f"lightgbm-{level}" for level in ("hls", "static", "text")}
     shipped |= {"pragma-gnn", "queue-correction", "routenet", "tenset-mlp"}
     assert {r.name for r in first} >= shipped & names

@@ -6,16 +6,14 @@ round-trip time is the latency of a packet and that of its acknowledgement.
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import gammaincinv
 
-from pipelines.network.compiled import compiled, in_parts
+from pipelines.network.compiled import in_parts, kernels
 from pipelines.network.queueing.network import QueueModel, Streams, model_queues
-from pipelines.network.routing import Routing, route_flows
+from pipelines.network.routing import KERNELS, Routing, route_flows
 from pipelines.network.topology import Topology
 from pipelines.network.traffic import TCP, FlowMoments, Traffic
 
@@ -220,69 +218,40 @@ def _along(model: NetworkModel, streams: Streams, waits: StreamWaits) -> _Way:
     byte_s, delays_s = 8.0 / topology.rates_bps, topology.delays_ns / 1e9
     spread = _learned(model, waits, streams).spread
     by_stream, by_hop = np.zeros(0), np.zeros((0, 0))
-    if np.all(streams.mean_bytes == streams.mean_bytes[0]):
+    has_streams = bool(np.all(streams.mean_bytes == streams.mean_bytes[0]))
+    if has_streams:
         by_stream = wait_by_stream_s(model, waits, streams, float(streams.mean_bytes[0]))
     else:
         by_hop = hop_waits_s(model, streams, waits)
 
-    def part_sums(part: slice) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        return _sums(
-            streams.routes[part],
+    sums = np.empty((4, len(streams.routes)))
+
+    def part_sums(part: slice) -> NDArray[np.float64]:
+        routes, waiting = streams.routes[part], np.zeros(len(byte_s))
+        kernels(KERNELS).flow_sums(
+            *routes.shape,
+            routes,
             streams.rates_per_s[part],
             streams.mean_bytes[part],
             by_hop[part],
             byte_s,
             delays_s,
             spread,
+            has_streams,
             by_stream,
             pairs.first,
             pairs.position,
             pairs.entry,
+            sums.shape[1],
+            part.start,
+            sums,
+            waiting,
         )
+        return waiting
 
-    parts = in_parts(len(streams.routes), part_sums)
-    whole = np.concatenate([part[0] for part in parts], axis=1)
-    waiting = np.sum([part[1] for part in parts], axis=0)
-    wait, base, variance, deviation = whole
+    waiting = np.sum(in_parts(len(streams.routes), part_sums), axis=0)
+    wait, base, variance, deviation = sums
     return _Way(wait_s=wait, base_s=base, variance_s2=variance, deviation_s=deviation, waiting=waiting)
-
-
-@compiled
-def _sums(
-    routes: NDArray[np.int32],
-    rates: NDArray[np.float64],
-    mean_bytes: NDArray[np.float64],
-    by_hop: NDArray[np.float64],
-    byte_s: NDArray[np.float64],
-    delays_s: NDArray[np.float64],
-    spread: NDArray[np.float64],
-    by_stream: NDArray[np.float64],
-    first: NDArray[np.int64],
-    position: NDArray[np.int64],
-    entry: int,
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Mean wait, time without waits, sums of variances and deviations (4, flows); packets waiting (queues,).
-
-    Waits are given by stream when all packets have one size, else by flow and hop.
-    """
-    sums = np.zeros((4, routes.shape[0]))
-    waiting = np.zeros(len(byte_s))
-    for flow in range(routes.shape[0]):
-        before, wait, base, variance, deviation = -1, 0.0, 0.0, 0.0, 0.0
-        for hop in range(routes.shape[1]):
-            queue = routes[flow, hop]
-            if queue < 0:
-                break
-            stream = entry + queue if before < 0 else first[before] + position[queue]
-            here = float(by_stream[stream]) if len(by_stream) > 0 else float(by_hop[flow, hop])
-            wait += here
-            base += mean_bytes[flow] * byte_s[queue] + delays_s[queue]
-            variance += here * here * spread[stream]
-            deviation += here * math.sqrt(spread[stream])
-            waiting[queue] += rates[flow] * here
-            before = queue
-        sums[0, flow], sums[1, flow], sums[2, flow], sums[3, flow] = wait, base, variance, deviation
-    return sums, waiting
 
 
 def wait_by_stream_s(
@@ -307,7 +276,9 @@ def _learned(model: NetworkModel, waits: StreamWaits, streams: Streams) -> Learn
 def hop_waits_s(model: NetworkModel, streams: Streams, waits: StreamWaits) -> NDArray[np.float64]:
     """Mean wait of every flow at every queue of its route, 0 after the last. (flows, longest path)"""
     pairs, learned = model.queues.pairs, _learned(model, waits, streams)
-    return _hop_waits(
+    hop_waits = np.zeros(streams.routes.shape)
+    kernels(KERNELS).hop_waits(
+        *streams.routes.shape,
         streams.routes,
         streams.mean_bytes,
         8.0 / model.topology.rates_bps,
@@ -321,45 +292,15 @@ def hop_waits_s(model: NetworkModel, streams: Streams, waits: StreamWaits) -> ND
         pairs.first,
         pairs.position,
         pairs.entry,
+        hop_waits,
     )
-
-
-@compiled
-def _hop_waits(
-    routes: NDArray[np.int32],
-    mean_bytes: NDArray[np.float64],
-    byte_s: NDArray[np.float64],
-    shared_s: NDArray[np.float64],
-    own: NDArray[np.float64],
-    behind: NDArray[np.float64],
-    larger_s: NDArray[np.float64],
-    idle: NDArray[np.float64],
-    factor: NDArray[np.float64],
-    shift_s: NDArray[np.float64],
-    first: NDArray[np.int64],
-    position: NDArray[np.int64],
-    entry: int,
-) -> NDArray[np.float64]:
-    waits = np.zeros(routes.shape)
-    for flow in range(routes.shape[0]):
-        before = -1
-        for hop in range(routes.shape[1]):
-            queue = routes[flow, hop]
-            if queue < 0:
-                break
-            stream = entry + queue if before < 0 else first[before] + position[queue]
-            service = mean_bytes[flow] * byte_s[queue]
-            wait = shared_s[stream] + own[stream] * service
-            if larger_s[stream] > service:
-                left = idle[stream] * max(0.0, larger_s[stream] / 2.0 - service)
-                wait += behind[stream] * (larger_s[stream] - service + left)
-            waits[flow, hop] = max(0.0, max(0.0, wait) * factor[stream] + shift_s[stream])
-            before = queue
-    return waits
+    return hop_waits
 
 
 def rtt_quantile_s(latency: FlowLatency, probability: float) -> NDArray[np.float64]:
     """Quantile of every flow's round trip, waits gamma-distributed with their mean and variance. (flows,)"""
+    from scipy.special import gammaincinv  # lazy import: takes 0.2 s
+
     mean, variance = latency.wait_s + latency.ack_wait_s, latency.variance_s2
     shape = mean**2 / np.maximum(variance, 1e-300)
     scale = variance / np.maximum(mean, 1e-300)

@@ -22,9 +22,10 @@ from dataclasses import dataclass, fields
 import numpy as np
 from numpy.typing import NDArray
 
-from pipelines.network.compiled import compiled, in_parts
+from pipelines.network.compiled import in_parts, kernels
 from pipelines.network.errors import NetworkError
 from pipelines.network.queueing.maximum_entropy import NEAR_ONE
+from pipelines.network.routing import KERNELS
 from pipelines.network.topology import Topology
 
 NEARLY_FULL = 0.999
@@ -141,52 +142,21 @@ def _part_sums(pairs: Pairs, streams: Streams, byte_s: NDArray[np.float64]) -> l
     """Sums by stream of parts of flows. Each (streams, 5)"""
 
     def part_sums(part: slice) -> NDArray[np.float64]:
-        return _sums(
-            streams.routes[part],
-            streams.rates_per_s[part],
-            streams.mean_bytes[part],
-            streams.second_bytes2[part],
-            streams.scvs[part],
+        routes, sums = streams.routes[part], np.zeros((pairs.count, 5))
+        moments = (streams.rates_per_s, streams.mean_bytes, streams.second_bytes2, streams.scvs)
+        kernels(KERNELS).stream_sums(
+            *routes.shape,
+            routes,
+            *(values[part] for values in moments),
             byte_s,
             pairs.first,
             pairs.position,
             pairs.entry,
-            pairs.count,
+            sums,
         )
+        return sums
 
     return in_parts(len(streams.routes), part_sums)
-
-
-@compiled
-def _sums(
-    routes: NDArray[np.int32],
-    rates: NDArray[np.float64],
-    means: NDArray[np.float64],
-    seconds: NDArray[np.float64],
-    scvs: NDArray[np.float64],
-    byte_s: NDArray[np.float64],
-    first: NDArray[np.int64],
-    position: NDArray[np.int64],
-    entry: int,
-    count: int,
-) -> NDArray[np.float64]:
-    sums = np.zeros((count, 5))
-    for flow in range(routes.shape[0]):
-        before = -1
-        for hop in range(routes.shape[1]):
-            queue = routes[flow, hop]
-            if queue < 0:
-                break
-            stream = entry + queue if before < 0 else first[before] + position[queue]
-            rate, service = rates[flow], means[flow] * byte_s[queue]
-            own = sums[stream]
-            own[0] += rate
-            own[1] += rate * service
-            own[2] += rate * seconds[flow] * byte_s[queue] * byte_s[queue]
-            own[3] += rate * service * service * (scvs[flow] - 1.0)
-            own[4] += rate * scvs[flow]
-            before = queue
-    return sums
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -238,7 +208,12 @@ def model_queues(topology: Topology, *streams: Streams, capacity: int | None) ->
     used = np.flatnonzero(load.rate_per_s > 0)
     by_queue = used[np.argsort(pairs.queue[used], kind="stable")]
     begins = np.searchsorted(pairs.queue[by_queue], np.arange(topology.queue_count + 1))
-    order, circular = _order(pairs.before, pairs.queue, by_queue, topology.queue_count)
+    order = np.empty(topology.queue_count, np.int64)
+    circular = kernels(KERNELS).topological_order(
+        len(by_queue), by_queue, pairs.before, pairs.queue, topology.queue_count, order
+    )
+    if circular < 0:
+        raise MemoryError
     figures = np.zeros((7, topology.queue_count))
     figures[0] = np.bincount(pairs.queue, load.rate_per_s, topology.queue_count)
     scvs, tree = np.ones(pairs.count), np.zeros(pairs.count)
@@ -247,7 +222,8 @@ def model_queues(topology: Topology, *streams: Streams, capacity: int | None) ->
     scvs[entries] = load.scv_rate[entries] / load.rate_per_s[entries]
     for _ in range(PASS_LIMIT if circular else 1):
         before = scvs.copy()
-        _pass(
+        kernels(KERNELS).queue_pass(
+            topology.queue_count,
             order,
             begins,
             by_queue,
@@ -257,6 +233,8 @@ def model_queues(topology: Topology, *streams: Streams, capacity: int | None) ->
             load.service2_s,
             load.burst_s,
             -1 if capacity is None else capacity + 1,
+            NEARLY_FULL,
+            NEAR_ONE,
             figures,
             scvs,
             tree,
@@ -277,129 +255,3 @@ def model_queues(topology: Topology, *streams: Streams, capacity: int | None) ->
         loads=loads,
         pairs=pairs,
     )
-
-
-@compiled
-def _order(
-    before: NDArray[np.int32],
-    queue_of: NDArray[np.int32],
-    by_queue: NDArray[np.int64],
-    queue_count: int,
-) -> tuple[NDArray[np.int64], bool]:
-    """Queues in topological order, and whether there are cycles."""
-    waiting = np.zeros(queue_count, np.int64)
-    nexts = np.zeros(queue_count + 1, np.int64)
-    for place in range(len(by_queue)):
-        source = before[by_queue[place]]
-        if source >= 0:
-            waiting[queue_of[by_queue[place]]] += 1
-            nexts[source + 1] += 1
-    nexts = np.cumsum(nexts)
-    ends = nexts[:-1].copy()
-    after = np.empty(nexts[-1], np.int64)
-    for place in range(len(by_queue)):
-        source = before[by_queue[place]]
-        if source >= 0:
-            after[ends[source]] = queue_of[by_queue[place]]
-            ends[source] += 1
-    order = np.empty(queue_count, np.int64)
-    is_placed = np.zeros(queue_count, np.bool_)
-    head, tail = 0, 0
-    for queue in range(queue_count):
-        if waiting[queue] == 0:
-            order[tail] = queue
-            is_placed[queue] = True
-            tail += 1
-    while head < tail:
-        queue = order[head]
-        head += 1
-        for place in range(nexts[queue], nexts[queue + 1]):
-            other = after[place]
-            waiting[other] -= 1
-            if waiting[other] == 0:
-                order[tail] = other
-                is_placed[other] = True
-                tail += 1
-    circular = tail < queue_count
-    for queue in range(queue_count):
-        if not is_placed[queue]:
-            order[tail] = queue
-            tail += 1
-    return order, circular
-
-
-@compiled
-def _pass(
-    order: NDArray[np.int64],
-    begins: NDArray[np.int64],
-    by_queue: NDArray[np.int64],
-    before: NDArray[np.int32],
-    rates: NDArray[np.float64],
-    utilisations: NDArray[np.float64],
-    service2: NDArray[np.float64],
-    bursts: NDArray[np.float64],
-    capacity: int,
-    figures: NDArray[np.float64],
-    scvs: NDArray[np.float64],
-    tree: NDArray[np.float64],
-) -> None:
-    """One pass over queues in order: equations 5.1 to 5.5 over streams, and the waits of trees."""
-    for queue in order:
-        rate, busy, square, work, burst, variation = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
-        for place in range(begins[queue], begins[queue + 1]):
-            stream = by_queue[place]
-            source = before[stream]
-            own, used = float(rates[stream]), float(utilisations[stream])
-            if source >= 0:
-                share = own / figures[0, source]
-                scvs[stream] = 1.0 + share * (figures[4, source] - 1.0)
-            rate += own
-            busy += used
-            square += float(service2[stream])
-            work += float(service2[stream]) + used * used / own * (scvs[stream] - 1.0)
-            burst += bursts[stream]
-            variation += own * scvs[stream]
-        if rate == 0.0:
-            continue
-        service = busy / rate
-        full = min(busy, NEARLY_FULL)
-        figures[1, queue] = busy
-        figures[2, queue] = variation / rate
-        figures[3, queue] = max(0.0, square / rate / (service * service) - 1.0)
-        figures[4, queue] = full * full * figures[3, queue] + (1.0 - full * full) * figures[2, queue]
-        common = work / (2.0 * (1.0 - full))
-        figures[5, queue] = common
-        wait = common + service * (figures[2, queue] - 1.0) / 2.0
-        figures[6, queue] = _finite_factor(wait, float(work), rate, busy, figures[2, queue], capacity)
-        straight = (square + burst) / (2.0 * (1.0 - full))
-        for place in range(begins[queue], begins[queue + 1]):
-            stream = by_queue[place]
-            if before[stream] < 0:
-                tree[stream] = straight
-                continue
-            used = min(utilisations[stream], NEARLY_FULL)
-            alone = (service2[stream] + bursts[stream]) / (2.0 * (1.0 - used))
-            tree[stream] = max(0.0, straight - alone)
-
-
-@compiled
-def _finite_factor(wait: float, work: float, rate: float, busy: float, scv: float, capacity: int) -> float:
-    """Mean wait in a queue of limited capacity, divided by that in an unbounded queue limited to NEARLY_FULL.
-
-    Equations 5.3 to 5.5, as `maximum_entropy.finite_length`; in overload only accepted packets count.
-    """
-    if capacity < 0 or wait <= 0.0:
-        return 1.0
-    limited = float(capacity)
-    if abs(1.0 - busy) < NEAR_ONE:
-        limited = capacity / 2.0
-    else:
-        length = busy + rate * work / (2.0 * (1.0 - busy)) + busy * (scv - 1.0) / 2.0
-        if busy < 1.0 or length < 0.0:
-            x = (length - busy) / length
-            power = x ** float(capacity - 1) if x < 1.0 else 1.0
-            one = 1.0 if x < 1.0 else x ** float(1 - capacity)
-            whole = (one - power * x) / (1.0 - x) - capacity * busy * power
-            limited = busy / (one - busy * busy * power) * whole
-    let_in = rate * min(1.0, 1.0 / busy)
-    return max(0.0, (limited - min(1.0, busy)) / (let_in * wait))

@@ -1,0 +1,88 @@
+"""Processor time of quick commands: user and system, children included, best of several runs.
+
+    python tests/benchmarks/quick_commands.py [--repeats 5] [--project FOLDER]
+
+Each command runs once before it is measured, so that bytecode and compiled loops are there. `models` is asked
+in a project without a registry. With --project also a cached `simfoundry run scale=smoke` in that folder,
+where it must have run before.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import platform
+import resource
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+PROGRAM = "void scale(int a[8]) { for (int i = 0; i < 8; i++) a[i] = 3 * a[i]; }\n"
+COMMANDS = (
+    ("predict FILE --top scale --model lightgbm-hls@champion", 1.0),
+    ("predict FILE --top scale --model tenset-mlp@champion", 1.0),
+    ("predict FILE --top scale --model numeric-lm-hls@champion", 3.5),
+    ("label FILE --targets cycles", 1.2),
+    ("network --pods 4", 0.8),
+    ("network --pods 16", 2.0),
+    ("models", 3.0),
+)
+"""Commands with their goals in seconds; the third predictor needs torch."""
+RUN = ("run scale=smoke", 12.0)
+
+
+def processor_s(arguments: Sequence[str], project: Path) -> float:
+    """Processor time of one command in a project.
+
+    Raises: SystemExit: it failed.
+    """
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "SIMFOUNDRY_PROJECT": str(project)}
+    environment["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{environment['PATH']}"
+    environment.pop("PYTHONDONTWRITEBYTECODE", None)
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    command = [sys.executable, "-m", "simfoundry.cli", *arguments]
+    done = subprocess.run(command, cwd=project, env=environment, capture_output=True, text=True, check=False)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    if done.returncode:
+        raise SystemExit(f"simfoundry {' '.join(arguments)} failed:\n{done.stderr[-2000:]}")
+    return after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime
+
+
+def new_project(folder: Path) -> Path:
+    """A project like a fresh clone: without tables, registry and cache."""
+    for name in ("dvc.yaml", "workspace.yaml"):
+        shutil.copy(ROOT / name, folder / name)
+    (folder / "scale.c").write_text(PROGRAM)
+    return folder
+
+
+def line(text: str, goal_s: float, project: Path, repeats: int) -> str:
+    """A row of the table: command, best time, goal."""
+    arguments = ["scale.c" if word == "FILE" else word for word in text.split()]
+    processor_s(arguments, project)
+    best_s = min(processor_s(arguments, project) for _ in range(repeats))
+    missed = ": **missed**" if best_s > goal_s else ""
+    return f"| `{text}` | {best_s:.2f} s{missed} | {goal_s:g} s |"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--repeats", type=int, default=5)
+    parser.add_argument("--project", type=Path, help="where `simfoundry run scale=smoke` has run")
+    options = parser.parse_args()
+    print(f"{os.cpu_count()} cores, Python {platform.python_version()}, load {os.getloadavg()[0]:.1f}\n")
+    print("| command | processor time | goal |\n| --- | --- | --- |")
+    with tempfile.TemporaryDirectory() as scratch:
+        project = new_project(Path(scratch))
+        for text, goal_s in COMMANDS:
+            print(line(text, goal_s, project, options.repeats), flush=True)
+    if options.project is not None:
+        print(line(*RUN, options.project.resolve(), min(options.repeats, 2)))
+
+
+if __name__ == "__main__":
+    main()
