@@ -448,6 +448,7 @@ class Body:
         self._known: dict[str, str] = {}
 
     def lines(self) -> list[str]:
+        """Return all statements: values, writes to memories, stores."""
         values = [self.value_line(number) for number in self.computed()]
         stores = [self.store_line(key, node) for key, node in self.stores()]
         return [*values, *self.write_lines(), *stores]
