@@ -101,12 +101,12 @@ def read_program(source: str, *, top: str, file: str = "program.c") -> ir.Functi
     return read_function(source, top=top, file=file)
 
 
-def check_program(source: str, *, top: str, directives: Sequence[ir.Directive], file: str) -> None:
+def check_program(source: str, *, top: str, options: HlsOptions, file: str) -> None:
     """Check what a compilation reads before it transforms anything.
 
     Raises: HlsError: the program is outside the accepted subset, or a directive names no loop or array.
     """
-    _merge(read_function(source, top=top, file=file), directives, file)
+    _merge(read_function(source, top=top, file=file), options.directives, file)
 
 
 def innermost_loops(function: ir.Function) -> list[str]:

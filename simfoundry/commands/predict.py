@@ -18,7 +18,7 @@ from models.intervals import COVERED, MEASURED
 from models.local_registry import CHAMPION, LocalModel, find_local, is_local
 from models.model_files import read_outcome
 from models.query import Query
-from pipelines.hls import check_program, directives_json, parse_directives, read_interface
+from pipelines.hls import HlsOptions, check_program, directives_json, parse_directives, read_interface
 from pipelines.programs import load_data
 from pipelines.records import summarise_data
 from pipelines.tools import ToolMissing
@@ -62,9 +62,23 @@ def predict_file(
 def _ask_named(model: str, query: Query, place: str) -> dict[str, Any]:
     """The answer of a registered model, or of the model in a folder."""
     if not Path(model).is_dir():
-        return {"model": model, **ask_model(*_named(model), asdict(query), place)}
-    local = LocalModel(spec=_spec_of(Path(model)), version="unregistered", folder=Path(model))
+        name, alias = _named(model)
+        _require_labels(name)
+        return {"model": model, **ask_model(name, alias, asdict(query), place)}
+    spec = _spec_of(Path(model))
+    _require_labels(spec.name)
+    local = LocalModel(spec=spec, version="unregistered", folder=Path(model))
     return {"model": model, **_answer_of(local, asdict(query), place)}
+
+
+def _require_labels(name: str) -> None:
+    """Raises: FoundryError: a predictor of the catalogue that answers no question about a C program."""
+    from models.catalogue import predictors
+    from models.champions import label_predictors
+
+    names = [spec.name for spec in label_predictors()]
+    if name not in names and name in {spec.name for spec in predictors()}:
+        raise FoundryError(f"not a model of C programs: {name}; accepted: {', '.join(names)}")
 
 
 def _ask_best(query: Query, place: str) -> dict[str, Any]:
@@ -73,9 +87,16 @@ def _ask_best(query: Query, place: str) -> dict[str, Any]:
     A level of information that refuses the question is left out; a model that cannot be loaded is replaced by
     the next one. `fallback_reason` of the answer says why a better one did not answer, or is empty.
 
-    Raises: HlsError: the front end refuses the program or a directive. FoundryError: no champion can answer.
+    Raises: HlsError: high-level synthesis refuses the configuration, or its front end the program.
+            FoundryError: no champion can answer.
     """
-    check_program(query.source, top=query.top, directives=parse_directives(query.directives), file=place)
+    options = HlsOptions(
+        memory_read_delay_cycles=query.memory_read_delay_cycles,
+        memory_write_delay_cycles=query.memory_write_delay_cycles,
+        clock_period_ns=query.clock_period_ns,
+        directives=parse_directives(query.directives),
+    )
+    check_program(query.source, top=query.top, options=options, file=place)
     reasons: dict[str, str] = {}
     refused: set[str] = set()
     for champion in _ranked_champions():
@@ -90,8 +111,10 @@ def _ask_best(query: Query, place: str) -> dict[str, Any]:
         except (PredictorError, OSError) as error:
             reasons[champion.name] = _why(error)
         else:
-            known = {"reference_error": champion.error, "fallback_reason": _in_one_line(reasons)}
-            return {"model": champion.name, **answer, **known}
+            if any(answer.get(target) is not None for target in champion.spec.task.targets):
+                known = {"reference_error": champion.error, "fallback_reason": _in_one_line(reasons)}
+                return {"model": champion.name, **answer, **known}
+            reasons[champion.name] = str(answer.get("reason") or "no value of any target")
     raise FoundryError(f"no champion can answer {place}: {_in_one_line(reasons) or 'there is none'}")
 
 

@@ -97,7 +97,7 @@ def prediction_text(answer: Mapping[str, Any]) -> str:
     lines = [
         "  ".join(text.ljust(width) for text, width in zip(row, widths, strict=True)).rstrip() for row in rows
     ]
-    notes = [answer.get("note"), _engine_note(answer), _fallback_note(answer)]
+    notes = [answer.get("reason"), answer.get("note"), _engine_note(answer), _fallback_note(answer)]
     return "\n".join([_header(answer), *lines, *(note for note in notes if note)])
 
 
