@@ -77,7 +77,7 @@ def test_a_prediction_is_given_with_its_extra_alone(
     assert said == "shipped releases/v2 static made for 90% of labels"
     assert inside == "True"
     assert "the extra `foundry` has it" in engine
-    assert fallback.startswith("lightgbm-hls@champion: lightgbm is not installed; the extra `foundry` has it; ")
+    assert fallback.startswith("lightgbm-hls@champion: lightgbm is not installed; the extra `foundry` ")
 
 
 def test_a_prediction_of_another_model_says_what_is_missing(
