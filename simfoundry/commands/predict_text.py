@@ -40,43 +40,43 @@ _SUBJECTS = (
     ("the size of the text", r"token_count|name_count|brace_depth|count_.+"),
     ("the constants", r"number_\d"),
     ("the values of scalar arguments", r"scalar_\d"),
-    ("the memory delay", r"memory_(read|write)_delay_cycles|log2_(read|write)_delay"),
+    ("the memory delay", r"memory_(read|write)_delay_cycles|(read|write)_delay"),
     ("the clock period", r"clock_period_ns"),
     (
         "the directives",
-        r"directive_.+|pipelined_.+|largest_interval|log2_(unroll|parallel|bank)_product|log2_pipelined_.+|"
+        r"directive_.+|pipelined_.+|largest_interval|(unroll|parallel|bank)_product|"
         r"(flatten|tile|reduction|cache)_count",
     ),
     (
         "the loops",
-        r"(innermost_|while_)?loop_(count|depth)|unknown_bound_count|log2_loop_bound_\d|scheduled_loops|loops_.+|"
-        r"log2_(innermost_)?iterations|log_(entries|iterations|longest_.+)|trips_known",
+        r"(innermost_|while_)?loop_(count|depth)|unknown_bound_count|loop_bound_\d|scheduled_loops|loops_.+|"
+        r"(innermost_)?iterations|entries|longest_.+|trips_known",
     ),
     (
         "the arguments and arrays",
-        r"(written_)?array_.+|scalar_count|element_bits|log_local_memory_bits|"
-        r"log2_(dimension_\d|array_elements|largest_array|local_bits)",
+        r"(written_)?array_.+|scalar_count|element_bits|dimension_\d|largest_array|local_bits|local_memory_bits",
     ),
     (
         "the operations",
-        r"log2_.+_(work|operators|at_once)|log2_written_.+|log2_variables|"
-        r"log_(block|adder|multiplier|divider|float_unit|functional_unit)_count|log_run_(load|store)_count",
+        r".+_(work|operators|at_once)|written_(loads|stores|arithmetic|branches)|variables|"
+        r"(block|adder|multiplier|divider|float_unit|functional_unit)_count|run_(load|store)_count",
     ),
-    ("the cycles", r"log2?_estimated_cycles|log_run_cycles"),
-    ("the power", r"log_.*power_mw|log_run_.+_toggles"),
-    ("the longest path", r"log_critical_path_ns"),
+    ("the cycles", r"estimated_cycles|run_cycles"),
+    ("the power", r".*power_mw|run_.+_toggles"),
+    ("the longest path", r"critical_path_ns"),
     (
         "the size of the design",
-        r"log_(rtl_bytes|(state|module|multiplexer|register|memory_port|memory_port_conflict)_count|register_bits|"
-        r"(multiplexer|estimated)_area_um2|estimated_flip_flop_count)",
+        r"rtl_bytes|(state|module|multiplexer|register|memory_port|memory_port_conflict)_count|register_bits|"
+        r"(multiplexer|estimated)_area_um2|estimated_flip_flop_count",
     ),
 )
-"""What features are about, by pattern of their names."""
+"""What features are about, by pattern of their names without `log_` or `log2_`."""
 
 
 def subject_of(feature: str) -> str:
     """What a feature is about; its name where no pattern fits."""
-    return next((words for words, pattern in _SUBJECTS if re.fullmatch(pattern, feature)), feature)
+    name = re.sub(r"^log2?_", "", feature)
+    return next((words for words, pattern in _SUBJECTS if re.fullmatch(pattern, name)), feature)
 
 
 def range_note(outside: Sequence[str]) -> str:

@@ -25,7 +25,7 @@ from assets.errors import FoundryError
 from models.base import PredictorError
 from models.catalogue import predictor_named
 from models.champions import label_predictors
-from models.model_files import OUTCOME_FILE
+from models.model_files import OUTCOME_FILE, read_model
 from models.query import ALL_TARGETS
 from pipelines.hls import HlsError
 from pipelines.tools import ToolMissing
@@ -127,14 +127,10 @@ def test_the_answer_in_words_without_intervals_and_estimates() -> None:
 def test_every_feature_has_words() -> None:
     assert set(QUANTITIES) == set(ALL_TARGETS)
     shipped = [spec for spec in label_predictors() if (spec.shipped_folder / OUTCOME_FILE).is_file()]
-    names = {name for spec in shipped for name in _features(spec.load(spec.shipped_folder))}
+    cards = [read_model(spec.shipped_folder)[1].card for spec in shipped]
+    names = {name for card in cards for name in card.get("low", card["features"])}
     assert len(names) > 100
     assert [name for name in sorted(names) if subject_of(name) == name] == []
-
-
-def _features(predictor: Any) -> tuple[str, ...]:
-    typicality = getattr(predictor, "typicality", None)
-    return getattr(predictor, "names", ()) or getattr(typicality, "names", ())
 
 
 Ask = Callable[[dict[str, Exception]], list[str]]
