@@ -28,6 +28,7 @@ WEIGHTS_FILE = "weights.safetensors"
 OUTCOME_FILE = "outcome.json"
 PREDICTIONS_FILE = "predictions.json"
 COSTS_FILE = "costs.json"
+REFERENCE_FILE = "reference_errors.json"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

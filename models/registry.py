@@ -34,13 +34,12 @@ from models.gate import (
     score,
     undecided,
 )
-from models.local_registry import SHIPPED
-from models.model_files import OUTCOME_FILE, read_outcome, read_sealed_json, sealed_json
+from models.local_registry import CHAMPION, SHIPPED
+from models.model_files import OUTCOME_FILE, REFERENCE_FILE, read_outcome, read_sealed_json, sealed_json
 from models.tasks import Column
 from pipelines.schemas import PromotionRow
 
-CHAMPION, CANDIDATE = "champion", "candidate"
-REFERENCE_FILE = "reference_errors.json"
+CANDIDATE = "candidate"
 ROOT = Path(__file__).resolve().parents[1]
 QUIET_SWITCHES = {
     "MLFLOW_DISABLE_TELEMETRY": "true",

@@ -14,6 +14,8 @@ Level = Literal[
 """What a predictor may look at: source text, what a front end reads, what high-level synthesis gives, that
 and a run of the cycle model, a network under traffic, a program with directives, programs that are varied, a
 placed and routed graph, the structure of a Verilog design, what compilers of networks and hardware give."""
+LABEL_LEVELS: tuple[Level, ...] = ("text", "static", "hls", "run")
+"""Levels of predictors of labels, least information first."""
 LABEL_TABLES = ("programs", "loops", "designs", "labels", "runs", "splits")
 DERIVED_TABLES = ("features", "loop_profiles", "run_features")
 """Tables that follow from programs, designs and runs; the release v1 has none of them."""

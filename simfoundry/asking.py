@@ -111,18 +111,24 @@ def label(
 
 def predict(
     source: str | Path,
-    top: str,
+    top: str | None = None,
     *,
-    model: str = "tenset-mlp@champion",
+    model: str | None = None,
     options: Options = _DEFAULTS,
     data: Mapping[str, Any] | Path | None = None,
 ) -> Answer:
-    """Ask a registered model about a C program under one configuration.
+    """Ask a model about a C program under one configuration.
 
-    Args:    source: C text or a C file. top: function that becomes hardware. model: NAME@ALIAS.
-    Returns: a value per target with the confidence, what is outside training, and where the answer is from:
-             model, version, release and level of information.
-    Raises:  FoundryError: no such model. ProgramError, HlsError: an input is not acceptable.
+    Args:
+        source: C text or a C file.
+        top: function that becomes hardware; None for the one the program is about.
+        model: NAME@ALIAS, or a folder of a trained one. None for the champion with the lowest reference error
+            among those that know most of the design and can answer.
+        data: value of every argument, or a JSON file of them, for models that read data.
+    Returns: a value per target with its interval, the engine's own estimates, the confidence, what is outside
+             training, and where the answer is from: model, version, release and level of information.
+    Raises:  FoundryError: no such model, or none can answer. ProgramError, HlsError: an input is not
+             acceptable.
     """
     from simfoundry.commands.predict import predict_file
 

@@ -101,6 +101,14 @@ def read_program(source: str, *, top: str, file: str = "program.c") -> ir.Functi
     return read_function(source, top=top, file=file)
 
 
+def check_program(source: str, *, top: str, options: HlsOptions, file: str) -> None:
+    """Check what a compilation reads before it transforms anything.
+
+    Raises: HlsError: the program is outside the accepted subset, or a directive names no loop or array.
+    """
+    _merge(read_function(source, top=top, file=file), options.directives, file)
+
+
 def innermost_loops(function: ir.Function) -> list[str]:
     """Names of the loops that contain no loop, in source order."""
     loops = [s for s in ir.walk_statements(function.body) if isinstance(s, ir.For | ir.While)]

@@ -101,25 +101,28 @@ def _echo_step(file: Path, step: str) -> None:
 
 @click.command()
 @click.argument("file", type=PATH)
-@click.option("--top", required=True, help="Function that becomes hardware.")
+@click.option("--top", help="Function that becomes hardware.  [default: the one the file is about]")
 @configuration_options
 @click.option("--data", type=PATH, help="JSON file with every argument, for models that read data.")
 @click.option(
     "--model",
-    default="tenset-mlp@champion",
-    show_default=True,
-    help="Registered model, NAME@ALIAS, or a folder of a trained one.",
+    help="Registered model, NAME@ALIAS, or a folder of a trained one.  [default: the best champion]",
 )
 @as_json_option
 @explained
 def predict(as_json: bool, **options: Any) -> None:
-    """Ask a registered model about one C program under one configuration."""
+    """Predict area, flip-flops, cycles, power and the longest path of one C program, with intervals.
+
+    Without --model the champion answers that has the lowest reference error among those that know most.
+    """
+    from simfoundry.commands.predict_text import prediction_text
+
     configuration = _configuration(options)
     answer = asking.predict(options.pop("file"), options.pop("top"), options=configuration, **options)
     if as_json:
         answer_json(answer)
     else:
-        click.echo("\n".join(f"{name:<18} {value}" for name, value in answer.items()))
+        click.echo(prediction_text(answer))
 
 
 @click.command()

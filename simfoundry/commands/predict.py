@@ -1,9 +1,9 @@
-"""`simfoundry predict`: a registered model's answer."""
+"""`simfoundry predict`: the answer of a model, the best champion by default."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict
 from importlib.util import find_spec
@@ -13,75 +13,164 @@ from typing import TYPE_CHECKING, Any
 from assets.deployments import find_deployment, require_whole_registry
 from assets.errors import FoundryError, explain
 from assets.user_programs import read_directives, read_user_program
+from models.base import PredictorError
 from models.intervals import COVERED, MEASURED
-from models.local_registry import LocalModel, find_local
+from models.local_registry import CHAMPION, LocalModel, find_local, is_local
 from models.model_files import read_outcome
 from models.query import Query
-from pipelines.hls import directives_json, read_interface
+from pipelines.hls import HlsOptions, check_program, directives_json, parse_directives, read_interface
 from pipelines.programs import load_data
 from pipelines.records import summarise_data
+from pipelines.tools import ToolMissing
+from simfoundry.commands.predict_text import range_note
 
 if TYPE_CHECKING:
     from models.base import TrainOutcome
     from models.catalogue import PredictorSpec
+    from models.champions import Champion
+
+_ROW = "row 0: "
+"""Begins the message of a predictor that refuses the only question."""
 
 
 def predict_file(
     *,
     file: Path,
-    top: str,
+    top: str | None,
     directives: Path | None,
     memory_delay: int,
     clock: float,
-    model: str,
+    model: str | None = None,
     data: Path | None = None,
 ) -> dict[str, Any]:
-    """Ask a registered model about one C file under one configuration.
+    """Ask a model about one C file under one configuration.
 
-    Args:    model: NAME@ALIAS, or a folder that a training or a calibration wrote. memory_delay: cycles.
-             clock: period in ns. data: JSON file of run-time data.
+    Args:    top: function that becomes hardware; None for the one the file is about.
+             model: NAME@ALIAS, or a folder that a training or a calibration wrote; None for the best
+             champion. memory_delay: cycles. clock: period in ns. data: JSON file of run-time data.
     Returns: a value per target, with the confidence, the features outside of training, and where it is from.
-    Raises:  FoundryError: no such model, or a damaged registry. ProgramError, HlsError: an input is not
-             acceptable.
+    Raises:  FoundryError: no such model, a damaged registry, or no model can answer. PredictorError: a
+             damaged folder. ProgramError, HlsError: an input is not acceptable.
     """
     query = question_of(
         file=file, top=top, directives=directives, memory_delay=memory_delay, clock=clock, data=data
     )
-    question = asdict(query)
-    if Path(model).is_dir():
-        spec, folder = _spec_of(Path(model)), Path(model)
-        answer = _answer_of(LocalModel(spec=spec, version="unregistered", folder=folder), question, str(file))
-    else:
-        answer = ask_model(*_named(model), question, str(file))
-    return {"model": model, **_in_words(answer), **engine_answer(query)}
+    answer = _ask_best(query, str(file)) if model is None else _ask_named(model, query, str(file))
+    return {**_in_words(answer), **engine_answer(query), "top": query.top}
+
+
+def _ask_named(model: str, query: Query, place: str) -> dict[str, Any]:
+    """The answer of a registered model, or of the model in a folder."""
+    if not Path(model).is_dir():
+        name, alias = _named(model)
+        _require_labels(name)
+        return {"model": model, **ask_model(name, alias, asdict(query), place)}
+    spec = _spec_of(Path(model))
+    _require_labels(spec.name)
+    local = LocalModel(spec=spec, version="unregistered", folder=Path(model))
+    return {"model": model, **_answer_of(local, asdict(query), place)}
+
+
+def _require_labels(name: str) -> None:
+    """Raises: FoundryError: a predictor of the catalogue that answers no question about a C program."""
+    from models.catalogue import predictors
+    from models.champions import label_predictors
+
+    names = [spec.name for spec in label_predictors()]
+    if name not in names and name in {spec.name for spec in predictors()}:
+        raise FoundryError(f"not a model of C programs: {name}; accepted: {', '.join(names)}")
+
+
+def _ask_best(query: Query, place: str) -> dict[str, Any]:
+    """The answer of the best champion that can answer.
+
+    A level of information that refuses the question is left out; a model that cannot be loaded is replaced by
+    the next one. `fallback_reason` of the answer says why a better one did not answer, or is empty.
+
+    Raises: HlsError: high-level synthesis refuses the configuration, or its front end the program.
+            FoundryError: no champion can answer.
+    """
+    options = HlsOptions(
+        memory_read_delay_cycles=query.memory_read_delay_cycles,
+        memory_write_delay_cycles=query.memory_write_delay_cycles,
+        clock_period_ns=query.clock_period_ns,
+        directives=parse_directives(query.directives),
+    )
+    check_program(query.source, top=query.top, options=options, file=place)
+    reasons: dict[str, str] = {}
+    refused: set[str] = set()
+    for champion in _ranked_champions():
+        level = champion.spec.task.level
+        if level in refused:
+            continue
+        try:
+            answer = ask_model(champion.spec.name, CHAMPION, asdict(query), place)
+        except (FoundryError, ToolMissing) as error:
+            refused.add(level)
+            reasons[champion.name] = _why(error)
+        except (PredictorError, OSError) as error:
+            reasons[champion.name] = _why(error)
+        else:
+            if any(answer.get(target) is not None for target in champion.spec.task.targets):
+                known = {"reference_error": champion.error, "fallback_reason": _in_one_line(reasons)}
+                return {"model": champion.name, **answer, **known}
+            reasons[champion.name] = str(answer.get("reason") or "no value of any target")
+    raise FoundryError(f"no champion can answer {place}: {_in_one_line(reasons) or 'there is none'}")
+
+
+def _why(error: Exception) -> str:
+    """Why a model does not answer, without the place of the question."""
+    return explain(error.__cause__ or error).removeprefix(_ROW)
+
+
+def _in_one_line(reasons: Mapping[str, str]) -> str:
+    """Models and why they do not answer; equal reasons once."""
+    names: dict[str, list[str]] = {}
+    for name, reason in reasons.items():
+        names.setdefault(reason, []).append(name)
+    return "; ".join(f"{', '.join(models)}: {reason}" for reason, models in names.items())
+
+
+def _ranked_champions() -> list[Champion]:
+    """Champions of labels, the best first."""
+    from models.champions import Champion, label_predictors, local_champions, rank_champions
+
+    uri = find_deployment().tracking_uri
+    if is_local(uri):
+        return rank_champions(local_champions(uri))
+    from simfoundry.commands.models import list_models
+
+    errors = {model.name: model.error for model in list_models() if CHAMPION in model.aliases}
+    registered = [spec for spec in label_predictors() if spec.name in errors]
+    return rank_champions(Champion(spec=spec, error=errors[spec.name]) for spec in registered)
 
 
 def engine_answer(query: Query) -> dict[str, Any]:
     """The engine's own estimates after high-level synthesis, as `engine_<target>`, or why there are none."""
     if find_spec("polars") is None:
         return {"engine_level": "hls", "engine_reason": "polars is not installed; the extra `foundry` has it"}
-    from models.base import PredictorError
     from models.engine_estimate.estimates import EngineEstimate
 
     engine = EngineEstimate(level="hls", engine={"liberty": "osu018", "engine_options": "{}"})
     try:
         [estimate] = engine.predict([query])
     except PredictorError as error:
-        return {"engine_level": "hls", "engine_reason": str(error).removeprefix("row 0: ")}
+        return {"engine_level": "hls", "engine_reason": str(error).removeprefix(_ROW)}
     return {"engine_level": "hls", **{f"engine_{name}": value for name, value in estimate.values.items()}}
 
 
 def question_of(
     *,
     file: Path,
-    top: str,
+    top: str | None,
     directives: Path | None,
     memory_delay: int,
     clock: float,
     data: Path | None,
 ) -> Query:
     """The question about a C file under one configuration; see `predict_file`."""
-    source = read_user_program(file, top).source
+    program = read_user_program(file, top)
+    source, top = program.source, program.top
     return Query(
         source=source,
         top=top,
@@ -89,6 +178,7 @@ def question_of(
         memory_write_delay_cycles=memory_delay,
         clock_period_ns=clock,
         directives=directives_json(read_directives(directives)),
+        inputs=program.inputs,
         data="" if data is None else summarise_data(load_data(data, read_interface(source, top))),
     )
 
@@ -98,7 +188,7 @@ def _named(model: str) -> tuple[str, str]:
     name, _, alias = model.partition("@")
     if not name or not alias:
         raise FoundryError(
-            f"a model must be NAME@ALIAS such as tenset-mlp@champion, or a folder, got {model!r}"
+            f"a model must be NAME@ALIAS such as lightgbm-hls@champion, or a folder, got {model!r}"
         )
     from models.catalogue import predictors
 
@@ -156,7 +246,7 @@ def _served(predictor: Any, name: str, alias: str, question: dict[str, Any], pla
     try:
         answer = predictor.predict(pd.DataFrame([question]))
     except (MlflowException, ValueError) as error:
-        raise FoundryError(f"{place} must be a program the model can read: {explain(error)}") from error
+        raise FoundryError(_refusal(place, error)) from error
     served = predictor.unwrap_python_model()
     version = str(MlflowClient().get_model_version_by_alias(name, alias).version)
     values = {str(name): _plain(value) for name, value in answer.iloc[0].items()}
@@ -171,16 +261,33 @@ def _plain(value: Any) -> Any:
 
 def _answer_of(local: LocalModel, question: dict[str, Any], place: str) -> dict[str, Any]:
     """The same from files on this machine, without MLflow."""
-    from models.base import PredictorError
-
     outcome = read_outcome(local.folder)
     intervals = None if outcome is None else outcome.intervals
     try:
-        [answer] = local.spec.answer(local.spec.load(local.folder), [question], intervals=intervals)
-    except (PredictorError, ValueError) as error:
-        raise FoundryError(f"{place} must be a program the model can read: {explain(error)}") from error
+        predictor = local.spec.load(local.folder)
+        [answer] = _answers(local.spec, predictor, question, intervals, place)
+    except ImportError as error:
+        raise PredictorError(f"{error.name} is not installed; the extra `foundry` has it") from None
     values = {str(name): _plain(value) for name, value in answer.items()}
     return {**values, **_provenance(local.spec, outcome, local.version)}
+
+
+def _answers(
+    spec: PredictorSpec,
+    predictor: Any,
+    question: dict[str, Any],
+    intervals: Mapping[str, Mapping[str, float]] | None,
+    place: str,
+) -> list[dict[str, Any]]:
+    """The answer of a loaded predictor. Raises: FoundryError: it refuses the question."""
+    try:
+        return spec.answer(predictor, [question], intervals=intervals)
+    except ValueError as error:
+        raise FoundryError(_refusal(place, error)) from error
+
+
+def _refusal(place: str, error: Exception) -> str:
+    return f"{place} must be a program the model can read: {explain(error).removeprefix(_ROW)}"
 
 
 def _provenance(spec: PredictorSpec, outcome: TrainOutcome | None, version: str) -> dict[str, Any]:
@@ -201,15 +308,10 @@ def _provenance(spec: PredictorSpec, outcome: TrainOutcome | None, version: str)
 
 def _in_words(answer: dict[str, Any]) -> dict[str, Any]:
     """An answer with a sentence that says whether the question is like the training data."""
-    outside = str(answer.get("outside_training") or "")
     if "outside_training" not in answer:
         return answer
-    note = (
-        f"outside training: {outside} beyond the range of the training data; the values may be far off"
-        if outside
-        else "inside the range of every feature of the training data"
-    )
-    return {**answer, "note": note}
+    names = [name for name in str(answer["outside_training"] or "").split(", ") if name]
+    return {**answer, "note": range_note(names)}
 
 
 @contextmanager

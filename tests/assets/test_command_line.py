@@ -245,15 +245,19 @@ def test_label_rejects_a_file_that_is_not_there(project: Path, tmp_path: Path) -
     [
         (
             ("predict", "FILE", "--top", "add", "--model", "tenset-mlp"),
-            "a model must be NAME@ALIAS such as tenset-mlp@champion, or a folder, got 'tenset-mlp'",
+            "a model must be NAME@ALIAS such as lightgbm-hls@champion, or a folder, got 'tenset-mlp'",
         ),
         (
             ("predict", "FILE", "--top", "add", "--model", "numeric-lm@previous"),
             "no such model: numeric-lm-hls@previous",
         ),
         (("models", "rollback", "loop-rules"), "no champion of model loop-rules"),
+        (
+            ("predict", "FILE", "--model", "routenet@champion"),
+            "not a model of C programs: routenet; accepted: engine-estimate-hls, ",
+        ),
     ],
-    ids=["no alias", "a name without a level is of level hls", "no champion"],
+    ids=["no alias", "a name without a level is of level hls", "no champion", "another task"],
 )
 def test_a_model_that_is_not_there_is_one_error(
     project: Path, source: Path, arguments: tuple[str, ...], message: str
@@ -266,8 +270,9 @@ def test_a_model_that_is_not_there_is_one_error(
 
 
 def test_the_first_answer_of_a_project_says_where_it_is_from(project: Path, source: Path) -> None:
-    answer = json.loads(_invoke("predict", str(source), "--top", "add", "--json").stdout)
-    assert (answer["version"], answer["release"], answer["level"]) == ("shipped", "releases/v2", "static")
+    answer = json.loads(_invoke("predict", str(source), "--json").stdout)
+    assert (answer["version"], answer["release"], answer["level"]) == ("shipped", "releases/v2", "hls")
+    assert answer["top"] == "add"
     assert answer["area_um2_low"] < answer["area_um2"] < answer["area_um2_high"]
     assert answer["intervals"].startswith("made for 90% of labels; measured: area_um2 ")
     assert answer["engine_area_um2"] > 0

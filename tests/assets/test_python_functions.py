@@ -53,9 +53,9 @@ def test_predict_says_where_its_answer_is_from(project: Path, monkeypatch: pytes
         return {"area_um2": 1.0, "outside_training": "array_count", "version": "1", "release": "v1"}
 
     monkeypatch.setattr("simfoundry.commands.predict.ask_model", ask)
-    answer = sf.predict(ADD, "add")
-    assert (answer["model"], answer["version"], answer["release"]) == ("tenset-mlp@champion", "1", "v1")
-    assert answer["note"].startswith("outside training: array_count beyond the range")
+    answer = sf.predict(ADD)
+    assert (answer["top"], answer["version"], answer["release"]) == ("add", "1", "v1")
+    assert answer["note"].startswith("outside what was learned: the arguments and arrays beyond the range")
 
 
 def test_network_is_the_answer_of_the_command() -> None:

@@ -29,10 +29,11 @@ import simfoundry as sf
 READING = "print(sf.release({folder!r}).arrow('pragma_designs').num_rows)"
 ASKING = """
 source = "void scale(int x[8]) { for (int i = 0; i < 8; i++) x[i] = 3 * x[i]; }"
-answer = sf.predict(source + chr(10), "scale")
+answer = sf.predict(source + chr(10))
 print(answer["version"], answer["release"], answer["level"], answer["intervals"].split(";")[0])
 print(answer["area_um2_low"] < answer["area_um2"] < answer["area_um2_high"])
 print(answer["engine_reason"])
+print(answer["fallback_reason"])
 """
 
 
@@ -72,17 +73,18 @@ def test_a_prediction_is_given_with_its_extra_alone(
     monkeypatch.setenv("SIMFOUNDRY_PROJECT", str(project_folder))
     result = _run("predict", ASKING, project_folder)
     assert result.returncode == 0, result.stderr
-    said, inside, engine = result.stdout.splitlines()
+    said, inside, engine, fallback = result.stdout.splitlines()
     assert said == "shipped releases/v2 static made for 90% of labels"
     assert inside == "True"
     assert "the extra `foundry` has it" in engine
+    assert fallback.startswith("lightgbm-hls@champion: lightgbm is not installed; the extra `foundry` ")
 
 
 def test_a_prediction_of_another_model_says_what_is_missing(
     project_folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("SIMFOUNDRY_PROJECT", str(project_folder))
-    result = _run("predict", ASKING.replace('"scale")', '"scale", model="tlp@candidate")'), project_folder)
+    result = _run("predict", ASKING.replace("chr(10))", 'chr(10), model="tlp@candidate")'), project_folder)
     assert "no model registry: MLflow is not installed" in result.stderr
 
 

@@ -1,0 +1,135 @@
+"""The answer of `simfoundry predict` in words: a line per target, and whether it lies in what was learned."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Quantity:
+    """How a target is printed. Attributes: unit: empty for a count, which is printed as an integer."""
+
+    name: str
+    unit: str = ""
+
+    def text(self, value: float) -> str:
+        """The value with its unit."""
+        return f"{self.number(value)} {self.unit}".rstrip()
+
+    def number(self, value: float) -> str:
+        """Three significant digits, four of a count."""
+        if self.unit:
+            return f"{Decimal(f'{value:#.3g}'):,f}".rstrip(".")
+        return f"{round(float(f'{value:.4g}')):,}"
+
+
+QUANTITIES = {
+    "area_um2": _Quantity(name="area", unit="µm²"),
+    "flip_flop_count": _Quantity(name="flip-flops"),
+    "latency_cycles": _Quantity(name="cycles"),
+    "power_mw": _Quantity(name="power", unit="mW"),
+    "delay_ns": _Quantity(name="longest path", unit="ns"),
+}
+"""Targets of predictors of labels, in the order of the answer."""
+
+_SUBJECTS = (
+    ("the size of the text", r"token_count|name_count|brace_depth|count_.+"),
+    ("the constants", r"number_\d"),
+    ("the values of scalar arguments", r"scalar_\d"),
+    ("the memory delay", r"memory_(read|write)_delay_cycles|(read|write)_delay"),
+    ("the clock period", r"clock_period_ns"),
+    (
+        "the directives",
+        r"directive_.+|pipelined_.+|largest_interval|(unroll|parallel|bank)_product|"
+        r"(flatten|tile|reduction|cache)_count",
+    ),
+    (
+        "the loops",
+        r"(innermost_|while_)?loop_(count|depth)|unknown_bound_count|loop_bound_\d|scheduled_loops|loops_.+|"
+        r"(innermost_)?iterations|entries|longest_.+|trips_known",
+    ),
+    (
+        "the arguments and arrays",
+        r"(written_)?array_.+|scalar_count|element_bits|dimension_\d|largest_array|local_bits|local_memory_bits",
+    ),
+    (
+        "the operations",
+        r".+_(work|operators|at_once)|written_(loads|stores|arithmetic|branches)|variables|"
+        r"(block|adder|multiplier|divider|float_unit|functional_unit)_count|run_(load|store)_count",
+    ),
+    ("the cycles", r"estimated_cycles|run_cycles"),
+    ("the power", r".*power_mw|run_.+_toggles"),
+    ("the longest path", r"critical_path_ns"),
+    (
+        "the size of the design",
+        r"rtl_bytes|(state|module|multiplexer|register|memory_port|memory_port_conflict)_count|register_bits|"
+        r"(multiplexer|estimated)_area_um2|estimated_flip_flop_count",
+    ),
+)
+"""What features are about, by pattern of their names without `log_` or `log2_`."""
+
+
+def subject_of(feature: str) -> str:
+    """What a feature is about; its name where no pattern fits."""
+    name = re.sub(r"^log2?_", "", feature)
+    return next((words for words, pattern in _SUBJECTS if re.fullmatch(pattern, name)), feature)
+
+
+def range_note(outside: Sequence[str]) -> str:
+    """A sentence on the features of a question that lie beyond those of the training programs."""
+    if not outside:
+        return "inside what was learned: every feature lies in the range of the training programs"
+    subjects = ", ".join(dict.fromkeys(map(subject_of, outside)))
+    return (
+        f"outside what was learned: {subjects} beyond the range of the training programs; "
+        "the values may be farther off than the intervals say"
+    )
+
+
+def prediction_text(answer: Mapping[str, Any]) -> str:
+    """The answer as lines: a header, a line per target, notes."""
+    rows = [_row(answer, target) for target in QUANTITIES if answer.get(target) is not None]
+    widths = [max((len(row[n]) for row in rows), default=0) for n in range(3)]
+    lines = [
+        "  ".join(text.ljust(width) for text, width in zip(row, widths, strict=True)).rstrip() for row in rows
+    ]
+    notes = [answer.get("reason"), answer.get("note"), _engine_note(answer), _fallback_note(answer)]
+    return "\n".join([_header(answer), *lines, *(note for note in notes if note)])
+
+
+def _row(answer: Mapping[str, Any], target: str) -> tuple[str, str, str]:
+    """Name, value with interval, and the engine's estimate of a target."""
+    quantity, value = QUANTITIES[target], _value(answer, target)
+    engine = answer.get(f"engine_{target}")
+    return quantity.name, value, "" if engine is None else f"engine's estimate {quantity.text(engine)}"
+
+
+def _value(answer: Mapping[str, Any], target: str) -> str:
+    """A value with its unit and its interval."""
+    quantity = QUANTITIES[target]
+    low, high = (answer.get(f"{target}_{end}") for end in ("low", "high"))
+    value = quantity.text(answer[target])
+    if low is None or high is None:
+        return value
+    return f"{value} ({quantity.number(low)} to {quantity.number(high)})"
+
+
+def _header(answer: Mapping[str, Any]) -> str:
+    error = answer.get("reference_error")
+    facts = [f"level {answer.get('level')}", f"trained on {answer.get('release') or 'unknown data'}"]
+    facts += [] if error is None else [f"reference error {error:.1%}"]
+    return f"{answer.get('top')}: {answer.get('model')}, {', '.join(facts)}"
+
+
+def _engine_note(answer: Mapping[str, Any]) -> str:
+    reason = answer.get("engine_reason")
+    return f"no engine's estimate: {reason}" if reason else ""
+
+
+def _fallback_note(answer: Mapping[str, Any]) -> str:
+    reason = answer.get("fallback_reason")
+    return f"a better model did not answer: {reason}" if reason else ""
