@@ -12,7 +12,7 @@ import dagster as dg
 import pyarrow as pa
 
 from assets.checks import PROBLEM_LIMIT, CheckedFile, CheckRule, general_rules, open_file
-from assets.errors import explain, is_permanent
+from assets.errors import explain, explain_fully, is_permanent
 from assets.resources import FoundryResource, ProgressResource
 from assets.settings import Configuration, Settings
 from assets.step import Markdown, Partitioning, Step, StepSummary
@@ -217,12 +217,15 @@ def explained_failures() -> Iterator[None]:
 
 @contextmanager
 def _reported(progress: ProgressResource, title: str) -> Iterator[None]:
-    succeeded = False
+    failure: str | None = INTERRUPTED
     try:
         yield
-        succeeded = True
+        failure = None
+    except Exception as error:
+        failure = explain_fully(error)
+        raise
     finally:
-        progress.ended(title, succeeded=succeeded)
+        progress.ended(title, failure=failure)
 
 
 # ---- specifications --------------------------------------------------------------------------------
