@@ -6,9 +6,8 @@ import errno
 import re
 import sys
 import traceback
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from importlib.metadata import PackageNotFoundError, requires
 from pathlib import Path
 
 SQLITE_FULL_DISK = ("database or disk is full", "disk I/O error")
@@ -51,7 +50,7 @@ def explain_fully(error: BaseException) -> str:
     return unexpected(type(error).__name__, explain(error), traceback.format_tb(error.__traceback__))
 
 
-def unexpected(kind: str, message: str, frames: list[str]) -> str:
+def unexpected(kind: str, message: str, frames: Sequence[str]) -> str:
     """One line about an unexpected error.
 
     Args: frames: of its traceback, as `traceback.format_tb` formats them.
@@ -66,7 +65,7 @@ _ROOT = Path(__file__).resolve().parents[1]
 _PACKAGES = ("simfoundry", "assets", "models", "pipelines")
 
 
-def place_of(frames: list[str]) -> str | None:
+def place_of(frames: Sequence[str]) -> str | None:
     """File and line of the innermost frame in the project's packages."""
     for match in map(_FRAME.search, reversed(frames)):
         path = Path(match["file"]) if match else _ROOT
@@ -107,6 +106,8 @@ _REQUIREMENT = re.compile(r"(?P<name>[A-Za-z0-9._-]+).*extra == ['\"](?P<extra>[
 
 def extras_of(module: str) -> list[str]:
     """Extras of the project for users whose requirements have a module, in the order of their declaration."""
+    from importlib.metadata import PackageNotFoundError, requires  # lazy import: takes 20 ms
+
     try:
         lines = requires("simfoundry") or []
     except PackageNotFoundError:  # a checkout on the path

@@ -15,12 +15,11 @@ from scipy.special import gammaincinv
 
 from pipelines.network.compiled import compiled, in_parts
 from pipelines.network.queueing.network import QueueModel, Streams, model_queues
+from pipelines.network.request import MAXIMUM_ENTROPY
 from pipelines.network.routing import Routing, route_flows
 from pipelines.network.topology import Topology
 from pipelines.network.traffic import TCP, FlowMoments, Traffic
 
-MAXIMUM_ENTROPY, TREE = "maximum_entropy", "tree"
-ESTIMATES = (MAXIMUM_ENTROPY, TREE)
 QUANTILES = (0.5, 0.99)
 WAIT_CORRELATION = 0.05
 """Correlation of a packet's waits at two queues of its round trip: the value from 0 to 0.3 with the smallest
