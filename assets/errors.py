@@ -133,6 +133,6 @@ def needing(extra: str) -> Iterator[None]:
             raise
         chosen = extra if extra in known else known[0]
         raise ExtraMissing(
-            f"{module} is not installed; the extra `{chosen}` has it: "
-            f"pip install '.[{chosen}]' in the project's folder"
+            f'{module} is not installed; the extra `{chosen}` has it: pip install ".[{chosen}]" '
+            "in the folder of the project"
         ) from error

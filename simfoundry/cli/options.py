@@ -109,10 +109,9 @@ _UNCUT = 1000
 
 def _describe(least: float | None, most: float | None, *, least_open: bool) -> str:
     """A range in words."""
-    above = "above" if least_open else "at least"
     if most is None:
-        return "" if least is None else f"{above} {least:g}"
-    return f"at most {most:,}" if least is None else f"{least:,} to {most:,}"
+        return "" if least is None else f"above {least:g}" if least_open else f"{least:g} or more"
+    return f"{most:,} or less" if least is None else f"{least:,} to {most:,}"
 
 
 class Whole(click.IntRange):

@@ -148,8 +148,8 @@ def records(
 def report(out: Path | None, release: Path | None, as_json: bool) -> None:
     """Draw what is in the tables as one HTML page.
 
-    The page needs no network. It shows what was made, distributions and correlations of labels, failures, generation,
-    coverage of the evaluation programs, cross-checks, time and the leaderboard.
+    The page needs no network. It shows what was made, distributions and correlations of labels, failures,
+    generation, coverage of the evaluation programs, cross-checks, time and the leaderboard.
     """
     from assets.deployments import find_deployment
     from assets.pages import write_page

@@ -1,6 +1,6 @@
 """`simfoundry sql`: the tables in DuckDB, in memory, and the answer of a query as text.
 
-There is a view per table, and the views over them that data/simfoundry.duckdb has (`assets.database.QUESTIONS`).
+There is a view per table, and the views over them that data/simfoundry.duckdb has (`assets.database`).
 
 The connection has no access to files at all: the views read the tables through pyarrow, which DuckDB can only
 scan. What a statement says is checked besides, for an early and clear refusal.
