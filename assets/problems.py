@@ -99,5 +99,6 @@ def usage_line(error: click.ClickException, command: str) -> str:
     """Wrong usage as one line: what is wrong, which command, and where its options are."""
     context = getattr(error, "ctx", None)
     where = context.command_path if context is not None else command
-    said = " ".join(error.format_message().split())
-    return f"{said[:1].lower()}{said[1:].removesuffix('.')}; `{where} --help` lists what is accepted"
+    said = " ".join(error.format_message().split()).replace(". Did you mean", "; did you mean")
+    end = "" if said.endswith("?") else ";"
+    return f"{said[:1].lower()}{said[1:].removesuffix('.')}{end} `{where} --help` lists what is accepted"

@@ -103,7 +103,8 @@ class PlainProgress(ProgressResource):
 
     def ended(self, title: str, *, failure: str | None) -> None:
         """Say how long a step took, and why it failed."""
-        taken = time.monotonic() - self._started.pop(title, time.monotonic())
+        now = time.monotonic()
+        taken = now - self._started.pop(title, now)
         how = "done" if failure is None else "failed"
         self._line(f"{title}: {how} after {taken:.1f} s" + (f": {failure}" if failure else ""))
 

@@ -63,7 +63,7 @@ def _top_option(command: Command) -> Command:
 @option(LabelQuestion, "include", help="Folder of headers.")
 @option(LabelQuestion, "others", "--source", help="Further C file of the program, or a folder of them.")
 @option(LabelQuestion, "define", metavar="NAME=TEXT", help="Macro of the program.")
-@click.option("--targets", metavar="LIST", help="Of cycles,area,power those to compute.", show_default="all")
+@click.option("--targets", metavar="LIST", help="Those of cycles,area,power to compute.", show_default="all")
 @option(LabelQuestion, "without", metavar="TARGET", help="Leave out area or power.")
 @option(Options, "liberty", help="Installed library or liberty file.")
 @option(
