@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import importlib
 import json
 import os
 import re
@@ -18,7 +19,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from assets.deployments import Deployment
-from assets.errors import FoundryError
+from assets.errors import FoundryError, is_permanent
 from assets.progress import PlainProgress
 from assets.settings import Settings, ignore_progress
 from assets.steps import STAGES, step_named
@@ -184,6 +185,21 @@ def test_an_unexpected_error_names_its_place_and_debugging_shows_the_traceback(
     assert (traceback[:1] == ["Traceback (most recent call last):"]) == (way != "none")
     where = json.loads(_invoke("network", "--pods", "4", "--json").stderr.splitlines()[-1])["where"]
     assert where.startswith("simfoundry/commands/network.py:")
+
+
+@pytest.mark.parametrize(
+    ("module", "name"),
+    [
+        ("models.registry", "RegistryError"),
+        ("pipelines.sandbox", "SandboxError"),
+        ("pipelines.synthesis", "SynthesisError"),
+        ("pipelines.tools", "ToolMissing"),
+    ],
+)
+def test_errors_that_trying_again_cannot_mend_are_known(module: str, name: str) -> None:
+    kind = getattr(importlib.import_module(module), name)
+    assert is_permanent(kind.__new__(kind))
+    assert not is_permanent(RuntimeError("a tool crashed"))
 
 
 def test_sql_answers_as_a_table_and_as_json(settings: Settings) -> None:
