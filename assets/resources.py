@@ -73,10 +73,10 @@ class ProgressResource:
 
         return listen
 
-    def ended(self, title: str, *, failure: str | None) -> None:
+    def ended(self, title: str, *, failure: str | None, skipped: str | None = None) -> None:
         """Called when a step ends.
 
-        Args: failure: why it failed, in one line; None when it was made.
+        Args: failure: why it failed, in one line. skipped: why it was skipped. None when it was made.
         """
 
 

@@ -76,7 +76,9 @@ def attempt(
             raise
         problems.append(f"{title}: {failure}")
     finally:
-        progress.ended(title, failure=failure)
+        progress.ended(
+            title, failure=failure, skipped=None if summary is None else summary.notes.get(SKIPPED)
+        )
     return summary
 
 

@@ -406,9 +406,11 @@ def test_plain_progress_says_counts_failures_and_time_left() -> None:
     listen(Progress(step="labels", done=1, total=4, failed=0, latest="a"))
     listen(Progress(step="labels", done=4, total=4, failed=1, latest="b"))
     progress.ended("labels stencil", failure=None)
+    progress.ended("tenset_mlp", failure=None, skipped="no designs")
     progress.ended("designs stencil", failure="no room")
     written = lines.getvalue().splitlines()
     assert written.pop() == "designs stencil: failed after 0.0 s: no room"
+    assert written.pop() == "tenset_mlp: skipped after 0.0 s: no designs"
     assert written[0] == "labels stencil: 4/4, 1 failed, 0 s left"
     assert written[1].startswith("labels stencil: done after ")
 
