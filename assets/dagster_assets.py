@@ -12,10 +12,10 @@ import dagster as dg
 import pyarrow as pa
 
 from assets.checks import PROBLEM_LIMIT, CheckedFile, CheckRule, general_rules, open_file
-from assets.errors import explain, is_permanent
+from assets.errors import explain, explain_fully, is_permanent
 from assets.resources import FoundryResource, ProgressResource
 from assets.settings import Configuration, Settings
-from assets.step import Markdown, Partitioning, Step, StepSummary
+from assets.step import SKIPPED, Markdown, Partitioning, Step, StepSummary
 from assets.steps import STEPS, makers_of
 from pipelines.cache import ContentCache
 from pipelines.identity import content_hash
@@ -124,8 +124,9 @@ def run_step(
         is_keyed = context.has_partition_key and not step.partitioned.is_whole
         partition = context.partition_key if is_keyed else step.partitions(settings)[0]
         title = step.title(partition)
-        with _reported(progress, title):
+        with _reported(progress, title) as notes:
             summary = step.make(settings, partition, progress.listener(title, context.log.info))
+            notes |= summary.notes
             chosen = context.selected_asset_keys
             yield from (r for r in _results(settings, step, summary) if r.asset_key in chosen)
 
@@ -216,13 +217,18 @@ def explained_failures() -> Iterator[None]:
 
 
 @contextmanager
-def _reported(progress: ProgressResource, title: str) -> Iterator[None]:
-    succeeded = False
+def _reported(progress: ProgressResource, title: str) -> Iterator[dict[str, Any]]:
+    """Say how a step ended; the notes of its summary are put into what is given."""
+    failure: str | None = INTERRUPTED
+    notes: dict[str, Any] = {}
     try:
-        yield
-        succeeded = True
+        yield notes
+        failure = None
+    except Exception as error:
+        failure = explain_fully(error)
+        raise
     finally:
-        progress.ended(title, succeeded=succeeded)
+        progress.ended(title, failure=failure, skipped=notes.get(SKIPPED))
 
 
 # ---- specifications --------------------------------------------------------------------------------

@@ -13,6 +13,7 @@ from random import Random
 from typing import Any
 from uuid import uuid4
 
+import click
 import dagster as dg
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -21,13 +22,14 @@ from assets.configuration import write_parameters
 from assets.dagster_assets import INTERRUPTED, build_assets
 from assets.database import write_database
 from assets.deployments import Deployment, sweep_leftovers, writing_to
-from assets.errors import FoundryError
+from assets.errors import FoundryError, unexpected
 from assets.instance import PROCESS_TAG, process_tag, release_dead_runs
 from assets.label_settings import label_options
+from assets.problems import is_debugging
 from assets.refresh import record_refresh, state_hash, tables_before
 from assets.resources import FoundryResource, ProgressResource, resources
 from assets.settings import Configuration, Settings
-from assets.step import Partitioning, Step, read_rows
+from assets.step import SKIPPED, Partitioning, Step, read_rows
 from assets.steps import STEPS, makers_of
 from assets.steps.network import BY_GROUP, Network
 from assets.suites import BY_SUITE, shard_named
@@ -352,6 +354,7 @@ class _Run:
             raise KeyboardInterrupt from error
         succeeded = {e.step_key for e in result.all_events if e.is_step_success}
         failed = {e.step_key: failure_message(e) for e in result.all_events if e.is_step_failure}
+        self.report.notes += dict.fromkeys(filter(None, map(_skipped, result.all_events)))
         if INTERRUPTED in failed.values():
             raise KeyboardInterrupt
         self.unmade |= {step.name for step in steps if f"make_{step.name}" not in succeeded}
@@ -394,12 +397,29 @@ def asset_jobs() -> list[dg.UnresolvedAssetJobDefinition]:
     return [dg.define_asset_job(name, selection=dg.AssetSelection.assets(*own)) for name, own in keys.items()]
 
 
+def _skipped(event: dg.DagsterEvent) -> str | None:
+    """One line that says why a step was skipped; None of any other event."""
+    if not event.is_step_materialization:
+        return None
+    reason = event.step_materialization_data.materialization.metadata.get(SKIPPED)
+    step = str(event.step_key).removeprefix("make_")
+    return None if reason is None else f"{step} was skipped: {reason.value}"
+
+
 def failure_message(event: dg.DagsterEvent) -> str:
-    """One line that says why a step failed: the innermost cause, without its traceback."""
+    """One line that says why a step failed: the innermost cause, and of an unexpected one where it is.
+
+    With `--debug` its traceback goes to standard error.
+    """
     failure = event.step_failure_data
     if failure.user_failure_data is not None and failure.user_failure_data.description:
         return str(failure.user_failure_data.description)
     error = failure.error
     while error is not None and error.cause is not None:
         error = error.cause
-    return " ".join(error.message.split()) if error is not None else "no reason was given"
+    if error is None:
+        return "no reason was given"
+    if is_debugging():
+        click.echo(error.to_string(), err=True)
+    kind, _, message = " ".join(error.message.split()).partition(": ")
+    return unexpected(kind, message, error.stack)

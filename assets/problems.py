@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
+import os
 import re
+import traceback
 from collections.abc import Sequence
 from typing import Any
 
 import click
 
-_ACCEPTED = re.compile(r"; (?:accepted(?: keys)?|tables): (?P<names>.*)$", re.DOTALL)
+DEBUG_VARIABLE = "SIMFOUNDRY_DEBUG"
+_ACCEPTED = re.compile(r"; (?:accepted(?: keys)?|nearest): (?P<names>.*)$", re.DOTALL)
 _PLACE = re.compile(
     r"\((?P<place>[^()]*[\w.]+:\d+(?::\d+)?|[^()\s]*/[^()]*|[\w.-]+\.(?:c|h|json|yaml|csv))\)"
 )
@@ -20,6 +23,25 @@ def wants_json() -> bool:
     """Whether the command that runs was asked for JSON."""
     context = click.get_current_context(silent=True)
     return bool(context is not None and context.params.get("as_json"))
+
+
+def set_debugging(context: click.Context, _parameter: click.Parameter, is_on: bool) -> None:
+    """Show tracebacks of the command that runs: the callback of `--debug`."""
+    if is_on:
+        context.meta[DEBUG_VARIABLE] = True
+
+
+def is_debugging() -> bool:
+    """Whether tracebacks are shown: `--debug`, or SIMFOUNDRY_DEBUG is set to something other than 0."""
+    context = click.get_current_context(silent=True)
+    said = context is not None and context.meta.get(DEBUG_VARIABLE, False)
+    return bool(said) or os.environ.get(DEBUG_VARIABLE, "0") not in ("", "0")
+
+
+def show_traceback(error: BaseException) -> None:
+    """Write the traceback of an error to standard error, when tracebacks are shown."""
+    if is_debugging():
+        click.echo("".join(traceback.format_exception(error)), err=True, nl=False)
 
 
 def say_problems(problems: Sequence[str]) -> None:
@@ -71,3 +93,12 @@ def describe_usage(error: click.ClickException, command: str) -> dict[str, Any]:
         "where": f"{where} {name}" if name else where,
         "accepted": [str(value) for value in (*choices, *possible)],
     }
+
+
+def usage_line(error: click.ClickException, command: str) -> str:
+    """Wrong usage as one line: what is wrong, which command, and where its options are."""
+    context = getattr(error, "ctx", None)
+    where = context.command_path if context is not None else command
+    said = " ".join(error.format_message().split()).replace(". Did you mean", "; did you mean")
+    end = "" if said.endswith("?") else ";"
+    return f"{said[:1].lower()}{said[1:].removesuffix('.')}{end} `{where} --help` lists what is accepted"

@@ -60,15 +60,16 @@ class BarProgress(ProgressResource):
 
         return listen
 
-    def ended(self, title: str, *, succeeded: bool) -> None:
+    def ended(self, title: str, *, failure: str | None, skipped: str | None = None) -> None:
         """Stop the clock of a step; a step without counts becomes one full bar."""
         task = self._tasks.pop(title, None)
         if task is None:
             return
         known = self._bars.tasks[self._bars.task_ids.index(task)].total
         if known is None:
-            self._bars.update(task, total=1, completed=1 if succeeded else 0)
-        self._bars.update(task, latest="" if succeeded else "stopped")
+            self._bars.update(task, total=1, completed=0 if failure else 1)
+        reason = f"failed: {failure}" if failure else f"skipped: {skipped}" if skipped else ""
+        self._bars.update(task, latest=reason)
         self._bars.stop_task(task)
 
 
@@ -101,10 +102,13 @@ class PlainProgress(ProgressResource):
 
         return listen
 
-    def ended(self, title: str, *, succeeded: bool) -> None:
-        """Say how long a step took."""
-        taken = time.monotonic() - self._started.pop(title, time.monotonic())
-        self._line(f"{title}: {'done' if succeeded else 'failed'} after {taken:.1f} s")
+    def ended(self, title: str, *, failure: str | None, skipped: str | None = None) -> None:
+        """Say how long a step took, and why it failed or was skipped."""
+        now = time.monotonic()
+        taken = now - self._started.pop(title, now)
+        how = "failed" if failure else "skipped" if skipped else "done"
+        reason = failure or skipped
+        self._line(f"{title}: {how} after {taken:.1f} s" + (f": {reason}" if reason else ""))
 
     def _line(self, text: str) -> None:
         self._stream.write(text + "\n")

@@ -73,8 +73,11 @@ class ProgressResource:
 
         return listen
 
-    def ended(self, title: str, *, succeeded: bool) -> None:
-        """Called when a step ends."""
+    def ended(self, title: str, *, failure: str | None, skipped: str | None = None) -> None:
+        """Called when a step ends.
+
+        Args: failure: why it failed, in one line. skipped: why it was skipped. None when it was made.
+        """
 
 
 def resources(overrides: Mapping[str, Any] | None = None) -> dict[str, Any]:

@@ -51,6 +51,8 @@ def whole(file: str | Callable[[Configuration], str] = "all") -> Partitioning:
 
 
 WHOLE = "whole"
+SKIPPED = "skipped"
+"""Note of a step that could not be made of the rows that there are, and need not be: the reason."""
 
 
 class Markdown(str):

@@ -43,6 +43,7 @@ class SourceOptions:
         ranges: of drawn values, as NAME=LOW:HIGH, HIGH excluded for integers; they win over those of the
             source.
         sizes: of pointer arguments in elements, as NAME=N; they win over those of the source.
+        text: the program's text in place of the file's, which is a name alone then.
     """
 
     define: tuple[str, ...] = ()
@@ -50,6 +51,7 @@ class SourceOptions:
     others: tuple[Path, ...] = ()
     ranges: tuple[str, ...] = ()
     sizes: tuple[str, ...] = ()
+    text: str | None = None
 
 
 _PLAIN = SourceOptions()
@@ -65,7 +67,7 @@ def read_user_program(file: Path, top: str | None, *, options: SourceOptions = _
     Raises:  ProgramError: the file, a range or the name is not acceptable. HlsError: the file is not C, or
              nothing says which function is meant. FoundryError: an option is not acceptable.
     """
-    program_from_file(file, top=top or "any")  # a readable C file, whatever it includes
+    program_from_file(file, top=top or "any", source=options.text)  # readable, whatever it includes
     for folder in options.include:
         if not folder.is_dir():
             raise FoundryError(f"no such folder of headers: {folder}")
@@ -82,7 +84,7 @@ def _whole_source(file: Path, top: str | None, options: SourceOptions) -> tuple[
     index = object_files(folders, file) | function_files(folders, file)
     others = [p for p in options.others if not p.is_dir()]
     while True:
-        text = bundle_source(file, include_folders=options.include, others=others)
+        text = bundle_source(file, include_folders=options.include, others=others, text=options.text)
         source = _after(_definitions(options.define), text, file)
         name = default_top(source, file.stem, file=str(file)) if top is None else top
         missing = _missing_name(source, name) if index else None
@@ -191,13 +193,13 @@ def _after(lines: str, text: str, file: Path) -> str:
     return f'{lines}# 1 "{shown}"\n{text.removeprefix(BYTE_ORDER_MARK)}' if lines else text
 
 
-def read_directives(file: Path | None) -> tuple[Directive, ...]:
-    """Directives of a JSON file; none without a file.
+def read_directives(file: Path | Sequence[Mapping[str, Any]] | None) -> tuple[Directive, ...]:
+    """Directives of a JSON file, or those that are listed; none without a file.
 
     Raises: FoundryError: the file cannot be read. HlsError: it is not a list of directives.
     """
-    if file is None:
-        return ()
+    if not isinstance(file, Path):
+        return parse_directives(json.dumps([dict(one) for one in file or ()]))
     content = read_bounded(file, what="directives", most_bytes=DIRECTIVES_LIMIT_BYTES, error=FoundryError)
     try:
         return parse_directives(content.decode())

@@ -11,7 +11,7 @@ from typing import Any
 import polars as pl
 
 from models.query import ALL_TARGETS, DELAY, POWER, Query
-from models.tasks import DatasetError, table_files
+from models.tasks import DatasetError, TooFewRows, table_files
 from pipelines.features import EXCLUDED, design_part
 from pipelines.hls import TOOL
 from pipelines.schemas import DRAWN, OK, LoopRow, scan_table, table_spec
@@ -66,7 +66,7 @@ def load_labelled_designs(data_dir: Path, selection: Selection) -> tuple[Labelle
     Returns: designs sorted by program and configuration, so that a new version of a tool, which gives
              other ids, leaves the order as it is.
     Raises:  DatasetError: a table is missing, the split is unknown or leaks, a labelled program has
-             no place in it, train or test is empty, or a chosen tool or liberty has no labels.
+             no place in it, or a chosen tool or liberty has no labels. TooFewRows: train or test is empty.
              SchemaError: a table file is damaged.
     """
     tables = {name: _scan(data_dir, name) for name in TABLES}
@@ -195,7 +195,8 @@ def _refuse_leaks(designs: pl.DataFrame) -> None:
 def _refuse_empty_parts(designs: pl.DataFrame, split: str) -> None:
     for part in ("train", "test"):  # without validation, training runs all its epochs
         if part not in designs["part"]:
-            raise DatasetError(
+            kind = TooFewRows if designs.height else DatasetError
+            raise kind(
                 f"no labelled designs in part {part} of split {split}, of {designs.height}; "
                 "label programs of more kernels"
             )

@@ -122,7 +122,8 @@ def register(
     that is registered already is not registered again.
 
     Args:
-        may_promote: whether the training counts: on a release, or a run at a scale without overrides.
+        may_promote: whether the training counts: on a release, or a run at a scale other than smoke, which
+            has no overrides.
         tags: added to the version and the run, for example a DVC hash.
         spec: another than the catalogue's, for tests.
 
@@ -300,7 +301,8 @@ def _judge(
     name = None if reference is None else reference.name
     if not may_promote:
         reason = (
-            "not scored: only a training on a release, or a run at a scale without overrides, may promote"
+            "not scored: only a training on a release, or a run at a scale other than smoke without "
+            "overrides, may promote"
         )
         return undecided(spec.name, number, name, CANDIDATE, reason)
     try:

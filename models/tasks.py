@@ -28,6 +28,10 @@ class DatasetError(ValueError):
     """The tables cannot be trained on: one is missing, a split leaks, or a part is empty."""
 
 
+class TooFewRows(DatasetError):
+    """The tables are right and have rows, but not those that a training needs; a run skips the predictor."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Column:
     """A column of a question or an answer.

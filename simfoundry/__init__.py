@@ -1,26 +1,49 @@
 """Simfoundry for Python: `import simfoundry as sf`.
 
 Belongs here: the functions that a notebook or a script calls, and loaders of releases. Does not: anything
-that computes; each function asks what the command of the same name asks. Importing this package is cheap.
+that computes; each command asks the function of its name. Importing this package is cheap.
 
     sf.label("gemm.c", top="gemm")          sf.table("labels")       # a Polars LazyFrame
     sf.predict("gemm.c", top="gemm")        sf.sql("FROM failures")  # a Polars DataFrame
     sf.pragmas("gemm.c")                    sf.release("v1")["labels"]
     sf.network(pods=4)                      sf.loaders.designs("v1", part="train")
+    sf.power("net.onnx")                    sf.place("net.onnx")
+    sf.simulate("d.v", top="d", cycles=9)   sf.train("tenset-mlp", releases=["releases/v2"])
 """
 
+from typing import TYPE_CHECKING
+
 from simfoundry import loaders
-from simfoundry.asking import Options, label, network, pragmas, predict
+from simfoundry.asking import explore, label, network, place, power, pragmas, predict, simulate, train
+from simfoundry.questions import Options
 from simfoundry.reading import release, sql, table
+
+if TYPE_CHECKING:
+    __version__: str
 
 __all__ = [
     "Options",
+    "__version__",
+    "explore",
     "label",
     "loaders",
     "network",
+    "place",
+    "power",
     "pragmas",
     "predict",
     "release",
+    "simulate",
     "sql",
     "table",
+    "train",
 ]
+
+
+def __getattr__(name: str) -> str:
+    """The version of the installed package, as `__version__`; reading it takes longer than the import."""
+    if name == "__version__":
+        from importlib.metadata import version
+
+        return version("simfoundry")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

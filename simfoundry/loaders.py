@@ -5,7 +5,7 @@ The parts are those that every predictor of the project uses: `train`, `validati
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -29,6 +29,8 @@ class GraphList(list["Data"]):
 
 
 TARGETS = ("area_um2", "flip_flop_count", "latency_cycles")
+FEATURE_LEVELS = ("text", "static", "hls")
+"""Levels of information of the columns of table `features`."""
 EDGE_KINDS = ("data", "memory", "control")
 NODE_FEATURES = ("opcode", "width_bits", "start_cycle", "latency_cycles")
 """Columns of `x`; the opcode is its index in `opcodes` of the graph, -1 for others."""
@@ -53,20 +55,61 @@ def designs(
 
 
 def torch_dataset(
-    release: Path | str, *, part: str, split: str | None = None, targets: Sequence[str] = TARGETS
+    release: Path | str,
+    *,
+    part: str,
+    split: str | None = None,
+    targets: Sequence[str] = TARGETS,
+    levels: Sequence[str] = FEATURE_LEVELS,
 ) -> DesignDataset:
-    """Designs as pairs of a question and its targets, a float32 tensor (targets,).
+    """Designs as tensors for `torch.utils.data.DataLoader`: features, targets and a mask of the targets.
 
-    Designs that lack one of the targets are left out, such as those of cycles alone with the default targets;
-    `left_out` of the data set is their number.
+    A design that lacks some of the targets stays: its missing targets are NaN, and false in the mask, so that
+    `loss[mask].mean()` learns from the others. Features are the numbers of table `features` as they are
+    there; true and false are 1 and 0.
 
-    Raises: DatasetError: see `designs`; or no design has all targets.
+    Args:    levels: of the features: text (of the source), static (of its syntax), hls (after high-level
+             synthesis).
+    Raises:  DatasetError: see `designs`; no design has a target, or a level is unknown.
     """
+    from models.tasks import DatasetError
+    from pipelines.schemas import table_spec
     from simfoundry.design_dataset import DesignDataset
 
+    columns = table_spec("features").columns
+    for level in levels:
+        if level not in FEATURE_LEVELS:
+            raise DatasetError(f"unknown level: {level}; accepted: {', '.join(FEATURE_LEVELS)}")
+    names = [column.name for column in columns if column.level in levels]
     every = designs(release, part=part, split=split)
-    chosen = _with_targets(every, targets)
-    return DesignDataset(chosen, targets, left_out=len(every) - len(chosen))
+    chosen = _with_targets(every, targets, needed=any)
+    return DesignDataset(
+        chosen,
+        _feature_rows(release_folder(release), names, chosen),
+        features=names,
+        targets=targets,
+        left_out=len(every) - len(chosen),
+    )
+
+
+def _feature_rows(
+    folder: Path, names: Sequence[str], chosen: Sequence[LabelledDesign]
+) -> dict[str, tuple[float, ...]]:
+    """Features of designs by id; NaN for what the table has not."""
+    import polars as pl
+
+    from models.tasks import DatasetError, table_files
+    from pipelines.schemas import scan_table, table_spec
+
+    table_files(folder, "features")
+    ids = [design.design_id for design in chosen]
+    numbers = pl.col(names).cast(pl.Float64).fill_null(float("nan"))
+    rows = scan_table(folder, table_spec("features")).filter(pl.col("design_id").is_in(ids))
+    known = {row[0]: row[1:] for row in rows.select("design_id", numbers).collect().iter_rows()}
+    for design_id in ids:
+        if design_id not in known:
+            raise DatasetError(f"no row of features: design {design_id}; run again")
+    return known
 
 
 def graph_dataset(
@@ -85,7 +128,7 @@ def graph_dataset(
              Give the one of the training part (`data.opcodes`) for other parts.
     Returns: a graph per design that has one: `x` (nodes, NODE_FEATURES), `edge_index` (2, edges),
              `edge_attr` (edges, 2) with kind and distance, `y` (1, targets), `design_id`, `opcodes`. Designs
-             that lack a target are left out, as in `torch_dataset`.
+             that lack a target are left out, and `left_out` is their number.
     Raises:  DatasetError: see `designs`; or no design has all targets.
     """
     import torch
@@ -94,7 +137,7 @@ def graph_dataset(
     from models.gnnhls.graphs import rows_of_graphs
 
     every = designs(release, part=part, split=split)
-    chosen = _with_targets(every, targets)
+    chosen = _with_targets(every, targets, needed=all)
     rows = rows_of_graphs(release_folder(release), [design.design_id for design in chosen])
     nodes, edges = rows.nodes, rows.edges
     known = tuple(opcodes if opcodes is not None else nodes["opcode"].unique().sort().to_list())
@@ -131,11 +174,13 @@ def _places(name: str, known: Sequence[str]) -> Any:
     return pl.col(name).replace_strict(places, default=-1, return_dtype=pl.Int64)
 
 
-def _with_targets(every: Sequence[LabelledDesign], targets: Sequence[str]) -> list[LabelledDesign]:
-    """Designs that have all targets."""
+def _with_targets(
+    every: Sequence[LabelledDesign], targets: Sequence[str], *, needed: Callable[[Iterable[bool]], bool]
+) -> list[LabelledDesign]:
+    """Designs that have any or all of the targets."""
     from models.tasks import DatasetError
 
-    chosen = [design for design in every if all(target in design.labels for target in targets)]
+    chosen = [design for design in every if needed(target in design.labels for target in targets)]
     if every and not chosen:
         known = ", ".join(sorted({target for design in every for target in design.labels}))
         raise DatasetError(f"no design has {', '.join(targets)}; known of some: {known}")

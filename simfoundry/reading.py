@@ -50,9 +50,19 @@ def release(name: Path | str, *, verify: bool = False) -> ReleaseTables:
 
 
 def release_folder(name: Path | str) -> Path:
-    """Folder of a release of the project by its name; a path stays as it is."""
+    """Folder of a release of the project by its name; a path stays as it is.
+
+    Raises: ReleaseError: the project, if there is one, has no release of that name.
+    """
     from assets.deployments import find_deployment
+    from pipelines.releases import MANIFEST_FILE, ReleaseError
 
     if Path(name).is_dir() or len(Path(name).parts) > 1:
         return Path(name)
-    return find_deployment().project / "releases" / name
+    releases = find_deployment().project / "releases"
+    if not (releases / name).is_dir():
+        known = sorted(path.parent.name for path in releases.glob(f"*/{MANIFEST_FILE}"))
+        raise ReleaseError(
+            f"no such release: {name}; accepted: {', '.join([*known, 'a folder of a release'])}"
+        )
+    return releases / name

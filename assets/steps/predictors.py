@@ -11,12 +11,14 @@ from pydantic import create_model, model_validator
 
 from assets.deployments import require_whole_registry
 from assets.settings import Group, Listener, Settings, some_of
-from assets.step import Output, Step, whole
+from assets.step import SKIPPED, Output, Step, whole
 from assets.versions import table_hashes
 from models.catalogue import PredictorSpec, predictors
 from models.registry import Registration, RegistryStore, promotion_rows, register, register_shipped
+from models.tasks import TooFewRows
 
 ESTIMATES = ("engine-estimate-hls", "engine-estimate-run")
+TABLES = ("leaderboard", "workload_errors", "predictor_costs")
 SELECTION = ("split", "tool", "liberty")
 """Options of training that other groups of the configuration give."""
 
@@ -77,14 +79,20 @@ Models = _models_group()
 
 
 def train_predictor(settings: Settings, partition: str, listen: Listener, *, spec: PredictorSpec) -> Output:
-    """Train a predictor, register it, and write its rows of the leaderboard."""
+    """Train a predictor, register it, and write its rows of the leaderboard.
+
+    A predictor that cannot be trained on so few programs is skipped: it has no rows, and a note says why.
+    """
     del listen, partition
     chosen = getattr(settings.configuration.models, _field_name(spec)).model_dump()
     seed = chosen.pop("seed")
     if "labels" in spec.task.tables:
         chosen["split"] = settings.configuration.features.split
     store = registry_store(settings)
-    outcome = spec.train(settings.deployment.data_dir, spec.options(**chosen), seed=seed)
+    try:
+        outcome = spec.train(settings.deployment.data_dir, spec.options(**chosen), seed=seed)
+    except TooFewRows as error:
+        return Output(rows=dict.fromkeys(TABLES, ()), notes={SKIPPED: str(error)})
     register_shipped(store)
     hashes = table_hashes(settings.deployment, spec.task.tables)
     tags = {f"dvc.{path}": value for path, value in hashes.items()}
@@ -137,7 +145,7 @@ def _steps(specs: Sequence[PredictorSpec]) -> tuple[Step, ...]:
             name=_field_name(spec),
             description=spec.description,
             run=partial(train_predictor, spec=spec),
-            tables=("leaderboard", "workload_errors", "predictor_costs"),
+            tables=TABLES,
             reads=spec.task.tables,
             partitioned=whole(spec.name),
             asset=_field_name(spec),

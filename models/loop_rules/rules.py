@@ -35,7 +35,7 @@ from models.loop_rules import TrainOptions
 from models.loop_rules.nests import KINDS, Body, LoopNests, UnsupportedError, nests_of
 from models.model_files import ModelFiles
 from models.query import POWER, Query
-from models.tasks import DatasetError
+from models.tasks import DatasetError, TooFewRows
 from models.tenset_mlp.features import LoopPlan, facts_of, plan_of
 
 AREA, FLIP_FLOPS, CYCLES, ENERGY = "area_um2", "flip_flop_count", "latency_cycles", "energy_nj"
@@ -335,7 +335,7 @@ def train(data: TrainingInput) -> Trained:
     supported = [(design, known) for design, known in described if known is not None]
     learned = [(design, known) for design, known in supported if design.part == "train"]
     if not learned:
-        raise DatasetError("no training design is a loop nest that the rules describe")
+        raise TooFewRows("no training design is a loop nest that the rules describe")
     seen = frozenset(name for _, known in learned for name in used_counts(known))
     predictor = RulePredictor(costs=measure_costs(learned, options.rounds), seen=seen)
     answers = [predictor.answers(known, design.query.clock_period_ns) for design, known in supported]

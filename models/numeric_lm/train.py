@@ -26,7 +26,7 @@ from models.numeric_lm.prompts import Block, EncodedPrompt, Kind, PromptEncoder,
 from models.numeric_lm.search import Answer
 from models.numeric_lm.starts import example_estimates, fit_starts
 from models.numeric_lm.tokens import PromptTokenizer, train_tokenizer
-from models.tasks import DatasetError
+from models.tasks import DatasetError, TooFewRows
 from models.training import Fit, Training, fit
 from pipelines.identity import content_hash
 
@@ -93,7 +93,7 @@ def _train(data: TrainingInput, level: str) -> Trained:
     examples = [e for e in known.examples if _is_used(e, options, data.seed)]
     learned = [e for e in examples if e.design.part == "train"]
     if not learned:
-        raise DatasetError(f"no runs in part train of split {options.split}, with share {options.share:g}")
+        raise TooFewRows(f"no runs in part train of split {options.split}, with share {options.share:g}")
     blocks = [_blocks(example, known, options) for example in examples]
     tokenizer = _tokenizer(examples, blocks, options)
     starts = _starts(data, level, examples)

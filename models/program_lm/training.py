@@ -19,7 +19,7 @@ from models.program_lm.examples import BLOCK_TOKENS, Example, examples_of
 from models.program_lm.reading import read_program
 from models.program_lm.symbols import SourceError
 from models.program_lm.vocabulary import TOKENS
-from models.tasks import DatasetError, table_files
+from models.tasks import TooFewRows, table_files
 from pipelines.cache import ContentCache
 from pipelines.features import places_by_name
 from pipelines.identity import content_hash, text_sha256
@@ -128,7 +128,7 @@ def table_examples(
     Programs that the model cannot read give none. At most `options.programs` programs of a part are read.
 
     Returns: examples to train on, examples held out, and the groups of both parts.
-    Raises:  DatasetError: a table is missing, or no program of the training part can be read.
+    Raises:  DatasetError: a table is missing. TooFewRows: no program of the training part can be read.
     """
     parts: dict[str, list[Example]] = {"train": [], "validation": []}
     groups: set[str] = set()
@@ -147,14 +147,14 @@ def table_examples(
                 program = read_program(sources[place.program_id])
                 parts[place.part] += examples_of(program, most=options.examples, generator=generator)
     if not parts["train"]:
-        raise DatasetError(f"no program that the model reads in part train of split {SPLIT}")
+        raise TooFewRows(f"no program that the model reads in part train of split {SPLIT}")
     return parts["train"], parts["validation"], sorted(groups)
 
 
 def train(data: TrainingInput) -> Trained:
     """Train on programs of the training part.
 
-    Raises: DatasetError: a table is missing, or no program of the training part can be read.
+    Raises: DatasetError: a table is missing. TooFewRows: no program of the training part can be read.
     """
     from models.program_lm.network import network_files
 

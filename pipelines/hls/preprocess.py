@@ -289,11 +289,18 @@ _ONCE = re.compile(r"^[ \t]*#[ \t]*pragma[ \t]+once\b")
 _COMMENT_OR_TEXT = re.compile(r"""//|/\*|\*/|"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'""")
 
 
-def bundle_source(path: Path, *, include_folders: Sequence[Path] = (), others: Sequence[Path] = ()) -> str:
+def bundle_source(
+    path: Path,
+    *,
+    include_folders: Sequence[Path] = (),
+    others: Sequence[Path] = (),
+    text: str | None = None,
+) -> str:
     """Text of a C file in which local headers replace their `#include`s.
 
     Args:    include_folders: searched for headers after the including file's own folder; others: further C
-             files of the program, which come first, so that the file may call their functions.
+             files of the program, which come first, so that the file may call their functions; text: in place
+             of the file's, which has no folder then.
     Returns: the file's own text when it includes no local header. A missing header is left to the
              preprocessor, which may not need it. Line markers (`# 12 "gemm.c"`) keep file and line of
              messages right; they name files relative to the program, so that equal programs are equal texts
@@ -301,9 +308,10 @@ def bundle_source(path: Path, *, include_folders: Sequence[Path] = (), others: S
     Raises:  HlsError: a file is not readable UTF-8 text, lies outside the program's folder and
              `include_folders`, or all files together are larger than 1 MiB.
     """
-    roots = [path.parent.resolve(), *(folder.resolve() for folder in include_folders)]
-    roots += [other.parent.resolve() for other in others]
-    bundle = _Bundle(main=path, roots=roots, joined=bool(others))
+    folders = [folder.resolve() for folder in include_folders]
+    folders += [other.parent.resolve() for other in others]
+    roots = [*([path.parent.resolve()] if text is None else []), *folders]
+    bundle = _Bundle(main=path, roots=roots, folders=folders, joined=bool(others), text=text)
     for other in others:
         name = bundle.name_of(other.resolve())
         bundle.append(f'# 1 "{name}"\n')
@@ -320,13 +328,17 @@ class _Bundle:
 
     Attributes:
         roots: folders from which files may be read, the program's own first.
+        folders: of these the ones that are searched for headers after the including file's own.
         once: files with `#pragma once`, and of several joined files those with an include guard.
         joined: the program has several C files.
+        text: of the main file, when it is no file.
     """
 
     main: Path
     roots: list[Path]
+    folders: list[Path]
     joined: bool = False
+    text: str | None = None
     pieces: list[str] = field(default_factory=list[str])
     once: set[Path] = field(default_factory=set[Path])
     size_bytes: int = 0
@@ -369,17 +381,20 @@ class _Bundle:
         self.pieces.append(text)
 
     def _read(self, path: Path) -> str:
+        text = self.text if path == self.main and self.text is not None else self._content(path)
+        text = text.removeprefix(BYTE_ORDER_MARK) if self.pieces else text
+        return without_system_headers(text, str(path.parent.resolve())) if is_expanded(text) else text
+
+    def _content(self, path: Path) -> str:
         try:
             with path.open("rb") as stream:
                 content = stream.read(SOURCE_LIMIT_BYTES + 1)
         except OSError as error:
             raise HlsError("a C file must be readable", str(error.strerror), file=str(path)) from error
         try:
-            text = content.decode("utf-8")
+            return content.decode("utf-8")
         except UnicodeDecodeError as error:
             raise HlsError("a C file must be UTF-8 text", "other bytes", file=str(path)) from error
-        text = text.removeprefix(BYTE_ORDER_MARK) if self.pieces else text
-        return without_system_headers(text, str(path.parent.resolve())) if is_expanded(text) else text
 
     def _header(self, line: str, path: Path, shown: str, number: int) -> Path | None:
         """The local header that a line includes, None for other lines and missing headers."""
@@ -387,10 +402,10 @@ class _Bundle:
         if match is None:
             return None
         quoted, name = match[1] is not None, str(match[1] or match[2])
-        folders = [path.parent, *self.roots[1:]] if quoted else self.roots[1:]
+        own = [path.parent] if quoted and (self.text is None or path != self.main) else []
         if not quoted and (INCLUDE_FOLDER / name).is_file():
             return None
-        for folder in folders:
+        for folder in (*own, *self.folders):
             candidate = (folder / name).resolve()
             if not candidate.is_file():
                 continue

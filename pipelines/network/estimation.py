@@ -11,9 +11,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from pipelines.network.errors import NetworkError
 from pipelines.network.queueing import (
-    ESTIMATES,
     FlowLatency,
     NetworkModel,
     flow_latency,
@@ -21,63 +19,19 @@ from pipelines.network.queueing import (
     rtt_quantile_s,
     stream_waits,
 )
-from pipelines.network.queueing.latency import MAXIMUM_ENTROPY, QUANTILES
+from pipelines.network.queueing.latency import QUANTILES
+from pipelines.network.request import (
+    BURSTY_SCV,
+    CORRECTED,
+    MAXIMUM_ENTROPY,
+    POISSON,
+    NetworkRequest,
+)
 from pipelines.network.routing import Routing
-from pipelines.network.simulation.scenario import CAPACITY_LIMIT
 from pipelines.network.topology import FatTree, Topology, fat_tree, read_topology
 from pipelines.network.traffic import Arrivals, Pattern, Traffic, read_trace, traffic_of, traffic_of_trace
-from pipelines.network.traffic.patterns import POISSON
-
-CORRECTED = "corrected"
-BURSTY_SCV = 4.0
-"""Default squared coefficient of variation of arrivals other than Poisson's."""
-PATTERN_OPTIONS = ("pattern", "load", "density", "arrivals", "scv")
 
 Vector = NDArray[np.float64]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NetworkRequest:
-    """A network, its traffic and the estimate.
-
-    Attributes:
-        pods: of a fat tree; topology: file of any other network; one of the two.
-        trace: file of packets; without it pattern, load, density, arrivals and scv, None = their defaults.
-        seed: of routes, and of hosts by density; queue_capacity: packets, 0 = unbounded.
-        estimate: of ESTIMATES, or CORRECTED; None: CORRECTED, MAXIMUM_ENTROPY for a trace.
-    """
-
-    pods: int | None = None
-    topology: Path | None = None
-    trace: Path | None = None
-    pattern: str | None = None
-    load: float | None = None
-    density: float | None = None
-    arrivals: str | None = None
-    scv: float | None = None
-    routing: str = "ecmp"
-    seed: int = 1
-    queue_capacity: int = 128
-    acknowledged: bool = True
-    estimate: str | None = None
-
-    def __post_init__(self) -> None:
-        if self.pods is None and self.topology is None:
-            raise NetworkError("no network: either pods or topology is required")
-        if self.pods is not None and self.topology is not None:
-            raise NetworkError("pods and topology are mutually exclusive")
-        options = [name for name in PATTERN_OPTIONS if getattr(self, name) is not None]
-        if self.trace is not None and options:
-            raise NetworkError(f"trace and {', '.join(options)} are mutually exclusive")
-        if self.trace is not None and self.estimate == CORRECTED:
-            raise NetworkError(
-                f"estimate {CORRECTED} is not available for a trace: nothing was learned of traces; "
-                f"accepted: {', '.join(ESTIMATES)}"
-            )
-        if self.queue_capacity > CAPACITY_LIMIT:
-            raise NetworkError(
-                f"queue capacity {self.queue_capacity}; accepted: 0 to {CAPACITY_LIMIT} packets"
-            )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -174,7 +128,7 @@ def estimate_network(
     Raises: NetworkError: a file, an option or the load is not acceptable.
     """
     if request.topology is not None:
-        topology = read_topology(request.topology)
+        topology = read_topology(Path(request.topology))
     else:
         topology = fat_tree(FatTree(pods=request.pods or 0))
     model = model_network(
@@ -202,7 +156,7 @@ def estimate_network(
 
 def _traffic(request: NetworkRequest, topology: Topology) -> Traffic:
     if request.trace is not None:
-        trace = read_trace(request.trace, host_count=topology.host_count)
+        trace = read_trace(Path(request.trace), host_count=topology.host_count)
         return traffic_of_trace(trace, topology, capacity=request.queue_capacity or None)[0]
     asked = {"kind": request.pattern, "load": request.load, "density": request.density}
     options: dict[str, Any] = {name: value for name, value in asked.items() if value is not None}

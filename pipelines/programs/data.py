@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -97,22 +98,33 @@ def _draw_structures(
     return memory.reshape(-1).view(argument.type.dtype).reshape(argument.shape)
 
 
-def load_data(path: Path, interface: Interface) -> DataSet:
-    """Read a data set from a JSON file, {argument: nested lists or one number}.
+def load_data(data: Path | Mapping[str, Any], interface: Interface) -> DataSet:
+    """Read a data set, {argument: nested lists or one number}, from a JSON file unless it is given itself.
 
     Every argument needs a value, except an array that is only written: it starts as zeros.
 
     Returns: arrays of each argument's shape and type, by name, in the interface's order.
     Raises:  ProgramError: the file cannot be read, or its values do not fit the interface.
     """
-    text = read_text(path, what="data file", limit_bytes=DATA_LIMIT_BYTES)
+    text = (
+        read_text(data, what="data file", limit_bytes=DATA_LIMIT_BYTES)
+        if isinstance(data, Path)
+        else _json_text(data)
+    )
     try:
         _check_marks(text, interface)
         values = read_json_object(text)
         _require_known(interface, values.keys())
         return {a.name: _value_of(a, values) for a in interface.arguments}
     except ProgramError as error:
-        raise ProgramError(f"{error} ({path})") from error
+        raise ProgramError(f"{error} ({data})" if isinstance(data, Path) else str(error)) from error
+
+
+def _json_text(data: Mapping[str, Any]) -> str:
+    try:
+        return json.dumps(dict(data))
+    except (TypeError, ValueError) as error:
+        raise ProgramError(f"data of a program are numbers and lists of them by argument: {error}") from error
 
 
 def _check_marks(text: str, interface: Interface) -> None:

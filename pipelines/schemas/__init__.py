@@ -24,6 +24,7 @@ from pipelines.schemas.columns import (
     TableSpec,
     is_lasting,
     table_spec,
+    unknown_table,
 )
 from pipelines.schemas.designs import CdfgEdgeRow, CdfgNodeRow, DesignRow, DirectiveOutcomeRow, LoopRow
 from pipelines.schemas.fabric import FabricEdgeRow, FabricGraphRow, FabricNodeRow, PlacementRow
@@ -132,6 +133,7 @@ __all__ = [
     "table_path",
     "table_spec",
     "to_frame",
+    "unknown_table",
     "write_arrow",
     "write_bytes_atomically",
     "write_table",

@@ -8,6 +8,7 @@ import math
 import types
 import typing
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from difflib import get_close_matches
 from typing import Any, ClassVar, TypeVar
 
 import pyarrow as pa
@@ -307,12 +308,20 @@ def table(name: str, *, stage: str) -> Callable[[RowClass], RowClass]:
     return register
 
 
+NEAREST_COUNT = 3
+
+
+def unknown_table(name: str, known: Iterable[str]) -> str:
+    """One line about a name that no table has, with those that are spelled most like it."""
+    nearest = get_close_matches(name.lower(), sorted(known), n=NEAREST_COUNT, cutoff=0.0)
+    return f"unknown table: {name}; nearest: {', '.join(nearest)}"
+
+
 def table_spec(name: str) -> TableSpec:
     """The declared table of that name.
 
     Raises: SchemaError: no such table.
     """
     if name not in TableSpec.registry:
-        known = ", ".join(sorted(TableSpec.registry))
-        raise SchemaError(f"unknown table: {name}; accepted: {known}")
+        raise SchemaError(unknown_table(name, TableSpec.registry))
     return TableSpec.registry[name]

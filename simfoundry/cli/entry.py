@@ -8,9 +8,10 @@ from collections.abc import Sequence
 from typing import Any, NoReturn
 
 import click
+from click.exceptions import NoArgsIsHelpError
 
 from assets.deployments import QUIET_ENVIRONMENT
-from assets.problems import describe_usage, echo_problem
+from assets.problems import describe_usage, echo_problem, usage_line
 from assets.signals import (
     end_on_signals,
     end_processes,
@@ -20,7 +21,7 @@ from assets.signals import (
     was_said,
     was_signalled,
 )
-from simfoundry.cli.options import EXIT_FAILED, EXIT_SIGNAL
+from simfoundry.cli.options import EXIT_FAILED, EXIT_SIGNAL, Commands, debug_option
 from simfoundry.cli.programs import calibrate, label, pragmas, predict
 from simfoundry.cli.releases import import_command, models, release, train
 from simfoundry.cli.systems import explore, network, place, power, simulate
@@ -49,48 +50,41 @@ def _end_by_signal() -> NoReturn:
     sys.exit(EXIT_SIGNAL + received_signal())
 
 
-class _Commands(click.Group):
-    """The commands; wrong usage is a JSON object when the answer would be one."""
+class _Commands(Commands):
+    """The commands of the program; wrong usage is one line, or a JSON object when the answer would be one."""
 
     def main(self, args: Any = None, *rest: Any, standalone_mode: bool = True, **extra: Any) -> Any:
         words = sys.argv[1:] if args is None else list(args)
-        if "--json" not in words or not standalone_mode:
-            return super().main(args, *rest, standalone_mode=standalone_mode, **extra)
+        if not standalone_mode:
+            return super().main(words, *rest, standalone_mode=False, **extra)
         try:
             status = super().main(words, *rest, standalone_mode=False, **extra)
+        except NoArgsIsHelpError as error:
+            error.show()
+            sys.exit(error.exit_code)
         except click.ClickException as error:
-            echo_problem(describe_usage(error, "simfoundry"))
+            if "--json" in words:
+                echo_problem(describe_usage(error, "simfoundry"))
+            else:
+                click.echo(f"simfoundry: {usage_line(error, 'simfoundry')}", err=True)
             sys.exit(error.exit_code)
         except click.Abort:
             sys.exit(EXIT_FAILED)
         sys.exit(status if isinstance(status, int) else 0)
 
 
-@click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(
+    cls=_Commands,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    sections={
+        "Programs": (label, predict, pragmas, calibrate),
+        "Tables": (run, stage, sql, records, report, ui),
+        "Models": (models, train),
+        "Networks, accelerators and Verilog": (network, power, explore, place, simulate),
+        "Releases": (release, import_command),
+    },
+)
 @click.version_option(package_name="simfoundry")
+@debug_option
 def simfoundry() -> None:
-    """A dataset foundry for learned cost models of hardware."""
-
-
-for command in (
-    run,
-    label,
-    predict,
-    pragmas,
-    network,
-    sql,
-    report,
-    ui,
-    stage,
-    records,
-    calibrate,
-    models,
-    train,
-    place,
-    power,
-    explore,
-    simulate,
-    release,
-    import_command,
-):
-    simfoundry.add_command(command)
+    """A dataset foundry for learned cost models of hardware and networks."""

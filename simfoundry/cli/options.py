@@ -6,31 +6,50 @@ import json
 import math
 import os
 import sys
-from collections.abc import Callable, Sequence
-from functools import wraps
+import types
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import MISSING, fields
+from functools import cache, wraps
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any, NoReturn, get_args, get_origin, get_type_hints
 
 import click
 
-from assets.problems import say_problems
+from assets.errors import explain_fully, needing
+from assets.problems import say_problems, set_debugging, show_traceback
 from assets.signals import received_signal, say_ended
+from simfoundry.questions import Options
 
 EXIT_FAILED = 1
 EXIT_SIGNAL = 128
 """Exit status of a command that a signal ended, less the signal's number."""
 PATH = click.Path(path_type=Path)
-as_json_option = click.option("--json", "as_json", is_flag=True, help="Answer as JSON.")
+Command = Callable[..., None]
+
+debug_option = click.option(
+    "--debug",
+    is_flag=True,
+    expose_value=False,
+    callback=set_debugging,
+    help="Show the traceback of a failure; also SIMFOUNDRY_DEBUG=1.",
+)
 
 
-def explained(command: Callable[..., None]) -> Callable[..., None]:
+def as_json_option(command: Command) -> Command:
+    """The options of every command: `--json` and `--debug`."""
+    return click.option("--json", "as_json", is_flag=True, help="Answer as JSON.")(debug_option(command))
+
+
+def explained(command: Command) -> Command:
     """Turn any failure of a subcommand into one line on standard error and a non-zero exit."""
 
     @wraps(command)
     def run(*args: Any, **kwargs: Any) -> None:
         try:
-            command(*args, **kwargs)
-        except click.ClickException:
+            with needing("foundry"):
+                command(*args, **kwargs)
+        except click.UsageError as error:
+            error.ctx = error.ctx or click.get_current_context()
             raise
         except KeyboardInterrupt:
             say_ended()
@@ -39,10 +58,8 @@ def explained(command: Callable[..., None]) -> Callable[..., None]:
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             sys.exit(EXIT_FAILED)
         except Exception as error:
-            from assets.errors import explain, is_permanent
-
-            kind = "" if is_permanent(error) else f"unexpected {type(error).__name__}: "
-            fail(kind + explain(error))
+            show_traceback(error)
+            fail(explain_fully(error))
 
     return run
 
@@ -59,8 +76,57 @@ def answer_json(value: Any) -> None:
         fail("the answer has a number that JSON has not: NaN or an infinity")
 
 
+class Commands(click.Group):
+    """Commands in sections, each with the whole first sentence of its help.
+
+    Args: sections: commands by the heading under which the help lists them; others are under Commands.
+    """
+
+    def __init__(
+        self, *rest: Any, sections: Mapping[str, tuple[click.Command, ...]] | None = None, **more: Any
+    ) -> None:
+        super().__init__(*rest, **more)
+        self.sections = dict(sections or {})
+        for command in (command for own in self.sections.values() for command in own):
+            self.add_command(command)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the sections."""
+        del ctx
+        placed = {command for own in self.sections.values() for command in own}
+        others = tuple(command for command in self.commands.values() if command not in placed)
+        for heading, own in {**self.sections, "Commands": others}.items():
+            if own:
+                with formatter.section(heading):
+                    formatter.write_dl([(str(one.name), one.get_short_help_str(limit=_UNCUT)) for one in own])
+
+
+_UNCUT = 1000
+"""Characters of a command's first sentence in the list of commands: more than any has."""
+
+# ---- numbers -----------------------------------------------------------------------------------------
+
+
+def _describe(least: float | None, most: float | None, *, least_open: bool) -> str:
+    """A range in words."""
+    if most is None:
+        return "" if least is None else f"above {least:g}" if least_open else f"{least:g} or more"
+    return f"{most:,} or less" if least is None else f"{least:,} to {most:,}"
+
+
+class Whole(click.IntRange):
+    """A whole number within bounds."""
+
+    name = "integer"
+
+    def _describe_range(self) -> str:
+        return _describe(self.min, self.max, least_open=self.min_open)
+
+
 class Finite(click.FloatRange):
     """A number within bounds that is neither NaN, which is within any, nor infinite."""
+
+    name = "number"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         number = super().convert(value, param, ctx)
@@ -68,15 +134,62 @@ class Finite(click.FloatRange):
             self.fail(f"{value!r} is not a finite number.", param, ctx)
         return number
 
+    def _describe_range(self) -> str:
+        return _describe(self.min, self.max, least_open=self.min_open)
 
-def configuration_options(command: Callable[..., None]) -> Callable[..., None]:
+
+# ---- options of a question -----------------------------------------------------------------------------
+
+
+def option(question: type, name: str, *flags: str, **settings: Any) -> Callable[[Command], Command]:
+    """A click option for a field of a question, with the field's type and default.
+
+    Args: flags: how it is spelled; `--memory-delay` for memory_delay unless given. settings: of click; those
+          that are given win.
+    """
+    hint, default = _declared(question)[name]
+    is_repeated = isinstance(default, tuple)
+    if settings.get("show_default") is None:
+        settings["show_default"] = default not in (None, MISSING, False, ())
+    if isinstance(default, bool):
+        settings["is_flag"] = True
+    else:
+        settings.setdefault("type", _click_type(hint))
+    if is_repeated:
+        settings["help"] = f"{settings['help']} Repeat for several."
+    if default is MISSING:
+        settings["required"] = True
+    else:
+        settings["default"] = default
+    spelled = [flag for flag in flags if flag.startswith("-")] or [f"--{name.replace('_', '-')}"]
+    return click.option(*spelled, name, multiple=is_repeated, **settings)
+
+
+@cache
+def _declared(question: type) -> dict[str, tuple[Any, Any]]:
+    """Type hint and default of the fields of a question."""
+    hints = get_type_hints(question)
+    return {field.name: (hints[field.name], field.default) for field in fields(question)}
+
+
+def _click_type(hint: Any) -> Any:
+    """The type of an option's values, of `Path | str | None` for example a path."""
+    if get_origin(hint) is types.UnionType:
+        kinds = [_click_type(kind) for kind in get_args(hint) if kind is not type(None)]
+        return PATH if PATH in kinds else kinds[0]
+    if get_origin(hint) is not None:
+        return _click_type(get_args(hint)[0])
+    return {Path: PATH, float: Finite(), int: click.INT}.get(hint, click.STRING)
+
+
+def configuration_options(command: Command) -> Command:
     """Options of one configuration."""
-    for option in (
-        click.option("--clock", default=10.0, show_default=True, type=Finite(), help="Clock period in ns."),
-        click.option("--memory-delay", default=2, show_default=True, help="Memory delay in cycles."),
+    for one in (
+        option(Options, "clock_ns", "--clock", help="Clock period in ns."),
+        option(Options, "memory_delay", help="Memory delay in cycles."),
         click.option("--directives", type=PATH, help="JSON file with a list of directives."),
     ):
-        command = option(command)
+        command = one(command)
     return command
 
 
@@ -85,19 +198,3 @@ def fail_with_problems(problems: Sequence[str]) -> None:
     say_problems(problems)
     if problems:
         sys.exit(EXIT_FAILED)
-
-
-class _DeclaredOption(click.Option):
-    """An option whose help has no text on the range of its numbers, which its words or its refusal say."""
-
-    def get_help_extra(self, ctx: click.Context) -> Any:
-        extra = super().get_help_extra(ctx)
-        extra.pop("range", None)
-        return extra
-
-
-def declared_option(defaults: object, *spellings: str, **details: Any) -> Callable[..., Any]:
-    """An option whose default is the attribute of `defaults` that has its name."""
-    name = max(spellings, key=len).lstrip("-").replace("-", "_")
-    default = getattr(defaults, name)
-    return click.option(*spellings, cls=_DeclaredOption, default=default, show_default=True, **details)

@@ -13,70 +13,76 @@ import click
 from simfoundry import asking
 from simfoundry.cli.options import (
     PATH,
+    Command,
     Finite,
+    Whole,
     answer_json,
     as_json_option,
     configuration_options,
-    declared_option,
     explained,
     fail,
+    option,
 )
-from simfoundry.pragma_options import PRAGMA_DEFAULTS, PragmaOptions
+from simfoundry.questions import LabelQuestion, Options, PragmaQuestion
+
+
+def _top_option(command: Command) -> Command:
+    return click.option(
+        "--top", help="Function that becomes hardware.", show_default="the one the file is about"
+    )(command)
 
 
 @click.command()
 @click.argument("path", type=PATH)
-@click.option("--top", help="Function that becomes hardware.  [default: the one the file is about]")
+@_top_option
 @configuration_options
-@click.option("--write-delay", type=int, help="Cycles of writes.  [default: the memory delay]")
-@click.option("--unsafe-math", is_flag=True, help="Floating sums may be reordered.")
-@click.option(
-    "--unit-limit",
+@option(Options, "write_delay", help="Cycles of writes.", show_default="the memory delay")
+@option(Options, "unsafe_math", help="Floating sums may be reordered.")
+@option(
+    Options,
     "unit_limits",
-    multiple=True,
+    "--unit-limit",
     metavar="CLASS=N",
-    help="At most N functional units of a class, mul_32 or fadd for example. Repeat for several.",
+    help="At most N functional units of a class, mul_32 or fadd for example.",
 )
-@click.option("--data", type=PATH, help="JSON file with the value of every argument.")
-@click.option(
-    "--range",
+@option(LabelQuestion, "data", type=PATH, help="JSON file with the value of every argument.")
+@option(
+    LabelQuestion,
     "ranges",
-    multiple=True,
+    "--range",
     metavar="NAME=LOW:HIGH",
-    help="Range of an argument's drawn values, HIGH excluded for integers. Repeat for several.",
+    help="Range of an argument's drawn values, HIGH excluded for integers.",
 )
-@click.option(
-    "--size",
+@option(
+    LabelQuestion,
     "sizes",
-    multiple=True,
+    "--size",
     metavar="NAME=N",
-    help="Elements of a pointer argument. Repeat for several.  [default: as its accesses reach]",
+    help="Elements of a pointer argument.",
+    show_default="as its accesses reach",
 )
-@click.option("--include", multiple=True, type=PATH, help="Folder of headers. Repeat for several.")
-@click.option("--source", "others", multiple=True, type=PATH, help="Further C file of the program.")
-@click.option("--define", multiple=True, metavar="NAME=TEXT", help="Macro of the program.")
-@click.option("--targets", metavar="LIST", help="Of cycles,area,power those to compute.  [default: all]")
-@click.option("--without", multiple=True, metavar="TARGET", help="Leave out area or power.")
-@click.option("--liberty", help="Installed library or liberty file.  [default: osu018]")
-@click.option(
-    "--tool",
+@option(LabelQuestion, "include", help="Folder of headers.")
+@option(LabelQuestion, "others", "--source", help="Further C file of the program, or a folder of them.")
+@option(LabelQuestion, "define", metavar="NAME=TEXT", help="Macro of the program.")
+@click.option("--targets", metavar="LIST", help="Those of cycles,area,power to compute.", show_default="all")
+@option(LabelQuestion, "without", metavar="TARGET", help="Leave out area or power.")
+@option(Options, "liberty", help="Installed library or liberty file.")
+@option(
+    LabelQuestion,
     "tools",
-    multiple=True,
-    default=("simfoundry-hls",),
-    show_default=True,
-    help="HLS tool; also circt-calyx, circt-handshake, bambu. Repeat for several.",
+    "--tool",
+    help="HLS tool: simfoundry-hls, circt-calyx, circt-handshake or bambu.",
 )
-@click.option("--report", type=PATH, help="Folder for each design's Verilog and schedule (JSON, SVG).")
-@click.option("--table", "as_table", is_flag=True, help="Answer as a table, a line a file and tool.")
+@option(LabelQuestion, "report", help="Folder for each design's Verilog and schedule (JSON, SVG).")
+@click.option("--table", "as_table", is_flag=True, help="Answer as a table, one line per file and tool.")
 @as_json_option
 @explained
 def label(path: Path, as_json: bool, as_table: bool, **options: Any) -> None:
-    """Take a C program, or every C file of a folder, through HLS, simulation and synthesis.
+    """Label a C program, or a folder of them, by synthesis and simulation.
 
-    Prints the rows as JSON. A failure is a row with its reason, and makes the exit status 1.
+    Each goes through high-level synthesis, simulation and logic synthesis. Prints the rows as JSON. A failure
+    is a row with its reason, and makes the exit status 1.
     """
-    from simfoundry.commands.label import answer_table
-
     if as_json and as_table:
         raise click.UsageError("--json and --table are mutually exclusive")
     configuration = _configuration(options)
@@ -84,6 +90,8 @@ def label(path: Path, as_json: bool, as_table: bool, **options: Any) -> None:
     on_step = None if as_json else _echo_step
     answer = asking.label(path, options.pop("top"), options=configuration, on_step=on_step, **options)
     if as_table:
+        from simfoundry.commands.label import answer_table
+
         click.echo(answer_table(answer, path))
     else:
         answer_json(answer)
@@ -101,12 +109,13 @@ def _echo_step(file: Path, step: str) -> None:
 
 @click.command()
 @click.argument("file", type=PATH)
-@click.option("--top", help="Function that becomes hardware.  [default: the one the file is about]")
+@_top_option
 @configuration_options
 @click.option("--data", type=PATH, help="JSON file with every argument, for models that read data.")
 @click.option(
     "--model",
-    help="Registered model, NAME@ALIAS, or a folder of a trained one.  [default: the best champion]",
+    help="Registered model, NAME@ALIAS, or a folder of a trained one.",
+    show_default="the best champion",
 )
 @as_json_option
 @explained
@@ -135,75 +144,69 @@ def predict(as_json: bool, **options: Any) -> None:
     show_default=True,
     help="A numeric language model: NAME@ALIAS, or a folder of a trained one.",
 )
-@click.option("--inputs", type=PATH, help="JSON input specification.  [default: that of each argument]")
-@click.option("--rounds", default=5, show_default=True, help="Of prediction, profile and update.")
+@click.option("--inputs", type=PATH, help="JSON input specification.", show_default="that of each argument")
+@click.option("--rounds", default=5, show_default=True, help="Rounds of prediction, profile and update.")
 @click.option("--per-round", default=8, show_default=True, help="Inputs profiled per round.")
 @click.option("--unseen", default=32, show_default=True, help="Inputs that are scored and not learned.")
 @click.option("--window", default=64, show_default=True, help="Profiles in the replay buffer.")
-@click.option("--beta", default=0.1, show_default=True, type=Finite(), help="Of the preference loss.")
-@click.option("--seed", default=0, show_default=True, help="Of inputs and minibatches.")
+@click.option("--beta", default=0.1, show_default=True, type=Finite(), help="Weight of the preference loss.")
+@click.option("--seed", default=0, show_default=True, help="Seed of inputs and minibatches.")
 @click.option("--out", type=PATH, help="Write the calibrated model to this folder.")
 @as_json_option
 @explained
 def calibrate(as_json: bool, **options: Any) -> None:
-    """Calibrate predicted cycles on profiles of one C program, and score inputs it did not see."""
+    """Calibrate predicted cycles on profiles of one C program, and score unseen inputs."""
     from simfoundry.commands.calibrate import calibrate_file, calibration_text
 
     names = {"rounds": "rounds", "per_round": "inputs", "unseen": "unseen", "window": "window"}
     names |= {"beta": "beta", "seed": "seed"}
     settings = {name: options.pop(option) for option, name in names.items()}
-    answer = calibrate_file(**options, settings=settings)
+    answer = calibrate_file(clock=options.pop("clock_ns"), **options, settings=settings)
     if as_json:
         answer_json(answer)
     else:
         click.echo(calibration_text(answer))
 
 
-_pragma_option = partial(declared_option, PRAGMA_DEFAULTS)
+_pragma_option = partial(option, PragmaQuestion)
 
 
-@click.command(short_help="Find the best directives of a C program, with a bound.")
+@click.command()
 @click.argument("file", type=PATH)
-@click.option("--top", help="Function that becomes hardware. Without it the one the file is about.")
+@_top_option
 @_pragma_option(
-    "--target",
+    "target",
     metavar="NAME",
     help="Tool that makes the design: simfoundry, u200 (Merlin and Vitis HLS) or a JSON file of a target.",
 )
-@_pragma_option("-D", "--define", multiple=True, metavar="NAME[=TEXT]", help="Macro, such as MEDIUM_DATASET.")
+@_pragma_option("define", "-D", "--define", metavar="NAME[=TEXT]", help="Macro, such as MEDIUM_DATASET.")
 @_pragma_option(
-    "--evaluate",
-    type=click.IntRange(min=0),
+    "evaluate",
+    type=Whole(min=0),
     metavar="N",
     help="Measure at most N designs and show the best ones: by our own synthesis, or by --reports.",
 )
+@_pragma_option("reports", metavar="FOLDER", help="Folder of synthesis reports, a folder a configuration.")
 @_pragma_option(
-    "--reports", type=PATH, metavar="FOLDER", help="Folder of synthesis reports, a folder a configuration."
+    "area", type=Finite(min=0.01), metavar="MM2", help="Most area of a design of target simfoundry, in mm2."
 )
+@_pragma_option("partitions", type=Whole(min=1), metavar="N", help="Most partitions of an array.")
+@_pragma_option("ordered_sums", help="Floating sums keep their order: results are equal bit by bit.")
+@_pragma_option("fine_only", help="Copy only what is inside pipelined loops.")
+@_pragma_option("power", help="Show the estimated power of the designs of the answer.")
 @_pragma_option(
-    "--area", type=Finite(min=0.01), metavar="MM2", help="Most area of a design of target simfoundry, in mm2."
-)
-@_pragma_option("--partitions", type=click.IntRange(min=1), metavar="N", help="Most partitions of an array.")
-@_pragma_option(
-    "--ordered-sums", is_flag=True, help="Floating sums keep their order: results are equal bit by bit."
-)
-@_pragma_option("--fine-only", is_flag=True, help="Copy only what is inside pipelined loops.")
-@_pragma_option("--power", is_flag=True, help="Show the estimated power of the designs of the answer.")
-@_pragma_option(
-    "--style",
+    "style",
     metavar="STYLE",
     help="Pragmas of the annotated C: simfoundry, merlin or vitis. Without it those of the target's tool.",
 )
 @_pragma_option(
-    "--solver-timeout", type=Finite(min=0.01), metavar="S", help="Most seconds of the solver, each time."
+    "solver_timeout", type=Finite(min=0.01), metavar="S", help="Most seconds of the solver, each time."
 )
 @_pragma_option(
-    "--hls-timeout", type=Finite(min=1), metavar="S", help="Most seconds of processor time of a design."
+    "hls_timeout", type=Finite(min=1), metavar="S", help="Most seconds of processor time of a design."
 )
-@_pragma_option(
-    "--together", type=click.IntRange(min=1), metavar="N", help="Designs that are measured at a time."
-)
-@_pragma_option("--out", type=PATH, metavar="FILE", help="Write the recommended design's annotated C.")
+@_pragma_option("together", type=Whole(min=1), metavar="N", help="Designs that are measured at a time.")
+@_pragma_option("out", metavar="FILE", help="Write the recommended design's annotated C.")
 @as_json_option
 @explained
 def pragmas(file: Path, top: str | None, as_json: bool, **options: Any) -> None:
@@ -212,9 +215,9 @@ def pragmas(file: Path, top: str | None, as_json: bool, **options: Any) -> None:
     Prints the recommended directives, as `label --directives` reads them, and what they are estimated to
     give beside the plain program. With --evaluate designs are measured, and the best one is recommended.
     """
-    from simfoundry.commands.pragmas import PragmaQuestion, answer_pragmas, pragma_json, pragma_text
+    from simfoundry.commands.pragmas import answer_pragmas, pragma_json, pragma_text
 
-    question = PragmaQuestion(file=file, top=top, options=PragmaOptions(**options))
+    question = PragmaQuestion(file, top, **options)
     answer = answer_pragmas(question)
     if as_json:
         answer_json(pragma_json(answer, question))
@@ -222,12 +225,11 @@ def pragmas(file: Path, top: str | None, as_json: bool, **options: Any) -> None:
         click.echo(pragma_text(answer, question))
 
 
-def _configuration(options: dict[str, Any]) -> asking.Options:
+def _configuration(options: dict[str, Any]) -> Options:
     """Take the options of one configuration out of those of a command."""
-    names = {field.name for field in fields(asking.Options)}
+    names = {field.name for field in fields(Options)}
     chosen = {name: options.pop(name) for name in names & set(options)}
-    directives = chosen.pop("directives") or ()
-    return asking.Options(clock_ns=options.pop("clock"), directives=directives, **chosen)
+    return Options(directives=chosen.pop("directives") or (), **chosen)
 
 
 def _require_ok(row: Mapping[str, Any]) -> None:

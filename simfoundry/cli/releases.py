@@ -8,22 +8,29 @@ from typing import Any
 
 import click
 
+from simfoundry import asking
 from simfoundry.cli.options import (
     EXIT_FAILED,
     PATH,
+    Command,
+    Commands,
     Finite,
+    Whole,
     answer_json,
     as_json_option,
+    debug_option,
     explained,
     fail_with_problems,
+    option,
 )
+from simfoundry.questions import TrainQuestion
 
 
-@click.group(invoke_without_command=True)
+@click.group(cls=Commands, invoke_without_command=True)
 @as_json_option
 @explained
 def models(as_json: bool) -> None:
-    """List registered models: versions, aliases, error on the reference set, age."""
+    """List registered models: versions, aliases, reference errors, ages."""
     if click.get_current_context().invoked_subcommand is not None:
         return
     from simfoundry.commands.models import list_models, models_json, models_text
@@ -37,6 +44,7 @@ def models(as_json: bool) -> None:
 
 @models.command()
 @click.argument("name")
+@debug_option
 @explained
 def rollback(name: str) -> None:
     """Give the alias champion of model NAME back to the version that had it before."""
@@ -47,31 +55,25 @@ def rollback(name: str) -> None:
 
 @click.command()
 @click.argument("name")
-@click.option(
-    "--release",
-    "releases",
-    multiple=True,
-    type=PATH,
-    help="Folder of a release to train on; several may be given.",
+@option(TrainQuestion, "releases", "--release", help="Folder of a release to train on.")
+@option(
+    TrainQuestion, "suite", metavar="NAME", help="Suite of your own labels to train on, in data/suites/NAME."
 )
-@click.option("--suite", metavar="NAME", help="Suite of your own labels to train on, in data/suites/NAME.")
-@click.option("--out", type=PATH, help="Folder of the model.  [default: models/NAME in the data folder]")
-@click.option("--seed", default=0, show_default=True, help="Of initial weights and batches.")
-@click.option("-o", "--option", "settings", multiple=True, metavar="NAME=VALUE", help="Option of training.")
+@option(TrainQuestion, "out", help="Folder of the model.", show_default="models/NAME in the data folder")
+@option(TrainQuestion, "seed", help="Seed of initial weights and batches.")
+@option(TrainQuestion, "settings", "-o", "--option", metavar="NAME=VALUE", help="Option of training.")
 @as_json_option
 @explained
 def train(name: str, as_json: bool, **options: Any) -> None:
-    """Train predictor NAME on a release, score it on its reference set, and register it."""
-    from simfoundry.commands.models import train_model
-
-    answer = train_model(name, **options)
+    """Train predictor NAME on a release, score it and register it."""
+    answer = asking.train(name, **options)
     if as_json:
         answer_json(answer)
     else:
         click.echo(f"{answer['name']} version {answer['version']}: {answer['reason']}\n{answer['folder']}")
 
 
-class _ReleaseGroup(click.Group):
+class _ReleaseGroup(Commands):
     """Subcommands of `release`; any other word is the name of a release, which `write` writes."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
@@ -83,28 +85,33 @@ class _ReleaseGroup(click.Group):
 
 @click.group(cls=_ReleaseGroup)
 def release() -> None:
-    """Write, make, check and compare releases; `release NAME` is `release write NAME`."""
+    """Write, make, check and compare releases; `release NAME` writes one."""
+
+
+def _size_limit_option(command: Command) -> Command:
+    return click.option(
+        "--size-limit", default=30.0, show_default=True, type=Finite(min=0), help="Most MiB of all files."
+    )(command)
 
 
 @release.command("write")
 @click.argument("name")
-@click.option("--from", "source", type=PATH, help="Project whose tables are released.  [default: this one]")
 @click.option(
-    "--size-limit",
-    default=30.0,
-    show_default=True,
-    type=Finite(min=0),
-    help="Most MiB of all files.",
+    "--from", "source", type=PATH, help="Project whose tables are released.", show_default="this one"
 )
-@click.option("--table", "tables", multiple=True, help="Only this table; may be repeated.  [default: all]")
+@_size_limit_option
+@click.option(
+    "--table", "tables", multiple=True, help="Only this table; may be repeated.", show_default="all"
+)
 @as_json_option
 @explained
 def release_write(
     name: str, source: Path | None, size_limit: float, tables: tuple[str, ...], as_json: bool
 ) -> None:
-    """Write the tables as a release: a dataset card, Parquet shards, configuration, hashes.
+    """Write the tables as a release.
 
-    It goes to releases/NAME. The same tables give the same bytes.
+    A release has a dataset card, Parquet shards, the configuration and hashes. It goes to releases/NAME. The
+    same tables give the same bytes.
     """
     from simfoundry.commands.release import release_project, release_text
 
@@ -119,9 +126,9 @@ def release_write(
 @click.argument("name")
 @click.argument("overrides", nargs=-1, metavar="[HYDRA OVERRIDES]...")
 @click.option("--config", type=PATH, help="Read the full configuration from this file.")
-@click.option("--batches", type=click.IntRange(min=1), help="Most batches of this call.  [default: all]")
+@click.option("--batches", type=Whole(min=1), help="Most batches of this call.", show_default="all")
 @click.option("--limit-minutes", type=Finite(min=0), help="Begin no batch after this time.")
-@click.option("--size-limit", default=30.0, show_default=True, type=Finite(min=0), help="Most MiB.")
+@_size_limit_option
 @click.option(
     "--grow",
     "shares",
@@ -148,9 +155,10 @@ def release_make(
     rtl: Path | None,
     as_json: bool,
 ) -> None:
-    """Make release NAME in batches, or go on with it; each finished batch is in releases/NAME.
+    """Make release NAME in batches, or go on with it.
 
-    A batch is a partition (programs.shard programs) in one of the rounds programs, designs, labels.
+    Each finished batch is in releases/NAME. A batch is a partition (programs.shard programs) in one of the
+    rounds programs, designs, labels.
     """
     from simfoundry.commands.release_make import MakeOptions, make_derived, make_release, make_text
 
@@ -180,9 +188,10 @@ def release_make(
 @as_json_option
 @explained
 def release_check(name: str, floors: tuple[str, ...], as_json: bool) -> None:
-    """Prove release NAME: hashes, schema, keys, references, leaks, coverage, cross-checks, counts.
+    """Prove release NAME.
 
-    Exits non-zero when a line fails. A line that the release has no data for is absent, and no failure.
+    Lines are about hashes, schema, keys, references, leaks, coverage, cross-checks and counts. Exits non-zero
+    when a line fails. A line that the release has no data for is absent, and no failure.
     """
     from simfoundry.commands.release_compare import check_named, check_text
 
@@ -221,18 +230,23 @@ def release_diff(one: str, other: str, out: Path | None, trained: tuple[str, ...
 
 @click.command("import")
 @click.argument("path", type=PATH)
-@click.option("--kernels", type=PATH, help="JSON file of a database's kernels.  [default: the one beside it]")
-@click.option("--kernel", help="Name for the rows of a report.  [default: its top function]")
-@click.option("--directives", type=PATH, help="JSON file with a report's directives.  [default: its own]")
-@click.option("--suite", metavar="NAME", help="Name of the suite of labelled sources.  [default: the file's]")
+@click.option(
+    "--kernels", type=PATH, help="JSON file of a database's kernels.", show_default="the one beside it"
+)
+@click.option("--kernel", help="Name for the rows of a report.", show_default="its top function")
+@click.option("--directives", type=PATH, help="JSON file with a report's directives.", show_default="its own")
+@click.option(
+    "--suite", metavar="NAME", help="Name of the suite of labelled sources.", show_default="the file's"
+)
 @as_json_option
 @explained
 def import_command(path: Path, as_json: bool, **options: Any) -> None:
-    """Take in a release, Merlin and Vitis results, HLS reports (csynth.xml), or labelled sources of your own.
+    """Import a release, results of other tools, or labelled sources of your own.
 
-    A release fills the tables and the cache, so that nothing is labelled again. PATH is its folder, a
-    .parquet file, a .xml file, a folder with reports below, or a .csv or .parquet table of sources,
-    directives and labels, which becomes a suite that predictors train on.
+    Other tools are Merlin and Vitis HLS, by databases or reports (csynth.xml). A release fills the tables and
+    the cache, so that nothing is labelled again. PATH is its folder, a .parquet file, a .xml file, a
+    folder with reports below, or a .csv or .parquet table of sources, directives and labels, which
+    becomes a suite that predictors train on.
     """
     from simfoundry.commands.release import ImportQuestion, import_path, import_text
 

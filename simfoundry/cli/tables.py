@@ -22,7 +22,7 @@ from simfoundry.cli.options import (
 @click.option(
     "--parameters", type=PATH, help="Read the full configuration from this file instead of overrides."
 )
-@click.option("--into", "folder", type=PATH, help="Folder of the tables.  [default: the data folder]")
+@click.option("--into", "folder", type=PATH, help="Folder of the tables.", show_default="the data folder")
 @click.option("--keep", "keeps", is_flag=True, help="Keep the tables of the earlier run in data/kept.")
 @click.option("--cfg", type=click.Choice(("job",)), help="Print the configuration and run nothing.")
 @click.option(
@@ -31,11 +31,11 @@ from simfoundry.cli.options import (
 @as_json_option
 @explained
 def run(cfg: str | None, multirun: bool, as_json: bool, **options: Any) -> None:
-    """Materialise everything at a scale: programs, designs, labels, features, models.
+    """Materialise every table at a scale, and train the models.
 
-    Overrides are Hydra's: scale=smoke programs.suites=[linear_algebra] hls.memory_delay=[2,10].
-    Earlier work comes from the cache; a killed run resumes. Exits non-zero when something unexpected
-    failed; failed attempts are rows and do not change the exit status.
+    Overrides are Hydra's: scale=smoke programs.suites=[linear_algebra] hls.memory_delay=[2,10]. Earlier work
+    comes from the cache; a killed run resumes. Exits non-zero when something unexpected failed; failed
+    attempts are rows and do not change the exit status.
     """
     from simfoundry.commands.run import RunQuestion, configuration_text, run_main_job, run_sweep
 
@@ -67,7 +67,10 @@ class _StageCommand(click.Command):
 @as_json_option
 @explained
 def stage(name: str, as_json: bool) -> None:
-    """Make the tables of one stage, or of one step of a stage, under params.yaml; dvc.yaml calls this."""
+    """Make the tables of one stage, or of one step of a stage.
+
+    The configuration is that of params.yaml; dvc.yaml calls this.
+    """
     from simfoundry.commands.stage import run_stage
 
     if not run_stage(name, as_json=as_json):
@@ -101,7 +104,7 @@ def sql(query: str, suite: str | None, as_json: bool) -> None:
     type=click.Choice(("train", "validation", "test", "evaluation", "unseen_delay")),
     help="Only designs of this part of the split; may be repeated.",
 )
-@click.option("--split", help="Name of the split; that of params.yaml unless given.")
+@click.option("--split", help="Name of the split.", show_default="that of params.yaml")
 @click.option("--out", type=click.Path(dir_okay=False, path_type=Path), help="FILE.jsonl or .parquet.")
 @click.option(
     "--lengths", is_flag=True, help="Show the lengths of prompts by format, stage and part instead."
@@ -116,7 +119,7 @@ def records(
     lengths: bool,
     as_json: bool,
 ) -> None:
-    """Write labelled designs as text for language models, with or without reasoning, or measure the texts."""
+    """Write labelled designs as text for language models, or measure the texts."""
     from dataclasses import asdict
 
     from simfoundry.commands.records import export_records, lengths_text, measure_lengths
@@ -138,15 +141,15 @@ def records(
 
 
 @click.command()
-@click.option("--out", type=PATH, help="File of the page.  [default: report.html in the data folder]")
-@click.option("--release", type=PATH, help="Folder of a release; the project's own tables without it.")
+@click.option("--out", type=PATH, help="File of the page.", show_default="report.html in the data folder")
+@click.option("--release", type=PATH, help="Folder of a release.", show_default="the project's own tables")
 @as_json_option
 @explained
 def report(out: Path | None, release: Path | None, as_json: bool) -> None:
-    """Draw what is in the tables as one HTML page that needs no network.
+    """Draw what is in the tables as one HTML page.
 
-    What was made, distributions and correlations of labels, failures, generation, coverage of the evaluation
-    programs, cross-checks, time and the leaderboard.
+    The page needs no network. It shows what was made, distributions and correlations of labels, failures,
+    generation, coverage of the evaluation programs, cross-checks, time and the leaderboard.
     """
     from assets.deployments import find_deployment
     from assets.pages import write_page

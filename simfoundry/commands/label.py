@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -40,8 +40,11 @@ from pipelines.programs import ProgramError, load_data, program_from_file
 from pipelines.schemas import OK, REJECTED, TIMEOUT, DesignRow, ProgramRow, write_bytes_atomically
 from pipelines.synthesis import Target, find_liberty
 from simfoundry.commands.aligned import aligned_lines
+from simfoundry.questions import LabelQuestion, is_text
 
 IDENTITY_DIGITS = 8
+TEXT_FILE = "program.c"
+"""Name of a program that is given as text."""
 
 
 def require_folder(folder: Path) -> None:
@@ -127,57 +130,21 @@ def chosen_targets(targets: Sequence[str], without: Sequence[str]) -> tuple[str,
     return tuple(t for t in TARGETS if t in (targets or TARGETS) and t not in without)
 
 
-def _say_nothing(_file: Path, _step: str) -> None:
-    """No listener."""
-
-
 HEAD = ("file", "tool", "status", "cycles", "area_um2", "delay_ns", "reason")
 REASON_WIDTH = 80
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Question:
-    """How programs are labelled: the options of the command.
+def answer_label(question: LabelQuestion) -> dict[str, Any]:
+    """Label C text, a C file, or every C file under a folder, under one configuration with each tool.
 
-    Attributes:
-        top: function that becomes hardware; None for the one a file is about.
-        memory_delay: cycles; of reads only when there is a write_delay. clock: period in ns.
-        unsafe_math: floating sums may be reordered.
-        unit_limits: most functional units of a class, as `mul_32=1`.
-        data: JSON file with the value of every argument; None draws them.
-        tools: high-level synthesis tools, one design of each; at least one.
-        report: folder for Verilog and schedule of each design; None for none.
-        source: what belongs to a program beside its file.
-        targets: of `TARGETS`, those that are computed; cycles always.
-        on_step: called with the file and the step that begins.
-    """
-
-    top: str | None
-    directives: Path | None
-    memory_delay: int
-    write_delay: int | None
-    unsafe_math: bool
-    unit_limits: tuple[str, ...]
-    clock: float
-    data: Path | None
-    liberty: str | None
-    tools: tuple[str, ...]
-    report: Path | None
-    source: SourceOptions = field(default_factory=SourceOptions)
-    targets: tuple[str, ...] = TARGETS
-    on_step: Callable[[Path, str], None] = _say_nothing
-
-
-def label_path(path: Path, question: Question) -> dict[str, Any]:
-    """Label a C file, or every C file under a folder, under one configuration with each tool.
-
-    Returns: of a file and one tool its rows of designs, directive_outcomes, labels and runs, as JSON values;
-             else the same for each file, in order of path, and tool, in the order asked for, with counts by
-             status. A file of a folder that cannot be read as a program is an entry with its reason.
+    Returns: of a program and one tool its rows of designs, directive_outcomes, labels and runs, as JSON
+             values; else the same for each file, in order of path, and tool, in the order asked for, with
+             counts by status. A file of a folder that is no program is an entry with its reason.
     Raises:  ProgramError, HlsError, SynthesisError, FoundryError: an input is not acceptable.
              LabellingError, ToolMissing: a tool is unknown or not installed; nothing was begun.
     """
-    labeller = replace(_Labeller.of(question), siblings=path.is_dir())
+    labeller = _Labeller.of(question)
+    path = Path(TEXT_FILE if is_text(question.source) else question.source)
     if not path.is_dir():
         entries = labeller.entries(path)
         if len(entries) == 1:
@@ -186,15 +153,16 @@ def label_path(path: Path, question: Question) -> dict[str, Any]:
         files = sorted(p for p in path.rglob("*.c") if p.is_file())
         if not files:
             raise FoundryError(f"no C files in folder: {path}")
+        labeller = replace(labeller, siblings=True)
         entries = [entry for file in files for entry in labeller.entries_or_reason(file)]
     counts = Counter(str(entry["label"]["status"]) for entry in entries)
     return {"files": entries, "counts": dict(sorted(counts.items()))}
 
 
 def answer_table(answer: Mapping[str, Any], path: Path) -> str:
-    """What `label_path` gave as a table, a line a file and tool.
+    """The answer of `answer_label` as a table, a line a file and tool.
 
-    Args: path: as given to `label_path`; cycles are those of the first data set.
+    Args: path: of the question; cycles are those of the first data set.
     """
     entries: Sequence[Mapping[str, Any]] = answer.get("files", [{"file": str(path), **answer}])
     return "\n".join(aligned_lines([HEAD, *(_cells(entry) for entry in entries)]))
@@ -228,59 +196,75 @@ class _Labeller:
     """Labels files under one configuration.
 
     Attributes:
+        source: what belongs to a program beside its file.
+        targets: of `TARGETS`, those that are computed; cycles always.
         siblings: files of the same folder define what a file calls and lacks.
     """
 
-    question: Question
+    question: LabelQuestion
+    source: SourceOptions
+    targets: tuple[str, ...]
     target: Target
     configuration: HlsOptions
     settings: Settings
     siblings: bool = False
 
     @classmethod
-    def of(cls, question: Question) -> _Labeller:
+    def of(cls, question: LabelQuestion) -> _Labeller:
         require_tools(question.tools)
-        target = Target(liberty=find_liberty(question.liberty), clock_period_ns=question.clock)
+        options = question.options
+        target = Target(liberty=find_liberty(options.liberty), clock_period_ns=options.clock_ns)
         configuration = HlsOptions(
-            memory_read_delay_cycles=question.memory_delay,
+            memory_read_delay_cycles=options.memory_delay,
             memory_write_delay_cycles=(
-                question.memory_delay if question.write_delay is None else question.write_delay
+                options.memory_delay if options.write_delay is None else options.write_delay
             ),
-            directives=read_directives(question.directives),
-            clock_period_ns=question.clock,
+            directives=read_directives(options.directives),
+            clock_period_ns=options.clock_ns,
             liberty=liberty_name(target),
-            transforms=TransformOptions(unsafe_math=question.unsafe_math),
-            unit_limits=_unit_limits(question.unit_limits),
+            transforms=TransformOptions(unsafe_math=options.unsafe_math),
+            unit_limits=_unit_limits(options.limit_texts),
         )
         settings = default_label_settings(find_deployment())
         if question.report is not None:
-            require_folder(question.report)
-        return cls(question=question, target=target, configuration=configuration, settings=settings)
+            require_folder(Path(question.report))
+        return cls(
+            question=question,
+            source=_source_options(question),
+            targets=chosen_targets(question.targets, question.without),
+            target=target,
+            configuration=configuration,
+            settings=settings,
+        )
 
     def entries(self, file: Path) -> list[dict[str, Any]]:
         """One entry a tool."""
-        self.question.on_step(file, "high-level synthesis")
-        source = self.question.source
+        self.announce(file, "high-level synthesis")
+        source = self.source
         if self.siblings:
             source = replace(
                 source, include=(file.parent, *source.include), others=(*source.others, file.parent)
             )
         program = read_user_program(file, self.question.top, options=source)
-        data_text = self.question.data
-        data = None if data_text is None else _data(program, file, data_text)
+        values = self.question.data
+        data = None if values is None else _data(program, file, values)
         return [
             {"file": str(file), **self.label(file, program, tool, data)}
             for tool in dict.fromkeys(self.question.tools)
         ]
 
+    def announce(self, file: Path, tool: str) -> None:
+        """Say which step of a file begins."""
+        if self.question.on_step is not None:
+            self.question.on_step(file, STEPS.get(tool, tool))
+
     def _context(self, file: Path) -> LabelContext:
         """The context of one file, with the targets that are asked for."""
         context = label_context(self.settings)
-        targets = self.question.targets
+        targets = self.targets
         mapped = "area" in targets or "power" in targets
         options = replace(context.options, synthesis=mapped, power="power" in targets)
-        announce = partial(_announce, self.question.on_step, file)
-        return replace(context, target=self.target, options=options, on_tool=announce)
+        return replace(context, target=self.target, options=options, on_tool=partial(self.announce, file))
 
     def label(self, file: Path, program: ProgramRow, tool: str, data: DataSet | None) -> dict[str, Any]:
         labelled = label_design(program, self.configuration, self._context(file), tool=tool, data=data)
@@ -307,7 +291,7 @@ class _Labeller:
             entry["sizes"] = sizes
         folder = self.question.report
         if folder is not None:
-            entry["report"] = write_report(folder, program, labelled.design, self.settings)
+            entry["report"] = write_report(Path(folder), program, labelled.design, self.settings)
         return entry
 
     def entries_or_reason(self, file: Path) -> list[dict[str, Any]]:
@@ -318,8 +302,15 @@ class _Labeller:
             return [{"file": str(file), "label": {"status": REJECTED, "reason": str(error)}}]
 
 
-def _announce(listen: Callable[[Path, str], None], file: Path, tool: str) -> None:
-    listen(file, STEPS.get(tool, tool))
+def _source_options(question: LabelQuestion) -> SourceOptions:
+    return SourceOptions(
+        define=tuple(question.define),
+        include=tuple(map(Path, question.include)),
+        others=tuple(map(Path, question.others)),
+        ranges=tuple(question.ranges),
+        sizes=tuple(question.sizes),
+        text=str(question.source) if is_text(question.source) else None,
+    )
 
 
 def is_due_to_values(labelled: LabelledDesign) -> bool:
@@ -365,7 +356,7 @@ def explained_reason(labelled: LabelledDesign, *, drawn: bool) -> str | None:
     return label.reason
 
 
-def _data(program: ProgramRow, file: Path, data: Path) -> DataSet:
+def _data(program: ProgramRow, file: Path, data: Mapping[str, Any] | Path) -> DataSet:
     try:
         return load_data(data, read_interface(program.source, program.top, file=str(file)))
     except HlsError as error:

@@ -26,6 +26,7 @@ from models.registry import (
     write_reference_errors,
 )
 from pipelines.features import last_split
+from simfoundry.questions import TrainQuestion
 
 _DAY_S = 86400.0
 
@@ -96,37 +97,38 @@ def roll_back_model(name: str) -> str:
     return f"{name}@champion is version {version} again"
 
 
-def train_model(
-    name: str,
-    *,
-    releases: Sequence[Path],
-    out: Path | None,
-    seed: int,
-    settings: Sequence[str],
-    suite: str | None = None,
-) -> dict[str, Any]:
+def train_model(question: TrainQuestion) -> dict[str, Any]:
     """Train a predictor on releases, score it on its reference set, and register it.
 
-    Args:    out: folder of its files; below the data folder by default. settings: options as NAME=VALUE; the
-             split of labels is the last one of the tables by name.
-             suite: of the user's own, instead of releases. Labels of another tool are not those of the
-             reference set, so a model trained on them is a candidate and never champion.
+    The split of labels is the last one of the tables by name. Labels of another tool are not those of the
+    reference set, so a model trained on a suite of the user's own is a candidate and never champion.
+
     Returns: folder, version, whether it became champion and why, summary and metrics.
     Raises:  FoundryError: an option is unknown, or no such suite. PredictorError, DatasetError: it cannot be
              trained.
     """
-    spec = predictor_named(name)
-    if (suite is None) == (not releases):
+    spec, suite = predictor_named(question.name), question.suite
+    if (suite is None) == (not question.releases):
         raise FoundryError("accepted: either --release or --suite")
     if suite is not None:
         releases = [find_deployment().of_suite(suite).data_dir]
+    else:
+        releases = [Path(release) for release in question.releases]
     data_dir, *more = releases
-    chosen = _read_settings(spec, settings)
+    chosen = _read_settings(spec, question.settings)
     if "labels" in spec.task.tables and "split" not in chosen:
         chosen = {"split": last_split(data_dir), **chosen}
     options = spec.options(**chosen)
-    folder = out or find_deployment().data_dir / "models" / name / spec.training_key(releases, options, seed)
-    outcome = spec.train(data_dir, options, seed=seed, more=more, folder=folder, keep_predictions=out is None)
+    key = spec.training_key(releases, options, question.seed)
+    folder = Path(question.out or find_deployment().data_dir / "models" / spec.name / key)
+    outcome = spec.train(
+        data_dir,
+        options,
+        seed=question.seed,
+        more=more,
+        folder=folder,
+        keep_predictions=question.out is None,
+    )
     has_reference = spec.task.reference is not None and spec.task.reference.folder.is_dir()
     if has_reference and suite is None:
         write_reference_errors(outcome, spec)
@@ -139,8 +141,13 @@ def train_model(
     }
 
 
-def _read_settings(spec: PredictorSpec, settings: Sequence[str]) -> Mapping[str, Any]:
+def _read_settings(spec: PredictorSpec, settings: Mapping[str, Any] | Sequence[str]) -> Mapping[str, Any]:
     accepted = [field.name for field in fields(spec.options)]
+    if isinstance(settings, Mapping):
+        unknown = [name for name in settings if name not in accepted]
+        if unknown:
+            raise FoundryError(f"unknown option: {unknown[0]}; accepted: {', '.join(accepted)}")
+        return settings
     values: dict[str, Any] = {}
     for setting in settings:
         key, separator, text = setting.partition("=")

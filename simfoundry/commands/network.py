@@ -12,8 +12,9 @@ from threadpoolctl import threadpool_limits
 from assets.errors import FoundryError
 from models.queue_correction.correction import correct, shipped_correction
 from models.queue_correction.tails import gamma_rtt_quantile_s, rtt_quantiles_s
-from pipelines.network.estimation import CorrectedLatency, NetworkRequest, estimate_network
+from pipelines.network.estimation import CorrectedLatency, estimate_network
 from pipelines.network.queueing import NetworkModel, flow_latency
+from simfoundry.questions import NetworkQuestion
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -31,15 +32,15 @@ TIMES_NS = (
 )
 
 
-def answer_network(request: NetworkRequest, *, flows: Path | None) -> dict[str, Any]:
+def answer_network(question: NetworkQuestion) -> dict[str, Any]:
     """Latency over flows and the busiest queues, as JSON.
 
-    Args:   flows: file for the latency of each flow.
     Raises: FoundryError, NetworkError: an option, a file or the load is not acceptable.
     """
+    flows = None if question.flows is None else Path(question.flows)
     if flows is not None:
         _check_file(flows)
-    answer = estimate_network(_spelled(request), correct=_corrected, quantile_s=gamma_rtt_quantile_s)
+    answer = estimate_network(_spelled(question), correct=_corrected, quantile_s=gamma_rtt_quantile_s)
     columns = answer.flow_columns()
     if flows is not None:
         _write(answer.flow_table(), flows)
@@ -65,7 +66,7 @@ def answer_network(request: NetworkRequest, *, flows: Path | None) -> dict[str, 
     }
 
 
-def _spelled(request: NetworkRequest) -> NetworkRequest:
+def _spelled(request: NetworkQuestion) -> NetworkQuestion:
     """The request with names as the tables spell them: all-to-all is all_to_all."""
     names = {name: getattr(request, name) for name in ("pattern", "arrivals")}
     return replace(request, **{k: v.replace("-", "_") for k, v in names.items() if v is not None})

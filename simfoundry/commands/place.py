@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 from textwrap import TextWrapper
@@ -24,8 +23,8 @@ from pipelines.fabric.placing import Annealed, CostModel, Schedule, anneal
 from pipelines.fabric.routing import Router
 from simfoundry.commands.aligned import aligned_lines
 from simfoundry.commands.predict import registered_model
+from simfoundry.questions import DEFAULT_FABRIC, File, PlaceQuestion
 
-DEFAULT_FABRIC = CONFIGURATION_FOLDER / "fabric" / "present.yaml"
 HEURISTIC, SIMULATOR, LEARNED = "heuristic", "simulator", "pnr-gnn"
 CHAINS = 8
 """Annealed at a time; the end of each is simulated, and the best one is the answer. The heuristic takes turns
@@ -37,32 +36,15 @@ TILE_LIMIT = 1024
 _WRAPPER = TextWrapper(width=110, subsequent_indent=" " * 13, break_long_words=False, break_on_hyphens=False)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PlaceQuestion:
-    """The options of the command, see its help.
-
-    Attributes: moves: of all chains together. clock: in MHz. dimension: NAME=SIZE each.
-    """
-
-    graph: Path
-    fabric: Path | None = None
-    cost_model: str = HEURISTIC
-    moves: int = 16000
-    seed: int = 0
-    clock: float | None = None
-    dimension: tuple[str, ...] = ()
-    svg: Path | None = None
-
-
 def answer_place(question: PlaceQuestion) -> dict[str, Any]:
     """Place every graph, and write its picture when that is asked for.
 
     Raises: FabricError: graph, model or fabric is not acceptable, or the graph does not fit. FoundryError: an
             option is not acceptable, or no placement works.
     """
-    if question.svg is not None and not question.svg.parent.is_dir():
-        raise FoundryError(f"no such folder: {question.svg.parent} (--svg {question.svg})")
-    fabric = read_fabric(question.fabric or DEFAULT_FABRIC)
+    if question.svg is not None and not Path(question.svg).parent.is_dir():
+        raise FoundryError(f"no such folder: {Path(question.svg).parent} (--svg {question.svg})")
+    fabric = read_fabric(Path(question.fabric or CONFIGURATION_FOLDER / DEFAULT_FABRIC))
     tiles = len(fabric.unit_types)
     if tiles > TILE_LIMIT:
         raise FoundryError(f"fabric too large: {tiles} tiles ({fabric.name}); accepted: {TILE_LIMIT} at most")
@@ -84,14 +66,15 @@ def answer_place(question: PlaceQuestion) -> dict[str, Any]:
 
 def _read_graphs(question: PlaceQuestion, fabric: Fabric) -> list[Graph]:
     """The graph of a JSON file, or those of an ONNX model."""
-    if question.graph.suffix.lower() == ".onnx":
+    path = Path(question.graph)
+    if path.suffix.lower() == ".onnx":
         from pipelines.fabric.onnx_graphs import read_onnx  # lazy import: takes 0.2 s
 
-        operations = read_onnx(question.graph, dimensions=_dimensions(question.dimension))
-        return cut(question.graph.stem[:100], operations, fabric)
+        operations = read_onnx(path, dimensions=_dimensions(question.dimension))
+        return cut(path.stem[:100], operations, fabric)
     if question.dimension:
         raise FoundryError("--dimension is for ONNX models: a graph has sizes for all its data")
-    graph = read_graph(question.graph)
+    graph = read_graph(path)
     require_fit(graph, fabric)
     return [graph]
 
@@ -230,11 +213,13 @@ def _per_second(cycles: float, clock: float | None) -> float | None:
     return None if clock is None else clock * 1e6 / cycles
 
 
-def _draw(graph: Graph, fabric: Fabric, best: Measured, svg: Path | None, number: int | None) -> str | None:
+def _draw(graph: Graph, fabric: Fabric, best: Measured, svg: File | None, number: int | None) -> str | None:
     """Write the picture; those of several graphs have their number before the ending."""
     if svg is None:
         return None
-    path = svg if number is None else svg.with_name(f"{svg.stem}.{number}{svg.suffix}")
+    path = Path(svg)
+    if number is not None:
+        path = path.with_name(f"{path.stem}.{number}{path.suffix}")
     loads = link_loads(best.simulated)
     try:
         path.write_text(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
@@ -21,6 +21,7 @@ from pipelines.accelerators import (
     read_network,
 )
 from simfoundry.commands.aligned import aligned_lines
+from simfoundry.questions import DEFAULT_REUSE_FACTOR, ExploreQuestion, PowerQuestion
 
 if TYPE_CHECKING:
     from models.compile_power.data import Pair
@@ -28,29 +29,6 @@ if TYPE_CHECKING:
     from pipelines.accelerators.fixed.tracing import FixedDesign
 
 _LISTED = 20
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PowerQuestion:
-    """The options of the command, see its help."""
-
-    network: Path
-    hardware: Path | None = None
-    flow: str = "systolic"
-    reuse_factor: int | None = None
-    hls_config: Path | None = None
-    describe: bool = False
-    measure: bool = False
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ExploreQuestion:
-    """The options of the command, see its help."""
-
-    network: Path
-    budget_mw: float
-    candidates: int = 200
-    seed: int = 0
 
 
 def shipped_model(*, is_fixed: bool = False) -> QueryModel:
@@ -85,8 +63,8 @@ def answer_power(question: PowerQuestion) -> dict[str, Any]:
     for option, is_given in others:
         if is_given:
             raise FoundryError(f"{option} is an option of --flow fixed")
-    hardware = Hardware() if question.hardware is None else read_hardware(question.hardware)
-    network = read_network(question.network)
+    hardware = Hardware() if question.hardware is None else read_hardware(Path(question.hardware))
+    network = read_network(Path(question.network))
     compiled = compile_network(network, hardware)
     pair = compiled_pair(compiled, hardware)
     figures = shipped_model().predict([pair])[0]
@@ -125,12 +103,12 @@ def answer_fixed(question: PowerQuestion) -> dict[str, Any]:
     if question.hardware is not None:
         raise FoundryError("--hardware is an option of --flow systolic")
     if question.hls_config is None:
-        chosen = HlsConfiguration(reuse_factor=question.reuse_factor or 1)
+        chosen = HlsConfiguration(reuse_factor=question.reuse_factor or DEFAULT_REUSE_FACTOR)
     elif question.reuse_factor is None:
-        chosen = read_configuration(question.hls_config)
+        chosen = read_configuration(Path(question.hls_config))
     else:
         raise FoundryError("--reuse-factor and --hls-config are mutually exclusive")
-    network = read_network(question.network)
+    network = read_network(Path(question.network))
     described = describe_network(network, **asdict(chosen)).layers() if question.describe else None
     design = trace_shared(network, reuse_factor=chosen.reuse_factor)
     columns = compiled_columns(network, design)
@@ -255,7 +233,7 @@ def answer_explore(question: ExploreQuestion) -> dict[str, Any]:
     """
     from pipelines.accelerators.dataset import drawn_hardware
 
-    network = read_network(question.network)
+    network = read_network(Path(question.network))
     drawn = [
         drawn_hardware(question.seed, number, is_small=number % 2 == 0)
         for number in range(question.candidates)

@@ -7,7 +7,6 @@ import math
 import shlex
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -30,18 +29,9 @@ from pipelines.pragmas.search import (
 )
 from pipelines.programs import program_from_file
 from simfoundry.commands.aligned import aligned_lines
-from simfoundry.pragma_options import PragmaOptions
+from simfoundry.questions import PragmaQuestion
 
 PART_HEAD = ("part", "what", "cycles", "critical", "limit")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PragmaQuestion:
-    """A program and the options of the command. `top`: None for the function the file is about."""
-
-    file: Path
-    top: str | None
-    options: PragmaOptions
 
 
 def answer_pragmas(question: PragmaQuestion) -> Recommendation:
@@ -50,33 +40,32 @@ def answer_pragmas(question: PragmaQuestion) -> Recommendation:
     Raises: FoundryError, PragmaError, HlsError, ProgramError: an input is not acceptable, the program is
             outside the supported class, or no design is feasible.
     """
-    options = question.options
-    if options.out is not None:
-        _require_writable(options.out)
+    if question.out is not None:
+        _require_writable(question.out)
     program = read_user_program(
-        question.file, question.top, options=SourceOptions(define=tuple(options.define))
+        question.file, question.top, options=SourceOptions(define=tuple(question.define))
     )
     text = program_from_file(question.file, top=program.top).source
     request = DirectiveRequest(
         program=program,
         text=text.replace("\r\n", "\n").replace("\r", "\n"),
         file=question.file,
-        target=options.target,
-        ordered_sums=options.ordered_sums,
-        most_area_um2=None if options.area is None else options.area * 1e6,
-        most_partitions=options.partitions,
-        fine_only=options.fine_only,
-        style=options.style,
-        evaluations=options.evaluate,
-        reports=options.reports,
-        power=options.power,
-        solver_timeout_s=options.solver_timeout,
-        hls_timeout_s=options.hls_timeout,
-        together=options.together,
+        target=question.target,
+        ordered_sums=question.ordered_sums,
+        most_area_um2=None if question.area is None else question.area * 1e6,
+        most_partitions=question.partitions,
+        fine_only=question.fine_only,
+        style=question.style,
+        evaluations=question.evaluate,
+        reports=question.reports,
+        power=question.power,
+        solver_timeout_s=question.solver_timeout,
+        hls_timeout_s=question.hls_timeout,
+        together=question.together,
     )
     answer = recommend(request, cache=ContentCache(folder=find_deployment().cache_dir))
-    if options.out is not None:
-        _write(options.out, answer)
+    if question.out is not None:
+        _write(question.out, answer)
     return answer
 
 
@@ -224,13 +213,13 @@ def pragma_text(answer: Recommendation, question: PragmaQuestion) -> str:
 
     Of our own synthesis directives are shown, of other tools the annotated C unless it went to a file.
     """
-    out = question.options.out
+    out = question.out
     if answer.plain is not None:
         lines = [*_recommended_lines(answer, question), ""]
     else:
         lines = [] if out is not None else [(answer.source or "").rstrip("\n"), ""]
     if answer.plain is not None or answer.exploration is not None:
-        lines += [*aligned_lines(_design_table(answer, question.options)), ""]
+        lines += [*aligned_lines(_design_table(answer, question)), ""]
     if answer.exploration is not None:
         lines += [_exploration_line(answer, answer.exploration), ""]
     lines.append(_bound_line(answer))
@@ -252,25 +241,25 @@ def _recommended_lines(answer: Recommendation, question: PragmaQuestion) -> list
     objects = [f"  {json.dumps(directive)}" for directive in _objects(best.directives)]
     rank = f", design {best.name}" if best.measured else ""
     lines = [f"recommended for {answer.target.name}{rank}:", "[", ",\n".join(objects), "]"]
-    if best.strips and question.options.out is None:
+    if best.strips and question.out is None:
         return [*lines, "factors are strips in the text: these directives are for the C that --out writes"]
     return [*lines, f"to label it: {_label_command(answer, question)}"]
 
 
 def _label_command(answer: Recommendation, question: PragmaQuestion) -> str:
     """The command that labels the recommended design."""
-    options, words = question.options, ["simfoundry", "label"]
-    if options.out is not None and options.style in (None, OWN):
-        words.append(str(options.out))
+    words = ["simfoundry", "label"]
+    if question.out is not None and question.style in (None, OWN):
+        words.append(str(question.out))
     else:
         words += [str(question.file), "--directives", "DIRECTIVES.json"]
     words += [] if question.top is None else ["--top", question.top]
-    words += [word for macro in options.define for word in ("--define", macro)]
+    words += [word for macro in question.define for word in ("--define", macro)]
     words += ["--unsafe-math"] if answer.unsafe_math else []
     return shlex.join(words)
 
 
-def _design_table(answer: Recommendation, options: PragmaOptions) -> list[list[str]]:
+def _design_table(answer: Recommendation, question: PragmaQuestion) -> list[list[str]]:
     """The designs of the answer, the plain program first."""
     designs = [*([] if answer.plain is None else [answer.plain]), *answer.designs]
     columns = {
@@ -281,7 +270,7 @@ def _design_table(answer: Recommendation, options: PragmaOptions) -> list[list[s
         columns["area_um2"] = [_number(design.area_um2) for design in designs]
     else:
         columns["dsp_count"] = [_number(design.dsp_count) for design in designs]
-    if options.power:
+    if question.power:
         columns["power_mw"] = ["-" if d.power_mw is None else f"{d.power_mw:.3g}" for d in designs]
     columns["cycles are"] = [_origin(design) for design in designs]
     if answer.exploration is not None:

@@ -147,8 +147,7 @@ def _ranked_champions() -> list[Champion]:
 
 def engine_answer(query: Query) -> dict[str, Any]:
     """The engine's own estimates after high-level synthesis, as `engine_<target>`, or why there are none."""
-    if find_spec("polars") is None:
-        return {"engine_level": "hls", "engine_reason": "polars is not installed; the extra `foundry` has it"}
+    from models.base import PredictorError
     from models.engine_estimate.estimates import EngineEstimate
 
     engine = EngineEstimate(level="hls", engine={"liberty": "osu018", "engine_options": "{}"})

@@ -525,7 +525,7 @@ def _wrong_rtl(making: ReleaseMaking, folder: Path, progress: ProgressResource) 
             workers=making.settings.configuration.run.workers or os.cpu_count() or 1,
             on_progress=progress.listener(title, lambda _: None),
         )
-        progress.ended(title, succeeded=True)
+        progress.ended(title, failure=None)
         wrong = [problem for problem in problems if problem is not None]
         equal = len(designs) - len(wrong)
         making.made.append(f"{title}, {equal} of {len(designs)} designs equal to the release's")

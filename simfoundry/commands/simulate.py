@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +30,7 @@ from pipelines.rtlreuse.stimulus import read_stimulus
 from pipelines.rtlreuse.waveform import Choice, choose_signals, traced_signals, write_fst, write_vcd
 from pipelines.tools import stopwatch
 from simfoundry.commands.predict import ask_model
+from simfoundry.questions import SimulateQuestion
 
 AUTO, PICKER = "auto", "rtl-engine"
 SHORT_RUN_CYCLES = 100_000
@@ -40,31 +41,6 @@ _BUILD_LIMIT_S = 3600.0
 _BUILDERS = {**ENGINES, CUDA: build_cuda, HETERO: build_hetero}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SimulateQuestion:
-    """The options of the command, see its help. `memory` has texts NAME=FILE."""
-
-    file: Path
-    top: str
-    cycles: int
-    stimuli: int = 1
-    engine: str = AUTO
-    seed: int = 0
-    inputs: Path | None = None
-    vcd: Path | None = None
-    fst: Path | None = None
-    signals: tuple[str, ...] = ()
-    library: tuple[Path, ...] = ()
-    reset_cycles: int = 2
-    toggles: Path | None = None
-    memory: tuple[str, ...] = ()
-    checkpoint: Path | None = None
-    resume: Path | None = None
-    threads: int = 1
-    batch: int = 1
-    skip_idle: bool = False
-
-
 def answer_simulate(question: SimulateQuestion) -> dict[str, Any]:
     """Build the simulator, unless it was built before, and run it.
 
@@ -73,10 +49,10 @@ def answer_simulate(question: SimulateQuestion) -> dict[str, Any]:
     """
     _require_options(question)
     text, language = with_libraries(
-        _text(question.file),
+        _text(Path(question.file)),
         top=question.top,
-        language=language_of(question.file),
-        libraries=[_text(path) for path in question.library],
+        language=language_of(Path(question.file)),
+        libraries=[_text(Path(path)) for path in question.library],
     )
     engine, engine_reason = _choose_engine(question, text)
     start = stopwatch()
@@ -104,10 +80,11 @@ def answer_simulate(question: SimulateQuestion) -> dict[str, Any]:
     run_s = stopwatch() - start
     _write_waveforms(question, program, choice, result)
     if question.toggles is not None:
-        _write_toggles(question.toggles, toggles, question.cycles * question.stimuli)
+        _write_toggles(Path(question.toggles), toggles, question.cycles * question.stimuli)
     if question.checkpoint is not None:
-        with _writing("--checkpoint", question.checkpoint):
-            write_checkpoint(simulator, question.checkpoint)
+        path = Path(question.checkpoint)
+        with _writing("--checkpoint", path):
+            write_checkpoint(simulator, path)
     return {
         "top": question.top,
         "engine": engine,
@@ -135,15 +112,15 @@ def _require_options(question: SimulateQuestion) -> None:
         raise FoundryError(f"--inputs with {question.stimuli} stimuli; accepted: 1")
     for option in ("vcd", "fst", "toggles", "checkpoint"):
         path = getattr(question, option)
-        if path is not None and not path.parent.is_dir():
-            raise FoundryError(f"no such folder: {path.parent} (--{option} {path})")
+        if path is not None and not Path(path).parent.is_dir():
+            raise FoundryError(f"no such folder: {Path(path).parent} (--{option} {path})")
     is_reuse = question.engine in (AUTO, REUSE)
     if not is_reuse and (question.threads, question.batch) != (1, 1):
         raise FoundryError(f"--threads or --batch with engine {question.engine}; accepted: {REUSE}")
     if not is_reuse and question.skip_idle:
         raise FoundryError(f"--skip-idle with engine {question.engine}; accepted: {REUSE}")
     if question.toggles is not None:
-        if question.toggles.suffix not in (".csv", ".parquet"):
+        if Path(question.toggles).suffix not in (".csv", ".parquet"):
             raise FoundryError(f"--toggles {question.toggles}; accepted: a .csv or .parquet file")
         for option in ("vcd", "fst", "resume"):
             if getattr(question, option) is not None:
@@ -185,7 +162,7 @@ def _may_try_layouts(question: SimulateQuestion) -> bool:
 
 def _has_state_options(question: SimulateQuestion) -> bool:
     options = (question.memory, question.toggles, question.checkpoint, question.resume, question.signals)
-    return any(option not in (None, ()) for option in options)
+    return any(bool(option) for option in options)
 
 
 def _text(path: Path) -> str:
@@ -214,7 +191,7 @@ def _require_memory(question: SimulateQuestion, program: Program, choice: Choice
 def _prepare(simulator: Simulator, question: SimulateQuestion) -> None:
     """State of a checkpoint, then memory images."""
     if question.resume is not None:
-        read_checkpoint(simulator, question.resume)
+        read_checkpoint(simulator, Path(question.resume))
     for text in question.memory:
         name, _, path = text.partition("=")
         load_memory(simulator, name, read_image(Path(path)))
@@ -223,7 +200,7 @@ def _prepare(simulator: Simulator, question: SimulateQuestion) -> None:
 def _run(simulator: Simulator, question: SimulateQuestion) -> tuple[RunResult, list[Toggles]]:
     inputs = None
     if question.inputs is not None:
-        inputs = read_stimulus(question.inputs, simulator.program.ports, question.cycles)
+        inputs = read_stimulus(Path(question.inputs), simulator.program.ports, question.cycles)
     draws = {"seed": question.seed, "reset_cycles": question.reset_cycles}
     if question.toggles is not None:
         return count_toggles(simulator, question.cycles, inputs=inputs, **draws)
@@ -238,11 +215,13 @@ def _write_waveforms(question: SimulateQuestion, program: Program, choice: Choic
     clock = f"{question.top}.{program.ports.clock}" if program.ports.clock else ""
     signals = traced_signals(question.top, program.ports, choice, result)
     if question.vcd is not None:
-        with _writing("--vcd", question.vcd):
-            write_vcd(question.vcd, clock, signals)
+        path = Path(question.vcd)
+        with _writing("--vcd", path):
+            write_vcd(path, clock, signals)
     if question.fst is not None:
-        with _writing("--fst", question.fst):
-            write_fst(question.fst, clock, signals)
+        path = Path(question.fst)
+        with _writing("--fst", path):
+            write_fst(path, clock, signals)
 
 
 @contextmanager

@@ -1,4 +1,6 @@
-"""`simfoundry sql`: the tables in DuckDB, in memory, one view per table, and the answer of a query as text.
+"""`simfoundry sql`: the tables in DuckDB, in memory, and the answer of a query as text.
+
+There is a view per table, and the views over them that data/simfoundry.duckdb has (`assets.database`).
 
 The connection has no access to files at all: the views read the tables through pyarrow, which DuckDB can only
 scan. What a statement says is checked besides, for an early and clear refusal.
@@ -20,9 +22,10 @@ import pyarrow as pa
 import pyarrow.dataset as pads
 import pyarrow.parquet as pq
 
+from assets.database import QUESTIONS
 from assets.deployments import SUITES_FOLDER, find_deployment
 from assets.errors import FoundryError
-from pipelines.schemas import TableSpec, is_readable
+from pipelines.schemas import TableSpec, is_readable, unknown_table
 from simfoundry.commands.aligned import aligned_lines
 
 ROW_LIMIT = 1_000_000
@@ -35,6 +38,7 @@ _LOCKED = {
     "temp_directory": "",
     "lock_configuration": True,
 }
+_UNKNOWN_TABLE = re.compile(r"Table with name (\S+) does not exist")
 _READ_FAILED = "reading the Arrow source failed"  # DuckDB's words for what pyarrow refuses to read
 _PARQUET = pads.ParquetFileFormat(page_checksum_verification=True)
 _READING_NODES = {"SELECT_NODE", "SET_OPERATION_NODE", "RECURSIVE_CTE_NODE", "CTE_NODE"}
@@ -69,17 +73,25 @@ def run_query(data_dir: Path, query: str) -> QueryResult:
                 raise FoundryError(f"an answer of more than {ROW_LIMIT} rows; use LIMIT or aggregates")
             return QueryResult(columns=columns, rows=tuple(rows))
         except duckdb.Error as error:
-            named = [spec for spec in TableSpec.registry.values() if re.search(rf"\b{spec.name}\b", query)]
-            for spec in named:
+            for spec in _named(query):
                 problem = damaged.get(spec.name)
                 if problem is None and _READ_FAILED in str(error):
                     problem = _damage(data_dir, spec, whole=True)
                 if problem is not None:
                     raise FoundryError(problem) from error
+            unknown = _UNKNOWN_TABLE.search(str(error))
+            if unknown is not None:
+                raise FoundryError(unknown_table(unknown[1], {*TableSpec.registry, *QUESTIONS})) from error
             raise FoundryError(
-                f"a query must be valid SQL over the tables, got: {error}; "
-                f"tables: {', '.join(sorted(TableSpec.registry))}"
+                f"a query must be valid SQL over the tables, got: {error}; SHOW TABLES lists them"
             ) from error
+
+
+def _named(query: str) -> list[TableSpec]:
+    """Tables that a query names, itself or by a view over them."""
+    words = set(re.findall(r"\w+", query))
+    words |= {table for view in words & set(QUESTIONS) for table in QUESTIONS[view][0]}
+    return [spec for name, spec in TableSpec.registry.items() if name in words]
 
 
 @contextmanager
@@ -94,6 +106,9 @@ def _connection(data_dir: Path) -> Iterator[tuple[duckdb.DuckDBPyConnection, dic
                 _create_view(connection, data_dir, spec)
             else:
                 damaged[spec.name] = problem
+        for name, (needed, _, sql) in QUESTIONS.items():
+            if not damaged.keys() & set(needed):
+                connection.execute(f'CREATE VIEW "{name}" AS {sql}')
         yield connection, damaged
     finally:
         connection.close()

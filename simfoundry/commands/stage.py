@@ -12,14 +12,14 @@ from assets.database import write_database
 from assets.deployments import find_deployment, sweep_leftovers, writing_to
 from assets.dvc_figures import write_figures
 from assets.earlier import removed_lines
-from assets.errors import explain, is_permanent
+from assets.errors import explain_fully, is_permanent
 from assets.materialise import prune_partitions
 from assets.overview import environment_problems
 from assets.problems import say_problems
 from assets.progress import shown_progress
 from assets.resources import ProgressResource
 from assets.settings import Settings
-from assets.step import Step, StepSummary
+from assets.step import SKIPPED, Step, StepSummary
 from assets.steps import steps_of
 
 
@@ -66,14 +66,19 @@ def attempt(
     """Make the tables of one partition; an expected failure is a line of `problems` and no summary."""
     title = step.title(partition)
     summary: StepSummary | None = None
+    failure: str | None = "interrupted"
     try:
         summary = step.make(settings, partition, progress.listener(title, lambda _: None))
+        failure = None
     except Exception as error:
+        failure = explain_fully(error)
         if not is_permanent(error):
             raise
-        problems.append(f"{title}: {explain(error)}")
+        problems.append(f"{title}: {failure}")
     finally:
-        progress.ended(title, succeeded=summary is not None)
+        progress.ended(
+            title, failure=failure, skipped=None if summary is None else summary.notes.get(SKIPPED)
+        )
     return summary
 
 
@@ -86,4 +91,5 @@ def _show(summaries: list[StepSummary], *, as_json: bool) -> None:
         return
     for s in summaries:
         rows = ", ".join(f"{table} {count}" for table, count in s.rows.items())
-        click.echo(f"{s.step} {s.partition}: {rows}, {sum(s.failures.values())} failed")
+        skipped = f"; skipped: {s.notes[SKIPPED]}" if SKIPPED in s.notes else ""
+        click.echo(f"{s.step} {s.partition}: {rows}, {sum(s.failures.values())} failed{skipped}")

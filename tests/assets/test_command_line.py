@@ -1,21 +1,25 @@
 from __future__ import annotations
 
+import importlib
 import json
 import os
+import re
 import resource
 import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from io import StringIO
 from pathlib import Path
 from typing import Any
 
+import click
 import pytest
 from click.testing import CliRunner, Result
 
 from assets.deployments import Deployment
-from assets.errors import FoundryError
+from assets.errors import FoundryError, is_permanent
 from assets.progress import PlainProgress
 from assets.settings import Settings, ignore_progress
 from assets.steps import STAGES, step_named
@@ -74,6 +78,128 @@ def test_every_command_has_help_and_json(command: str) -> None:
     found = _invoke(*command.split(), "--help")
     assert found.exit_code == 0
     assert "--json" in found.output
+
+
+def _walked(group: click.Group, words: tuple[str, ...] = ()) -> Iterator[tuple[str, click.Command]]:
+    """Every command with its words, groups included."""
+    yield " ".join(words), group
+    for name, command in group.commands.items():
+        if isinstance(command, click.Group):
+            yield from _walked(command, (*words, name))
+        else:
+            yield " ".join((*words, name)), command
+
+
+WALKED = dict(_walked(simfoundry))
+
+
+@pytest.mark.parametrize("words", WALKED)
+def test_help_is_whole_and_has_no_default_and_no_range_by_hand(words: str) -> None:
+    shown = _invoke(*words.split(), "--help").output
+    assert "..." not in shown.replace("[ARGS]...", "").replace("[HYDRA OVERRIDES]...", "")
+    assert not re.search(r"x[<>]|[<>]=|\bNone\b", shown)
+    for option in (param for param in WALKED[words].params if isinstance(param, click.Option)):
+        assert "default" not in (option.help or ""), option.name
+        assert re.fullmatch(r"(?!Of ).*\.", option.help or ""), option.name
+
+
+def test_help_lists_every_command_in_a_section_with_its_whole_first_sentence() -> None:
+    shown = _invoke("--help").output
+    _, _, sections = shown.partition("Programs:")
+    listed = set(re.findall(r"^  (\w+) ", sections, re.MULTILINE))
+    assert listed == set(COMMANDS)
+    assert "Commands:" not in shown
+    for command in simfoundry.commands.values():
+        first = " ".join((command.help or "").split("\n\n")[0].split())
+        assert first in " ".join(shown.split()), command.name
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (
+            "paint",
+            "no such command 'paint'; did you mean 'train'? `simfoundry --help` lists what is accepted",
+        ),
+        ("power", "missing argument 'NETWORK'; `simfoundry power --help` lists what is accepted"),
+        (
+            "network --estimate theory",
+            "invalid value for '--estimate': 'theory' is not one of 'corrected', 'maximum_entropy', 'tree'; "
+            "`simfoundry network --help` lists what is accepted",
+        ),
+        (
+            "simulate d.v --top d --cycles 0",
+            "invalid value for '--cycles': 0 is not in the range 1 to 1,000,000,000,000; "
+            "`simfoundry simulate --help` lists what is accepted",
+        ),
+        (
+            "records",
+            "one of --out and --lengths is required; `simfoundry records --help` lists what is accepted",
+        ),
+        (
+            "release check",
+            "missing argument 'NAME'; `simfoundry release check --help` lists what is accepted",
+        ),
+    ],
+)
+def test_wrong_usage_is_one_line(words: str, said: str) -> None:
+    found = _invoke(*words.split())
+    assert (found.exit_code, found.stdout, found.stderr) == (2, "", f"simfoundry: {said}\n")
+
+
+def test_wrong_usage_is_one_object_under_json() -> None:
+    found = _invoke("label", "f.c", "--table", "--json")
+    assert found.exit_code == 2
+    assert json.loads(found.stderr) == {
+        "error": "--json and --table are mutually exclusive",
+        "where": "simfoundry label",
+        "accepted": [],
+    }
+
+
+def test_no_command_shows_the_help() -> None:
+    found = _invoke()
+    assert found.exit_code == 2
+    assert "Programs:" in found.stderr
+
+
+@pytest.mark.parametrize("way", ["command", "group", "variable", "none"])
+def test_an_unexpected_error_names_its_place_and_debugging_shows_the_traceback(
+    way: str, project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: Any, **__: Any) -> Any:
+        return {}["hosts"]
+
+    monkeypatch.setattr("simfoundry.commands.network.estimate_network", fail)
+    if way == "variable":
+        monkeypatch.setenv("SIMFOUNDRY_DEBUG", "1")
+    words = {"command": ("network", "--debug"), "group": ("--debug", "network")}.get(way, ("network",))
+    found = _invoke(*words, "--pods", "4")
+    assert found.exit_code == 1
+    *traceback, said = found.stderr.splitlines()
+    assert re.fullmatch(
+        r"simfoundry: unexpected KeyError: 'hosts' \(simfoundry/commands/network\.py:\d+\); "
+        r"--debug shows the traceback",
+        said,
+    )
+    assert (traceback[:1] == ["Traceback (most recent call last):"]) == (way != "none")
+    where = json.loads(_invoke("network", "--pods", "4", "--json").stderr.splitlines()[-1])["where"]
+    assert where.startswith("simfoundry/commands/network.py:")
+
+
+@pytest.mark.parametrize(
+    ("module", "name"),
+    [
+        ("models.registry", "RegistryError"),
+        ("pipelines.sandbox", "SandboxError"),
+        ("pipelines.synthesis", "SynthesisError"),
+        ("pipelines.tools", "ToolMissing"),
+    ],
+)
+def test_errors_that_trying_again_cannot_mend_are_known(module: str, name: str) -> None:
+    kind = getattr(importlib.import_module(module), name)
+    assert is_permanent(kind.__new__(kind))
+    assert not is_permanent(RuntimeError("a tool crashed"))
 
 
 def test_sql_answers_as_a_table_and_as_json(settings: Settings) -> None:
@@ -284,8 +410,12 @@ def test_plain_progress_says_counts_failures_and_time_left() -> None:
     listen = progress.listener("labels stencil", lambda _: None)
     listen(Progress(step="labels", done=1, total=4, failed=0, latest="a"))
     listen(Progress(step="labels", done=4, total=4, failed=1, latest="b"))
-    progress.ended("labels stencil", succeeded=True)
+    progress.ended("labels stencil", failure=None)
+    progress.ended("tenset_mlp", failure=None, skipped="no designs")
+    progress.ended("designs stencil", failure="no room")
     written = lines.getvalue().splitlines()
+    assert written.pop() == "designs stencil: failed after 0.0 s: no room"
+    assert written.pop() == "tenset_mlp: skipped after 0.0 s: no designs"
     assert written[0] == "labels stencil: 4/4, 1 failed, 0 s left"
     assert written[1].startswith("labels stencil: done after ")
 

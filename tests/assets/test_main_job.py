@@ -1,8 +1,10 @@
 from __future__ import annotations
 
+import re
 import signal
 from collections import Counter
 from dataclasses import replace
+from io import StringIO
 from typing import Any
 
 import dagster as dg
@@ -18,12 +20,15 @@ from assets.errors import FoundryError
 from assets.instance import PROCESS_TAG, open_instance, process_tag, release_dead_runs
 from assets.materialise import RUN_TAG, RunReport, run_everything
 from assets.overview import survey
+from assets.progress import PlainProgress
 from assets.refresh import model_decisions, read_refreshes, refresh_page
 from assets.resources import ProgressResource
 from assets.settings import Settings
 from assets.steps import designs as designs_step
 from assets.steps import labels as labels_step
 from assets.steps import step_named
+from models.catalogue import PredictorSpec
+from models.tasks import TooFewRows
 from pipelines.programs import kernel_programs
 from pipelines.schemas import PromotionRow, read_table, table_path, table_spec
 
@@ -167,6 +172,41 @@ def test_a_failure_stops_only_what_reads_it(
     assert "labels/stencil.parquet" not in made
     assert "data/tables/labels" not in report.hashes
     assert "data/tables/splits" in report.hashes
+
+
+@pytest.mark.usefixtures("unrecorded")
+def test_a_predictor_of_too_few_programs_is_skipped_and_the_run_says_why(
+    settings: Settings, instance: dg.DagsterInstance, engines: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: Any, **__: Any) -> Any:
+        raise TooFewRows("no labelled designs in part test")
+
+    monkeypatch.setattr(PredictorSpec, "train", refuse)
+    report = _run(settings, instance)
+    assert report.problems == []
+    assert "tenset_mlp was skipped: no labelled designs in part test" in report.notes
+    assert survey(settings.deployment).rows["leaderboard"] == 0
+
+
+@pytest.mark.usefixtures("unrecorded")
+def test_an_unexpected_failure_names_its_cause_and_place_where_it_fails(
+    settings: Settings,
+    instance: dg.DagsterInstance,
+    engines: Any,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    lines = StringIO()
+    monkeypatch.setattr(designs_step, "plan_designs", lambda *_, **__: {}["tool"])
+    monkeypatch.setattr(dagster_assets, "TOOL_RETRY", None)
+    monkeypatch.setenv("SIMFOUNDRY_DEBUG", "1")
+    report = run_everything(
+        settings.configuration, settings.deployment, instance=instance, progress=PlainProgress(lines)
+    )
+    cause = r"unexpected KeyError: 'tool' \(assets/steps/designs\.py:\d+\); --debug shows the traceback"
+    assert re.fullmatch(rf"designs stencil: {cause}", report.problems[0])
+    assert re.search(rf"^designs stencil: failed after \d+\.\d s: {cause}$", lines.getvalue(), re.MULTILINE)
+    assert "Stack Trace" in capsys.readouterr().err
 
 
 @pytest.mark.slow

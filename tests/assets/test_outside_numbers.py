@@ -15,6 +15,7 @@ from assets.configuration import compose_configuration, configuration_model, rea
 from assets.errors import FoundryError
 from assets.steps.network import NetworkGroup
 from simfoundry.cli import simfoundry
+from simfoundry.cli.options import Finite
 
 NUMBERS = ("nan", "inf", "-inf", "1e999")
 OPTIONS = (
@@ -41,9 +42,9 @@ def test_options_reject_what_is_not_finite(command: str, option: str) -> None:
     for number in NUMBERS:
         found = CliRunner().invoke(simfoundry, [*command.split(), option, number, "file"])
         assert found.exit_code == 2
-        said = found.stderr.splitlines()[-1]
-        assert said.startswith(f"Error: Invalid value for '{option}': "), said
-        assert "is not a finite number." in said or "is not in the range" in said, said
+        [said] = found.stderr.splitlines()
+        assert said.startswith(f"simfoundry: invalid value for '{option}': "), said
+        assert "is not a finite number;" in said or "is not in the range" in said, said
 
 
 def test_every_option_of_a_fraction_is_finite() -> None:
@@ -51,7 +52,7 @@ def test_every_option_of_a_fraction_is_finite() -> None:
         (name, option.opts[0])
         for name, command in _commands(simfoundry)
         for option in command.params
-        if option.type.name.startswith("float")
+        if option.type.name == Finite.name
     }
     assert fractions == set(OPTIONS)
 

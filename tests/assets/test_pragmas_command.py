@@ -22,7 +22,7 @@ from pipelines.labelling import LabelOptions, ToolContext, count_design
 from pipelines.pragmas import PragmaError
 from pipelines.programs import program_from_file
 from simfoundry.cli import simfoundry
-from simfoundry.pragma_options import PragmaOptions
+from simfoundry.questions import PragmaQuestion
 
 LOWER = """\
 void lower(float A[32][32], float x[32])
@@ -221,11 +221,10 @@ def test_measured_designs_are_a_table_with_power_and_the_best_is_written(one_lin
 
 
 def test_the_command_and_the_function_share_options_and_defaults() -> None:
-    defaults = {field.name: field.default for field in fields(PragmaOptions)}
+    defaults = {field.name: field.default for field in fields(PragmaQuestion) if field.kw_only}
     command = {p.name: p.default for p in simfoundry.commands["pragmas"].params if p.name in defaults}
-    parameters = inspect.signature(sf.pragmas).parameters
-    function = {name: p.default for name, p in parameters.items() if p.kind is p.KEYWORD_ONLY}
-    assert command == function == defaults
+    assert command == defaults
+    assert inspect.signature(sf.pragmas).parameters == inspect.signature(PragmaQuestion).parameters
 
 
 def test_the_function_answers_as_the_command(one_line: Path) -> None:

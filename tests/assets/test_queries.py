@@ -5,9 +5,11 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import duckdb
 import pyarrow.parquet as pq
 import pytest
 
+from assets.database import DATABASE_FILE, QUESTIONS, write_database
 from assets.errors import FoundryError
 from assets.settings import Settings, ignore_progress
 from assets.steps import step_named
@@ -87,7 +89,6 @@ def test_query_rejects_writing_beside_the_tables(data_dir: Path) -> None:
     "query",
     [
         "SELECT * FROM read_text('/etc/passwd')",
-        "SELECT * FROM '/etc/passwd'",
         "SELECT * FROM glob('/etc/*')",
         "SELECT * FROM read_csv('https://example.com/x.csv')",
     ],
@@ -97,11 +98,46 @@ def test_query_rejects_reading_anything_else(data_dir: Path, query: str) -> None
         run_query(data_dir, query)
 
 
-def test_query_rejects_wrong_sql_and_names_the_tables(data_dir: Path) -> None:
-    with pytest.raises(
-        FoundryError, match=r"(?s)got: .*nothing_such.*tables: .*cdfg_edges, .*splits, .*vendor_designs"
-    ):
-        run_query(data_dir, "SELECT * FROM nothing_such")
+def test_query_rejects_wrong_sql(data_dir: Path) -> None:
+    with pytest.raises(FoundryError, match=r"(?s)^a query must be .*, got: .*; SHOW TABLES lists them$"):
+        run_query(data_dir, "SELECT nothing_such FROM runs")
+
+
+@pytest.mark.parametrize(
+    ("name", "nearest"),
+    [("desings", "designs, designs_wide, vendor_designs"), ("Failure", "failures, features, run_features")],
+)
+def test_query_rejects_an_unknown_table_and_names_the_nearest(
+    data_dir: Path, name: str, nearest: str
+) -> None:
+    with pytest.raises(FoundryError, match=rf"^unknown table: {name}; nearest: {nearest}$"):
+        run_query(data_dir, f"SELECT * FROM {name}")
+
+
+def test_query_rejects_reading_a_file_by_its_name(data_dir: Path) -> None:
+    with pytest.raises(FoundryError, match=r"^unknown table: /etc/passwd; nearest: "):
+        run_query(data_dir, "SELECT * FROM '/etc/passwd'")
+
+
+def test_usual_questions_are_views_as_in_the_file_beside_the_tables(data_dir: Path, tmp_path: Path) -> None:
+    write_database(data_dir)
+    with duckdb.connect(str(data_dir / DATABASE_FILE), read_only=True) as connection:
+        for name in QUESTIONS:
+            shown = f"SELECT * FROM {name} ORDER BY ALL"
+            answer = connection.execute(shown)
+            columns = tuple(column[0] for column in answer.description or ())
+            found = run_query(data_dir, shown)
+            assert (found.columns, found.rows) == (columns, tuple(answer.fetchall()))
+    assert run_query(data_dir, "SELECT count(*) FROM designs_wide").rows == ((4,),)
+    assert run_query(tmp_path / "nothing", "FROM failures").rows == ()
+
+
+def test_query_rejects_a_view_of_a_damaged_table_by_the_file(data_dir: Path) -> None:
+    path = table_path(data_dir, table_spec("labels"), "stencil")
+    path.write_bytes(path.read_bytes()[:50])
+    with pytest.raises(FoundryError, match=r"labels/stencil\.parquet must be a Parquet file, got a damaged"):
+        run_query(data_dir, "FROM designs_wide")
+    assert run_query(data_dir, "FROM leaderboard_best").rows == ()
 
 
 def test_query_rejects_an_answer_without_end(tmp_path: Path) -> None:

@@ -15,16 +15,14 @@ import sys
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 from pycparser import c_ast
 
+import simfoundry as sf
 from assets.errors import FoundryError
-from assets.user_programs import SourceOptions
 from pipelines.hls import BYTE_ORDER_MARK, HlsError, bundle_source
 from pipelines.hls.preprocess import parse
 from pipelines.programs import ProgramError
-from simfoundry.commands.label import Question, label_path
 
 
 def programs(options: argparse.Namespace) -> Sequence[tuple[Path, str | None]]:
@@ -50,30 +48,17 @@ def functions(file: Path, options: argparse.Namespace) -> list[str | None]:
 
 def verdict(file: Path, top: str | None, options: argparse.Namespace) -> tuple[bool, str, str]:
     """Whether the engine accepts a program, its status, and the reason."""
-    source = SourceOptions(
-        define=tuple(options.define),
-        include=(file.parent, *options.include),
-        others=(file.parent, *options.source),
-        ranges=tuple(options.range),
-        sizes=tuple(options.size),
-    )
-    question = Question(
-        top=top,
-        directives=None,
-        memory_delay=2,
-        write_delay=None,
-        unsafe_math=False,
-        unit_limits=(),
-        clock=10.0,
-        data=None,
-        liberty=None,
-        tools=("simfoundry-hls",),
-        report=None,
-        source=source,
-        targets=("cycles",),
-    )
     try:
-        answer: dict[str, Any] = label_path(file, question)
+        answer = sf.label(
+            file,
+            top,
+            define=options.define,
+            include=(file.parent, *options.include),
+            others=(file.parent, *options.source),
+            ranges=options.range,
+            sizes=options.size,
+            targets=("cycles",),
+        )
     except (HlsError, ProgramError, FoundryError) as error:
         return False, "rejected", str(error)
     label = answer["label"]

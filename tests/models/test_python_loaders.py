@@ -70,13 +70,29 @@ def test_parts_of_a_split_are_disjoint_and_complete(lasting_data_dir: Path) -> N
     assert not groups["train"] & groups["test"]
 
 
-def test_a_torch_data_set_has_the_labels_of_its_designs(lasting_data_dir: Path) -> None:
-    designs = sf.loaders.designs(lasting_data_dir, part="test")
-    data = sf.loaders.torch_dataset(lasting_data_dir, part="test")
-    assert len(data) == len(designs)
-    query, targets = data[0]
-    assert query == designs[0].query
-    assert targets.tolist() == pytest.approx([designs[0].labels[t] for t in TARGETS])
+def test_a_torch_data_set_goes_into_a_data_loader_as_it_is(compiled_data_dir: Path) -> None:
+    designs = sf.loaders.designs(compiled_data_dir, part="train")
+    data = sf.loaders.torch_dataset(compiled_data_dir, part="train")
+    assert [design.design_id for design in data.designs] == [design.design_id for design in designs]
+    assert data[0].targets.tolist() == pytest.approx([designs[0].labels[t] for t in TARGETS])
+    delay = data.feature_names.index("memory_read_delay_cycles")
+    assert data[0].features[delay] == designs[0].query.memory_read_delay_cycles
+    batch = next(iter(torch.utils.data.DataLoader(data, batch_size=len(data))))
+    assert torch.isfinite(batch.features).all()
+    assert batch.features.shape == (len(data), len(data.feature_names))
+    assert (batch.targets.shape, batch.mask.all()) == ((len(data), len(TARGETS)), True)
+    text = sf.loaders.torch_dataset(compiled_data_dir, part="train", levels=("text",))
+    assert set(text.feature_names) < set(data.feature_names)
+    assert "estimated_area_um2" not in text.feature_names
+
+
+def test_a_torch_data_set_rejects_an_unknown_level_and_tables_without_features(
+    compiled_data_dir: Path, repository: Path
+) -> None:
+    with pytest.raises(DatasetError, match=r"^unknown level: run; accepted: text, static, hls$"):
+        sf.loaders.torch_dataset(compiled_data_dir, part="train", levels=("run",))
+    with pytest.raises(DatasetError, match="no Parquet files of table features"):
+        sf.loaders.torch_dataset(repository / "releases" / "v1", part="validation")
 
 
 def test_graphs_have_operations_edges_and_targets(graphs_dir: Path) -> None:
@@ -105,26 +121,40 @@ def test_graphs_that_a_release_leaves_out_are_compiled_again(compiled_data_dir: 
     assert all(torch.equal(a["edge_index"], b["edge_index"]) for a, b in zip(stored, compiled, strict=True))
 
 
-def test_designs_of_cycles_alone_are_left_out_and_counted(graphs_dir: Path, tmp_path: Path) -> None:
-    whole = sf.loaders.designs(graphs_dir, part="train")
-    alone = whole[0].design_id
+@pytest.fixture
+def cycles_alone(compiled_data_dir: Path, tmp_path: Path) -> str:
+    """Tables in which one design of the training part has no area; its id."""
+    alone = sf.loaders.designs(compiled_data_dir, part="train")[0].design_id
     (tmp_path / "tables").mkdir()
-    for name in (graphs_dir / "tables").iterdir():
+    for name in (compiled_data_dir / "tables").iterdir():
         if name.name != "labels":
             (tmp_path / "tables" / name.name).symlink_to(name)
     spec, nothing = table_spec("labels"), dict.fromkeys(("area_um2", "flip_flop_count", "cell_count"))
-    rows = [
-        replace(row, **nothing) if row.design_id == alone else row for row in read_table(graphs_dir, spec)
-    ]
+    rows = read_table(compiled_data_dir, spec)
+    rows = [replace(row, **nothing) if row.design_id == alone else row for row in rows]
     write_table(tmp_path, spec, rows, "tests")
-    data = sf.loaders.torch_dataset(tmp_path, part="train")
-    assert (len(data), data.left_out) == (len(whole) - 1, 1)
-    assert all(torch.isfinite(targets).all() for _, targets in (data[place] for place in range(len(data))))
+    return alone
+
+
+def test_graphs_of_designs_of_cycles_alone_are_left_out_and_counted(
+    cycles_alone: str, compiled_data_dir: Path, tmp_path: Path
+) -> None:
+    whole = sf.loaders.graph_dataset(compiled_data_dir, part="train")
     graphs = sf.loaders.graph_dataset(tmp_path, part="train")
     assert (len(graphs), graphs.left_out) == (len(whole) - 1, 1)
-    assert alone not in [graph.design_id for graph in graphs]
-    cycles = sf.loaders.torch_dataset(tmp_path, part="train", targets=("latency_cycles",))
-    assert (len(cycles), cycles.left_out) == (len(whole), 0)
+    assert cycles_alone not in [graph.design_id for graph in graphs]
+
+
+def test_missing_targets_of_a_torch_data_set_are_masked(cycles_alone: str, tmp_path: Path) -> None:
+    data = sf.loaders.torch_dataset(tmp_path, part="train")
+    assert data.left_out == 0
+    place = [design.design_id for design in data.designs].index(cycles_alone)
+    item = data[place]
+    assert item.mask.tolist() == [False, False, True]
+    assert torch.isnan(item.targets).tolist() == [True, True, False]
+    assert data.mask.sum() == 3 * len(data) - 2
+    area = sf.loaders.torch_dataset(tmp_path, part="train", targets=("area_um2",))
+    assert (len(area), area.left_out) == (len(data) - 1, 1)
 
 
 def test_loaders_reject_an_unknown_split_and_a_missing_target(lasting_data_dir: Path) -> None:

@@ -18,7 +18,7 @@ from torch.optim import AdamW
 from models.base import PredictorError, TrainOutcome
 from models.labelled import Query, Selection, load_labelled_designs
 from models.model_files import model_bytes, read_model, write_folder
-from models.tasks import DatasetError
+from models.tasks import DatasetError, TooFewRows
 from models.tenset_mlp import PREDICTOR, TrainOptions
 from models.tenset_mlp.features import facts_of, features_of
 from models.tenset_mlp.network import arrays_of, untrained_network
@@ -266,7 +266,7 @@ def test_training_rejects_a_design_without_its_program(data_dir: Path) -> None:
 
 def test_training_rejects_an_empty_part(data_dir: Path) -> None:
     rewrite(data_dir, "splits", lambda r: replace(r, part="train") if r.part == "test" else r)
-    with pytest.raises(DatasetError, match=r"no labelled designs in part test of split"):
+    with pytest.raises(TooFewRows, match=r"no labelled designs in part test of split"):
         train(data_dir)
 
 

@@ -5,7 +5,6 @@ simulations (`models/queue_correction`).
 """
 
 from pipelines.network.queueing.latency import (
-    ESTIMATES,
     FlowLatency,
     Learned,
     NetworkModel,
@@ -27,6 +26,7 @@ from pipelines.network.queueing.maximum_entropy import (
     waits_s,
 )
 from pipelines.network.queueing.network import StreamLoad, Streams
+from pipelines.network.request import ESTIMATES
 
 __all__ = [
     "ESTIMATES",

@@ -13,12 +13,11 @@ from numpy.typing import NDArray
 
 from pipelines.network.compiled import in_parts, kernels
 from pipelines.network.queueing.network import QueueModel, Streams, model_queues
+from pipelines.network.request import MAXIMUM_ENTROPY
 from pipelines.network.routing import KERNELS, Routing, route_flows
 from pipelines.network.topology import Topology
 from pipelines.network.traffic import TCP, FlowMoments, Traffic
 
-MAXIMUM_ENTROPY, TREE = "maximum_entropy", "tree"
-ESTIMATES = (MAXIMUM_ENTROPY, TREE)
 QUANTILES = (0.5, 0.99)
 WAIT_CORRELATION = 0.05
 """Correlation of a packet's waits at two queues of its round trip: the value from 0 to 0.3 with the smallest

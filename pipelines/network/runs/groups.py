@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from pipelines.identity import canonical_json
 from pipelines.network.errors import NetworkError
+from pipelines.network.request import ALL_TO_ALL, POISSON
 from pipelines.network.routing import Routing
 from pipelines.network.simulation import SimulationOptions
 from pipelines.network.topology import FatTree, Topology, TwoTierTree, fat_tree, two_tier_tree
@@ -31,7 +32,6 @@ from pipelines.network.traffic import (
     Traffic,
     traffic_of,
 )
-from pipelines.network.traffic.patterns import ALL_TO_ALL, POISSON
 
 FAT_TREE, TWO_TIER = "fat_tree", "two_tier"
 NETWORKS = (FAT_TREE, TWO_TIER)

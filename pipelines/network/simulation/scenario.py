@@ -8,11 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pipelines.network.errors import NetworkError
+from pipelines.network.request import CAPACITY_LIMIT
 from pipelines.network.routing import Routing, route_flows
 from pipelines.network.topology import Topology
 from pipelines.network.traffic import TCP, Schedule, Traffic
 
-CAPACITY_LIMIT = 1 << 20
 ACK_PAYLOAD_BYTES = 0
 _SCENARIO_MAGIC, _RESULT_MAGIC = b"SFNETIN1", b"SFNETRS1"
 _NS_PER_S = 1e9

@@ -13,9 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pipelines.network.errors import NetworkError
+from pipelines.network.request import ALL_TO_ALL, DEFAULT_DENSITY, DEFAULT_LOAD, POISSON
 from pipelines.network.topology import Topology
 
-POISSON, GENERALISED_EXPONENTIAL, ON_OFF = "poisson", "ge", "on_off"
+GENERALISED_EXPONENTIAL, ON_OFF = "ge", "on_off"
 ARRIVALS = (POISSON, GENERALISED_EXPONENTIAL, ON_OFF)
 FIXED, UNIFORM, BIMODAL, EMPIRICAL = "fixed", "uniform", "bimodal", "empirical"
 SIZES = (FIXED, UNIFORM, BIMODAL, EMPIRICAL)
@@ -127,7 +128,7 @@ class PacketSizes:
         return mean, max(0.0, second / mean**2 - 1.0)
 
 
-ALL_TO_ALL, INCAST, BROADCAST = "all_to_all", "incast", "broadcast"
+INCAST, BROADCAST = "incast", "broadcast"
 PATTERNS = (ALL_TO_ALL, INCAST, BROADCAST)
 UDP, TCP = "udp", "tcp"
 PROTOCOLS = (UDP, TCP)
@@ -149,8 +150,8 @@ class Pattern:
     """
 
     kind: str = ALL_TO_ALL
-    load: float = 0.5
-    density: float = 1.0
+    load: float = DEFAULT_LOAD
+    density: float = DEFAULT_DENSITY
     seed: int = 1
 
     def __post_init__(self) -> None:
