@@ -49,7 +49,7 @@ fi
 
 # What the machine says about networks, certificates and package indexes.
 cp -L /etc/resolv.conf /etc/hosts "$root/etc/"
-cp -RL /etc/ssl/certs/. "$root/etc/ssl/certs/"
+rm -rf "$root/etc/ssl/certs" && cp -rL /etc/ssl/certs "$root/etc/ssl/certs"
 cp -RL /etc/apt/apt.conf.d/*proxy* "$root/etc/apt/apt.conf.d/" 2>/dev/null || true
 pip=$(python3 -m pip config list)
 sed -nE "s/^global\.([a-z-]+)='(.*)'$/\1 = \2/p" <<<"$pip" | { echo "[global]"; cat; } >"$root/etc/pip.conf"
