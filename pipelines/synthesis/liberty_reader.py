@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pipelines.files import read_bounded
+from pipelines.summation import ordered_sum
 from pipelines.synthesis.liberty import (
     Cell,
     Constraint,
@@ -236,7 +237,7 @@ class _Reader:
         if name not in group.attributes and not states:
             name, holder = "default_cell_leakage_power", self.library
         whole = holder.attributes.get(name)
-        mean = sum(s.leakage_mw for s in states) / len(states) if states else None
+        mean = ordered_sum(s.leakage_mw for s in states) / len(states) if states else None
         return Cell(
             name=group.arguments[0] if group.arguments else "",
             area_um2=self.attribute(group, "area", 0.0),
