@@ -64,6 +64,8 @@ install() {
         show_progress
         sleep 0.5
     done
+    shown=-10
+    show_progress
     [ ! -t 1 ] || echo
     wait $pid || {
         tail -n 20 "$log" >&2
