@@ -45,8 +45,8 @@ shopt -s nullglob
 # In a terminal one line that changes, elsewhere a line every ten seconds.
 show_progress() {
     local installed=(.venv/lib/python*/site-packages/*.dist-info) line
-    line=$(printf '  %3d s: %d of %d packages found, %d installed' \
-        $SECONDS "$(grep -c '^Collecting' "$log")" "$total" ${#installed[@]})
+    line=$(printf '  %3d s: %d packages found, %d of %d installed' \
+        $SECONDS "$(grep -cE '^(Collecting|Processing|Requirement already)' "$log")" ${#installed[@]} "$total")
     if [ -t 1 ]; then
         printf '\r%s' "$line"
     elif [ $((SECONDS - shown)) -ge 10 ]; then
