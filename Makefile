@@ -46,10 +46,10 @@ tested: ## what the tests alone need: a network simulator to compare with, a bro
 system: ## Debian packages; make SYSTEM=skip ... when the tools come from elsewhere
 	@SYSTEM='$(SYSTEM)' setup/system.sh
 
-venv: ## .venv from requirements.txt
-	@PYTHON='$(PYTHON)' setup/venv.sh
+venv: ## .venv from requirements.txt; make HASHED=1 ... checks the hash of every file
+	@PYTHON='$(PYTHON)' HASHED='$(HASHED)' setup/venv.sh
 
-lock: ## resolve the requirements anew into requirements.txt
+lock: ## resolve the requirements anew into both lock files, and NOTICE
 	@PYTHON='$(PYTHON)' setup/lock.sh
 
 docs: venv ## pages that derive from the code

@@ -3,20 +3,21 @@
 # Further packages may be named as arguments: `make test` adds ns-3 and
 # Chromium, which nothing else needs.
 set -euo pipefail
+here=$(dirname "$0")
 
+# Standard cells and their liberty files at 0.18, 0.35 and 0.5 um. Debian 13 no longer has them.
+cells=(qflow-tech-osu018 qflow-tech-osu035 qflow-tech-osu050)
 packages=(
-    verilator         # simulates the generated Verilog
-    qflow-tech-osu018 # the osu018 standard cells and their liberty
-    qflow-tech-osu035 # the same cells at 0.35 um
-    qflow-tech-osu050 # and at 0.5 um
-    opensta           # static timing and power
-    yosys             # second opinion on netlists: another version than pyosys
-    iverilog          # second opinion on generated Verilog in the tests
-    g++ gcc make      # Verilator's builds, native C
-    bubblewrap        # confines generated and foreign C
-    python3-venv git  # the virtual environment, DVC
+    verilator        # simulates the generated Verilog
+    opensta          # static timing and power
+    yosys            # second opinion on netlists: another version than pyosys
+    iverilog         # second opinion on generated Verilog in the tests
+    g++ gcc make     # Verilator's builds, native C
+    bubblewrap       # confines generated and foreign C
+    python3-venv git # the virtual environment, DVC
     "$@"
 )
+[ -d "$here/../.setup/liberty" ] || packages+=("${cells[@]}")
 
 if [ "${SYSTEM:-install}" = skip ]; then
     echo "system packages: skipped (SYSTEM=skip)"
@@ -48,6 +49,27 @@ if [ ${#missing[@]} -eq 0 ]; then
     exit 0
 fi
 
+# apt-cache knows the packages of a release only where there are package lists.
+unpack_cells_of_debian_12() {
+    [ -n "$(apt-get indextargets)" ] || return 0
+    local package rest=() unknown=()
+    for package in "${missing[@]}"; do
+        if [[ " ${cells[*]} " == *" $package "* ]] && ! apt-cache show "$package" >/dev/null 2>&1; then
+            unknown+=("$package")
+        else
+            rest+=("$package")
+        fi
+    done
+    [ ${#unknown[@]} -eq 0 ] || "$here/liberty.sh" "${unknown[@]}" || exit 1
+    missing=("${rest[@]}")
+    if [ ${#missing[@]} -eq 0 ]; then
+        echo "system packages: all others already there"
+        exit 0
+    fi
+}
+
+unpack_cells_of_debian_12
+
 as_root=()
 if [ "$(id -u)" -ne 0 ]; then
     command -v sudo >/dev/null ||
@@ -63,5 +85,6 @@ echo "system packages: installing ${missing[*]}"
 if ! apt install -y --no-install-recommends "${missing[@]}"; then
     echo "system packages: refreshing the package lists, then once more"
     apt update
+    unpack_cells_of_debian_12
     apt install -y --no-install-recommends "${missing[@]}" || give_up "apt-get could not install them"
 fi

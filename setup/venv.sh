@@ -1,13 +1,16 @@
 #!/usr/bin/env bash
-# Make .venv hold exactly what requirements.txt says; do nothing when it already does.
+# Make .venv hold exactly what requirements.txt says; do nothing when it already does. With HASHED=1 every file
+# must have a hash of requirements.hashed.txt.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
 python=${PYTHON:-python3}
 stamp=.venv/.simfoundry-stamp
+lock=requirements.txt
+[ -z "${HASHED:-}" ] || lock=requirements.hashed.txt
 
 # A virtual environment knows its own absolute path, so a moved checkout needs a new one.
-wanted=$({ pwd -P && cat requirements.txt pyproject.toml setup/venv.sh; } | sha256sum)
+wanted=$({ pwd -P && cat $lock setup/antlr.txt pyproject.toml setup/venv.sh; } | sha256sum)
 if [ -x .venv/bin/python ] && [ "$(cat "$stamp" 2>/dev/null)" = "$wanted" ]; then
     echo "virtual environment: .venv is up to date"
     exit 0
@@ -17,14 +20,14 @@ version=$("$python" -c 'import sys; print("%d.%d" % sys.version_info[:2])') || {
     echo "virtual environment: PYTHON must be a Python interpreter, got $python" >&2
     exit 1
 }
-"$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))' || {
-    echo "virtual environment: Python must be 3.11 or newer, got $version ($python);" \
+"$python" -c 'import sys; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 13))' || {
+    echo "virtual environment: Python must be 3.11, 3.12 or 3.13, got $version ($python);" \
         "name another one: make PYTHON=/path/to/python3.11 ..." >&2
     exit 1
 }
 
 SECONDS=0
-echo "virtual environment: installing requirements.txt into .venv for Python $version (some minutes)"
+echo "virtual environment: installing $lock into .venv for Python $version (some minutes)"
 rm -f "$stamp"
 pip=(.venv/bin/python -m pip --disable-pip-version-check)
 sane='import sys, pip; sys.exit("%d.%d" % sys.version_info[:2] != sys.argv[1] or sys.argv[2] != sys.prefix)'
@@ -35,19 +38,62 @@ if ! .venv/bin/python -c "$sane" "$version" "$(pwd -P)/.venv" 2>/dev/null; then
     }
 fi
 
+log=.venv/pip.log
+total=$(grep -c == $lock)
+shopt -s nullglob
+
+# In a terminal one line that changes, elsewhere a line every ten seconds.
+show_progress() {
+    local installed=(.venv/lib/python*/site-packages/*.dist-info) line
+    line=$(printf '  %3d s: %d packages found, %d of %d installed' \
+        $SECONDS "$(grep -cE '^(Collecting|Processing|Requirement already)' "$log")" ${#installed[@]} "$total")
+    if [ -t 1 ]; then
+        printf '\r%s' "$line"
+    elif [ $((SECONDS - shown)) -ge 10 ]; then
+        shown=$SECONDS
+        echo "$line"
+    fi
+}
+
+install() {
+    local pid shown=$SECONDS
+    : >"$log"
+    "${pip[@]}" install --no-compile --progress-bar off "$@" >"$log" 2>&1 &
+    pid=$!
+    while kill -0 $pid 2>/dev/null; do
+        show_progress
+        sleep 0.5
+    done
+    shown=-10
+    show_progress
+    [ ! -t 1 ] || echo
+    wait $pid || {
+        tail -n 20 "$log" >&2
+        echo "virtual environment: pip could not install $lock" >&2
+        exit 1
+    }
+}
+
 # torch alone and first, with the resolver on: a local CPU build that pip finds (PIP_FIND_LINKS)
 # serves, and torch brings what its own build needs. Everything else is in the lock, so nothing
-# is resolved and no other package can pull another torch. Python compiles a module when it is imported
-# first: compiling all of them takes longer than unpacking them.
-"${pip[@]}" install -q -c requirements.txt pip setuptools
-"${pip[@]}" install -q --no-compile -c requirements.txt torch
-"${pip[@]}" install -q --no-compile --no-deps --no-build-isolation -r requirements.txt
+# is resolved and no other package can pull another torch. The lock with hashes has the registry's build of torch and
+# all that it needs. Python compiles a module when it is imported first: compiling all of them takes longer than
+# unpacking them.
+if [ -n "${HASHED:-}" ]; then
+    grep -E '^(pip|setuptools)==' $lock >.venv/first.txt
+    "${pip[@]}" install -q --no-deps --require-hashes -r .venv/first.txt
+    install --no-deps --require-hashes --no-build-isolation -r $lock
+else
+    "${pip[@]}" install -q -c $lock pip setuptools
+    install -c $lock torch
+    install --no-deps --no-build-isolation -r $lock
+fi
 "${pip[@]}" install -qq --no-deps --no-build-isolation -e .
 # Hydra pins ANTLR's runtime 4.9; Dagster's parser needs 4.13 (assets/antlr.py).
-"${pip[@]}" install -q --no-deps --target .venv/antlr-4.13 --upgrade antlr4-python3-runtime==4.13.2
+"${pip[@]}" install -q --no-deps --target .venv/antlr-4.13 --upgrade --require-hashes -r setup/antlr.txt
 "${pip[@]}" check >/dev/null || {
     "${pip[@]}" check >&2 || true
-    echo "virtual environment: requirements.txt must be consistent; run make lock" >&2
+    echo "virtual environment: $lock must be consistent; run make lock" >&2
     exit 1
 }
 printf '%s\n' "$wanted" >"$stamp"

@@ -20,6 +20,7 @@ from pipelines.accelerators.systolic.quantise import IntegerNetwork
 from pipelines.accelerators.systolic.verilog import CORE, core_verilog
 from pipelines.power import Activity, EncodedNetlist, TraceStimulus, encode_netlist, power_parts, run_engine
 from pipelines.schemas.columns import INFEASIBLE, OK, TOOL_ERROR
+from pipelines.summation import ordered_sum
 from pipelines.synthesis import (
     Liberty,
     Netlist,
@@ -181,12 +182,12 @@ class Labeller:
             LayerLabel(
                 name=run.layer.name,
                 cycles=run.cycles,
-                core_energy_nj=core * weight / sum(weights),
-                memory_energy_nj=sum(self._memory_energy(job) for job in run.jobs),
+                core_energy_nj=core * weight / ordered_sum(weights),
+                memory_energy_nj=ordered_sum(self._memory_energy(job) for job in run.jobs),
             )
             for run, weight in zip(runs, weights, strict=True)
         )
-        memory = sum(layer.memory_energy_nj for layer in layers)
+        memory = ordered_sum(layer.memory_energy_nj for layer in layers)
         return NetworkLabel(
             status=OK,
             reason=None,
@@ -233,7 +234,7 @@ class Labeller:
             "s": (h.scratchpad_rows // h.scratchpad_banks, h.lanes * h.input_bits),
             "a": (h.accumulator_rows // h.accumulator_banks, h.columns * h.accumulator_bits),
         }
-        return 1e-3 * sum(
+        return 1e-3 * ordered_sum(
             job.accesses[f"{name}_{kind}"]
             * self.memories.energy_pj(rows=rows, bits=bits, voltage_v=voltage, writes=kind == "we")
             for name, (rows, bits) in shapes.items()

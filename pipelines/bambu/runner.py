@@ -14,6 +14,7 @@ from xml.sax.saxutils import quoteattr
 import numpy as np
 
 from pipelines.interface import DataSet, Interface
+from pipelines.summation import ordered_sum
 from pipelines.tools import find_tool, run_tool
 
 
@@ -72,7 +73,7 @@ def _number(text: str) -> float:
 
 def _total(text: str, label: str) -> float | None:
     numbers = _numbers(text, label)
-    return sum(numbers) if numbers else None
+    return ordered_sum(numbers) if numbers else None
 
 
 def _count(text: str, label: str) -> int | None:

@@ -6,6 +6,7 @@ result with the ports of the engine's own designs. Outside this package only the
 
 from pipelines.circt.compilation import (
     FLOWS,
+    NEEDED,
     CirctError,
     CirctResult,
     compile_with_circt,
@@ -16,6 +17,7 @@ from pipelines.circt.compilation import (
 
 __all__ = [
     "FLOWS",
+    "NEEDED",
     "CirctError",
     "CirctResult",
     "compile_with_circt",

@@ -21,6 +21,8 @@ from pipelines.rtlsim import MemoryTiming, Port
 _COMBINATIONAL = re.compile(r"^ *calyx\.comb_group @\w+ \{\n(.*?)^ *\}\n", re.DOTALL | re.MULTILINE)
 _PARALLEL = re.compile(r"^( *)calyx\.par \{\n((?: *calyx\.enable @\w+\n)+) *\}\n", re.MULTILINE)
 _MEMORY = re.compile(r"^ *(%\S+(?:, %\S+)*) = calyx\.seq_mem @(\w+) .*\} : (.*)\n", re.MULTILINE)
+_GROUP = re.compile(r"^( *)calyx\.group @\w+ \{\n(.*?)^\1\}\n", re.DOTALL | re.MULTILINE)
+_ACCESS = re.compile(r"^ *calyx\.assign (%\w+)\.content_en = %true : i1\n", re.MULTILINE)
 _DONE = re.compile(r"^ *calyx\.group_done (%\w+\.done) : i1\n", re.MULTILINE)
 _CLOCKED = re.compile(r"(%[\w.]+)\.clk, (?:(%[\w.]+)\.reset,)?")
 _MEMORY_INPUTS = ("read_data", "read_done", "write_done")
@@ -65,6 +67,33 @@ def evaluate_always(text: str) -> str:
     return text.replace(_WIRES, _WIRES + "".join(bodies), 1)
 
 
+def separate_accesses(text: str) -> str:
+    """Give memories that have one enable and a write bit an enable per kind of access.
+
+    CIRCT 1.100 and later prints `content_en`, `write_en` and `done`; the rest of this package works with
+    `read_en`, `read_done`, `write_en` and `write_done`, the ports of 1.62.
+    """
+    text = _GROUP.sub(_one_kind_of_access, text)
+    for line in [match.group() for match in _MEMORY.finditer(text) if ".content_en" in match.group()]:
+        names, _, types = line.partition(" = ")
+        separate = re.sub(r"(%\w+)\.done\b", r"\1.read_done, \1.write_done", names)
+        separate = separate.replace(".content_en", ".read_en")
+        text = text.replace(line, f"{separate} = {types.rstrip()}, i1\n", 1)
+    return text
+
+
+def _one_kind_of_access(group: re.Match[str]) -> str:
+    text = group.group()
+    for memory in _ACCESS.findall(text):
+        writes = f"{memory}.write_en = %true" in text
+        # A write keeps its `write_en`; `content_en` of a read becomes `read_en`.
+        unused = "content_en = %true" if writes else "write_en = %false"
+        text = re.sub(rf"^ *calyx\.assign {memory}\.{unused} : i1\n", "", text, flags=re.MULTILINE)
+        text = text.replace(f"{memory}.content_en", f"{memory}.read_en")
+        text = re.sub(rf"{memory}\.done\b", f"{memory}.{'write' if writes else 'read'}_done", text)
+    return text
+
+
 def memories_outside(text: str) -> str:
     """Make the ports of sequential memories ports of the component, `%mem_0.addr0` as `%mem_0_addr0`.
 
@@ -102,7 +131,7 @@ def connect_clocks(text: str) -> str:
 
 def component_text(text: str) -> str:
     """Output of the lowering from scf, rewritten for the lowering to a state machine."""
-    return join_parallel_groups(evaluate_always(memories_outside(text)))
+    return join_parallel_groups(evaluate_always(memories_outside(separate_accesses(text))))
 
 
 LOCAL_TIMING = MemoryTiming(read_delay_cycles=1, write_delay_cycles=1)

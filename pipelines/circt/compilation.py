@@ -141,6 +141,10 @@ _VERSION = "b0db2f3f"
 """Raise it when this package gives other Verilog or another status for the same program."""
 
 
+NEEDED = "need the extra circt, which has wheels for Python 3.11 and 3.13: pip install 'simfoundry[circt]'"
+"""What a flow says without the wheel, after its name."""
+
+
 class CirctError(ValueError):
     """Unknown option, or a design that cannot be simulated."""
 
@@ -188,7 +192,7 @@ def tool_version() -> str:
     Raises: ToolMissing: the wheel is not installed.
     """
     if not is_installed():
-        raise ToolMissing("Python package circt not installed; run `make setup`")
+        raise ToolMissing(f"the flows of CIRCT {NEEDED}")
     return f"{version('circt')}+{_VERSION}"
 
 

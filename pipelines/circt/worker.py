@@ -35,7 +35,7 @@ def _context() -> Any:
     library.register_dialects(context)
     with context:
         for pipeline, text in _LOADERS:
-            _run(ir.Module.parse(text), pipeline, True)
+            _run(ir.Module.parse(text), pipeline, False)
     return context
 
 

@@ -32,6 +32,7 @@ from pipelines.hls import (
     symbol_places,
     units_by_operation,
 )
+from pipelines.summation import ordered_sum
 
 PARTS = ("clock", "register", "enable", "unit", "operator", "selection", "memory", "controller", "port")
 """Parts of a design whose energies are told apart."""
@@ -135,7 +136,7 @@ class RunActivity:
     @property
     def power_mw(self) -> float:
         """Estimate of the mean power."""
-        return sum(self.powers_mw.values()) + self.leakage_mw
+        return ordered_sum(self.powers_mw.values()) + self.leakage_mw
 
 
 def run_activity(compiled: CompiledDesign, run: CycleResult, energies: ToggleEnergies) -> RunActivity:
@@ -265,7 +266,7 @@ class _Meter:
         if bound is not None:
             return self.counted(f"{bound.name}_{bound.unit.output[0]}")
         width = operand_width(writer.block, operation)
-        inputs = sum(self.executed(writer, i, width) for i in operation.operands)
+        inputs = ordered_sum(self.executed(writer, i, width) for i in operation.operands)
         result = self.executed(writer, operation.index)
         share = min(1.0, result / inputs) if inputs else UNKNOWN_SHARE
         return max(result, share * self.arriving(writer, operation))
@@ -273,7 +274,7 @@ class _Meter:
     def arriving(self, writer: BlockWriter, operation: cdfg.Operation) -> float:
         """Toggles at the operands of an operation."""
         cycle, width = writer.schedule.starts[operation.index], operand_width(writer.block, operation)
-        return sum(self.seen(writer, i, cycle, width) for i in operation.operands)
+        return ordered_sum(self.seen(writer, i, cycle, width) for i in operation.operands)
 
     # ---- energies ---------------------------------------------------------------------------------
 
@@ -354,7 +355,7 @@ class _Meter:
             return wired
         toggles = self.counted(net)
         gate = self.energies.operator("and", 8)
-        self.energy["selection"] += gate * (sum(sources) + toggles * math.log2(len(sources)))
+        self.energy["selection"] += gate * (ordered_sum(sources) + toggles * math.log2(len(sources)))
         return toggles
 
     def _units(self) -> None:

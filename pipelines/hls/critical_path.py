@@ -22,6 +22,7 @@ from pipelines.hls.ir import Array, Variable
 from pipelines.hls.operators import OperatorLibrary, constant_factor, signed_digit_count
 from pipelines.hls.schedule import BlockSchedule, closing_values
 from pipelines.hls.units.timing import narrow_delays
+from pipelines.summation import ordered_sum
 
 # Measured with osu018 at 32 bits: a + b takes 1.71 ns, a + b + c 2.07, four operands 2.35, eight 2.69; a
 # signed comparison takes 0.87 ns, with a constant 0.49.
@@ -273,10 +274,10 @@ class _Paths:
                 carry *= self.staggered.get(source, 1.0) if here else 1.0
                 if constant and not levels and begin <= self.register_ns:
                     carry = max(carry, CARRY_BIT_NS * min(width_bits, CARRY_BITS))
-            last = max(last, (begin, carry), key=sum)
+            last = max(last, (begin, carry), key=ordered_sum)
         self.staggered[operation.index] = AFTER_A_SUM
         self.unsummed[operation.index] = (last[0] + levels * CARRY_SAVE_NS, last[1])
-        return sum(self.unsummed[operation.index])
+        return ordered_sum(self.unsummed[operation.index])
 
     def corrected_remainder(self, operation: Operation) -> int | None:
         """The x of ((x + c) & mask) - c, a remainder by a power of two, where c repeats the sign bit of x."""

@@ -35,6 +35,7 @@ from pipelines.hls.verilog import (
 )
 from pipelines.hls.verilog_text import literal_value
 from pipelines.hls.verilog_values import BlockWriter
+from pipelines.summation import ordered_sum
 
 # Shares of the area of an operator of two unknown operands, of a 2-to-1 multiplexer, and gates per bit; from
 # synthesis of single operators of 8 and 32 bits and of tables of 8 x 8 to 64 x 32 bits with osu018.
@@ -285,7 +286,7 @@ def report_design(design: ScheduledDesign) -> RtlReport:
     units += [bound.unit for bound in design.units]
     figures = [unit_timing(unit, library.liberty) for unit in units]
     area = LOGIC_SHARE * (selections.area_um2 + operator_area) + storage.area_um2(library)
-    area += sum(share * figure.area_um2 for share, figure in zip(shares, figures, strict=True))
+    area += ordered_sum(share * figure.area_um2 for share, figure in zip(shares, figures, strict=True))
     return RtlReport(
         state_count=state_count(design),
         module_count=1 + len(units),

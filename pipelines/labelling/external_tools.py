@@ -290,7 +290,7 @@ def require_tools(names: Sequence[str]) -> None:
         if name not in TOOLS:
             raise LabellingError(f"unknown tool: {name}; accepted: {', '.join(TOOLS)}")
         if name in CIRCT_TOOLS and not circt.is_installed():
-            raise ToolMissing(f"{name}: no Python package circt; run `make setup`")
+            raise ToolMissing(f"{name}: the flows of CIRCT {circt.NEEDED}")
         if name == bambu.TOOL and not bambu.is_installed():
             raise ToolMissing(
                 f"{name}: not found on PATH; install it from https://github.com/ferrandi/PandA-bambu "

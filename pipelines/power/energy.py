@@ -28,6 +28,7 @@ from pipelines.power.functions import (
     truth_table,
 )
 from pipelines.power.stimulus import Activity
+from pipelines.summation import ordered_sum
 from pipelines.synthesis import (
     FALL,
     RISE,
@@ -205,7 +206,7 @@ def _pin_internal_pj(cells: CellActivity, pin: Pin) -> float:
     if related:
         shares += zip(related, _cause_shares(cells, pin, related), strict=True)
     changes = cells.changes(pin.name)
-    return sum(float((changes * s * transition_energy_pj(cells, e, pin)).sum()) for e, s in shares)
+    return ordered_sum(float((changes * s * transition_energy_pj(cells, e, pin)).sum()) for e, s in shares)
 
 
 def _leakage_mw(cells: CellActivity) -> float:
@@ -217,7 +218,7 @@ def _leakage_mw(cells: CellActivity) -> float:
         return cell.leakage_mw * len(cells.group.names)
     shares = _state_shares(cells, [*(s.when for s in states), None])
     values = [*(s.leakage_mw for s in states), cell.leakage_mw]
-    return sum(float((share * v).sum()) for share, v in zip(shares, values, strict=True))
+    return ordered_sum(float((share * v).sum()) for share, v in zip(shares, values, strict=True))
 
 
 def missing_power_data(netlist: Netlist, liberty: Liberty) -> str | None:
@@ -287,7 +288,9 @@ def power_parts(
     internal_pj = leakage_mw = 0.0
     for cells in cell_activities(netlist, liberty, timing, activity):
         leakage_mw += _leakage_mw(cells)
-        internal_pj += sum(_pin_internal_pj(cells, p) for p in cells.cell.pins.values() if p.internal_power)
+        internal_pj += ordered_sum(
+            _pin_internal_pj(cells, p) for p in cells.cell.pins.values() if p.internal_power
+        )
     used = [liberty.cells[name] for name in netlist.groups]
     return PowerParts(
         internal_mw=None if any(map(_lacks_internal_power, used)) else internal_pj / time_ns,

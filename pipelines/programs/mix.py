@@ -7,6 +7,7 @@ from typing import Protocol, TypeVar
 
 from pipelines.identity import content_hash
 from pipelines.programs.errors import ProgramError
+from pipelines.summation import ordered_sum
 
 Options = TypeVar("Options")
 OptionsOut = TypeVar("OptionsOut", covariant=True)
@@ -41,7 +42,7 @@ def require_mix(mix: Sequence[Part[Mixed]]) -> None:
     Raises: ProgramError: a share is not above 0, the sum exceeds 1, or a part has a mix.
     """
     shares = [part.share for part in mix]
-    if any(not share > 0 for share in shares) or sum(shares) > 1 + 1e-9:
+    if any(not share > 0 for share in shares) or ordered_sum(shares) > 1 + 1e-9:
         raise ProgramError(f"shares of a mix must be above 0 with a sum of at most 1, got {shares}")
     if any(part.options.mix for part in mix):
         raise ProgramError("a part of a mix must have no mix, got one")

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pipelines.reports.samples import Quantity, in_stage_order
 from pipelines.reports.statistics import Quantiles
 from pipelines.reports.tables import TableSet
+from pipelines.summation import ordered_sum
 
 MEASURES = (
     Quantity(column="loop_depth", title="Loop depth"),
@@ -183,7 +184,7 @@ def _commonest(
         for (of, how, label), value in figures.items():
             if (of, how) == (measure, statistic):
                 bins.setdefault(label, {})[stage] = value
-    return sorted(bins.items(), key=lambda entry: (-sum(entry[1].values()), entry[0]))
+    return sorted(bins.items(), key=lambda entry: (-ordered_sum(entry[1].values()), entry[0]))
 
 
 def _leads(name: str, operators: Sequence[tuple[str, Mapping[str, float]]]) -> bool:

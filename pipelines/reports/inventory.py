@@ -11,6 +11,7 @@ from pipelines.reports.samples import EVALUATION, LABELS, STAGE_ORDER, UNKNOWN_S
 from pipelines.reports.statistics import Quantiles, quantiles_of
 from pipelines.reports.tables import TableSet
 from pipelines.schemas import OK, STATUSES, TableSpec
+from pipelines.summation import ordered_sum
 
 REASON_LENGTH = 160
 REASONS_SHOWN = 40
@@ -354,7 +355,7 @@ def measure_time(tables: TableSet, designs: pl.DataFrame) -> Timing | None:
         for seconds in [tables.scan(table, numbers=(name,)).collect()[name].drop_nulls().unique().sort()]
     ]
     columns = [column for column in columns if column[3] > 0]
-    total = sum(seconds for *_, seconds in columns)
+    total = ordered_sum(seconds for *_, seconds in columns)
     if not columns:
         return None
     steps = [

@@ -16,6 +16,7 @@ from pipelines.rtlreuse.emission import Emitter
 from pipelines.rtlreuse.expressions import size_of
 from pipelines.rtlreuse.placement import ArrayKey
 from pipelines.rtlreuse.structure import CONSTANT, ENVIRONMENT, Source
+from pipelines.summation import ordered_sum
 
 CPU, GPU = 0, 1
 SIDES = (CPU, GPU)
@@ -194,7 +195,7 @@ class Divider:
         time: dict[tuple[int, int], float] = defaultdict(float)
         for unit in self.units:
             time[unit.level, side_of[unit]] += self.unit_ns(unit, side_of[unit])
-        total = sum(max(time[level, CPU], time[level, GPU]) for level in range(self.last + 1))
+        total = ordered_sum(max(time[level, CPU], time[level, GPU]) for level in range(self.last + 1))
         total += costs.exchange * len({crossing.level for crossing in crossings})
         total += costs.byte * sum(self.bytes_of(crossing.word) for crossing in crossings)
         return Division(side_of=dict(side_of), crossings=crossings, cycle_ns=total)

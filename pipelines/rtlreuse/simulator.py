@@ -16,6 +16,7 @@ from pipelines.rtlreuse.ir import LIMB, mask
 from pipelines.rtlreuse.layout import Layout
 from pipelines.rtlreuse.session import Session
 from pipelines.rtlreuse.structure import words_of
+from pipelines.summation import ordered_sum
 
 Words = NDArray[np.uint64]
 RESET_CYCLES = 2
@@ -312,6 +313,6 @@ def _sum_up(parts: Sequence[RunResult]) -> RunResult:
         inputs=joined([p.inputs for p in parts]),
         outputs=joined([p.outputs for p in parts]),
         watched=joined([p.watched for p in parts]),
-        wall_s=sum(p.wall_s for p in parts),
-        processor_s=sum(p.processor_s for p in parts),
+        wall_s=ordered_sum(p.wall_s for p in parts),
+        processor_s=ordered_sum(p.processor_s for p in parts),
     )

@@ -18,6 +18,7 @@ from pipelines.rtlreuse.ir import mask
 from pipelines.rtlreuse.layout import Layout, Place
 from pipelines.rtlreuse.simulator import RunResult, Simulator, Words
 from pipelines.rtlreuse.structure import words_of
+from pipelines.summation import ordered_sum
 
 PLAIN_STATE = ("reuse", "arc")
 """Engines whose state is bytes without pointers, so that it can be kept in a file."""
@@ -173,8 +174,8 @@ def count_toggles(
     rows = _port_rows("input", ports.inputs, totals[0]) + _port_rows("output", ports.outputs, totals[1])
     whole = RunResult(
         digests=parts[-1].digests,
-        wall_s=sum(part.wall_s for part in parts),
-        processor_s=sum(part.processor_s for part in parts),
+        wall_s=ordered_sum(part.wall_s for part in parts),
+        processor_s=ordered_sum(part.processor_s for part in parts),
     )
     return whole, rows + _register_rows(simulator)
 

@@ -29,6 +29,7 @@ from pipelines.rtlsim.harness import (
     module_ports,
 )
 from pipelines.sealing import build_once
+from pipelines.summation import ordered_sum
 from pipelines.tools import ToolRun, find_tool, run_tool
 
 ENGINE = "verilator"
@@ -202,7 +203,7 @@ def simulate_design(
         timeout_s=timeout_s,
         starts_zero=starts_zero,
     )
-    build_wall_s = sum(r.wall_s for r in runs)
+    build_wall_s = ordered_sum(r.wall_s for r in runs)
     if runs[-1].returncode != 0:
         return failed_simulation("verilator" if len(runs) == 1 else "g++", runs[-1], build_wall_s)
     (folder / "input.bin").write_bytes(encode_input(interface, data))

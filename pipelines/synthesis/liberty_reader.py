@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pipelines.files import read_bounded
+from pipelines.summation import ordered_sum
 from pipelines.synthesis.liberty import (
     Cell,
     Constraint,
@@ -27,7 +28,11 @@ from pipelines.synthesis.liberty import (
 )
 from pipelines.synthesis.liberty_syntax import Group, parse_groups
 
-SEARCH_ROOTS = (Path("/usr/share/qflow/tech"), Path("/usr/local/share/qflow/tech"))
+SEARCH_ROOTS = (
+    Path("/usr/share/qflow/tech"),
+    Path("/usr/local/share/qflow/tech"),
+    Path(__file__).parents[2] / ".setup" / "liberty",  # of set-up, where the release has no package
+)
 DEFAULT_LIBRARY = "osu018"
 _SUFFIX = "_stdcells.lib"
 
@@ -232,7 +237,7 @@ class _Reader:
         if name not in group.attributes and not states:
             name, holder = "default_cell_leakage_power", self.library
         whole = holder.attributes.get(name)
-        mean = sum(s.leakage_mw for s in states) / len(states) if states else None
+        mean = ordered_sum(s.leakage_mw for s in states) / len(states) if states else None
         return Cell(
             name=group.arguments[0] if group.arguments else "",
             area_um2=self.attribute(group, "area", 0.0),
@@ -297,9 +302,9 @@ def find_liberty(name_or_path: str | None) -> Path:
     installed = _installed()
     path = installed.get(name, Path(name))
     if not path.exists() or path.is_dir():
-        names = ", ".join(sorted(installed)) or "none installed; install qflow-tech-osu018"
+        names = ", ".join(sorted(installed)) or "none installed; run `make setup`"
         raise SynthesisError(
-            f"no such liberty file or installed library: {name!r}; names below {SEARCH_ROOTS[0]}: {names}"
+            f"no such liberty file or installed library: {name!r}; names of installed ones: {names}"
         )
     load_liberty(path)
     return path.absolute()

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
 
+from pipelines.summation import ordered_sum
 from pipelines.synthesis.liberty import Liberty, SynthesisError
 
 ABSENT = -1  # net of a pin that is not connected
@@ -141,7 +142,7 @@ def unmapped_cells(netlist: Netlist, liberty: Liberty) -> dict[str, int]:
 
 def cell_area_um2(netlist: Netlist, liberty: Liberty) -> float:
     """Area of all cells in um2; every type must be in the library."""
-    return sum((n * liberty.cells[t].area_um2 for t, n in netlist.cells_by_type.items()), 0.0)
+    return float(ordered_sum(n * liberty.cells[t].area_um2 for t, n in netlist.cells_by_type.items()))
 
 
 def cell_leakage_mw(netlist: Netlist, liberty: Liberty) -> float | None:

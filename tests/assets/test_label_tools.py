@@ -40,6 +40,7 @@ def no_bambu(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", os.pathsep.join(folders))
 
 
+@pytest.mark.circt
 @pytest.mark.slow
 def test_label_shows_each_tool_and_writes_its_files(project: Path, programs: Path, tmp_path: Path) -> None:
     reports = tmp_path / "reports"
@@ -77,6 +78,7 @@ def test_label_report_has_the_schedule_of_the_design(project: Path, programs: Pa
     assert "module " in verilog.read_text()
 
 
+@pytest.mark.circt
 def test_label_answers_a_file_with_several_tools_as_a_list(project: Path, tmp_path: Path) -> None:
     path = tmp_path / "scale.c"
     path.write_text(SCALE)

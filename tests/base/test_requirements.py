@@ -48,8 +48,30 @@ def test_the_lock_is_exact_and_free_of_local_builds(locked: dict[str, Requiremen
     assert str(locked["torch"].specifier) == "==2.13.0"
 
 
+def test_the_lock_names_circt_per_version_of_python_as_its_extra_does(repository: Path) -> None:
+    lines = (repository / "requirements.txt").read_text(encoding="utf-8").splitlines()
+    extra = (repository / "setup" / "extras" / "circt.in").read_text(encoding="utf-8").splitlines()
+    assert sorted(line for line in lines if line.startswith("circt==")) == sorted(
+        line for line in extra if not line.startswith("#")
+    )
+
+
+def test_the_lock_with_hashes_is_the_lock(repository: Path) -> None:
+    lines = (repository / "requirements.hashed.txt").read_text(encoding="utf-8").splitlines()
+    hashed = {line.partition(" --hash")[0]: line for line in lines if not line.startswith("#")}
+    assert all(re.search(r"( --hash=sha256:[0-9a-f]{64})+$", line) for line in hashed.values())
+    plain = (repository / "requirements.txt").read_text(encoding="utf-8").splitlines()
+    exact = {str(Requirement(line)) for line in plain if not line.startswith("#")}
+    assert not exact - {str(Requirement(text)) for text in hashed}
+    others = {text for text in hashed if str(Requirement(text)) not in exact}
+    assert all(re.match(r"(nvidia|cuda)-|triton==", text) for text in others)
+
+
 def test_requirement_files_name_no_index_and_no_place(repository: Path) -> None:
-    files = [repository / name for name in ("requirements.in", "requirements.txt", "pyproject.toml")]
+    files = [
+        repository / name
+        for name in ("requirements.in", "requirements.txt", "requirements.hashed.txt", "pyproject.toml")
+    ]
     for name in (*files, *(repository / "setup" / "extras").glob("*.in")):
         text = name.read_text(encoding="utf-8")
         assert not re.search(r"https?://|file:|--(extra-)?index-url|--find-links", text), name

@@ -1,6 +1,6 @@
 """The set-up scripts: when all is there, when something is missing, and who may install.
 
-apt-get, dpkg-query, id and sudo are played by small scripts on a PATH of our own; nothing is
+apt-get, apt-cache, dpkg, dpkg-query, id and sudo are played by small scripts on a PATH of our own; nothing is
 installed.
 """
 
@@ -14,10 +14,11 @@ from pathlib import Path
 
 import pytest
 
-NEEDED = ["verilator", "qflow-tech-osu018", "qflow-tech-osu035", "qflow-tech-osu050"]
-NEEDED += ["opensta", "yosys", "iverilog", "g++", "gcc", "make"]
-NEEDED += ["bubblewrap", "python3-venv", "git"]
-REAL = ("bash", "env", "grep", "cat", "dirname", "sha256sum", "rm")
+CELLS = ["qflow-tech-osu018", "qflow-tech-osu035", "qflow-tech-osu050"]
+NEEDED = ["verilator", "opensta", "yosys", "iverilog", "g++", "gcc", "make"]
+NEEDED += ["bubblewrap", "python3-venv", "git", *CELLS]
+REAL = ("bash", "env", "grep", "cat", "dirname", "sha256sum", "rm", "head", "mktemp", "mkdir")
+MIRROR = "http://mirror/debian/"
 
 System = Callable[..., subprocess.CompletedProcess[str]]
 
@@ -44,17 +45,48 @@ def log(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def system(fakes: Path, log: Path, repository: Path) -> System:
-    def run(*, installed: list[str], uid: int = 0, sudo: bool = False, **variables: str):
+def scripts(tmp_path: Path, repository: Path) -> Path:
+    """A copy of the scripts, so that what they unpack is not in the checkout."""
+    folder = tmp_path / "a check out" / "setup"
+    folder.mkdir(parents=True)
+    for name in ("system.sh", "liberty.sh", "venv.sh", "antlr.txt"):
+        shutil.copy(repository / "setup" / name, folder / name)
+    return folder
+
+
+@pytest.fixture
+def system(fakes: Path, log: Path, scripts: Path) -> System:
+    def run(
+        *,
+        installed: list[str],
+        uid: int = 0,
+        sudo: bool = False,
+        known: bool = True,
+        mirror: str = MIRROR,
+        **variables: str,
+    ):
         listing = "".join(f"installed {name}\\n" for name in installed)
         absent = len(installed) < len(NEEDED)
         _executable(fakes / "dpkg-query", f"printf '{listing}'; exit {int(absent)}")
-        _executable(fakes / "apt-get", f'echo "apt-get $*" >> "{log}"; {variables.pop("apt", "")}')
+        # The package lists: where they are from, and whether they have the standard cells.
+        lists = f"""case "$*" in
+            *Label*) echo "{mirror}"; exit;;
+            *indextargets) echo main; exit;;
+        esac"""
+        apt = f"""case "$*" in
+            *"update") grep . "${{3#*=}}" >> "{log}";;
+            *"download"*) echo "apt-get download ${{*: -3}}" >> "{log}"; echo > cells.deb;;
+            *) echo "apt-get $*" >> "{log}";;
+        esac"""
+        apt = apt if not known else f'echo "apt-get $*" >> "{log}"; {variables.pop("apt", "")}'
+        _executable(fakes / "apt-get", f"{lists}\n{apt}")
+        _executable(fakes / "apt-cache", f"exit {int(not known)}")
+        _executable(fakes / "dpkg", 'mkdir -p "$3/usr/share"')
         _executable(fakes / "id", f"[ $1 = -u ] && echo {uid} || echo someone")
         if sudo:
             _executable(fakes / "sudo", f'echo "sudo" >> "{log}"; exec "$@"')
         return subprocess.run(
-            [str(repository / "setup" / "system.sh")],
+            [str(scripts / "system.sh")],
             env={"PATH": str(fakes), **variables},
             capture_output=True,
             text=True,
@@ -93,7 +125,7 @@ def test_system_uses_sudo_when_not_root(system: System, log: Path) -> None:
 
 
 def test_system_rejects_a_user_who_may_not_install(system: System, log: Path) -> None:
-    result = system(installed=[NEEDED[1], *NEEDED[3:]], uid=1000)
+    result = system(installed=[p for p in NEEDED if p not in ("verilator", CELLS[1])], uid=1000)
     assert result.returncode == 1
     assert "needs root or sudo, got user someone and no sudo" in result.stderr
     assert "apt-get install --no-install-recommends verilator qflow-tech-osu035\n" in result.stderr
@@ -117,7 +149,7 @@ def test_system_rejects_a_machine_that_is_not_debian(fakes: Path, repository: Pa
     )
     assert result.returncode == 1
     assert "needs Debian or Ubuntu" in result.stderr
-    assert "verilator qflow-tech-osu018" in result.stderr
+    assert "needed: verilator opensta" in result.stderr
 
 
 def test_system_can_be_skipped(system: System, log: Path) -> None:
@@ -127,37 +159,78 @@ def test_system_can_be_skipped(system: System, log: Path) -> None:
     assert not log.exists()
 
 
+def test_system_unpacks_cells_of_debian_12_where_the_release_has_none(
+    system: System, scripts: Path, log: Path
+) -> None:
+    result = system(installed=NEEDED[1:-3], known=False)
+    assert result.returncode == 0, result.stderr
+    assert log.read_text().splitlines() == [
+        f"deb [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] {MIRROR} bookworm main",
+        f"apt-get download {' '.join(CELLS)}",
+        "apt-get -q install -y --no-install-recommends verilator",
+    ]
+    assert (scripts.parent / ".setup" / "liberty" / "usr").is_dir()
+    log.unlink()
+    again = system(installed=NEEDED[:-3], known=False)
+    assert again.stdout == "system packages: all 10 already there\n"
+    assert not log.exists()
+
+
+def test_system_needs_no_root_to_unpack_cells(system: System) -> None:
+    result = system(installed=NEEDED[:-3], known=False, uid=1000)
+    assert result.returncode == 0, result.stderr
+    assert result.stdout.splitlines()[-1] == "system packages: all others already there"
+
+
+def test_system_rejects_a_release_without_cells_and_without_a_mirror_of_debian(
+    system: System, log: Path
+) -> None:
+    result = system(installed=NEEDED[:-3], known=False, mirror="")
+    assert result.returncode == 1
+    assert result.stderr == (
+        "liberty files: this release has no package qflow-tech-osu018 and no mirror of Debian; "
+        "SYSTEM=skip needs *_stdcells.lib of these packages below .setup/liberty\n"
+    )
+
+
 @pytest.fixture
-def checkout(tmp_path: Path, repository: Path) -> Path:
+def checkout(scripts: Path, repository: Path) -> Path:
     """A copy of what venv.sh reads, in a folder with a space in its name."""
-    folder = tmp_path / "a check out"
-    (folder / "setup").mkdir(parents=True)
-    for name in ("requirements.txt", "pyproject.toml", "setup/venv.sh"):
+    folder = scripts.parent
+    for name in ("requirements.txt", "requirements.hashed.txt", "pyproject.toml"):
         shutil.copy(repository / name, folder / name)
     return folder
 
 
-def _venv(checkout: Path, python: str) -> subprocess.CompletedProcess[str]:
+def _venv(checkout: Path, python: str, **variables: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [str(checkout / "setup" / "venv.sh")],
-        env={**os.environ, "PYTHON": python},
+        env={**os.environ, "PYTHON": python, **variables},
         capture_output=True,
         text=True,
         check=False,
     )
 
 
-def _play_python(path: Path, log: Path, version: str) -> None:
+QUIET = "--no-compile --progress-bar off"
+LAST = (
+    "pip install -qq --no-deps --no-build-isolation -e .",
+    "pip install -q --no-deps --target .venv/antlr-4.13 --upgrade --require-hashes -r setup/antlr.txt",
+    "pip check",
+)
+
+
+def _play_python(path: Path, log: Path, version: str, pip: str = "") -> None:
     """An interpreter that has a version, copies itself as an environment, and notes pip's work."""
     minor = int(version.split(".")[1])
     _executable(
         path,
         'case "$*" in\n'
         f"*print*) echo {version};;\n"
-        f'*"(3, 11)"*) exit {int(minor < 11)};;\n'
+        f'*"(3, 11)"*) exit {int(not 11 <= minor <= 13)};;\n'
         f'"-c import sys, pip"*) [ "$3" = {version} ];;\n'
         f'"-m venv"*) echo "venv" >> "{log}"; mkdir -p .venv/bin; cp "$0" .venv/bin/python;;\n'
-        f'"-m pip"*) shift 3; echo "pip $*" >> "{log}";;\n'
+        f'"-m pip"*) shift 3; echo "pip $*" >> "{log}"; {pip};;\n'
         "esac",
     )
 
@@ -171,12 +244,42 @@ def test_venv_installs_torch_first_and_then_the_lock_without_resolving(
     assert log.read_text().splitlines() == [
         "venv",
         "pip install -q -c requirements.txt pip setuptools",
-        "pip install -q --no-compile -c requirements.txt torch",
-        "pip install -q --no-compile --no-deps --no-build-isolation -r requirements.txt",
-        "pip install -qq --no-deps --no-build-isolation -e .",
-        "pip install -q --no-deps --target .venv/antlr-4.13 --upgrade antlr4-python3-runtime==4.13.2",
-        "pip check",
+        f"pip install {QUIET} -c requirements.txt torch",
+        f"pip install {QUIET} --no-deps --no-build-isolation -r requirements.txt",
+        *LAST,
     ]
+
+
+def test_venv_with_hashes_installs_nothing_without_one(checkout: Path, tmp_path: Path, log: Path) -> None:
+    _play_python(tmp_path / "python", log, "3.13")
+    result = _venv(checkout, str(tmp_path / "python"), HASHED="1")
+    assert result.returncode == 0, result.stderr
+    assert log.read_text().splitlines() == [
+        "venv",
+        "pip install -q --no-deps --require-hashes -r .venv/first.txt",
+        f"pip install {QUIET} --no-deps --require-hashes --no-build-isolation -r requirements.hashed.txt",
+        *LAST,
+    ]
+    first = (checkout / ".venv" / "first.txt").read_text().splitlines()
+    assert [line.split("==")[0] for line in first] == ["pip", "setuptools"]
+    assert "installing requirements.txt" in _venv(checkout, str(tmp_path / "python")).stdout
+
+
+def test_venv_shows_what_pip_does(checkout: Path, tmp_path: Path, log: Path) -> None:
+    pip = 'case "$*" in *requirements.txt) echo Collecting numpy==2.0; echo Collecting polars==2.0;; esac'
+    _play_python(tmp_path / "python", log, "3.11", pip=pip)
+    (checkout / "requirements.txt").write_text("numpy==2.0\npolars==2.0\n")
+    result = _venv(checkout, str(tmp_path / "python"))
+    lines = [line.strip() for line in result.stdout.splitlines()]
+    assert any(line.endswith("2 packages found, 0 of 2 installed") for line in lines)
+    assert not any(line.startswith("Collecting") for line in lines)
+
+
+def test_venv_gives_the_words_of_a_pip_that_fails(checkout: Path, tmp_path: Path, log: Path) -> None:
+    _play_python(tmp_path / "python", log, "3.11", pip='case "$*" in *torch) echo no wheel; exit 1;; esac')
+    result = _venv(checkout, str(tmp_path / "python"))
+    assert result.returncode == 1
+    assert result.stderr == "no wheel\nvirtual environment: pip could not install requirements.txt\n"
 
 
 def test_venv_does_nothing_until_a_requirement_changes(checkout: Path, tmp_path: Path, log: Path) -> None:
@@ -216,7 +319,7 @@ def test_venv_rejects_an_old_python(checkout: Path, tmp_path: Path, log: Path) -
     _play_python(tmp_path / "python", log, "3.9")
     result = _venv(checkout, str(tmp_path / "python"))
     assert result.returncode == 1
-    assert "Python must be 3.11 or newer, got 3.9" in result.stderr
+    assert "Python must be 3.11, 3.12 or 3.13, got 3.9" in result.stderr
     assert "make PYTHON=/path/to/python3.11" in result.stderr
     assert not log.exists()
 

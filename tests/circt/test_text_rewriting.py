@@ -73,6 +73,42 @@ def test_memories_outside_are_ports_where_they_are_used() -> None:
     assert "write_data" not in text
 
 
+ONE_ENABLE = """\
+    %mem_0.addr0, %mem_0.content_en, %mem_0.write_en, %mem_0.write_data, %mem_0.read_data, %mem_0.done = \
+calyx.seq_mem @mem_0 <[16] x 32> [4] {external = true} : i4, i1, i1, i32, i32, i1
+    calyx.wires {
+      calyx.group @load {
+        calyx.assign %mem_0.content_en = %true : i1
+        calyx.assign %mem_0.write_en = %false : i1
+        calyx.group_done %mem_0.done : i1
+      }
+      calyx.group @store {
+        calyx.assign %mem_0.write_en = %true : i1
+        calyx.assign %mem_0.content_en = %true : i1
+        calyx.group_done %mem_0.done : i1
+      }
+"""
+
+
+def test_separate_accesses_gives_each_kind_of_access_its_enable() -> None:
+    memory, _, *groups = calyx.separate_accesses(ONE_ENABLE).splitlines()
+    assert memory.split(" = ")[0].split(", ") == [
+        *("    %mem_0.addr0", "%mem_0.read_en", "%mem_0.write_en"),
+        *("%mem_0.write_data", "%mem_0.read_data", "%mem_0.read_done", "%mem_0.write_done"),
+    ]
+    assert memory.endswith(": i4, i1, i1, i32, i32, i1, i1")
+    assert [line.strip() for line in groups if "%" in line] == [
+        "calyx.assign %mem_0.read_en = %true : i1",
+        "calyx.group_done %mem_0.read_done : i1",
+        "calyx.assign %mem_0.write_en = %true : i1",
+        "calyx.group_done %mem_0.write_done : i1",
+    ]
+
+
+def test_separate_accesses_keeps_memories_of_older_versions() -> None:
+    assert calyx.separate_accesses(CALYX) == CALYX
+
+
 def test_connect_clocks_reaches_every_register() -> None:
     text = calyx.connect_clocks(CALYX)
     assert "calyx.assign %a_reg.clk = %clk : i1" in text

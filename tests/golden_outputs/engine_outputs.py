@@ -47,6 +47,7 @@ class Engine:
         package: folder of its code, relative to the root.
         constants: names of its version constants, each `name` in a module of the package or `path:name`.
         outputs: results for all inputs.
+        variant: suffix of its record, where results differ between versions of its tool.
         installed: whether its tool is installed; if not, its test is skipped.
     """
 
@@ -54,6 +55,7 @@ class Engine:
     package: str
     constants: tuple[str, ...] = ("_VERSION",)
     outputs: Callable[[Folders], Iterator[Output]]
+    variant: Callable[[], str] = lambda: ""
     installed: Callable[[], bool] = lambda: True
 
 
@@ -110,7 +112,7 @@ def check_outputs(
     """
     constants = version_constants(engine, root)
     version = " ".join(c.value for c in constants)
-    record = records / f"{engine.name}.json"
+    record = records / f"{engine.name}{engine.variant()}.json"
     recorded = json.loads(record.read_text(encoding="utf-8")) if record.is_file() else {}
     rerun = f"pytest tests/golden_outputs -k '{engine.name}' --update-golden"
     known = recorded.get("outputs", {})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from importlib.metadata import version
 
 from engine_outputs import Engine
 from fabric_inputs import fabric_outputs
@@ -53,7 +54,14 @@ ENGINES = (
         outputs=opensta_outputs,
         installed=lambda: shutil.which("sta") is not None,
     ),
-    Engine(name="circt", package="pipelines/circt", outputs=circt_outputs, installed=is_installed),
+    # The wheels of Python 3.11 and 3.13 give different Verilog; rows name the version.
+    Engine(
+        name="circt",
+        package="pipelines/circt",
+        outputs=circt_outputs,
+        variant=lambda: f"-{version('circt')}",
+        installed=is_installed,
+    ),
     Engine(name="bambu", package="pipelines/bambu", outputs=bambu_outputs),
     Engine(name="siliconcompiler", package="pipelines/siliconcompiler", outputs=siliconcompiler_outputs),
     Engine(

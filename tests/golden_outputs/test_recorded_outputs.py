@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -106,3 +107,16 @@ def test_reasons_and_times_do_not_count() -> None:
 def test_values_of_unknown_types_are_refused() -> None:
     with pytest.raises(TypeError, match="a value without a canonical form: object"):
         value_hash([object()])
+
+
+@pytest.mark.parametrize("module", ["pipelines.adder", "tests.adder"])
+def test_a_sum_of_floats_in_an_engine_is_refused(module: str) -> None:
+    names: dict[str, object] = {"__name__": module}
+    exec("def add(values): return sum(values)", names)
+    add: Any = names["add"]
+    assert add([1, 2]) == 3
+    if module.startswith("pipelines"):
+        with pytest.raises(AssertionError, match=r"sum of floats \(<string>:1\); use pipelines\.summation"):
+            add([1, 2.0])
+    else:
+        assert add([1, 2.0]) == 3

@@ -57,7 +57,7 @@ def test_versions_do_not_depend_on_the_bytes_of_the_engines(monkeypatch: pytest.
         code_version.__wrapped__,
         cyclemodel.engine_version.__wrapped__,
         rtlsim.engine_version.__wrapped__,
-        circt.tool_version.__wrapped__,
+        *([circt.tool_version.__wrapped__] if circt.is_installed() else []),
     )
     assert all(version() for version in versions)
     assert labels_version((hls.TOOL,))

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from pipelines import circt
 from pipelines.cache import ContentCache
 from pipelines.hls import TOOL, HlsOptions
 from pipelines.labelling import (
@@ -79,6 +80,7 @@ def label(row: ProgramRow, target: Target, cache: ContentCache, tool: str) -> La
 # ---- CIRCT -----------------------------------------------------------------------------------------
 
 
+@pytest.mark.circt
 @pytest.mark.sample(2)
 @pytest.mark.parametrize("tool", ["circt-calyx", "circt-handshake"])
 def test_a_flow_of_circt_gives_every_row(
@@ -100,6 +102,7 @@ def test_a_flow_of_circt_gives_every_row(
     assert made.design.design_id != own.design.design_id
 
 
+@pytest.mark.circt
 def test_a_directive_left_out_is_an_outcome(tmp_path: Path, target: Target, store: ContentCache) -> None:
     row = program(tmp_path)
     (left_out,) = label(row, target, store, "circt-calyx").outcomes
@@ -109,6 +112,7 @@ def test_a_directive_left_out_is_an_outcome(tmp_path: Path, target: Target, stor
     assert (applied.directive, applied.applied) == (PIPELINE, True)
 
 
+@pytest.mark.circt
 def test_a_second_time_runs_no_other_tool(
     tmp_path: Path, target: Target, store: ContentCache, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -124,6 +128,7 @@ def test_a_second_time_runs_no_other_tool(
     assert label(row, target, store, "circt-calyx") == first
 
 
+@pytest.mark.circt
 def test_hardware_of_another_tool_that_differs_from_native_c_is_never_ok(
     tmp_path: Path, target: Target, fresh: ContentCache, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -140,6 +145,7 @@ def test_hardware_of_another_tool_that_differs_from_native_c_is_never_ok(
     assert (run.latency_cycles, made.label.area_um2) == (None, None)
 
 
+@pytest.mark.circt
 def test_what_a_flow_refuses_is_a_rejected_design(
     tmp_path: Path, target: Target, store: ContentCache
 ) -> None:
@@ -148,6 +154,7 @@ def test_what_a_flow_refuses_is_a_rejected_design(
     assert (made.design.reason or "").startswith("a program for CIRCT must have integers only")
 
 
+@pytest.mark.circt
 def test_a_failing_flow_is_a_row_and_is_tried_again(
     tmp_path: Path, target: Target, fresh: ContentCache, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -165,6 +172,7 @@ def test_a_failing_flow_is_a_row_and_is_tried_again(
     assert (again.design.status, again.design.design_id) == ("ok", made.design.design_id)
 
 
+@pytest.mark.circt
 def test_changed_verilog_of_another_tool_is_not_labelled_under_the_old_row(
     tmp_path: Path, target: Target, fresh: ContentCache
 ) -> None:
@@ -180,6 +188,7 @@ def test_changed_verilog_of_another_tool_is_not_labelled_under_the_old_row(
 # ---- plans -----------------------------------------------------------------------------------------
 
 
+@pytest.mark.circt
 def test_other_tools_have_one_design_a_delay_and_the_engine_its_own(
     tmp_path: Path, target: Target, store: ContentCache
 ) -> None:
@@ -205,6 +214,7 @@ def test_only_the_engine_makes_designs_by_default() -> None:
     assert ConfigurationSpace().tools == (TOOL,)
 
 
+@pytest.mark.circt
 def test_a_refused_program_is_one_rejected_design_a_tool(
     tmp_path: Path, target: Target, store: ContentCache
 ) -> None:
@@ -221,6 +231,13 @@ def test_require_tools_rejects_an_unknown_name() -> None:
     known = "simfoundry-hls, circt-calyx, circt-handshake, bambu"
     with pytest.raises(LabellingError, match=rf"^unknown tool: vitis; accepted: {known}$"):
         require_tools((TOOL, "vitis"))
+
+
+def test_require_tools_rejects_a_flow_of_circt_that_is_not_installed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(circt, "is_installed", lambda: False)
+    extra = r"the extra circt, which has wheels for .*: pip install 'simfoundry\[circt\]'"
+    with pytest.raises(ToolMissing, match=f"^circt-calyx: the flows of CIRCT need {extra}$"):
+        require_tools((TOOL, "circt-calyx"))
 
 
 def test_plan_designs_rejects_bambu_that_is_not_installed_before_it_begins(

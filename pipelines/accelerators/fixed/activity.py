@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pipelines.accelerators.errors import AcceleratorError
+from pipelines.summation import ordered_sum
 
 _HAZARD_SHARE = 0.5
 _ADDERS: Mapping[int, float] = {0: 1.0, 1: 1.0, 4: 1.0, 7: 8.0}
@@ -153,11 +154,11 @@ def _activity(stage: Any, changed: Values, is_read: Flags) -> list[float]:
     for place, operation in enumerate(stage.ops):
         operands: Sequence[int] = _operands(operation)
         if operation.opcode in _ADDERS:
-            passed = _HAZARD_SHARE * sum(transitions[operand] for operand in operands)
+            passed = _HAZARD_SHARE * ordered_sum(transitions[operand] for operand in operands)
             hazards += _ADDERS[operation.opcode] * passed * is_read[place]
             unread += _ADDERS[operation.opcode] * float(changed[place]) * (not is_read[place])
         else:
             passed = _HAZARD_SHARE * max((transitions[o] - changed[o] for o in operands), default=0.0)
         transitions.append(float(changed[place]) + passed)
-    registers = float(sum(changed[place] for place in stage.out_idxs if place >= 0))
+    registers = float(ordered_sum(float(changed[place]) for place in stage.out_idxs if place >= 0))
     return [hazards, unread, registers]

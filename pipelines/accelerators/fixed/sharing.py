@@ -43,6 +43,7 @@ from pipelines.accelerators.fixed.tracing import (
     uniform_inputs,
 )
 from pipelines.accelerators.graph import Layer, Network
+from pipelines.summation import ordered_sum
 
 Source = int | float
 """What a unit reads: the place of a value, or a constant."""
@@ -391,7 +392,7 @@ class _Emitter:
         }
         self.numbers[part.output] = np.stack([computed[i] for i in range(len(computed))], axis=1)
         held = [self.numbers[name] for name in (part.output, part.output, *kept)]
-        self._describe_registers(selects, sum(map(_changes, held)))
+        self._describe_registers(selects, ordered_sum(map(_changes, held)))
         self.cycle += latency + 1
         return final
 

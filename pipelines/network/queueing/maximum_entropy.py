@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from pipelines.network.errors import NetworkError
+from pipelines.summation import ordered_sum
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,10 +44,10 @@ def mean_lengths(flows: Sequence[Flow]) -> list[float]:
     Raises: NetworkError: the queue is not stable.
     Source: equation 5.1, corrected as this module says.
     """
-    busy = sum(flow.utilisation for flow in flows)
+    busy = ordered_sum(flow.utilisation for flow in flows)
     if busy >= 1.0:
         raise NetworkError(f"utilisation of an unbounded queue is {busy:.6g}; accepted: below 1")
-    work = sum(f.rate_per_s * f.service_s**2 * (f.arrival_scv + f.service_scv) for f in flows)
+    work = ordered_sum(f.rate_per_s * f.service_s**2 * (f.arrival_scv + f.service_scv) for f in flows)
     common_s = work / (2.0 * (1.0 - busy))
     return [f.utilisation / 2.0 * (f.arrival_scv + 1.0) + f.rate_per_s * common_s for f in flows]
 
@@ -86,7 +87,7 @@ NEAR_ONE = 1e-6
 
 def merged_scv(rates_per_s: Sequence[float], scvs: Sequence[float]) -> float:
     """Squared coefficient of variation of a merged flow: the mean by rate (phase 1 of figure 5.3)."""
-    return sum(r * c for r, c in zip(rates_per_s, scvs, strict=True)) / sum(rates_per_s)
+    return ordered_sum(r * c for r, c in zip(rates_per_s, scvs, strict=True)) / ordered_sum(rates_per_s)
 
 
 def departure_scv(utilisation: float, arrival_scv: float, service_scv: float) -> float:

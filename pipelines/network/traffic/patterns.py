@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from pipelines.network.errors import NetworkError
 from pipelines.network.request import ALL_TO_ALL, DEFAULT_DENSITY, DEFAULT_LOAD, POISSON
 from pipelines.network.topology import Topology
+from pipelines.summation import ordered_sum
 
 GENERALISED_EXPONENTIAL, ON_OFF = "ge", "on_off"
 ARRIVALS = (POISSON, GENERALISED_EXPONENTIAL, ON_OFF)
@@ -104,7 +105,7 @@ class PacketSizes:
                 f"{len(self.shares)} shares"
             )
         if any(share < 0 for share in self.shares) or (
-            self.shares and not math.isclose(sum(self.shares), 1.0, abs_tol=1e-9)
+            self.shares and not math.isclose(ordered_sum(self.shares), 1.0, abs_tol=1e-9)
         ):
             raise NetworkError(f"shares of packet sizes must be positive and sum to 1, got {self.shares}")
         for value in self.distribution()[0]:
@@ -123,8 +124,8 @@ class PacketSizes:
         """Mean and squared coefficient of variation of bytes on the wire."""
         values, shares = self.distribution()
         total = [value + header_bytes for value in values]
-        mean = sum(s * v for s, v in zip(shares, total, strict=True))
-        second = sum(s * v * v for s, v in zip(shares, total, strict=True))
+        mean = ordered_sum(s * v for s, v in zip(shares, total, strict=True))
+        second = ordered_sum(s * v * v for s, v in zip(shares, total, strict=True))
         return mean, max(0.0, second / mean**2 - 1.0)
 
 

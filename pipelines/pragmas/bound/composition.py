@@ -31,6 +31,7 @@ from pipelines.pragmas.bound.straight import critical_path
 from pipelines.pragmas.bound.target import Target
 from pipelines.pragmas.configuration import COARSE, FINE, Configuration
 from pipelines.pragmas.summary import RAW, ROOT, ArrayFacts, Summary
+from pipelines.summation import ordered_sum
 
 COMPUTATION, TRANSFER = "computation", "transfer"
 
@@ -267,7 +268,7 @@ def _usual(summary: Summary, completed: Configuration, target: Target) -> bool:
 
 def dsp_count(units: Units, target: Target) -> float:
     """DSP blocks of units (equation 15)."""
-    return sum(count * target.cost(*key).dsp_count for key, count in units.items())
+    return ordered_sum(count * target.cost(*key).dsp_count for key, count in units.items())
 
 
 def _computations(

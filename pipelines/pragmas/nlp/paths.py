@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pipelines.pragmas.nlp.space import ABOVE, INSIDE, LEAVES, Dimension, Option, Space
+from pipelines.summation import ordered_sum
 
 Table = NDArray[np.float64]
 Factors = NDArray[np.int64]
@@ -201,6 +202,9 @@ def _unlike(outer: Option, inner: Option) -> bool:
 def _too_many_dsps(space: Space, axes: list[tuple[Option, ...]]) -> NDArray[np.bool_]:
     """Where this path alone needs more DSPs than are available (equation 15)."""
     copies = [[float(option.copies) for option in axis] for axis in axes[:-1]]
-    used = [sum(space.dsp.get(kind, 0) * most for kind, most in option.units.items()) for option in axes[-1]]
+    used = [
+        ordered_sum(space.dsp.get(kind, 0) * most for kind, most in option.units.items())
+        for option in axes[-1]
+    ]
     limit = math.inf if space.dsp_available is None else space.dsp_available
     return _outer([*copies, used]) > limit * (1 + 1e-9)

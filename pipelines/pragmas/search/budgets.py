@@ -26,6 +26,7 @@ from pipelines.pragmas.nlp import partitions, unrolled_size
 from pipelines.pragmas.search.evaluation import Evaluation
 from pipelines.pragmas.summary import Summary
 from pipelines.schemas import TIMEOUT
+from pipelines.summation import ordered_sum
 
 FINE_COPIES = 2
 """Copies of a design without copies of modules that likely ends in time, over those that surely do."""
@@ -241,7 +242,9 @@ def _fit(uses: Sequence[Use]) -> tuple[float, float]:
 
     By the prior a copy that takes as much as its units is as likely as units that take twice their bound.
     """
-    units_per_copy = max(1e-9, sum(use.units for use in uses) / max(1, sum(use.copies for use in uses)))
+    units_per_copy = max(
+        1e-9, ordered_sum(use.units for use in uses) / max(1, sum(use.copies for use in uses))
+    )
     rows = [(use.units / use.taken, use.copies / use.taken, 1.0) for use in uses if use.taken > 0]
     rows += [(PRIOR, 0.0, PRIOR), (0.0, PRIOR / units_per_copy, 0.0)]
     table = np.asarray(rows)

@@ -34,6 +34,7 @@ from pipelines.pragmas.summary import Summary
 from pipelines.programs import ProgramError, draw_data
 from pipelines.sandbox import MachineFault
 from pipelines.schemas import INFEASIBLE, OK, REJECTED, TIMEOUT, TOOL_ERROR, ProgramRow, VendorDesignRow
+from pipelines.summation import ordered_sum
 from pipelines.tools import ToolMissing, stopwatch
 from pipelines.vendor import VendorError, read_csynth
 from pipelines.workers import ChildProcess, begin_worker
@@ -206,7 +207,7 @@ def _engines_s(counted: CountedDesign) -> float:
     """Seconds that the engines took when they ran, also where the answer comes from the cache."""
     run = counted.run
     runs = () if run is None else (run.build_wall_s, run.simulate_wall_s)
-    return sum(s or 0.0 for s in (counted.design.hls_wall_s, *runs))
+    return ordered_sum(s or 0.0 for s in (counted.design.hls_wall_s, *runs))
 
 
 def _waits_for_arrays(counted: CountedDesign) -> bool:

@@ -28,6 +28,7 @@ from pipelines.programs.ast.tree import (
     walk_expression,
     walk_statements,
 )
+from pipelines.summation import ordered_sum
 
 MEMORY_CYCLES = 10
 _FLOATING_CYCLES = 4
@@ -115,7 +116,7 @@ def estimated_cells(program: Program) -> int:
                     total += _cells(expression, shared)
                     total += own.get(expression.function, 0.0) if isinstance(expression, Call) else 0.0
         own[function.name] = total
-    return int(own[program.top.name] + sum(shared.values()))
+    return int(own[program.top.name] + ordered_sum(shared.values()))
 
 
 def _cells(expression: Expression, shared: dict[str, float]) -> float:

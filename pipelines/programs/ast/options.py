@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pipelines.interface import DOUBLE, FLOAT, INT8, INT16, INT32, INT64, UINT8, UINT16, UINT32, UINT64
 from pipelines.programs.errors import ProgramError
 from pipelines.programs.mix import require_mix
+from pipelines.summation import ordered_sum
 
 DATA_TYPES = {t.c_name: t for t in (INT8, INT16, INT32, INT64, UINT8, UINT16, UINT32, UINT64, FLOAT, DOUBLE)}
 """Every type that data may have, by its name in C."""
@@ -114,7 +115,7 @@ def _require_known(name: str, chosen: Sequence[str], known: Iterable[str]) -> No
 
 def _require_weights(name: str, weights: Sequence[float], counts: tuple[int, int]) -> None:
     rule = f"{name} must be {counts[0]} to {counts[1]} weights >= 0, one above 0"
-    good = all(math.isfinite(w) and w >= 0 for w in weights) and sum(weights) > 0
+    good = all(math.isfinite(w) and w >= 0 for w in weights) and ordered_sum(weights) > 0
     _require(good and counts[0] <= len(weights) <= counts[1], rule, tuple(weights))
 
 

@@ -33,6 +33,7 @@ from pipelines.programs.ast.tree import (
     Variable,
     While,
 )
+from pipelines.summation import ordered_sum
 
 Body = tuple[Statement, ...]
 Root = Callable[[], Body]
@@ -80,7 +81,7 @@ class StatementWriter:
     def guard(self, frame: Frame) -> Body:
         """`if (condition) continue;` or `break;` in a loop."""
         weights = [self.weight(word) for word in frame.leaves]
-        if sum(weights) == 0:
+        if ordered_sum(weights) == 0:
             return ()
         word = self.random.choices(frame.leaves, weights)[0]
         conditions = self.expressions.conditions

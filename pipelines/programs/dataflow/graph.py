@@ -13,6 +13,7 @@ from pipelines.programs.dataflow.mutation import Mutations, mutate
 from pipelines.programs.dataflow.operators import CONTROL, FAMILY_WEIGHTS, OPERATORS, Operator
 from pipelines.programs.dataflow.options import ELEMENTS, DataflowOptions, Element, Unsuitable
 from pipelines.programs.dataflow.tree import Branch, Loop, Node, Statement, Style, walk
+from pipelines.summation import ordered_sum
 
 # Cycles at memory delay 2 and a period of 10 ns, fitted to counted programs without directives.
 LOAD = 1.4
@@ -42,7 +43,7 @@ _FUNCTION = re.compile(r"\b(" + "|".join(FUNCTIONS) + r")\(")
 
 def estimated_cycles(nodes: Sequence[Node], *, floating: bool) -> float:
     """Maximum cycles of some nodes, memory delay 2, no directives."""
-    return sum(_cost(node, floating) for node in nodes)
+    return ordered_sum(_cost(node, floating) for node in nodes)
 
 
 def estimated_cells(nodes: Sequence[Node], element: Element, *, local_bits: int) -> float:

@@ -15,6 +15,7 @@ from pipelines.programs.llm.checking import CheckLimits, Verdict, check_variant
 from pipelines.programs.llm.provider import Prompt, Provider, ProviderError, Reply
 from pipelines.programs.llm.replies import ReplyRejected, TextLimits, program_of_reply
 from pipelines.schemas import OK, REJECTED, TIMEOUT, TOOL_ERROR, ProgramRow
+from pipelines.summation import ordered_sum
 
 SUITE = STAGE = "llm"
 SIZE = "custom"
@@ -118,7 +119,7 @@ def usage_of(rows: Sequence[ProgramRow]) -> LlmUsage:
         rejected=dict(sorted(Counter(reason_kind(r.reason or "") for r in others).items())),
         prompt_tokens=sum(r.prompt_tokens or 0 for r in rows),
         completion_tokens=sum(r.completion_tokens or 0 for r in rows),
-        cost=sum(r.reply_cost or 0.0 for r in rows),
+        cost=ordered_sum(r.reply_cost or 0.0 for r in rows),
     )
 
 
