@@ -17,7 +17,7 @@ from assets.errors import explain, is_permanent
 from assets.histograms import histograms
 from assets.resources import FoundryResource, ProgressResource
 from assets.settings import Configuration, Nightly, Settings
-from assets.step import Link, Markdown, Partitioning, Step, StepSummary
+from assets.step import Markdown, Partitioning, Step, StepSummary
 from assets.steps import STEPS, makers_of
 from pipelines.schemas import TableSpec, table_path, table_spec
 
@@ -108,8 +108,7 @@ def _results(settings: Settings, step: Step, summary: StepSummary) -> Results:
 
 
 def _shown(value: Any) -> Any:
-    kinds = {Markdown: dg.MetadataValue.md, Link: dg.MetadataValue.url}
-    return kinds.get(type(value), lambda same: same)(value)
+    return dg.MetadataValue.md(value) if isinstance(value, Markdown) else value
 
 
 def _table_result(
@@ -179,7 +178,7 @@ def check_results(file: CheckedFile, asset: str | None = None) -> list[dg.AssetC
                 passed=not problems,
                 severity=dg.AssetCheckSeverity.ERROR if rule.blocking else dg.AssetCheckSeverity.WARN,
                 description="; ".join(problems[:PROBLEM_LIMIT]) or None,
-                metadata={"problems": len(problems), "partition": file.partition},
+                metadata={"problems": len(problems)},
             )
         )
     return results

@@ -41,8 +41,13 @@ def _picture(name: str, column: pa.ChunkedArray) -> str:
     if not len(values):
         return "No row has a value."
     counts, edges = np.histogram(values, bins=BINS)
-    svg = quote(_svg(counts, low=f"{edges[0]:.4g}", high=f"{edges[-1]:.4g}"), safe="/:=,;'")
+    svg = quote(_svg(counts, low=_short(edges[0]), high=_short(edges[-1])), safe="/:=,;'")
     return f"![distribution of {name}](data:image/svg+xml,{svg})"
+
+
+def _short(value: float) -> str:
+    """Four digits; whole numbers of more digits without an exponent, up to a billion."""
+    return f"{value:.0f}" if 1e4 <= abs(value) < 1e9 else f"{value:.4g}"
 
 
 def _svg(counts: NDArray[np.int64], *, low: str, high: str) -> str:

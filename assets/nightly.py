@@ -9,6 +9,7 @@ import os
 import dagster as dg
 
 from assets.configuration import NIGHTLY, compose_configuration
+from assets.dagster_assets import explained_failures
 from assets.deployments import NIGHTLY_VARIABLE, find_deployment
 from assets.materialise import failure_message, run_everything
 from assets.notices import Notice, send_notice, write_notice
@@ -32,12 +33,13 @@ def run_at_scale(
 ) -> None:
     """Every step, then DVC."""
     deployment = find_deployment()
-    report = run_everything(
-        compose_configuration([f"scale={config.scale}"]),
-        deployment,
-        instance=context.instance,
-        progress=progress,
-    )
+    with explained_failures():
+        report = run_everything(
+            compose_configuration([f"scale={config.scale}"]),
+            deployment,
+            instance=context.instance,
+            progress=progress,
+        )
     for refresh in read_refreshes(deployment)[-1:]:
         page = dg.MetadataValue.path(str(refresh_page(deployment)))
         metadata = {"what it did": summary(refresh), "page": page}

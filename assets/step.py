@@ -59,19 +59,13 @@ class Markdown(str):
     __slots__ = ()
 
 
-class Link(str):
-    """A note that Dagster renders as a link."""
-
-    __slots__ = ()
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Output:
     """What a step's function returns.
 
     Attributes:
         rows: by table; columns for tables with millions of rows.
-        notes: anything else worth showing, by name; texts, numbers, Markdown or links.
+        notes: anything else worth showing, by name; texts, numbers or Markdown.
     """
 
     rows: Mapping[str, Sequence[Any] | pa.Table]

@@ -10,8 +10,9 @@ from typing import Annotated, Any, get_type_hints
 from pydantic import create_model, model_validator
 
 from assets.deployments import require_whole_registry
+from assets.errors import FoundryError
 from assets.settings import Group, Listener, Settings, some_of
-from assets.step import Link, Markdown, Output, Step, read_rows, whole
+from assets.step import Markdown, Output, Step, read_rows, whole
 from assets.versions import table_hashes
 from models.catalogue import PredictorSpec, predictors
 from models.registry import (
@@ -25,6 +26,7 @@ from models.registry import (
 from pipelines.schemas import PromotionRow
 
 ESTIMATES = ("engine-estimate-hls", "engine-estimate-run")
+ERROR_DIGITS = 4
 SELECTION = ("split", "tool", "liberty")
 """Options of training that other groups of the configuration give."""
 
@@ -104,7 +106,7 @@ def train_predictor(settings: Settings, partition: str, listen: Listener, *, spe
             "workload_errors": outcome.workloads,
             "predictor_costs": costs,
         },
-        notes={"registered": _sentence(registration), **_registry_notes(settings, store, registration)},
+        notes={**_registry_notes(settings, store, registration), "registered": _sentence(registration)},
     )
 
 
@@ -112,9 +114,10 @@ def _registry_notes(settings: Settings, store: RegistryStore, registration: Regi
     """Reference errors of the version and of the champion, where they are known, and the page of the run."""
     facts = version_facts(store, registration.name, registration.version)
     errors = {"reference_error": facts.error, "champion_reference_error": facts.champion_error}
+    page = f"{settings.deployment.mlflow_address}/{facts.run_path}"
     return {
-        **{name: error for name, error in errors.items() if error is not None},
-        "mlflow_run": Link(f"{settings.deployment.mlflow_address}/{facts.run_path}"),
+        **{name: round(error, ERROR_DIGITS) for name, error in errors.items() if error is not None},
+        "mlflow_run": Markdown(f"[run {facts.run_path.rpartition('/')[2][:8]}]({page})"),
     }
 
 
@@ -130,7 +133,10 @@ def write_promotions(settings: Settings, partition: str, listen: Listener) -> Ou
 def show_leaderboard(settings: Settings, partition: str, listen: Listener) -> Output:
     """Show the champions of each task, the smallest reference error first."""
     del listen, partition
-    rows: list[PromotionRow] = read_rows(settings, "promotions", "all")
+    try:
+        rows: list[PromotionRow] = read_rows(settings, "promotions", "all")
+    except FoundryError:  # no decision was ever written
+        return Output(rows={}, notes={"champions": "none: no version of a model was judged"})
     promoted = sorted((row for row in rows if row.decision == "promoted"), key=lambda row: int(row.version))
     champions = {row.model: row for row in promoted}  # the newest version stays
     task_of = {spec.name: spec.task.name for spec in predictors()}
@@ -212,5 +218,6 @@ STEPS = (
         reads=("promotions",),
         stage="models",
         asset="leaderboard",
+        needs_all=False,
     ),
 )
