@@ -12,7 +12,6 @@ from foundry_fakes import FEW_OVERRIDES
 
 from assets import dagster_assets, materialise
 from assets.configuration import compose_configuration
-from assets.dagster_assets import rules_of
 from assets.definitions import build_definitions
 from assets.deployments import Deployment, writing_to
 from assets.errors import FoundryError
@@ -92,6 +91,15 @@ def test_a_run_makes_every_table_and_records_it(
     assert labels.asset_materialization is not None
     plot = labels.asset_materialization.metadata["distribution of area_um2"].value
     assert str(plot).startswith("![distribution of area_um2](data:image/svg+xml,")
+    model = instance.get_latest_materialization_event(dg.AssetKey("tenset_mlp"))
+    assert model is not None
+    assert model.asset_materialization is not None
+    metadata = model.asset_materialization.metadata
+    assert metadata["reference_error"].value == 0.0625
+    assert metadata["champion_reference_error"].value == 0.125
+    assert metadata["mlflow_run"].value == (
+        "[run 01234567](http://127.0.0.1:5000/#/experiments/1/runs/0123456789)"
+    )
     seen = instance.fetch_observations(dg.AssetKey("labels"), limit=1).records[0]
     assert seen.asset_observation is not None
     assert seen.asset_observation.metadata["dvc_hash"].value == report.hashes["data/tables/labels"]
@@ -113,52 +121,6 @@ def test_a_second_run_leaves_the_same_bytes_and_says_that_nothing_is_new(
     assert not any(change.is_change for change in second.changes)
     assert "Nothing new" in refresh_page(deployment).read_text()
     assert not (deployment.data_dir / ".before").exists()
-
-
-def test_partitions_have_their_own_checks_and_the_asset_the_sum_of_their_rows(
-    two_suites: Settings, instance: dg.DagsterInstance, engines: Any, unrecorded: None
-) -> None:
-    assert _run(two_suites, instance).problems == []
-    events = instance.fetch_materializations(dg.AssetKey("labels"), limit=10).records
-    rows = {
-        event.partition_key: (
-            event.asset_materialization.metadata["dagster/partition_row_count"].value,
-            event.asset_materialization.metadata["dagster/row_count"].value,
-        )
-        for event in events
-        if event.asset_materialization is not None
-    }
-    (irregular, total), (stencil, first) = rows["irregular"], rows["stencil"]
-    assert (first, total) == (stencil, stencil + irregular)
-    assert stencil != irregular
-    outcomes = {
-        (evaluation.partition, evaluation.check_name)
-        for run in instance.get_runs()
-        for evaluation in _evaluations(instance, run.run_id)
-        if evaluation.asset_key == dg.AssetKey("labels")
-    }
-    names = {rule.name for rule in rules_of("labels")}
-    assert outcomes == {(suite, name) for suite in ("stencil", "irregular") for name in names}
-
-
-def _evaluations(instance: dg.DagsterInstance, run_id: str) -> list[dg.AssetCheckEvaluation]:
-    events = instance.all_logs(run_id, of_type=dg.DagsterEventType.ASSET_CHECK_EVALUATION)
-    return [e.dagster_event.asset_check_evaluation_data for e in events if e.dagster_event is not None]
-
-
-def test_a_model_asset_has_its_reference_error_and_the_page_of_its_run(
-    settings: Settings, instance: dg.DagsterInstance, engines: Any, unrecorded: None
-) -> None:
-    _run(settings, instance)
-    event = instance.get_latest_materialization_event(dg.AssetKey("tenset_mlp"))
-    assert event is not None
-    assert event.asset_materialization is not None
-    metadata = event.asset_materialization.metadata
-    assert metadata["reference_error"].value == 0.0625
-    assert metadata["champion_reference_error"].value == 0.125
-    assert metadata["mlflow_run"] == dg.MetadataValue.md(
-        "[run 01234567](http://127.0.0.1:5000/#/experiments/1/runs/0123456789)"
-    )
 
 
 def test_the_leaderboard_ranks_the_newest_champions_of_a_task(settings: Settings) -> None:

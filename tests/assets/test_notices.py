@@ -50,7 +50,7 @@ def _served(webhook: Webhook) -> Iterator[Webhook]:
 
     with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
         webhook.address = f"http://127.0.0.1:{server.server_address[1]}"
-        thread = threading.Thread(target=server.serve_forever)
+        thread = threading.Thread(target=server.serve_forever, args=[0.01])
         thread.start()
         try:
             yield webhook
