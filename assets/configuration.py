@@ -17,12 +17,14 @@ from pydantic import BaseModel, ValidationError, create_model
 
 from assets.composition import compose_content, describe_invalid
 from assets.errors import FoundryError
-from assets.settings import CONFIGURATION_FOLDER, Configuration, Group, Quality, Run
+from assets.settings import CONFIGURATION_FOLDER, Configuration, Group, Nightly, Quality, Run
 from assets.steps import STEPS
 from pipelines.files import read_bounded
 from pipelines.schemas import write_bytes_atomically
 
 PARAMETERS_FILE = "params.yaml"
+NIGHTLY = "nightly"
+"""The scale of the nightly run."""
 MOST_BYTES = 1 << 20
 MOST_DEPTH = 64
 _YAML_ERRORS = (yaml.YAMLError, ValueError, AttributeError, KeyError, RecursionError)
@@ -123,6 +125,14 @@ def _counting() -> list[dict[str, Any]]:
     """Contents of the scales other than smoke."""
     counting = (scale for scale in scales() if scale != "smoke")
     return [compose_configuration([f"scale={name}"]).model_dump(exclude={"run"}) for name in counting]
+
+
+def nightly_hour() -> Nightly:
+    """When the nightly run begins: `run.nightly` of the configuration of its scale.
+
+    Raises: FoundryError: the hour or the time zone is not accepted.
+    """
+    return compose_configuration([f"scale={NIGHTLY}"]).group(Run).nightly
 
 
 def write_parameters(project: Path, configuration: Configuration) -> Path:

@@ -1,73 +1,27 @@
 """Assets of the steps, with checks, partitions, retries and pools, and the bodies that run them."""
 
-import base64
-import hashlib
-import io
-from collections.abc import Iterator, Sequence
+import warnings
+from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import timedelta
+from functools import lru_cache
+from pathlib import Path
 from typing import Any
 
 import dagster as dg
 import pyarrow as pa
+import pyarrow.parquet as pq
 
 from assets.checks import PROBLEM_LIMIT, CheckedFile, CheckRule, general_rules, open_file
 from assets.errors import explain, explain_fully, is_permanent
+from assets.histograms import histograms
 from assets.resources import FoundryResource, ProgressResource
-from assets.settings import Configuration, Settings
+from assets.settings import Configuration, Nightly, Settings
 from assets.step import SKIPPED, Markdown, Partitioning, Step, StepSummary
 from assets.steps import STEPS, makers_of
-from pipelines.cache import ContentCache
-from pipelines.identity import content_hash
-from pipelines.schemas import OK, TableSpec, table_path, table_spec
-
-PANEL_INCHES = (3.0, 2.4)
-DOTS_PER_INCH = 80
-PLOT_KIND, PLOT_VERSION = "plots", "histograms-2"
-"""Of entries of the cache; a new version for every change that gives another picture."""
-
-
-def cached_plot(content: pa.Table, columns: Sequence[str], cache: ContentCache) -> str:
-    """What `plot_distributions` gives, drawn once: drawing takes half a second.
-
-    Raises: OSError: the disk is full or not writable.
-    """
-    digest = hashlib.sha256()
-    named = [name for name in ("status", *columns) if name in content.column_names]
-    for name in named:
-        digest.update(repr(content.column(name).to_pylist()).encode() + b"\0")
-    key = content_hash(PLOT_VERSION, list(columns), digest.hexdigest())
-    return cache.cached(PLOT_KIND, key, lambda: plot_distributions(content, columns), str)
-
-
-def plot_distributions(content: pa.Table, columns: Sequence[str]) -> str:
-    """Histograms of columns over the rows that are ok; over all of a table without a status.
-
-    Returns: Markdown with one PNG as a data URI; a sentence when no row is ok.
-    """
-    rows = content
-    if "status" in content.column_names:
-        is_ok = [status == OK for status in content.column("status").to_pylist()]
-        rows = content.filter(pa.array(is_ok, type=pa.bool_()))
-    if not rows.num_rows:
-        return "No row is ok."
-    from matplotlib.figure import Figure
-
-    width, height = PANEL_INCHES
-    figure = Figure(figsize=(width * len(columns), height), layout="constrained")
-    panels = figure.subplots(1, len(columns), squeeze=False)[0]
-    for panel, name in zip(panels, columns, strict=True):
-        panel.hist(rows.column(name).drop_null().to_numpy(), bins=20)
-        panel.set_xlabel(name)
-    panels[0].set_ylabel("rows")
-    picture = io.BytesIO()
-    figure.savefig(picture, format="png", dpi=DOTS_PER_INCH)
-    encoded = base64.b64encode(picture.getvalue()).decode("ascii")
-    return f"![distribution of {', '.join(columns)}](data:image/png;base64,{encoded})"
-
+from pipelines.schemas import TableSpec, table_path, table_spec
 
 OWNER = "team:simfoundry"
-NIGHTLY_CRON = "0 2 * * *"
 STALE_AFTER = timedelta(days=7)
 """Age from which the UI shows a table as not fresh."""
 INTERRUPTED = "interrupted; the next run resumes its work"
@@ -77,25 +31,31 @@ TOOL_RETRY = dg.RetryPolicy(max_retries=2, delay=1.0, backoff=dg.Backoff.EXPONEN
 Results = Iterator[dg.MaterializeResult[Any]]
 
 
-def build_assets(configuration: Configuration) -> list[dg.AssetsDefinition]:
-    """The assets of every step, with the partitions of a configuration."""
+def build_assets(configuration: Configuration, nightly: Nightly | None = None) -> list[dg.AssetsDefinition]:
+    """The assets of every step, with the partitions of a configuration.
+
+    Args: nightly: when automation makes the sources; the default hour unless given.
+    """
     kinds = {step.partitioned.name: step.partitioned for step in STEPS}
     partitions = {name: _partitions(kind, configuration) for name, kind in kinds.items()}
-    return [build_asset(step, partitions[step.partitioned.name]) for step in STEPS]
+    return [build_asset(step, partitions[step.partitioned.name], nightly) for step in STEPS]
 
 
 def _partitions(kind: Partitioning, configuration: Configuration) -> dg.PartitionsDefinition[Any] | None:
     return None if kind.is_whole else dg.StaticPartitionsDefinition(list(kind.names(configuration)))
 
 
-def build_asset(step: Step, partitions: dg.PartitionsDefinition[Any] | None) -> dg.AssetsDefinition:
-    """The assets of a step, which one op makes."""
+def build_asset(
+    step: Step, partitions: dg.PartitionsDefinition[Any] | None, nightly: Nightly | None = None
+) -> dg.AssetsDefinition:
+    """The assets of a step, which one op makes; see `build_assets`."""
+    when = nightly or Nightly()
 
     @dg.multi_asset(
         name=f"make_{step.name}",
         description=step.description,
-        specs=[asset_spec(key, step) for key in step.assets],
-        check_specs=[spec for table in step.tables for spec in check_specs(step, table)],
+        specs=[asset_spec(key, step, when) for key in step.assets],
+        check_specs=[spec for table in step.tables for spec in check_specs(step, table, partitions)],
         partitions_def=partitions,
         retry_policy=TOOL_RETRY,
         pool=step.pool,
@@ -155,22 +115,47 @@ def _shown(value: Any) -> Any:
 def _table_result(
     settings: Settings, step: Step, table: str, summary: StepSummary
 ) -> tuple[dict[str, Any], list[dg.AssetCheckResult]]:
-    """Metadata of a table that was just written (count, failures, plot), and the outcomes of its checks."""
+    """Metadata of a table that was just written (counts, failures, plots), and the outcomes of its checks."""
     file = open_file(settings, table, summary.partition)
     path = table_path(settings.deployment.data_dir, table_spec(table), summary.partition)
-    metadata: dict[str, Any] = {
-        "dagster/row_count": summary.rows[table],
-        "path": dg.MetadataValue.path(str(path)),
-    }
+    metadata = {**_row_counts(settings, step, table, summary), "path": dg.MetadataValue.path(str(path))}
     failures = {key[1:]: n for key, n in summary.failures.items() if key[0] == table}
     metadata["failed_fraction"] = sum(failures.values()) / max(summary.rows[table], 1)
     if failures:
         lines = [f"* {n} × {status}: {reason}" for (status, reason), n in failures.items()]
         metadata["failures"] = dg.MetadataValue.md("\n".join(lines))
-    if table in step.plots:
-        plot = cached_plot(file.content, step.plots[table], settings.cache)
-        metadata["distribution"] = dg.MetadataValue.md(plot)
+    plots = histograms(file.content, step.plots.get(table, ()))
+    metadata |= {label: dg.MetadataValue.md(plot) for label, plot in plots.items()}
     return metadata, check_results(file, step.asset)
+
+
+def _row_counts(settings: Settings, step: Step, table: str, summary: StepSummary) -> dict[str, Any]:
+    """Rows of the table and, where it has partitions, of the partition that was just written.
+
+    The rows of the table are those of the files on disk now: partitions that are not made yet have none.
+    """
+    own = summary.rows[table]
+    if step.partitioned.is_whole:
+        return {"dagster/row_count": own}
+    folder, spec = settings.deployment.data_dir, table_spec(table)
+    total = sum(rows_of_file(table_path(folder, spec, name)) for name in step.partitions(settings))
+    return {"dagster/row_count": total, "dagster/partition_row_count": own}
+
+
+def rows_of_file(path: Path) -> int:
+    """Rows of a table file; 0 when it is not there or damaged, which the step that reads it says."""
+    try:
+        state = path.stat()
+        return _counted_rows(path, state.st_ino, state.st_mtime_ns)
+    except (pa.ArrowException, OSError):
+        return 0
+
+
+@lru_cache(maxsize=100_000)
+def _counted_rows(path: Path, *state: int) -> int:
+    """Rows of a file in one state: a run asks for every file again after every partition."""
+    del state
+    return int(pq.read_metadata(path).num_rows)
 
 
 def rules_of(table: str) -> tuple[CheckRule, ...]:
@@ -194,7 +179,7 @@ def check_results(file: CheckedFile, asset: str | None = None) -> list[dg.AssetC
                 passed=not problems,
                 severity=dg.AssetCheckSeverity.ERROR if rule.blocking else dg.AssetCheckSeverity.WARN,
                 description="; ".join(problems[:PROBLEM_LIMIT]) or None,
-                metadata={"problems": len(problems), "partition": file.partition},
+                metadata={"problems": len(problems)},
             )
         )
     return results
@@ -234,7 +219,7 @@ def _reported(progress: ProgressResource, title: str) -> Iterator[dict[str, Any]
 # ---- specifications --------------------------------------------------------------------------------
 
 
-def asset_spec(key: str, step: Step) -> dg.AssetSpec:
+def asset_spec(key: str, step: Step, nightly: Nightly) -> dg.AssetSpec:
     """An asset of a step: group, description, columns with units, and what it is made from."""
     sources = {asset: None for table in step.reads for asset in _assets_of(table)}
     if step.asset is not None:
@@ -245,7 +230,7 @@ def asset_spec(key: str, step: Step) -> dg.AssetSpec:
             description=step.description,
             deps=list(sources),
             kinds=kinds,
-            **_common(step),
+            **_common(step, nightly),
         )
     spec = table_spec(key)
     return dg.AssetSpec(
@@ -255,21 +240,21 @@ def asset_spec(key: str, step: Step) -> dg.AssetSpec:
         deps=list(sources),
         kinds={"parquet"},
         metadata={"dagster/column_schema": column_schema(spec), "dagster/table_name": spec.name},
-        **_common(step),
+        **_common(step, nightly),
     )
 
 
-def _common(step: Step) -> dict[str, Any]:
+def _common(step: Step, nightly: Nightly) -> dict[str, Any]:
     """Owner, tags, freshness and automation of every asset of a step.
 
     Automation makes sources at the hour of the nightly run and the others after what they read. It is off
     until somebody switches its sensor on in the UI.
     """
-    condition = dg.AutomationCondition.eager() if step.reads else dg.AutomationCondition.on_cron(NIGHTLY_CRON)
+    at_night = dg.AutomationCondition.on_cron(nightly.cron, nightly.time_zone)
     return {
         "owners": [OWNER],
         "tags": {"simfoundry/stage": step.stage, "simfoundry/step": step.name},
-        "automation_condition": condition,
+        "automation_condition": dg.AutomationCondition.eager() if step.reads else at_night,
         "freshness_policy": dg.FreshnessPolicy.time_window(fail_window=STALE_AFTER),
     }
 
@@ -279,17 +264,22 @@ def _assets_of(table: str) -> tuple[str, ...]:
     return tuple(step.asset or table for step in makers_of(table))
 
 
-def check_specs(step: Step, table: str) -> list[dg.AssetCheckSpec]:
-    """The checks of a table."""
-    return [
-        dg.AssetCheckSpec(
-            name=_check_name(step.asset, table, rule),
-            asset=step.asset or table,
-            description=rule.description,
-            blocking=rule.blocking,
-        )
-        for rule in rules_of(table)
-    ]
+def check_specs(
+    step: Step, table: str, partitions: dg.PartitionsDefinition[Any] | None = None
+) -> list[dg.AssetCheckSpec]:
+    """The checks of a table; with partitions, each partition keeps its own outcome."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", dg.PreviewWarning)  # partitioned checks
+        return [
+            dg.AssetCheckSpec(
+                name=_check_name(step.asset, table, rule),
+                asset=step.asset or table,
+                description=rule.description,
+                blocking=rule.blocking,
+                partitions_def=partitions,
+            )
+            for rule in rules_of(table)
+        ]
 
 
 def _check_name(asset: str | None, table: str, rule: CheckRule) -> str:

@@ -8,12 +8,12 @@ from typing import Any
 import dagster as dg
 
 from assets.antlr import load_selection_parser
-from assets.configuration import read_parameters
+from assets.configuration import nightly_hour, read_parameters
 from assets.dagster_assets import build_assets
 from assets.deployments import find_deployment
 from assets.inbox import inbox, inbox_files, inbox_job
 from assets.materialise import asset_jobs
-from assets.nightly import everything, nightly_schedule
+from assets.nightly import everything, nightly_failed, nightly_schedule
 from assets.resources import resources
 from assets.settings import Configuration
 
@@ -27,13 +27,16 @@ def build_definitions(
 
     Args: overrides: resources by name that replace those of the deployment, for tests.
           configuration: whose partitions there are; that of params.yaml unless given.
+
+    Raises: FoundryError: params.yaml or the configuration of the nightly run is not accepted.
     """
     configuration = configuration or read_parameters(find_deployment().project)
+    nightly = nightly_hour()
     return dg.Definitions(
-        assets=[*build_assets(configuration), inbox],
+        assets=[*build_assets(configuration, nightly), inbox],
         jobs=[*asset_jobs(), everything, inbox_job],
-        schedules=[nightly_schedule],
-        sensors=[inbox_files],
+        schedules=[nightly_schedule(nightly)],
+        sensors=[inbox_files, nightly_failed],
         resources=resources(overrides),
     )
 

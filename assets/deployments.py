@@ -19,6 +19,9 @@ DEPLOYMENT_VARIABLE = "SIMFOUNDRY_DEPLOYMENT"
 PROJECT_VARIABLE = "SIMFOUNDRY_PROJECT"
 NIGHTLY_VARIABLE = "SIMFOUNDRY_NIGHTLY"
 """Set by `simfoundry ui --nightly`: the schedule of the nightly run is on unless the UI switched it off."""
+MLFLOW_PORT = 5000
+MLFLOW_PORT_VARIABLE = "SIMFOUNDRY_MLFLOW_PORT"
+"""Set by `simfoundry ui` for its servers: the port of its MLflow UI, to which pages of models link."""
 DEPLOYMENTS = ("local", "server")
 SERVER_VARIABLES = ("SIMFOUNDRY_DATA_DIR", "SIMFOUNDRY_CACHE_DIR", "MLFLOW_TRACKING_URI", "DAGSTER_HOME")
 
@@ -79,6 +82,13 @@ class Deployment:
                 "underscores, a letter or digit first"
             )
         return self.in_folder(self.data_dir / SUITES_FOLDER / name)
+
+    @property
+    def mlflow_address(self) -> str:
+        """Where MLflow's UI answers: the tracking server, else the UI that `simfoundry ui` serves."""
+        if self.tracking_uri.startswith(("http://", "https://")):
+            return self.tracking_uri.rstrip("/")
+        return f"http://127.0.0.1:{os.environ.get(MLFLOW_PORT_VARIABLE) or MLFLOW_PORT}"
 
     @property
     def is_versioned(self) -> bool:

@@ -5,8 +5,9 @@ beside them. The tables are in `data/suites/inbox`, apart from those of the runs
 """
 
 import hashlib
+import itertools
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -18,13 +19,13 @@ from assets.dagster_assets import (
     OWNER,
     TOOL_RETRY,
     Results,
-    cached_plot,
     check_results,
     check_specs,
     explained_failures,
 )
 from assets.database import write_database
 from assets.deployments import Deployment, find_deployment, writing_to
+from assets.histograms import histograms
 from assets.resources import FoundryResource, ProgressResource
 from assets.settings import Listener, Settings, ignore_progress
 from assets.step import read_rows
@@ -42,6 +43,10 @@ REASON_SUFFIX = ".reason.txt"
 SETTLED_S = 2.0
 """A file that changed within this time may still be written to."""
 POLL_S = 30
+LONGEST_WAIT_S = 3600
+"""Between two launches of the same files; the wait doubles from one to the next."""
+RUN_KEY_TAG = "dagster/run_key"
+"""Dagster's tag with the key that a sensor gave to a run."""
 STEPS_OF_SUITES = tuple(s for s in STEPS if s.partitioned.name == BY_SUITE.name and s.name != "programs")
 
 
@@ -195,7 +200,10 @@ def inbox(
                     "\n".join(f"* {name}: {reason}" for name, reason in intake.refused.items()) or "none"
                 ),
                 "path": dg.MetadataValue.path(str(suite.deployment.data_dir)),
-                "distribution": dg.MetadataValue.md(cached_plot(labels.content, plots, settings.cache)),
+                **{
+                    label: dg.MetadataValue.md(plot)
+                    for label, plot in histograms(labels.content, plots).items()
+                },
             },
             check_results=[
                 result
@@ -216,10 +224,36 @@ inbox_job = dg.define_asset_job("label_inbox", selection=dg.AssetSelection.asset
     default_status=dg.DefaultSensorStatus.RUNNING,
     description="Labels C files that were dropped into data/inbox. Runs while the Dagster daemon does.",
 )
-def inbox_files() -> dg.RunRequest | dg.SkipReason:
-    """A run for the files that wait; the same files are not asked for twice."""
+def inbox_files(context: dg.SensorEvaluationContext) -> dg.RunRequest | dg.SkipReason:
+    """A run for the files that wait; the same files are asked for again only after a failed launch."""
     files = waiting_files(find_deployment())
     if not files:
         return dg.SkipReason(f"no C file in {inbox_folder(find_deployment())}")
     seen = "\n".join(f"{path.name} {path.stat().st_mtime_ns} {path.stat().st_size}" for path in files)
-    return dg.RunRequest(run_key=hashlib.sha256(seen.encode()).hexdigest()[:32])
+    key = hashlib.sha256(seen.encode()).hexdigest()[:32]
+    launches = list(_failed_launches(context.instance, key))
+    if launches:
+        wait_s = min(POLL_S * 2 ** len(launches), LONGEST_WAIT_S)
+        if time.time() < launches[-1] + wait_s:
+            return dg.SkipReason(f"launch {len(launches)} failed; the next one is {wait_s} s after it")
+        key = _retry_key(key, len(launches))
+    return dg.RunRequest(run_key=key)
+
+
+def _failed_launches(instance: dg.DagsterInstance, key: str) -> Iterator[float]:
+    """When each launch for the same files failed, in order; a run that began is no failed launch."""
+    for attempt in itertools.count():
+        asked = dg.RunsFilter(tags={RUN_KEY_TAG: _retry_key(key, attempt)})
+        [record] = instance.get_run_records(asked, limit=1) or [None]
+        if record is None or not _never_began(record):
+            return
+        yield record.update_timestamp.timestamp()
+
+
+def _retry_key(key: str, attempt: int) -> str:
+    """The run key of an attempt: Dagster asks once per key, also when the launch fails."""
+    return f"{key}-{attempt}" if attempt else key
+
+
+def _never_began(record: dg.RunRecord) -> bool:
+    return record.dagster_run.status is dg.DagsterRunStatus.FAILURE and record.start_time is None

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import dagster as dg
-from dagster._core.instance.ref import InstanceRef
 from sqlalchemy import Engine, event
 
 from assets.deployments import QUIET_ENVIRONMENT, Deployment, require_whole_history
@@ -55,8 +54,8 @@ def open_instance(deployment: Deployment) -> dg.DagsterInstance:
     if not event.contains(Engine, "do_connect", _open_without_waiting):
         event.listen(Engine, "do_connect", _open_without_waiting)
     require_whole_history(deployment.dagster_home)
-    reference = InstanceRef.from_dir(os.environ["DAGSTER_HOME"], overrides=_NO_CAPTURE)
-    return dg.DagsterInstance.from_ref(reference)
+    # A persistent instance of a folder, with settings that replace those of its dagster.yaml.
+    return dg.DagsterInstance.local_temp(os.environ["DAGSTER_HOME"], overrides=_NO_CAPTURE)
 
 
 def _open_without_waiting(dialect: Any, _: Any, arguments: Any, options: Any) -> Any:

@@ -1,26 +1,28 @@
 """The nightly run: what `simfoundry run scale=nightly` does, launched by Dagster.
 
 Its op starts the runs of the shards, of the groups and of all other steps one after the other, since one
-process at a time writes to a data folder; these runs have one tag.
+process at a time writes to a data folder; these runs have one tag. A sensor writes a notice of a failed run.
 """
 
 import os
 
 import dagster as dg
 
-from assets.configuration import compose_configuration
-from assets.dagster_assets import NIGHTLY_CRON
+from assets.configuration import NIGHTLY, compose_configuration
+from assets.dagster_assets import explained_failures
 from assets.deployments import NIGHTLY_VARIABLE, find_deployment
-from assets.materialise import run_everything
+from assets.materialise import failure_message, run_everything
+from assets.notices import Notice, send_notice, write_notice
 from assets.refresh import read_refreshes, refresh_page
 from assets.resources import ProgressResource
+from assets.settings import Nightly
 from pipelines.reports.refresh import summary
 
 
 class ScaleConfig(dg.Config):
     """Which scale to run."""
 
-    scale: str = "nightly"
+    scale: str = NIGHTLY
 
 
 @dg.op(out=dg.Out(dg.Nothing))
@@ -31,12 +33,13 @@ def run_at_scale(
 ) -> None:
     """Every step, then DVC."""
     deployment = find_deployment()
-    report = run_everything(
-        compose_configuration([f"scale={config.scale}"]),
-        deployment,
-        instance=context.instance,
-        progress=progress,
-    )
+    with explained_failures():
+        report = run_everything(
+            compose_configuration([f"scale={config.scale}"]),
+            deployment,
+            instance=context.instance,
+            progress=progress,
+        )
     for refresh in read_refreshes(deployment)[-1:]:
         page = dg.MetadataValue.path(str(refresh_page(deployment)))
         metadata = {"what it did": summary(refresh), "page": page}
@@ -51,14 +54,34 @@ def everything() -> None:
     run_at_scale()
 
 
-nightly_schedule = dg.ScheduleDefinition(
-    name="nightly",
-    job=everything,
-    cron_schedule=NIGHTLY_CRON,
-    default_status=(
-        dg.DefaultScheduleStatus.RUNNING
-        if os.environ.get(NIGHTLY_VARIABLE)
-        else dg.DefaultScheduleStatus.STOPPED
-    ),
-    description="Everything at scale nightly, at 02:00. Runs while the Dagster daemon does.",
+def nightly_schedule(nightly: Nightly) -> dg.ScheduleDefinition:
+    """The schedule of the nightly run; on when `simfoundry ui --nightly` loads it."""
+    is_on = bool(os.environ.get(NIGHTLY_VARIABLE))
+    return dg.ScheduleDefinition(
+        name="nightly",
+        job=everything,
+        cron_schedule=nightly.cron,
+        execution_timezone=nightly.time_zone,
+        default_status=dg.DefaultScheduleStatus.RUNNING if is_on else dg.DefaultScheduleStatus.STOPPED,
+        description=f"Everything at scale {NIGHTLY}, at {nightly.hour:02}:00 {nightly.time_zone}. "
+        "Runs while the Dagster daemon does.",
+    )
+
+
+@dg.run_failure_sensor(
+    name="nightly_failed",
+    monitored_jobs=[everything],
+    default_status=dg.DefaultSensorStatus.RUNNING,
+    description="Writes a notice of a nightly run that failed to data/notices, and sends it to the webhook.",
 )
+def nightly_failed(context: dg.RunFailureSensorContext) -> None:
+    """Write and send the notice, also of a run that was killed or never started."""
+    events = context.get_step_failure_events()
+    causes = [failure_message(event) for event in events] or [context.failure_event.message or "not known"]
+    notice = Notice(run=context.dagster_run.run_id, cause="; ".join(" ".join(c.split()) for c in causes))
+    path = write_notice(find_deployment(), notice)
+    context.log.warning(f"the nightly run failed: {path}")
+    problem = send_notice(notice)
+    if problem is not None:
+        write_notice(find_deployment(), notice, f"Webhook: {problem}")
+        context.log.warning(f"webhook: {problem}")

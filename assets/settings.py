@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeAlias, TypeVar
+from zoneinfo import ZoneInfo
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
@@ -53,12 +54,33 @@ class Quality(Group):
     max_failure_fraction: Annotated[float, Field(ge=0, le=1)]
 
 
+def _require_time_zone(name: str) -> str:
+    try:
+        ZoneInfo(name)
+    except (KeyError, ValueError, OSError) as error:
+        raise ValueError("must be an IANA time zone, for example Europe/Zurich") from error
+    return name
+
+
+class Nightly(Group):
+    """When the nightly run begins: at an hour of the day in a time zone."""
+
+    hour: Annotated[int, Field(ge=0, le=23)] = 2
+    time_zone: Annotated[str, AfterValidator(_require_time_zone)] = "UTC"
+
+    @property
+    def cron(self) -> str:
+        """The hour as a cron line."""
+        return f"0 {self.hour} * * *"
+
+
 class Run(Group):
     """How this machine works; nothing here changes a row.
 
     `remade_fraction` of the programs are labelled again in an empty cache after a run, and compared.
     """
 
+    nightly: Nightly = Nightly()
     workers: Annotated[int, Field(ge=1)] | None = None
     remade_fraction: Annotated[float, Field(ge=0, le=1)] = 0.0
     slots: Annotated[

@@ -257,6 +257,40 @@ def registered_models(store: RegistryStore) -> list[RegisteredModel]:
     return sorted(models, key=lambda m: (m.name, -int(m.version)))
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VersionFacts:
+    """What the page of a model shows about one version.
+
+    Attributes:
+        error: mean error on the reference set; None where it was not scored.
+        champion_error: that of the version with the alias `champion`; None where there is none.
+        run_path: path of the page of its run in MLflow's UI.
+    """
+
+    error: float | None
+    champion_error: float | None
+    run_path: str
+
+
+def version_facts(store: RegistryStore, name: str, version: str) -> VersionFacts:
+    """Look one version up in the registry.
+
+    Raises: MlflowException: it is not there, or the store cannot be read.
+    """
+    with mlflow_at(store) as client:
+        known, champion = client.get_model_version(name, version), _champion(client, name)
+        experiment = client.get_run(known.run_id).info.experiment_id
+        return VersionFacts(
+            error=_reference_error(known),
+            champion_error=None if champion is None else _reference_error(champion),
+            run_path=f"#/experiments/{experiment}/runs/{known.run_id}",
+        )
+
+
+def _reference_error(version: Any) -> float | None:
+    return json.loads(version.tags.get("promotion", "{}")).get("error")
+
+
 def rollback(store: RegistryStore, name: str) -> str:
     """Give the alias `champion` back to the version that had it before.
 

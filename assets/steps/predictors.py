@@ -10,15 +10,25 @@ from typing import Annotated, Any, get_type_hints
 from pydantic import create_model, model_validator
 
 from assets.deployments import require_whole_registry
+from assets.errors import FoundryError
 from assets.settings import Group, Listener, Settings, some_of
-from assets.step import SKIPPED, Output, Step, whole
+from assets.step import SKIPPED, Markdown, Output, Step, read_rows, whole
 from assets.versions import table_hashes
 from models.catalogue import PredictorSpec, predictors
-from models.registry import Registration, RegistryStore, promotion_rows, register, register_shipped
+from models.registry import (
+    Registration,
+    RegistryStore,
+    promotion_rows,
+    register,
+    register_shipped,
+    version_facts,
+)
 from models.tasks import TooFewRows
+from pipelines.schemas import PromotionRow
 
 ESTIMATES = ("engine-estimate-hls", "engine-estimate-run")
 TABLES = ("leaderboard", "workload_errors", "predictor_costs")
+ERROR_DIGITS = 4
 SELECTION = ("split", "tool", "liberty")
 """Options of training that other groups of the configuration give."""
 
@@ -104,8 +114,19 @@ def train_predictor(settings: Settings, partition: str, listen: Listener, *, spe
             "workload_errors": outcome.workloads,
             "predictor_costs": costs,
         },
-        notes={"registered": _sentence(registration)},
+        notes={**_registry_notes(settings, store, registration), "registered": _sentence(registration)},
     )
+
+
+def _registry_notes(settings: Settings, store: RegistryStore, registration: Registration) -> dict[str, Any]:
+    """Reference errors of the version and of the champion, where they are known, and the page of the run."""
+    facts = version_facts(store, registration.name, registration.version)
+    errors = {"reference_error": facts.error, "champion_reference_error": facts.champion_error}
+    page = f"{settings.deployment.mlflow_address}/{facts.run_path}"
+    return {
+        **{name: round(error, ERROR_DIGITS) for name, error in errors.items() if error is not None},
+        "mlflow_run": Markdown(f"[run {facts.run_path.rpartition('/')[2][:8]}]({page})"),
+    }
 
 
 def write_promotions(settings: Settings, partition: str, listen: Listener) -> Output:
@@ -115,6 +136,33 @@ def write_promotions(settings: Settings, partition: str, listen: Listener) -> Ou
     registered = register_shipped(store)
     notes = {"shipped": "; ".join(_sentence(one) for one in registered)} if registered else {}
     return Output(rows={"promotions": promotion_rows(store)}, notes=notes)
+
+
+def show_leaderboard(settings: Settings, partition: str, listen: Listener) -> Output:
+    """Show the champions of each task, the smallest reference error first."""
+    del listen, partition
+    try:
+        rows: list[PromotionRow] = read_rows(settings, "promotions", "all")
+    except FoundryError:  # no decision was ever written
+        return Output(rows={}, notes={"champions": "none: no version of a model was judged"})
+    promoted = sorted((row for row in rows if row.decision == "promoted"), key=lambda row: int(row.version))
+    champions = {row.model: row for row in promoted}  # the newest version stays
+    task_of = {spec.name: spec.task.name for spec in predictors()}
+    tasks: dict[str, list[PromotionRow]] = {}
+    for row in sorted(champions.values(), key=lambda row: (row.error is None, row.error or 0.0, row.model)):
+        tasks.setdefault(task_of.get(row.model, "other"), []).append(row)
+    return Output(rows={}, notes={task: Markdown(_ranking(own)) for task, own in sorted(tasks.items())})
+
+
+def _ranking(rows: Sequence[PromotionRow]) -> str:
+    lines = [f"| {row.model} {row.version} | {_percent(row.error)} |" for row in rows]
+    baseline = _percent(rows[0].baseline_error)
+    head = ["| model and version | reference error |", "| --- | --- |"]
+    return "\n".join([*head, *lines, f"| baseline | {baseline} |"])
+
+
+def _percent(fraction: float | None) -> str:
+    return "not scored" if fraction is None else f"{fraction:.1%}"
 
 
 def registry_store(settings: Settings) -> RegistryStore:
@@ -169,5 +217,15 @@ STEPS = (
         reads=("leaderboard",),
         needs_all=False,
         is_recorded=False,
+    ),
+    Step(
+        name="leaderboard",
+        description="The champions of each task, by their error on the reference set.",
+        run=show_leaderboard,
+        tables=(),
+        reads=("promotions",),
+        stage="models",
+        asset="leaderboard",
+        needs_all=False,
     ),
 )

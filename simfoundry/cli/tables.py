@@ -165,12 +165,11 @@ def report(out: Path | None, release: Path | None, as_json: bool) -> None:
 @click.command()
 @click.option("--port", default=3000, show_default=True, help="Port of the Dagster UI.")
 @click.option("--mlflow-port", default=5000, show_default=True, help="Port of the MLflow UI.")
-@click.option("--nightly", is_flag=True, help="Run everything at scale nightly at 02:00.")
+@click.option("--nightly", is_flag=True, help="Run everything at scale nightly at the hour of run.nightly.")
 @as_json_option
 @explained
 def ui(port: int, mlflow_port: int, nightly: bool, as_json: bool) -> None:
     """Serve the Dagster UI and the MLflow UI on this machine until Ctrl-C."""
     from simfoundry.commands.ui import serve
 
-    if not serve(port=port, mlflow_port=mlflow_port, as_json=as_json, nightly=nightly):
-        sys.exit(EXIT_FAILED)
+    serve(port=port, mlflow_port=mlflow_port, as_json=as_json, nightly=nightly)

@@ -1,4 +1,4 @@
-"""The process of the Dagster UI: dagster-webserver behind a check of who asks.
+"""The process of the Dagster UI: the command dagster-webserver behind a check of who asks.
 
 A page from anywhere can make a browser send requests to 127.0.0.1, also under the page's own host name (DNS
 rebinding), and Dagster would answer and obey.
@@ -7,21 +7,17 @@ rebinding), and Dagster would answer and obey.
 from __future__ import annotations
 
 import re
-import signal
 import sys
 from collections.abc import Mapping
+from importlib.metadata import entry_points
+from typing import Any
 
-import dagster as dg
 import uvicorn
-from dagster._core.workspace.context import WorkspaceProcessContext
-from dagster._core.workspace.load_target import WorkspaceFileTarget
-from dagster_webserver.app import create_app_from_workspace_process_context
-from dagster_webserver.version import __version__
 from starlette.datastructures import Headers
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-POLL_MS = 2000  # how often pages ask for news of assets; the default of dagster-webserver
+COMMAND = "dagster-webserver"
 _OWN_HOST = re.compile(r"(localhost|127\.0\.0\.1|\[::1\])(:\d+)?")
 
 
@@ -51,18 +47,21 @@ def _is_own(headers: Mapping[str, str]) -> bool:
     return _OWN_HOST.fullmatch(host) is not None and is_same_origin and not is_embedded
 
 
-def serve_dagster(workspace: str, host: str, port: int) -> None:
-    """Serve the instance of DAGSTER_HOME until SIGINT or SIGTERM."""
-    signal.signal(signal.SIGTERM, signal.default_int_handler)  # so that the code server is ended too
-    target = WorkspaceFileTarget([workspace])
-    with (
-        dg.DagsterInstance.get() as instance,
-        WorkspaceProcessContext(instance, target, __version__) as context,
-    ):
-        app = create_app_from_workspace_process_context(context, live_data_poll_rate=POLL_MS)
-        app.add_middleware(OwnPages)
-        uvicorn.run(app, host=host, port=port, log_level="warning")
+def main() -> None:
+    """Run dagster-webserver with the arguments of this process; whatever uvicorn serves here is checked.
+
+    `simfoundry ui` asks as a foreign page before it says that the UI is ready: without this check it ends.
+    """
+    serve = uvicorn.run
+
+    def serve_checked(app: Any, **options: Any) -> None:
+        serve(OwnPages(app), **options)
+
+    uvicorn.run = serve_checked
+    [command] = entry_points(group="console_scripts", name=COMMAND)
+    sys.argv[0] = COMMAND
+    command.load()()
 
 
 if __name__ == "__main__":
-    serve_dagster(sys.argv[1], sys.argv[2], int(sys.argv[3]))
+    main()

@@ -1,4 +1,7 @@
-"""`simfoundry ui`: the Dagster UI with its daemon, and the MLflow UI, on this machine only."""
+"""`simfoundry ui`: the Dagster UI with its daemon, and the MLflow UI, on this machine only.
+
+They are started by their own commands, write to log files, and are ready when both answer.
+"""
 
 from __future__ import annotations
 
@@ -9,12 +12,19 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from http import HTTPStatus
+from http.client import HTTPConnection, HTTPException
 from pathlib import Path
+from typing import Any
+from urllib.parse import quote
 
 import click
 
+from assets.configuration import nightly_hour, read_parameters
 from assets.deployments import (
+    MLFLOW_PORT_VARIABLE,
     NIGHTLY_VARIABLE,
     QUIET_ENVIRONMENT,
     Deployment,
@@ -23,6 +33,7 @@ from assets.deployments import (
 )
 from assets.errors import FoundryError
 from assets.instance import open_instance
+from pipelines.tools import find_tool
 
 HOST = "127.0.0.1"
 MLFLOW_HOSTS = "localhost,127.0.0.1,[::1],localhost:*,127.0.0.1:*,[[]::1]:*"
@@ -30,62 +41,109 @@ MLFLOW_HOSTS = "localhost,127.0.0.1,[::1],localhost:*,127.0.0.1:*,[[]::1]:*"
 CODE_FOLDER = Path(__file__).resolve().parents[2]
 STOP_TIMEOUT_S = 10.0
 POLL_S = 0.5
+ANSWER_LIMIT_S = 60.0
+LOG_LINES = 10
+GROUPS = ("programs", "designs", "labels")
+"""Groups of assets in the linked graph; all assets do not fit a screen."""
+ASSETS_LOADED = "/graphql?query=" + quote(
+    "{workspaceOrError{... on Workspace{locationEntries{locationOrLoadError{__typename"
+    " ... on PythonError{message causes{message}}}}}}}"
+)
+"""Question whether Dagster could load the assets."""
 
 
-def serve(*, port: int, mlflow_port: int, as_json: bool, nightly: bool = False) -> bool:
-    """Serve until Ctrl-C, or until a server ends by itself.
+def serve(*, port: int, mlflow_port: int, as_json: bool, nightly: bool = False) -> None:
+    """Serve until Ctrl-C; the links are printed when both UIs answer.
 
-    Args:    nightly: whether the schedule of the nightly run is on.
-    Returns: whether it was Ctrl-C.
-    Raises:  FoundryError: a port is taken, or a database is damaged.
+    Args:   nightly: whether the schedule of the nightly run is on.
+    Raises: FoundryError: a port is taken, a database is damaged, the assets cannot be loaded, a server ended.
     """
     deployment = find_deployment()
     for number in (port, mlflow_port):
         _require_free(number)
     require_whole_registry(deployment)
+    read_parameters(deployment.project)
+    nightly_hour()  # the assets need both, and Dagster would name another cause first
     with open_instance(deployment):
         pass  # its home and databases are in order
-    addresses = {"dagster": f"http://{HOST}:{port}", "mlflow": f"http://{HOST}:{mlflow_port}"}
-    if as_json:
-        click.echo(json.dumps(addresses))
-    else:
-        click.echo(f"Dagster {addresses['dagster']}\nMLflow  {addresses['mlflow']}\nCtrl-C ends both.")
     if nightly:
         os.environ[NIGHTLY_VARIABLE] = "1"
+    os.environ[MLFLOW_PORT_VARIABLE] = str(mlflow_port)
     signal.signal(signal.SIGTERM, signal.default_int_handler)
+    click.echo("simfoundry: starting the Dagster UI and the MLflow UI", err=True)
     servers: dict[str, subprocess.Popen[bytes]] = {}
     try:
         for name, command in _commands(deployment, port, mlflow_port).items():
-            servers[name] = _start(command, deployment)
-        return _wait(servers)
+            servers[name] = _start(name, command, deployment)
+        for _ in _polls(servers, deployment):
+            if is_ready(port, mlflow_port):
+                break
+        click.echo(_links_text(deployment, port, mlflow_port, as_json=as_json))
+        for _ in _polls(servers, deployment):
+            pass
+    except KeyboardInterrupt:
+        pass
     finally:
         _stop(list(servers.values()))
+
+
+def _links_text(deployment: Deployment, port: int, mlflow_port: int, *, as_json: bool) -> str:
+    dagster, mlflow = f"http://{HOST}:{port}", f"http://{HOST}:{mlflow_port}"
+    groups = quote(" or ".join(f'group:"{name}"' for name in GROUPS))
+    links = {
+        "asset_graph": f"{dagster}/asset-groups~{groups}/",
+        "leaderboard": f"{dagster}/assets/leaderboard",
+        "registry": f"{mlflow}/#/models",
+    }
+    if as_json:
+        return json.dumps({"dagster": dagster, "mlflow": mlflow, **links})
+    logs = str(_log_folder(deployment))
+    lines = [f"{name.replace('_', ' '):<12}{link}" for name, link in {**links, "logs": logs}.items()]
+    return "\n".join(["ready", *lines, "Ctrl-C ends both."])
 
 
 def _commands(deployment: Deployment, port: int, mlflow_port: int) -> dict[str, list[str]]:
     workspace = str(deployment.project / "workspace.yaml")
     tools = Path(sys.executable).parent
-    store = deployment.tracking_uri
+    quiet = ("--code-server-log-level", "warning")
     return {
-        "Dagster UI": [sys.executable, "-m", "simfoundry.commands.dagster_ui", workspace, HOST, str(port)],
-        "Dagster daemon": [str(tools / "dagster-daemon"), "run", "-w", workspace],
+        "Dagster UI": [
+            *(sys.executable, "-m", "simfoundry.commands.dagster_ui", "-w", workspace),
+            *("--host", HOST, "--port", str(port), "--dagster-log-level", "warning", *quiet),
+        ],
+        "Dagster daemon": [
+            *(str(tools / "dagster-daemon"), "run", "-w", workspace, "--log-level", "warning", *quiet),
+        ],
         "MLflow UI": [
-            str(tools / "mlflow"),
-            *("ui", "--backend-store-uri", store, "--host", HOST, "--port", str(mlflow_port)),
-            *("--workers", "1", "--allowed-hosts", MLFLOW_HOSTS),
+            *(str(tools / "mlflow"), "ui", "--backend-store-uri", deployment.tracking_uri),
+            *("--host", HOST, "--port", str(mlflow_port), "--workers", "1"),
+            *("--allowed-hosts", MLFLOW_HOSTS),
         ],
     }
 
 
-def _start(command: Sequence[str], deployment: Deployment) -> subprocess.Popen[bytes]:
-    return subprocess.Popen(
-        list(command),
-        cwd=deployment.project,
-        env=_environment(deployment),
-        stdin=subprocess.DEVNULL,
-        stdout=sys.stderr.fileno(),
-        start_new_session=True,
-    )
+def _start(name: str, command: Sequence[str], deployment: Deployment) -> subprocess.Popen[bytes]:
+    """Start a server with a log file of its own; it ends with this process, however that ends."""
+    log = _log_file(deployment, name)
+    log.parent.mkdir(parents=True, exist_ok=True)
+    with log.open("wb") as stream:
+        return subprocess.Popen(
+            [find_tool("setpriv", "util-linux"), "--pdeathsig", "TERM", "--", *command],
+            cwd=deployment.project,
+            env=_environment(deployment),
+            stdin=subprocess.DEVNULL,
+            stdout=stream,
+            stderr=stream,
+            start_new_session=True,
+        )
+
+
+def _log_folder(deployment: Deployment) -> Path:
+    return deployment.dagster_home / "ui"
+
+
+def _log_file(deployment: Deployment, name: str) -> Path:
+    return _log_folder(deployment) / f"{name.lower().replace(' ', '-')}.log"
 
 
 def _environment(deployment: Deployment) -> Mapping[str, str]:
@@ -98,17 +156,65 @@ def _environment(deployment: Deployment) -> Mapping[str, str]:
     return {**os.environ, **QUIET_ENVIRONMENT, **own}
 
 
-def _wait(servers: Mapping[str, subprocess.Popen[bytes]]) -> bool:
-    """Wait for Ctrl-C; say which server ended when one did."""
+def _polls(servers: Mapping[str, subprocess.Popen[bytes]], deployment: Deployment) -> Iterator[None]:
+    """A step every half second until a server ends, which is said with the end of its log."""
+    while True:
+        for name, server in servers.items():
+            if server.poll() is not None:
+                log = _log_file(deployment, name)
+                last = "\n".join(log.read_text(errors="replace").splitlines()[-LOG_LINES:])
+                raise FoundryError(f"{name} ended with status {server.returncode} ({log})\n{last}".rstrip())
+        yield
+        time.sleep(POLL_S)
+
+
+def is_ready(port: int, mlflow_port: int) -> bool:
+    """Whether both UIs answer, and refuse a page of another host.
+
+    Raises: FoundryError: Dagster cannot load the assets, or a UI answers foreign pages.
+    """
+    answers = {"Dagster UI": _answer(port, ASSETS_LOADED), "MLflow UI": _answer(mlflow_port, "/health")}
+    if any(answer is None or answer.status != HTTPStatus.OK for answer in answers.values()):
+        return False
+    for name, number in (("Dagster UI", port), ("MLflow UI", mlflow_port)):
+        foreign = _answer(number, "/", host="foreign.example")
+        if foreign is None or foreign.status != HTTPStatus.FORBIDDEN:
+            raise FoundryError(f"{name} answers pages of other hosts; it was ended")
+    dagster = answers["Dagster UI"]
+    assert dagster is not None
+    for problem in _load_problems(json.loads(dagster.content)):
+        raise FoundryError(f"Dagster cannot load the assets: {problem}")
+    return True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """An answer of a server."""
+
+    status: int
+    content: bytes
+
+
+def _answer(port: int, path: str, *, host: str = HOST) -> Answer | None:
+    """What a server of this machine answers; None when it does not."""
+    connection = HTTPConnection(HOST, port, timeout=ANSWER_LIMIT_S)
     try:
-        while True:
-            for name, server in servers.items():
-                if server.poll() is not None:
-                    click.echo(f"simfoundry: {name} ended with status {server.returncode}", err=True)
-                    return False
-            time.sleep(POLL_S)
-    except KeyboardInterrupt:
-        return True
+        connection.request("GET", path, headers={"Host": f"{host}:{port}"})
+        response = connection.getresponse()
+        return Answer(status=response.status, content=response.read())
+    except (OSError, HTTPException):
+        return None
+    finally:
+        connection.close()
+
+
+def _load_problems(answer: Any) -> Iterator[str]:
+    """Messages of code locations that Dagster could not load, the innermost cause each."""
+    for entry in answer["data"]["workspaceOrError"].get("locationEntries", ()):
+        error = entry["locationOrLoadError"]
+        if error["__typename"] == "PythonError":
+            causes = [cause["message"] for cause in error["causes"]]
+            yield " ".join([error["message"], *causes][-1].split())
 
 
 def _stop(servers: Sequence[subprocess.Popen[bytes]]) -> None:

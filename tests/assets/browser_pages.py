@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import signal
 import socket
@@ -136,16 +137,15 @@ def launch_shard(page: Page, dagster: str) -> None:
 
 
 def open_plot(page: Page, dagster: str, table: str) -> Locator:
-    """The plot in the metadata of the shard of an asset, as soon as the shard is materialised."""
-    shown = page.get_by_text("[Show Markdown]")
+    """The first plot in the metadata of the shard of an asset, as soon as the shard is materialised."""
+    shown = page.locator("img[alt^='distribution of']").first
     for _ in range(WAIT_MS // LOOK_MS):
         page.goto(f"{dagster}/assets/{table}?view=partitions&partition={SHARD}")
         page.get_by_text("Partitions Selected").wait_for()
         with suppress(Error):
             shown.wait_for(timeout=LOOK_MS)
             break
-    shown.click()
-    return page.get_by_role("dialog").locator("img")
+    return shown
 
 
 def check_outcomes(page: Page, dagster: str, table: str) -> dict[str, str]:
@@ -159,6 +159,16 @@ def check_outcomes(page: Page, dagster: str, table: str) -> dict[str, str]:
             break
         page.wait_for_timeout(REDRAW_MS)
     return shown
+
+
+def check_partitions(page: Page, name: str) -> dict[str, str]:
+    """On the page of checks, how many partitions of a check have each outcome."""
+    page.get_by_text(name, exact=True).first.click()
+    page.get_by_text("Partitions", exact=True).last.click()
+    page.get_by_text("1 Partitions Selected").wait_for()
+    page.get_by_text(SHARD, exact=True).locator("visible=true").last.wait_for()
+    text = " ".join(page.inner_text("body").split())
+    return dict(re.findall(r"(?<!Execution )(Failed|Missing|Passed) \((\d+)\)", text))
 
 
 def _shown_outcomes(text: str) -> dict[str, str]:

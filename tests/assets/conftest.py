@@ -28,7 +28,7 @@ from assets.steps import labels as labels_step
 from assets.steps import predictors as predictors_step
 from assets.steps import records as records_step
 from models.catalogue import PredictorSpec
-from models.registry import Registration
+from models.registry import Registration, VersionFacts
 
 ROOT = Path(__file__).resolve().parents[2]
 FAKES = {
@@ -56,6 +56,9 @@ def engines(monkeypatch: pytest.MonkeyPatch) -> Any:
             name="tenset-mlp", version="1", became_champion=True, is_champion=True, reason="first"
         )
 
+    def version_facts(store: Any, name: str, version: str) -> VersionFacts:
+        return VersionFacts(error=0.0625, champion_error=0.125, run_path="#/experiments/1/runs/0123456789")
+
     def register_shipped(store: Any) -> list[Registration]:
         told.shipped += 1
         return []
@@ -66,6 +69,7 @@ def engines(monkeypatch: pytest.MonkeyPatch) -> Any:
     monkeypatch.setattr(PredictorSpec, "train", foundry_fakes.train)
     monkeypatch.setattr(predictors_step, "register", register)
     monkeypatch.setattr(predictors_step, "register_shipped", register_shipped)
+    monkeypatch.setattr(predictors_step, "version_facts", version_facts)
     monkeypatch.setattr(predictors_step, "promotion_rows", lambda store: [])
     return told
 

@@ -8,6 +8,7 @@ import pytest
 from browser_pages import (
     SHARD,
     check_outcomes,
+    check_partitions,
     launch_shard,
     open_plot,
     opened_browser,
@@ -27,5 +28,7 @@ def test_a_shard_is_materialised_from_the_asset_graph(project: Path) -> None:
         assert plot.evaluate("image => image.naturalWidth") > 100
         outcomes = check_outcomes(page, addresses.dagster, "labels")
         assert outcomes == {rule.name: "Succeeded" for rule in rules_of("labels")}
+        counts = check_partitions(page, "equals_native_c")
+        assert counts == {"Failed": "0", "Missing": "0", "Passed": "1"}
     tables = project / "data" / "tables"
     assert (tables / "labels" / f"{SHARD}.parquet").is_file()

@@ -434,7 +434,7 @@ def test_servers_end_with_what_they_started(
         "time.sleep(600)"
     )
     note = tmp_path / "child"
-    server = _start([sys.executable, "-c", script, str(note)], deployment)
+    server = _start("server", [sys.executable, "-c", script, str(note)], deployment)
     while not note.exists():
         assert server.poll() is None
     _stop([server])

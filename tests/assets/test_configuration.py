@@ -111,6 +111,9 @@ def test_suites_are_kept_once_and_in_order() -> None:
         ("network.groups.small-16.duration_s=0", r"network\.groups\.small-16\.duration_s: .*got 0"),
         ("+network.groups={a b: {}}", r"network\.groups\.a b\.\[key\]: .*got 'a b'"),
         ("network.timeout_s=0", r"network\.timeout_s: .*got 0"),
+        ("run.nightly.hour=24", r"run\.nightly\.hour: .*less than or equal to 23, got 24"),
+        ("run.nightly.time_zone=Mars", r"run\.nightly\.time_zone: must be an IANA time zone.*got 'Mars'"),
+        ("run.nightly.time_zone=../utc", r"run\.nightly\.time_zone: must be an IANA time zone"),
     ],
 )
 def test_configuration_rejects_an_override(override: str, message: str) -> None:

@@ -8,11 +8,12 @@ from typing import Any
 import dagster as dg
 import pytest
 
+from assets.configuration import compose_configuration, nightly_hour
 from assets.dagster_assets import explained_failures, rules_of
 from assets.definitions import build_definitions
 from assets.label_settings import label_options
 from assets.resources import FoundryResource, ProgressResource
-from assets.settings import Settings
+from assets.settings import Nightly, Settings
 from assets.steps import STEPS, makers_of, step_named
 from pipelines.schemas import TableSpec
 from pipelines.workers import Progress
@@ -70,6 +71,8 @@ def test_assets_have_the_partitions_of_their_step(definitions: dg.Definitions, s
 def test_every_rule_is_an_asset_check(definitions: dg.Definitions) -> None:
     for step in STEPS:
         specs = list(definitions.resolve_assets_def(step.assets[0]).check_specs)
+        partitions = definitions.resolve_assets_def(step.assets[0]).partitions_def
+        assert all(spec.partitions_def == partitions for spec in specs)
         checks = {(c.asset_key.to_user_string(), c.name, c.blocking) for c in specs}
         if step.asset is None:
             assert checks == {(t, r.name, r.blocking) for t in step.tables for r in rules_of(t)}
@@ -95,8 +98,24 @@ def test_heavy_steps_are_retried_and_limited_by_pools(definitions: dg.Definition
 
 def test_the_nightly_schedule_is_at_two(definitions: dg.Definitions) -> None:
     schedule = definitions.resolve_schedule_def("nightly")
-    assert schedule.cron_schedule == "0 2 * * *"
+    assert (schedule.cron_schedule, schedule.execution_timezone) == ("0 2 * * *", "UTC")
     assert schedule.job_name == "everything"
+
+
+def test_the_nightly_hour_and_time_zone_are_configured(monkeypatch: pytest.MonkeyPatch) -> None:
+    nightly = Nightly(hour=23, time_zone="Europe/Zurich")
+    monkeypatch.setattr("assets.definitions.nightly_hour", lambda: nightly)
+    definitions = build_definitions()
+    schedule = definitions.resolve_schedule_def("nightly")
+    assert (schedule.cron_schedule, schedule.execution_timezone) == ("0 23 * * *", "Europe/Zurich")
+    assert "at 23:00 Europe/Zurich" in str(schedule.description)
+    source = _specs(definitions)["programs"].automation_condition
+    assert source is not None
+    assert "0 23 * * *, Europe/Zurich" in str(source.get_label())
+
+
+def test_the_nightly_hour_is_that_of_the_configuration_of_the_scale() -> None:
+    assert nightly_hour() == compose_configuration(["scale=nightly"]).run.nightly == Nightly()
 
 
 def test_resources_are_replaced_by_overrides(settings: Settings) -> None:
@@ -168,7 +187,10 @@ def test_assets_have_owner_tags_freshness_and_automation(definitions: dg.Definit
 
 @pytest.mark.slow
 def test_the_nightly_schedule_is_on_when_the_ui_was_asked_for_it() -> None:
-    script = "from assets.nightly import nightly_schedule; print(nightly_schedule.default_status.value)"
+    script = (
+        "from assets.nightly import nightly_schedule; from assets.settings import Nightly; "
+        "print(nightly_schedule(Nightly()).default_status.value)"
+    )
     environments = ({}, {"SIMFOUNDRY_NIGHTLY": "1"})
     found = [
         subprocess.run(

@@ -13,7 +13,7 @@ from assets.configuration import compose_configuration, write_parameters
 from assets.definitions import build_definitions
 from assets.deployments import Deployment
 from assets.errors import FoundryError
-from assets.inbox import INBOX, SETTLED_S, inbox_files, waiting_files
+from assets.inbox import INBOX, RUN_KEY_TAG, SETTLED_S, inbox_files, waiting_files
 from pipelines.schemas import read_table, table_spec
 
 ADD = "void add(int a[4], int b[4]) {\n  for (int i = 0; i < 4; i++) a[i] = a[i] + b[i];\n}\n"
@@ -109,6 +109,45 @@ def test_the_sensor_asks_once_for_the_files_that_wait(deployment: Deployment) ->
     third = asked()
     assert isinstance(third, dg.RunRequest)
     assert third.run_key != first.run_key
+
+
+def test_a_failed_launch_is_tried_again_under_a_new_key(
+    deployment: Deployment, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _drop(deployment, "new.c", ADD)
+    job = build_definitions().resolve_job_def("label_inbox")
+    with dg.DagsterInstance.ephemeral() as instance:
+
+        def asked() -> dg.SensorResult | dg.RunRequest | dg.SkipReason:
+            return inbox_files(dg.build_sensor_context(instance=instance))
+
+        def asked_key() -> str:
+            request = asked()
+            assert isinstance(request, dg.RunRequest)
+            return str(request.run_key)
+
+        def launch(key: str) -> dg.DagsterRun:
+            return instance.create_run_for_job(job, tags={RUN_KEY_TAG: key})
+
+        first = asked_key()
+        run = launch(first)
+        assert asked_key() == first, "a run that waits for its launch is not asked for again"
+        instance.report_run_failed(run)
+        assert "launch 1 failed; the next one is 60 s after it" in str(asked())
+        now = time.time()
+        monkeypatch.setattr("assets.inbox.time.time", lambda: now + 61)
+        second = asked_key()
+        assert second == f"{first}-1"
+        instance.report_run_failed(launch(second))
+        assert "launch 2 failed; the next one is 120 s after it" in str(asked())
+        monkeypatch.setattr("assets.inbox.time.time", lambda: now + 61 + 121)
+        third = launch(asked_key())
+        assert third.tags[RUN_KEY_TAG] == f"{first}-2"
+        instance.report_dagster_event(
+            dg.DagsterEvent(dg.DagsterEventType.RUN_START.value, third.job_name), third.run_id
+        )
+        instance.report_run_failed(third)
+        assert asked_key() == f"{first}-2", "a run that began and failed is no failed launch"
 
 
 def test_a_suite_has_a_plain_name(deployment: Deployment) -> None:

@@ -23,14 +23,14 @@ from assets.overview import survey
 from assets.progress import PlainProgress
 from assets.refresh import model_decisions, read_refreshes, refresh_page
 from assets.resources import ProgressResource
-from assets.settings import Settings
+from assets.settings import Settings, ignore_progress
 from assets.steps import designs as designs_step
 from assets.steps import labels as labels_step
 from assets.steps import step_named
-from models.catalogue import PredictorSpec
+from models.catalogue import PredictorSpec, predictor_named
 from models.tasks import TooFewRows
 from pipelines.programs import kernel_programs
-from pipelines.schemas import PromotionRow, read_table, table_path, table_spec
+from pipelines.schemas import PromotionRow, read_table, table_path, table_spec, write_table
 
 
 @pytest.fixture
@@ -93,9 +93,17 @@ def test_a_run_makes_every_table_and_records_it(
     labels = instance.get_latest_materialization_event(dg.AssetKey("labels"))
     assert labels is not None
     assert labels.asset_materialization is not None
-    plot = labels.asset_materialization.metadata["distribution"].value
-    assert str(plot).startswith("![distribution of area_um2")
-    assert "data:image/png;base64," in str(plot)
+    plot = labels.asset_materialization.metadata["distribution of area_um2"].value
+    assert str(plot).startswith("![distribution of area_um2](data:image/svg+xml,")
+    model = instance.get_latest_materialization_event(dg.AssetKey("tenset_mlp"))
+    assert model is not None
+    assert model.asset_materialization is not None
+    metadata = model.asset_materialization.metadata
+    assert metadata["reference_error"].value == 0.0625
+    assert metadata["champion_reference_error"].value == 0.125
+    assert metadata["mlflow_run"].value == (
+        "[run 01234567](http://127.0.0.1:5000/#/experiments/1/runs/0123456789)"
+    )
     seen = instance.fetch_observations(dg.AssetKey("labels"), limit=1).records[0]
     assert seen.asset_observation is not None
     assert seen.asset_observation.metadata["dvc_hash"].value == report.hashes["data/tables/labels"]
@@ -117,6 +125,29 @@ def test_a_second_run_leaves_the_same_bytes_and_says_that_nothing_is_new(
     assert not any(change.is_change for change in second.changes)
     assert "Nothing new" in refresh_page(deployment).read_text()
     assert not (deployment.data_dir / ".before").exists()
+
+
+def test_the_leaderboard_ranks_the_newest_champions_of_a_task(settings: Settings) -> None:
+    row = PromotionRow(
+        model="tlp", version="9", compared_with=None, reference_set=None, row_count=0, error=0.25,
+        champion_error=None, baseline_error=0.5, interval_low=None, interval_high=None,
+        decision="promoted", reason="first",
+    )  # fmt: skip
+    rows = [
+        row,
+        replace(row, version="10", error=0.125),
+        replace(row, version="11", error=0.0625, decision="refused"),
+        replace(row, model="loop-rules", error=None, version="1"),
+    ]
+    leaderboard = step_named("leaderboard")
+    assert leaderboard.run(settings, "all", ignore_progress).notes == {
+        "champions": "none: no version of a model was judged"
+    }
+    write_table(settings.deployment.data_dir, table_spec("promotions"), rows, "all")
+    notes = leaderboard.run(settings, "all", ignore_progress).notes
+    task = predictor_named("tlp").task.name
+    assert notes[task].splitlines()[2:] == ["| tlp 10 | 12.5% |", "| baseline | 50.0% |"]
+    assert "| loop-rules 1 | not scored |" in notes[predictor_named("loop-rules").task.name]
 
 
 def test_models_are_promoted_or_kept_with_the_reason() -> None:

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import dagster as dg
 import pytest
 
 from assets.configuration import compose_configuration
+from assets.dagster_assets import build_asset, rules_of
 from assets.definitions import build_definitions
 from assets.errors import FoundryError
-from assets.settings import Configuration
+from assets.resources import resources
+from assets.settings import Configuration, Settings
+from assets.steps import step_named
 from assets.suites import (
     options_of_shard,
     partitions,
@@ -65,3 +69,21 @@ def test_dagster_knows_the_partitions_of_the_configuration_alone() -> None:
     assert known("network_hops") == ["small-16"]
     assert known("network_runs", "network=laptop") == ["sampled-16", "grid-16"]
     assert known("splits") == []
+
+
+def test_each_partition_has_its_checks_and_the_asset_the_sum_of_the_rows(settings: Settings) -> None:
+    step = step_named("programs")
+    names = ("stencil", "irregular")
+    asset = build_asset(step, dg.StaticPartitionsDefinition([*names, "linear_algebra"]))
+    rows: dict[str, tuple[int, int]] = {}
+    outcomes: set[tuple[str | None, str]] = set()
+    for name in names:
+        result = dg.materialize([asset], partition_key=name, resources=resources())
+        [event] = result.asset_materializations_for_node("make_programs")
+        counts = (event.metadata[f"dagster/{count}"].value for count in ("partition_row_count", "row_count"))
+        rows[name] = tuple(counts)  # type: ignore[assignment]
+        outcomes |= {(check.partition, check.check_name) for check in result.get_asset_check_evaluations()}
+    (stencil, first), (irregular, both) = rows.values()
+    assert stencil != irregular
+    assert (first, both) == (stencil, stencil + irregular)
+    assert outcomes == {(name, rule.name) for name in names for rule in rules_of("programs")}

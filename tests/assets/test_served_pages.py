@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import http.client
 import socket
-import subprocess
-import time
 from collections.abc import Iterator
 
 import pytest
@@ -29,10 +27,11 @@ def ports(deployment: Deployment) -> Iterator[dict[str, int]]:
     prepare_home(deployment)
     ports = dict(zip(PATHS, _free_ports(2), strict=True))
     commands = ui._commands(deployment, *ports.values())
-    servers = {name: ui._start(commands[name], deployment) for name in ports}
+    servers = {name: ui._start(name, commands[name], deployment) for name in ports}
     try:
-        for name, port in ports.items():
-            _await_answer(servers[name], port)
+        for _ in ui._polls(servers, deployment):
+            if ui.is_ready(*ports.values()):
+                break
         yield ports
     finally:
         ui._stop(list(servers.values()))
@@ -44,17 +43,6 @@ def _free_ports(count: int) -> list[int]:
     for probe in probes:
         probe.close()
     return ports
-
-
-def _await_answer(server: subprocess.Popen[bytes], port: int) -> None:
-    end = time.monotonic() + START_LIMIT_S
-    while server.poll() is None and time.monotonic() < end:
-        try:
-            socket.create_connection(("127.0.0.1", port)).close()
-            return
-        except ConnectionRefusedError:
-            time.sleep(0.1)
-    raise AssertionError(f"no server on port {port}, status {server.returncode}")
 
 
 def _status(port: int, path: str, headers: dict[str, str], method: str = "GET") -> int:

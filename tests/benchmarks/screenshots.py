@@ -26,7 +26,9 @@ sys.path.insert(0, str(ROOT / "tests" / "assets"))
 
 from browser_pages import (  # noqa: E402
     GROUPS,
+    SHARD,
     check_outcomes,
+    check_partitions,
     launch_shard,
     open_page,
     open_plot,
@@ -72,6 +74,8 @@ def main() -> None:
         open_plot(page, addresses.dagster, "labels").wait_for()
         take(page, out / "dagster-plot.png")
         check_outcomes(page, addresses.dagster, "labels")
+        check_partitions(page, "equals_native_c")
+        page.get_by_text(SHARD, exact=True).locator("visible=true").last.click()
         take(page, out / "dagster-checks.png")
         page.goto(f"{addresses.dagster}/locations/simfoundry/asset-groups/{GROUPS[-1]}/lineage")
         page.get_by_text("Latest event").first.wait_for()

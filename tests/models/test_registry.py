@@ -34,6 +34,7 @@ from models.registry import (
     registered_models,
     rollback,
     shipped_models,
+    version_facts,
 )
 from models.tasks import Reference
 from models.tenset_mlp import PREDICTOR, TrainOptions
@@ -153,6 +154,17 @@ def test_decisions_are_rows_and_tags(store: RegistryStore, worse: Registration) 
     with mlflow_at(store) as client:
         assert client.get_model_version("tenset-mlp", "2").tags["gate"] == worse.reason
         assert str(client.get_model_version_by_alias("tenset-mlp", "candidate").version) == "2"
+
+
+def test_the_facts_of_a_version_are_its_errors_and_the_page_of_its_run(
+    store: RegistryStore, worse: Registration
+) -> None:
+    champion, other = promotion_rows(store, "tenset-mlp")[:2]
+    facts = version_facts(store, worse.name, worse.version)
+    assert (facts.error, facts.champion_error) == (other.error, champion.error)
+    with mlflow_at(store) as client:
+        run = client.get_run(client.get_model_version(worse.name, worse.version).run_id)
+    assert facts.run_path == f"#/experiments/{run.info.experiment_id}/runs/{run.info.run_id}"
 
 
 def test_a_run_holds_what_the_model_was_made_of(store: RegistryStore, first: Registration) -> None:
