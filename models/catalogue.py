@@ -24,6 +24,7 @@ from pipelines.identity import canonical_json, content_hash
 if TYPE_CHECKING:
     from models.leaderboard import Prediction
     from models.model_files import ModelFiles
+    from models.training import Loggers
 
 TRAINED_FOLDER = "trained"
 RELEASE_MANIFEST = "manifest.json"
@@ -92,7 +93,7 @@ class PredictorSpec:
         more: Sequence[Path] = (),
         folder: Path | None = None,
         keep_predictions: bool = True,
-        on_epoch: Any = None,
+        loggers: Loggers | None = None,
     ) -> TrainOutcome:
         """Train, or return the outcome of the same training done before.
 
@@ -101,7 +102,7 @@ class PredictorSpec:
             options: of training; its defaults when None. seed: of weights and batches.
             folder: of the outcome, `<data_dir>/models/<name>/<key>` by default; written whole or not at all.
             keep_predictions: write those of every design beside the model, as `predictions.json`.
-            on_epoch: called after every epoch with its number and losses.
+            loggers: get the losses while a network trains, see `models.training.fit`.
 
         Raises: DatasetError, PredictorError: the tables cannot be trained on. SchemaError: one is damaged.
         """
@@ -130,8 +131,8 @@ class PredictorSpec:
                 dataset_hash=dataset_hash,
                 options=options,
                 seed=seed,
-                on_epoch=on_epoch,
-                checkpoint=folder.with_name(f"{folder.name}-{key[:8]}.ckpt"),
+                loggers=loggers,
+                checkpoints=folder.with_name(f"{folder.name}-{key[:8]}.checkpoints"),
             )
         )
         training_wall_s = time.perf_counter() - started_s
@@ -217,15 +218,15 @@ class TrainingInput:
     Attributes:
         data_dirs: folders that hold `tables/`.
         dataset_hash: of their tables.
-        on_epoch: see `models.training.fit`. checkpoint: file from which an interrupted training resumes.
+        loggers, checkpoints: see `models.training.fit`.
     """
 
     data_dirs: tuple[Path, ...]
     dataset_hash: str
     options: Any
     seed: int
-    on_epoch: Any = None
-    checkpoint: Path | None = None
+    loggers: Loggers | None = None
+    checkpoints: Path | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
