@@ -1,6 +1,6 @@
-"""A registered model's files without MLflow, for a registry in an SQLite file: importing MLflow takes 2 s.
+"""A registry in an SQLite file without MLflow, whose import takes 2 s: files of models, and moved ones.
 
-Only reads. What it does not find there, MLflow is asked for.
+What it does not find there, MLflow is asked for.
 """
 
 from __future__ import annotations
@@ -20,6 +20,14 @@ _VERSIONS = """
     JOIN model_versions v ON v.name = a.name AND v.version = a.version AND v.workspace = a.workspace
     WHERE a.name = ? AND a.alias = ?"""
 _KEY = "SELECT 1 FROM model_version_tags WHERE name = ? AND key = 'training_key' AND value = ?"
+
+_LOCATIONS = {
+    "experiments": "artifact_location",
+    "runs": "artifact_uri",
+    "logged_models": "artifact_location",
+    "model_versions": "storage_location",
+}
+"""Columns with absolute addresses of files, by table."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,18 +51,58 @@ def find_local(tracking_uri: str, name: str, alias: str) -> LocalModel | None:
     if not path.is_file():
         return _first_champion(spec, alias)
     try:
+        follow_project(tracking_uri)
         with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as connection:
             row = connection.execute(_VERSIONS, (name, alias)).fetchone()
             if row is None or not _knows_shipped(connection, spec):
                 return None
     except sqlite3.DatabaseError:
         return None  # another version's tables, or damaged: MLflow says which
-    location = urlsplit(row[1] or "")
-    folder = Path(unquote(location.path)) / "artifacts"
-    if location.scheme not in ("", "file") or not folder.is_dir():
+    folder = _folder_at(row[1])
+    folder = None if folder is None else folder / "artifacts"
+    if folder is None or not folder.is_dir():
         return None
     folders = [place for place in folder.iterdir() if (place / OUTCOME_FILE).is_file()]
     return LocalModel(spec=spec, version=str(row[0]), folder=folders[0]) if len(folders) == 1 else None
+
+
+def follow_project(tracking_uri: str) -> None:
+    """Correct the addresses in a registry whose project was moved or copied.
+
+    MLflow stores absolute addresses. The artifact folder lies beside the database, so an experiment whose
+    folder is elsewhere, while one of that name is beside the database, says where the project was.
+
+    Raises: sqlite3.DatabaseError: the database cannot be read or written.
+    """
+    path = Path(tracking_uri.removeprefix(_SQLITE)).absolute()
+    if not tracking_uri.startswith(_SQLITE) or not path.is_file():
+        return
+    project = path.resolve().parent
+    with closing(sqlite3.connect(path)) as connection, connection:
+        tables = "SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name IN (?, ?, ?, ?)"
+        if connection.execute(tables, tuple(_LOCATIONS)).fetchone() != (len(_LOCATIONS),):
+            return  # of an earlier MLflow, or empty: MLflow makes the tables
+        for (address,) in connection.execute("SELECT artifact_location FROM experiments").fetchall():
+            folder = _folder_at(address)
+            if folder is not None and folder.parent != project and (project / folder.name).is_dir():
+                _replace_addresses(connection, folder.parent, project)
+
+
+def _folder_at(address: str | None) -> Path | None:
+    """The folder that a `file:` address names; None for another address."""
+    parts = urlsplit(address or "")
+    return Path(unquote(parts.path)) if parts.scheme == "file" else None
+
+
+def _replace_addresses(connection: sqlite3.Connection, before: Path, after: Path) -> None:
+    """Replace a folder at the beginning of every address, written as `file:` address or as path."""
+    for old, new in ((before.as_uri(), after.as_uri()), (str(before), str(after))):
+        for table, column in _LOCATIONS.items():
+            connection.execute(
+                f"UPDATE {table} SET {column} = ? || substr({column}, ?) "  # noqa: S608 - own names
+                f"WHERE substr({column}, 1, ?) = ?",
+                (new, len(old) + 1, len(old) + 1, f"{old}/"),
+            )
 
 
 def _first_champion(spec: PredictorSpec, alias: str) -> LocalModel | None:

@@ -30,7 +30,7 @@ from models.model_files import ModelFiles
 from models.regression import is_of_network
 
 CHECKPOINTS = 20
-"""Checkpoints of a training that runs all of its epochs: what an interruption may cost is a twentieth of them."""
+"""Checkpoints of a training that runs all of its epochs; an interruption costs at most a part of it."""
 MONITOR = "validation_loss"
 _LOG = logging.getLogger(__name__)
 

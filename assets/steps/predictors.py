@@ -14,7 +14,8 @@ from assets.settings import Group, Listener, Settings, some_of
 from assets.step import Output, Step, whole
 from assets.versions import table_hashes
 from models.catalogue import PredictorSpec, predictors
-from models.registry import Registration, RegistryStore, promotion_rows, register, register_shipped
+from models.registry import Registration, promotion_rows, register, register_shipped
+from models.tracking import RegistryStore, training_loggers
 
 ESTIMATES = ("engine-estimate-hls", "engine-estimate-run")
 SELECTION = ("split", "tool", "liberty")
@@ -84,11 +85,12 @@ def train_predictor(settings: Settings, partition: str, listen: Listener, *, spe
     if "labels" in spec.task.tables:
         chosen["split"] = settings.configuration.features.split
     store = registry_store(settings)
-    outcome = spec.train(settings.deployment.data_dir, spec.options(**chosen), seed=seed)
+    with training_loggers(store, spec.name) as loggers:
+        options = spec.options(**chosen)
+        outcome = spec.train(settings.deployment.data_dir, options, seed=seed, loggers=loggers)
     register_shipped(store)
     hashes = table_hashes(settings.deployment, spec.task.tables)
-    tags = {f"dvc.{path}": value for path, value in hashes.items()}
-    registration = register(outcome, store, may_promote=settings.may_promote(), tags=tags)
+    registration = register(outcome, store, may_promote=settings.may_promote(), data_versions=hashes)
     costs = () if outcome.costs is None else (outcome.costs,)
     return Output(
         rows={

@@ -16,13 +16,13 @@ from models.catalogue import PredictorSpec, predictor_named
 from models.registry import (
     RegisteredModel,
     RegistryError,
-    RegistryStore,
     register,
     register_shipped,
     registered_models,
     rollback,
     write_reference_errors,
 )
+from models.tracking import RegistryStore, training_loggers
 from pipelines.features import last_split
 
 _DAY_S = 86400.0
@@ -122,11 +122,21 @@ def train_model(
         chosen = {"split": last_split(data_dir), **chosen}
     options = spec.options(**chosen)
     folder = out or find_deployment().data_dir / "models" / name / spec.training_key(releases, options, seed)
-    outcome = spec.train(data_dir, options, seed=seed, more=more, folder=folder, keep_predictions=out is None)
+    store = _plain_store()
+    with training_loggers(store, name) as loggers:
+        outcome = spec.train(
+            data_dir,
+            options,
+            seed=seed,
+            more=more,
+            folder=folder,
+            keep_predictions=out is None,
+            loggers=loggers,
+        )
     has_reference = spec.task.reference is not None and spec.task.reference.folder.is_dir()
     if has_reference and suite is None:
         write_reference_errors(outcome, spec)
-    registration = register(outcome, _plain_store(), may_promote=suite is None)
+    registration = register(outcome, store, may_promote=suite is None)
     return {
         "folder": str(folder),
         **asdict(registration),
