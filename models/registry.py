@@ -149,7 +149,7 @@ class _Registering:
         """See the function `register`."""
         client = self.client
         version = _version_of_key(client, spec.name, outcome.key)
-        decided = None if version is None else _promotion(client, version)
+        decided = None if version is None else _promotion(version)
         if version is not None and decided is not None and not _is_open(decided, self.may_promote):
             return _registered_before(client, version, decided)
         if not self.is_shipped:
@@ -236,7 +236,7 @@ def promotion_rows(store: RegistryStore, name: str | None = None) -> list[Promot
     rows: list[PromotionRow] = []
     with mlflow_at(store) as client:
         for version in client.search_model_versions("" if name is None else f"name = '{name}'"):
-            row = _promotion(client, version)
+            row = _promotion(version)
             if row is not None:
                 rows.append(row)
     return sorted(rows, key=lambda row: (row.model, int(row.version)))
@@ -251,7 +251,7 @@ def registered_models(store: RegistryStore) -> list[RegisteredModel]:
             for alias, number in model.aliases.items():
                 aliases.setdefault(str(number), []).append(alias)
             for version in client.search_model_versions(f"name = '{model.name}'"):
-                row = _promotion(client, version)
+                row = _promotion(version)
                 models.append(
                     RegisteredModel(
                         name=str(model.name),
@@ -376,7 +376,7 @@ def _version_of_key(client: Any, name: str, key: str) -> Any | None:
     return next(iter(client.search_model_versions(filters)), None)
 
 
-def _promotion(client: Any, version: Any) -> PromotionRow | None:
+def _promotion(version: Any) -> PromotionRow | None:
     """The decision about a version; None while there is none."""
     if "promotion" in version.tags:  # of a registry of 0.1.0
         return PromotionRow(**json.loads(version.tags["promotion"]))

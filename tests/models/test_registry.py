@@ -204,7 +204,7 @@ def test_headlines_are_metrics_with_times_and_columns_of_the_view(
         run = client.get_run(version.run_id)
         points = [
             point
-            for name in (*HEADLINES, "train_loss", "test/mape/area_um2")
+            for name in (*HEADLINES, "train_loss", "validation_loss")
             for point in client.get_metric_history(version.run_id, name)
         ]
     assert set(HEADLINES) <= set(run.data.metrics)
