@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 
     from models.leaderboard import Prediction
     from models.model_files import ModelFiles
-    from models.training import Loggers
 
 TRAINED_FOLDER = "trained"
 RELEASE_MANIFEST = "manifest.json"
@@ -227,7 +226,7 @@ class TrainingInput:
     dataset_hash: str
     options: Any
     seed: int
-    loggers: Loggers | None = None
+    loggers: Callable[[str], Logger] | None = None
     checkpoints: Path | None = None
 
 
