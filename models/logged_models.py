@@ -99,6 +99,8 @@ def _input_example(spec: PredictorSpec) -> Any:
 def model_card(outcome: TrainOutcome, spec: PredictorSpec, data_versions: Mapping[str, str]) -> str:
     """The model card in Markdown: what the model answers, from what it was trained, and how good it is.
 
+    The options of the training are the parameters of its MLflow run.
+
     Args: data_versions: DVC hash of each table by its path.
     """
     task = spec.task
@@ -121,7 +123,6 @@ def model_card(outcome: TrainOutcome, spec: PredictorSpec, data_versions: Mappin
             f"Baseline: {task.baseline}. Reference set: {task.reference.name if task.reference else 'none'}.",
             *_section("Targets", targets or ["None: a generator, judged by its acceptance rate."]),
             *_section("Origin", _table(("", ""), origin.items())),
-            *_section("Options", _table(("option", "value"), outcome.parameters.items())),
             *_section("Figures", [*_error_table(outcome), *_figures(outcome.summary)]),
             "",
         ]
