@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, get_type_hints
 
@@ -144,13 +144,6 @@ class TrainOutcome:
     def metrics(self) -> dict[str, float]:
         """Leaderboard values by `<part>/<metric>/<target>`; undefined ones are left out."""
         return {f"{r.part}/{r.metric}/{r.target}": r.value for r in self.leaderboard if r.value is not None}
-
-    @property
-    def measured(self) -> dict[str, float]:
-        """Errors by workload as `workload/<target>/<program>`, and times in seconds."""
-        errors = {f"workload/{row.target}/{row.workload}": row.value for row in self.workloads}
-        times = {} if self.costs is None else asdict(self.costs)
-        return errors | {k: v for k, v in times.items() if k.endswith("_wall_s") and v is not None}
 
 
 @contextmanager

@@ -8,9 +8,9 @@ from __future__ import annotations
 import importlib
 import pkgutil
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from functools import cache
+from functools import cache, partial
 from importlib.metadata import version as installed_version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -22,6 +22,8 @@ from models.tasks import Column, Task, hash_tables
 from pipelines.identity import canonical_json, content_hash
 
 if TYPE_CHECKING:
+    from lightning.pytorch.loggers import Logger
+
     from models.leaderboard import Prediction
     from models.model_files import ModelFiles
 
@@ -92,7 +94,7 @@ class PredictorSpec:
         more: Sequence[Path] = (),
         folder: Path | None = None,
         keep_predictions: bool = True,
-        on_epoch: Any = None,
+        loggers: Callable[[str, str], Logger] | None = None,
     ) -> TrainOutcome:
         """Train, or return the outcome of the same training done before.
 
@@ -101,7 +103,7 @@ class PredictorSpec:
             options: of training; its defaults when None. seed: of weights and batches.
             folder: of the outcome, `<data_dir>/models/<name>/<key>` by default; written whole or not at all.
             keep_predictions: write those of every design beside the model, as `predictions.json`.
-            on_epoch: called after every epoch with its number and losses.
+            loggers: makes the logger of a network by the key of the training and the part of it, if any.
 
         Raises: DatasetError, PredictorError: the tables cannot be trained on. SchemaError: one is damaged.
         """
@@ -130,8 +132,8 @@ class PredictorSpec:
                 dataset_hash=dataset_hash,
                 options=options,
                 seed=seed,
-                on_epoch=on_epoch,
-                checkpoint=folder.with_name(f"{folder.name}-{key[:8]}.ckpt"),
+                loggers=partial(loggers, key) if loggers else None,
+                checkpoints=folder.with_name(f"{folder.name}-{key[:8]}.checkpoints"),
             )
         )
         training_wall_s = time.perf_counter() - started_s
@@ -217,15 +219,15 @@ class TrainingInput:
     Attributes:
         data_dirs: folders that hold `tables/`.
         dataset_hash: of their tables.
-        on_epoch: see `models.training.fit`. checkpoint: file from which an interrupted training resumes.
+        loggers, checkpoints: see `models.training.fit`.
     """
 
     data_dirs: tuple[Path, ...]
     dataset_hash: str
     options: Any
     seed: int
-    on_epoch: Any = None
-    checkpoint: Path | None = None
+    loggers: Callable[[str], Logger] | None = None
+    checkpoints: Path | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,11 +1,10 @@
-"""A registered model's files without MLflow, for a registry in an SQLite file: importing MLflow takes 2 s.
+"""A registry in an SQLite file without MLflow, whose import takes 2 s: files of models, and moved ones.
 
-Only reads. What it does not find there, MLflow is asked for.
+What it does not find there, MLflow is asked for.
 """
 
 from __future__ import annotations
 
-import json
 import sqlite3
 from contextlib import closing
 from dataclasses import dataclass
@@ -18,17 +17,27 @@ from models.model_files import OUTCOME_FILE, REFERENCE_FILE, read_sealed_json
 
 CHAMPION = "champion"
 """Alias of the version that answers."""
+REFERENCE_METRIC = "reference_error"
+"""MLflow's metric of a run: mean error on the reference set. Registries of 0.1.0 have it in the tag `promotion`."""
 _SQLITE = "sqlite:///"
 _VERSIONS = """
-    SELECT v.version, v.storage_location, t.value FROM registered_model_aliases a
+    SELECT v.version, v.storage_location, COALESCE(m.value, json_extract(t.value, '$.error'))
+    FROM registered_model_aliases a
     JOIN model_versions v ON v.name = a.name AND v.version = a.version AND v.workspace = a.workspace
+    LEFT JOIN latest_metrics m ON m.run_uuid = v.run_id AND m.key = ?
     LEFT JOIN model_version_tags t ON t.name = v.name AND t.version = v.version AND t.workspace = v.workspace
         AND t.key = 'promotion'
     WHERE a.name = ? AND a.alias = ?"""
 _ANY = "SELECT 1 FROM model_versions WHERE name = ?"
 _KEY = "SELECT 1 FROM model_version_tags WHERE name = ? AND key = 'training_key' AND value = ?"
 
-
+_LOCATIONS = {
+    "experiments": "artifact_location",
+    "runs": "artifact_uri",
+    "logged_models": "artifact_location",
+    "model_versions": "storage_location",
+}
+"""Columns with absolute addresses of files, by table."""
 SHIPPED = "shipped"
 """Version of the weights that come with the project, where nothing is registered."""
 
@@ -63,28 +72,67 @@ def find_local(tracking_uri: str, name: str, alias: str) -> LocalModel | None:
         return _first_champion(spec, alias)
     path = Path(tracking_uri.removeprefix(_SQLITE))
     try:
+        follow_project(tracking_uri)
         with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as connection:
-            row = connection.execute(_VERSIONS, (name, alias)).fetchone()
+            row = connection.execute(_VERSIONS, (REFERENCE_METRIC, name, alias)).fetchone()
             if row is None and connection.execute(_ANY, (name,)).fetchone() is None:
                 return _first_champion(spec, alias)
             if row is None or not _knows_shipped(connection, spec):
                 return None
     except sqlite3.DatabaseError:
         return None  # another version's tables, or damaged: MLflow says which
-    location = urlsplit(row[1] or "")
-    folder = Path(unquote(location.path)) / "artifacts"
-    if location.scheme not in ("", "file") or not folder.is_dir():
+    folder = _folder_at(row[1])
+    folder = None if folder is None else folder / "artifacts"
+    if folder is None or not folder.is_dir():
         return None
     folders = [place for place in folder.iterdir() if (place / OUTCOME_FILE).is_file()]
     if len(folders) != 1:
         return None
-    error = json.loads(row[2] or "{}").get("error")
-    return LocalModel(spec=spec, version=str(row[0]), folder=folders[0], error=error)
+    return LocalModel(spec=spec, version=str(row[0]), folder=folders[0], error=row[2])
 
 
 def is_new(tracking_uri: str) -> bool:
     """Whether nothing is registered yet: the registry is an SQLite file that is not there."""
     return is_local(tracking_uri) and not Path(tracking_uri.removeprefix(_SQLITE)).is_file()
+
+
+def follow_project(tracking_uri: str) -> None:
+    """Correct the addresses in a registry whose project was moved or copied.
+
+    MLflow stores absolute addresses. The artifact folder lies beside the database, so an experiment whose
+    folder is elsewhere, while one of that name is beside the database, says where the project was.
+
+    Raises: sqlite3.DatabaseError: the database cannot be read or written.
+    """
+    path = Path(tracking_uri.removeprefix(_SQLITE)).absolute()
+    if not tracking_uri.startswith(_SQLITE) or not path.is_file():
+        return
+    project = path.resolve().parent
+    with closing(sqlite3.connect(path)) as connection, connection:
+        tables = "SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name IN (?, ?, ?, ?)"
+        if connection.execute(tables, tuple(_LOCATIONS)).fetchone() != (len(_LOCATIONS),):
+            return  # of an earlier MLflow, or empty: MLflow makes the tables
+        for (address,) in connection.execute("SELECT artifact_location FROM experiments").fetchall():
+            folder = _folder_at(address)
+            if folder is not None and folder.parent != project and (project / folder.name).is_dir():
+                _replace_addresses(connection, folder.parent, project)
+
+
+def _folder_at(address: str | None) -> Path | None:
+    """The folder that a `file:` address names; None for another address."""
+    parts = urlsplit(address or "")
+    return Path(unquote(parts.path)) if parts.scheme == "file" else None
+
+
+def _replace_addresses(connection: sqlite3.Connection, before: Path, after: Path) -> None:
+    """Replace a folder at the beginning of every address, written as `file:` address or as path."""
+    for old, new in ((before.as_uri(), after.as_uri()), (str(before), str(after))):
+        for table, column in _LOCATIONS.items():
+            connection.execute(
+                f"UPDATE {table} SET {column} = ? || substr({column}, ?) "  # noqa: S608 - own names
+                f"WHERE substr({column}, 1, ?) = ?",
+                (new, len(old) + 1, len(old) + 1, f"{old}/"),
+            )
 
 
 def _first_champion(spec: PredictorSpec, alias: str) -> LocalModel | None:

@@ -1,21 +1,23 @@
 """Serving: the code that MLflow runs for a registered predictor ("models from code", nothing is unpickled).
 
-The packages `models` and `pipelines` are logged beside it: a process without this repository loads it.
+The packages `models` and `pipelines` are logged beside it as one archive, from which a process without this
+repository takes them.
 """
 
 from __future__ import annotations
 
+import sys
+import tempfile
 from pathlib import Path
 from typing import Any
+from zipfile import ZipFile
 
 import pandas as pd
 from mlflow.models import set_model
 from mlflow.pyfunc.model import PythonModel, PythonModelContext
 
-from models.catalogue import predictor_named
-from models.model_files import read_model, read_outcome
-
 ARTIFACT = "predictor"
+ARCHIVE = Path(__file__).parent / "code" / "simfoundry.zip"
 
 
 class PredictorPyfunc(PythonModel):
@@ -23,6 +25,10 @@ class PredictorPyfunc(PythonModel):
 
     def load_context(self, context: PythonModelContext) -> None:
         """Read the predictor's folder, logged as an artifact."""
+        self.code = _unpacked_code()
+        from models.catalogue import predictor_named
+        from models.model_files import read_model, read_outcome
+
         folder = Path(context.artifacts[ARTIFACT])
         self.spec = predictor_named(read_model(folder)[0])
         self.predictor = self.spec.load(folder)
@@ -42,6 +48,20 @@ class PredictorPyfunc(PythonModel):
         intervals = None if self.outcome is None else self.outcome.intervals
         answers = self.spec.answer(self.predictor, rows, intervals=intervals)
         return pd.DataFrame(answers, index=model_input.index)
+
+
+def _unpacked_code() -> tempfile.TemporaryDirectory[str] | None:
+    """The logged packages first on the path, unless this process has them; the folder lives as long as it.
+
+    They cannot be imported from the archive: they read files beside their modules.
+    """
+    if "models" in sys.modules or not ARCHIVE.is_file():
+        return None
+    folder = tempfile.TemporaryDirectory(prefix="simfoundry-code-")
+    with ZipFile(ARCHIVE) as archive:
+        archive.extractall(folder.name)
+    sys.path.insert(0, folder.name)
+    return folder
 
 
 set_model(PredictorPyfunc())

@@ -1,30 +1,15 @@
-"""The model registry: MLflow on SQLite, one way in for every predictor, and the alias `champion`.
-
-MLflow is imported inside the functions: it takes seconds, and a cached run needs none of it. Its telemetry is
-switched off before it is imported (MLFLOW_DISABLE_TELEMETRY, the documented switch). A program that imports
-mlflow before this module must set that variable itself.
-"""
+"""The model registry: MLflow on SQLite, one way in for every predictor, and the alias `champion`."""
 
 from __future__ import annotations
 
 import json
-import logging
-import os
-import shutil
-import subprocess
-import tempfile
-import warnings
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, replace
-from importlib.metadata import version as installed_version
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
-from models.base import PredictorError, TrainOutcome, log_level
-from models.catalogue import TRAINED_FOLDER, PredictorSpec, predictor_named, predictors, resolve
+from models.base import PredictorError, TrainOutcome
+from models.catalogue import PredictorSpec, predictor_named, predictors, resolve
 from models.gate import (
     ReferenceErrors,
     decide,
@@ -35,44 +20,31 @@ from models.gate import (
     undecided,
 )
 from models.local_registry import CHAMPION, SHIPPED
+from models.logged_models import code_to_log, log_model, model_card
 from models.model_files import OUTCOME_FILE, REFERENCE_FILE, read_outcome, read_sealed_json, sealed_json
-from models.tasks import Column
+from models.tracking import (
+    CARD_TAG,
+    DATASET_TAG,
+    DECISION_TAG,
+    GATE_FIGURES,
+    KEY_TAG,
+    RegistryStore,
+    log_metrics,
+    log_outcome,
+    mlflow_at,
+    open_run,
+)
 from pipelines.schemas import PromotionRow
 
 CANDIDATE = "candidate"
-ROOT = Path(__file__).resolve().parents[1]
-QUIET_SWITCHES = {
-    "MLFLOW_DISABLE_TELEMETRY": "true",
-    "DO_NOT_TRACK": "true",
-    "MLFLOW_ENABLE_ARTIFACTS_PROGRESS_BAR": "false",
-}
-_NOISY_LOGGERS = ("mlflow", "alembic")
-_NOISY_WARNINGS = (
-    "The ``noload`` loader strategy is deprecated",  # MLflow's use of SQLAlchemy
-    ".*Any type hint is inferred as AnyType",  # MLflow's own type hints, at import
-    "Operation with range is deprecated",  # MLflow's use of pandas
-)
-_REQUIREMENTS = ("mlflow", "numpy", "pandas", "safetensors")
+PROMOTION_FILE = "promotion.json"
+CARD_FILE = "model_card.md"
+_DECISION = "\n## Decision\n\n"
 _DIGEST_LENGTH = 36  # MLflow's limit
 
 
 class RegistryError(RuntimeError):
     """A model cannot be registered, or the registry does not hold what it should."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RegistryStore:
-    """Where the registry is.
-
-    Attributes:
-        tracking_uri: MLflow tracking and registry store; the default is MLflow's own.
-        artifact_folder: folder of logged models; None for MLflow's own `mlruns`.
-        experiment: MLflow experiment of the training runs.
-    """
-
-    tracking_uri: str = "sqlite:///mlflow.db"
-    artifact_folder: Path | None = None
-    experiment: str = "simfoundry"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -113,7 +85,7 @@ def register(
     store: RegistryStore,
     *,
     may_promote: bool,
-    tags: Mapping[str, str] | None = None,
+    data_versions: Mapping[str, str] | None = None,
     spec: PredictorSpec | None = None,
 ) -> Registration:
     """Log an outcome, register it with alias `candidate`, and move `champion` if the gate says so.
@@ -124,7 +96,7 @@ def register(
     Args:
         may_promote: whether the training counts: on a release, or a run at a scale other than smoke, which
             has no overrides.
-        tags: added to the version and the run, for example a DVC hash.
+        data_versions: DVC hash of each table by its path, for the model card.
         spec: another than the catalogue's, for tests.
 
     Raises:
@@ -132,25 +104,9 @@ def register(
         PredictorError, MlflowException, OSError: the predictor or the store cannot be read.
     """
     spec = spec or predictor_named(outcome.predictor)
-    with mlflow_at(store) as client:
-        known = _version_of_key(client, spec.name, outcome.key)
-        if known is not None and not _is_open(known, may_promote):
-            return _registered_before(client, known)
-        _refuse_reference_groups(outcome, spec)
-        number = _log(client, outcome, spec, store, tags or {}) if known is None else str(known.version)
-        client.set_registered_model_alias(spec.name, CANDIDATE, number)
-        row = _judge(client, outcome, spec, number, may_promote)
-        is_promoted = row.decision == "promoted"
-        if is_promoted:
-            client.set_registered_model_alias(spec.name, CHAMPION, number)
-        _tag_decision(client, row)
-        return Registration(
-            name=spec.name,
-            version=number,
-            became_champion=is_promoted,
-            is_champion=is_promoted,
-            reason=_sentence(row),
-        )
+    with mlflow_at(store) as client, code_to_log() as code:
+        registering = _Registering(client=client, store=store, code=code, may_promote=may_promote)
+        return registering.register(outcome, spec, data_versions or {})
 
 
 def register_shipped(store: RegistryStore, name: str | None = None) -> list[Registration]:
@@ -160,12 +116,15 @@ def register_shipped(store: RegistryStore, name: str | None = None) -> list[Regi
     Raises: PredictorError: shipped weights are damaged. MlflowException, OSError: the store cannot be read.
     """
     registrations: list[Registration] = []
-    for spec in predictors():
-        if name in (None, spec.name) and spec.shipped_folder.is_dir():
-            outcome = read_outcome(spec.shipped_folder)
-            if outcome is None:
-                raise PredictorError(f"damaged weights: {spec.shipped_folder}; check the project out again")
-            registrations.append(register(outcome, store, may_promote=True, spec=spec))
+    with mlflow_at(store) as client, code_to_log() as code:
+        registering = _Registering(client=client, store=store, code=code, may_promote=True, is_shipped=True)
+        for spec in predictors():
+            folder = spec.shipped_folder
+            if name in (None, spec.name) and folder.is_dir():
+                outcome = read_outcome(folder)
+                if outcome is None:
+                    raise PredictorError(f"damaged weights: {folder}; check the project out again")
+                registrations.append(registering.register(outcome, spec, {}))
     return registrations
 
 
@@ -194,6 +153,82 @@ def shipped_models() -> list[RegisteredModel]:
             )
         )
     return models
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Registering:
+    """One opening of the registry, in which outcomes are registered.
+
+    Attributes:
+        code: archive of the code to log.
+        is_shipped: the outcomes come with the project; before they did, their groups were compared with those
+            of the reference set, which takes seconds.
+    """
+
+    client: Any
+    store: RegistryStore
+    code: Callable[[], Path]
+    may_promote: bool
+    is_shipped: bool = False
+
+    def register(
+        self, outcome: TrainOutcome, spec: PredictorSpec, data_versions: Mapping[str, str]
+    ) -> Registration:
+        """See the function `register`."""
+        client = self.client
+        version = _version_of_key(client, spec.name, outcome.key)
+        decided = None if version is None else _promotion(version)
+        if version is not None and decided is not None and not _is_open(decided, self.may_promote):
+            return _registered_before(client, version, decided)
+        if not self.is_shipped:
+            _refuse_reference_groups(outcome, spec)
+        if version is None:
+            version = self._log(outcome, spec, data_versions)
+        number = str(version.version)
+        client.set_registered_model_alias(spec.name, CANDIDATE, number)
+        row = _judge(client, outcome, spec, version, self.may_promote)
+        is_promoted = row.decision == "promoted"
+        if is_promoted:
+            client.set_registered_model_alias(spec.name, CHAMPION, number)
+        _record_decision(client, version, row)
+        return Registration(
+            name=spec.name,
+            version=number,
+            became_champion=is_promoted,
+            is_champion=is_promoted,
+            reason=_sentence(row),
+        )
+
+    def _log(self, outcome: TrainOutcome, spec: PredictorSpec, data_versions: Mapping[str, str]) -> Any:
+        """Complete the run of the training with parameters, dataset, card and model; register a version."""
+        import mlflow
+        from mlflow.data.http_dataset_source import HTTPDatasetSource
+        from mlflow.data.meta_dataset import MetaDataset
+        from mlflow.exceptions import MlflowException
+
+        client = self.client
+        run_id = open_run(client, self.store, spec.name, outcome.key)
+        card = model_card(outcome, spec, data_versions)
+        source = HTTPDatasetSource(f"file:{outcome.source}")
+        digest = outcome.dataset_hash[:_DIGEST_LENGTH]
+        with mlflow.start_run(run_id=run_id):
+            mlflow.log_params({**outcome.parameters, "dataset_hash": outcome.dataset_hash})
+            mlflow.log_input(MetaDataset(source, name=outcome.source, digest=digest), context="training")
+            info = log_model(outcome, spec, self.code())
+            log_outcome(client, run_id, outcome, str(info.model_id))
+            client.set_tag(run_id, DATASET_TAG, outcome.source)
+        try:
+            client.create_registered_model(spec.name, description=spec.description)
+        except MlflowException as error:
+            if error.error_code != "RESOURCE_ALREADY_EXISTS":
+                raise
+        return client.create_model_version(
+            name=spec.name,
+            source=str(info.model_uri),
+            run_id=run_id,
+            tags={KEY_TAG: outcome.key, DATASET_TAG: outcome.source},
+            description=card,
+        )
 
 
 def reference_errors(outcome: TrainOutcome, spec: PredictorSpec) -> ReferenceErrors:
@@ -229,8 +264,9 @@ def promotion_rows(store: RegistryStore, name: str | None = None) -> list[Promot
     rows: list[PromotionRow] = []
     with mlflow_at(store) as client:
         for version in client.search_model_versions("" if name is None else f"name = '{name}'"):
-            if "promotion" in version.tags:
-                rows.append(PromotionRow(**json.loads(version.tags["promotion"])))
+            row = _promotion(version)
+            if row is not None:
+                rows.append(row)
     return sorted(rows, key=lambda row: (row.model, int(row.version)))
 
 
@@ -243,15 +279,15 @@ def registered_models(store: RegistryStore) -> list[RegisteredModel]:
             for alias, number in model.aliases.items():
                 aliases.setdefault(str(number), []).append(alias)
             for version in client.search_model_versions(f"name = '{model.name}'"):
-                row = json.loads(version.tags.get("promotion", "{}"))
+                row = _promotion(version)
                 models.append(
                     RegisteredModel(
                         name=str(model.name),
                         version=str(version.version),
                         aliases=tuple(sorted(aliases.get(str(version.version), []))),
-                        error=row.get("error"),
+                        error=None if row is None else row.error,
                         created_s=version.creation_timestamp / 1000,
-                        decision=row.get("decision", "candidate"),
+                        decision=CANDIDATE if row is None else row.decision,
                     )
                 )
     return sorted(models, key=lambda m: (m.name, -int(m.version)))
@@ -288,7 +324,8 @@ def version_facts(store: RegistryStore, name: str, version: str) -> VersionFacts
 
 
 def _reference_error(version: Any) -> float | None:
-    return json.loads(version.tags.get("promotion", "{}")).get("error")
+    row = _promotion(version)
+    return None if row is None else row.error
 
 
 def rollback(store: RegistryStore, name: str) -> str:
@@ -311,7 +348,7 @@ def rollback(store: RegistryStore, name: str) -> str:
         for row in rows:
             if int(row.version) == number:
                 reason = f"rolled back to version {back}"
-                _tag_decision(client, replace(row, decision="rolled_back", reason=reason))
+                _record_decision(client, champion, replace(row, decision="rolled_back", reason=reason))
         return back
 
 
@@ -328,11 +365,11 @@ def _refuse_reference_groups(outcome: TrainOutcome, spec: PredictorSpec) -> None
 
 
 def _judge(
-    client: Any, outcome: TrainOutcome, spec: PredictorSpec, number: str, may_promote: bool
+    client: Any, outcome: TrainOutcome, spec: PredictorSpec, version: Any, may_promote: bool
 ) -> PromotionRow:
     """The gate's decision about a new version, and its errors logged beside it."""
     reference = spec.task.reference
-    name = None if reference is None else reference.name
+    name, number = None if reference is None else reference.name, str(version.version)
     if not may_promote:
         reason = (
             "not scored: only a training on a release, or a run at a scale other than smoke without "
@@ -343,11 +380,15 @@ def _judge(
         errors = reference_errors(outcome, spec)
     except PredictorError as error:
         return undecided(spec.name, number, name, "refused", str(error))
-    run_id = client.get_model_version(spec.name, number).run_id
-    client.log_text(run_id, sealed_json(errors.as_json()).decode(), REFERENCE_FILE)
+    client.log_text(version.run_id, sealed_json(errors.as_json()).decode(), REFERENCE_FILE)
     old = _champion(client, spec.name)
     champion, problem = (None, "") if old is None else _champion_errors(client, old, errors, spec)
     row = _decided(spec, number, errors, champion, None if old is None else str(old.version))
+    if row.error is not None and row.baseline_error is not None and row.interval_low is not None:
+        figures: dict[str, float] = dict(
+            zip(GATE_FIGURES, (row.error, row.baseline_error, row.interval_low), strict=True)
+        )
+        log_metrics(client, version.run_id, figures, str(version.source).removeprefix("models:/"))
     return replace(row, reason=f"{row.reason}; {problem}") if problem else row
 
 
@@ -410,14 +451,23 @@ def _version_of_key(client: Any, name: str, key: str) -> Any | None:
     return next(iter(client.search_model_versions(filters)), None)
 
 
-def _is_open(known: Any, may_promote: bool) -> bool:
-    """Whether a registered version is still to be judged: interrupted, or a candidate that counts now."""
-    if "promotion" not in known.tags:
-        return True
-    return may_promote and json.loads(known.tags["promotion"])["decision"] == CANDIDATE
+def _promotion(version: Any) -> PromotionRow | None:
+    """The decision about a version; None while there is none."""
+    if "promotion" in version.tags:  # of a registry of 0.1.0
+        return PromotionRow(**json.loads(version.tags["promotion"]))
+    if DECISION_TAG not in version.tags:
+        return None
+    from mlflow.artifacts import load_dict
+
+    return PromotionRow(**load_dict(f"runs:/{version.run_id}/{PROMOTION_FILE}"))
 
 
-def _registered_before(client: Any, known: Any) -> Registration:
+def _is_open(decided: PromotionRow, may_promote: bool) -> bool:
+    """Whether a version is to be judged again: a candidate whose training counts now."""
+    return may_promote and decided.decision == CANDIDATE
+
+
+def _registered_before(client: Any, known: Any, decided: PromotionRow) -> Registration:
     """What an earlier call did; the gate is not asked twice about one version."""
     champion = _champion(client, known.name)
     return Registration(
@@ -425,14 +475,21 @@ def _registered_before(client: Any, known: Any) -> Registration:
         version=str(known.version),
         became_champion=False,
         is_champion=champion is not None and str(champion.version) == str(known.version),
-        reason=f"registered already; then: {_sentence(PromotionRow(**json.loads(known.tags['promotion'])))}",
+        reason=f"registered already; then: {_sentence(decided)}",
     )
 
 
-def _tag_decision(client: Any, row: PromotionRow) -> None:
-    text = json.dumps(asdict(row), sort_keys=True)
-    client.set_model_version_tag(row.model, row.version, "gate", _sentence(row))
-    client.set_model_version_tag(row.model, row.version, "promotion", text)  # last: what has it is complete
+def _record_decision(client: Any, version: Any, row: PromotionRow) -> None:
+    """Keep a decision with the run, in the model card, and, last, as a tag: what has the tag is complete."""
+    card = f"{version.description.partition(_DECISION)[0]}{_DECISION}{_sentence(row)}\n"
+    client.log_text(version.run_id, json.dumps(asdict(row), sort_keys=True), PROMOTION_FILE)
+    client.log_text(version.run_id, card, CARD_FILE)
+    client.update_model_version(version.name, version.version, description=card)
+    for name, value in ((CARD_TAG, card), (DECISION_TAG, row.decision)):
+        client.set_tag(version.run_id, name, value)
+    if "promotion" in version.tags:
+        client.delete_model_version_tag(version.name, version.version, "promotion")
+    client.set_model_version_tag(version.name, version.version, DECISION_TAG, row.decision)
 
 
 def _sentence(row: PromotionRow) -> str:
@@ -443,223 +500,3 @@ def _sentence(row: PromotionRow) -> str:
         f"{row.decision}: {row.reason}; error {row.error:.4f}{champion}, "
         f"baseline {row.baseline_error:.4f}, on {row.row_count} programs"
     )
-
-
-def _log(
-    client: Any,
-    outcome: TrainOutcome,
-    spec: PredictorSpec,
-    store: RegistryStore,
-    tags: Mapping[str, str],
-) -> str:
-    """One MLflow run with parameters, curves, dataset, card and model; the version registered from it."""
-    import mlflow
-    from mlflow.data.http_dataset_source import HTTPDatasetSource
-    from mlflow.data.meta_dataset import MetaDataset
-    from mlflow.exceptions import MlflowException
-    from mlflow.models import Model
-
-    tags = {
-        **tags,
-        "training_key": outcome.key,
-        "dataset_hash": outcome.dataset_hash,
-        "seen_groups": ",".join(outcome.seen_groups),
-        "git_commit": _git_commit(),
-    }
-    with mlflow.start_run(
-        experiment_id=_experiment_of(client, store),
-        run_name=f"{spec.name}-{outcome.key[:8]}",
-        tags=tags,
-    ) as run:
-        run_id = str(run.info.run_id)
-        mlflow.log_params({**outcome.parameters, "dataset_hash": outcome.dataset_hash})
-        source = HTTPDatasetSource(f"file:{outcome.source}")
-        mlflow.log_input(
-            MetaDataset(source, name=outcome.source, digest=outcome.dataset_hash[:_DIGEST_LENGTH]),
-            context="training",
-        )
-        mlflow.log_text(model_card(outcome, spec), "model_card.md")
-        with _logged_code() as code:
-            info = Model.log(
-                None,
-                _PyfuncFlavor,
-                name=spec.name,
-                flavor_name="pyfunc.ModelFromCode",
-                validate_serving_input=False,
-                python_model=str(ROOT / "models" / "pyfunc.py"),
-                artifacts={"predictor": str(outcome.folder)},
-                code_paths=code,
-                signature=_signature(spec),
-                input_example=_input_example(spec),
-                pip_requirements=[
-                    f"{name}=={installed_version(name)}"
-                    for name in sorted({*_REQUIREMENTS, *spec.libraries, *spec.requirements})
-                ],
-            )
-        _log_metrics(client, run_id, outcome, str(info.model_id))
-    try:
-        client.create_registered_model(spec.name, description=spec.description)
-    except MlflowException as error:
-        if error.error_code != "RESOURCE_ALREADY_EXISTS":
-            raise
-    created = client.create_model_version(
-        name=spec.name,
-        source=str(info.model_uri),
-        run_id=run_id,
-        tags=tags,
-        description=model_card(outcome, spec),
-    )
-    return str(created.version)
-
-
-def model_card(outcome: TrainOutcome, spec: PredictorSpec) -> str:
-    """The model card in Markdown: what the model answers, from what it was trained, and how good it is."""
-    task = spec.task
-    targets = [f"* `{name}` in {unit}" for name, unit in task.targets.items()]
-    reference = task.reference.name if task.reference else "none"
-    figures = [
-        f"| {name} | {value:.4g} |" for name, value in sorted({**outcome.summary, **outcome.metrics}.items())
-    ]
-    options = [f"| {name} | {value} |" for name, value in outcome.parameters.items()]
-    return "\n".join(
-        [
-            f"# {spec.name}",
-            "",
-            spec.description,
-            "",
-            f"Task `{task.name}`, level of information: {task.level}. Error: {task.metric}. "
-            f"Baseline: {task.baseline}. Reference set: {reference}.",
-            "",
-            "## Targets",
-            "",
-            *(targets or ["None: a generator, judged by its acceptance rate."]),
-            "",
-            "## Training",
-            "",
-            f"Trained on {outcome.source} (dataset {outcome.dataset_hash}), version {outcome.key}.",
-            "",
-            "| option | value |",
-            "| --- | --- |",
-            *options,
-            "",
-            "## Figures",
-            "",
-            "| figure | value |",
-            "| --- | --- |",
-            *figures,
-            "",
-        ]
-    )
-
-
-def _experiment_of(client: Any, store: RegistryStore) -> str:
-    """The id of a store's experiment, made when it is not there."""
-    experiment = client.get_experiment_by_name(store.experiment)
-    if experiment is not None:
-        return str(experiment.experiment_id)
-    folder = store.artifact_folder
-    location = None if folder is None else folder.resolve().as_uri()
-    return str(client.create_experiment(store.experiment, artifact_location=location))
-
-
-class _PyfuncFlavor:
-    """MLflow's flavour of Python models, without a trial answer.
-
-    `mlflow.pyfunc.log_model` loads every model and asks it the example, which takes up to seconds per model,
-    and only logs a failure.
-    """
-
-    @staticmethod
-    def save_model(*, validate_serving_input: bool, **arguments: Any) -> None:
-        import mlflow
-
-        del validate_serving_input  # read by `Model.log`
-        mlflow.pyfunc.save_model(**arguments)
-
-
-def _log_metrics(client: Any, run_id: str, outcome: TrainOutcome, model_id: str) -> None:
-    """Curves with the epoch as step, and the leaderboard's defined values at step 0, which the model has too.
-
-    Logged after the model: MLflow reads the history of every earlier metric when it logs a model.
-    """
-    from mlflow.entities import Metric
-
-    points = [
-        (name, value, epoch) for name, curve in outcome.curves.items() for epoch, value in enumerate(curve)
-    ]
-    single = {**outcome.summary, **outcome.metrics, **outcome.measured}
-    points += [(name, value, 0) for name, value in single.items() if np.isfinite(value)]
-    for start in range(0, len(points), 1000):  # the store's limit of one batch
-        batch = [
-            Metric(name, value, 0, step, model_id=None if step else model_id)
-            for name, value, step in points[start : start + 1000]
-        ]
-        client.log_batch(run_id, metrics=batch)
-
-
-@contextmanager
-def _logged_code() -> Iterator[list[str]]:
-    """Copies of the packages that answering imports, without trained weights and compiled files."""
-    ignored = shutil.ignore_patterns("__pycache__", TRAINED_FOLDER)
-    with tempfile.TemporaryDirectory() as scratch:
-        for name in ("models", "pipelines"):
-            shutil.copytree(ROOT / name, Path(scratch) / name, ignore=ignored)
-        yield [str(Path(scratch) / name) for name in ("models", "pipelines")]
-
-
-def _signature(spec: PredictorSpec) -> Any:
-    """Columns of the task's question in, of the predictor's answers out."""
-    from mlflow.models import ModelSignature
-    from mlflow.types import Schema
-
-    return ModelSignature(
-        inputs=Schema(_columns(spec.task.question)), outputs=Schema(_columns(spec.answer_columns))
-    )
-
-
-def _columns(columns: Sequence[Column]) -> list[Any]:
-    from mlflow.types import ColSpec
-
-    return [ColSpec(column.kind, column.name, required=column.required) for column in columns]
-
-
-def _input_example(spec: PredictorSpec) -> Any:
-    import pandas as pd
-
-    return pd.DataFrame([{column.name: column.example for column in spec.task.question}])
-
-
-def _git_commit() -> str:
-    """Commit of this checkout; "unknown" outside of one."""
-    try:
-        done = subprocess.run(
-            ["git", "-C", str(ROOT), "rev-parse", "HEAD"],  # noqa: S607 - git as the user has it
-            capture_output=True,
-            text=True,
-            check=True,
-        )
-    except (OSError, subprocess.CalledProcessError):
-        return "unknown"
-    return done.stdout.strip()
-
-
-@contextmanager
-def mlflow_at(store: RegistryStore) -> Iterator[Any]:
-    """A client of the store; MLflow's own notion of where its stores are is put back afterwards."""
-    os.environ.update({k: os.environ.get(k, v) for k, v in QUIET_SWITCHES.items()})
-    with warnings.catch_warnings():
-        for message in _NOISY_WARNINGS:
-            warnings.filterwarnings("ignore", message=message)
-        import mlflow
-        from mlflow.telemetry import set_telemetry_client
-
-        set_telemetry_client()  # drops a client made before the switch was set
-        before = mlflow.get_tracking_uri() if mlflow.is_tracking_uri_set() else None
-        try:
-            with log_level(logging.CRITICAL, *_NOISY_LOGGERS):  # it raises what it logs as an error
-                mlflow.set_tracking_uri(store.tracking_uri)
-                mlflow.set_registry_uri(store.tracking_uri)
-                yield mlflow.MlflowClient(store.tracking_uri, store.tracking_uri)
-        finally:
-            mlflow.set_tracking_uri(before or "")
-            mlflow.set_registry_uri("")

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import logging
-import math
 import pickle
+import shutil
 import tempfile
-import time
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -16,6 +15,8 @@ from typing import Any, Generic, Literal, TypeVar
 
 import torch
 from lightning.pytorch import Callback, LightningModule, Trainer
+from lightning.pytorch.callbacks import EarlyStopping, ModelCheckpoint
+from lightning.pytorch.loggers import Logger
 from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn.functional import huber_loss
@@ -28,15 +29,16 @@ from models.leaderboard import Prediction
 from models.model_files import ModelFiles
 from models.regression import is_of_network
 
-CHECKPOINT_INTERVAL_S = 30.0
-"""Least time between two checkpoints of one training."""
+CHECKPOINTS = 20
+"""Checkpoints of a training that runs all of its epochs; an interruption costs at most a part of it."""
+MONITOR = "validation_loss"
 _LOG = logging.getLogger(__name__)
 
 Network = TypeVar("Network", bound=nn.Module)
 Batches = Callable[[int], Iterable[Any]]
 """Batches of an epoch, by its number from 0."""
-OnEpoch = Callable[[int, dict[str, float]], None]
-"""Called after an epoch with its number, from 1, and its losses."""
+Loggers = Callable[[str], Logger]
+"""Makes the logger of a network, by the part of the training that trains it; the part may be empty."""
 
 
 class Training(LightningModule, Generic[Network]):
@@ -80,7 +82,15 @@ class Training(LightningModule, Generic[Network]):
     def validation_step(self, batch: Any, batch_idx: int) -> None:
         """Record the loss of one batch."""
         del batch_idx
-        self.log("validation_loss", self.validation_loss(batch), batch_size=self.batch_size(batch))
+        self.log(MONITOR, self.validation_loss(batch), batch_size=self.batch_size(batch))
+
+    def on_train_epoch_end(self) -> None:
+        """Name the epoch as the step of what is logged; Lightning's own step is that of the optimiser."""
+        self.log("step", float(self.current_epoch))
+
+    def on_validation_epoch_end(self) -> None:
+        """The same of the validation."""
+        self.log("step", float(self.current_epoch))
 
     def configure_optimizers(self) -> Any:
         """AdamW over all weights, with the cycle of the learning rate."""
@@ -120,8 +130,9 @@ def fit(
     gradient_limit: float | None = None,
     threads: int = 1,
     generator: torch.Generator | None = None,
-    on_epoch: OnEpoch | None = None,
-    checkpoint: Path | None = None,
+    loggers: Loggers | None = None,
+    part: str = "",
+    checkpoints: Path | None = None,
     precision: Literal["32-true", "bf16-mixed"] = "32-true",
     accumulate: int = 1,
     accelerator: str = "cpu",
@@ -135,7 +146,9 @@ def fit(
             run every epoch and keep the last.
         gradient_limit: norm to which the gradients of a step are cut; None for no limit.
         generator: from which `batches` draws, so that a resumed training draws the same.
-        checkpoint: file from which an interrupted training resumes; removed at the end.
+        loggers: get the losses while the network trains; None trains without. part: of the training, where it
+            trains several networks; begins the names of their metrics.
+        checkpoints: folder from which an interrupted training resumes; removed at the end.
         precision: of Lightning. accumulate: batches per update of the weights.
         accelerator: cpu, gpu, or auto for a GPU where there is one; the network returns on the CPU. On a
             GPU equal bits are not promised.
@@ -146,17 +159,27 @@ def fit(
         tempfile.TemporaryDirectory() as scratch,
     ):
         training = build()
-        record = _Record(training.network, patience, on_epoch, checkpoint, generator)
+        curves = _Curves(generator)
+        folder = checkpoints or Path(scratch)
+        best = ModelCheckpoint(
+            folder, "best", MONITOR, save_weights_only=True, enable_version_counter=False, mode="min"
+        )
+        last = ModelCheckpoint(
+            folder, "last", every_n_epochs=max(1, epochs // CHECKPOINTS), enable_version_counter=False
+        )
+        stops: list[Callback] = []
+        if patience is not None:
+            stops = [EarlyStopping(MONITOR, patience=patience, check_finite=False), best]
         trainer = Trainer(
             accelerator=accelerator,
             devices=1,
             precision=precision,
             accumulate_grad_batches=accumulate,
             max_epochs=epochs,
-            callbacks=[record],
+            callbacks=[curves, *stops, *([last] if checkpoints else [])],
             gradient_clip_val=gradient_limit,
-            logger=False,
-            enable_checkpointing=False,
+            logger=loggers(part) if loggers else False,
+            enable_checkpointing=patience is not None or checkpoints is not None,
             enable_progress_bar=False,
             enable_model_summary=False,
             num_sanity_val_steps=0,
@@ -164,12 +187,16 @@ def fit(
             default_root_dir=scratch,
         )
         loaders = _loader(_Epochs(batches, trainer)), _loader(_Epochs(lambda _: validation, trainer))
-        resumed = str(checkpoint) if checkpoint and _is_readable(checkpoint) else None
-        trainer.fit(training, *loaders, ckpt_path=resumed, weights_only=True)
-    training.network.cpu().load_state_dict(record.weights)
-    if checkpoint:
-        checkpoint.unlink(missing_ok=True)
-    return Fit(network=training.network.eval(), curves=record.curves, epoch=record.epoch)
+        trainer.fit(training, *loaders, ckpt_path=_resumable(checkpoints), weights_only=True)
+        epoch = len(curves.losses["train_loss"]) - 1
+        training.cpu()
+        if patience is not None:
+            kept = torch.load(best.best_model_path, map_location="cpu", weights_only=True)
+            training.load_state_dict(kept["state_dict"])
+            epoch = kept["epoch"]
+    if checkpoints:
+        shutil.rmtree(checkpoints)
+    return Fit(network=training.network.eval(), curves=curves.losses, epoch=epoch)
 
 
 class _Epochs(IterableDataset[Any]):
@@ -186,25 +213,13 @@ def _loader(data: IterableDataset[Any]) -> DataLoader[Any]:
     return DataLoader(data, batch_size=None)
 
 
-class _Record(Callback):
-    """Records losses, keeps the weights of one epoch, stops early, writes checkpoints."""
+class _Curves(Callback):
+    """Losses of every epoch, and the random state, which Lightning's checkpoints lack."""
 
-    def __init__(
-        self,
-        network: nn.Module,
-        patience: int | None,
-        on_epoch: OnEpoch | None,
-        checkpoint: Path | None,
-        generator: torch.Generator | None,
-    ) -> None:
-        self._network, self._patience, self._on_epoch = network, patience, on_epoch
-        self._checkpoint, self._generator = checkpoint, generator
-        self._written_s = time.monotonic()
+    def __init__(self, generator: torch.Generator | None) -> None:
+        self._generator = generator
         self._random: dict[str, Tensor] = {}
-        self.epoch = -1
-        self.loss = math.inf
-        self.weights: dict[str, Tensor] = {}
-        self.curves: dict[str, list[float]] = {}
+        self.losses: dict[str, list[float]] = {}
 
     def on_fit_start(self, trainer: Trainer, pl_module: LightningModule) -> None:
         """Continue with the random state of the checkpoint."""
@@ -217,59 +232,35 @@ class _Record(Callback):
     def on_train_epoch_end(self, trainer: Trainer, pl_module: LightningModule) -> None:
         """Look at the epoch that just ended; its validation has run."""
         del pl_module
-        losses = {n: float(v) for n, v in trainer.callback_metrics.items() if n.endswith("_loss")}
-        for name, value in losses.items():
-            self.curves.setdefault(name, []).append(value)
-        loss = losses.get("validation_loss", math.nan)
-        if self._patience is None or loss < self.loss or not self.weights:
-            self.loss, self.epoch = loss, trainer.current_epoch
-            self.weights = {n: v.detach().clone() for n, v in self._network.state_dict().items()}
-        if self._patience is not None and trainer.current_epoch - self.epoch >= self._patience:
-            trainer.should_stop = True
-        is_due = time.monotonic() - self._written_s >= CHECKPOINT_INTERVAL_S
-        if self._checkpoint and is_due and not trainer.should_stop:
-            _write_checkpoint(trainer, self._checkpoint)
-            self._written_s = time.monotonic()
-        if self._on_epoch:
-            self._on_epoch(trainer.current_epoch + 1, losses)
+        for name, value in trainer.callback_metrics.items():
+            if name.endswith("_loss"):
+                self.losses.setdefault(name, []).append(float(value))
 
     def state_dict(self) -> dict[str, Any]:
         """What a checkpoint holds of this training besides Lightning's own state."""
         random = {"torch": torch.get_rng_state()}
         if self._generator is not None:
             random["generator"] = self._generator.get_state()
-        return {
-            "epoch": self.epoch,
-            "loss": self.loss,
-            "weights": self.weights,
-            "curves": self.curves,
-            "random": random,
-        }
+        return {"losses": self.losses, "random": random}
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
         """Take over what a checkpoint holds."""
-        self.epoch, self.loss = state_dict["epoch"], state_dict["loss"]
-        self.weights, self.curves = state_dict["weights"], state_dict["curves"]
-        self._random = state_dict["random"]
+        self.losses, self._random = state_dict["losses"], state_dict["random"]
 
 
-def _write_checkpoint(trainer: Trainer, path: Path) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    scratch = path.with_suffix(".unfinished")
-    trainer.save_checkpoint(scratch)
-    scratch.replace(path)
-
-
-def _is_readable(path: Path) -> bool:
-    """Whether a checkpoint is there and whole; tensors and plain values only are read."""
+def _resumable(checkpoints: Path | None) -> str | None:
+    """The checkpoint in a folder, if it is there and whole; tensors and plain values only are read."""
+    if checkpoints is None:
+        return None
+    path = checkpoints / "last.ckpt"
     try:
         torch.load(path, weights_only=True)
     except FileNotFoundError:
-        return False
+        return None
     except (OSError, RuntimeError, EOFError, ValueError, KeyError, pickle.UnpicklingError) as error:
         _LOG.warning("damaged checkpoint, training starts again: %s (%s)", path, type(error).__name__)
-        return False
-    return True
+        return None
+    return str(path)
 
 
 @contextmanager
@@ -296,6 +287,7 @@ def _quiet() -> Iterator[None]:
     with log_level(logging.ERROR, "lightning.pytorch", "lightning.fabric"), warnings.catch_warnings():
         warnings.filterwarnings("ignore", message=".*does not have many workers.*")
         warnings.filterwarnings("ignore", message=".*LeafSpec.* is deprecated")
+        warnings.filterwarnings("ignore", message="Checkpoint directory .* exists and is not empty")
         yield
 
 

@@ -17,13 +17,13 @@ from assets.versions import table_hashes
 from models.catalogue import PredictorSpec, predictors
 from models.registry import (
     Registration,
-    RegistryStore,
     promotion_rows,
     register,
     register_shipped,
     version_facts,
 )
 from models.tasks import TooFewRows
+from models.tracking import RegistryStore, training_loggers
 from pipelines.schemas import PromotionRow
 
 ESTIMATES = ("engine-estimate-hls", "engine-estimate-run")
@@ -100,13 +100,14 @@ def train_predictor(settings: Settings, partition: str, listen: Listener, *, spe
         chosen["split"] = settings.configuration.features.split
     store = registry_store(settings)
     try:
-        outcome = spec.train(settings.deployment.data_dir, spec.options(**chosen), seed=seed)
+        with training_loggers(store, spec.name) as loggers:
+            options = spec.options(**chosen)
+            outcome = spec.train(settings.deployment.data_dir, options, seed=seed, loggers=loggers)
     except TooFewRows as error:
         return Output(rows=dict.fromkeys(TABLES, ()), notes={SKIPPED: str(error)})
     register_shipped(store)
     hashes = table_hashes(settings.deployment, spec.task.tables)
-    tags = {f"dvc.{path}": value for path, value in hashes.items()}
-    registration = register(outcome, store, may_promote=settings.may_promote(), tags=tags)
+    registration = register(outcome, store, may_promote=settings.may_promote(), data_versions=hashes)
     costs = () if outcome.costs is None else (outcome.costs,)
     return Output(
         rows={

@@ -39,7 +39,7 @@ from models.compile_power.network import (
     software_graphs,
 )
 from models.leaderboard import Prediction
-from models.training import OnEpoch, Training, fit
+from models.training import Loggers, Training, fit
 from pipelines.accelerators import Hardware
 
 _PRETRAIN_BATCH, _TREE_BATCH = 64, 24
@@ -64,7 +64,7 @@ def train_fixed(data: TrainingInput) -> Trained:
 
 
 def _trained(data: TrainingInput, options: FitOptions, pairs: Sequence[Pair]) -> Trained:
-    model, curves = fit_power(pairs, options, seed=data.seed, on_epoch=data.on_epoch)
+    model, curves = fit_power(pairs, options, seed=data.seed, loggers=data.loggers)
     judged = [
         pair for pair in pairs if pair.power_mw is not None and pair.parts[options.split] in _FOLD_NAMES
     ]
@@ -100,7 +100,7 @@ def fit_power(
     options: FitOptions,
     *,
     seed: int,
-    on_epoch: OnEpoch | None = None,
+    loggers: Loggers | None = None,
     encoders: tuple[SoftwareEncoder, HardwareEncoder] | None = None,
 ) -> tuple[CompilePower, dict[str, list[float]]]:
     """Pre-train the encoders on all pairs but tested ones, freeze them, and train the heads.
@@ -116,9 +116,9 @@ def fit_power(
         )
     curves: dict[str, list[float]] = {}
     if encoders is None:
-        trainer, curves["software_loss"] = pretrain_software(seen, options, seed)
+        trainer, curves["software_loss"] = pretrain_software(seen, options, seed, loggers)
         configurations = [pair.hardware for pair in seen if pair.hardware is not None]
-        hardware, curves["hardware_loss"] = pretrain_hardware(configurations, options, seed)
+        hardware, curves["hardware_loss"] = pretrain_hardware(configurations, options, seed, loggers)
         encoders = trainer.encoder, hardware
     software, hardware = encoders
     settings: dict[str, Any] = {
@@ -128,7 +128,7 @@ def fit_power(
         settings["loads"] = fit_loads(labelled)
     features = embed(software, hardware, labelled, settings)
     starts = start_logarithms(labelled, settings.get("loads", ()))
-    heads = _fit_heads(features, labelled, starts, options, seed, on_epoch)
+    heads = _fit_heads(features, labelled, starts, options, seed, loggers)
     curves["train_loss"] = heads.curve
     model = CompilePower(
         software=software,
@@ -157,7 +157,7 @@ class _SoftwareFit(Training[SoftwareTrainer]):
 
 
 def pretrain_software(
-    pairs: Sequence[Pair], options: FitOptions, seed: int
+    pairs: Sequence[Pair], options: FitOptions, seed: int, loggers: Loggers | None = None
 ) -> tuple[SoftwareTrainer, list[float]]:
     """Encoder and decoders by reconstruction; drawn weights when there are no epochs."""
     categories, is_fixed = pairs[0].counts.shape[1], pairs[0].hardware is None
@@ -189,6 +189,8 @@ def pretrain_software(
         seed=seed,
         gradient_limit=1.0,
         generator=generator,
+        loggers=loggers,
+        part="software",
     )
     return fitted.network, fitted.curves["train_loss"]
 
@@ -219,7 +221,7 @@ class _HardwareFit(Training[HardwareEncoder]):
 
 
 def pretrain_hardware(
-    configurations: Sequence[Hardware], options: FitOptions, seed: int
+    configurations: Sequence[Hardware], options: FitOptions, seed: int, loggers: Loggers | None = None
 ) -> tuple[HardwareEncoder, list[float]]:
     """Encoder of module trees by the contrastive loss; drawn weights when there is nothing to contrast."""
     distinct = list(dict.fromkeys(configurations))
@@ -248,6 +250,8 @@ def pretrain_hardware(
         seed=seed,
         gradient_limit=1.0,
         generator=generator,
+        loggers=loggers,
+        part="hardware",
     )
     return fitted.network, fitted.curves["train_loss"]
 
@@ -299,7 +303,7 @@ def _fit_heads(
     starts: NDArray[np.float64],
     options: FitOptions,
     seed: int,
-    on_epoch: OnEpoch | None,
+    loggers: Loggers | None,
 ) -> _Heads:
     """Members on shifting parts of the labels; each one's held-out rows give the spread."""
     logarithms = np.log([[float(pair.power_mw or 1), float(pair.energy_nj or 1)] for pair in pairs])
@@ -315,7 +319,7 @@ def _fit_heads(
         order = torch.randperm(len(pairs), generator=generator)
         held_out = order[: max(1, round(options.validation_share * len(pairs)))]
         kept = order[len(held_out) :]
-        network, losses = _fit_member(inputs[kept], outputs[kept], options, seed * 1000 + member, on_epoch)
+        network, losses = _fit_member(inputs[kept], outputs[kept], options, seed * 1000, member, loggers)
         members.append(network)
         curve = losses
         with torch.inference_mode():
@@ -325,8 +329,9 @@ def _fit_heads(
 
 
 def _fit_member(
-    inputs: Tensor, outputs: Tensor, options: FitOptions, seed: int, on_epoch: OnEpoch | None
+    inputs: Tensor, outputs: Tensor, options: FitOptions, seed: int, member: int, loggers: Loggers | None
 ) -> tuple[PowerHeads, list[float]]:
+    seed += member
     generator = torch.Generator().manual_seed(seed)
     steps = -(-len(inputs) // options.batch)
 
@@ -347,6 +352,7 @@ def _fit_member(
         seed=seed,
         gradient_limit=1.0,
         generator=generator,
-        on_epoch=on_epoch,
+        loggers=loggers,
+        part=f"member {member}",
     )
     return fitted.network, fitted.curves["train_loss"]

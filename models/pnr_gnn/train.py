@@ -25,7 +25,7 @@ from models.pnr_gnn.network import (
     tensors_of,
     with_routes,
 )
-from models.training import OnEpoch, Training, fit
+from models.training import Loggers, Training, fit
 
 
 class Batch(NamedTuple):
@@ -44,7 +44,7 @@ def train(data: TrainingInput) -> Trained:
     options: FitOptions = data.options
     known = read_placed(data.data_dirs, fabric=options.fabric)
     chosen = training_graphs(known, options.fold)
-    predictor, curves = fit_placements(chosen, options, seed=data.seed, on_epoch=data.on_epoch)
+    predictor, curves = fit_placements(chosen, options, seed=data.seed, loggers=data.loggers)
     return Trained(
         files=predictor.files,
         seen_groups=sorted({graph.layer for graph in chosen}),
@@ -54,7 +54,7 @@ def train(data: TrainingInput) -> Trained:
 
 
 def fit_placements(
-    graphs: Sequence[PlacedGraph], options: FitOptions, *, seed: int, on_epoch: OnEpoch | None = None
+    graphs: Sequence[PlacedGraph], options: FitOptions, *, seed: int, loggers: Loggers | None = None
 ) -> tuple[PlacementPredictor, dict[str, list[float]]]:
     """Train a network; the same arguments give the same bits on one machine.
 
@@ -92,7 +92,7 @@ def fit_placements(
         seed=seed,
         gradient_limit=1.0,
         generator=generator,
-        on_epoch=on_epoch,
+        loggers=loggers,
     )
     about = f"{len(graphs)} graphs on fabric {options.fabric}, without fold {options.fold}, seed {seed}"
     predictor = PlacementPredictor(

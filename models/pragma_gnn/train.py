@@ -30,7 +30,7 @@ from models.pragma_gnn.network import (
     rows_of,
 )
 from models.pragma_gnn.predictor import NetworkShape, PragmaGnnPredictor, tool_number
-from models.training import OnEpoch, Training, fit
+from models.training import Loggers, Training, fit
 from pipelines.pragmas.bound import Target
 from pipelines.pragmas.summary import Summary
 
@@ -62,7 +62,7 @@ def train(data: TrainingInput) -> Trained:
         seed=data.seed,
         about=f"{counts}, seed {data.seed}",
         groups=explorations.groups,
-        on_epoch=data.on_epoch,
+        loggers=data.loggers,
     )
     return Trained(
         files=predictor.files,
@@ -80,7 +80,7 @@ def fit_pragma_gnn(
     seed: int,
     about: str,
     groups: Mapping[str, str] | None = None,
-    on_epoch: OnEpoch | None = None,
+    loggers: Loggers | None = None,
 ) -> PragmaGnnPredictor:
     """Train; the same arguments give the same bits on one machine.
 
@@ -101,10 +101,13 @@ def fit_pragma_gnn(
     ordered = sorted(designs, key=lambda design: design.program)
     samples = samples_of(ordered, summaries, target, shape)
     members: list[PragmaGnn] = []
-    for own_seed in range(seed, seed + options.members):
+    for member, own_seed in enumerate(range(seed, seed + options.members)):
         apart = apart_of(ordered, options, own_seed, groups or {})
         validation = samples.rows(apart) if apart.any() else None
-        members.append(_fit_member(samples.rows(~apart), validation, shape, options, own_seed, on_epoch))
+        learned = samples.rows(~apart)
+        members.append(
+            _fit_member(learned, validation, shape, options, own_seed, loggers, f"member {member}")
+        )
     return PragmaGnnPredictor(shape=shape, target=target, members=tuple(members), about=about)
 
 
@@ -173,7 +176,8 @@ def _fit_member(
     shape: NetworkShape,
     options: FitOptions,
     seed: int,
-    on_epoch: OnEpoch | None,
+    loggers: Loggers | None,
+    part: str,
 ) -> PragmaGnn:
     program = training.choices.program
     count = torch.bincount(program)[program].double()  # designs of a design's program
@@ -199,7 +203,8 @@ def _fit_member(
         patience=None if validation is None else options.patience,
         gradient_limit=options.gradient_limit,
         generator=generator,
-        on_epoch=on_epoch,
+        loggers=loggers,
+        part=part,
     ).network
 
 

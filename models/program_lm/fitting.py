@@ -16,7 +16,7 @@ from torch.nn import functional
 from models.program_lm import TrainingOptions
 from models.program_lm.examples import Example
 from models.program_lm.network import ProgramLm, Size, untrained
-from models.training import Training, deterministic, fit
+from models.training import Loggers, Training, deterministic, fit
 
 CONTEXT_WEIGHT = 0.1
 """Weight in the loss of tokens that are given when sampling; those that are sampled have 1."""
@@ -136,14 +136,15 @@ def fit_network(
     *,
     seed: int,
     on_step: OnStep,
-    checkpoint: Path | None = None,
+    checkpoints: Path | None = None,
+    loggers: Loggers | None = None,
 ) -> Fit:
     """Train a network on examples.
 
     Same arguments give the same bits on one machine. Another processor may round differently. A twentieth of
     the steps is an epoch of the trainer.
 
-    Args: checkpoint: see `models.training.fit`.
+    Args: checkpoints, loggers: see `models.training.fit`.
     """
     batches = batches_of(examples, options, seed)
     part = max(1, len(batches) // 20)
@@ -154,7 +155,8 @@ def fit_network(
         epochs=-(-len(batches) // part),
         seed=seed,
         gradient_limit=1.0,
-        checkpoint=checkpoint,
+        checkpoints=checkpoints,
+        loggers=loggers,
     )
     with deterministic(seed):
         loss, accuracy = _judge(training.network, held_out)

@@ -32,6 +32,7 @@ from pipelines.schemas import read_table, table_spec, write_bytes_atomically
 if TYPE_CHECKING:
     from models.program_lm.fitting import Fit, OnStep
     from models.program_lm.network import ProgramLm, Size
+    from models.training import Loggers
 
 SPLIT = "by_kernel_v1"
 """Split by name that the reference set has."""
@@ -158,14 +159,11 @@ def train(data: TrainingInput) -> Trained:
     """
     from models.program_lm.network import network_files
 
-    steps = data.options.steps
     examples, held_out, groups = table_examples(data.data_dirs, data.options, data.seed)
 
-    def on_step(step: int, _: int, loss: float) -> None:
-        if data.on_epoch and (step % 100 == 0 or step == steps):
-            data.on_epoch(step, {"train_loss": loss})
-
-    fitted, record = _fitted(examples, held_out, data.options, data.seed, on_step, data.checkpoint)
+    fitted, record = _fitted(
+        examples, held_out, data.options, data.seed, checkpoints=data.checkpoints, loggers=data.loggers
+    )
     return Trained(
         files=network_files(fitted.network),
         seen_groups=groups,
@@ -183,8 +181,10 @@ def _fitted(
     held_out: Sequence[Example],
     options: TrainingOptions,
     seed: int,
-    on_step: OnStep,
-    checkpoint: Path | None = None,
+    *,
+    on_step: OnStep = _ignore,
+    checkpoints: Path | None,
+    loggers: Loggers | None = None,
 ) -> tuple[Fit, dict[str, Any]]:
     """A trained network, and the record of its training."""
     from models.program_lm.fitting import fit_network
@@ -196,7 +196,8 @@ def _fitted(
         options,
         seed=seed,
         on_step=on_step,
-        checkpoint=checkpoint,
+        checkpoints=checkpoints,
+        loggers=loggers,
     )
     return fitted, {
         "examples": len(examples),
@@ -215,7 +216,9 @@ def _train_into(
     from models.program_lm.network import weights_bytes
 
     parts = corpus_examples(options, seed)
-    fitted, record = _fitted(*parts, options, seed, on_step, weights.with_suffix(".ckpt"))
+    fitted, record = _fitted(
+        *parts, options, seed, on_step=on_step, checkpoints=weights.with_suffix(".checkpoints")
+    )
     content = weights_bytes(fitted.network)
     record["weights"] = text_sha256(content.hex())
     write_bytes_atomically(weights, content)

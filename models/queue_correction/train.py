@@ -35,7 +35,7 @@ from models.queue_correction.correction import Correction, correct, correction_f
 from models.queue_correction.data import SimulatedRun, groups_of, read_runs
 from models.queue_correction.features import SMALL_WAIT
 from models.queue_correction.tails import BURSTY, KINDS, POISSON, FlowLaw, flow_law, law_quantile_s, tail_kind
-from models.training import OnEpoch, Training, fit
+from models.training import Loggers, Training, fit
 from pipelines.network.queueing import flow_latency
 from pipelines.network.queueing.latency import QUANTILES
 
@@ -116,7 +116,7 @@ def train(data: TrainingInput) -> Trained:
             f"no group to learn from in {', '.join(map(str, data.data_dirs))}; accepted: {accepted}"
         )
     runs = [run for tables, some in groups.items() for run in read_runs(tables, some)]
-    correction = train_correction(runs, names, options=data.options, seed=data.seed, on_epoch=data.on_epoch)
+    correction = train_correction(runs, names, options=data.options, seed=data.seed, loggers=data.loggers)
     return Trained(files=correction_files(correction), seen_groups=names, summary={"runs": float(len(runs))})
 
 
@@ -126,7 +126,7 @@ def train_correction(
     *,
     options: FitOptions | None = None,
     seed: int = 0,
-    on_epoch: OnEpoch | None = None,
+    loggers: Loggers | None = None,
 ) -> Correction:
     """A correction of runs, and then what quantiles are beyond their law with its waits.
 
@@ -134,7 +134,7 @@ def train_correction(
     """
     samples = training_samples(runs, seed=seed)
     about = f"{len(runs)} runs of {', '.join(names)}, {len(samples.targets)} streams, seed {seed}"
-    correction = fit_correction(samples, options or FitOptions(), seed=seed, about=about, on_epoch=on_epoch)
+    correction = fit_correction(samples, options or FitOptions(), seed=seed, about=about, loggers=loggers)
     return replace(correction, tails=fit_tails(runs, correction, seed=seed))
 
 
@@ -165,7 +165,7 @@ def training_samples(runs: Sequence[SimulatedRun], *, seed: int) -> Samples:
 
 
 def fit_correction(
-    samples: Samples, options: FitOptions, *, seed: int, about: str, on_epoch: OnEpoch | None = None
+    samples: Samples, options: FitOptions, *, seed: int, about: str, loggers: Loggers | None = None
 ) -> Correction:
     """Train a correction; the same arguments give the same bits on one machine."""
     center, scale = samples.features.mean(axis=0), samples.features.std(axis=0) + 1e-6
@@ -185,7 +185,7 @@ def fit_correction(
         epochs=options.epochs,
         seed=seed,
         generator=generator,
-        on_epoch=on_epoch,
+        loggers=loggers,
     )
     layers = [layer for layer in fitted.network if isinstance(layer, nn.Linear)]
     return Correction(

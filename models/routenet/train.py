@@ -19,7 +19,7 @@ from models.queue_correction.data import SimulatedRun, groups_of, read_runs
 from models.routenet import FitOptions
 from models.routenet.graph import graph_of
 from models.routenet.network import GraphTensors, RouteNet, RouteNetPredictor, tensors_of
-from models.training import OnEpoch, Training, fit
+from models.training import Loggers, Training, fit
 
 FLOW_LIMIT = 1500
 """Flows of a run that is trained on, at most: a run must not take longer than hundreds of others."""
@@ -47,7 +47,7 @@ def train(data: TrainingInput) -> Trained:
         data.options,
         seed=data.seed,
         about=about,
-        on_epoch=data.on_epoch,
+        loggers=data.loggers,
     )
     return Trained(files=predictor.files, seen_groups=names, summary={"runs": float(len(examples))})
 
@@ -70,7 +70,7 @@ def fit_routenet(
     *,
     seed: int,
     about: str,
-    on_epoch: OnEpoch | None = None,
+    loggers: Loggers | None = None,
 ) -> RouteNetPredictor:
     """Train a network; the same arguments give the same bits on one machine.
 
@@ -97,7 +97,7 @@ def fit_routenet(
         seed=seed,
         gradient_limit=options.gradient_limit,
         generator=generator,
-        on_epoch=on_epoch,
+        loggers=loggers,
     )
     return RouteNetPredictor(network=fitted.network, about=about)
 

@@ -175,6 +175,6 @@ def fit_network(
         validation=[parts["validation"][:]] if len(parts["validation"]) else [],
         patience=patience,
         generator=generator,
-        on_epoch=data.on_epoch,
-        checkpoint=data.checkpoint,
+        loggers=data.loggers,
+        checkpoints=data.checkpoints,
     )

@@ -105,6 +105,6 @@ def fit_network(
         gradient_limit=1.0,
         threads=options.threads,
         generator=generator,
-        on_epoch=data.on_epoch,
-        checkpoint=data.checkpoint,
+        loggers=data.loggers,
+        checkpoints=data.checkpoints,
     )

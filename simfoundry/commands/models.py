@@ -17,7 +17,6 @@ from models.local_registry import is_new
 from models.registry import (
     RegisteredModel,
     RegistryError,
-    RegistryStore,
     register,
     register_shipped,
     registered_models,
@@ -25,6 +24,7 @@ from models.registry import (
     shipped_models,
     write_reference_errors,
 )
+from models.tracking import RegistryStore, training_loggers
 from pipelines.features import last_split
 from simfoundry.questions import TrainQuestion
 
@@ -121,18 +121,21 @@ def train_model(question: TrainQuestion) -> dict[str, Any]:
     options = spec.options(**chosen)
     key = spec.training_key(releases, options, question.seed)
     folder = Path(question.out or find_deployment().data_dir / "models" / spec.name / key)
-    outcome = spec.train(
-        data_dir,
-        options,
-        seed=question.seed,
-        more=more,
-        folder=folder,
-        keep_predictions=question.out is None,
-    )
+    store = _plain_store()
+    with training_loggers(store, spec.name) as loggers:
+        outcome = spec.train(
+            data_dir,
+            options,
+            seed=question.seed,
+            more=more,
+            folder=folder,
+            keep_predictions=question.out is None,
+            loggers=loggers,
+        )
     has_reference = spec.task.reference is not None and spec.task.reference.folder.is_dir()
     if has_reference and suite is None:
         write_reference_errors(outcome, spec)
-    registration = register(outcome, _plain_store(), may_promote=suite is None)
+    registration = register(outcome, store, may_promote=suite is None)
     return {
         "folder": str(folder),
         **asdict(registration),

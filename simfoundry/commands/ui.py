@@ -117,7 +117,7 @@ def _commands(deployment: Deployment, port: int, mlflow_port: int) -> dict[str, 
         "MLflow UI": [
             *(str(tools / "mlflow"), "ui", "--backend-store-uri", deployment.tracking_uri),
             *("--host", HOST, "--port", str(mlflow_port), "--workers", "1"),
-            *("--allowed-hosts", MLFLOW_HOSTS),
+            *("--allowed-hosts", MLFLOW_HOSTS, "--app-name", "simfoundry"),
         ],
     }
 

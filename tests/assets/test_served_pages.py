@@ -70,6 +70,7 @@ def test_uis_answer_their_own_pages_alone(ports: dict[str, int]) -> None:
         ):
             assert _status(port, path, {"Host": host}) == REFUSED, (name, host)
             assert _status(port, path, {"Host": f"{host}:{port}"}) == REFUSED, (name, host)
+    assert _status(ports["MLflow UI"], "/", {"Host": "evil.example"}) == REFUSED
     port, path = ports["Dagster UI"], PATHS["Dagster UI"]
     own = {"Host": f"127.0.0.1:{port}"}
     assert _status(port, path, own | {"Origin": f"http://127.0.0.1:{port}"}, "POST") == 200

@@ -83,10 +83,11 @@ def main() -> None:
         take(page, out / "dagster-assets.png")
         command = [sys.executable, "-m", "simfoundry.cli"]
         subprocess.run([*command, "models"], check=True, stdout=subprocess.DEVNULL)
-        open_page(page, f"{addresses.mlflow}/#/models")
+        open_page(page, f"{addresses.mlflow}/")
         page.get_by_text("tenset-mlp").first.wait_for()
-        page.wait_for_timeout(3000)  # an invitation opens late
-        page.keyboard.press("Escape")
+        take(page, out / "mlflow-runs.png")
+        page.goto(f"{addresses.mlflow}/#/models")
+        page.get_by_text("tenset-mlp").first.wait_for()
         take(page, out / "mlflow-models.png")
         subprocess.run([*command, "report"], check=True, stdout=subprocess.DEVNULL)
         page.goto((project / "data" / "report.html").as_uri())

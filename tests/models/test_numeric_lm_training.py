@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 import torch
 from labelled_nests import NESTS
+from losses import Losses
 from numpy.testing import assert_allclose
 
 from models.base import PredictorError, TrainOutcome
@@ -103,29 +104,17 @@ def test_an_answer_has_interval_confidence_digits_and_level(outcome: TrainOutcom
     assert_allclose([answers[0][t] for t in static], [answers[1][t] for t in static], rtol=1e-4)
 
 
-def test_an_interrupted_training_gives_the_same_weights(
-    data_dir: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_interrupted_training_gives_the_same_weights(data_dir: Path, tmp_path: Path) -> None:
     options = replace(OPTIONS, max_epochs=4)
     once = TEXT.train(data_dir, options, seed=1, folder=tmp_path / "once")
-    monkeypatch.setattr("models.training.CHECKPOINT_INTERVAL_S", 0.0)
     with pytest.raises(InterruptedError):
-        TEXT.train(data_dir, options, seed=1, folder=tmp_path / "again", on_epoch=_stop_after(2))
-    [checkpoint] = tmp_path.glob("again-*.ckpt")  # its name has the key of the training
+        TEXT.train(data_dir, options, seed=1, folder=tmp_path / "again", loggers=lambda *_: Losses(stop_at=2))
+    [checkpoint] = tmp_path.glob("again-*.checkpoints")  # its name has the key of the training
     again = TEXT.train(data_dir, options, seed=1, folder=tmp_path / "again")
     assert again.curves == once.curves
     assert not checkpoint.exists()
     for name, values in read_model(once.folder)[1].arrays.items():
         assert np.array_equal(values, read_model(again.folder)[1].arrays[name]), name
-
-
-def _stop_after(epochs: int):
-    def stop(number: int, losses: dict[str, float]) -> None:
-        del losses
-        if number == epochs:
-            raise InterruptedError
-
-    return stop
 
 
 @pytest.mark.sample(2)

@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+from losses import Losses
 from pragma_gnn_support import PRODUCT, QUICK, SUMMARIES, TARGET, configurations, designs
 
 from models.base import PredictorError
@@ -197,7 +198,7 @@ def test_the_same_seed_gives_the_same_bytes() -> None:
 
 
 def test_training_stops_when_validation_gets_no_better() -> None:
-    epochs: list[int] = []
+    losses = Losses()
     options = replace(QUICK, validation_share=0.3, epochs=30, patience=2, learning_rate=0.3)
     fit_pragma_gnn(
         designs("scale"),
@@ -206,9 +207,9 @@ def test_training_stops_when_validation_gets_no_better() -> None:
         options,
         seed=1,
         about="",
-        on_epoch=lambda n, _: epochs.append(n),
+        loggers=lambda _: losses,
     )
-    assert 2 < len(epochs) < 30
+    assert 2 < len(losses.epochs) < 30
 
 
 def test_training_may_be_stopped_by_programs_of_their_own() -> None:

@@ -4,22 +4,28 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
+import sqlite3
 import subprocess
 import sys
 import sysconfig
+import time
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote
 
 import pandas as pd
 import pytest
 from labelled_nests import NESTS, QUICK
+from lightning.pytorch.loggers import Logger
 
 from models import local_registry, registry
 from models.base import TrainOutcome
 from models.catalogue import PredictorSpec, predictor_named, predictors
 from models.gate import ReferenceErrors
-from models.local_registry import find_local
+from models.local_registry import find_local, follow_project
 from models.model_files import read_sealed_json
 from models.query import TARGETS
 from models.registry import (
@@ -38,7 +44,9 @@ from models.registry import (
 )
 from models.tasks import Reference
 from models.tenset_mlp import PREDICTOR, TrainOptions
+from models.tracking import HEADLINES, LEADERBOARD_VIEW, experiment_of, training_loggers
 
+DESCRIPTION_LIMIT = 5000  # of a version, where the store is a PostgreSQL
 GOOD = TrainOptions(bootstrap_resamples=10)
 BAD = replace(QUICK, max_epochs=1, learning_rate=1e-6, bootstrap_resamples=10)
 
@@ -84,8 +92,9 @@ def spec_of(data_dir: Path, name: str = "tenset-mlp", **changes: Any) -> Predict
 def first(lasting_data_dir: Path, store: RegistryStore) -> Registration:
     """The first registration of the session: a well-trained model."""
     outcome = train(lasting_data_dir, GOOD)
-    tags = {"dvc_hash": "d41d8"}
-    return register(outcome, store, may_promote=True, tags=tags, spec=spec_of(lasting_data_dir))
+    versions = {"data/tables/labels": "d41d8"}
+    spec = spec_of(lasting_data_dir)
+    return register(outcome, store, may_promote=True, data_versions=versions, spec=spec)
 
 
 @pytest.fixture(scope="session")
@@ -152,7 +161,9 @@ def test_decisions_are_rows_and_tags(store: RegistryStore, worse: Registration) 
     assert [(row.version, row.decision) for row in rows[:2]] == [("1", "promoted"), ("2", "refused")]
     assert rows[1].champion_error == rows[0].error
     with mlflow_at(store) as client:
-        assert client.get_model_version("tenset-mlp", "2").tags["gate"] == worse.reason
+        version = client.get_model_version("tenset-mlp", "2")
+        assert version.description.endswith(f"\n## Decision\n\n{worse.reason}\n")
+        assert version.tags["decision"] == "refused"
         assert str(client.get_model_version_by_alias("tenset-mlp", "candidate").version) == "2"
 
 
@@ -174,19 +185,144 @@ def test_a_run_holds_what_the_model_was_made_of(store: RegistryStore, first: Reg
         assert run.data.params["max_epochs"] == "150"
         assert len(client.get_metric_history(version.run_id, "train_loss")) == 150
         [dataset] = run.inputs.dataset_inputs
-        assert dataset.dataset.digest == version.tags["dataset_hash"]
-        assert version.tags["git_commit"]
-        assert version.tags["dvc_hash"] == "d41d8"
+        assert dataset.dataset.digest in version.description
+        assert run.data.tags["mlflow.source.git.commit"] in version.description
+        assert "| DVC hash of data/tables/labels | d41d8 |" in version.description
         assert version.description.startswith("# tenset-mlp\n")
+        assert len(version.description) < DESCRIPTION_LIMIT
+        assert run.data.tags["mlflow.note.content"] == version.description
         files = {item.path for item in client.list_artifacts(version.run_id)}
-        assert {"model_card.md", "reference_errors.json"} <= files
+        assert {"model_card.md", "reference_errors.json", "promotion.json"} <= files
+
+
+def test_a_run_and_its_version_have_three_short_tags_of_ours(
+    store: RegistryStore, first: Registration
+) -> None:
+    with mlflow_at(store) as client:
+        version = client.get_model_version(first.name, first.version)
+        run = client.get_run(version.run_id)
+    own = {name: value for name, value in run.data.tags.items() if not name.startswith("mlflow.")}
+    assert own == version.tags
+    assert set(own) == {"training_key", "dataset", "decision"}
+    assert max(map(len, own.values())) <= 60
+
+
+def test_headlines_are_metrics_with_times_and_columns_of_the_view(
+    store: RegistryStore, first: Registration
+) -> None:
+    begin_ms = int((time.time() - 3600) * 1000)
+    with mlflow_at(store) as client:
+        experiment = client.get_experiment_by_name(store.experiment)
+        version = client.get_model_version(first.name, first.version)
+        run = client.get_run(version.run_id)
+        points = [
+            point
+            for name in (*HEADLINES, "train_loss", "validation_loss")
+            for point in client.get_metric_history(version.run_id, name)
+        ]
+    assert set(HEADLINES) <= set(run.data.metrics)
+    assert len(HEADLINES) == 5
+    assert all(begin_ms < point.timestamp <= time.time() * 1000 for point in points)
+    view = json.loads(experiment.tags[f"mlflow.sharedViewState.{LEADERBOARD_VIEW}"])
+    columns = json.loads(view["state"])["selectedColumns"]
+    assert [c for c in columns if "metrics." in c] == [f"metrics.`{name}`" for name in HEADLINES]
+    assert run.data.metrics["reference_error"] == pytest.approx(promotion_rows(store, first.name)[0].error)
+
+
+def test_curves_appear_in_the_run_while_it_trains(
+    lasting_data_dir: Path, store: RegistryStore, tmp_path: Path
+) -> None:
+    spec, options = spec_of(lasting_data_dir, "tenset-mlp-live"), replace(QUICK, max_epochs=6)
+    folder = tmp_path / "live"
+    curves: list[list[int]] = []
+
+    class Watching(Logger):
+        """Looks at the MLflow run at the end of every epoch."""
+
+        name = version = "watching"
+
+        def log_hyperparams(self, *arguments: Any, **options: Any) -> None:
+            """Nothing to log."""
+
+        def log_metrics(self, metrics: Mapping[str, float], step: int | None = None) -> None:
+            with mlflow_at(store) as client:
+                [run] = client.search_runs([experiment], f"tags.training_key = '{key}'")
+                assert run.info.status == "RUNNING"
+                points = client.get_metric_history(run.info.run_id, "train_loss")
+                curves.append([point.step for point in points])
+
+    key = spec.training_key([lasting_data_dir], options, 3)
+    with training_loggers(store, spec.name) as loggers, mlflow_at(store) as client:
+        experiment = experiment_of(client, store)
+
+        def both(key: str, part: str) -> Any:
+            return [loggers(key, part), Watching()]
+
+        outcome = spec.train(lasting_data_dir, options, seed=3, folder=folder, loggers=both)
+    assert curves[-1] == list(range(6))
+    assert curves[2] != curves[-1]
+    bare = spec.train(lasting_data_dir, options, seed=3, folder=tmp_path / "bare")
+    name = "weights.safetensors"
+    assert (outcome.folder / name).read_bytes() == (bare.folder / name).read_bytes()
+    registered = register(outcome, store, may_promote=False, spec=spec)
+    with mlflow_at(store) as client:
+        run_id = client.get_model_version(spec.name, registered.version).run_id
+        points = client.get_metric_history(run_id, "validation_loss")
+        assert client.get_run(run_id).info.status == "FINISHED"
+    assert [point.value for point in points] == list(outcome.curves["validation_loss"])
+    assert len({point.timestamp for point in points}) > 1
+
+
+def test_a_training_done_before_makes_no_run(lasting_data_dir: Path, store: RegistryStore) -> None:
+    own = replace(store, experiment="nothing")
+    train(lasting_data_dir, GOOD)
+    with training_loggers(own, PREDICTOR.name) as loggers:
+        assert PREDICTOR.train(lasting_data_dir, GOOD, seed=1, loggers=loggers).cached
+    with mlflow_at(own) as client:
+        assert client.get_experiment_by_name("nothing") is None
+
+
+def test_a_copied_registry_answers_with_its_own_files(
+    lasting_data_dir: Path, store: RegistryStore, first: Registration, tmp_path: Path
+) -> None:
+    assert store.artifact_folder is not None
+    folder = tmp_path / "else where"
+    shutil.copytree(store.artifact_folder.parent, folder)
+    own = RegistryStore(
+        tracking_uri=f"sqlite:///{folder / 'mlflow.db'}", artifact_folder=folder / store.artifact_folder.name
+    )
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(local_registry, "_knows_shipped", lambda *_: True)
+        local = find_local(own.tracking_uri, first.name, "champion")
+        before = find_local(store.tracking_uri, first.name, "champion")
+    assert local is not None
+    assert before is not None
+    assert folder in local.folder.parents
+    assert store.artifact_folder in before.folder.parents
+    assert promotion_rows(own) == promotion_rows(store)
+    assert registered_models(own) == registered_models(store)
+    with mlflow_at(own) as client:
+        run_id = client.get_model_version(first.name, first.version).run_id
+        assert client.get_run(run_id).info.artifact_uri.startswith(folder.as_uri())
+        addresses = [experiment.artifact_location for experiment in client.search_experiments()]
+    assert not any(str(store.artifact_folder.parent) in unquote(address) for address in addresses)
+
+
+def test_a_registry_without_tables_is_left_to_mlflow(tmp_path: Path) -> None:
+    sqlite3.connect(tmp_path / "mlflow.db").close()
+    follow_project(f"sqlite:///{tmp_path / 'mlflow.db'}")
+    follow_project("http://127.0.0.1:5000")
+    assert (tmp_path / "mlflow.db").stat().st_size == 0
 
 
 @pytest.mark.slow
 def test_a_fresh_process_loads_the_champion_without_the_repository(
     fresh: dict[str, Any], lasting_data_dir: Path, store: RegistryStore
 ) -> None:
-    assert str(store.artifact_folder) in fresh["code"]
+    assert "simfoundry-code-" in fresh["code"]
+    assert not Path(fresh["code"]).exists()  # it was unpacked for that process alone
+    assert store.artifact_folder is not None
+    assert list(store.artifact_folder.rglob("code/simfoundry.zip"))
     one, other = fresh["answers"]
     assert {t: one[t] for t in TARGETS} == pytest.approx({t: other[t] for t in TARGETS})
     assert one["confidence"] == 1

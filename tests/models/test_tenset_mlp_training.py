@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 import torch
 from labelled_nests import NESTS, QUICK, write_tables
+from losses import Losses
 from torch.optim import AdamW
 
 from models.base import PredictorError, TrainOutcome
@@ -352,33 +353,33 @@ def test_loading_rejects_other_features_other_shapes_and_other_predictors(data_d
         TensetMlpPredictor.load(folder)
 
 
-def test_an_interrupted_training_resumes_with_the_same_bits(
-    data_dir: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("models.training.CHECKPOINT_INTERVAL_S", 0.0)
-    options = replace(QUICK, max_epochs=9)
+@pytest.mark.parametrize(
+    "options",
+    [
+        replace(QUICK, max_epochs=9),
+        replace(QUICK, stopping_groups=1, max_epochs=30, learning_rate=0.05, patience=5),
+    ],
+    ids=["every-epoch", "best-epoch"],
+)
+def test_an_interrupted_training_resumes_with_the_same_bits(data_dir: Path, options: TrainOptions) -> None:
     whole = PREDICTOR.train(data_dir, options, seed=1)
     weights = (whole.folder / "weights.safetensors").read_bytes()
-    epochs: list[int] = []
-
-    def interrupt(epoch: int, losses: dict[str, float]) -> None:
-        epochs.append(epoch)
-        if epoch == 4:
-            raise KeyboardInterrupt
-
+    first, second = Losses(stop_at=4), Losses()
     other = whole.folder.with_name("other")
-    with pytest.raises((KeyboardInterrupt, SystemExit)):
-        PREDICTOR.train(data_dir, options, seed=1, folder=other, on_epoch=interrupt)
-    again = PREDICTOR.train(data_dir, options, seed=1, folder=other, on_epoch=lambda n, _: epochs.append(n))
-    assert epochs == [1, 2, 3, 4, 5, 6, 7, 8, 9]
+    with pytest.raises(InterruptedError):
+        PREDICTOR.train(data_dir, options, seed=1, folder=other, loggers=lambda *_: first)
+    again = PREDICTOR.train(data_dir, options, seed=1, folder=other, loggers=lambda *_: second)
+    assert [*first.epochs, *second.epochs] == list(range(len(whole.curves["train_loss"])))
     assert (other / "weights.safetensors").read_bytes() == weights
     assert again.curves == whole.curves
-    assert not list(other.parent.glob("*.ckpt"))
+    assert not list(other.parent.glob("*.checkpoints"))
 
 
 def test_a_damaged_checkpoint_is_ignored(data_dir: Path) -> None:
     options = replace(QUICK, max_epochs=2)
     folder = data_dir / "model"
     key = PREDICTOR.training_key([data_dir], options, 1)
-    (data_dir / f"model-{key[:8]}.ckpt").write_bytes(b"PK\x03\x04 no checkpoint")
+    checkpoint = data_dir / f"model-{key[:8]}.checkpoints" / "last.ckpt"
+    checkpoint.parent.mkdir()
+    checkpoint.write_bytes(b"PK\x03\x04 no checkpoint")
     assert len(PREDICTOR.train(data_dir, options, seed=1, folder=folder).curves["train_loss"]) == 2
