@@ -18,7 +18,7 @@ from models.model_files import OUTCOME_FILE, REFERENCE_FILE, read_sealed_json
 CHAMPION = "champion"
 """Alias of the version that answers."""
 REFERENCE_METRIC = "reference_error"
-"""MLflow's metric of a run: mean error on the reference set. Registries of 0.1.0 have it in the tag `promotion`."""
+"""MLflow's metric: mean error on the reference set. Registries of 0.1.0 have it in the tag `promotion`."""
 _SQLITE = "sqlite:///"
 _VERSIONS = """
     SELECT v.version, v.storage_location, COALESCE(m.value, json_extract(t.value, '$.error'))
