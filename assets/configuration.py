@@ -15,13 +15,13 @@ from typing import Any
 import yaml
 from pydantic import BaseModel, ValidationError, create_model
 
+from assets.deployments import PARAMETERS_FILE
 from assets.errors import FoundryError
 from assets.settings import CONFIGURATION_FOLDER, Configuration, Group, Quality, Run
 from assets.steps import STEPS
 from pipelines.files import read_bounded
 from pipelines.schemas import write_bytes_atomically
 
-PARAMETERS_FILE = "params.yaml"
 MOST_BYTES = 1 << 20
 MOST_DEPTH = 64
 _YAML_ERRORS = (yaml.YAMLError, ValueError, AttributeError, KeyError, RecursionError)

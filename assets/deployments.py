@@ -22,6 +22,7 @@ NIGHTLY_VARIABLE = "SIMFOUNDRY_NIGHTLY"
 DEPLOYMENTS = ("local", "server")
 SERVER_VARIABLES = ("SIMFOUNDRY_DATA_DIR", "SIMFOUNDRY_CACHE_DIR", "MLFLOW_TRACKING_URI", "DAGSTER_HOME")
 
+PARAMETERS_FILE = "params.yaml"
 SUITES_FOLDER = "suites"
 """In the data folder: tables of suites of the user's own, a folder each."""
 

@@ -21,6 +21,8 @@ from assets.configuration import write_parameters
 from assets.dagster_assets import INTERRUPTED, build_assets
 from assets.database import write_database
 from assets.deployments import Deployment, sweep_leftovers, writing_to
+from assets.dvc_figures import write_figures
+from assets.dvc_stages import dvc_stages
 from assets.errors import FoundryError
 from assets.instance import PROCESS_TAG, process_tag, release_dead_runs
 from assets.refresh import record_refresh, state_hash, tables_before
@@ -31,7 +33,7 @@ from assets.steps import STEPS, makers_of
 from assets.steps.designs import label_options
 from assets.steps.network import BY_GROUP, Network
 from assets.suites import BY_SUITE, shard_named
-from assets.versions import record_stages
+from assets.versions import record_stages, record_tools
 from pipelines.programs import LLM
 from pipelines.schemas import (
     ProgramRow,
@@ -172,12 +174,14 @@ def run_everything(
     *,
     instance: dg.DagsterInstance,
     progress: ProgressResource,
+    locks: bool = False,
 ) -> RunReport:
     """Materialise every table under a configuration; a failure stops only what reads it.
 
     Earlier work comes from the content cache, so a run after a kill resumes.
 
-    Args:   instance: Dagster's; the UI shows the runs it records.
+    Args:   instance: Dagster's; the UI shows the runs it records. locks: whether dvc.lock is written although
+            it was made with other versions of tools.
     Raises: FoundryError: another process writes to the data folder. OSError: it is not writable.
             ToolMissing, NetworkError: a step cannot work under the configuration; nothing was begun.
             KeyboardInterrupt: Ctrl-C; the next run resumes.
@@ -193,7 +197,7 @@ def run_everything(
         report = RunReport()
         report.notes += prune_partitions(settings, STEPS)
         release_dead_runs(instance)
-        _Run(settings=settings, instance=instance, progress=progress, report=report).run()
+        _Run(settings=settings, instance=instance, progress=progress, report=report, locks=locks).run()
         report.notes += [
             *shrunk_tables(counts, row_counts(deployment)),
             *write_database(deployment.data_dir),
@@ -271,6 +275,7 @@ class _Run:
     instance: dg.DagsterInstance
     progress: ProgressResource
     report: RunReport
+    locks: bool
     unmade: set[str] = field(default_factory=set[str])
     identity: str = field(default_factory=lambda: uuid4().hex)
 
@@ -366,12 +371,20 @@ class _Run:
 
     def _record(self) -> None:
         """Record the stages whose steps were all made in DVC, and show the hashes in Dagster."""
-        active = {step.name for step in self._active()}
-        recorded = [step for step in STEPS if step.name in active and step.recorded]
-        unmade = {step.stage for step in recorded if step.name in self.unmade}
-        stages = [stage for stage in dict.fromkeys(s.stage for s in recorded) if stage not in unmade]
+        deployment = self.settings.deployment
+        if not deployment.is_versioned:
+            return
+        stages = [n for n, steps in dvc_stages().items() if not {s.name for s in steps} & self.unmade]
         try:
-            self.report.hashes.update(record_stages(self.settings.deployment, stages))
+            write_figures(deployment.data_dir, stages)
+            others = record_tools(deployment, self.settings.configuration, locks=self.locks)
+            if others:
+                self.report.notes.append(
+                    f"dvc.lock is left as it is, made with other tools: {', '.join(others)}; "
+                    "`simfoundry run --lock` records the tables of this run"
+                )
+                return
+            self.report.hashes.update(record_stages(deployment, stages))
         except (FoundryError, SchemaError) as error:
             self.report.problems.append(str(error))
         assets = {table: step.asset or table for step in STEPS for table in step.tables}

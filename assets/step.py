@@ -16,6 +16,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from assets.checks import CheckRule
+from assets.engines import TOOLS_OF_ALL, Constant, Engine
 from assets.errors import FoundryError
 from assets.settings import Configuration, Group, Listener, Settings, ignore_progress
 from pipelines.identity import content_hash
@@ -88,7 +89,8 @@ class Step:
         pool: Dagster's pool; dagster.yaml admits one step of a pool at a time.
         configuration: groups of the configuration that it declares, by name.
         parameters: keys of params.yaml that its rows depend on.
-        code: folders whose code its rows depend on.
+        engines: whose version constants and tools its rows depend on.
+        files: committed files and folders that its rows depend on.
         version: hash of the code and options that the files of a partition follow from; with it, files of
             unchanged inputs are left as they are.
         checks: rules beyond those of every table, by table.
@@ -97,7 +99,9 @@ class Step:
         is_active: whether `simfoundry run` makes it under a configuration.
         needs_all: whether it can only be made when all that it reads was made.
         persist: tables whose files the step reads before it writes them.
-        is_recorded: whether DVC records its tables; not those that depend on earlier runs.
+        is_recorded: whether it is part of a DVC stage; not a step whose tables depend on earlier runs.
+        is_locked: whether dvc.lock has its tables by their hash; not trained figures, which differ between
+            machines.
     """
 
     name: str
@@ -111,7 +115,8 @@ class Step:
     pool: str | None = None
     configuration: Mapping[str, type[Group]] = field(default_factory=dict[str, type[Group]])
     parameters: tuple[str, ...] = ()
-    code: tuple[str, ...] = ()
+    engines: tuple[Engine, ...] = ()
+    files: tuple[str, ...] = ()
     version: Callable[[Settings, str], str] | None = None
     checks: Mapping[str, Sequence[CheckRule]] = field(default_factory=dict[str, Sequence[CheckRule]])
     plots: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
@@ -120,6 +125,7 @@ class Step:
     needs_all: bool = True
     persist: tuple[str, ...] = ()
     is_recorded: bool = True
+    is_locked: bool = True
 
     def __post_init__(self) -> None:
         if not self.stage:
@@ -132,7 +138,17 @@ class Step:
     @property
     def recorded(self) -> tuple[str, ...]:
         """Tables that DVC records."""
-        return self.tables if self.is_recorded else ()
+        return self.tables if self.is_recorded and self.is_locked else ()
+
+    @property
+    def constants(self) -> tuple[Constant, ...]:
+        """Version constants that its rows depend on, in order of file and name."""
+        return tuple(sorted({constant for engine in self.engines for constant in engine.constants}))
+
+    @property
+    def tools(self) -> tuple[str, ...]:
+        """Tools whose version its rows depend on, by name."""
+        return tuple(sorted({*TOOLS_OF_ALL, *(tool for engine in self.engines for tool in engine.tools)}))
 
     @property
     def assets(self) -> tuple[str, ...]:

@@ -9,6 +9,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import AfterValidator, Field, model_validator
 
+from assets.engines import BAMBU, CIRCT, HLS, LABELLING
 from assets.settings import Group, Listener, Positive, Run, Settings, one_of, some_of
 from assets.step import Output, Step, read_rows
 from assets.suites import BY_SUITE
@@ -230,7 +231,7 @@ STEP = Step(
     pool="hls",
     configuration={"hls": Hls, "synthesis": Synthesis, "labelling": Labelling},
     parameters=("hls", "labelling.tools", "labelling.tool_timeout_s", "synthesis.liberty"),
-    code=("pipelines/bambu", "pipelines/circt", "pipelines/hls", "pipelines/labelling"),
+    engines=(HLS, LABELLING, BAMBU, CIRCT),
     version=_version,
     require=require_hls_tools,
 )

@@ -10,6 +10,7 @@ from typing import Annotated, Any, get_type_hints
 from pydantic import create_model, model_validator
 
 from assets.deployments import require_whole_registry
+from assets.engines import training_engine
 from assets.settings import Group, Listener, Settings, some_of
 from assets.step import Output, Step, whole
 from assets.versions import table_hashes
@@ -144,7 +145,8 @@ def _steps(specs: Sequence[PredictorSpec]) -> tuple[Step, ...]:
             pool="training",
             configuration={"models": Models},
             parameters=("features", "models"),
-            code=("models",),
+            engines=(training_engine(spec.package),),
+            is_locked=False,
             is_active=partial(_is_trained, name=spec.name),
         )
         for spec in specs

@@ -50,4 +50,5 @@ STEP = Step(
     stage="report",
     asset="report",
     needs_all=False,
+    is_recorded=False,
 )

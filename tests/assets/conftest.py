@@ -20,6 +20,7 @@ import pipelines.pragmas.search
 import pipelines.rtlreuse.dataset
 from assets.configuration import compose_configuration, write_parameters
 from assets.deployments import Deployment, local_deployment
+from assets.engines import TOOLS_FILE
 from assets.settings import Settings
 from assets.steps import design_features as design_features_step
 from assets.steps import designs as designs_step
@@ -81,9 +82,10 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     shutil.copy(ROOT / ".dvc" / "config", folder / ".dvc" / "config")
     subprocess.run(["git", "init", "-q", str(folder)], check=True)
     (folder / ".gitignore").write_text("/data/\n/.dagster/\n")
-    for stage in _code_dependencies(folder / "dvc.yaml"):
-        (folder / stage).mkdir(parents=True, exist_ok=True)
-        (folder / stage / "code.py").write_text("")
+    for name in _committed_dependencies(folder / "dvc.yaml"):
+        copy = shutil.copytree if (ROOT / name).is_dir() else shutil.copy
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        copy(ROOT / name, folder / name)
     monkeypatch.setenv("SIMFOUNDRY_PROJECT", str(folder))
     for variable in ("SIMFOUNDRY_DEPLOYMENT", "DAGSTER_HOME", "MLFLOW_TRACKING_URI"):
         monkeypatch.delenv(variable, raising=False)
@@ -97,9 +99,11 @@ def kept_tables(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("tables")
 
 
-def _code_dependencies(path: Path) -> set[str]:
-    stages_of = yaml.safe_load(path.read_text())["stages"].values()
-    return {d for s in stages_of for d in s["deps"] if not d.startswith("data/")}
+def _committed_dependencies(path: Path) -> set[str]:
+    """Files and folders of stages that are no tables, and modules with version constants."""
+    stages = yaml.safe_load(path.read_text())["stages"].values()
+    modules = {name for s in stages for group in s["params"] if isinstance(group, dict) for name in group}
+    return {d for s in stages for d in s["deps"] if not d.startswith("data/")} | modules - {TOOLS_FILE}
 
 
 @pytest.fixture
