@@ -93,6 +93,7 @@ class Step:
         files: committed files and folders that its rows depend on.
         version: hash of the code and options that the files of a partition follow from; with it, files of
             unchanged inputs are left as they are.
+        state: what else its tables follow from, such as the model registry; None when it is not known.
         checks: rules beyond those of every table, by table.
         plots: columns drawn in the metadata, by table.
         require: called before any work; raises when the configuration or the machine cannot do.
@@ -118,6 +119,7 @@ class Step:
     engines: tuple[Engine, ...] = ()
     files: tuple[str, ...] = ()
     version: Callable[[Settings, str], str] | None = None
+    state: Callable[[Settings], Any] | None = None
     checks: Mapping[str, Sequence[CheckRule]] = field(default_factory=dict[str, Sequence[CheckRule]])
     plots: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
     require: Callable[[Settings], None] | None = None
@@ -177,7 +179,7 @@ class Step:
         """Hash of everything that the files of a partition follow from; None when that is not known."""
         if self.version is None:
             return None
-        hashes = [_file_hash(_path(settings, table, partition)) for table in self.reads]
+        hashes = [file_hash(_path(settings, table, partition)) for table in self.reads]
         if None in hashes:
             return None
         return content_hash(self.name, partition, self.version(settings, partition), hashes)
@@ -284,7 +286,7 @@ def unchanged_rows(settings: Settings, key: str | None, partition: str) -> Mappi
     if written is None:
         return None
     paths = {table: _path(settings, table, partition) for table in written}
-    if any(_file_hash(path) != written[table] for table, path in paths.items()):
+    if any(file_hash(path) != written[table] for table, path in paths.items()):
         return None
     schemas = {table: pq.read_schema(path) for table, path in paths.items()}
     if not all(s.equals(table_spec(t).schema(), check_metadata=True) for t, s in schemas.items()):
@@ -305,7 +307,7 @@ def keep_written(
     """
     if key is None:
         return
-    written = {table: _file_hash(_path(settings, table, partition)) for table in tables}
+    written = {table: file_hash(_path(settings, table, partition)) for table in tables}
     settings.cache.keep(KIND, key, written, *set(statuses))
 
 
@@ -313,9 +315,19 @@ def _path(settings: Settings, table: str, partition: str, *, measured: bool = Fa
     return table_path(settings.deployment.data_dir, table_spec(table), partition, measured=measured)
 
 
-def _file_hash(path: Path) -> str | None:
+def file_hash(path: Path) -> str | None:
+    """SHA-256 of a file; None when there is none."""
     try:
         with path.open("rb") as stream:
             return hashlib.file_digest(stream, "sha256").hexdigest()
     except FileNotFoundError:
         return None
+
+
+def tree_hash(path: Path) -> str:
+    """Hash of the files of a folder, or of a file."""
+    files = [path] if path.is_file() else sorted(p for p in path.rglob("*") if p.is_file())
+    digest = hashlib.sha256()
+    for file in files:
+        digest.update(f"{file.relative_to(path.parent)} {file_hash(file)}\n".encode())
+    return digest.hexdigest()

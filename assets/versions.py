@@ -19,23 +19,21 @@ from typing import Any
 import yaml
 
 from assets.deployments import PARAMETERS_FILE, QUIET_ENVIRONMENT, Deployment
-from assets.engines import Constant, other_versions, present_tools, recorded_tools, write_tools
+from assets.engines import Constant, other_versions, recorded_tools, write_tools
 from assets.errors import FoundryError, explain
-from assets.settings import Configuration
 
 TABLES = "data/tables/"
 IGNORED = ("__pycache__", "*.pyc", ".*.parquet.*")
 """The patterns of .dvcignore."""
 
 
-def record_tools(deployment: Deployment, configuration: Configuration, *, locks: bool) -> list[str]:
+def record_tools(deployment: Deployment, present: Mapping[str, str | None], *, locks: bool) -> list[str]:
     """Write the versions of tools beside dvc.lock, unless dvc.lock was made with other ones.
 
-    Args:    locks: whether to write them although they are others.
+    Args:    present: versions; see `present_tools`. locks: whether to write them although they are others.
     Returns: the others; then dvc.lock is not to be written.
     Raises:  FoundryError: the file of earlier versions is damaged. OSError: not writable.
     """
-    present = present_tools(configuration)
     recorded = recorded_tools(deployment.project) if (deployment.project / "dvc.lock").is_file() else None
     others = other_versions(present, recorded or {})
     if others and not locks:

@@ -16,7 +16,7 @@ from assets import versions
 from assets.deployments import Deployment
 from assets.dvc_figures import write_figures
 from assets.dvc_stages import dvc_stages
-from assets.engines import TOOLS, recorded_tools, write_tools
+from assets.engines import TOOLS, present_tools, recorded_tools, write_tools
 from assets.errors import FoundryError
 from assets.materialise import prune_partitions
 from assets.settings import Settings, ignore_progress
@@ -141,10 +141,7 @@ def test_what_is_recorded_already_needs_no_dvc(
     changes: list[Callable[[], object]] = [
         lambda: code.write_text(raised),
         lambda: (code.write_text(text), write_tools(deployment.project, {**tools, "numpy": "2"})),
-        lambda: (
-            write_tools(deployment.project, tools),
-            shutil.rmtree(deployment.project / ".dvc" / "cache"),
-        ),
+        lambda: (write_tools(deployment.project, tools), shutil.rmtree(cache)),
     ]
     for change in changes:
         change()
@@ -188,18 +185,18 @@ def test_push_pull_and_checkout_bring_the_tables_back(settings: Settings, engine
 
 
 def test_a_lock_of_other_tools_is_left_unless_it_is_asked_for(settings: Settings) -> None:
-    deployment, configuration = settings.deployment, settings.configuration
+    deployment, present = settings.deployment, present_tools(settings.configuration)
     project = deployment.project
-    assert record_tools(deployment, configuration, locks=False) == []  # there is no dvc.lock yet
+    assert record_tools(deployment, present, locks=False) == []  # there is no dvc.lock yet
     tools = recorded_tools(project)
     assert tools is not None
     assert tools["bambu"] is None  # not used
     (project / "dvc.lock").touch()
     other = {**tools, "gcc": "4.2.0", "bambu": "0.9"}
     write_tools(project, other)
-    assert record_tools(deployment, configuration, locks=False) == [f"gcc {tools['gcc']}, not 4.2.0"]
+    assert record_tools(deployment, present, locks=False) == [f"gcc {tools['gcc']}, not 4.2.0"]
     assert recorded_tools(project) == other
-    assert record_tools(deployment, configuration, locks=True) == []
+    assert record_tools(deployment, present, locks=True) == []
     assert recorded_tools(project) == tools
 
 
