@@ -16,13 +16,13 @@ import yaml
 from pydantic import BaseModel, ValidationError, create_model
 
 from assets.composition import compose_content, describe_invalid
+from assets.deployments import PARAMETERS_FILE
 from assets.errors import FoundryError
 from assets.settings import CONFIGURATION_FOLDER, Configuration, Group, Nightly, Quality, Run
 from assets.steps import STEPS
 from pipelines.files import read_bounded
 from pipelines.schemas import write_bytes_atomically
 
-PARAMETERS_FILE = "params.yaml"
 NIGHTLY = "nightly"
 """The scale of the nightly run."""
 MOST_BYTES = 1 << 20

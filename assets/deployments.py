@@ -25,6 +25,7 @@ MLFLOW_PORT_VARIABLE = "SIMFOUNDRY_MLFLOW_PORT"
 DEPLOYMENTS = ("local", "server")
 SERVER_VARIABLES = ("SIMFOUNDRY_DATA_DIR", "SIMFOUNDRY_CACHE_DIR", "MLFLOW_TRACKING_URI", "DAGSTER_HOME")
 
+PARAMETERS_FILE = "params.yaml"
 SUITES_FOLDER = "suites"
 """In the data folder: tables of suites of the user's own, a folder each."""
 

@@ -3,48 +3,101 @@
 from __future__ import annotations
 
 import argparse
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import yaml
 
 from assets.dvc_figures import FIGURES
-from assets.steps import STAGES, steps_of
+from assets.engines import TOOLS_FILE
+from assets.step import Step
+from assets.steps import STEPS
+from pipelines.schemas import table_spec
 
 _HEADER = """\
 # One stage per dataset, derived from assets/steps/ by `make docs`; edit the steps, not this file. A stage
-# runs the function behind the Dagster assets of the same group, under params.yaml of `simfoundry run`.
+# runs the functions behind Dagster assets, under params.yaml of `simfoundry run`. It depends on the version
+# constants of its engines, not on their code. Trained figures differ between machines and have no hash in
+# dvc.lock.
 """
+_FOLLOWS = (("programs", "designs"), ("designs", "labels"))
+"""Tables, each with one whose ids hash its rows: a stage that depends on the second names it alone."""
+_LABELLED = "programs"
+"""Predictors that read this table are in the stage `models`; others have a stage of their dataset."""
+
+
+def dvc_stages() -> dict[str, tuple[Step, ...]]:
+    """The steps of every DVC stage, by its name."""
+    stages: defaultdict[str, list[Step]] = defaultdict(list)
+    for step in STEPS:
+        if step.is_recorded:
+            stages[_stage_of(step)].append(step)
+    return {name: tuple(steps) for name, steps in stages.items()}
+
+
+def _stage_of(step: Step) -> str:
+    if step.is_locked or _LABELLED in step.reads:
+        return step.stage
+    return f"{table_spec(step.reads[0]).stage}_{step.stage}"
 
 
 def dvc_yaml() -> str:
-    """The text of dvc.yaml: a stage for every stage of steps whose tables DVC records."""
-    stages = {name: stage for name in STAGES if (stage := _stage(name))}
-    return _HEADER + yaml.safe_dump({"stages": stages}, sort_keys=False, width=110)
-
-
-def _stage(name: str) -> dict[str, Any] | None:
-    steps = [step for step in steps_of(name) if step.recorded]
-    if not steps:
-        return None
-    outputs = list(dict.fromkeys(table for step in steps for table in step.recorded))
-    inputs = dict.fromkeys(table for step in steps for table in step.reads if table not in outputs)
-    persistent = {table for step in steps for table in step.persist}
-    paths = {table: f"data/tables/{table}" for table in (*inputs, *outputs)}
-    return {
-        "cmd": f"simfoundry stage {name}",
-        "deps": [
-            *(paths[table] for table in inputs),
-            *sorted({folder for step in steps for folder in step.code}),
-        ],
-        "params": list(dict.fromkeys(key for step in steps for key in step.parameters)),
-        "outs": [{paths[t]: {"persist": True}} if t in persistent else paths[t] for t in outputs],
-        **_figures(name),
+    """The text of dvc.yaml: the stages, and the figures that have no hash."""
+    stages = dvc_stages()
+    figures = [FIGURES[name] for name, steps in stages.items() if name in FIGURES and not _tables(steps)]
+    content = {
+        "stages": {name: _stage(name, steps) for name, steps in stages.items()},
+        "metrics": [path for one in figures for path in one.metrics],
+        "plots": [{path: dict(settings)} for one in figures for path, settings in one.plots.items()],
     }
+    return _HEADER + yaml.safe_dump(content, sort_keys=False, width=110)
 
 
-def _figures(name: str) -> dict[str, Any]:
-    figures = FIGURES.get(name)
+def _stage(name: str, steps: Sequence[Step]) -> dict[str, Any]:
+    tables, persistent = _tables(steps), {table for step in steps for table in step.persist}
+    named = name == steps[0].stage
+    content: dict[str, Any] = {
+        "cmd": f"simfoundry stage {name}" if named else [f"simfoundry stage {step.name}" for step in steps],
+        "deps": [*_paths(_sources(steps)), *sorted({path for step in steps for path in step.files})],
+        "params": [*dict.fromkeys(key for step in steps for key in step.parameters), *_versions(steps)],
+    }
+    if tables:
+        paths = zip(tables, _paths(tables), strict=True)
+        content["outs"] = [{path: {"persist": True}} if t in persistent else path for t, path in paths]
+        content |= _figures(name)
+    return content
+
+
+def _tables(steps: Sequence[Step]) -> list[str]:
+    """Tables that DVC records."""
+    return list(dict.fromkeys(table for step in steps for table in step.recorded))
+
+
+def _sources(steps: Sequence[Step]) -> list[str]:
+    """Tables that steps read and do not write, without those that follow from another one."""
+    own = {table for step in steps for table in step.tables}
+    read = dict.fromkeys(table for step in steps for table in step.reads if table not in own)
+    implied = {table for table, other in _FOLLOWS if other in read}
+    return [table for table in read if table not in implied]
+
+
+def _paths(tables: Sequence[str]) -> list[str]:
+    return [f"data/tables/{table}" for table in tables]
+
+
+def _versions(steps: Sequence[Step]) -> list[Mapping[str, list[str]]]:
+    """Parameters from other files than params.yaml: version constants by module, and tools."""
+    names: defaultdict[str, list[str]] = defaultdict(list)
+    for constant in sorted({constant for step in steps for constant in step.constants}):
+        names[constant.file].append(constant.name)
+    tools = sorted({tool for step in steps for tool in step.tools})
+    return [*({file: of} for file, of in names.items()), {TOOLS_FILE: tools}]
+
+
+def _figures(stage: str) -> dict[str, Any]:
+    figures = FIGURES.get(stage)
     if figures is None:
         return {}
     return {

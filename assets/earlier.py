@@ -11,8 +11,8 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from assets.configuration import PARAMETERS_FILE, read_parameters_file
-from assets.deployments import Deployment
+from assets.configuration import read_parameters_file
+from assets.deployments import PARAMETERS_FILE, Deployment
 from assets.errors import FoundryError
 from assets.materialise import left_out
 from assets.refresh import link_file

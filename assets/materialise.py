@@ -7,6 +7,7 @@ import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from datetime import date
+from functools import cached_property
 from math import ceil
 from pathlib import Path
 from random import Random
@@ -22,6 +23,8 @@ from assets.configuration import write_parameters
 from assets.dagster_assets import INTERRUPTED, build_assets
 from assets.database import write_database
 from assets.deployments import Deployment, sweep_leftovers, writing_to
+from assets.dvc_figures import write_figures
+from assets.dvc_stages import dvc_stages
 from assets.errors import FoundryError, unexpected
 from assets.instance import PROCESS_TAG, process_tag, release_dead_runs
 from assets.label_settings import label_options
@@ -33,7 +36,8 @@ from assets.step import SKIPPED, Partitioning, Step, read_rows
 from assets.steps import STEPS, makers_of
 from assets.steps.network import BY_GROUP, Network
 from assets.suites import BY_SUITE, shard_named
-from assets.versions import record_stages
+from assets.unchanged import Unchanged
+from assets.versions import record_stages, record_tools
 from pipelines.programs import LLM
 from pipelines.schemas import (
     ProgramRow,
@@ -174,12 +178,14 @@ def run_everything(
     *,
     instance: dg.DagsterInstance,
     progress: ProgressResource,
+    locks: bool = False,
 ) -> RunReport:
     """Materialise every table under a configuration; a failure stops only what reads it.
 
     Earlier work comes from the content cache, so a run after a kill resumes.
 
-    Args:   instance: Dagster's; the UI shows the runs it records.
+    Args:   instance: Dagster's; the UI shows the runs it records. locks: whether dvc.lock is written although
+            it was made with other versions of tools.
     Raises: FoundryError: another process writes to the data folder. OSError: it is not writable.
             ToolMissing, NetworkError: a step cannot work under the configuration; nothing was begun.
             KeyboardInterrupt: Ctrl-C; the next run resumes.
@@ -195,7 +201,14 @@ def run_everything(
         report = RunReport()
         report.notes += prune_partitions(settings, STEPS)
         release_dead_runs(instance)
-        _Run(settings=settings, instance=instance, progress=progress, report=report).run()
+        _Run(
+            settings=settings,
+            instance=instance,
+            progress=progress,
+            report=report,
+            locks=locks,
+            unchanged=Unchanged(settings=settings, instance=instance),
+        ).run()
         report.notes += [
             *shrunk_tables(counts, row_counts(deployment)),
             *write_database(deployment.data_dir),
@@ -265,7 +278,7 @@ def _remove(settings: Settings, table: str, partition: str) -> None:
         path.unlink(missing_ok=True)
 
 
-@dataclass(slots=True, kw_only=True)
+@dataclass(kw_only=True)
 class _Run:
     """One pass over all steps, and which of them were not made."""
 
@@ -273,23 +286,23 @@ class _Run:
     instance: dg.DagsterInstance
     progress: ProgressResource
     report: RunReport
+    locks: bool
+    unchanged: Unchanged
     unmade: set[str] = field(default_factory=set[str])
     identity: str = field(default_factory=lambda: uuid4().hex)
 
     def run(self) -> None:
-        jobs = self._jobs()
         for kind in {s.partitioned.name: s.partitioned for s in STEPS if not s.partitioned.is_whole}.values():
             steps = [step for step in self._active() if step.partitioned.name == kind.name]
             for partition in kind.names(self.settings.configuration):
-                self._execute(jobs[job_name(kind)], steps, partition)
+                self._execute(self.unchanged.pending(steps, partition), partition)
         ready = [step for step in self._active() if step.partitioned.is_whole and self._is_ready(step)]
-        if ready:
-            job = jobs[job_name(ready[0].partitioned)]
-            skipped = self._execute(job, ready, None)
-            for step in (s for s in skipped if not s.needs_all):  # Dagster left it out with what it reads
-                self.unmade.discard(step.name)
-                self._execute(job, [step], None)
+        skipped = self._execute(self.unchanged.pending(ready, None), None)
+        for step in (s for s in skipped if not s.needs_all):  # Dagster left it out with what it reads
+            self.unmade.discard(step.name)
+            self._execute([step], None)
         self._record()
+        self._say_unchanged()
         fraction = self.settings.configuration.run.remade_fraction
         if fraction and not self.unmade:
             self._make_sample_again(fraction)
@@ -319,6 +332,7 @@ class _Run:
         self.report.problems.append(f"{step.name} was not made, because {', '.join(lacking)} failed")
         return False
 
+    @cached_property
     def _jobs(self) -> dict[str, dg.JobDefinition]:
         configuration = self.settings.configuration
         foundry = FoundryResource(
@@ -336,13 +350,15 @@ class _Run:
         )
         return {job.name: definitions.resolve_job_def(job.name) for job in jobs}
 
-    def _execute(self, job: dg.JobDefinition, steps: Sequence[Step], partition: str | None) -> list[Step]:
-        """Make the steps in one Dagster run.
+    def _execute(self, steps: Sequence[Step], partition: str | None) -> list[Step]:
+        """Make the steps, all of one kind of partition, in one Dagster run.
 
         Returns: those that were left out, because what they read failed.
         """
+        if not steps:
+            return []
         try:
-            result = job.execute_in_process(
+            result = self._jobs[job_name(steps[0].partitioned)].execute_in_process(
                 instance=self.instance,
                 partition_key=partition,
                 run_config=QUIET_CONSOLE,
@@ -358,6 +374,9 @@ class _Run:
         if INTERRUPTED in failed.values():
             raise KeyboardInterrupt
         self.unmade |= {step.name for step in steps if f"make_{step.name}" not in succeeded}
+        for step in steps:
+            if f"make_{step.name}" in succeeded:
+                self.unchanged.keep(step, partition)
         where = f" {partition}" if partition else ""
         for key, message in failed.items():
             self.report.problems.append(f"{str(key).removeprefix('make_')}{where}: {message}")
@@ -369,19 +388,40 @@ class _Run:
 
     def _record(self) -> None:
         """Record the stages whose steps were all made in DVC, and show the hashes in Dagster."""
-        active = {step.name for step in self._active()}
-        recorded = [step for step in STEPS if step.name in active and step.recorded]
-        unmade = {step.stage for step in recorded if step.name in self.unmade}
-        stages = [stage for stage in dict.fromkeys(s.stage for s in recorded) if stage not in unmade]
+        deployment = self.settings.deployment
+        if not deployment.is_versioned:
+            return
+        stages = [n for n, steps in dvc_stages().items() if not {s.name for s in steps} & self.unmade]
         try:
-            self.report.hashes.update(record_stages(self.settings.deployment, stages))
+            write_figures(deployment.data_dir, stages)
+            others = record_tools(deployment, self.unchanged.tools, locks=self.locks)
+            if others:
+                self.report.notes.append(
+                    f"dvc.lock is left as it is, made with other tools: {', '.join(others)}; "
+                    "`simfoundry run --lock` records the tables of this run"
+                )
+                return
+            self.report.hashes.update(record_stages(deployment, stages))
         except (FoundryError, SchemaError) as error:
             self.report.problems.append(str(error))
         assets = {table: step.asset or table for step in STEPS for table in step.tables}
         for path, value in self.report.hashes.items():
-            key = assets[path.split("/")[2]]
-            observation = dg.AssetObservation(asset_key=key, metadata={"dvc_hash": value, "dvc_path": path})
-            self.instance.report_runless_asset_event(observation)
+            table = path.split("/")[2]
+            if table in self.unchanged.changed:
+                metadata = {"dvc_hash": value, "dvc_path": path}
+                self._observe(assets[table], metadata)
+
+    def _say_unchanged(self) -> None:
+        """Say how much was left as it was, also to Dagster, whose assets show the run that made them."""
+        left = self.unchanged.left
+        if left:
+            self.report.notes.append(
+                f"{len(left)} partitions of steps were left as they are: their inputs are unchanged"
+            )
+            self._observe("report", {"unchanged": len(left), "first": ", ".join(left[:5])})
+
+    def _observe(self, asset: str, metadata: Mapping[str, Any]) -> None:
+        self.instance.report_runless_asset_event(dg.AssetObservation(asset_key=asset, metadata=metadata))
 
 
 def job_name(kind: Partitioning) -> str:

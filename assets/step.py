@@ -16,6 +16,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from assets.checks import CheckRule
+from assets.engines import TOOLS_OF_ALL, Constant, Engine
 from assets.errors import FoundryError
 from assets.settings import Configuration, Group, Listener, Settings, ignore_progress
 from pipelines.identity import content_hash
@@ -90,16 +91,20 @@ class Step:
         pool: Dagster's pool; dagster.yaml admits one step of a pool at a time.
         configuration: groups of the configuration that it declares, by name.
         parameters: keys of params.yaml that its rows depend on.
-        code: folders whose code its rows depend on.
+        engines: whose version constants and tools its rows depend on.
+        files: committed files and folders that its rows depend on.
         version: hash of the code and options that the files of a partition follow from; with it, files of
             unchanged inputs are left as they are.
+        state: what else its tables follow from, such as the model registry; None when it is not known.
         checks: rules beyond those of every table, by table.
         plots: columns drawn in the metadata, by table.
         require: called before any work; raises when the configuration or the machine cannot do.
         is_active: whether `simfoundry run` makes it under a configuration.
         needs_all: whether it can only be made when all that it reads was made.
         persist: tables whose files the step reads before it writes them.
-        is_recorded: whether DVC records its tables; not those that depend on earlier runs.
+        is_recorded: whether it is part of a DVC stage; not a step whose tables depend on earlier runs.
+        is_locked: whether dvc.lock has its tables by their hash; not trained figures, which differ between
+            machines.
     """
 
     name: str
@@ -113,8 +118,10 @@ class Step:
     pool: str | None = None
     configuration: Mapping[str, type[Group]] = field(default_factory=dict[str, type[Group]])
     parameters: tuple[str, ...] = ()
-    code: tuple[str, ...] = ()
+    engines: tuple[Engine, ...] = ()
+    files: tuple[str, ...] = ()
     version: Callable[[Settings, str], str] | None = None
+    state: Callable[[Settings], Any] | None = None
     checks: Mapping[str, Sequence[CheckRule]] = field(default_factory=dict[str, Sequence[CheckRule]])
     plots: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
     require: Callable[[Settings], None] | None = None
@@ -122,6 +129,7 @@ class Step:
     needs_all: bool = True
     persist: tuple[str, ...] = ()
     is_recorded: bool = True
+    is_locked: bool = True
 
     def __post_init__(self) -> None:
         if not self.stage:
@@ -134,7 +142,17 @@ class Step:
     @property
     def recorded(self) -> tuple[str, ...]:
         """Tables that DVC records."""
-        return self.tables if self.is_recorded else ()
+        return self.tables if self.is_recorded and self.is_locked else ()
+
+    @property
+    def constants(self) -> tuple[Constant, ...]:
+        """Version constants that its rows depend on, in order of file and name."""
+        return tuple(sorted({constant for engine in self.engines for constant in engine.constants}))
+
+    @property
+    def tools(self) -> tuple[str, ...]:
+        """Tools whose version its rows depend on, by name."""
+        return tuple(sorted({*TOOLS_OF_ALL, *(tool for engine in self.engines for tool in engine.tools)}))
 
     @property
     def assets(self) -> tuple[str, ...]:
@@ -163,7 +181,7 @@ class Step:
         """Hash of everything that the files of a partition follow from; None when that is not known."""
         if self.version is None:
             return None
-        hashes = [_file_hash(_path(settings, table, partition)) for table in self.reads]
+        hashes = [file_hash(_path(settings, table, partition)) for table in self.reads]
         if None in hashes:
             return None
         return content_hash(self.name, partition, self.version(settings, partition), hashes)
@@ -270,7 +288,7 @@ def unchanged_rows(settings: Settings, key: str | None, partition: str) -> Mappi
     if written is None:
         return None
     paths = {table: _path(settings, table, partition) for table in written}
-    if any(_file_hash(path) != written[table] for table, path in paths.items()):
+    if any(file_hash(path) != written[table] for table, path in paths.items()):
         return None
     schemas = {table: pq.read_schema(path) for table, path in paths.items()}
     if not all(s.equals(table_spec(t).schema(), check_metadata=True) for t, s in schemas.items()):
@@ -291,7 +309,7 @@ def keep_written(
     """
     if key is None:
         return
-    written = {table: _file_hash(_path(settings, table, partition)) for table in tables}
+    written = {table: file_hash(_path(settings, table, partition)) for table in tables}
     settings.cache.keep(KIND, key, written, *set(statuses))
 
 
@@ -299,9 +317,19 @@ def _path(settings: Settings, table: str, partition: str, *, measured: bool = Fa
     return table_path(settings.deployment.data_dir, table_spec(table), partition, measured=measured)
 
 
-def _file_hash(path: Path) -> str | None:
+def file_hash(path: Path) -> str | None:
+    """SHA-256 of a file; None when there is none."""
     try:
         with path.open("rb") as stream:
             return hashlib.file_digest(stream, "sha256").hexdigest()
     except FileNotFoundError:
         return None
+
+
+def tree_hash(path: Path) -> str:
+    """Hash of the files of a folder, or of a file."""
+    files = [path] if path.is_file() else sorted(p for p in path.rglob("*") if p.is_file())
+    digest = hashlib.sha256()
+    for file in files:
+        digest.update(f"{file.relative_to(path.parent)} {file_hash(file)}\n".encode())
+    return digest.hexdigest()

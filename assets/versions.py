@@ -11,14 +11,15 @@ import logging
 import os
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import chdir, contextmanager
+from dataclasses import dataclass, field
 from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any
 
 import yaml
 
-from assets.deployments import QUIET_ENVIRONMENT, Deployment
-from assets.dvc_figures import write_figures
+from assets.deployments import PARAMETERS_FILE, QUIET_ENVIRONMENT, Deployment
+from assets.engines import Constant, other_versions, recorded_tools, write_tools
 from assets.errors import FoundryError, explain
 
 TABLES = "data/tables/"
@@ -26,17 +27,29 @@ IGNORED = ("__pycache__", "*.pyc", ".*.parquet.*")
 """The patterns of .dvcignore."""
 
 
+def record_tools(deployment: Deployment, present: Mapping[str, str | None], *, locks: bool) -> list[str]:
+    """Write the versions of tools beside dvc.lock, unless dvc.lock was made with other ones.
+
+    Args:    present: versions; see `present_tools`. locks: whether to write them although they are others.
+    Returns: the others; then dvc.lock is not to be written.
+    Raises:  FoundryError: the file of earlier versions is damaged. OSError: not writable.
+    """
+    recorded = recorded_tools(deployment.project) if (deployment.project / "dvc.lock").is_file() else None
+    others = other_versions(present, recorded or {})
+    if others and not locks:
+        return others
+    write_tools(deployment.project, present)
+    return []
+
+
 def record_stages(deployment: Deployment, stages: Sequence[str]) -> dict[str, str]:
     """Record the tables of stages, as they are on disk now, in the DVC cache and dvc.lock.
-
-    Their figure files are written first, from these tables.
 
     Returns: DVC hash of the tables by path relative to the project; empty when they are not under DVC.
     Raises:  FoundryError: DVC refused; the message has its reason. SchemaError: a table is damaged.
     """
     if not deployment.is_versioned:
         return {}
-    write_figures(deployment.data_dir, stages)
     recorded = _recorded_stages(deployment.project)
     hashes = {path: value for stage in stages for path, value in recorded.get(stage, {}).items()}
     stages = [stage for stage in stages if stage not in recorded]
@@ -81,7 +94,7 @@ def _recorded_stages(project: Path) -> dict[str, dict[str, str]]:
         return {}
     stages: Mapping[str, Any] = (_load_yaml(lock) or {}).get("stages", {})
     declared: Mapping[str, Any] = _load_yaml(project / "dvc.yaml")["stages"]
-    values = _load_yaml(parameters)
+    value = _Values(project)
     return {
         name: {out["path"]: out["md5"] for out in entry.get("outs", []) if out["path"].startswith(TABLES)}
         for name, entry in stages.items()
@@ -89,7 +102,7 @@ def _recorded_stages(project: Path) -> dict[str, dict[str, str]]:
         and _declared_paths(declared[name]) == _paths(entry)
         and all(part["md5"] == _hash(project, part["path"]) for part in _parts(entry))
         and all(_in_cache(project, out["md5"]) for out in entry.get("outs", []))
-        and all(_value(values, key) == value for group in _groups(entry) for key, value in group.items())
+        and all(value.of(file, key) == of for file, group in _groups(entry) for key, of in group.items())
     }
 
 
@@ -97,31 +110,47 @@ def _in_cache(project: Path, value: str) -> bool:
     return (project / ".dvc" / "cache" / "files" / "md5" / value[:2] / value[2:]).is_file()
 
 
-def _groups(entry: Mapping[str, Any]) -> Collection[Mapping[str, Any]]:
-    return entry.get("params", {}).values()
+def _groups(entry: Mapping[str, Any]) -> Collection[tuple[str, Mapping[str, Any]]]:
+    """Files of parameters of a stage in dvc.lock, with the values by key."""
+    return entry.get("params", {}).items()
 
 
 def _parts(entry: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     return [*entry.get("deps", []), *entry.get("outs", [])]
 
 
-def _paths(entry: Mapping[str, Any]) -> tuple[set[str], set[str], set[str]]:
-    """Paths of dependencies and outputs, and keys of parameters, of a stage in dvc.lock."""
-    keys = {key for group in _groups(entry) for key in group}
+def _paths(entry: Mapping[str, Any]) -> tuple[set[str], set[str], set[tuple[str, str]]]:
+    """Paths of dependencies and outputs, and file and key of parameters, of a stage in dvc.lock."""
+    keys = {(file, key) for file, group in _groups(entry) for key in group}
     return {d["path"] for d in entry.get("deps", [])}, {o["path"] for o in entry.get("outs", [])}, keys
 
 
-def _declared_paths(stage: Mapping[str, Any]) -> tuple[set[str], set[str], set[str]]:
+def _declared_paths(stage: Mapping[str, Any]) -> tuple[set[str], set[str], set[tuple[str, str]]]:
     """The same of a stage in dvc.yaml."""
-    declared = (*stage["outs"], *stage.get("metrics", ()), *stage.get("plots", ()))
+    declared = (*stage.get("outs", ()), *stage.get("metrics", ()), *stage.get("plots", ()))
     outs = {out if isinstance(out, str) else next(iter(out)) for out in declared}
-    return set(stage["deps"]), outs, set(stage["params"])
+    groups = [{PARAMETERS_FILE: [one]} if isinstance(one, str) else one for one in stage["params"]]
+    keys = {(file, key) for group in groups for file, of in group.items() for key in of}
+    return set(stage["deps"]), outs, keys
 
 
-def _value(content: Any, key: str) -> Any:
-    for part in key.split("."):
-        content = content.get(part) if isinstance(content, Mapping) else None
-    return content
+@dataclass(slots=True)
+class _Values:
+    """Present values of parameters, each file read once."""
+
+    project: Path
+    contents: dict[str, Any] = field(default_factory=dict[str, Any])
+
+    def of(self, file: str, key: str) -> Any:
+        if file.endswith(".py"):
+            return Constant(file, key).read(self.project)
+        if file not in self.contents:
+            path = self.project / file
+            self.contents[file] = _load_yaml(path) if path.is_file() else None
+        content = self.contents[file]
+        for part in key.split("."):
+            content = content.get(part) if isinstance(content, Mapping) else None
+        return content
 
 
 def _load_yaml(path: Path) -> Any:

@@ -5,7 +5,9 @@ What it does not find there, MLflow is asked for.
 
 from __future__ import annotations
 
+import hashlib
 import sqlite3
+from collections.abc import Iterable
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,6 +16,7 @@ from urllib.parse import unquote, urlsplit
 
 from models.catalogue import PredictorSpec, predictors
 from models.model_files import OUTCOME_FILE, REFERENCE_FILE, read_sealed_json
+from pipelines.identity import content_hash
 
 CHAMPION = "champion"
 """Alias of the version that answers."""
@@ -30,6 +33,11 @@ _VERSIONS = """
     WHERE a.name = ? AND a.alias = ?"""
 _ANY = "SELECT 1 FROM model_versions WHERE name = ?"
 _KEY = "SELECT 1 FROM model_version_tags WHERE name = ? AND key = 'training_key' AND value = ?"
+_STATE = (
+    "SELECT name, version, storage_location FROM model_versions",
+    "SELECT name, alias, version FROM registered_model_aliases",
+    "SELECT name, version, key, value FROM model_version_tags",
+)
 
 _LOCATIONS = {
     "experiments": "artifact_location",
@@ -133,6 +141,25 @@ def _replace_addresses(connection: sqlite3.Connection, before: Path, after: Path
                 f"WHERE substr({column}, 1, ?) = ?",
                 (new, len(old) + 1, len(old) + 1, f"{old}/"),
             )
+
+
+def registry_state(tracking_uri: str, names: Iterable[str]) -> str | None:
+    """Hash of versions of models, their aliases and tags, and the weights that come with the project.
+
+    Returns: None when there is no local registry, or it cannot be read.
+    """
+    chosen = set(names)
+    path = Path(tracking_uri.removeprefix(_SQLITE))
+    if not tracking_uri.startswith(_SQLITE) or not path.is_file():
+        return None
+    try:
+        with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as connection:
+            rows = [sorted(row for row in connection.execute(query) if row[0] in chosen) for query in _STATE]
+    except sqlite3.DatabaseError:
+        return None
+    files = [spec.shipped_folder / OUTCOME_FILE for spec in predictors() if spec.name in chosen]
+    shipped = [hashlib.sha256(file.read_bytes()).hexdigest() for file in files if file.is_file()]
+    return content_hash(rows, shipped)
 
 
 def _first_champion(spec: PredictorSpec, alias: str) -> LocalModel | None:

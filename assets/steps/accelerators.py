@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from pydantic import Field
 
 from assets.checks import CheckedFile, CheckRule
+from assets.engines import ACCELERATORS, POWER, SYNTHESIS
 from assets.errors import FoundryError
 from assets.label_settings import label_options, target_of
 from assets.settings import Group, Listener, Settings
@@ -120,7 +121,7 @@ STEP = Step(
     pool="simulation",
     configuration={"accelerators": Accelerators},
     parameters=("accelerators", "synthesis.liberty"),
-    code=("pipelines/accelerators", "pipelines/schemas"),
+    engines=(ACCELERATORS, SYNTHESIS, POWER),
     version=_version,
     checks={
         "accelerator_labels": [

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from assets.checks import CheckedFile, CheckRule
+from assets.engines import CYCLE_MODEL, HLS, KNOWLEDGE
 from assets.label_settings import label_options
 from assets.settings import Listener, Settings
 from assets.step import Output, Step, read_rows
@@ -93,7 +94,7 @@ STEPS = (
         tables=("features", "loop_profiles"),
         reads=("programs", "designs"),
         partitioned=BY_SUITE,
-        code=("pipelines/cyclemodel", "pipelines/features", "pipelines/hls", "pipelines/programs"),
+        engines=(HLS, CYCLE_MODEL, KNOWLEDGE),
         version=lambda settings, partition: knowledge_version(),  # noqa: ARG005
     ),
     Step(
@@ -103,7 +104,7 @@ STEPS = (
         tables=("run_features",),
         reads=("programs", "designs", "labels", "runs", "features"),
         partitioned=BY_SUITE,
-        code=("pipelines/cyclemodel", "pipelines/features", "pipelines/hls", "pipelines/programs"),
+        engines=(HLS, CYCLE_MODEL, KNOWLEDGE),
         version=lambda settings, partition: knowledge_version(),  # noqa: ARG005
         checks={
             "run_features": [

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import asdict
 
+from assets.engines import BAMBU, CIRCT, HLS, LABELLING
 from assets.label_settings import Hls, Labelling, Synthesis, label_context, read_unit_limits, target_of
 from assets.settings import Listener, Settings
 from assets.step import Output, Step, read_rows
@@ -80,7 +81,7 @@ STEP = Step(
     pool="hls",
     configuration={"hls": Hls, "synthesis": Synthesis, "labelling": Labelling},
     parameters=("hls", "labelling.tools", "labelling.tool_timeout_s", "synthesis.liberty"),
-    code=("pipelines/bambu", "pipelines/circt", "pipelines/hls", "pipelines/labelling"),
+    engines=(HLS, LABELLING, BAMBU, CIRCT),
     version=_version,
     require=require_hls_tools,
 )

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from pydantic import Field
 
 from assets.checks import CheckedFile, CheckRule
+from assets.engines import FABRIC
 from assets.errors import FoundryError
 from assets.label_settings import label_options
 from assets.settings import CONFIGURATION_FOLDER, Group, Listener, Settings
@@ -181,7 +182,8 @@ STEP = Step(
     pool="simulation",
     configuration={"placements": Placements},
     parameters=("placements",),
-    code=("pipelines/fabric", "pipelines/schemas", "conf/fabric"),
+    engines=(FABRIC,),
+    files=("conf/fabric",),
     version=_version,
     checks={
         "placements": [

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from assets.engines import FEATURES, HLS
 from assets.label_settings import label_options
 from assets.settings import Listener, Settings
 from assets.step import Output, Step, read_rows
@@ -35,6 +36,6 @@ STEP = Step(
     tables=("program_facts", "loops", "cdfg_nodes", "cdfg_edges"),
     reads=("programs", "designs"),
     partitioned=BY_SUITE,
-    code=("pipelines/features", "pipelines/programs"),
+    engines=(HLS, FEATURES),
     version=lambda settings, partition: feature_version(),  # noqa: ARG005
 )

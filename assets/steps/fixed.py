@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 from pydantic import Field
 
 from assets.checks import CheckedFile, CheckRule
+from assets.engines import FIXED, POWER, SYNTHESIS
 from assets.errors import FoundryError
 from assets.label_settings import label_options, target_of
 from assets.settings import Group, Listener, Settings
@@ -105,7 +106,7 @@ STEP = Step(
     pool="simulation",
     configuration={"fixed": Fixed},
     parameters=("fixed", "synthesis.liberty"),
-    code=("pipelines/accelerators", "pipelines/schemas"),
+    engines=(FIXED, SYNTHESIS, POWER),
     version=_version,
     checks={
         "fixed_networks": [

@@ -8,6 +8,22 @@ from functools import partial
 from typing import Any
 
 from assets.checks import CheckedFile, CheckRule
+from assets.engines import (
+    AUDITS,
+    BAMBU,
+    CIRCT,
+    CROSS_CHECKS,
+    CYCLE_MODEL,
+    FPGA,
+    HLS,
+    LABELLING,
+    LABELS,
+    POWER,
+    RTL_REUSE,
+    SILICONCOMPILER,
+    SYNTHESIS,
+    VERILATOR,
+)
 from assets.label_settings import Labelling, label_context, label_options
 from assets.settings import Listener, Settings
 from assets.step import Output, Step, read_rows
@@ -221,17 +237,21 @@ STEP = Step(
     partitioned=BY_SUITE,
     pool="synthesis",
     parameters=("hls.clock_period_ns", "labelling", "synthesis"),
-    code=(
-        "pipelines/bambu",
-        "pipelines/circt",
-        "pipelines/cyclemodel",
-        "pipelines/labelling",
-        "pipelines/native",
-        "pipelines/power",
-        "pipelines/rtlreuse",
-        "pipelines/rtlsim",
-        "pipelines/siliconcompiler",
-        "pipelines/synthesis",
+    engines=(
+        HLS,
+        LABELLING,
+        LABELS,
+        CYCLE_MODEL,
+        VERILATOR,
+        RTL_REUSE,
+        AUDITS,
+        SYNTHESIS,
+        FPGA,
+        POWER,
+        CROSS_CHECKS,
+        BAMBU,
+        CIRCT,
+        SILICONCOMPILER,
     ),
     checks={
         "labels": [_LABELS_EQUAL, _LABELS_WHOLE],

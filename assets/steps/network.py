@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from assets.checks import CheckedFile, CheckRule
+from assets.engines import NETWORK
 from assets.errors import FoundryError
 from assets.label_settings import label_options
 from assets.settings import Group, Listener, Positive, Settings
@@ -290,7 +291,7 @@ STEP = Step(
     pool="simulation",
     configuration={"network": Network},
     parameters=("network",),
-    code=("pipelines/network", "pipelines/schemas"),
+    engines=(NETWORK,),
     version=_version,
     checks={
         "network_runs": [_COMPLETE, _RUNS_ONCE, _DROPS_BELOW_PACKETS, _THEORY_AGREES],

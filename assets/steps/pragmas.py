@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from pydantic import Field
 
 from assets.checks import CheckedFile, CheckRule
+from assets.engines import CYCLE_MODEL, HLS, PRAGMAS, PROGRAMS
 from assets.settings import Group, Listener, Positive, Settings
 from assets.step import Output, Step, whole
 from assets.suites import suite_options
@@ -142,13 +143,7 @@ STEP = Step(
     configuration={"pragmas": Pragmas},
     parameters=("pragmas", "programs", "ast", "dataflow"),
     version=_version,
-    code=(
-        "pipelines/pragmas",
-        "pipelines/hls",
-        "pipelines/cyclemodel",
-        "pipelines/programs",
-        "pipelines/schemas",
-    ),
+    engines=(HLS, CYCLE_MODEL, PROGRAMS, PRAGMAS),
     checks={
         "pragma_designs": [
             CheckRule(

@@ -5,16 +5,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import MISSING, fields
 from functools import partial
+from importlib.metadata import version as package_version
 from typing import Annotated, Any, get_type_hints
 
 from pydantic import create_model, model_validator
 
 from assets.deployments import require_whole_registry
+from assets.engines import training_engine
 from assets.errors import FoundryError
 from assets.settings import Group, Listener, Settings, some_of
 from assets.step import SKIPPED, Markdown, Output, Step, read_rows, whole
 from assets.versions import table_hashes
 from models.catalogue import PredictorSpec, predictors
+from models.local_registry import registry_state
 from models.registry import (
     Registration,
     promotion_rows,
@@ -178,6 +181,15 @@ def registry_store(settings: Settings) -> RegistryStore:
     )
 
 
+def _registered(settings: Settings, *, names: Sequence[str], libraries: Sequence[str] = ()) -> Any:
+    """What the registry has of models, and what decides about their promotion and their trained bits."""
+    present = registry_state(settings.deployment.tracking_uri, names)
+    if present is None:
+        return None
+    configuration = settings.configuration.model_dump(mode="json", exclude={"run"})
+    return [present, configuration, {name: package_version(name) for name in libraries}]
+
+
 def _sentence(registration: Registration) -> str:
     alias = "champion" if registration.is_champion else "not champion"
     return f"{registration.name} version {registration.version}, {alias}: {registration.reason}"
@@ -201,7 +213,9 @@ def _steps(specs: Sequence[PredictorSpec]) -> tuple[Step, ...]:
             pool="training",
             configuration={"models": Models},
             parameters=("features", "models"),
-            code=("models",),
+            engines=(training_engine(spec.package),),
+            is_locked=False,
+            state=partial(_registered, names=(spec.name,), libraries=spec.libraries),
             is_active=partial(_is_trained, name=spec.name),
         )
         for spec in specs
@@ -218,6 +232,7 @@ STEPS = (
         reads=("leaderboard",),
         needs_all=False,
         is_recorded=False,
+        state=partial(_registered, names=tuple(spec.name for spec in predictors())),
     ),
     Step(
         name="leaderboard",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from assets.engines import HLS, PROGRAMS, VARIANTS
 from assets.language_models import Llm, make_variants, usage_notes
 from assets.settings import Listener, Settings
 from assets.step import Output, Step
@@ -28,6 +29,7 @@ STEP = Step(
     partitioned=BY_SUITE,
     configuration={"programs": Programs, "ast": Ast, "dataflow": Dataflow, "llm": Llm},
     parameters=("programs", "ast", "dataflow", "llm"),
-    code=("conf/prompts", "models/program_lm", "pipelines/programs", "pipelines/schemas"),
+    engines=(HLS, PROGRAMS, VARIANTS),
+    files=("conf/prompts",),
     checks={"programs": [EVALUATION_APART]},
 )

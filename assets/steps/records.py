@@ -9,6 +9,7 @@ from typing import Any
 import pyarrow as pa
 from pydantic import Field
 
+from assets.engines import HLS, PROGRAMS, RECORDS
 from assets.settings import Group, Listener, Settings
 from assets.step import Output, Step, read_rows
 from assets.steps.splits import BY_SPLIT
@@ -66,5 +67,5 @@ STEP = Step(
     configuration={"records": Records},
     parameters=("features", "records"),
     plots={"records": ("prompt_characters",)},
-    code=("pipelines/features", "pipelines/records"),
+    engines=(HLS, PROGRAMS, RECORDS),
 )

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from assets.pages import write_page
+from assets.engines import ROOT
+from assets.pages import page_path, write_page
 from assets.settings import Listener, Settings
-from assets.step import Markdown, Output, Step
+from assets.step import Markdown, Output, Step, file_hash, tree_hash
 from pipelines.reports import Report
 
 
@@ -41,6 +42,12 @@ def label_summary(report: Report) -> str:
     return "\n".join(lines) if report.distributions else "No design is fully labelled."
 
 
+def _page_state(settings: Settings) -> list[str] | None:
+    """The page, and the code that draws it."""
+    page = file_hash(page_path(settings.deployment))
+    return None if page is None else [page, tree_hash(ROOT / "pipelines" / "reports")]
+
+
 STEP = Step(
     name="report",
     description="One HTML page of all tables: what was made, labels, failures, coverage, time, leaderboard.",
@@ -50,4 +57,6 @@ STEP = Step(
     stage="report",
     asset="report",
     needs_all=False,
+    is_recorded=False,
+    state=_page_state,
 )

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 from pydantic import Field
 
 from assets.checks import CheckedFile, CheckRule
+from assets.engines import RTL_REUSE
 from assets.errors import FoundryError
 from assets.label_settings import label_options
 from assets.settings import Group, Listener, Settings
@@ -103,7 +104,7 @@ STEP = Step(
     pool="simulation",
     configuration={"simulations": Simulations},
     parameters=("simulations",),
-    code=("pipelines/rtlreuse", "pipelines/schemas"),
+    engines=(RTL_REUSE,),
     version=_version,
     checks={
         "simulations": [CheckRule("outputs_equal", "All engines gave the same outputs.", different_outputs)]

@@ -8,6 +8,7 @@ from functools import partial
 from typing import Any
 
 from assets.checks import CheckedFile, CheckRule
+from assets.engines import FEATURES, PROGRAMS
 from assets.settings import Group, Listener, Settings
 from assets.step import Output, Step, read_rows, whole
 from assets.suites import partitions
@@ -109,7 +110,7 @@ STEP = Step(
     partitioned=BY_SPLIT,
     configuration={"features": Features},
     parameters=("features",),
-    code=("pipelines/features",),
+    engines=(PROGRAMS, FEATURES),
     checks={"splits": [_NO_LEAK, EVALUATION_APART]},
     persist=("splits",),
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from assets.engines import PROGRAMS
 from assets.settings import Listener, Settings
 from assets.step import Output, Step, read_rows
 from assets.suites import partitions
@@ -23,5 +24,5 @@ STEP = Step(
     run=make_stage_reports,
     tables=("stage_reports",),
     reads=("programs", "program_facts"),
-    code=("pipelines/programs",),
+    engines=(PROGRAMS,),
 )

@@ -55,8 +55,10 @@ from pipelines.tools import ToolMissing
 SYNTHESIS_TOOL = synthesis.TOOL
 SYNTHESIS_TOOLS = (SYNTHESIS_TOOL, synthesis.XILINX_TOOL, siliconcompiler.TOOL)
 
-_LABEL_VERSION, _POWER_VERSION = "fields-2", "fields-1"
-"""Raise one when the label, or the power of a run, gets other columns."""
+_LABEL_VERSION = "fields-2"
+"""Raise it when the label gets other columns."""
+_POWER_VERSION = "fields-1"
+"""Raise it when the power of a run gets other columns."""
 _SLACK_CYCLES = 16  # past the cycle model's last one: a netlist that goes on is another design
 
 

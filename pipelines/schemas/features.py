@@ -12,7 +12,7 @@ _hls, _run = partial(column, level="hls"), partial(column, level="run")
 BOUNDS = ("constant", "varying", "data")
 
 
-@table("features", stage="design_features")
+@table("features", stage="features")
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FeatureRow:
     """What is known of a design without running it."""
@@ -66,7 +66,7 @@ class FeatureRow:
     local_memory_bits: int = _hls("Bits of local arrays that are stored to.", unit="bits")
 
 
-@table("loop_profiles", stage="design_features")
+@table("loop_profiles", stage="features")
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LoopProfileRow:
     """A loop of a scheduled design; copies that transformations made are loops of their own."""
@@ -88,7 +88,7 @@ class LoopProfileRow:
     )
 
 
-@table("run_features", stage="run_features")
+@table("run_features", stage="features")
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunFeatureRow:
     """What one run of the cycle model counts of a design on its first data set."""

@@ -24,6 +24,7 @@ from simfoundry.cli.options import (
 )
 @click.option("--into", "folder", type=PATH, help="Folder of the tables.", show_default="the data folder")
 @click.option("--keep", "keeps", is_flag=True, help="Keep the tables of the earlier run in data/kept.")
+@click.option("--lock", "locks", is_flag=True, help="Write dvc.lock although it was made with other tools.")
 @click.option("--cfg", type=click.Choice(("job",)), help="Print the configuration and run nothing.")
 @click.option(
     "-m", "--multirun", is_flag=True, help="Run each combination of overrides such as ast.seed=1,2."

@@ -39,12 +39,14 @@ class RunQuestion:
         parameters: file with the whole configuration, as a release has one, instead of overrides.
         folder: of the tables, instead of the project's data folder.
         keeps: whether the tables that are there are kept before they are replaced.
+        locks: whether dvc.lock is written although it was made with other versions of tools.
     """
 
     overrides: tuple[str, ...] = ()
     parameters: Path | None = None
     folder: Path | None = None
     keeps: bool = False
+    locks: bool = False
 
     def configuration(self) -> Configuration:
         """The configuration that is asked for.
@@ -83,6 +85,10 @@ def run_main_job(question: RunQuestion, *, as_json: bool) -> bool:
 
 def _run(question: RunQuestion, configuration: Configuration, *, as_json: bool) -> bool:
     deployment = question.deployment()
+    if question.locks and not deployment.is_versioned:
+        raise FoundryError(
+            f"--lock: DVC has no tables of {deployment.data_dir}; accepted: the project's own data folder"
+        )
     notes = lines_before(Settings(configuration=configuration, deployment=deployment))
     if question.keeps and (kept := keep_tables(deployment)) is not None:
         notes = [f"tables of the earlier run are kept: {kept}"]
@@ -90,7 +96,9 @@ def _run(question: RunQuestion, configuration: Configuration, *, as_json: bool) 
         for note in notes:
             click.echo(f"simfoundry: {note}", err=True)
     with open_instance(deployment) as instance, shown_progress() as progress:
-        report = run_everything(configuration, deployment, instance=instance, progress=progress)
+        report = run_everything(
+            configuration, deployment, instance=instance, progress=progress, locks=question.locks
+        )
     report.notes[:0] = notes if as_json else []
     overview = survey(deployment)
     report.problems += [*overview.damaged, *overview.environment_problems]

@@ -20,6 +20,7 @@ import pipelines.pragmas.search
 import pipelines.rtlreuse.dataset
 from assets.configuration import compose_configuration, write_parameters
 from assets.deployments import Deployment, local_deployment
+from assets.engines import TOOLS_FILE
 from assets.settings import Settings
 from assets.steps import design_features as design_features_step
 from assets.steps import designs as designs_step
@@ -48,10 +49,10 @@ FAKES = {
 @pytest.fixture
 def engines(monkeypatch: pytest.MonkeyPatch) -> Any:
     """Replace the engines that need tools or minutes; returns what registering was told."""
-    told = SimpleNamespace(tags=None, may_promote=None, shipped=0)
+    told = SimpleNamespace(data_versions=None, may_promote=None, shipped=0)
 
-    def register(outcome: Any, store: Any, *, may_promote: bool, tags: Any) -> Registration:
-        told.tags, told.may_promote = dict(tags), may_promote
+    def register(outcome: Any, store: Any, *, may_promote: bool, data_versions: Any) -> Registration:
+        told.data_versions, told.may_promote = dict(data_versions), may_promote
         return Registration(
             name="tenset-mlp", version="1", became_champion=True, is_champion=True, reason="first"
         )
@@ -85,9 +86,10 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     shutil.copy(ROOT / ".dvc" / "config", folder / ".dvc" / "config")
     subprocess.run(["git", "init", "-q", str(folder)], check=True)
     (folder / ".gitignore").write_text("/data/\n/.dagster/\n")
-    for stage in _code_dependencies(folder / "dvc.yaml"):
-        (folder / stage).mkdir(parents=True, exist_ok=True)
-        (folder / stage / "code.py").write_text("")
+    for name in _committed_dependencies(folder / "dvc.yaml"):
+        copy = shutil.copytree if (ROOT / name).is_dir() else shutil.copy
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        copy(ROOT / name, folder / name)
     monkeypatch.setenv("SIMFOUNDRY_PROJECT", str(folder))
     for variable in ("SIMFOUNDRY_DEPLOYMENT", "DAGSTER_HOME", "MLFLOW_TRACKING_URI"):
         monkeypatch.delenv(variable, raising=False)
@@ -101,9 +103,11 @@ def kept_tables(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("tables")
 
 
-def _code_dependencies(path: Path) -> set[str]:
-    stages_of = yaml.safe_load(path.read_text())["stages"].values()
-    return {d for s in stages_of for d in s["deps"] if not d.startswith("data/")}
+def _committed_dependencies(path: Path) -> set[str]:
+    """Files and folders of stages that are no tables, and modules with version constants."""
+    stages = yaml.safe_load(path.read_text())["stages"].values()
+    modules = {name for s in stages for group in s["params"] if isinstance(group, dict) for name in group}
+    return {d for s in stages for d in s["deps"] if not d.startswith("data/")} | modules - {TOOLS_FILE}
 
 
 @pytest.fixture

@@ -469,7 +469,8 @@ def explore_suite(
     return [make_pragma_design(name, step) for name in names for step in (0, 1)]
 
 
-def train(spec: PredictorSpec, data_dir: Path, options: Any, *, seed: int) -> Any:
+def train(spec: PredictorSpec, data_dir: Path, options: Any, *, seed: int, loggers: Any = ()) -> Any:
+    del loggers
     row = LeaderboardRow(
         predictor=spec.name,
         version="v",

@@ -88,8 +88,9 @@ def test_a_run_makes_every_table_and_records_it(
     assert overview.rows["labels"] == overview.rows["designs"] == 4
     assert overview.failures == {}
     assert overview.errors == {("tenset-mlp", "area_um2"): 0.25}
-    assert set(report.hashes) == {f"data/tables/{t}" for t in overview.rows if t != "promotions"}
-    assert engines.tags["dvc.data/tables/labels"] == report.hashes["data/tables/labels"]
+    trained = {"promotions", "leaderboard", "workload_errors", "predictor_costs"}
+    assert set(report.hashes) == {f"data/tables/{t}" for t in overview.rows.keys() - trained}
+    assert engines.data_versions["data/tables/labels"] == report.hashes["data/tables/labels"]
     labels = instance.get_latest_materialization_event(dg.AssetKey("labels"))
     assert labels is not None
     assert labels.asset_materialization is not None
@@ -202,7 +203,7 @@ def test_a_failure_stops_only_what_reads_it(
     assert {"labels/irregular.parquet", "loops/stencil.parquet", "splits/by_kernel_v2.parquet"} <= set(made)
     assert "labels/stencil.parquet" not in made
     assert "data/tables/labels" not in report.hashes
-    assert "data/tables/splits" in report.hashes
+    assert "data/tables/designs" in report.hashes
 
 
 @pytest.mark.usefixtures("unrecorded")

@@ -14,25 +14,36 @@ import yaml
 
 from assets import versions
 from assets.deployments import Deployment
+from assets.dvc_figures import write_figures
+from assets.dvc_stages import dvc_stages
+from assets.engines import TOOLS, present_tools, recorded_tools, write_tools
 from assets.errors import FoundryError
 from assets.materialise import prune_partitions
 from assets.settings import Settings, ignore_progress
-from assets.steps import STAGES, steps_of
-from assets.versions import record_stages, table_hashes
+from assets.steps import STEPS
+from assets.versions import record_stages, record_tools, table_hashes
 from pipelines.schemas import table_path, table_spec
 
 
-def _make(settings: Settings, stage: str) -> None:
-    for step in (s for s in steps_of(stage) if s.is_active(settings)):
+def _make(settings: Settings, *stages: str) -> None:
+    steps = [step for step in STEPS if step.stage in stages]
+    for step in (s for s in steps if s.is_active(settings)):
         for partition in step.partitions(settings):
             step.make(settings, partition, ignore_progress)
-    prune_partitions(settings, steps_of(stage))
+    prune_partitions(settings, steps)
+
+
+@pytest.fixture
+def settings(settings: Settings) -> Settings:
+    """With the versions of tools that stages depend on."""
+    write_tools(settings.deployment.project, dict.fromkeys(TOOLS, "1"))
+    return settings
 
 
 def recorded_hashes(deployment: Deployment) -> dict[str, str]:
     """Hash by output path in dvc.lock."""
     stages = yaml.safe_load((deployment.project / "dvc.lock").read_text())["stages"].values()
-    return {out["path"]: out["md5"] for stage in stages for out in stage["outs"]}
+    return {out["path"]: out["md5"] for stage in stages for out in stage.get("outs", ())}
 
 
 def _programs(deployment: Deployment) -> Path:
@@ -54,17 +65,44 @@ def _dvc(project: Path, *arguments: str, **environment: str) -> str:
 
 
 def test_recorded_stages_are_up_to_date_for_dvc(settings: Settings, engines: Any) -> None:
-    stages = [stage for stage in STAGES if any(step.recorded for step in steps_of(stage))]
-    for stage in stages:
-        _make(settings, stage)
-    assert record_stages(settings.deployment, stages)
+    _make(settings, *(step.stage for step in STEPS if step.is_recorded))
+    stages = list(dvc_stages())
+    write_figures(settings.deployment.data_dir, stages)
+    hashes = record_stages(settings.deployment, stages)
+    assert hashes.keys() == {f"data/tables/{table}" for step in STEPS for table in step.recorded}
     project = settings.deployment.project
     assert "up to date" in _dvc(project, "status")
     shown = json.loads(_dvc(project, "metrics", "show", "--json"))[""]["data"]
-    assert shown["data/figures/labels.json"]["data"]["ok"] == 32
-    errors = shown["data/figures/models.json"]["data"]
-    assert errors["tenset-mlp"]["area_um2"]["test"]["mape"] == 0.25
+    labels, models = (shown[f"data/figures/{name}.json"]["data"] for name in ("labels", "models"))
+    assert labels["ok"] == 32
+    assert models == {"area_um2": {"least_test_mape": 0.25}}
+    assert len(_leaves(labels)) + 4 <= 10
     assert "data/figures/errors.csv" in _dvc(project, "plots", "show", "--json")
+
+
+def _leaves(tree: Any) -> list[Any]:
+    return [leaf for part in tree.values() for leaf in _leaves(part)] if isinstance(tree, dict) else [tree]
+
+
+def test_trained_figures_have_no_hash(settings: Settings, engines: Any) -> None:
+    locked = {table for step in STEPS for table in step.recorded}
+    assert locked.isdisjoint(("leaderboard", "workload_errors", "predictor_costs"))
+    text = (settings.deployment.project / "dvc.yaml").read_text()
+    assert "data/tables/leaderboard" not in text
+
+
+def test_the_graph_of_stages_fits_a_terminal(settings: Settings) -> None:
+    lines = _dvc(settings.deployment.project, "dag").splitlines()
+    assert max(map(len, lines)) <= 80
+    assert any("| labels |" in line for line in lines)
+
+
+def test_dvc_reads_every_version_constant(repository: Path) -> None:
+    from dvc.utils.serialize import parse_py
+
+    for constant in {constant for step in STEPS for constant in step.constants}:
+        path = repository / constant.file
+        assert parse_py(path.read_text(), path)[constant.name] == constant.value
 
 
 def test_hashes_follow_the_content_and_only_the_content(settings: Settings, engines: Any) -> None:
@@ -93,10 +131,17 @@ def test_what_is_recorded_already_needs_no_dvc(
 
     monkeypatch.setattr(versions, "_repository", refuse)
     assert record_stages(deployment, ["programs"]) == first
-    code = deployment.project / "pipelines" / "programs" / "code.py"
+    code = deployment.project / "pipelines" / "programs" / "suites.py"
+    text = code.read_text()
+    raised = text.replace('\n_VERSION = "', '\n_VERSION = "1')
+    code.write_text(f"{text}\n# the code of an engine is no dependency of its stage\n")
+    assert record_stages(deployment, ["programs"]) == first
+    tools = dict.fromkeys(TOOLS, "1")
+    cache = deployment.project / ".dvc" / "cache"
     changes: list[Callable[[], object]] = [
-        lambda: code.write_text("changed"),
-        lambda: (code.write_text(""), shutil.rmtree(deployment.project / ".dvc" / "cache")),
+        lambda: code.write_text(raised),
+        lambda: (code.write_text(text), write_tools(deployment.project, {**tools, "numpy": "2"})),
+        lambda: (write_tools(deployment.project, tools), shutil.rmtree(cache)),
     ]
     for change in changes:
         change()
@@ -123,17 +168,44 @@ def test_recording_rejects_a_stage_without_tables(settings: Settings) -> None:
         record_stages(settings.deployment, ["programs"])
 
 
-def test_push_and_pull_bring_the_tables_back(settings: Settings, engines: Any, tmp_path: Path) -> None:
+def test_push_pull_and_checkout_bring_the_tables_back(settings: Settings, engines: Any) -> None:
     deployment = settings.deployment
     _make(settings, "programs")
     record_stages(deployment, ["programs"])
     before = _programs(deployment).read_bytes()
-    _dvc(deployment.project, "remote", "add", "--default", "store", str(tmp_path / "store"))
     _dvc(deployment.project, "push", "programs")
-    shutil.rmtree(deployment.data_dir)
+    assert (deployment.data_dir / "remote").is_dir()
+    shutil.rmtree(deployment.data_dir / "tables")
     shutil.rmtree(deployment.project / ".dvc" / "cache")
     _dvc(deployment.project, "pull", "programs")
     assert _programs(deployment).read_bytes() == before
+    _programs(deployment).unlink()
+    _dvc(deployment.project, "checkout", "programs")
+    assert _programs(deployment).read_bytes() == before
+
+
+def test_a_lock_of_other_tools_is_left_unless_it_is_asked_for(settings: Settings) -> None:
+    deployment, present = settings.deployment, present_tools(settings.configuration)
+    project = deployment.project
+    assert record_tools(deployment, present, locks=False) == []  # there is no dvc.lock yet
+    tools = recorded_tools(project)
+    assert tools is not None
+    assert tools["bambu"] is None  # not used
+    (project / "dvc.lock").touch()
+    other = {**tools, "gcc": "4.2.0", "bambu": "0.9"}
+    write_tools(project, other)
+    assert record_tools(deployment, present, locks=False) == [f"gcc {tools['gcc']}, not 4.2.0"]
+    assert recorded_tools(project) == other
+    assert record_tools(deployment, present, locks=True) == []
+    assert recorded_tools(project) == tools
+
+
+def test_versions_of_tools_rejects_a_damaged_file(settings: Settings) -> None:
+    path = settings.deployment.project / "tools.yaml"
+    for text, message in (("a: [", "not YAML: "), ("- gcc", "not a mapping of tools to versions: ")):
+        path.write_text(text)
+        with pytest.raises(FoundryError, match=f"^{message}.*tools.yaml"):
+            recorded_tools(settings.deployment.project)
 
 
 @pytest.mark.slow

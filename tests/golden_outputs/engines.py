@@ -41,7 +41,10 @@ ENGINES = (
     Engine(
         name="synthesis",
         package="pipelines/synthesis",
-        constants=("TIMING_MODEL",),
+        constants=(
+            "pipelines/synthesis/yosys.py:_VERSION",
+            "pipelines/synthesis/xilinx.py:_VERSION",
+        ),
         outputs=synthesis_outputs,
     ),
     Engine(

@@ -40,6 +40,7 @@ from pipelines.interface import (
 from pipelines.native import native_version, run_native
 from pipelines.programs import draw_data
 from pipelines.rtlsim import MemoryTiming, SimulationResult, simulate_design, simulate_with_icarus
+from pipelines.synthesis import xilinx, yosys
 
 # ---- cycle model ------------------------------------------------------------------------------------------
 
@@ -302,6 +303,12 @@ def synthesis_outputs(folders: Folders) -> Iterator[Output]:
             )
             text = power.verilog_of(result.netlist)
             yield f"{name} recount", synthesis.recount_cells(text, liberty=osu018, folder=folder / "recount")
+    yield "recipe", [yosys.commands("top"), yosys.constraints("cell"), yosys.constant_multiply_map()]
+    yield "fpga recipe", xilinx.RECIPE
+    yield (
+        "fpga",
+        synthesis.synthesize_for_fpga(DESIGNS["counter"], top="counter", folder=folder / "fpga"),
+    )
     latch = "module top(input g, input d, output reg q); always @* if (g) q = d; endmodule"
     for name, text in {"latch": latch, "no Verilog": "module top("}.items():
         result = synthesis.synthesize_design(text, top="top", target=target, folder=folder / "failed")
