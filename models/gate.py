@@ -17,6 +17,7 @@ from models.metrics import Interval, bootstrap
 from models.tasks import DERIVED_TABLES, Reference, Task, hash_tables
 from pipelines.identity import content_hash
 from pipelines.schemas import ProgramRow, PromotionRow, read_table, scan_table, table_spec
+from pipelines.summation import ordered_sum
 
 if TYPE_CHECKING:
     from models.compile_power.data import Pair
@@ -439,7 +440,9 @@ def _means(names: Sequence[str], values: Vector) -> tuple[list[str], Vector]:
     for name, value in zip(names, values, strict=True):
         by_program[name].append(float(value))
     programs = sorted(by_program)
-    return programs, np.array([sum(v) / len(v) for v in map(by_program.__getitem__, programs)], np.float64)
+    return programs, np.array(
+        [ordered_sum(v) / len(v) for v in map(by_program.__getitem__, programs)], np.float64
+    )
 
 
 def _reference_set(

@@ -27,6 +27,7 @@ from torch_geometric.nn import GCNConv, global_add_pool
 
 from models.compile_power.baselines import TREES, parameter_features
 from models.compile_power.data import KINDS, Pair
+from pipelines.summation import ordered_sum
 
 Vector = NDArray[np.float64]
 _PRODUCTS = ("conv", "matmul", "add")
@@ -93,7 +94,7 @@ def kernels(train: Sequence[Pair], test: Sequence[Pair]) -> Vector:
     for pair in test:
         known = [(kind, features) for kind, features in _blocks(pair) if kind in models]
         sums = [
-            sum(float(np.exp(models[kind][place].predict([features])[0])) for kind, features in known)
+            ordered_sum(float(np.exp(models[kind][place].predict([features])[0])) for kind, features in known)
             for place in range(2)
         ]
         time_us = sums[1] * pair.of_hardware.clock_period_ns * 1e-3

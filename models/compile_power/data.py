@@ -25,6 +25,7 @@ from pipelines.accelerators import (
     hierarchy,
 )
 from pipelines.schemas import OK, fill_columns, read_arrow, table_spec
+from pipelines.summation import ordered_sum
 
 Floats = NDArray[np.float32]
 _SCALE = 8.0
@@ -277,7 +278,7 @@ def hash_word(text: str) -> int:
 
 def wl_similarity(one: Mapping[int, int], other: Mapping[int, int]) -> float:
     """Normalised Weisfeiler-Lehman subtree kernel of two trees, 0 to 1, on square roots of occurrences."""
-    shared = sum(sqrt(count * other[word]) for word, count in one.items() if word in other)
+    shared = ordered_sum(sqrt(count * other[word]) for word, count in one.items() if word in other)
     return shared / sqrt(sum(one.values()) * sum(other.values()))
 
 

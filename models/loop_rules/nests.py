@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from math import prod
 
 from pipelines.hls import ir, read_program
+from pipelines.summation import ordered_sum
 
 INTEGER_KINDS: Mapping[str, str] = {
     **dict.fromkeys(("add", "sub"), "add"),
@@ -281,7 +282,7 @@ def _times(form: Form, factor: float) -> Form:
 
 
 def _value(form: Form, middles: Mapping[str, float]) -> float:
-    return sum(factor * (middles[name] if name else 1.0) for name, factor in form.items())
+    return ordered_sum(factor * (middles[name] if name else 1.0) for name, factor in form.items())
 
 
 def _words(statement: ir.Statement) -> str:

@@ -37,6 +37,7 @@ from models.model_files import ModelFiles
 from models.query import POWER, Query
 from models.tasks import DatasetError, TooFewRows
 from models.tenset_mlp.features import LoopPlan, facts_of, plan_of
+from pipelines.summation import ordered_sum
 
 AREA, FLIP_FLOPS, CYCLES, ENERGY = "area_um2", "flip_flop_count", "latency_cycles", "energy_nj"
 TARGETS = (AREA, FLIP_FLOPS, CYCLES, POWER)
@@ -150,11 +151,11 @@ def flip_flop_counts(nests: LoopNests, plan: LoopPlan) -> Counts:
     return {
         "constant": 1.0,
         "variables": float(nests.variable_bits),
-        "fetched": sum(n * a.width_bits for b, n in pairs for a in b.accesses if not a.is_store),
-        "results": sum(n * 32.0 * sum(b.bits.values()) for b, n in pairs),
+        "fetched": ordered_sum(n * a.width_bits for b, n in pairs for a in b.accesses if not a.is_store),
+        "results": ordered_sum(n * 32.0 * ordered_sum(b.bits.values()) for b, n in pairs),
         "local_arrays": float(nests.local_bits),
-        "addresses": sum(n * b.address_operations for b, n in pairs),
-        "statements": sum(n * b.statements for b, n in pairs),
+        "addresses": ordered_sum(n * b.address_operations for b, n in pairs),
+        "statements": ordered_sum(n * b.statements for b, n in pairs),
         "ports": float(nests.port_bits),
     }
 
@@ -196,7 +197,7 @@ def fit_costs(counts: Sequence[Counts], actual: Sequence[float], rounds: int) ->
 
 def total(counts: Counts, costs: Counts) -> float:
     """Sum of counts times costs."""
-    return sum(costs[name] * number for name, number in counts.items())
+    return ordered_sum(costs[name] * number for name, number in counts.items())
 
 
 def _power_counts(described: Described, cycles: float, flip_flops: float, area: float) -> Counts:

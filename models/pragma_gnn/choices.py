@@ -12,6 +12,7 @@ from models.pragma_gnn.graph import Values
 from pipelines.pragmas.bound import COMPUTATION, Bound, Leaf, Target, bound, complete, leaf
 from pipelines.pragmas.configuration import COARSE, FINE, OFF, Configuration, LoopChoice
 from pipelines.pragmas.summary import Loop, Summary
+from pipelines.summation import ordered_sum
 
 PIPELINES = (OFF, COARSE, FINE)
 LOOP_FEATURES: Mapping[str, tuple[str, ...]] = {
@@ -141,7 +142,7 @@ class _Describing:
         logs_by_array: dict[str, tuple[float, float]] = {}
         for array, dimensions in self.arrays.items():
             logs = [max((math.log(applied.of(name).unroll) for name in d), default=0.0) for d in dimensions]
-            logs_by_array[array] = (sum(logs), logs[-1] if logs else 0.0)
+            logs_by_array[array] = (ordered_sum(logs), logs[-1] if logs else 0.0)
         return logs_by_array
 
     def _place(
@@ -155,9 +156,9 @@ class _Describing:
         around, inside = self.around[name], self.inside[name]
         return {
             "around.in_pipeline": any(applied.of(other).pipeline == FINE for other in around),
-            "around.log_copies_around": sum(math.log(applied.of(other).unroll) for other in around),
-            "around.log_copies_inside": sum(math.log(applied.of(other).unroll) for other in inside),
-            "around.log_steps_around": sum(math.log(steps[other]) for other in around),
+            "around.log_copies_around": ordered_sum(math.log(applied.of(other).unroll) for other in around),
+            "around.log_copies_inside": ordered_sum(math.log(applied.of(other).unroll) for other in inside),
+            "around.log_steps_around": ordered_sum(math.log(steps[other]) for other in around),
             "around.log_partitions": max((whole for whole, _ in touched), default=0.0),
             "around.log_partitions_last": max((last for _, last in touched), default=0.0),
         }
@@ -210,10 +211,10 @@ class _Describing:
         }
 
     def _steps_of(self, name: str, steps: Mapping[str, float]) -> float:
-        return sum(math.log(steps[other]) for other in (*self.around[name], name))
+        return ordered_sum(math.log(steps[other]) for other in (*self.around[name], name))
 
     def _copies(self, name: str, applied: Configuration) -> float:
-        return sum(math.log(applied.of(other).unroll) for other in (*self.around[name], name))
+        return ordered_sum(math.log(applied.of(other).unroll) for other in (*self.around[name], name))
 
 
 _LITTLE = 1e-3

@@ -10,6 +10,7 @@ from dataclasses import asdict, dataclass
 
 from models.catalogue import PredictorSpec
 from models.tasks import PROGRAM_VARIANTS, Column
+from pipelines.summation import ordered_sum
 
 NAME = "program-lm"
 VERSION = "460650beeb7811a431afe44e547a1aca"
@@ -70,7 +71,11 @@ class EditOptions:
             raise ValueError(f"edits must be 1 <= least <= most <= 20, got {self.edits}")
         if not 0.05 <= self.temperature <= 5:
             raise ValueError(f"temperature must be 0.05 .. 5, got {self.temperature}")
-        if len(self.kind_weights) != 4 or min(self.kind_weights) < 0 or not sum(self.kind_weights) > 0:
+        if (
+            len(self.kind_weights) != 4
+            or min(self.kind_weights) < 0
+            or not ordered_sum(self.kind_weights) > 0
+        ):
             raise ValueError(f"kind_weights must be four weights >= 0, one above 0, got {self.kind_weights}")
         if not 0 <= self.insert_probability <= 1:
             raise ValueError(f"insert_probability must be 0 .. 1, got {self.insert_probability}")

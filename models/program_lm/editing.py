@@ -17,6 +17,7 @@ from models.program_lm.network import ProgramLm
 from models.program_lm.reading import read_program
 from models.program_lm.symbols import CONDITION, EXPRESSION, LOOP, SINGLE_TYPES, STATEMENT, ReadProgram, Site
 from models.program_lm.vocabulary import IDS, REALS, Naming, naming_of
+from pipelines.summation import ordered_sum
 
 _INDENT = "    "
 _TIGHT_AFTER = frozenset(["(", "["])
@@ -196,7 +197,7 @@ def _weight(options: EditOptions, kind: str) -> float:
 
 
 def _share(options: EditOptions, kind: str) -> float:
-    return _weight(options, kind) / sum(options.kind_weights)
+    return _weight(options, kind) / ordered_sum(options.kind_weights)
 
 
 def spliced(program: ReadProgram, site: Site, text: str) -> str:

@@ -17,6 +17,7 @@ from models.program_lm import TrainingOptions
 from models.program_lm.examples import Example
 from models.program_lm.network import ProgramLm, Size, untrained
 from models.training import Loggers, Training, deterministic, fit
+from pipelines.summation import ordered_sum
 
 CONTEXT_WEIGHT = 0.1
 """Weight in the loss of tokens that are given when sampling; those that are sampled have 1."""
@@ -163,7 +164,7 @@ def fit_network(
     parts = [training.losses[k : k + part] for k in range(0, len(training.losses), part)]
     return Fit(
         network=training.network,
-        losses=tuple(sum(p) / len(p) for p in parts),
+        losses=tuple(ordered_sum(p) / len(p) for p in parts),
         held_out_loss=loss,
         held_out_accuracy=accuracy,
     )

@@ -21,6 +21,7 @@ from pipelines.hls import interface_of, ir, read_program
 from pipelines.identity import content_hash
 from pipelines.interface import Interface
 from pipelines.schemas import OK, LoopRow, ProgramRow
+from pipelines.summation import ordered_sum
 
 FEATURE_SET = 2
 """Number of this definition. It grows when a feature changes its meaning under the same name, so
@@ -351,15 +352,17 @@ def _work_features(facts: ProgramFacts, query: Query, plan: LoopPlan) -> dict[st
     """Operations over the whole run and a coarse estimate of cycles."""
     loops = _expanded(facts)
     return {
-        "log2_iterations": _log2(sum(b.iterations for b in loops)),
-        "log2_innermost_iterations": _log2(sum(b.iterations for b in loops if b.row.is_innermost)),
-        "log2_pipelined_iterations": _log2(sum(b.iterations for b in loops if b.row.loop in plan.intervals)),
-        "log2_load_work": _log2(sum(b.iterations * b.loads for b in loops)),
-        "log2_store_work": _log2(sum(b.iterations * b.stores for b in loops)),
-        "log2_arithmetic_work": _log2(sum(b.iterations * b.arithmetic for b in loops)),
-        "log2_branch_work": _log2(sum(b.iterations * b.branches for b in loops)),
+        "log2_iterations": _log2(ordered_sum(b.iterations for b in loops)),
+        "log2_innermost_iterations": _log2(ordered_sum(b.iterations for b in loops if b.row.is_innermost)),
+        "log2_pipelined_iterations": _log2(
+            ordered_sum(b.iterations for b in loops if b.row.loop in plan.intervals)
+        ),
+        "log2_load_work": _log2(ordered_sum(b.iterations * b.loads for b in loops)),
+        "log2_store_work": _log2(ordered_sum(b.iterations * b.stores for b in loops)),
+        "log2_arithmetic_work": _log2(ordered_sum(b.iterations * b.arithmetic for b in loops)),
+        "log2_branch_work": _log2(ordered_sum(b.iterations * b.branches for b in loops)),
         "log2_estimated_cycles": _log2(
-            sum(_estimated_cycles(b, query, plan.intervals.get(b.row.loop)) for b in loops)
+            ordered_sum(_estimated_cycles(b, query, plan.intervals.get(b.row.loop)) for b in loops)
         ),
         "log2_written_loads": _log2(sum(b.loads for b in loops)),
         "log2_written_stores": _log2(sum(b.stores for b in loops)),

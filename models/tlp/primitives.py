@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from models.base import PredictorError
 from models.labelled import Query
+from pipelines.summation import ordered_sum
 
 _TOKEN = re.compile(
     r"\"(?:\\.|[^\"\\\n])*\"|[A-Za-z_]\w*|0[xX][0-9a-fA-F]+|\d+\.?\d*(?:[eE][-+]?\d+)?|<<=|>>=|"
@@ -223,7 +224,7 @@ def _summary(query: Query, said: Sequence[_Primitive], text: Sequence[_Primitive
         "depth": float(max((primitive.depth for primitive in text), default=0)),
         "log2_names": math.log2(1 + len({name for primitive in text for name in primitive.names})),
         "log2_largest_number": min(64.0, math.log2(1.0 + max(numbers, default=0.0))),
-        "log2_for_product": sum(min(64.0, math.log2(max(1.0, bound))) for bound in headers),
+        "log2_for_product": ordered_sum(min(64.0, math.log2(max(1.0, bound))) for bound in headers),
         **{f"log2_{kind}": math.log2(1 + kinds[kind]) for kind in _SUMMARISED},
         **{f"log2_operator_{place}": math.log2(1 + operators[name]) for place, name in enumerate(OPERATORS)},
     }
