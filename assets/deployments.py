@@ -93,8 +93,9 @@ class Deployment:
 
     @property
     def is_versioned(self) -> bool:
-        """Whether DVC can record the tables: they lie where dvc.yaml says."""
-        return self.data_dir == self.project / "data" and (self.project / ".dvc").is_dir()
+        """Whether DVC can record the tables: they lie where dvc.yaml says, in a git repository."""
+        in_git = any((folder / ".git").exists() for folder in (self.project, *self.project.parents))
+        return in_git and self.data_dir == self.project / "data" and (self.project / ".dvc").is_dir()
 
 
 def find_project(environment: Mapping[str, str], start: Path) -> Path:

@@ -132,10 +132,15 @@ def _in_one_line(reasons: Mapping[str, str]) -> str:
 
 
 def _ranked_champions() -> list[Champion]:
-    """Champions of labels, the best first."""
+    """Champions of labels, the best first.
+
+    Raises: FoundryError: the registry is damaged.
+    """
     from models.champions import Champion, label_predictors, local_champions, rank_champions
 
-    uri = find_deployment().tracking_uri
+    deployment = find_deployment()
+    require_whole_registry(deployment)
+    uri = deployment.tracking_uri
     if is_local(uri):
         return rank_champions(local_champions(uri))
     from simfoundry.commands.models import list_models

@@ -20,7 +20,7 @@ import pipelines.pragmas.search
 import pipelines.rtlreuse.dataset
 from assets.configuration import compose_configuration, write_parameters
 from assets.deployments import Deployment, local_deployment
-from assets.engines import TOOLS_FILE
+from assets.engines import TOOLS, TOOLS_FILE, write_tools
 from assets.settings import Settings
 from assets.steps import design_features as design_features_step
 from assets.steps import designs as designs_step
@@ -117,7 +117,8 @@ def deployment(project: Path) -> Deployment:
 
 @pytest.fixture
 def settings(deployment: Deployment) -> Settings:
-    """Few configurations, and params.yaml written."""
+    """Few configurations; params.yaml and the versions of tools that stages depend on are written."""
     configuration = compose_configuration(FEW_OVERRIDES)
     write_parameters(deployment.project, configuration)
+    write_tools(deployment.project, dict.fromkeys(TOOLS, "1"))
     return Settings(configuration=configuration, deployment=deployment)

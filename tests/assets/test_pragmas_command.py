@@ -241,8 +241,6 @@ def test_help_has_no_ranges_and_no_cut_sentence() -> None:
     said = _ask("--help").stdout
     assert not re.search(r"x[<>]|RANGE|\.\.\.", said)
     assert "[default: simfoundry]" in said
-    listed = CliRunner().invoke(simfoundry, ["--help"]).stdout
-    assert "Find the best directives of a C program, with a bound.\n" in listed
 
 
 def test_the_answer_for_other_tools_is_annotated_c_and_the_bound_by_part(file: Path) -> None:

@@ -33,13 +33,6 @@ def _make(settings: Settings, *stages: str) -> None:
     prune_partitions(settings, steps)
 
 
-@pytest.fixture
-def settings(settings: Settings) -> Settings:
-    """With the versions of tools that stages depend on."""
-    write_tools(settings.deployment.project, dict.fromkeys(TOOLS, "1"))
-    return settings
-
-
 def recorded_hashes(deployment: Deployment) -> dict[str, str]:
     """Hash by output path in dvc.lock."""
     stages = yaml.safe_load((deployment.project / "dvc.lock").read_text())["stages"].values()

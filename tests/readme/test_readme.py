@@ -25,6 +25,7 @@ BLOCKS = read_blocks((ROOT / "README.md").read_text(encoding="utf-8"))
 MOST_NOT_RUN = 6
 SERVER = "simfoundry ui"
 READY = "ready"
+_PAGE = r"http://\S+"
 WAIT_S = 300.0
 
 
@@ -104,12 +105,14 @@ def _served(command: Command, project: Project) -> str:
     lines: list[str] = []
     try:
         began = time.monotonic()
+        expected = len(re.findall(_PAGE, command.output))
+        pages: list[str] = []
         for line in process.stdout:
             lines.append(line)
-            if READY in line or time.monotonic() - began > WAIT_S:
+            pages = re.findall(_PAGE, "".join(lines))
+            if len(pages) >= expected or time.monotonic() - began > WAIT_S:
                 break
-        pages = re.findall(r"http://\S+", "".join(lines))
-        assert pages, f"no page was named:\n{''.join(lines)}"
+        assert READY in "".join(lines), "".join(lines)
         for page in pages:
             with urllib.request.urlopen(page, timeout=60) as answer:
                 assert answer.status == 200
