@@ -39,16 +39,16 @@ if ! .venv/bin/python -c "$sane" "$version" "$(pwd -P)/.venv" 2>/dev/null; then
 fi
 
 log=.venv/pip.log
-total=$(grep -c == $lock)
 shopt -s nullglob
 
 # In a terminal one line that changes, elsewhere a line every ten seconds.
 show_progress() {
-    local installed=(.venv/lib/python*/site-packages/*.dist-info) line
-    line=$(printf '  %3d s: %d packages found, %d of %d installed' \
-        $SECONDS "$(grep -cE '^(Collecting|Processing|Requirement already)' "$log")" ${#installed[@]} "$total")
+    local installed=(.venv/lib/python*/site-packages/*.dist-info) found line now
+    found=$(grep -cE '^(Collecting|Processing|Requirement already)' "$log" || true)
+    now=$(tail -n 1 "$log")
+    line=$(printf '  %3d s: %d packages found, %d in .venv: %.60s' $SECONDS "$found" ${#installed[@]} "${now# }")
     if [ -t 1 ]; then
-        printf '\r%s' "$line"
+        printf '\r%s\033[K' "$line"
     elif [ $((SECONDS - shown)) -ge 10 ]; then
         shown=$SECONDS
         echo "$line"
@@ -56,10 +56,11 @@ show_progress() {
 }
 
 install() {
-    local pid shown=$SECONDS
+    local shown=$SECONDS
     : >"$log"
     "${pip[@]}" install --no-compile --progress-bar off "$@" >"$log" 2>&1 &
     pid=$!
+    trap 'kill $pid' EXIT
     while kill -0 $pid 2>/dev/null; do
         show_progress
         sleep 0.5
@@ -67,6 +68,7 @@ install() {
     shown=-10
     show_progress
     [ ! -t 1 ] || echo
+    trap - EXIT
     wait $pid || {
         tail -n 20 "$log" >&2
         echo "virtual environment: pip could not install $lock" >&2
