@@ -290,13 +290,22 @@ def unchanged_rows(settings: Settings, key: str | None, partition: str) -> Mappi
     paths = {table: _path(settings, table, partition) for table in written}
     if any(file_hash(path) != written[table] for table, path in paths.items()):
         return None
-    schemas = {table: pq.read_schema(path) for table, path in paths.items()}
-    if not all(s.equals(table_spec(t).schema(), check_metadata=True) for t, s in schemas.items()):
-        return None  # descriptions of columns are part of a file
+    if not all(_is_of(pq.read_schema(path), table_spec(table).schema()) for table, path in paths.items()):
+        return None
     timed = [table for table in written if table_spec(table).has_measured]
     if not all(_path(settings, table, partition, measured=True).is_file() for table in timed):
         return None
     return {table: pq.read_metadata(path).num_rows for table, path in paths.items()}
+
+
+def _is_of(schema: pa.Schema, declared: pa.Schema) -> bool:
+    """Whether a file has the declared columns, descriptions included.
+
+    Parquet names the values of a list otherwise than Arrow does, which a comparison with metadata would see.
+    """
+    return schema.equals(declared) and all(
+        one.metadata == other.metadata for one, other in zip(schema, declared, strict=True)
+    )
 
 
 def keep_written(

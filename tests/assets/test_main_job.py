@@ -16,6 +16,7 @@ from assets import dagster_assets, materialise
 from assets.configuration import compose_configuration
 from assets.definitions import build_definitions
 from assets.deployments import Deployment, writing_to
+from assets.engines import ROOT, Constant
 from assets.errors import FoundryError
 from assets.instance import PROCESS_TAG, open_instance, process_tag, release_dead_runs
 from assets.materialise import RUN_TAG, RunReport, run_everything
@@ -26,6 +27,7 @@ from assets.resources import ProgressResource
 from assets.settings import Settings, ignore_progress
 from assets.steps import designs as designs_step
 from assets.steps import labels as labels_step
+from assets.steps import predictors as predictors_step
 from assets.steps import step_named
 from models.catalogue import PredictorSpec, predictor_named
 from models.tasks import TooFewRows
@@ -149,6 +151,76 @@ def test_the_leaderboard_ranks_the_newest_champions_of_a_task(settings: Settings
     task = predictor_named("tlp").task.name
     assert notes[task].splitlines()[2:] == ["| tlp 10 | 12.5% |", "| baseline | 50.0% |"]
     assert "| loop-rules 1 | not scored |" in notes[predictor_named("loop-rules").task.name]
+
+
+@pytest.fixture
+def registered(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """State of the model registry, which the engines of these tests do not write."""
+    state = ["first"]
+    monkeypatch.setattr(predictors_step, "registry_state", lambda *_: state[0])
+    return state
+
+
+def _selected(instance: dg.DagsterInstance, before: int) -> set[str]:
+    """Assets that runs after the first ones were started for."""
+    runs = instance.get_runs()[: instance.get_runs_count() - before]
+    return {key.to_user_string() for run in runs for key in run.asset_selection or ()}
+
+
+@pytest.mark.usefixtures("unrecorded", "engines")
+def test_a_run_of_unchanged_inputs_starts_no_dagster_run(
+    settings: Settings, instance: dg.DagsterInstance, registered: list[str]
+) -> None:
+    _run(settings, instance)
+    before = instance.get_runs_count()
+    note = _run(settings, instance).notes[0]
+    assert re.fullmatch(r"\d\d partitions of steps were left as they are: their inputs are unchanged", note)
+    assert instance.get_runs_count() == before
+    seen = instance.fetch_observations(dg.AssetKey("report"), limit=1).records[0].asset_observation
+    assert seen is not None
+    assert seen.metadata["unchanged"].value == int(note.split()[0])
+    registered[0] = "moved away"
+    _run(settings, instance)
+    assert _selected(instance, before) == {"tenset_mlp", "promotions", "report"}
+
+
+@pytest.mark.usefixtures("unrecorded", "engines", "registered")
+def test_what_changed_is_made_with_all_that_reads_it(
+    settings: Settings, instance: dg.DagsterInstance, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _run(settings, instance)
+    before = instance.get_runs_count()
+    table_path(settings.deployment.data_dir, table_spec("run_features"), "stencil").unlink()
+    _run(settings, instance)
+    assert _selected(instance, before) == {"run_features", "report"}
+    before = instance.get_runs_count()
+    raised = Constant("pipelines/records/records.py", "_VERSION")
+    monkeypatch.setattr(Constant, "value", property(lambda c: "new" if c == raised else c.read(ROOT)))
+    _run(settings, instance)
+    assert _selected(instance, before) == {"records", "report"}
+
+
+@pytest.mark.usefixtures("unrecorded", "registered")
+def test_a_breach_is_said_again_by_the_next_run(
+    settings: Settings, instance: dg.DagsterInstance, engines: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def differ(programs: Any, designs: Any, **_: Any) -> Any:
+        made = foundry_fakes.label_designs(programs, designs)
+        return replace(made, runs=[foundry_fakes.make_run(d, outputs_equal=False) for d in designs])
+
+    monkeypatch.setattr(labels_step, "label_designs", differ)
+    problems = _run(settings, instance).problems
+    assert problems
+    assert _run(settings, instance).problems == problems
+
+
+@pytest.mark.usefixtures("unrecorded", "engines", "registered")
+def test_a_new_history_gets_every_asset(settings: Settings, instance: dg.DagsterInstance) -> None:
+    _run(settings, instance)
+    with dg.DagsterInstance.ephemeral() as other:
+        _run(settings, other)
+        assert other.get_latest_materialization_event(dg.AssetKey("labels")) is not None
+        assert other.get_runs_count() == instance.get_runs_count()
 
 
 def test_models_are_promoted_or_kept_with_the_reason() -> None:
