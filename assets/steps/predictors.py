@@ -243,5 +243,6 @@ STEPS = (
         stage="models",
         asset="leaderboard",
         needs_all=False,
+        is_recorded=False,
     ),
 )

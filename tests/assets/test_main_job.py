@@ -181,7 +181,7 @@ def test_a_run_of_unchanged_inputs_starts_no_dagster_run(
     assert seen.metadata["unchanged"].value == int(note.split()[0])
     registered[0] = "moved away"
     _run(settings, instance)
-    assert _selected(instance, before) == {"tenset_mlp", "promotions", "report"}
+    assert _selected(instance, before) == {"tenset_mlp", "promotions", "leaderboard", "report"}
 
 
 @pytest.mark.usefixtures("unrecorded", "engines", "registered")
