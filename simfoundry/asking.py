@@ -44,7 +44,9 @@ def _answers(question: Callable[P, Q]) -> Callable[[Callable[[Q], Answer]], Call
 
         meanings = inspect.getdoc(question) or ""
         ask.__doc__ = f"{inspect.getdoc(answer)}\n\nArgs:{meanings.partition('Attributes:')[2]}"
-        ask.__dict__["__signature__"] = inspect.signature(question).replace(return_annotation=Answer)
+        ask.__dict__["__signature__"] = inspect.signature(question, eval_str=True).replace(
+            return_annotation=Answer
+        )
         return ask
 
     return decorate
