@@ -50,7 +50,7 @@ fi
 cp -L /etc/resolv.conf /etc/hosts "$root/etc/"
 rm -rf "$root/etc/ssl/certs"
 cp -rL /etc/ssl/certs "$root/etc/ssl/certs"
-apt-config dump Acquire >"$root/etc/apt/apt.conf.d/50machine"
+apt-config dump Acquire::http Acquire::https >"$root/etc/apt/apt.conf.d/50machine"
 configuration=$(python3 -m pip config list)
 {
     echo "[global]"
