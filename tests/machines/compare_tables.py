@@ -19,7 +19,7 @@ import pyarrow.parquet as pq
 
 def holds_version(column: str) -> bool:
     """Whether a column names versions of tools."""
-    return column.endswith("_version") or column == "tool_versions"
+    return column.endswith("version")
 
 
 def differing_columns(one: pa.Table, other: pa.Table) -> Iterator[tuple[str, str]]:

@@ -3,13 +3,12 @@
 #
 #     tests/machines/debian13.sh FOLDER [--tables REFERENCE] [-- COMMAND ...]
 #
-# FOLDER/root is a Debian 13 that debootstrap makes when it is not there yet; FOLDER/root/root/simfoundry is a
-# clone of this checkout's last commit. Without COMMAND the script runs `make run`, then `make test`, and with --tables
-# compares the table files with those of REFERENCE, the folder data/tables of a run on another machine.
+# FOLDER/root is a Debian 13 that debootstrap makes when it is not there yet; FOLDER/root/root/simfoundry is a clone of
+# this checkout's last commit. Without COMMAND: `make run`, then the comparison of its table files with those of
+# REFERENCE (the folder data/tables of a run on another machine), then `make test`.
 #
-# Needs root (or a user namespace that may mount), debootstrap, Debian's archive keyring, a network and 12 GB. Packages of
-# Debian come from the mirror of this machine. pip has the configuration of this machine: its files, its
-# environment variables and the local folders that they name.
+# Needs root, debootstrap, Debian's archive keyring, a network and 12 GB. Packages of Debian come from the mirror of
+# this machine. pip has the configuration of this machine: files, variables, and the local folders that they name.
 #
 # The root is entered with pivot_root in a mount namespace: bubblewrap, which confines C programs, needs a mount
 # point at /, so chroot is not enough.
@@ -47,25 +46,29 @@ if [ ! -e "$folder/complete" ]; then
     touch "$folder/complete"
 fi
 
-# What the machine says about networks, certificates and package indexes.
+# What this machine says about the network, certificates and package indexes.
 cp -L /etc/resolv.conf /etc/hosts "$root/etc/"
-rm -rf "$root/etc/ssl/certs" && cp -rL /etc/ssl/certs "$root/etc/ssl/certs"
-cp -RL /etc/apt/apt.conf.d/*proxy* "$root/etc/apt/apt.conf.d/" 2>/dev/null || true
-pip=$(python3 -m pip config list)
-sed -nE "s/^global\.([a-z-]+)='(.*)'$/\1 = \2/p" <<<"$pip" | { echo "[global]"; cat; } >"$root/etc/pip.conf"
-places=$(grep -oE "(file://)?/[^' ]+" <<<"$pip" | sed 's,^file://,,' | sort -u)
-
-clone=$root/root/simfoundry
-if [ ! -d "$clone" ]; then
-    git clone -q "$checkout" "$clone"
-fi
-
-variables=(HOME=/root LANG=C.UTF-8 "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin")
+rm -rf "$root/etc/ssl/certs"
+cp -rL /etc/ssl/certs "$root/etc/ssl/certs"
+apt-config dump Acquire::http Acquire::https >"$root/etc/apt/apt.conf.d/50machine"
+configuration=$(python3 -m pip config list)
+{
+    echo "[global]"
+    sed -nE "s/^global\.([a-z-]+)='(.*)'$/\1 = \2/p" <<<"$configuration"
+} >"$root/etc/pip.conf"
+places=$(grep -oE "(file://)?/[^' ]+" <<<"$configuration" | sed 's,^file://,,' | sort -u)
+variables=(HOME=/root LANG=C.UTF-8 PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin)
 while IFS= read -r line; do
     variables+=("$line")
 done < <(env | grep -E '^(PIP_|SSL_|GIT_SSL|REQUESTS_|CURL_|[A-Za-z]+_(proxy|PROXY)=)' || true)
 
-inside=$(cat <<'SCRIPT'
+clone=$root/root/simfoundry
+[ -d "$clone" ] || git clone -q "$checkout" "$clone"
+git -C "$clone" fetch -q "$checkout" HEAD
+git -C "$clone" checkout -q --force --detach FETCH_HEAD
+
+inside=$(
+    cat <<'SCRIPT'
 set -euo pipefail
 root=$1 places=$2
 shift 2
@@ -76,6 +79,7 @@ for place in $places; do
         [ "$(basename "$place")" != simple ] || place=$(dirname "$place") # an index links to files beside it
         mkdir -p "$root$place"
         mount --bind "$place" "$root$place"
+        mount -o remount,bind,ro "$root$place"
     elif [ -f "$place" ] && [ ! -e "$root$place" ]; then
         mkdir -p "$(dirname "$root$place")"
         cp "$place" "$root$place"
@@ -103,7 +107,7 @@ if [ $# -gt 0 ]; then
     exit
 fi
 enter make run
-enter make test
 if [ -n "$reference" ]; then
-    "$checkout/.venv/bin/python" -m tests.machines.compare_tables "$reference" "$clone/data/tables"
+    (cd "$checkout" && .venv/bin/python -m tests.machines.compare_tables "$reference" "$clone/data/tables")
 fi
+enter make test

@@ -13,6 +13,7 @@ from pipelines.synthesis import (
     Target,
     find_liberty,
     liberty_hash,
+    liberty_reader,
     liberty_syntax,
     load_liberty,
 )
@@ -81,6 +82,20 @@ def test_library_is_found_by_name_and_by_path(osu018: Target, small_liberty: Pat
     assert find_liberty(None) == osu018.liberty
     assert find_liberty(str(osu018.liberty)) == osu018.liberty
     assert find_liberty(str(small_liberty)) == small_liberty
+
+
+def test_library_is_found_where_set_up_unpacks_it(
+    osu018: Target, repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert liberty_reader.SEARCH_ROOTS[-1] == repository / ".setup" / "liberty"
+    unpacked = tmp_path / "usr" / "share" / "qflow" / "tech" / "osu018" / "osu018_stdcells.lib"
+    unpacked.parent.mkdir(parents=True)
+    unpacked.write_bytes(osu018.liberty.read_bytes())
+    monkeypatch.setattr(liberty_reader, "SEARCH_ROOTS", (tmp_path / "absent", tmp_path))
+    assert find_liberty("osu018") == unpacked
+    monkeypatch.setattr(liberty_reader, "SEARCH_ROOTS", (tmp_path / "absent",))
+    with pytest.raises(SynthesisError, match=r"none installed; run `make setup`$"):
+        find_liberty("osu018")
 
 
 @pytest.mark.parametrize("name", ["osu999", "/nowhere/x.lib", "../*", "a b;'\"", "/"])
