@@ -415,8 +415,9 @@ class _Run:
         """Say how much was left as it was, also to Dagster, whose assets show the run that made them."""
         left = self.unchanged.left
         if left:
+            asked = self.unchanged.asked
             self.report.notes.append(
-                f"{len(left)} partitions of steps were left as they are: their inputs are unchanged"
+                f"unchanged and left as they are: {len(left)} of {asked} partitions of steps"
             )
             self._observe("report", {"unchanged": len(left), "first": ", ".join(left[:5])})
 

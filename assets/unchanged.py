@@ -32,13 +32,14 @@ class Unchanged:
     Attributes:
         instance: Dagster's; a step that it never saw is made, so that the UI shows it.
         changed: tables that this run has made.
-        left: steps and partitions that were left as they are.
+        left: steps and partitions that were left as they are. asked: number of all.
     """
 
     settings: Settings
     instance: dg.DagsterInstance
     changed: set[str] = field(default_factory=set[str])
     left: list[str] = field(default_factory=list[str])
+    asked: int = 0
     _hashes: dict[tuple[Any, ...], str | None] = field(default_factory=dict[tuple[Any, ...], str | None])
 
     def pending(self, steps: Iterable[Step], partition: str | None) -> list[Step]:
@@ -48,6 +49,7 @@ class Unchanged:
         """
         pending: list[Step] = []
         for step in steps:
+            self.asked += 1
             name = partition or step.partitions(self.settings)[0]
             if self.changed.isdisjoint(step.reads) and self._is_unchanged(step, name):
                 self.left.append(step.title(name))
