@@ -71,7 +71,7 @@ def main() -> None:
     with small_project() as project, opened_browser() as page, served_pages(project) as addresses:
         page.set_viewport_size(SIZE)
         launch_shard(page, addresses.dagster)
-        open_plot(page, addresses.dagster, "labels").wait_for()
+        open_plot(page, addresses.dagster, "labels").evaluate("plot => plot.scrollIntoView()")
         take(page, out / "dagster-plot.png")
         check_outcomes(page, addresses.dagster, "labels")
         check_partitions(page, "equals_native_c")
