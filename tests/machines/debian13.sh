@@ -9,6 +9,7 @@
 #
 # Needs root, debootstrap, Debian's archive keyring, a network and 12 GB. Packages of Debian come from the mirror of
 # this machine. pip has the configuration of this machine: files, variables, and the local folders that they name.
+# Variables of linear algebra are passed on: OpenBLAS' kernels for different processors round differently.
 #
 # The root is entered with pivot_root in a mount namespace: bubblewrap, which confines C programs, needs a mount
 # point at /, so chroot is not enough.
@@ -60,7 +61,7 @@ places=$(grep -oE "(file://)?/[^' ]+" <<<"$configuration" | sed 's,^file://,,' |
 variables=(HOME=/root LANG=C.UTF-8 PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin)
 while IFS= read -r line; do
     variables+=("$line")
-done < <(env | grep -E '^(PIP_|SSL_|GIT_SSL|REQUESTS_|CURL_|[A-Za-z]+_(proxy|PROXY)=)' || true)
+done < <(env | grep -E '^(PIP_|SSL_|GIT_SSL|REQUESTS_|CURL_|OPENBLAS_|OMP_|MKL_|[A-Za-z]+_(proxy|PROXY)=)' || true)
 
 clone=$root/root/simfoundry
 [ -d "$clone" ] || git clone -q "$checkout" "$clone"
