@@ -47,6 +47,7 @@ class PredictorSpec:
         answers: columns of an answer.
         libraries: distributions whose versions decide the trained bits.
         requirements: further distributions that answering needs.
+        checks_ranges: whether an answer names what lies outside the training programs.
     """
 
     name: str
@@ -60,6 +61,7 @@ class PredictorSpec:
     answers: tuple[Column, ...]
     libraries: tuple[str, ...]
     requirements: tuple[str, ...] = ()
+    checks_ranges: bool = True
 
     @property
     def package(self) -> str:

@@ -44,14 +44,19 @@ def designs(
     Args:    release: name or folder. part: side of the split; None for all. split: None for the last one by
              name.
     Returns: designs with their question (source, configuration) and labels.
-    Raises:  DatasetError: a table is missing, or the split is unknown or leaks.
+    Raises:  DatasetError: a table is missing, the split is unknown or leaks, or the part has no designs.
     """
     from models.labelled import Selection, load_labelled_designs
+    from models.tasks import DatasetError
     from pipelines.features import last_split
 
     folder = release_folder(release)
     loaded = load_labelled_designs(folder, Selection(split=split or last_split(folder)))
-    return tuple(design for design in loaded if part is None or design.part == part)
+    chosen = tuple(design for design in loaded if part is None or design.part == part)
+    if part is not None and not chosen:
+        accepted = ", ".join(sorted({str(design.part) for design in loaded}))
+        raise DatasetError(f"no designs of part {part} in {folder}; accepted: {accepted}")
+    return chosen
 
 
 def torch_dataset(

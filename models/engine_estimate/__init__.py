@@ -57,6 +57,7 @@ def _spec(level: Level, tables: tuple[str, ...], words: str) -> PredictorSpec:
             "pyscipopt",
             "scipy",
         ),
+        checks_ranges=False,
     )
 
 

@@ -53,4 +53,5 @@ PREDICTOR = PredictorSpec(
     ),
     libraries=("numpy", "scipy"),
     requirements=("polars", "pyarrow", "pycparser", "pydantic"),
+    checks_ranges=False,
 )

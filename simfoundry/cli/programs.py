@@ -188,7 +188,10 @@ _pragma_option = partial(option, PragmaQuestion)
 )
 @_pragma_option("reports", metavar="FOLDER", help="Folder of synthesis reports, a folder a configuration.")
 @_pragma_option(
-    "area", type=Finite(min=0.01), metavar="MM2", help="Most area of a design of target simfoundry, in mm2."
+    "area",
+    type=Finite(min=0.01),
+    metavar="MM2",
+    help="Most estimated area of a design, in mm2; target simfoundry.",
 )
 @_pragma_option("partitions", type=Whole(min=1), metavar="N", help="Most partitions of an array.")
 @_pragma_option("ordered_sums", help="Floating sums keep their order: results are equal bit by bit.")

@@ -300,6 +300,7 @@ def _provenance(spec: PredictorSpec, outcome: TrainOutcome | None, version: str)
         "version": version,
         "release": None if outcome is None else outcome.source,
         "level": spec.task.level,
+        **({} if spec.checks_ranges else {"note": "this model does not compare a program with its training"}),
     }
     if outcome is None or not outcome.intervals:
         return known
@@ -312,9 +313,9 @@ def _provenance(spec: PredictorSpec, outcome: TrainOutcome | None, version: str)
 
 def _in_words(answer: dict[str, Any]) -> dict[str, Any]:
     """An answer with a sentence that says whether the question is like the training data."""
-    if "outside_training" not in answer:
+    names = [name for name in str(answer.get("outside_training") or "").split(", ") if name]
+    if "outside_training" not in answer or ("note" in answer and not names):
         return answer
-    names = [name for name in str(answer["outside_training"] or "").split(", ") if name]
     return {**answer, "note": range_note(names)}
 
 

@@ -80,7 +80,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A project folder of its own, with a name that shells and URLs would stumble over."""
     folder = tmp_path / "a project; it's new"
     folder.mkdir()
-    for name in ("dvc.yaml", "workspace.yaml", ".dvcignore"):
+    for name in ("dvc.yaml", TOOLS_FILE, "workspace.yaml", ".dvcignore"):
         shutil.copy(ROOT / name, folder / name)
     (folder / ".dvc").mkdir()
     shutil.copy(ROOT / ".dvc" / "config", folder / ".dvc" / "config")

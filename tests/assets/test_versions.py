@@ -16,7 +16,7 @@ from assets import versions
 from assets.deployments import Deployment
 from assets.dvc_figures import write_figures
 from assets.dvc_stages import dvc_stages
-from assets.engines import TOOLS, present_tools, recorded_tools, write_tools
+from assets.engines import present_tools, recorded_tools, write_tools
 from assets.errors import FoundryError
 from assets.materialise import prune_partitions
 from assets.settings import Settings, ignore_progress
@@ -129,7 +129,8 @@ def test_what_is_recorded_already_needs_no_dvc(
     raised = text.replace('\n_VERSION = "', '\n_VERSION = "1')
     code.write_text(f"{text}\n# the code of an engine is no dependency of its stage\n")
     assert record_stages(deployment, ["programs"]) == first
-    tools = dict.fromkeys(TOOLS, "1")
+    tools = recorded_tools(deployment.project)
+    assert tools is not None
     cache = deployment.project / ".dvc" / "cache"
     changes: list[Callable[[], object]] = [
         lambda: code.write_text(raised),

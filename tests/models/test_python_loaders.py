@@ -163,3 +163,8 @@ def test_loaders_reject_an_unknown_split_and_a_missing_target(lasting_data_dir: 
     message = "no design has colour; known of some: area_um2, .*flip_flop_count, latency_cycles"
     with pytest.raises(DatasetError, match=message):
         sf.loaders.torch_dataset(lasting_data_dir, part="test", targets=("colour",))
+
+
+def test_an_unknown_part_is_refused(lasting_data_dir: Path) -> None:
+    with pytest.raises(DatasetError, match=r"^no designs of part tst in .*; accepted: .*test"):
+        sf.loaders.designs(lasting_data_dir, part="tst")
