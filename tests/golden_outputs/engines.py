@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import shutil
 from importlib.metadata import version
+from importlib.util import find_spec
 
+from accelerator_inputs import accelerator_outputs, fixed_outputs
 from engine_outputs import Engine
 from fabric_inputs import fabric_outputs
 from hardware_inputs import (
@@ -18,7 +20,13 @@ from hardware_inputs import (
 from hls_inputs import hls_outputs
 from network_inputs import run_outputs, simulation_outputs, tcp_outputs, workload_outputs
 from pragma_inputs import bound_outputs, search_outputs
-from program_inputs import feature_outputs, generator_outputs, record_outputs, variant_outputs
+from program_inputs import (
+    feature_outputs,
+    generator_outputs,
+    knowledge_outputs,
+    record_outputs,
+    variant_outputs,
+)
 from rtl_inputs import simulation_outputs as rtlreuse_outputs
 from tool_inputs import bambu_outputs, circt_outputs, siliconcompiler_outputs
 
@@ -96,12 +104,48 @@ ENGINES = (
     Engine(name="pragma_search", package="pipelines/pragmas", outputs=search_outputs),
     Engine(name="programs", package="pipelines/programs", outputs=generator_outputs),
     Engine(name="program_variants", package="pipelines/programs/llm", outputs=variant_outputs),
-    Engine(name="features", package="pipelines/features", constants=("_VERSIONS",), outputs=feature_outputs),
+    Engine(
+        name="features",
+        package="pipelines/features",
+        constants=("_VERSIONS", "_CLASS_VERSION"),
+        outputs=feature_outputs,
+    ),
     Engine(name="records", package="pipelines/records", outputs=record_outputs),
+    Engine(
+        name="knowledge",
+        package="pipelines/features",
+        constants=("pipelines/features/knowledge.py:_VERSION",),
+        outputs=knowledge_outputs,
+    ),
+    Engine(
+        name="accelerators",
+        package="pipelines/accelerators",
+        constants=(
+            "pipelines/accelerators/dataset.py:VERSION",
+            "pipelines/accelerators/labels.py:VERSION",
+            "pipelines/accelerators/systolic/compilation.py:COMPILER_VERSION",
+            "pipelines/accelerators/systolic/hardware.py:GENERATOR_VERSION",
+        ),
+        outputs=accelerator_outputs,
+    ),
+    Engine(
+        name="fixed",
+        package="pipelines/accelerators/fixed",
+        constants=(
+            "pipelines/accelerators/fixed/dataset.py:VERSION",
+            "pipelines/accelerators/fixed/dataset.py:_COLUMNS_VERSION",
+        ),
+        outputs=fixed_outputs,
+        installed=lambda: find_spec("da4ml") is not None,
+    ),
     Engine(
         name="fabric",
         package="pipelines/fabric",
-        constants=("pipelines/fabric/dataset.py:VERSION",),
+        constants=(
+            "pipelines/fabric/dataset.py:VERSION",
+            "pipelines/fabric/dataset.py:_ID_VERSION",
+            "pipelines/fabric/simulation.py:VERSION",
+        ),
         outputs=fabric_outputs,
     ),
 )

@@ -17,8 +17,10 @@ from pipelines.features import (
     FeatureRows,
     Graphs,
     evaluation_twins,
+    extract_design_features,
     extract_features,
     extract_loops,
+    extract_run_features,
     freeze_split,
     graph_rows,
     import_features,
@@ -297,6 +299,17 @@ def feature_outputs(folders: Folders) -> Iterator[Output]:
     moved = [replace(row, part=part) for row, part in zip(pair, ("train", "test"), strict=True)]
     yield "wrong split", outcome(lambda: freeze_split([], existing=moved))
     yield "unknown split", outcome(lambda: freeze_split([], name="random"))
+
+
+def knowledge_outputs(folders: Folders) -> Iterator[Output]:
+    """Features, loop profiles and features of a run of kernels, with and without branches on data."""
+    kernels, cache = _kernels(), ContentCache(folder=folders.scratch / "cache")
+    chosen = [kernels[name] for name in ("atax", "collatz")]
+    designs = [_design(program, HlsOptions()) for program in chosen]
+    features, loops = extract_design_features(chosen, designs, cache=cache, options=LabelOptions(workers=1))
+    yield "designs", [features, loops]
+    runs = [run_of(design, 0) for design in designs]
+    yield "runs", extract_run_features(chosen, designs, runs, cache=cache, options=LabelOptions(workers=1))
 
 
 # ---- records ----------------------------------------------------------------------------------------------

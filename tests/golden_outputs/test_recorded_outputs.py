@@ -10,10 +10,24 @@ from typing import Any
 
 import numpy as np
 import pytest
-from engine_outputs import Engine, Folders, Output, check_outputs, hashed_outputs, version_constants
+from engine_outputs import ROOT, Engine, Folders, Output, check_outputs, hashed_outputs, version_constants
+from engines import ENGINES, HLS
 from value_hash import value_hash
 
+from assets.steps import STEPS
+
 RERUN = "pytest tests/golden_outputs -k 'adder' --update-golden"
+WITHOUT_RECORD = {
+    # Columns of steps around engines.
+    ("pipelines/labelling/configurations.py", "_VERSION"),
+    ("pipelines/labelling/cross_checks.py", "_VERSION"),
+    ("pipelines/labelling/synthesis.py", "_LABEL_VERSION"),
+    ("pipelines/labelling/synthesis.py", "_POWER_VERSION"),
+    ("pipelines/rtlreuse/auditing.py", "_VERSION"),
+    # A trained model.
+    ("models/program_lm/__init__.py", "VERSION"),
+    ("models/program_lm/provider.py", "_SAMPLING_VERSION"),
+}
 
 
 @dataclass(frozen=True)
@@ -120,3 +134,14 @@ def test_a_sum_of_floats_in_an_engine_is_refused(module: str) -> None:
             add([1, 2.0])
     else:
         assert add([1, 2.0]) == 3
+
+
+def test_constants_that_dvc_reads_have_recorded_results() -> None:
+    """A constant of a locked table is one of an engine whose results are recorded, or of a step around it."""
+    recorded = {
+        (constant.file.relative_to(ROOT).as_posix(), constant.name)
+        for engine in (HLS, *ENGINES)
+        for constant in version_constants(engine)
+    }
+    read = {(c.file, c.name) for step in STEPS if step.is_locked for c in step.constants}
+    assert read - recorded == WITHOUT_RECORD
