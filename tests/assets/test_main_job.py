@@ -192,6 +192,7 @@ def test_a_run_of_unchanged_inputs_starts_no_dagster_run(
         assert new_history.get_runs_count() == before
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("unrecorded", "engines", "registered")
 def test_what_changed_is_made_with_all_that_reads_it(
     settings: Settings, instance: dg.DagsterInstance, monkeypatch: pytest.MonkeyPatch
