@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sqlite3
 from contextlib import closing
 from pathlib import Path
@@ -17,7 +16,9 @@ from models.tasks import LABEL_LEVELS
 
 TABLES = """
 CREATE TABLE registered_model_aliases (alias, version, name, workspace);
-CREATE TABLE model_versions (name, version, workspace, storage_location);
+CREATE TABLE model_versions (name, version, workspace, storage_location, run_id);
+CREATE TABLE latest_metrics ("key", value, run_uuid);
+CREATE TABLE experiments (artifact_location);
 CREATE TABLE model_version_tags ("key", value, name, version, workspace);
 """
 
@@ -32,12 +33,13 @@ def registry(tmp_path: Path) -> Path:
     file = tmp_path / "mlflow.db"
     with closing(sqlite3.connect(file)) as connection:
         connection.executescript(TABLES)
-        row = (spec.name, 3, "default", (tmp_path / "logged").as_uri())
-        connection.execute("INSERT INTO model_versions VALUES (?, ?, ?, ?)", row)
+        row = (spec.name, 3, "default", (tmp_path / "logged").as_uri(), "run")
+        connection.execute("INSERT INTO model_versions VALUES (?, ?, ?, ?, ?)", row)
+        connection.execute("INSERT INTO latest_metrics VALUES ('reference_error', 0.01, 'run')")
         connection.execute(
             "INSERT INTO registered_model_aliases VALUES ('champion', 3, ?, 'default')", (spec.name,)
         )
-        tags = {"promotion": json.dumps({"error": 0.01}), "training_key": key}
+        tags = {"training_key": key}
         rows = [(name, value, spec.name, 3, "default") for name, value in tags.items()]
         connection.executemany("INSERT INTO model_version_tags VALUES (?, ?, ?, ?, ?)", rows)
         connection.commit()
@@ -98,7 +100,7 @@ def test_shipped_weights_answer_where_a_registry_does_not_know_the_model(registr
 
 def test_a_refused_version_does_not_make_the_shipped_weights_champion(registry: Path) -> None:
     with closing(sqlite3.connect(registry)) as connection:
-        connection.execute("INSERT INTO model_versions VALUES ('tenset-mlp', 1, 'default', '')")
+        connection.execute("INSERT INTO model_versions VALUES ('tenset-mlp', 1, 'default', '', '')")
         connection.commit()
     assert find_local(f"sqlite:///{registry}", "tenset-mlp", "champion") is None
 
