@@ -92,7 +92,7 @@ def test_an_estimate_ends_at_its_time_limit_and_refuses_what_is_no_program(
     cache = ContentCache(folder=tmp_path)
     late = estimate_design(gemm[0], HlsOptions(), cache=cache, timeout_s=1e-3)
     assert late.cycles is None
-    assert late.status in ("timeout", "tool_error")  # the latter where a busy machine starts no process in time
+    assert late.status in ("timeout", "tool_error")  # the latter where no process starts in time
     assert late.reason
     wrong = replace(gemm[0], program_id="wrong", source="void gemm(int *p) { *p = }")
     refused = estimate_design(wrong, HlsOptions(), cache=cache, timeout_s=60.0)
