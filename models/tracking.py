@@ -76,7 +76,7 @@ class RegistryStore:
 
 @contextmanager
 def mlflow_at(store: RegistryStore) -> Iterator[Any]:
-    """A client of the store; MLflow's own notion of where its stores are is put back afterwards."""
+    """Open a client of the store; MLflow's own addresses are restored afterwards."""
     os.environ.update({k: os.environ.get(k, v) for k, v in QUIET_SWITCHES.items()})
     with warnings.catch_warnings():
         for message in _NOISY_WARNINGS:

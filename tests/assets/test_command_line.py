@@ -143,14 +143,14 @@ def test_help_lists_every_command_in_a_section_with_its_whole_first_sentence() -
     ],
 )
 def test_wrong_usage_is_one_line(words: str, said: str) -> None:
-    found = _invoke(*words.split())
-    assert (found.exit_code, found.stdout, found.stderr) == (2, "", f"simfoundry: {said}\n")
+    result = _invoke(*words.split())
+    assert (result.exit_code, result.stdout, result.stderr) == (2, "", f"simfoundry: {said}\n")
 
 
 def test_wrong_usage_is_one_object_under_json() -> None:
-    found = _invoke("label", "f.c", "--table", "--json")
-    assert found.exit_code == 2
-    assert json.loads(found.stderr) == {
+    result = _invoke("label", "f.c", "--table", "--json")
+    assert result.exit_code == 2
+    assert json.loads(result.stderr) == {
         "error": "--json and --table are mutually exclusive",
         "where": "simfoundry label",
         "accepted": [],
@@ -158,9 +158,9 @@ def test_wrong_usage_is_one_object_under_json() -> None:
 
 
 def test_no_command_shows_the_help() -> None:
-    found = _invoke()
-    assert found.exit_code == 2
-    assert "Programs:" in found.stderr
+    result = _invoke()
+    assert result.exit_code == 2
+    assert "Programs:" in result.stderr
 
 
 @pytest.mark.parametrize("way", ["command", "group", "variable", "none"])
@@ -174,9 +174,9 @@ def test_an_unexpected_error_names_its_place_and_debugging_shows_the_traceback(
     if way == "variable":
         monkeypatch.setenv("SIMFOUNDRY_DEBUG", "1")
     words = {"command": ("network", "--debug"), "group": ("--debug", "network")}.get(way, ("network",))
-    found = _invoke(*words, "--pods", "4")
-    assert found.exit_code == 1
-    *traceback, said = found.stderr.splitlines()
+    result = _invoke(*words, "--pods", "4")
+    assert result.exit_code == 1
+    *traceback, said = result.stderr.splitlines()
     assert re.fullmatch(
         r"simfoundry: unexpected KeyError: 'hosts' \(simfoundry/commands/network\.py:\d+\); "
         r"--debug shows the traceback",

@@ -28,11 +28,11 @@ QUICK_STAGES = ("programs", "network")
 def run_in(project: Path, *argv: str) -> str:
     """Standard output of a command in a project."""
     variables = {"SIMFOUNDRY_PROJECT": str(project), "PYTHONPATH": str(ROOT), **QUIET_ENVIRONMENT}
-    found = subprocess.run(
+    result = subprocess.run(
         argv, cwd=project, env={**os.environ, **variables}, capture_output=True, text=True, check=False
     )
-    assert found.returncode == 0, found.stdout + found.stderr
-    return found.stdout
+    assert result.returncode == 0, result.stdout + result.stderr
+    return result.stdout
 
 
 def require_clean(project: Path, *stages: str) -> None:

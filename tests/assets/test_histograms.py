@@ -14,9 +14,9 @@ from assets.histograms import BINS, HEIGHT, INLINE_CHARACTERS, histograms
 
 
 def _drawing(markdown: str) -> ET.Element:
-    found = re.fullmatch(r"!\[distribution of \w+\]\(data:image/svg\+xml,([^()\s\"<>]+)\)", markdown)
-    assert found is not None
-    return ET.fromstring(unquote(found.group(1)))
+    result = re.fullmatch(r"!\[distribution of \w+\]\(data:image/svg\+xml,([^()\s\"<>]+)\)", markdown)
+    assert result is not None
+    return ET.fromstring(unquote(result.group(1)))
 
 
 def _texts(drawing: ET.Element) -> list[str]:

@@ -84,9 +84,9 @@ def _ask(*arguments: str | Path) -> Result:
 
 
 def _labelled(*arguments: str | Path) -> dict[str, Any]:
-    found = CliRunner().invoke(simfoundry, ["label", *map(str, arguments), "--targets", "cycles", "--json"])
-    assert found.exit_code == 0, found.output
-    return json.loads(found.stdout)
+    result = CliRunner().invoke(simfoundry, ["label", *map(str, arguments), "--targets", "cycles", "--json"])
+    assert result.exit_code == 0, result.output
+    return json.loads(result.stdout)
 
 
 def _cycles(answer: Mapping[str, Any]) -> int:
@@ -101,9 +101,9 @@ def one_line(project: Path) -> Path:
 
 
 def test_recommended_directives_give_the_estimated_cycles_as_labels(one_line: Path) -> None:
-    found = _ask(one_line)
-    assert found.exit_code == 0, found.output
-    lines = found.stdout.splitlines()
+    result = _ask(one_line)
+    assert result.exit_code == 0, result.output
+    lines = result.stdout.splitlines()
     directives = one_line.with_name("directives.json")
     directives.write_text("\n".join(lines[lines.index("[") : lines.index("]") + 1]))
     answer = json.loads(_ask(one_line, "--json").stdout)
@@ -112,7 +112,7 @@ def test_recommended_directives_give_the_estimated_cycles_as_labels(one_line: Pa
     assert all(outcome["applied"] for outcome in label["directive_outcomes"])
     assert _cycles(label) == answer["recommended"]["cycles"] < answer["plain"]["cycles"]
     assert _cycles(_labelled(one_line)) == answer["plain"]["cycles"]
-    assert f"plain        {answer['plain']['cycles']} " in found.stdout
+    assert f"plain        {answer['plain']['cycles']} " in result.stdout
     assert f"to label it: simfoundry label {quote(str(one_line))} --directives DIRECTIVES.json" in lines
     assert "at least 1 cycle," in lines[-1]
     assert answer["bound"]["latency_cycles"] == answer["solution"]["lower_bound_cycles"] == 1.0
@@ -245,11 +245,11 @@ def test_help_has_no_ranges_and_no_cut_sentence() -> None:
 
 
 def test_the_answer_for_other_tools_is_annotated_c_and_the_bound_by_part(file: Path) -> None:
-    found = _ask(file, *U200)
-    assert found.exit_code == 0, found.output
-    assert "#pragma ACCEL" in found.output
-    assert "cycles on u200: computation" in found.output
-    assert "in: 2 bursts of 512 bits after an access of 64 cycles" in found.output
+    result = _ask(file, *U200)
+    assert result.exit_code == 0, result.output
+    assert "#pragma ACCEL" in result.output
+    assert "cycles on u200: computation" in result.output
+    assert "in: 2 bursts of 512 bits after an access of 64 cycles" in result.output
 
 
 def test_json_has_configuration_bound_and_source(file: Path) -> None:
@@ -303,11 +303,11 @@ def test_a_design_with_strips_is_answered_as_it_was_measured(project: Path) -> N
 
 def test_the_annotated_source_goes_to_a_file_as_vitis_pragmas(file: Path) -> None:
     out = file.with_name("out.c")
-    found = _ask(file, *U200, "--style", "vitis", "--partitions", "2", "--out", out)
-    assert found.exit_code == 0, found.output
+    result = _ask(file, *U200, "--style", "vitis", "--partitions", "2", "--out", out)
+    assert result.exit_code == 0, result.output
     assert "#pragma HLS pipeline II=1" in out.read_text()
-    assert f"written to {out}" in found.output
-    assert "#pragma" not in found.output
+    assert f"written to {out}" in result.output
+    assert "#pragma" not in result.output
 
 
 def test_macros_choose_a_size(project: Path) -> None:

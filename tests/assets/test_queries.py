@@ -126,8 +126,8 @@ def test_usual_questions_are_views_as_in_the_file_beside_the_tables(data_dir: Pa
             shown = f"SELECT * FROM {name} ORDER BY ALL"
             answer = connection.execute(shown)
             columns = tuple(column[0] for column in answer.description or ())
-            found = run_query(data_dir, shown)
-            assert (found.columns, found.rows) == (columns, tuple(answer.fetchall()))
+            result = run_query(data_dir, shown)
+            assert (result.columns, result.rows) == (columns, tuple(answer.fetchall()))
     assert run_query(data_dir, "SELECT count(*) FROM designs_wide").rows == ((4,),)
     assert run_query(tmp_path / "nothing", "FROM failures").rows == ()
 

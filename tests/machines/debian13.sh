@@ -3,7 +3,7 @@
 #
 #     tests/machines/debian13.sh FOLDER [--tables REFERENCE] [-- COMMAND ...]
 #
-# FOLDER/root is a Debian 13 that debootstrap makes when it is not there yet; FOLDER/root/root/simfoundry is a clone of
+# FOLDER/root is a Debian 13 that debootstrap makes when it is not there yet; FOLDER/root/srv/simfoundry is a clone of
 # this checkout's last commit. Without COMMAND: `make run`, then the comparison of its table files with those of
 # REFERENCE (the folder data/tables of a run on another machine), then `make test`.
 #
@@ -63,7 +63,7 @@ while IFS= read -r line; do
     variables+=("$line")
 done < <(env | grep -E '^(PIP_|SSL_|GIT_SSL|REQUESTS_|CURL_|OPENBLAS_|OMP_|MKL_|[A-Za-z]+_(proxy|PROXY)=)' || true)
 
-clone=$root/root/simfoundry
+clone=$root/srv/simfoundry
 [ -d "$clone" ] || git clone -q "$checkout" "$clone"
 git -C "$clone" fetch -q "$checkout" HEAD
 git -C "$clone" checkout -q --force --detach FETCH_HEAD
@@ -93,7 +93,7 @@ mount -t tmpfs tmpfs "$root/run"
 cd "$root"
 mkdir -p .old
 pivot_root . .old
-cd /root/simfoundry
+cd /srv/simfoundry
 umount -l /.old
 exec "$@"
 SCRIPT
