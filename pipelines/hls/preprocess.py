@@ -492,11 +492,10 @@ def default_top(source: str, stem: str, *, file: str = "program.c") -> str:
     for candidates in (list(definitions), uncalled, alike, own, shown, [n for n in shown if n in uncalled]):
         if len(candidates) == 1:
             return candidates[0]
-    known = ", ".join(definitions) or "none"
     raise HlsError(
-        f"a file without --top must have a function {base} or kernel_{base}, or only one that no other one "
-        f"calls (there: {known})",
-        f"{len(definitions)}",
+        f"without --top a file must define {base} or kernel_{base}, or only one function that no other one "
+        "calls",
+        ", ".join(definitions) or "no function",
         file=file,
     )
 

@@ -207,7 +207,7 @@ def test_an_unexpected_error_is_no_reason_to_ask_another_model(project: Path, as
         (
             "int f(int a) { return a; } int g(int a) { return a; }\n",
             sf.Options(),
-            "a file without --top must",
+            "without --top a file must define program or kernel_program, .*, got f, g",
         ),
     ],
     ids=["syntax", "clock", "delay", "directive", "two functions"],

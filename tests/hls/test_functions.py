@@ -25,7 +25,7 @@ def test_default_top_is_called_like_the_file_or_the_only_one(source: str, stem: 
 
 def test_default_top_rejects_a_choice_it_cannot_make() -> None:
     two = "int f(int a) { return a; }\nint g(int a) { return a; }\n"
-    with pytest.raises(HlsError, match=r"function z or kernel_z, or only one .*\(there: f, g\)"):
+    with pytest.raises(HlsError, match=r"define z or kernel_z, or only one function .*, got f, g"):
         default_top(two, "z", file="z.c")
 
 
