@@ -125,6 +125,8 @@ def _c_name(kind: ScalarType) -> str:
 _COMPILE_ERROR = re.compile(r"^([^:\n]+):(\d+):(?:\d+: (?:fatal )?error| Error): (.*)$", re.MULTILINE)
 _OUTSIDE = ("unit.c", "harness.c", "library.c")
 _LINK_ERROR = re.compile(r"(undefined reference to|multiple definition of) [`'](\w+)'")
+_IMPLICIT = re.compile(rf"implicit declaration of function [`'‘]{TOP_SYMBOL}['’]")
+"""How gcc 14 and newer say that the top function is missing, before linking."""
 _RUNTIME_ERROR = re.compile(r"^([^:\n]+):(\d+):\d+: runtime error: (.*)$", re.MULTILINE)
 _ADDRESS_ERROR = re.compile(r"ERROR: AddressSanitizer: (\S+)(?: on (?:unknown )?address (0x[0-9a-f]+))?")
 _ACCESS = re.compile(r"^(READ|WRITE) of size|caused by a (READ|WRITE) memory access", re.MULTILINE)
@@ -137,6 +139,8 @@ _REASON_CHARACTERS = 300
 def compile_rejection(messages: str, top: str) -> str | None:
     """Why gcc rejected the program, or None when the program is not at fault."""
     error = _COMPILE_ERROR.search(messages)
+    if error and _IMPLICIT.match(error[3]):
+        return f"C does not define the top function {top} (kernel.c)"
     if error:
         return f"C must compile with gcc -std=c11, got {_cut(error[3])} ({_place(error[1], error[2])})"
     error = _LINK_ERROR.search(messages)

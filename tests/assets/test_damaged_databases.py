@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +30,7 @@ def _invoke(*arguments: str) -> Result:
 
 def _damage(path: Path, problem: str) -> str:
     """Damage a database, made when there is none, and say what commands say of it."""
-    with sqlite3.connect(path) as connection:
+    with closing(sqlite3.connect(path)) as connection, connection:
         connection.execute("CREATE TABLE filler AS SELECT randomblob(100000) AS bytes")
     connection.close()
     content = bytearray(path.read_bytes())

@@ -174,7 +174,9 @@ def simulate_all(designs: Mapping[int, Hardware], folder: Path, runtime: Path) -
         if problem is not None:
             outcomes[number] = _failed(problem)
     good = {n: d for n, d in designs.items() if n not in outcomes}
-    includes = [f'#include "m{n}/{p.name}"' for n in good for p in sorted((folder / f"m{n}").glob("*.cpp"))]
+    sources = [f"m{n}/{p.name}" for n in good for p in sorted((folder / f"m{n}").glob("*.cpp"))]
+    # Verilator 5.032 refuses the precompiled headers of several designs in one unit.
+    includes = [f'#undef VL_PCH_INCLUDED\n#include "{source}"' for source in sources]
     cases = "\n".join(f"        case {n}: return d{n}::run(argc - 1, argv + 1);" for n in good)
     main = (
         "int main(int argc, char** argv) {\n    switch (std::atoi(argv[1])) {\n"

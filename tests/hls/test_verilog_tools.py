@@ -177,7 +177,7 @@ def test_design_that_is_started_again_begins_anew(tmp_path: Path) -> None:
         said_by(["iverilog", "-g2005", "-s", "bench", "-o", "b.vvp", "bench.v", "design.v"], tmp_path) == ""
     )
     said = said_by(["vvp", "-n", "b.vvp"], tmp_path)
-    assert [int(line) for line in said.split() if line.lstrip("-").isdigit()] == [
+    assert [int(line) for line in said.splitlines() if line.lstrip("-").isdigit()] == [
         reference(9),
         reference(5),
         reference(9),
