@@ -6,6 +6,7 @@ import logging
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from numbers import Integral
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, get_type_hints
 
@@ -83,8 +84,12 @@ def answer_queries(predictor: Predictor, rows: Sequence[Mapping[str, Any]]) -> l
     ]
 
 
+_OPTIONAL: dict[str, type] = {"data": str, "inputs": str, "unsafe_math": Integral}
+"""Columns of a question that may be absent or empty, with the type of a value."""
+
+
 def queries_of(rows: Sequence[Mapping[str, Any]]) -> list[Query]:
-    """Questions from rows with their columns; the columns `data` and `inputs` may be absent or empty."""
+    """Questions from rows with their columns; `data`, `inputs` and `unsafe_math` may be absent or empty."""
     from models.query import Query
 
     kinds = get_type_hints(Query)
@@ -93,7 +98,7 @@ def queries_of(rows: Sequence[Mapping[str, Any]]) -> list[Query]:
             **{
                 name: kind(row[name])
                 for name, kind in kinds.items()
-                if name not in ("data", "inputs") or isinstance(row.get(name), str)
+                if name not in _OPTIONAL or isinstance(row.get(name), _OPTIONAL[name])
             }
         )
         for row in rows

@@ -28,6 +28,7 @@ class Query:
         inputs: JSON specification of the arguments' data, as in the programs table. Levels below run read the
             scalar arguments that it fixes.
         data: run-time data in short, as `pipelines.records.summarise_data` gives them; empty for none.
+        unsafe_math: floating sums may be reordered; levels before high-level synthesis do not read it.
     """
 
     source: str
@@ -38,6 +39,7 @@ class Query:
     directives: str = "[]"
     inputs: str = "{}"
     data: str = ""
+    unsafe_math: bool = False
 
     @property
     def scalars(self) -> dict[str, float]:

@@ -232,6 +232,7 @@ def question_options(query: Query, engine: Mapping[str, Any]) -> HlsOptions:
     """
     permissions: dict[str, Any] = json.loads(engine["engine_options"])
     limits: dict[str, int] = permissions.pop("unit_limits", {})
+    permissions["unsafe_math"] = query.unsafe_math or permissions.get("unsafe_math", False)
     return HlsOptions(
         memory_read_delay_cycles=query.memory_read_delay_cycles,
         memory_write_delay_cycles=query.memory_write_delay_cycles,

@@ -96,6 +96,7 @@ def predict(
                 directives=directives,
                 memory_delay=options.memory_delay,
                 clock=options.clock_ns,
+                unsafe_math=options.unsafe_math,
                 model=model,
                 data=values,
             )

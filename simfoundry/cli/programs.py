@@ -32,12 +32,15 @@ def _top_option(command: Command) -> Command:
     )(command)
 
 
+_unsafe_math_option = option(Options, "unsafe_math", help="Floating sums may be reordered.")
+
+
 @click.command()
 @click.argument("path", type=PATH)
 @_top_option
 @configuration_options
 @option(Options, "write_delay", help="Cycles of writes.", show_default="the memory delay")
-@option(Options, "unsafe_math", help="Floating sums may be reordered.")
+@_unsafe_math_option
 @option(
     Options,
     "unit_limits",
@@ -111,6 +114,7 @@ def _echo_step(file: Path, step: str) -> None:
 @click.argument("file", type=PATH)
 @_top_option
 @configuration_options
+@_unsafe_math_option
 @click.option("--data", type=PATH, help="JSON file with every argument, for models that read data.")
 @click.option(
     "--model",

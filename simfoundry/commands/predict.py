@@ -18,7 +18,14 @@ from models.intervals import COVERED, MEASURED
 from models.local_registry import CHAMPION, LocalModel, find_local, is_local
 from models.model_files import read_outcome
 from models.query import Query
-from pipelines.hls import HlsOptions, check_program, directives_json, parse_directives, read_interface
+from pipelines.hls import (
+    HlsOptions,
+    TransformOptions,
+    check_program,
+    directives_json,
+    parse_directives,
+    read_interface,
+)
 from pipelines.programs import load_data
 from pipelines.records import summarise_data
 from pipelines.tools import ToolMissing
@@ -40,6 +47,7 @@ def predict_file(
     directives: Path | None,
     memory_delay: int,
     clock: float,
+    unsafe_math: bool = False,
     model: str | None = None,
     data: Path | None = None,
 ) -> dict[str, Any]:
@@ -47,13 +55,20 @@ def predict_file(
 
     Args:    top: function that becomes hardware; None for the one the file is about.
              model: NAME@ALIAS, or a folder that a training or a calibration wrote; None for the best
-             champion. memory_delay: cycles. clock: period in ns. data: JSON file of run-time data.
+             champion. memory_delay: cycles. clock: period in ns. unsafe_math: floating sums may be
+             reordered. data: JSON file of run-time data.
     Returns: a value per target, with the confidence, the features outside of training, and where it is from.
     Raises:  FoundryError: no such model, a damaged registry, or no model can answer. PredictorError: a
              damaged folder. ProgramError, HlsError: an input is not acceptable.
     """
     query = question_of(
-        file=file, top=top, directives=directives, memory_delay=memory_delay, clock=clock, data=data
+        file=file,
+        top=top,
+        directives=directives,
+        memory_delay=memory_delay,
+        clock=clock,
+        unsafe_math=unsafe_math,
+        data=data,
     )
     answer = _ask_best(query, str(file)) if model is None else _ask_named(model, query, str(file))
     return {**_in_words(answer), **engine_answer(query), "top": query.top}
@@ -95,6 +110,7 @@ def _ask_best(query: Query, place: str) -> dict[str, Any]:
         memory_write_delay_cycles=query.memory_write_delay_cycles,
         clock_period_ns=query.clock_period_ns,
         directives=parse_directives(query.directives),
+        transforms=TransformOptions(unsafe_math=query.unsafe_math),
     )
     check_program(query.source, top=query.top, options=options, file=place)
     reasons: dict[str, str] = {}
@@ -170,6 +186,7 @@ def question_of(
     directives: Path | None,
     memory_delay: int,
     clock: float,
+    unsafe_math: bool = False,
     data: Path | None,
 ) -> Query:
     """The question about a C file under one configuration; see `predict_file`."""
@@ -184,6 +201,7 @@ def question_of(
         directives=directives_json(read_directives(directives)),
         inputs=program.inputs,
         data="" if data is None else summarise_data(load_data(data, read_interface(source, top))),
+        unsafe_math=unsafe_math,
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -48,6 +49,20 @@ def test_data_reach_the_question_in_short(questions: list[dict[str, Any]], tmp_p
     assert known["n"] == 3
     assert known["x"] == {"minimum": 0, "maximum": 3, "mean": 1.5, "zero_share": 0.25, "is_sorted": 1}
     assert questions[1]["data"] == ""
+
+
+def test_reordered_sums_are_judged_when_they_are_allowed(tmp_path: Path) -> None:
+    text = "float top(float a[16]) { float s = 0; for (int i = 0; i < 16; i++) s += a[i]; return s; }\n"
+    source = _write(tmp_path / "p.c", text)
+    directives = _write(
+        tmp_path / "d.json",
+        '[{"kind": "partition", "variable": "a", "dimension": 1, "style": "cyclic", "value": 8},'
+        ' {"kind": "unroll", "loop": "L0", "value": 8}]',
+    )
+    question = partial(predict_file, file=source, top=None, directives=directives, memory_delay=2, clock=10.0)
+    ordered, reordered = question(), question(unsafe_math=True)
+    assert reordered["engine_latency_cycles"] < ordered["engine_latency_cycles"]
+    assert reordered["latency_cycles"] < ordered["latency_cycles"]
 
 
 @pytest.mark.parametrize(
