@@ -25,6 +25,7 @@ from pipelines.hls import (
     ir,
     options_of,
     outcome_rows,
+    program_rules,
     read_program,
 )
 from pipelines.identity import canonical_json, content_hash, text_sha256
@@ -199,7 +200,8 @@ def _external_id(program: ProgramRow, tool: str, configuration: HlsOptions) -> s
         "clock_period_ns": configuration.clock_period_ns,
         "liberty": configuration.liberty,
     }
-    return content_hash(program.program_id, visible, tool, external_tool(tool).version())
+    version = external_tool(tool).version()
+    return content_hash(program.program_id, visible, tool, version, *program_rules(program))
 
 
 def _external(program: ProgramRow, tool: str, configuration: HlsOptions, context: ToolContext) -> HlsResult:
