@@ -7,6 +7,7 @@ from dataclasses import asdict
 from typing import Any
 
 from pipelines.hls.compiler import TOOL, CompiledDesign, HlsOptions, tool_version
+from pipelines.hls.design import reads_inputs
 from pipelines.hls.directives import directives_json, parse_directives
 from pipelines.hls.operators import delay_library
 from pipelines.hls.plan import TransformOptions
@@ -93,6 +94,7 @@ def design_row(
         register_bits=report.register_bits if report else None,
         memory_port_conflict_count=report.memory_port_conflict_count if report else None,
         initiation_intervals=canonical_json(compiled.intervals) if compiled else None,
+        is_constant=not reads_inputs(compiled.scheduled) if compiled else None,
         hls_wall_s=wall_s,
     )
 

@@ -115,9 +115,13 @@ def cached_rows(program: ProgramRow, configuration: HlsOptions, cache: ContentCa
     return None if stored is None else _stored_rows(stored, program)
 
 
+LATER_COLUMNS: dict[str, Any] = {"is_constant": None}
+"""Columns of a design that entries of before lack; they are null there."""
+
+
 def _stored_rows(stored: dict[str, Any], program: ProgramRow) -> HlsRows:
     return HlsRows(
-        design=replace(DesignRow(**stored["design"]), suite=program.suite),
+        design=replace(DesignRow(**(LATER_COLUMNS | stored["design"])), suite=program.suite),
         outcomes=tuple(DirectiveOutcomeRow(**outcome) for outcome in stored["outcomes"]),
     )
 
