@@ -202,13 +202,15 @@ def declaration_end(source: str, declaration: c_ast.Decl) -> int | None:
     if first is None:
         return None
     line = source[first:].split("\n", 1)[0]
-    places = [m for m in re.finditer(rf"\b{re.escape(declaration.name)}\b", line)]
-    if len(places) > 1:
-        places = [m for m in places if m.start() + 1 == coord.column]
-    if len(places) != 1:
+    name = rf"\b{re.escape(declaration.name)}\b"
+    column = coord.column - 1
+    if re.match(name, line[column:]) is None:  # macros before it on the line moved it
+        moved = [m.end() for m in re.finditer(rf"\bstatic\b[^;{{}}]{{0,200}}?{name}", line)]
+        column = moved[0] if len(moved) == 1 else -1
+    if column < 0:
         return None
     depth = 0
-    for part in _PART.finditer(source, first + places[0].end()):
+    for part in _PART.finditer(source, first + column):
         if part[0] in ("{", "(", "["):
             depth += 1
         elif part[0] in (")", "]"):
