@@ -245,10 +245,7 @@ def require_outputs(interface: Interface, file: str) -> None:
     Raises: HlsError: no array, object or returned value leaves it.
     """
     if not interface.has_outputs:
-        rule = (
-            f"{interface.top} must return a value, or write to an array, a pointer or an object of static "
-            "storage"
-        )
+        rule = "a design must have outputs (return a value, or write to an array, a pointer or a static object)"
         raise HlsError(rule, "no outputs", file=file)
 
 

@@ -12,20 +12,27 @@ from object_programs import object_program
 
 from pipelines.cyclemodel import CycleResult, count_cycles
 from pipelines.hls import (
+    TOOL,
     CompiledDesign,
     Directive,
     HlsError,
     HlsOptions,
     check_program,
     compile_program,
+    design_id,
     design_row,
+    options_of,
     read_function,
     read_interface,
+    tool_version,
 )
+from pipelines.hls.rules import STATIC_OBJECTS, VOLATILE, later_rules
 from pipelines.interface import Argument, DataSet, same_values
 from pipelines.native import NativeRun, run_native
 from pipelines.programs import ProgramError, draw_data, load_data, program_from_file
+from pipelines.releases import open_release
 from pipelines.rtlsim import MemoryTiming, simulate_design
+from pipelines.schemas import table_spec
 
 SCALED = "int out[8]; void f(int k) { for (int i = 0; i < 8; i++) out[i] = k * i; }"
 EVERY_FORM = """
@@ -193,7 +200,7 @@ def test_program_without_outputs_is_rejected(source: str) -> None:
         lambda: compile_program(source, top="f", options=HlsOptions()),
         lambda: check_program(source, top="f", options=HlsOptions(), file="f.c"),
     ):
-        with pytest.raises(HlsError, match="f must return a value, or write to .*, got no outputs"):
+        with pytest.raises(HlsError, match=r"a design must have outputs \(return a value, .*, got no outputs"):
             refuse()
 
 
@@ -293,3 +300,46 @@ def test_random_programs_compute_the_same_with_objects_as_with_arguments(seeds: 
 def test_objects_have_the_values_of_their_memory() -> None:
     t = arguments("short t[2][2] = {{-1}, {2, 3}}; void f(int k) { t[0][1] = k; }")["t"]
     np.testing.assert_array_equal(t.initial_values, np.array([[-1, 0], [2, 3]], np.int16))
+
+
+# ---- identity ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("source", "rules"),
+    [
+        (SCALED, (STATIC_OBJECTS,)),
+        ("int f(int k) { static int c; return c += k; }", (STATIC_OBJECTS,)),
+        ("#define V static int c\nint g(int k) { V; return c += k; } void f(int *p) { *p = 1; }", ()),
+        ("int n; int f(void) { return n; }", (STATIC_OBJECTS,)),
+        ("int *p; void f(int k) { *p = k; }", (STATIC_OBJECTS,)),
+        ("void f(int k) { k++; }", (STATIC_OBJECTS,)),
+        ("void g(int k) { k++; } void f(int k, int a[4]) { g(k); }", (STATIC_OBJECTS,)),
+        ("void f(volatile int *p) { *p = 1; }", (VOLATILE,)),
+        ("volatile int r; int f(int k) { return r = k; }", (VOLATILE,)),
+        ("/* volatile */ const char *s = \"static volatile\"; void f(int a[4]) { a[1] = 2; }", ()),
+        ("int t[4] = {1, 2, 3, 4}; int f(int k) { return t[k & 3]; }", ()),
+        ("static const int t[2] = {1, 2}; typedef struct { int a; } s; int f(int k) { return t[k & 1]; }", ()),
+        ("static int g(int k) { return k; } void f(int k, int a[2][2]) { a[k & 1][0] = g(k); }", ()),
+        ("static void g(int o[2]) { o[1] = 1; } void f(int a[2]) { g(a); }", ()),
+        ("int out[8]; void g(void) { out[0] = 1; } void f(int *p) { *p = 1; }", ()),
+        ("not C", ()),
+    ],
+)
+def test_later_rules_are_of_the_programs_that_they_change(source: str, rules: tuple[str, ...]) -> None:
+    assert later_rules(source, "f") == rules
+
+
+@pytest.mark.parametrize("release", ["v1", "v2"])
+def test_designs_of_a_release_keep_their_ids(release: str) -> None:
+    """One program of each suite."""
+    tables = open_release(Path(__file__).parents[2] / "releases" / release)
+    for suite in tables.partitions("designs"):
+        designs = table_spec("designs").from_arrow(tables.arrow("designs", suite))
+        present = [d for d in designs if (d.tool, d.tool_version) == (TOOL, tool_version())]
+        if not present:
+            continue
+        programs = table_spec("programs").from_arrow(tables.arrow("programs", suite))
+        program = next(p for p in programs if p.program_id == present[0].program_id)
+        own = [d for d in present if d.program_id == program.program_id]
+        assert [design_id(program, options_of(d)) for d in own] == [d.design_id for d in own], suite
