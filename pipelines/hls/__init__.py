@@ -31,6 +31,7 @@ from pipelines.hls.plan import TransformOptions, tidy, transform
 from pipelines.hls.preprocess import BYTE_ORDER_MARK, bundle_source, default_top, is_own_header
 from pipelines.hls.preprocess import preprocess as preprocess_source
 from pipelines.hls.rows import design_id, design_row, options_of, outcome_rows, program_rules
+from pipelines.hls.rules import later_rules
 from pipelines.hls.schedule import BlockSchedule, closing_values
 from pipelines.hls.transforms.copying import FreshNames, fresh_names, leaves_outward
 from pipelines.hls.transforms.liveness import Liveness, live_after
@@ -80,6 +81,7 @@ __all__ = [
     "interface_of",
     "ir",
     "is_own_header",
+    "later_rules",
     "leaves_outward",
     "live_after",
     "make_binary",
