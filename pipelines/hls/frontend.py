@@ -102,9 +102,7 @@ def read_function(
         bytewise: frozenset[int] = frozenset()
         outside: dict[str, Port] = {}
         while True:
-            session = Session(
-                file=file, sizes=sizes or {}, bytewise=bytewise, source=source, outside=outside
-            )
+            session = Session(file=file, sizes=sizes or {}, bytewise=bytewise, source=source, outside=outside)
             try:
                 function, ports = _read(tree, top, session)
             except BytesNeeded as error:
@@ -220,7 +218,7 @@ def _result(program: Program, definition: c_ast.FuncDef) -> ir.Variable | None:
 
 
 def interface_of(function: ir.Function) -> Interface:
-    """Arguments in order, then objects of static storage, with their directions, and the type of the result."""
+    """Arguments, then objects of static storage, with their directions, and the type of the result."""
     read = {e.array.name for e in ir.all_expressions(function.body) if isinstance(e, ir.Load)}
     written = ir.stored_arrays(function.body)
     objects = dict(function.objects)
@@ -245,7 +243,9 @@ def require_outputs(interface: Interface, file: str) -> None:
     Raises: HlsError: no array, object or returned value leaves it.
     """
     if not interface.has_outputs:
-        rule = "a design must have outputs (return a value, or write to an array, a pointer or a static object)"
+        rule = (
+            "a design must have outputs (return a value, or write to an array, a pointer or a static object)"
+        )
         raise HlsError(rule, "no outputs", file=file)
 
 

@@ -48,9 +48,7 @@ _LOCAL_STATIC = re.compile(r"\bstatic\b(?!\s+const\b)")
 
 
 _INDEX = r"\[(?:[^][]|\[(?:[^][]|\[[^][]*\])*\])*\]"
-_ELEMENT_STORE = re.compile(
-    rf"\b(\w+)\s*(?:{_INDEX}\s*)+(?:\.\s*\w+\s*)*(?:=(?!=)|[-+*/%&|^]=|<<=|>>=)"
-)
+_ELEMENT_STORE = re.compile(rf"\b(\w+)\s*(?:{_INDEX}\s*)+(?:\.\s*\w+\s*)*(?:=(?!=)|[-+*/%&|^]=|<<=|>>=)")
 
 
 def _plain(source: str) -> str:

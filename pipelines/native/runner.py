@@ -80,8 +80,8 @@ def unit_text(interface: Interface) -> str:
 
 
 def kernel_text(source: str, interface: Interface) -> str:
-    """C text of kernel.c: the program, in which a pointer of a known symbol stands behind each static variable
-    of a function that is an argument."""
+    """C text of kernel.c: the program; after each static variable of a function that is an argument stands a
+    pointer to it with a known symbol."""
     ends = [
         (a.static.end, i, a.static.name)
         for i, a in enumerate(interface.arguments)
@@ -458,7 +458,10 @@ class _Session:
             harness = ("-c", str(_HARNESS), "-I.", "-o", "harness.o")
             self._compile("harness", harness, table, readable=(_HARNESS,))
             return
-        unit = {"kernel.c": kernel_text(self.source, self.interface).encode(), "unit.c": unit_text(self.interface).encode("ascii")}
+        unit = {
+            "kernel.c": kernel_text(self.source, self.interface).encode(),
+            "unit.c": unit_text(self.interface).encode("ascii"),
+        }
         options = _CHECKED if name == "checked" else _PLAIN
         if name == "checked" and self.gcc_shifts:
             options = (*options, "-fno-sanitize=shift-base")

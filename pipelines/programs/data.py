@@ -108,8 +108,8 @@ def _draw_structures(
 def load_data(data: Path | Mapping[str, Any], interface: Interface) -> DataSet:
     """Read a data set, {argument: nested lists or one number}, from a JSON file unless it is given itself.
 
-    Every argument needs a value, except an array that is only written, which starts as zeros, and an object of
-    static storage, which starts as its initialiser.
+    Every argument needs a value, except an array that is only written, which starts as zeros, and an object
+    of static storage, which starts as its initialiser.
 
     Returns: arrays of each argument's shape and type, by name, in the interface's order.
     Raises:  ProgramError: the file cannot be read, or its values do not fit the interface.

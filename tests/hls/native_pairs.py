@@ -60,7 +60,7 @@ def _compile(text: str, path: Path) -> Path:
 
 
 def _draw(argument: Argument, generator: np.random.Generator) -> NDArray[Any]:
-    """Small values of an argument, which index the tests' arrays after a mask; objects keep their initialiser."""
+    """Small values of an argument, which index the tests' arrays after a mask; initialisers of objects."""
     if argument.static is not None:
         return argument.initial_values
     if argument.type.floating:
@@ -93,7 +93,9 @@ def check_front_end(
     """Assert that a program and its IR, both compiled by gcc, give the same arrays and results."""
     function = read_function(source, top=top)
     interface = interface_of(function)
-    original = _compile(kernel_text(source, interface) + _entry(interface, top, whole=True), folder / "original.so")
+    original = _compile(
+        kernel_text(source, interface) + _entry(interface, top, whole=True), folder / "original.so"
+    )
     text = c_text(function, name="read_program")
     read = _compile(text + _entry(interface, "read_program", whole=False), folder / "read.so")
     generator = np.random.default_rng(0)

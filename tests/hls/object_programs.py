@@ -62,4 +62,3 @@ def object_program(seed: int) -> ObjectProgram:
     new = f"int32_t fuzz({', '.join(kept) or 'void'})\n{{\n{''.join(inner)}"
     text = f"{original[: head.start()]}{''.join(outer)}{new}{original[head.end() :]}"
     return ObjectProgram(original=original, text=text, places=places)
-

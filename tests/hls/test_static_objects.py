@@ -102,6 +102,8 @@ def test_written_object_of_the_file_is_an_output(tmp_path: Path) -> None:
         ("int t[4] = {1, 2, 3, 4}; void fill(int *); void init(void) { fill(t); }", "values"),
         ("int t[4] = {1, 2, 3, 4}; int sum(const int *); int init(void) { return sum(t) + t[1]; }", None),
         ("int t[4] = {1, 2, 3, 4}; void init(void) { int t[4]; t[0] = 9; }", None),
+        ("int t[4] = {1, 2, 3, 4}; typedef int n; void g(n, int); void init(void) { g(t[0], t[1]); }", None),
+        ("typedef int *p; int t[4] = {1, 2, 3, 4}; void g(p); void init(void) { g(t); }", "values"),
     ],
 )
 def test_object_that_is_only_read_is_a_constant_unless_the_file_does_not_fix_it(
@@ -111,19 +113,31 @@ def test_object_that_is_only_read_is_a_constant_unless_the_file_does_not_fix_it(
     if role is None:
         assert t is None
         return
-    assert t is not None and t.read and not t.written
+    assert t is not None
+    assert (t.read, t.written) == (True, False)
     assert t.initial_values.tolist() == ([0, 0, 0, 0] if role == "zeros" else [1, 2, 3, 4])
 
 
+def test_number_that_another_function_passes_by_value_stays_a_constant() -> None:
+    source = "int n = 3; void g(int); void init(void) { g(n); } int f(int k) { return n + k; }"
+    assert list(arguments(source)) == ["k"]
+
+
 def test_number_that_is_only_read_is_a_scalar_port() -> None:
-    n = arguments("int n; int f(const int a[9]) { int s = 0; for (int i = 0; i < n; i++) s += a[i]; return s; }")
-    assert n["n"].shape == () and n["n"].static is not None
+    n = arguments(
+        "int n; int f(const int a[9]) { int s = 0; for (int i = 0; i < n; i++) s += a[i]; return s; }"
+    )
+    assert n["n"].shape == ()
+    assert n["n"].static is not None
     compiled = compile_program("int n; int f(void) { return n; }", top="f", options=HlsOptions())
     assert "s_n" in compiled.verilog
 
 
 def test_written_static_variable_of_a_function_is_an_output(tmp_path: Path) -> None:
-    source = "static int count(int k) { static int c = 3; return c += k; }\nint f(int k) { return count(k) + count(1); }"
+    source = (
+        "static int count(int k) { static int c = 3; return c += k; }\n"
+        "int f(int k) { return count(k) + count(1); }"
+    )
     data = draw_data(read_interface(source, "f"), '{"k": {"kind": "constant", "value": 5}}', seed=0)
     _, counted, _ = outcomes(source, "f", data, tmp_path)
     assert (counted.returned, counted.outputs["c"].tolist()) == (8 + 9, [9])
@@ -194,13 +208,17 @@ def test_pointer_of_the_file_keeps_the_object_of_its_initialiser() -> None:
     assert list(arguments("int b[4]; int *const p = b; void f(int k) { p[1] = k; }")) == ["k", "b"]
 
 
-@pytest.mark.parametrize("source", ["void f(int k) { k++; }", "void f(const int a[4]) { int s = a[0]; s++; }"])
+@pytest.mark.parametrize(
+    "source", ["void f(int k) { k++; }", "void f(const int a[4]) { int s = a[0]; s++; }"]
+)
 def test_program_without_outputs_is_rejected(source: str) -> None:
     for refuse in (
         lambda: compile_program(source, top="f", options=HlsOptions()),
         lambda: check_program(source, top="f", options=HlsOptions(), file="f.c"),
     ):
-        with pytest.raises(HlsError, match=r"a design must have outputs \(return a value, .*, got no outputs"):
+        with pytest.raises(
+            HlsError, match=r"a design must have outputs \(return a value, .*, got no outputs"
+        ):
             refuse()
 
 
@@ -216,7 +234,7 @@ def test_program_without_outputs_is_rejected(source: str) -> None:
     ],
 )
 def test_volatile_objects_are_rejected(source: str) -> None:
-    with pytest.raises(HlsError, match="an object must not be volatile, .* got volatile"):
+    with pytest.raises(HlsError, match=r"an object must not be volatile, .* got volatile"):
         read_function(source, top="f")
 
 
@@ -230,7 +248,7 @@ def test_static_variable_of_a_function_is_found_after_a_macro(tmp_path: Path) ->
 
 
 def test_static_variable_of_a_function_rejects_a_declaration_in_a_macro() -> None:
-    with pytest.raises(HlsError, match="declared outside macros, got 'c' .*:2"):
+    with pytest.raises(HlsError, match=r"declared outside macros, got 'c' .*:2"):
         read_function("#define VAR static int c\nint f(int k) { VAR; return c += k; }", top="f")
 
 
@@ -273,7 +291,9 @@ def test_constant_results_are_flagged(source: str, expected: bool, tmp_path: Pat
     [range(910_000, 910_008), pytest.param(range(910_008, 910_048), marks=pytest.mark.slow)],
     ids=["few", "more"],
 )
-def test_random_programs_compute_the_same_with_objects_as_with_arguments(seeds: range, tmp_path: Path) -> None:
+def test_random_programs_compute_the_same_with_objects_as_with_arguments(
+    seeds: range, tmp_path: Path
+) -> None:
     programs, cases = {}, {}
     for seed in seeds:
         program = object_program(seed)
@@ -317,9 +337,12 @@ def test_objects_have_the_values_of_their_memory() -> None:
         ("void g(int k) { k++; } void f(int k, int a[4]) { g(k); }", (STATIC_OBJECTS,)),
         ("void f(volatile int *p) { *p = 1; }", (VOLATILE,)),
         ("volatile int r; int f(int k) { return r = k; }", (VOLATILE,)),
-        ("/* volatile */ const char *s = \"static volatile\"; void f(int a[4]) { a[1] = 2; }", ()),
+        ('/* volatile */ const char *s = "static volatile"; void f(int a[4]) { a[1] = 2; }', ()),
         ("int t[4] = {1, 2, 3, 4}; int f(int k) { return t[k & 3]; }", ()),
-        ("static const int t[2] = {1, 2}; typedef struct { int a; } s; int f(int k) { return t[k & 1]; }", ()),
+        (
+            "static const int t[2] = {1, 2}; typedef struct { int a; } s; int f(int k) { return t[k & 1]; }",
+            (),
+        ),
         ("static int g(int k) { return k; } void f(int k, int a[2][2]) { a[k & 1][0] = g(k); }", ()),
         ("static void g(int o[2]) { o[1] = 1; } void f(int a[2]) { g(a); }", ()),
         ("int out[8]; void g(void) { out[0] = 1; } void f(int *p) { *p = 1; }", ()),

@@ -60,11 +60,15 @@ def outside_objects(
         declaration, storage = use.declaration, use.place.storage
         if changed.intersection(_names(storage)):
             ports[object_key(declaration)] = Port.MEMORY
-        elif use.of_file and "const" not in declaration.quals and _has_numbers(storage):
-            if declaration.init is None or declaration.name in others:
-                number = isinstance(use.place.kind, Scalar)
-                ports[object_key(declaration)] = Port.NUMBER if number else Port.MEMORY
+        elif use.of_file and _is_open(declaration, others) and _has_numbers(storage):
+            number = isinstance(use.place.kind, Scalar)
+            ports[object_key(declaration)] = Port.NUMBER if number else Port.MEMORY
     return ports
+
+
+def _is_open(declaration: c_ast.Decl, written: Collection[str]) -> bool:
+    """Whether the file does not fix the value of an object that the program only reads."""
+    return "const" not in declaration.quals and (declaration.init is None or declaration.name in written)
 
 
 def _names(storage: Storage) -> Iterator[str]:
@@ -140,18 +144,21 @@ def _roots(node: c_ast.Node, *, bare: bool = False) -> Iterator[str]:
 
 
 def _is_read_only(function: c_ast.Node, position: int, scope: FileScope) -> bool:
-    """Whether a parameter of a function of the file points to constants, or is a number."""
+    """Whether a parameter of a function of the file is a number, or points to constants."""
     name = str(function.name) if isinstance(function, c_ast.ID) else ""
     definition = scope.functions.get(name)
     declaration = scope.prototypes.get(name) if definition is None else definition.decl
-    listed = None if declaration is None else declaration.type.args
-    parameters = [] if listed is None else list(listed.params)
+    listed = getattr(getattr(declaration, "type", None), "args", None)
+    parameters: list[c_ast.Node] = [] if listed is None else list(listed.params)
     if position >= len(parameters):
         return False
-    kind = getattr(parameters[position], "type", None)
+    kind: c_ast.Node | None = getattr(parameters[position], "type", None)
+    inner = getattr(kind, "type", None)
     if isinstance(kind, c_ast.PtrDecl | c_ast.ArrayDecl):
-        return "const" in (getattr(kind.type, "quals", None) or ())
-    return False
+        return "const" in (getattr(inner, "quals", None) or ())
+    names: list[str] = getattr(inner, "names", None) or [""]
+    typedef = scope.typedefs.get(names[0])
+    return typedef is None or isinstance(typedef.type, c_ast.TypeDecl)
 
 
 def _declared(definition: c_ast.FuncDef) -> frozenset[str]:
@@ -187,9 +194,7 @@ def _offset(kind: CType, path: Path) -> int:
 
 
 _MARKER = re.compile(r'[ \t]*#[ \t]*(?:line[ \t]+)?(\d+)(?:[ \t]+"((?:[^"\\]|\\.)*)")?')
-_PART = re.compile(
-    r"""//[^\n]*|/\*.*?\*/|"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'|[{}()\[\];]""", re.DOTALL
-)
+_PART = re.compile(r"""//[^\n]*|/\*.*?\*/|"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'|[{}()\[\];]""", re.DOTALL)
 
 
 def declaration_end(source: str, declaration: c_ast.Decl) -> int | None:
@@ -198,7 +203,9 @@ def declaration_end(source: str, declaration: c_ast.Decl) -> int | None:
     Returns: None when the declaration cannot be found there, since a macro hides it.
     """
     coord = declaration.coord
-    first = None if coord is None else _line_start(source, str(coord.file), int(coord.line))
+    if coord is None:
+        return None
+    first = _line_start(source, str(coord.file), int(coord.line))
     if first is None:
         return None
     line = source[first:].split("\n", 1)[0]
