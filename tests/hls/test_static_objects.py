@@ -17,6 +17,7 @@ from pipelines.hls import (
     Directive,
     HlsError,
     HlsOptions,
+    bundle_source,
     check_program,
     compile_program,
     design_id,
@@ -56,6 +57,52 @@ int f(int a, const int x[6])
     g.a = a; g.b++; g.c[1] += a; h[a & 1].c[0] = 2; p[a & 1].y = a; u.b[a & 3] = 1;
     for (int i = 0; i < n; i++) { add(&total, x[i] * in[i & 3]); cube[i & 1][1] ^= total; }
     return next(a) + next(2) + u.a;
+}
+"""
+
+STATE = r"""
+struct state { uint32_t s[2]; float f; };
+static struct state st = {{1, 2}, 0.5f};
+static inline void state_step(int k) { static uint16_t hist[4], at;
+  hist[at++ & 3] = (uint16_t)k; st.s[k & 1] ^= 7u * (unsigned)k; st.f *= 1.5f; }
+"""
+NAMES = r"""
+#include <stdint.h>
+#include <stdbool.h>
+#include <string.h>
+#include "state.h"
+char msg[] = "abc\n";
+bool seen[4];
+int x = 9, total;
+static uint8_t src[6] = {1, 2, 3, 4, 5, 6}, dst[6];
+struct node { int v; struct { short a, b[2]; } in; };
+static struct node pool[2] = {{1, {2, {3, 4}}}, {.v = 7}};
+enum color { RED, GREEN } c = GREEN;
+double acc;
+static int bump(int k) { x += k; return x; }
+static int one(int k) { static int n; n += k; return n; }
+static int two(int k) { static int n = 5; n ^= k; return n; }
+static unsigned fact(unsigned n, unsigned a)
+{
+    static unsigned calls;
+    calls++;
+    if (n < 2) return a;
+    return fact(n - 1, a * n);
+}
+int edge(int x, const int in[4])
+{
+    extern int total;
+    int *q = &total;
+    *q += x; q[0] ^= in[1];
+    memcpy(dst, src, sizeof dst);
+    src[x & 3] = 0;
+    for (int i = 0; i < 4; i++) { seen[i] = in[i] > 2; acc += in[i] * 0.5; msg[i & 3]++; }
+    struct node *p = &pool[x & 1];
+    p->in.b[1] += 2; pool[1].v = p->in.a;
+    c = x > 2 ? RED : GREEN;
+    memset(&seen[2], 0, 2 * sizeof seen[0]);
+    state_step(x);
+    return bump(x) + one(x) + two(x) + one(1) + (int)fact(x & 7, 1) + (int)strlen(msg);
 }
 """
 
@@ -154,6 +201,17 @@ def test_every_form_of_object_equals_native_c(tmp_path: Path) -> None:
     data = draw_data(interface, "{}", seed=1)
     assert data["p"].tolist() == [[1, 2], [0, 4]]
     outcomes(EVERY_FORM, "f", data, tmp_path)
+
+
+def test_names_scopes_and_headers_of_objects_equal_native_c(tmp_path: Path) -> None:
+    (tmp_path / "state.h").write_text(STATE)
+    (tmp_path / "edge.c").write_text(NAMES)
+    source = bundle_source(tmp_path / "edge.c")
+    interface = read_interface(source, "edge")
+    objects = {a.name: a.static.name for a in interface.arguments if a.static is not None}
+    assert (objects["x_1"], objects["n"], objects["n_1"]) == ("x", "n", "n")
+    data = draw_data(interface, '{"x": {"kind": "uniform", "low": 0, "high": 8}}', seed=0)
+    outcomes(source, "edge", data, tmp_path)
 
 
 @pytest.mark.slow
