@@ -32,7 +32,8 @@ from pipelines.interface import Bank, Interface, whole_bank
 TOOL = "simfoundry-hls"
 
 _VERSION = "6863e752dc86"
-"""Raise it when the Verilog, schedule, directive outcomes or status of a program change, not for reasons."""
+"""Raise it when the Verilog, schedule, directive outcomes or status of a program change, not for reasons.
+A rule that changes few programs is one of `rules` instead, so that all others keep their designs."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
