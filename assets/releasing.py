@@ -28,6 +28,7 @@ from pipelines.hls import TOOL, tool_version
 from pipelines.labelling import (
     CacheImport,
     ProgramRows,
+    elsewhere_versions,
     has_present_labels,
     import_rows,
     labels_version,
@@ -413,7 +414,8 @@ def _same_liberties(settings: Settings, manifest: Manifest, imported: ImportedRe
 def _other_versions(settings: Settings, manifest: Manifest) -> list[str]:
     """A line a tool whose version is not the one of the release."""
     chosen = settings.configuration.labelling.tools
-    here = present_versions(chosen) | _own_versions(settings, manifest.rows)
+    here = present_versions(chosen) | elsewhere_versions(label_options(settings))
+    here |= _own_versions(settings, manifest.rows)
     return [
         f"{tool} is {here.get(tool, 'not here')}, the release was made with {version}: "
         "its entries will not be found by the present engines"

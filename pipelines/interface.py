@@ -99,8 +99,24 @@ class Structure:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class StaticObject:
+    """An object of static storage that the top function, with what it calls, reads or writes.
+
+    Attributes:
+        name: as written in C.
+        initial: its memory at the start of the program; empty when all of it is zero.
+        end: of a static variable of a function, the offset in the program's text after its declaration; None
+            for an object of the file, which the text after the program can name.
+    """
+
+    name: str
+    initial: bytes = b""
+    end: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Argument:
-    """An argument of the top function.
+    """An argument of the top function, or an object of static storage that it uses like one.
 
     Attributes:
         name: as written in C.
@@ -109,6 +125,7 @@ class Argument:
         read: the function may read it.
         written: the function may write it; an array that is written is an output.
         structure: what its elements are parts of, when they are the memory of structures.
+        static: the object, when it is no argument in C.
     """
 
     name: str
@@ -117,6 +134,7 @@ class Argument:
     read: bool
     written: bool
     structure: Structure | None = None
+    static: StaticObject | None = None
 
     @property
     def is_array(self) -> bool:
@@ -128,10 +146,20 @@ class Argument:
         """Elements of the array; 1 for a scalar."""
         return prod(self.shape)
 
+    @property
+    def initial_values(self) -> NDArray[Any]:
+        """Values at the start of the program: those of the object's initialiser, else zeros."""
+        if self.static is None or not self.static.initial:
+            return np.zeros(self.shape, self.type.dtype)
+        little = self.type.dtype.newbyteorder("<")
+        values = np.frombuffer(self.static.initial, little).astype(self.type.dtype)
+        return values.reshape(self.shape)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Interface:
-    """The top function's name, arguments in order, and type of the result (None for void)."""
+    """The top function's name, its arguments in order and then the objects of static storage that it uses,
+    and the type of the result (None for void)."""
 
     top: str
     arguments: tuple[Argument, ...]
@@ -146,6 +174,16 @@ class Interface:
     def scalars(self) -> tuple[Argument, ...]:
         """The scalar arguments, in order."""
         return tuple(a for a in self.arguments if not a.is_array)
+
+    @property
+    def parameters(self) -> tuple[Argument, ...]:
+        """The arguments that a call in C has, in order."""
+        return tuple(a for a in self.arguments if a.static is None)
+
+    @property
+    def has_outputs(self) -> bool:
+        """Whether anything leaves the design: an array, an object, or a returned value."""
+        return self.returns is not None or any(a.written for a in self.arguments)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -18,7 +18,7 @@ from pipelines.circt.handshake import handshake_wrapper, memory_channels
 from pipelines.circt.preparation import prepare
 from pipelines.circt.verilog import exported_verilog
 from pipelines.circt.writer import BranchingWriter, StructuredWriter, mlir_text
-from pipelines.hls import HlsError, interface_of, ir, read_function
+from pipelines.hls import HlsError, interface_of, ir, read_function, require_outputs
 from pipelines.interface import DataSet, Interface
 from pipelines.rtlsim import MemoryTiming, Port, SimulationResult, module_ports, simulate_design
 from pipelines.schemas.columns import OK, REJECTED, TOOL_ERROR
@@ -221,6 +221,7 @@ class _Attempt:
 
     def verilog(self, source: str, top: str, file: str) -> str:
         self.interface = interface_of(read_function(source, top=top, file=file))
+        require_outputs(self.interface, file)
         function = replace(prepare(source, top=top, file=file), name=core_name(top))
         return self.calyx(function) if self.flow == "calyx" else self.handshake(function)
 

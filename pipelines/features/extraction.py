@@ -19,6 +19,7 @@ from pipelines.hls import (
     compile_program,
     ir,
     options_of,
+    program_rules,
     read_program,
     tool_version,
 )
@@ -229,7 +230,7 @@ def _cached_rows(kind: str, row: type[Row], program: ProgramRow, cache: ContentC
 
 def _classified(facts: ProgramFactsRow, program: ProgramRow, cache: ContentCache) -> ProgramFactsRow:
     """Facts with the class of the program's control flow, which has an entry of its own."""
-    key = content_hash(program.program_id, tool_version(), _CLASS_VERSION)
+    key = content_hash(program.program_id, tool_version(), _CLASS_VERSION, *program_rules(program))
     return replace(
         facts, dynamic_class=cache.cached("control_class", key, lambda: control_class(program), str)
     )
@@ -252,7 +253,7 @@ def feature_version() -> str:
 
 
 def _program_key(kind: str, program: ProgramRow) -> str:
-    return content_hash(program.program_id, tool_version(), _VERSIONS[kind])
+    return content_hash(program.program_id, tool_version(), _VERSIONS[kind], *program_rules(program))
 
 
 def _graphs_key(designs: Sequence[DesignRow]) -> str:

@@ -20,7 +20,7 @@ from pipelines.hls.compiler import (
 from pipelines.hls.design import BoundUnit, ScheduledDesign, symbol_places, units_by_operation
 from pipelines.hls.directives import directive_json, directives_json, parse_directives, pragma_of
 from pipelines.hls.errors import HlsError, UnsizedArgument
-from pipelines.hls.frontend import interface_of, read_function, read_interface
+from pipelines.hls.frontend import interface_of, read_function, read_interface, require_outputs
 from pipelines.hls.ir import Directive, Function
 from pipelines.hls.linking import function_files, object_files
 from pipelines.hls.lowering import store_initial_values
@@ -30,7 +30,8 @@ from pipelines.hls.operators import constant_factor, delay_library, signed_digit
 from pipelines.hls.plan import TransformOptions, tidy, transform
 from pipelines.hls.preprocess import BYTE_ORDER_MARK, bundle_source, default_top, is_own_header
 from pipelines.hls.preprocess import preprocess as preprocess_source
-from pipelines.hls.rows import design_id, design_row, options_of, outcome_rows
+from pipelines.hls.rows import design_id, design_row, options_of, outcome_rows, program_rules
+from pipelines.hls.rules import later_rules
 from pipelines.hls.schedule import BlockSchedule, closing_values
 from pipelines.hls.transforms.copying import FreshNames, fresh_names, leaves_outward
 from pipelines.hls.transforms.liveness import Liveness, live_after
@@ -80,6 +81,7 @@ __all__ = [
     "interface_of",
     "ir",
     "is_own_header",
+    "later_rules",
     "leaves_outward",
     "live_after",
     "make_binary",
@@ -90,10 +92,12 @@ __all__ = [
     "parse_directives",
     "pragma_of",
     "preprocess_source",
+    "program_rules",
     "read_function",
     "read_interface",
     "read_program",
     "read_with_sizes",
+    "require_outputs",
     "signed_digit_count",
     "sizes_text",
     "store_initial_values",

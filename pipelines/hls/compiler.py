@@ -10,7 +10,7 @@ from pipelines.hls.cdfg import Cdfg
 from pipelines.hls.design import ScheduledDesign, bind_units
 from pipelines.hls.directives import DirectiveOutcome, directive_json
 from pipelines.hls.errors import HlsError
-from pipelines.hls.frontend import interface_of, read_function
+from pipelines.hls.frontend import interface_of, read_function, require_outputs
 from pipelines.hls.lowering import lower
 from pipelines.hls.modulo import modulo_schedule
 from pipelines.hls.narrowing import narrow
@@ -32,7 +32,8 @@ from pipelines.interface import Bank, Interface, whole_bank
 TOOL = "simfoundry-hls"
 
 _VERSION = "6863e752dc86"
-"""Raise it when the Verilog, schedule, directive outcomes or status of a program change, not for reasons."""
+"""Raise it when the Verilog, schedule, directive outcomes or status of a program change, not for reasons.
+A rule that changes few programs is one of `rules` instead, so that all others keep their designs."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,9 +105,12 @@ def read_program(source: str, *, top: str, file: str = "program.c") -> ir.Functi
 def check_program(source: str, *, top: str, options: HlsOptions, file: str) -> None:
     """Check what a compilation reads before it transforms anything.
 
-    Raises: HlsError: the program is outside the accepted subset, or a directive names no loop or array.
+    Raises: HlsError: the program is outside the accepted subset or has no outputs, or a directive names no
+            loop or array.
     """
-    _merge(read_function(source, top=top, file=file), options.directives, file)
+    function = read_function(source, top=top, file=file)
+    require_outputs(interface_of(function), file)
+    _merge(function, options.directives, file)
 
 
 def innermost_loops(function: ir.Function) -> list[str]:
@@ -204,9 +208,12 @@ def compile_program(source: str, *, top: str, options: HlsOptions, file: str = "
 
     Args:    source: C text; top: function; file: name for messages.
     Returns: the design. A directive that cannot be applied is an outcome with its reason, never an error.
-    Raises:  HlsError: the program is outside the accepted subset, or a directive names no loop.
+    Raises:  HlsError: the program is outside the accepted subset or has no outputs, or a directive names no
+             loop.
     """
     source_function = read_function(source, top=top, file=file)
+    interface = interface_of(source_function)
+    require_outputs(interface, file)
     directives = _merge(source_function, options.directives, file)
     program = transform(source_function, directives, options.transforms)
     graph = narrow(lower(program.function, program.intervals))
@@ -219,14 +226,14 @@ def compile_program(source: str, *, top: str, options: HlsOptions, file: str = "
         verilog=write_verilog(design),
         module=module_name(source_function.name),
         function=source_function,
-        interface=interface_of(source_function),
+        interface=interface,
         scheduled=design,
         outcomes=tuple(sorted(outcomes, key=lambda o: o.directive)),
         intervals={
             s.graph.block.loop or "": s.interval_cycles for s in schedules if s.interval_cycles is not None
         },
         report=report_design(design),
-        banks=banks_of(graph, interface_of(source_function)),
+        banks=banks_of(graph, interface),
         caches=program.caches,
     )
 

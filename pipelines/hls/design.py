@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from pipelines.hls.cdfg import Block, Branch, Cdfg, Operation
+from pipelines.hls.ir import Variable
 from pipelines.hls.operators import TimingModel, sharing_key
-from pipelines.hls.schedule import BlockSchedule, instance_number
+from pipelines.hls.schedule import BlockSchedule, instance_number, live_operations
 from pipelines.hls.units.catalogue import FunctionalUnit
 
 
@@ -158,3 +159,19 @@ def symbol_places(design: ScheduledDesign) -> Places:
             if operation.symbol is not None:
                 places[operation.opcode, operation.name].append((block.index, operation))
     return dict(places)
+
+
+def reads_inputs(design: ScheduledDesign) -> bool:
+    """Whether the hardware reads an external array or a scalar argument."""
+    function = design.graph.function
+    scalars = {p.name for p in function.parameters if isinstance(p, Variable)}
+    external = {a.name for a in function.arrays if a.external}
+    sources = {("read", name) for name in scalars} | {("load", name) for name in external}
+    return any(
+        operation.index in live
+        and operation.symbol is not None
+        and (operation.opcode, operation.name) in sources
+        for block in design.graph.blocks
+        for live in (live_operations(block),)
+        for operation in block.operations
+    )

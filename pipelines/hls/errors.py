@@ -34,6 +34,10 @@ class UnsizedArgument(HlsError):
         self.argument = argument
 
 
+class PointerObject(HlsError):
+    """A pointer of file scope changes, or has no initialiser."""
+
+
 class BytesNeeded(HlsError):
     """A structure is used as bytes, so it must be stored as memory instead of one variable per member.
 

@@ -21,8 +21,9 @@ from pipelines.hls.reading.initialisers import Filler, Initialisers
 from pipelines.hls.reading.loops import Loops
 from pipelines.hls.reading.objects import Objects, declare_parameters
 from pipelines.hls.reading.places import Places
-from pipelines.hls.reading.session import Cell, Frame, Place, Session
+from pipelines.hls.reading.session import Cell, Frame, Place, Port, Session
 from pipelines.hls.reading.statements import Statements, Switches
+from pipelines.hls.reading.statics import object_key, outside_objects
 from pipelines.hls.reading.values import Hooks, Pointers
 from pipelines.interface import Argument, Interface
 
@@ -99,20 +100,28 @@ def read_function(
     try:
         tree = parse(source, file=file)
         bytewise: frozenset[int] = frozenset()
+        outside: dict[str, Port] = {}
         while True:
+            session = Session(file=file, sizes=sizes or {}, bytewise=bytewise, source=source, outside=outside)
             try:
-                return _read(tree, top, Session(file=file, sizes=sizes or {}, bytewise=bytewise))
+                function, ports = _read(tree, top, session)
             except BytesNeeded as error:
                 if error.key in bytewise:
                     raise
                 bytewise |= {error.key}
+                continue
+            new = {key: port for key, port in ports.items() if outside.get(key) not in (port, Port.MEMORY)}
+            if not new:
+                return function
+            outside |= new
     except RecursionError:
         raise HlsError(
             "expressions and statements must nest less deeply", "nesting too deep", file=file
         ) from None
 
 
-def _read(tree: c_ast.FileAST, top: str, session: Session) -> ir.Function:
+def _read(tree: c_ast.FileAST, top: str, session: Session) -> tuple[ir.Function, Mapping[str, Port]]:
+    """The function, and the objects of static storage that must be ports of it."""
     scope = file_scope_of(tree)
     definition = _find_top(scope, top, session.file)
     session.main_file = str(definition.coord.file) if definition.coord else "<stdin>"
@@ -121,6 +130,9 @@ def _read(tree: c_ast.FileAST, top: str, session: Session) -> ir.Function:
     session.frames.append(_top_frame(session, definition, top))
     with session.collect() as body:
         parameters = declare_parameters(program.objects, parameters_of(session, definition))
+        for name, declaration in scope.objects.items():
+            if object_key(declaration) in session.outside:
+                program.objects.global_symbol(c_ast.ID(name, declaration.coord))
         result = _result(program, definition)
         if result is not None:
             cell = Place(kind=Scalar(type=result.type), storage=Cell(variable=result))
@@ -131,14 +143,16 @@ def _read(tree: c_ast.FileAST, top: str, session: Session) -> ir.Function:
     line = session.line_of(definition.decl)
     function = ir.Function(
         name=top,
-        parameters=parameters,
+        parameters=(*parameters, *session.ports),
         arrays=tuple(session.arrays),
         returns=None if result is None else result.type,
         body=(*session.prologue, *make_block(session.frame.exit_label, body, line)),
         directives=tuple(dict.fromkeys(session.directives)),
         ignored_pragmas=tuple(dict.fromkeys(session.ignored)),
+        objects=tuple(session.objects.items()),
     )
-    return finish(function, session, result, line)
+    ports = outside_objects(program.objects.uses, tuple(body), scope, {top, *session.called})
+    return finish(function, session, result, line), ports
 
 
 _SIZES = re.compile(r"simfoundry\s+size((?:\s+[A-Za-z_]\w*=[1-9]\d{0,7})*)\s*$")
@@ -204,9 +218,10 @@ def _result(program: Program, definition: c_ast.FuncDef) -> ir.Variable | None:
 
 
 def interface_of(function: ir.Function) -> Interface:
-    """Arguments in order, with their directions, and the type of the result."""
+    """Arguments, then objects of static storage, with their directions, and the type of the result."""
     read = {e.array.name for e in ir.all_expressions(function.body) if isinstance(e, ir.Load)}
     written = ir.stored_arrays(function.body)
+    objects = dict(function.objects)
     arguments = tuple(
         Argument(
             name=p.name,
@@ -215,10 +230,23 @@ def interface_of(function: ir.Function) -> Interface:
             read=isinstance(p, ir.Variable) or p.name in read,
             written=p.name in written,
             structure=p.structure if isinstance(p, ir.Array) else None,
+            static=objects.get(p.name),
         )
         for p in function.parameters
     )
     return Interface(top=function.name, arguments=arguments, returns=function.returns)
+
+
+def require_outputs(interface: Interface, file: str) -> None:
+    """Refuse a program whose hardware would do nothing.
+
+    Raises: HlsError: no array, object or returned value leaves it.
+    """
+    if not interface.has_outputs:
+        rule = (
+            "a design must have outputs (return a value, or write to an array, a pointer or a static object)"
+        )
+        raise HlsError(rule, "no outputs", file=file)
 
 
 def read_interface(source: str, top: str, *, file: str = "program.c") -> Interface:

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from math import prod
 
-from pipelines.interface import INT32, Bank, ScalarType, Structure
+from pipelines.interface import INT32, Bank, ScalarType, StaticObject, Structure
 
 Number = int | float
 
@@ -328,11 +328,13 @@ class Function:
     """A whole program: its top function with everything it calls inlined.
 
     Attributes:
-        parameters: as written in C; arrays of a partition are not among them.
+        parameters: as written in C, then the objects of static storage that it uses like arguments; arrays
+            of a partition are not among them.
         arrays: every array, external ones, banks and local ones.
         directives: those in the source that belong to no loop.
         ignored_pragmas: (text, line) of pragmas that are not directives.
         banks: elements of each external array of `arrays`; unpartitioned arguments are not listed.
+        objects: (parameter, object) of those parameters that are objects of static storage.
     """
 
     name: str
@@ -343,6 +345,7 @@ class Function:
     directives: tuple[Directive, ...] = ()
     ignored_pragmas: tuple[tuple[str, int], ...] = field(default=())
     banks: tuple[Bank, ...] = ()
+    objects: tuple[tuple[str, StaticObject], ...] = ()
 
 
 def child_bodies(statement: Statement) -> tuple[tuple[Statement, ...], ...]:

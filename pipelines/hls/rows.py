@@ -7,15 +7,17 @@ from dataclasses import asdict
 from typing import Any
 
 from pipelines.hls.compiler import TOOL, CompiledDesign, HlsOptions, tool_version
+from pipelines.hls.design import reads_inputs
 from pipelines.hls.directives import directives_json, parse_directives
 from pipelines.hls.operators import delay_library
 from pipelines.hls.plan import TransformOptions
+from pipelines.hls.rules import later_rules
 from pipelines.identity import canonical_json, content_hash, text_sha256
 from pipelines.schemas import OK, DesignRow, DirectiveOutcomeRow, ProgramRow
 
 
 def design_id(program: ProgramRow, options: HlsOptions) -> str:
-    """Hash of the program, the configuration and the version of this engine."""
+    """Hash of the program, the configuration, and the version of this engine with its later rules."""
     configuration = {
         "directives": directives_json(options.directives),
         "memory_read_delay_cycles": options.memory_read_delay_cycles,
@@ -24,7 +26,12 @@ def design_id(program: ProgramRow, options: HlsOptions) -> str:
         "liberty": options.liberty,
         "engine_options": engine_options_json(options),
     }
-    return content_hash(program.program_id, configuration, TOOL, tool_version())
+    return content_hash(program.program_id, configuration, TOOL, tool_version(), *program_rules(program))
+
+
+def program_rules(program: ProgramRow) -> tuple[str, ...]:
+    """What the designs of a program depend on beside the version of this engine; see `later_rules`."""
+    return later_rules(program.source, program.top)
 
 
 def engine_options_json(options: HlsOptions) -> str:
@@ -87,6 +94,7 @@ def design_row(
         register_bits=report.register_bits if report else None,
         memory_port_conflict_count=report.memory_port_conflict_count if report else None,
         initiation_intervals=canonical_json(compiled.intervals) if compiled else None,
+        is_constant=not reads_inputs(compiled.scheduled) if compiled else None,
         hls_wall_s=wall_s,
     )
 

@@ -42,7 +42,11 @@ from pipelines.labelling.options import (
     ToolContext,
     liberty_name,
 )
-from pipelines.labelling.other_libraries import label_in_libraries, lacking_library_labels
+from pipelines.labelling.other_libraries import (
+    elsewhere_versions,
+    label_in_libraries,
+    lacking_library_labels,
+)
 from pipelines.labelling.synthesis import SYNTHESIS_TOOLS, LabelTables
 
 __all__ = [
@@ -66,6 +70,7 @@ __all__ = [
     "count_design",
     "cross_check_designs",
     "designs_version",
+    "elsewhere_versions",
     "has_present_labels",
     "import_rows",
     "label_design",

@@ -24,6 +24,7 @@ from pipelines.identity import content_hash
 from pipelines.labelling.configurations import ConfigurationSpace, planned_ids
 from pipelines.labelling.cross_checks import CROSS_CHECK_LIMITS, Check, check_versions, cross_check_key
 from pipelines.labelling.external_tools import external_tool
+from pipelines.labelling.flows import LATER_COLUMNS
 from pipelines.labelling.fpga import FPGA_KIND, fpga_key
 from pipelines.labelling.loops import LoopCount
 from pipelines.labelling.options import LabelContext
@@ -240,10 +241,11 @@ class CacheImport:
 
 
 def _timeless(value: Any) -> Any:
-    """A value as JSON keeps it, without times and without what is None."""
+    """A value as JSON keeps it, without times, what is None, and what earlier rows lack."""
     if isinstance(value, dict):
         items = cast("dict[str, Any]", value).items()
-        return {k: _timeless(v) for k, v in items if not k.endswith("wall_s") and v is not None}
+        kept = {k: v for k, v in items if k not in LATER_COLUMNS and v is not None}
+        return {k: _timeless(v) for k, v in kept.items() if not k.endswith("wall_s")}
     if isinstance(value, list | tuple):
         return [_timeless(item) for item in cast("Sequence[Any]", value)]
     return value

@@ -26,6 +26,7 @@ from pipelines.hls import (
     innermost_loops,
     mapping_space,
     parse_directives,
+    program_rules,
     read_program,
     tool_version,
 )
@@ -131,7 +132,7 @@ def program_configurations(
 
     Raises: HlsError: the space has a value that the engine does not accept.
     """
-    key = content_hash(program.program_id, tool_version(), _VERSION, asdict(space))
+    key = content_hash(program.program_id, tool_version(), _VERSION, asdict(space), *program_rules(program))
     try:
         stored: list[dict[str, Any]] | str = cache.cached(
             "configurations", key, lambda: _mappings_or_refusal(program, space), lambda stored: stored

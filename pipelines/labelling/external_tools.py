@@ -15,7 +15,7 @@ from pathlib import Path
 from pipelines import bambu, circt, hls, rtlsim
 from pipelines.bambu import BambuOptions, BambuResult, run_bambu
 from pipelines.circt import CirctResult, compile_with_circt, simulate_circt_design
-from pipelines.hls import HlsOptions, read_interface
+from pipelines.hls import HlsError, HlsOptions, read_interface, require_outputs
 from pipelines.interface import DataSet, Interface
 from pipelines.labelling.options import LabelOptions
 from pipelines.labelling.runs import OutputDigests, RunResult, moved_bytes
@@ -205,7 +205,13 @@ class BambuTool:
         self, program: ProgramRow, configuration: HlsOptions, *, folder: Path, options: LabelOptions
     ) -> HlsResult:
         """See `CirctTool.compile`."""
-        interface = read_interface(program.source, program.top, file=f"{program.name}.c")
+        file = f"{program.name}.c"
+        interface = read_interface(program.source, program.top, file=file)
+        require_outputs(interface, file)
+        for argument in interface.arguments:
+            if argument.static is not None:
+                rule = "Bambu passes arguments only, so a program must not use objects of static storage"
+                raise HlsError(rule, argument.static.name, file=file)
         run = _run_bambu(program, configuration, interface, None, folder=folder, options=options)
         status, reason, rtl, report = run.status, run.reason, None, run.report
         if status == OK and run.verilog is None:

@@ -25,6 +25,7 @@ from pipelines.hls import (
     ir,
     options_of,
     outcome_rows,
+    program_rules,
     read_program,
 )
 from pipelines.identity import canonical_json, content_hash, text_sha256
@@ -114,9 +115,13 @@ def cached_rows(program: ProgramRow, configuration: HlsOptions, cache: ContentCa
     return None if stored is None else _stored_rows(stored, program)
 
 
+LATER_COLUMNS: dict[str, Any] = {"is_constant": None}
+"""Columns of a design that entries of before lack; they are null there."""
+
+
 def _stored_rows(stored: dict[str, Any], program: ProgramRow) -> HlsRows:
     return HlsRows(
-        design=replace(DesignRow(**stored["design"]), suite=program.suite),
+        design=replace(DesignRow(**(LATER_COLUMNS | stored["design"])), suite=program.suite),
         outcomes=tuple(DirectiveOutcomeRow(**outcome) for outcome in stored["outcomes"]),
     )
 
@@ -199,7 +204,8 @@ def _external_id(program: ProgramRow, tool: str, configuration: HlsOptions) -> s
         "clock_period_ns": configuration.clock_period_ns,
         "liberty": configuration.liberty,
     }
-    return content_hash(program.program_id, visible, tool, external_tool(tool).version())
+    version = external_tool(tool).version()
+    return content_hash(program.program_id, visible, tool, version, *program_rules(program))
 
 
 def _external(program: ProgramRow, tool: str, configuration: HlsOptions, context: ToolContext) -> HlsResult:

@@ -23,7 +23,8 @@ from pipelines.labelling.synthesis import (
     synthesise,
 )
 from pipelines.schemas import OK, TOOL_ERROR, DesignRow, LabelRow, ProgramRow
-from pipelines.synthesis import SynthesisError
+from pipelines.synthesis import XILINX_TOOL, SynthesisError, xilinx_version
+from pipelines.synthesis import tool_version as synthesis_version
 from pipelines.tools import ToolMissing
 from pipelines.workers import Outcome, ProgressCallback, run_all, silent
 
@@ -40,6 +41,12 @@ def library_tool(context: LabelContext) -> str:
 
 def _tool_of(liberty: Path) -> str:
     return f"{SYNTHESIS_TOOL}_{library_name(liberty)}"
+
+
+def elsewhere_versions(options: LabelOptions) -> dict[str, str]:
+    """Present version of each tool that maps designs to other cells than the project's own synthesis."""
+    libraries = {_tool_of(liberty): synthesis_version() for liberty in options.other_libraries}
+    return {XILINX_TOOL: xilinx_version(), **libraries}
 
 
 def label_in_libraries(

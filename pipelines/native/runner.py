@@ -22,6 +22,7 @@ from pipelines.interface import (
     DataSet,
     Interface,
     ScalarType,
+    StaticObject,
     canonical_array,
     canonical_values,
     same_values,
@@ -52,17 +53,53 @@ def table_text(interface: Interface) -> str:
 def unit_text(interface: Interface) -> str:
     """C text of unit.c: the program, and after it the call of its top function, which may be static.
 
-    Types are spelled without headers, since what follows the program can rely on none.
+    Types are spelled without headers, since what follows the program can rely on none. Objects of static
+    storage get their values before the call; those that are written are read after it.
     """
-    values = ", ".join(_value(i, a) for i, a in enumerate(interface.arguments))
+    indexed = list(enumerate(interface.arguments))
+    values = ", ".join(_value(i, a) for i, a in indexed if a.static is None)
     call = f"{TOP_SYMBOL}({values});"
     if interface.returns is not None:
         call = f"*({_c_name(interface.returns)} *)simfoundry_result = {call}"
+    objects = [(i, a, a.static) for i, a in indexed if a.static is not None]
+    copies = {i: (_address(i, static), f"simfoundry_values[{i}]", _bytes(a)) for i, a, static in objects}
+    before = [f"__builtin_memcpy({own}, {value}, {size});" for own, value, size in copies.values()]
+    after = [
+        f"__builtin_memcpy({value}, {own}, {size});"
+        for i, (own, value, size) in copies.items()
+        if interface.arguments[i].written
+    ]
+    lines = ["(void)simfoundry_values;", "(void)simfoundry_result;", *before, call, *after]
     return (
         '#include "kernel.c"\n'
-        "void simfoundry_call(void **simfoundry_values, void *simfoundry_result)\n"
-        f"{{\n    (void)simfoundry_values;\n    (void)simfoundry_result;\n    {call}\n}}\n"
+        + "".join(f"extern void *const {_pointer(i)};\n" for i, _, s in objects if s.end is not None)
+        + "void simfoundry_call(void **simfoundry_values, void *simfoundry_result)\n{\n"
+        + "".join(f"    {line}\n" for line in lines)
+        + "}\n"
     )
+
+
+def kernel_text(source: str, interface: Interface) -> str:
+    """C text of kernel.c: the program; after each static variable of a function that is an argument stands a
+    pointer to it with a known symbol."""
+    ends = [
+        (a.static.end, i, a.static.name)
+        for i, a in enumerate(interface.arguments)
+        if a.static is not None and a.static.end is not None
+    ]
+    for end, index, name in sorted(ends, reverse=True):
+        symbol = _pointer(index)
+        pointer = f'static void *const {symbol} __asm__("{symbol}") __attribute__((used)) = (void *)&{name};'
+        source = f"{source[:end]} {pointer}{source[end:]}"
+    return source
+
+
+def _pointer(index: int) -> str:
+    return f"simfoundry_object_{index}"
+
+
+def _address(index: int, static: StaticObject) -> str:
+    return f"(void *)&{static.name}" if static.end is None else _pointer(index)
 
 
 def pack_inputs(interface: Interface, data: DataSet) -> bytes:
@@ -421,7 +458,10 @@ class _Session:
             harness = ("-c", str(_HARNESS), "-I.", "-o", "harness.o")
             self._compile("harness", harness, table, readable=(_HARNESS,))
             return
-        unit = {"kernel.c": self.source.encode(), "unit.c": unit_text(self.interface).encode("ascii")}
+        unit = {
+            "kernel.c": kernel_text(self.source, self.interface).encode(),
+            "unit.c": unit_text(self.interface).encode("ascii"),
+        }
         options = _CHECKED if name == "checked" else _PLAIN
         if name == "checked" and self.gcc_shifts:
             options = (*options, "-fno-sanitize=shift-base")

@@ -18,8 +18,10 @@ from pipelines.identity import content_hash
 from pipelines.interface import Argument, DataSet, Interface, Structure
 from pipelines.programs.errors import ProgramError
 from pipelines.programs.specification import (
+    ArgumentKind,
     Uniform,
     default_kind,
+    kind_of,
     read_json_object,
     read_specification,
     values_of,
@@ -68,7 +70,7 @@ def draw_data(interface: Interface, inputs: str, *, seed: int) -> DataSet:
         interface: the program's arguments.
         inputs: JSON input specification, {argument: {"kind": ...}}; see docs/programs.md. An
             argument that it does not name is uniform -16 .. 15 (0 .. 15 when unsigned, -1 .. 1 when
-            floating).
+            floating), an object of static storage its initialiser.
         seed: any integer.
 
     Returns: arrays of each argument's shape and type, by name, in the interface's order.
@@ -76,12 +78,17 @@ def draw_data(interface: Interface, inputs: str, *, seed: int) -> DataSet:
     """
     specification = read_specification(inputs)
     _require_known(interface, specification.keys())
-    return {
-        a.name: _draw_structures(a, a.structure, argument_generator(seed, a))
-        if a.structure is not None and a.name not in specification
-        else specification.get(a.name, default_kind(a)).draw(a, argument_generator(seed, a))
-        for a in interface.arguments
-    }
+    return {a.name: _draw(a, specification, seed) for a in interface.arguments}
+
+
+def _draw(argument: Argument, specification: Mapping[str, ArgumentKind], seed: int) -> NDArray[Any]:
+    kind = kind_of(argument, specification)
+    if kind is None:
+        return argument.initial_values
+    generator = argument_generator(seed, argument)
+    if argument.structure is not None and argument.name not in specification:
+        return _draw_structures(argument, argument.structure, generator)
+    return kind.draw(argument, generator)
 
 
 def _draw_structures(
@@ -101,7 +108,8 @@ def _draw_structures(
 def load_data(data: Path | Mapping[str, Any], interface: Interface) -> DataSet:
     """Read a data set, {argument: nested lists or one number}, from a JSON file unless it is given itself.
 
-    Every argument needs a value, except an array that is only written: it starts as zeros.
+    Every argument needs a value, except an array that is only written, which starts as zeros, and an object
+    of static storage, which starts as its initialiser.
 
     Returns: arrays of each argument's shape and type, by name, in the interface's order.
     Raises:  ProgramError: the file cannot be read, or its values do not fit the interface.
@@ -161,8 +169,8 @@ def argument_generator(seed: int, argument: Argument, *purpose: str) -> np.rando
 def _value_of(argument: Argument, values: dict[str, object]) -> NDArray[Any]:
     if argument.name in values:
         return values_of(argument, values[argument.name])
-    if argument.is_array and not argument.read:
-        return np.zeros(argument.shape, dtype=argument.type.dtype)
+    if argument.static is not None or (argument.is_array and not argument.read):
+        return argument.initial_values
     raise ProgramError(f"data has no value for argument {argument.name}, which is read")
 
 

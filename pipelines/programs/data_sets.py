@@ -24,7 +24,7 @@ from pipelines.programs.data import argument_generator, data_id, draw_data
 from pipelines.programs.dataflow.program import SWEEP, swept_inputs
 from pipelines.programs.errors import ProgramError
 from pipelines.programs.influence import thresholds
-from pipelines.programs.specification import Constant, Uniform, default_kind, read_specification
+from pipelines.programs.specification import Constant, Uniform, kind_of, read_specification
 from pipelines.schemas import DATA_KINDS, DRAWN, InputRow, ProgramRow
 
 ZERO_SHARE = 0.9
@@ -123,7 +123,7 @@ def _swept(program: ProgramRow, interface: Interface, seed: int) -> tuple[str, .
     if program.graph is not None:
         return swept_inputs(program)
     specification, base = read_specification(program.inputs), draw_data(interface, program.inputs, seed=seed)
-    kinds = {a: specification.get(a.name, default_kind(a)) for a in interface.scalars}
+    kinds = {a: kind_of(a, specification) for a in interface.scalars}
     specifications: dict[str, None] = {}
     for fraction in SWEEP:
         moved = {
@@ -177,7 +177,7 @@ def _changed(program: ProgramRow, interface: Interface, base: ProgramData, chang
     specification = read_specification(program.inputs)
     values, inputs = dict(base.values), dict[str, Any](json.loads(program.inputs))
     for argument in interface.arrays:
-        kind = specification.get(argument.name, default_kind(argument))
+        kind = kind_of(argument, specification)
         if not isinstance(kind, Uniform) or not argument.read:
             continue
         low, high = _range(argument, kind)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
 import numpy as np
@@ -213,6 +214,13 @@ def default_kind(argument: Argument) -> Uniform:
         return Uniform(kind="uniform", low=-1.0, high=1.0)
     low, high = default_range(argument.type)
     return Uniform(kind="uniform", low=low, high=high)
+
+
+def kind_of(argument: Argument, specification: Mapping[str, ArgumentKind]) -> ArgumentKind | None:
+    """How an argument is drawn; None for an object of static storage that keeps its initial values."""
+    if argument.static is not None:
+        return specification.get(argument.name)
+    return specification.get(argument.name, default_kind(argument))
 
 
 def default_range(kind: ScalarType) -> tuple[int, int]:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import polars as pl
 import pyarrow as pa
 
+from pipelines.hls import later_rules
 from pipelines.releases.croissant import hub_header
 from pipelines.releases.manifest import Manifest
 from pipelines.schemas import OK, table_spec, to_frame
@@ -64,7 +65,7 @@ def card_text(manifest: Manifest, tables: Tables, reproduction: Reproduction) ->
         _distributions(tables),
         _failures(tables),
         _making(manifest, reproduction),
-        _LIMITS + (_NETWORK_LIMITS if NETWORKS in tables else ""),
+        _LIMITS + _changed_designs(tables) + (_NETWORK_LIMITS if NETWORKS in tables else ""),
         _LICENCE,
         _columns(manifest),
     ]
@@ -298,6 +299,28 @@ _LIMITS = """\
 * Programs of the generated stages are random: their distribution is that of the generators and their options
   in `params.yaml`, not that of programs people write.
 """
+
+_CHANGED = """\
+* Programs that write objects of file scope or static variables, that have no outputs, or that use `volatile`
+  have other designs, or none, in later versions of the engine: {programs} of {all_programs} programs that are
+  ok, {designs} of {all_designs} designs.
+"""
+
+
+def _changed_designs(tables: Tables) -> str:
+    """How many designs later rules of the engine change."""
+    if not {"programs", "designs"} <= tables.keys():
+        return ""
+    programs = [row for row in tables["programs"].to_pylist() if row["status"] == OK]
+    changed = {p["program_id"] for p in programs if later_rules(p["source"], p["top"])}
+    designs = tables["designs"].column("program_id").to_pylist()
+    return _CHANGED.format(
+        programs=len(changed),
+        all_programs=f"{len(programs):,}",
+        designs=sum(identity in changed for identity in designs),
+        all_designs=f"{len(designs):,}",
+    )
+
 
 _NETWORK_LIMITS = """\
 * Networks are simulated packet by packet, not measured on machines; packets of the warm-up are not counted.

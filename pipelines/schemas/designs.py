@@ -51,6 +51,9 @@ class DesignRow:
     initiation_intervals: str | None = column(
         "JSON object: initiation interval in cycles of each pipelined loop."
     )
+    is_constant: bool | None = column(
+        "Whether the hardware reads no input, so that every run has the same results; null in earlier rows."
+    )
     hls_wall_s: float | None = column("Time from source to Verilog.", unit="s", measured=True)
 
 

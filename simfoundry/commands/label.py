@@ -325,7 +325,7 @@ def non_negative_ranges(program: ProgramRow) -> dict[str, Any]:
     given = json.loads(program.inputs)
     return {
         a.name: {"kind": "uniform", "low": 0, "high": 16}
-        for a in read_interface(program.source, program.top).arguments
+        for a in read_interface(program.source, program.top).parameters
         if a.type.signed and not a.type.floating and a.name not in given
     }
 

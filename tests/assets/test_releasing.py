@@ -21,8 +21,9 @@ from foundry_fakes import fill_tables
 from assets.configuration import parameters_text
 from assets.deployments import Deployment, local_deployment
 from assets.errors import FoundryError
-from assets.releasing import import_release, release_tables
+from assets.releasing import _other_versions, _settings, import_release, release_tables
 from assets.settings import Settings
+from pipelines.labelling import present_versions
 from pipelines.releases import ReleaseError, WrittenRelease, open_release
 from pipelines.schemas import read_table, table_path, table_spec, write_table
 from simfoundry.cli import simfoundry
@@ -487,6 +488,19 @@ def test_release_and_import_by_command(
 
 def _data(folder: str, names: list[str]) -> list[str]:
     return [n for n in names if n in ("data", "releases", ".dagster")]
+
+
+def test_entries_of_release_v2_are_found_by_the_present_engines(other: Deployment) -> None:
+    """The lines of `simfoundry import` alone; the import itself takes minutes."""
+    release = open_release(Path(__file__).parents[2] / "releases" / "v2")
+    settings, _ = _settings(other, release)
+    tools = release.manifest.toolset.tools
+    outside = {name: tools[name].split("+")[0] for name in ("native", "verilator", "pyosys")}
+    if outside != {
+        name: version.split("+")[0] for name, version in present_versions().items() if name in outside
+    }:
+        pytest.skip(f"the release was made with other tools than those here: {outside}")
+    assert _other_versions(settings, release.manifest) == []
 
 
 def test_reports_are_rows_that_sql_sees(settings: Settings, tmp_path: Path) -> None:

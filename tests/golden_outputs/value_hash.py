@@ -35,12 +35,12 @@ def is_excluded(name: str) -> bool:
     )
 
 
-LATER_FIELDS = ("structure",)
-"""Fields that came after the recorded results: left out while they are None, so that old hashes stay."""
+LATER_FIELDS = ("structure", "static", "objects", "is_constant")
+"""Fields that came after the recorded results: left out while they are empty, so that old hashes stay."""
 
 
 def _is_kept(name: str, value: Any) -> bool:
-    return not is_excluded(name) and not (name in LATER_FIELDS and value is None)
+    return not is_excluded(name) and not (name in LATER_FIELDS and not value)
 
 
 def _canonical(value: Any) -> Any:

@@ -14,22 +14,40 @@ from numpy.typing import NDArray
 from pipelines.hls.frontend import interface_of, read_function
 from pipelines.hls.preprocess import INCLUDE_FOLDER
 from pipelines.interface import Argument, DataSet, Interface, canonical_array
+from pipelines.native.runner import kernel_text
 from tests.hls.ctext import c_text
 
 _FLAGS = ("-std=gnu11", "-O1", "-w", "-fPIC", "-shared", "-ffp-contract=off", "-fwrapv")
 _MEMORY = ("-fno-strict-aliasing", "-ftrivial-auto-var-init=zero")
 
 
-def _entry(interface: Interface, called: str) -> str:
-    """A function that calls any program through plain addresses of arrays."""
+def _entry(interface: Interface, called: str, *, whole: bool) -> str:
+    """A function that calls any program through plain addresses of arrays.
+
+    Args: whole: the program has its objects of static storage; else they are arguments.
+    """
     names = [f"a{number}" for number in range(len(interface.arguments))]
     kinds = ["void *" if a.is_array else f"{a.type.c_name} " for a in interface.arguments]
     parameters = ", ".join(k + n for k, n in zip(kinds, names, strict=True)) or "void"
     result = interface.returns.c_name if interface.returns else "void"
-    call = f"{called}({', '.join(names)})"
+    before, after, passed, symbols = [], [], [], []
+    for number, (argument, name) in enumerate(zip(interface.arguments, names, strict=True)):
+        if argument.static is None or not whole:
+            passed.append(name)
+            continue
+        own = f"(void *)&{argument.static.name}"
+        if argument.static.end is not None:
+            own = f"simfoundry_object_{number}"
+            symbols.append(f"extern void *const {own};\n")
+        size = argument.element_count * argument.type.dtype.itemsize
+        value = name if argument.is_array else f"&{name}"
+        before.append(f"    __builtin_memcpy({own}, {value}, {size});\n")
+        after.append(f"    __builtin_memcpy({value}, {own}, {size});\n")
+    call = f"{called}({', '.join(passed)});\n"
+    answer = f"    {result} answer = {call}" if interface.returns else f"    {call}"
     return (
-        f"\n#include <stdint.h>\n{result} entry_point({parameters})\n{{\n"
-        f"    {'return ' if interface.returns else ''}{call};\n}}\n"
+        f"\n#include <stdint.h>\n{''.join(symbols)}{result} entry_point({parameters})\n{{\n"
+        f"{''.join(before)}{answer}{''.join(after)}{'    return answer;' if interface.returns else ''}\n}}\n"
     )
 
 
@@ -42,7 +60,9 @@ def _compile(text: str, path: Path) -> Path:
 
 
 def _draw(argument: Argument, generator: np.random.Generator) -> NDArray[Any]:
-    """Small values of an argument, which index the tests' arrays after a mask."""
+    """Small values of an argument, which index the tests' arrays after a mask; initialisers of objects."""
+    if argument.static is not None:
+        return argument.initial_values
     if argument.type.floating:
         return (generator.standard_normal(argument.shape) * 8).astype(argument.type.dtype)
     low = -100 if argument.type.signed else 0
@@ -73,9 +93,11 @@ def check_front_end(
     """Assert that a program and its IR, both compiled by gcc, give the same arrays and results."""
     function = read_function(source, top=top)
     interface = interface_of(function)
-    original = _compile(source + _entry(interface, top), folder / "original.so")
+    original = _compile(
+        kernel_text(source, interface) + _entry(interface, top, whole=True), folder / "original.so"
+    )
     text = c_text(function, name="read_program")
-    read = _compile(text + _entry(interface, "read_program"), folder / "read.so")
+    read = _compile(text + _entry(interface, "read_program", whole=False), folder / "read.so")
     generator = np.random.default_rng(0)
     sets = data or [{a.name: _draw(a, generator) for a in interface.arguments} for _ in range(runs)]
     for run, values in enumerate(sets):

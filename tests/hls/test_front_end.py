@@ -99,7 +99,7 @@ def test_interface_has_every_type_and_shape() -> None:
     typedef struct { double v[3]; double m; } body;
     enum mode { LOW, HIGH };
     double f(int8_t a, unsigned short b, long c, size_t d, _Bool e, enum mode g, float x,
-             volatile const double y, const uint8_t T[2][3], body B[4], int *count,
+             const double y, const uint8_t T[2][3], body B[4], int *count,
              float (M)[static 5], char text[])
     {
         *count = T[1][2];

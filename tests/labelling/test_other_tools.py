@@ -293,6 +293,18 @@ def test_bambu_on_the_path_gives_every_row(
     assert [o.applied for o in made.outcomes] == [False]
 
 
+def test_bambu_rejects_objects_of_static_storage(
+    tmp_path: Path, target: Target, fresh: ContentCache, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stand_in(tmp_path, monkeypatch, "exit 1")
+    text = "int total_of[4];\nvoid total(int k) { total_of[k & 3] = k; }\n"
+    path = tmp_path / "total.c"
+    path.write_text(text)
+    made = label(program_from_file(path, top="total"), target, fresh, "bambu")
+    reason = "Bambu passes arguments only, so a program must not use objects of static storage, got total_of"
+    assert (made.label.status, made.design.reason) == ("rejected", f"{reason} (total.c)")
+
+
 def test_outputs_of_bambu_that_differ_are_never_ok(
     tmp_path: Path, target: Target, fresh: ContentCache, monkeypatch: pytest.MonkeyPatch
 ) -> None:

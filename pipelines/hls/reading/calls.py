@@ -377,6 +377,7 @@ class Calls:
 
     def _inline(self, definition: c_ast.FuncDef, arguments: list[c_ast.Node], node: c_ast.Node) -> Result:
         name = str(definition.decl.name)
+        self.session.called.add(name)
         parameters = parameters_of(self.session, definition)
         if len(parameters) != len(arguments):
             rule = f"{name} must have {len(parameters)} arguments"

@@ -132,6 +132,9 @@ class Declarators:
         Raises:  HlsError: a type outside the accepted subset.
         """
         self.session.count(owner)
+        if "volatile" in (getattr(node, "quals", None) or ()):
+            rule = "an object must not be volatile, for accesses are merged and reordered (remove volatile)"
+            raise self.session.refuse(owner, rule, "volatile")
         match node:
             case c_ast.TypeDecl() | c_ast.Typename():
                 return self.read(node.type, owner)

@@ -1,8 +1,7 @@
 """Declared variables and arrays: storage, initial values, file-scope and static objects, parameters.
 
 A table (an array that is never stored to) has its values in `Array.initial`; statements at the declaration
-fill every other initialised array. Objects of static storage have their initial values at each start of the
-design.
+fill every other initialised array. Objects of static storage are constants or ports, see `statics`.
 """
 
 from __future__ import annotations
@@ -13,7 +12,8 @@ from math import prod
 from pycparser import c_ast
 
 from pipelines.hls import ir
-from pipelines.hls.errors import HlsError
+from pipelines.hls.errors import HlsError, PointerObject
+from pipelines.hls.preprocess import is_own_header
 from pipelines.hls.reading.ctypes import (
     CHAR,
     ArrayOf,
@@ -48,14 +48,22 @@ from pipelines.hls.reading.session import (
     Memory,
     Place,
     PointerSlot,
+    Port,
     Record,
     Session,
     Storage,
     TypeName,
     Value,
 )
+from pipelines.hls.reading.statics import (
+    StaticUse,
+    declaration_end,
+    is_changed_pointer,
+    memory_of,
+    object_key,
+)
 from pipelines.hls.reading.values import convert
-from pipelines.interface import UINT8, Structure
+from pipelines.interface import UINT8, StaticObject, Structure
 
 MAXIMUM_DIMENSIONS = 5
 MAXIMUM_ELEMENTS = 1 << 24
@@ -67,6 +75,7 @@ class Objects:
 
     Attributes:
         statics: objects of static storage, by identity of declaration or content.
+        uses: of these the ones that may be written.
     """
 
     session: Session
@@ -75,6 +84,7 @@ class Objects:
     initialisers: Initialisers
     filler: Filler
     statics: dict[object, Value | Place] = field(default_factory=dict[object, Value | Place])
+    uses: list[StaticUse] = field(default_factory=list[StaticUse])
 
     # ---- declarations -----------------------------------------------------------------------------
 
@@ -139,8 +149,19 @@ class Objects:
         """The object of a declaration with static storage, shared by all uses."""
         if id(node) in self.statics:
             return self.statics[id(node)]
-        place = self.new_object(kind, node.name, node, exposed=True)
+        of_file = self.expressions.types.file_scope.objects.get(node.name) is node
+        port = self.session.outside.get(object_key(node))
+        if port is not None:
+            place = self._outside(node, kind, port, of_file=of_file)
+        else:
+            if of_file and has_pointer(kind):
+                self._require_fixed(node)
+            place = self.new_object(kind, node.name, node, exposed=True)
         self.statics[id(node)] = place
+        if not is_own_header(str(node.coord.file if node.coord else "")):
+            self.uses.append(StaticUse(declaration=node, place=place, of_file=of_file))
+        if port is not None:
+            return place
         outer, self.session.buffer = self.session.buffer, self.session.prologue
         try:
             if node.init is not None:
@@ -150,6 +171,58 @@ class Objects:
         finally:
             self.session.buffer = outer
         return place
+
+    def _require_fixed(self, node: c_ast.Decl) -> None:
+        """Refuse a pointer of the file that changes, or that nothing sets.
+
+        Raises: PointerObject: it is one.
+        """
+        if node.init is None or is_changed_pointer(node.name, self.expressions.types.file_scope):
+            rule = "a pointer of file scope must keep the object of its initialiser (write it as an argument)"
+            refusal = self.session.refuse(node, rule, f"the pointer {node.name}")
+            raise PointerObject(rule, refusal.got, file=refusal.file, line=refusal.line)
+
+    def _outside(self, node: c_ast.Decl, kind: CType, port: Port, *, of_file: bool) -> Place:
+        """The port of an object of static storage: an array, of one element for a single number or structure,
+        or a number that the design reads at its start."""
+        session, name = self.session, str(node.name)
+        end = None if of_file else declaration_end(session.source, node)
+        if end is None and not of_file:
+            rule = "a static variable that a function changes must be declared outside macros"
+            raise session.refuse(node, rule, repr(name))
+        place: Place
+        if port == Port.NUMBER and isinstance(kind, Scalar):
+            made: Parameter = ir.Variable(name=session.unique(name), type=kind.type)
+            session.exposed.add(made.name)
+            place = Place(kind=kind, storage=Cell(variable=made))
+        else:
+            whole = kind if isinstance(kind, ArrayOf) else ArrayOf(element=kind, size=1)
+            storage, made = _Parameter(objects=self, node=node, name=name).allocate(whole, single=False)
+            bytewise = made.structure is not None
+            is_first = bytewise or whole is not kind
+            place = Place(
+                kind=kind,
+                storage=storage,
+                indices=(ir.Constant(value=0),) if is_first else (),
+                element=is_first,
+                bytewise=bytewise,
+            )
+        session.ports.append(made)
+        session.objects[made.name] = StaticObject(name=name, initial=self._memory(node, kind), end=end)
+        return place
+
+    def _memory(self, node: c_ast.Decl, kind: CType) -> bytes:
+        """What the memory of an object holds before the program starts."""
+        if node.init is None:
+            return b""
+        constants: list[tuple[Path, ir.Constant]] = []
+        for item in self.initialisers.plan(kind, node.init):
+            value = self.filler.constant(item)
+            if value is None:
+                rule = "an object that a function changes must have an initialiser of constants"
+                raise self.session.refuse(node, rule, repr(node.name))
+            constants.append((item.path, value))
+        return memory_of(kind, constants)
 
     def _constant(self, node: c_ast.Decl, kind: CType) -> Value | Place | None:
         """A const object of constants only, as a value or a table; None otherwise."""
@@ -401,15 +474,7 @@ class _Parameter:
         return self._array(ArrayOf(element=target, size=size or 1), single=size is None)
 
     def _array(self, kind: ArrayOf, *, single: bool) -> ir.Array:
-        element, sizes = self._element(kind)
-        storage: Storage
-        check_shape(self.session, self.node, sizes)
-        if isinstance(element, Struct):
-            storage, array = self._packed(element, sizes, single=single)
-        else:
-            assert isinstance(element, Scalar)
-            array = self.session.new_array(self.name, element.type, sizes, external=True)
-            storage = Memory(array=array, single=single)
+        storage, array = self.allocate(kind, single=single)
         bytewise = array.structure is not None
         address = Address(
             kind=kind.element,
@@ -424,6 +489,16 @@ class _Parameter:
         else:
             self.session.declare(self.name, address, self.node)
         return array
+
+    def allocate(self, kind: ArrayOf, *, single: bool) -> tuple[Storage, ir.Array]:
+        """The external array of an array, and what is stored in it."""
+        element, sizes = self._element(kind)
+        check_shape(self.session, self.node, sizes)
+        if isinstance(element, Struct):
+            return self._packed(element, sizes, single=single)
+        assert isinstance(element, Scalar)
+        array = self.session.new_array(self.name, element.type, sizes, external=True)
+        return Memory(array=array, single=single), array
 
     def _variable(self, kind: ArrayOf, address: Address) -> None:
         """A parameter that is assigned: a pointer variable that starts at the array."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from enum import Enum
 
 from pycparser import c_ast
 
@@ -17,7 +18,7 @@ from pipelines.hls import ir
 from pipelines.hls.errors import HlsError, UnsizedArgument
 from pipelines.hls.preprocess import is_own_header, shown_file
 from pipelines.hls.reading.ctypes import CType
-from pipelines.interface import ScalarType
+from pipelines.interface import ScalarType, StaticObject
 
 MAXIMUM_STATEMENTS = 200_000
 MAXIMUM_VALUES = 1 << 24
@@ -147,6 +148,13 @@ class Address:
 Symbol = TypeName | Value | Place | Address
 
 
+class Port(Enum):
+    """How an object of static storage reaches the design."""
+
+    NUMBER = "a scalar that the design only reads: a number at its start"
+    MEMORY = "an array of its own"
+
+
 @dataclass(slots=True, kw_only=True)
 class Frame:
     """A function that is being read, or an inlined copy of it.
@@ -199,6 +207,10 @@ class Session:
             memory of an earlier iteration, which is the same object here.
         bytewise: keys of structures that are used as bytes.
         loops: loops around what is being read. allocated: loops around the call that allocated an object.
+        called: functions that were inlined, by name.
+        source: the program's text.
+        outside: objects of static storage that become ports, see `statics.outside_objects`.
+        ports: what these became, in order; objects: the object behind each port, by its name.
     """
 
     file: str
@@ -218,6 +230,11 @@ class Session:
     loops: int = 0
     allocated: dict[Storage, int] = field(default_factory=dict["Storage", int])
     holders: dict[Storage, PointerSlot] = field(default_factory=dict["Storage", PointerSlot])
+    called: set[str] = field(default_factory=set[str])
+    source: str = ""
+    outside: Mapping[str, Port] = field(default_factory=dict[str, "Port"])
+    ports: list[ir.Variable | ir.Array] = field(default_factory=list[ir.Variable | ir.Array])
+    objects: dict[str, StaticObject] = field(default_factory=dict[str, StaticObject])
     _taken: dict[str, int] = field(default_factory=dict[str, int])
     _loops: dict[str, int] = field(default_factory=dict[str, int])
     _statements: int = 0

@@ -258,7 +258,7 @@ def _require_interface(variant: Interface, original: Interface) -> None:
     if one != other or variant.returns != original.returns:
         names = ", ".join(name for name, _, _ in one) or "no arguments"
         raise ReplyRejected(f"a variant must keep its parent's arguments and result, got {names[:200]}")
-    if not any(a.written for a in variant.arguments) and variant.returns is None:
+    if not variant.has_outputs:
         raise ReplyRejected("a variant must write an array or return a value, got neither")
 
 

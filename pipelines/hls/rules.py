@@ -1,0 +1,143 @@
+"""Rules of the engine that came after designs were labelled, and the programs whose designs they change.
+
+The version of the engine covers all other programs: their designs, with id and cache entries, stay as they
+are. Most programs are told apart by their text, since reading one takes a process; the others are read.
+"""
+
+from __future__ import annotations
+
+import re
+import string
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+from pipelines.hls.errors import HlsError, PointerObject
+from pipelines.hls.frontend import interface_of, read_function
+
+STATIC_OBJECTS = "static-objects-1"
+"""Objects of static storage that are written, or whose value the file does not fix, are ports; pointers of
+file scope that change are refused; so are programs without outputs."""
+VOLATILE = "volatile-1"
+"""Programs with volatile objects are refused."""
+
+
+@lru_cache(maxsize=1 << 14)
+def later_rules(source: str, top: str) -> tuple[str, ...]:
+    """The rules by which a program's designs differ from those of the engine's version alone."""
+    text = _plain(source)
+    rules = (VOLATILE,) if re.search(r"\b(?:__)?volatile(?:__)?\b", text) else ()
+    return (STATIC_OBJECTS, *rules) if _is_changed(source, top, text) else rules
+
+
+def _is_changed(source: str, top: str, text: str) -> bool:
+    if not _may_have_objects(text) and _has_outputs(text, top):
+        return False
+    try:
+        function = read_function(source, top=top)
+    except PointerObject:
+        return True
+    except HlsError:  # refused as before
+        return False
+    return bool(function.objects) or not interface_of(function).has_outputs
+
+
+_SKIPPED = re.compile(r"""/\*.*?(?:\*/|\Z)|//[^\n]*|"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'""", re.DOTALL)
+_DIRECTIVE = re.compile(r"^[ \t]*#(?:[^\n\\]|\\.)*", re.MULTILINE | re.DOTALL)
+_LOCAL_STATIC = re.compile(r"\bstatic\b(?!\s+const\b)")
+
+
+_INDEX = r"\[(?:[^][]|\[(?:[^][]|\[[^][]*\])*\])*\]"
+_ELEMENT_STORE = re.compile(rf"\b(\w+)\s*(?:{_INDEX}\s*)+(?:\.\s*\w+\s*)*(?:=(?!=)|[-+*/%&|^]=|<<=|>>=)")
+
+
+def _plain(source: str) -> str:
+    """The text without comments and the contents of strings."""
+    return _SKIPPED.sub(lambda m: '""' if m[0][0] in "\"'" else " ", source)
+
+
+def _parts(text: str) -> tuple[list[str], list[str]] | None:
+    """The text outside braces, and in the braces between; None when they do not match."""
+    outer, inner, depth = [list[str]()], list[list[str]](), 0
+    for part in re.split(r"([{}])", _DIRECTIVE.sub("", text)):
+        depth += (part == "{") - (part == "}")
+        if part == "{" and depth == 1:
+            inner.append([])
+        elif part == "}" and depth == 0:
+            outer.append([])
+        else:
+            (inner[-1] if depth > 0 and inner else outer[-1]).append(part)
+    return (["".join(p) for p in outer], ["".join(p) for p in inner]) if depth == 0 else None
+
+
+def _may_have_objects(text: str) -> bool:
+    """Whether a text may declare an object of static storage that is not constant."""
+    parts = _parts(text)
+    if parts is None or any(_LOCAL_STATIC.search(line) for line in _DIRECTIVE.findall(text)):
+        return True
+    outer, inner = parts
+    if any(_LOCAL_STATIC.search(part) for part in inner):
+        return True
+    declarations = re.sub(r"\)\s*\{\}", ");", "{}".join(outer)).split(";")
+    return any(_is_object(declaration.split()) for declaration in declarations)
+
+
+def _is_object(words: list[str]) -> bool:
+    """Whether an outer declaration may be an object that is not constant."""
+    declaration = " ".join(words)
+    if not words or words[0] == "typedef" or re.fullmatch(r"(?:struct|union|enum) ?\w* ?\{\}", declaration):
+        return False
+    if "=" not in declaration and ("(" in declaration or words[0] == "extern"):
+        return False
+    return "const" not in words or "*" in declaration
+
+
+_PARAMETER = re.compile(r"\b(\w+)\s*(?:\[[^,]*)?(?:,|$)")
+_CALL = re.compile(r"\b(\w+)\s*\(([^()]*)\)\s*;")
+_LETTERS = f"{string.ascii_letters}{string.digits}_"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Definition:
+    """A function as its text shows it: the words before its name, its parameters, the arrays it stores to."""
+
+    kind: Sequence[str] = ()
+    parameters: Sequence[str] = ()
+    stored: frozenset[str] = frozenset()
+    body: str = ""
+
+
+def _definitions(text: str) -> dict[str, _Definition]:
+    definitions: dict[str, _Definition] = {}
+    parts = _parts(text)
+    for outer, body in zip(*parts, strict=False) if parts is not None else ():
+        before, _, listed = outer[outer.rfind(";") + 1 :].rstrip().rpartition("(")
+        words = before.rstrip()
+        kind = words.rstrip(_LETTERS)
+        if listed.endswith(")") and words != kind:
+            definition = _Definition(
+                kind=kind.split(),
+                parameters=_PARAMETER.findall(listed[:-1].strip()),
+                stored=frozenset(_ELEMENT_STORE.findall(body)),
+                body=body,
+            )
+            definitions.setdefault(words[len(kind) :], definition)
+    return definitions
+
+
+def _has_outputs(text: str, top: str) -> bool:
+    """Whether a text shows a returned value of its top function, or a store to one of its arrays: by itself,
+    or in a function that it passes an array to."""
+    definitions = _definitions(text)
+    own = definitions.get(top)
+    if own is None:
+        return False
+    if "void" not in own.kind or own.stored.intersection(own.parameters):
+        return True
+    for name, listed in _CALL.findall(own.body):
+        called = definitions.get(name, _Definition())
+        arguments = [argument.strip() for argument in listed.split(",")]
+        passed = {b for a, b in zip(arguments, called.parameters, strict=False) if a in own.parameters}
+        if called.stored & passed:
+            return True
+    return False
