@@ -226,7 +226,7 @@ def _clock_nets(cell: Cell, module: RawModule, clocks: Mapping[str, frozenset[st
         raise RtlError(f"{reason}: {module.names.get(_output_net(cell), cell.name)} in {module.name}")
     if cell.kind == "$mem_v2":
         yield from _memory_clocks(cell, module)
-    elif cell.kind in STORAGE:
+    elif cell.kind in STORAGE and "CLK" in cell.pins:
         if not cell.is_set("CLK_POLARITY"):
             raise RtlError(f"falling clock edge: {cell.name} in {module.name}; accepted: rising")
         yield cell.pins["CLK"][0]

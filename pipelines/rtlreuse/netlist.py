@@ -19,6 +19,8 @@ _ROUND = ("opt_muxtree", "opt_reduce", "opt_merge", "opt_dff -keepdc", "opt_clea
 _OPT = ("opt_expr", "opt_merge -nomux", *3 * _ROUND)
 PASSES = ("proc", *_OPT, "wreduce", "peepopt", "opt_clean", "memory_collect", "dffunmap", "opt_clean")
 _RESULT = "design.json"
+_OF_OPTIMISER = "$auto$ff.cc"
+"""Beginning of names of storage that `opt_dff` writes anew."""
 Bit = int | str
 """Number of a net, or one of the texts 0, 1, x, z."""
 
@@ -162,12 +164,29 @@ def _read_module(name: str, content: Mapping[str, Any]) -> RawModule:
 
 def _read_cell(name: str, entry: Mapping[str, Any]) -> Cell:
     directions = entry.get("port_directions", {})
-    return Cell(
+    cell = Cell(
         name=name,
         kind=entry["type"],
         parameters=entry["parameters"],
         pins={port: tuple(bits) for port, bits in entry["connections"].items()},
         outputs=tuple(port for port in entry["connections"] if directions.get(port) == "output"),
+    )
+    return _with_clock(cell) if cell.kind == "$dlatch" and name.startswith(_OF_OPTIMISER) else cell
+
+
+def _with_clock(latch: Cell) -> Cell:
+    """The flip-flop that Yosys made a latch of, because only its reset ever changes it."""
+    if any(bit not in ("0", "1") for bit in latch.pins["D"]):
+        return latch
+    return replace(
+        latch,
+        kind="$adff",
+        parameters={
+            **latch.parameters,
+            "ARST_POLARITY": latch.parameters["EN_POLARITY"],
+            "ARST_VALUE": "".join(map(str, reversed(latch.pins["D"]))),
+        },
+        pins={"D": latch.pins["Q"], "Q": latch.pins["Q"], "ARST": latch.pins["EN"]},
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pipelines.rtlreuse.netlist import Bit, Cell, Netlist, RawModule
+from pipelines.rtlreuse.netlist import Bit, Cell, Netlist
 
 _INVERTING = {"$not", "$logic_not"}
 _KEEPING = {"$and", "$or", "$logic_and", "$logic_or", "$reduce_and", "$reduce_or", "$reduce_bool", "$pos"}
@@ -38,11 +38,11 @@ class _Search:
         """Input nets of a module and their levels, for its own controls and those of modules in it."""
         if name not in self.by_module:
             module = self.netlist.modules[name]
-            starts = {level for cell in module.cells for level in self._of_cell(module, cell)}
+            starts = {level for cell in module.cells for level in self._of_cell(cell)}
             self.by_module[name] = frozenset().union(*(self._trace(name, *start) for start in starts))
         return self.by_module[name]
 
-    def _of_cell(self, module: RawModule, cell: Cell) -> Iterator[_Level]:
+    def _of_cell(self, cell: Cell) -> Iterator[_Level]:
         if cell.kind == "$adff":
             yield cell.pins["ARST"][0], 1 - cell.is_set("ARST_POLARITY")
         if cell.kind in self.netlist.modules:
