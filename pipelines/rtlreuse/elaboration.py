@@ -11,7 +11,7 @@ from pipelines.rtlreuse.cells import BITWISE, IGNORED, STORAGE, make_cell, rejec
 from pipelines.rtlreuse.errors import CombinationalLoop, RtlError
 from pipelines.rtlreuse.ir import LIMB, Builder, Node, Piece, Signal
 from pipelines.rtlreuse.netlist import Bit, Cell, Driver, Netlist, RawModule, bits_value
-from pipelines.rtlreuse.resets import idle_levels
+from pipelines.rtlreuse.resets import idle_levels, require_equal_pulses
 from pipelines.rtlreuse.words import Words
 
 TOP = -1
@@ -114,6 +114,7 @@ def elaborate(netlist: Netlist) -> Design:
     """
     top = netlist.modules[netlist.top]
     clocks = _clocks(netlist)
+    require_equal_pulses(netlist)
     joined = _joined(netlist)
     blocks: dict[str, Block] = {}
     for name in reversed(_parents_first(_sites(netlist), netlist.top)):

@@ -19,8 +19,6 @@ _ROUND = ("opt_muxtree", "opt_reduce", "opt_merge", "opt_dff -keepdc", "opt_clea
 _OPT = ("opt_expr", "opt_merge -nomux", *3 * _ROUND)
 PASSES = ("proc", *_OPT, "wreduce", "peepopt", "opt_clean", "memory_collect", "dffunmap", "opt_clean")
 _RESULT = "design.json"
-_OF_OPTIMISER = "$auto$ff.cc"
-"""Beginning of names of storage that `opt_dff` writes anew."""
 Bit = int | str
 """Number of a net, or one of the texts 0, 1, x, z."""
 
@@ -171,11 +169,11 @@ def _read_cell(name: str, entry: Mapping[str, Any]) -> Cell:
         pins={port: tuple(bits) for port, bits in entry["connections"].items()},
         outputs=tuple(port for port in entry["connections"] if directions.get(port) == "output"),
     )
-    return _with_clock(cell) if cell.kind == "$dlatch" and name.startswith(_OF_OPTIMISER) else cell
+    return _with_clock(cell) if cell.kind == "$dlatch" else cell
 
 
 def _with_clock(latch: Cell) -> Cell:
-    """The flip-flop that Yosys made a latch of, because only its reset ever changes it."""
+    """The flip-flop for a latch of a constant: Yosys makes one of a register that only its reset changes."""
     if any(bit not in ("0", "1") for bit in latch.pins["D"]):
         return latch
     return replace(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import CliRunner
@@ -29,10 +30,9 @@ CASES = Path(__file__).with_name("cases")
 FAST = ("reuse", "cxxrtl")
 
 
-def outputs(text: str, top: str, folder: Path, engine: str, **options: object) -> list[int]:
+def outputs(text: str, top: str, folder: Path, engine: str, **options: Any) -> list[int]:
     """Output words of 100 cycles with random inputs."""
-    quick = {} if engine == "arc" else {"is_quick": True}
-    program = ENGINES[engine](text, top=top, folder=folder, **quick, **options)
+    program = ENGINES[engine](text, top=top, folder=folder, is_quick=True, **options)
     with closing(Simulator(program)) as simulator:
         traced = simulator.run(100, seed=3, is_traced=True).outputs
     assert traced is not None
@@ -169,9 +169,10 @@ def test_engines_see_the_same_macros(
 
 def test_simulate_defines_and_undefines_macros(tmp_path: Path) -> None:
     file = CASES / "synthesis_macro.v"
+    changes: list[Any] = [{}, {"define": ["SYNTHESIS"]}, {"undefine": ["SYNTHESIS"]}]
     plain, defined, undefined = (
-        sf.simulate(file, top="synthesis_macro", cycles=20, engine="reuse", **options)["digests"]
-        for options in ({}, {"define": ["SYNTHESIS"]}, {"undefine": ["SYNTHESIS"]})
+        sf.simulate(file, top="synthesis_macro", cycles=20, engine="reuse", **change)["digests"]
+        for change in changes
     )
     assert plain == defined != undefined
     arguments = ["simulate", str(file), "--top", "synthesis_macro", "--cycles", "20", "-U", "SYNTHESIS"]
@@ -297,6 +298,58 @@ def test_asynchronous_cells_that_follow_levels_are_rejected(text: str, message: 
     with pytest.raises(RtlError) as error:
         read_design(design, top="top", language=VERILOG, timeout_s=60)
     assert str(error.value) == message
+
+
+PULSES = """
+module ask (input clk, input rst, set, output reg q);
+  always @(posedge clk or posedge rst) if (rst) q <= 0; else q <= set;
+endmodule
+module kept (input clk, input r, input [7:0] a, output reg [7:0] y);
+  always @(posedge clk or posedge r) if (r) y <= 0; else y <= y + a;
+endmodule
+module top (input clk, g, rst, rst_n, input [7:0] a, output [7:0] y);
+  reg [2:0] n; always @(posedge clk) n <= n + a;
+  reg s1, s2;
+  always @(posedge clk or negedge rst_n) if (!rst_n) {s2, s1} <= 0; else {s2, s1} <= {s1, 1'b1};
+  wire t; ask u (clk, rst, a[0], t);
+  kept v (clk, %s, a, y);
+endmodule
+"""
+
+
+@pytest.mark.parametrize(
+    "reset", ["rst & g", "n == 3", "g | n[1]", "~s2", "~s2 | rst", "t | rst", "t & n[0] | rst"]
+)
+def test_resets_of_registers_or_inputs_are_read(reset: str) -> None:
+    read_design(PULSES % reset, top="top", language=VERILOG, timeout_s=60)
+
+
+@pytest.mark.parametrize("reset", ["n[1] & g", "t", "t | g", "~s2 & g", "rst ? g : n[0]"])
+def test_resets_that_may_be_pulses_between_edge_and_inputs_are_rejected(reset: str) -> None:
+    with pytest.raises(RtlError) as error:
+        read_design(PULSES % reset, top="top", language=VERILOG, timeout_s=60)
+    expected = "asynchronous reset by registers and inputs together: y in kept; accepted: an OR of both"
+    assert str(error.value) == expected
+
+
+# Found by random designs 20033 and 20081: Yosys makes a latch of a register that only its reset changes.
+CONSTANT = """
+module constant (input clk, input clear, input [7:0] a, output reg [7:0] q, output [7:0] y);
+  initial q = 3;
+  always @(posedge clk or posedge clear) if (clear) q <= 8'hf0; else if (a[0]) q <= q | 8'h10;
+  assign y = q + a;
+endmodule
+"""
+
+
+@pytest.mark.parametrize("language", [VERILOG, SYSTEMVERILOG])
+def test_a_register_that_mostly_its_reset_changes_equals_icarus(
+    language: str, programs: Path, tmp_path: Path
+) -> None:
+    program = build_reuse(CONSTANT, top="constant", folder=programs, language=language, is_quick=True)
+    with closing(Simulator(program)) as simulator:
+        result = simulator.run(100, seed=3, is_traced=True)
+    assert first_difference(program, CONSTANT, "constant", result, tmp_path) is None
 
 
 # ---- random designs ----------------------------------------------------------------------------------------
