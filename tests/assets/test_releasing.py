@@ -21,9 +21,11 @@ from foundry_fakes import fill_tables
 from assets.configuration import parameters_text
 from assets.deployments import Deployment, local_deployment
 from assets.errors import FoundryError
-from assets.releasing import import_release, release_tables
+from assets.releasing import _other_versions, import_release, release_tables
 from assets.settings import Settings
 from pipelines.releases import ReleaseError, WrittenRelease, open_release
+from pipelines.releases.manifest import read_manifest
+from pipelines.releases.toolset import NOT_RECORDED
 from pipelines.schemas import read_table, table_path, table_spec, write_table
 from simfoundry.cli import simfoundry
 
@@ -546,3 +548,14 @@ def test_commands_reject_what_they_cannot_read(
     assert found.exit_code == 1
     assert message in found.stderr
     assert "Traceback" not in found.stderr
+
+
+def test_import_compares_tools_that_rows_do_not_name(filled: Settings, repository: Path) -> None:
+    for name, tool in (("fixed-v2", "da4ml"), ("rtl-v1", "rtl-reuse")):
+        manifest = read_manifest(repository / "releases" / name)
+        tools = {**manifest.toolset.tools, tool: "0.0"}
+        other = manifest.model_copy(update={"toolset": manifest.toolset.model_copy(update={"tools": tools})})
+        [line] = [line for line in _other_versions(filled, other) if line.startswith(f"{tool} is ")]
+        assert "the release was made with 0.0: its entries will not be found" in line
+        lines = _other_versions(filled, manifest)
+        assert not [line for line in lines if NOT_RECORDED in line or line.startswith("da4ml is ")]
