@@ -12,7 +12,7 @@ from types import MappingProxyType
 from pipelines.rtlreuse.errors import RtlError
 from pipelines.rtlreuse.firrtl import firrtl_to_verilog
 from pipelines.schemas import TIMEOUT
-from pipelines.synthesis import DERIVE_INSTANCES, YosysFailed, run_yosys
+from pipelines.synthesis import DERIVE_INSTANCES, REQUIRE_REGISTERS, YosysFailed, run_yosys
 
 VERILOG, SYSTEMVERILOG, FIRRTL = "verilog", "systemverilog", "firrtl"
 LANGUAGES = {".v": VERILOG, ".sv": SYSTEMVERILOG, ".fir": FIRRTL}
@@ -141,7 +141,8 @@ def read_commands(top: str, language: str) -> list[str]:
         raise RtlError(f"unknown language: {language}; accepted: {', '.join(LANGUAGES.values())}")
     hierarchy = f"hierarchy -check -top {top}"
     if language == SYSTEMVERILOG:
-        return [reads[language], hierarchy, "opt_clean"]  # of $buf, which CXXRTL does not know
+        check = f"{REQUIRE_REGISTERS} {_SOURCE}"
+        return [reads[language], check, hierarchy, "opt_clean"]  # of $buf, which CXXRTL does not know
     return [reads[language], f"{DERIVE_INSTANCES} {top}", hierarchy]
 
 

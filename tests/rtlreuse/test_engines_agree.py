@@ -358,6 +358,34 @@ def test_a_register_that_mostly_its_reset_changes_equals_icarus(
     assert first_difference(program, CONSTANT, "constant", result, tmp_path) is None
 
 
+# Found by random design 20146: slang makes a constant of a register that its reset alone assigns.
+RESET_ALONE = """
+module reset_alone #(parameter IS_ON = 0) (input clk, input init_n, input [7:0] a, output [7:0] y);
+  reg [7:0] q = 0;
+  always @(posedge clk or negedge init_n) if (!init_n) q <= 8'h69; else if (IS_ON) q <= a;
+  assign y = q ^ a;
+endmodule
+"""
+
+
+@pytest.mark.parametrize("language", [VERILOG, SYSTEMVERILOG])
+def test_a_register_that_its_reset_alone_assigns_equals_icarus(
+    language: str, programs: Path, tmp_path: Path
+) -> None:
+    program = build_reuse(RESET_ALONE, top="reset_alone", folder=programs, language=language, is_quick=True)
+    with closing(Simulator(program)) as simulator:
+        result = simulator.run(60, seed=3, is_traced=True)
+    assert first_difference(program, RESET_ALONE, "reset_alone", result, tmp_path) is None
+
+
+def test_a_lost_reset_is_rejected_where_yosys_may_err() -> None:
+    text = RESET_ALONE.replace(
+        "assign", 'reg m [0:1]; initial begin m[0] = 1; $readmemh("m.hex", m); end assign'
+    )
+    with pytest.raises(RtlError, match=r"unsupported by slang: an asynchronous reset .*: q in reset_alone$"):
+        read_design(text, top="reset_alone", language=VERILOG, timeout_s=60, files={"m.hex": b"1"})
+
+
 # ---- random designs ----------------------------------------------------------------------------------------
 
 
