@@ -16,6 +16,7 @@ import duckdb
 import pyarrow as pa
 
 from pipelines.schemas import OK, ColumnSpec, TableSpec
+from pipelines.schemas.timing import TIMED, timing_sql, timing_view
 
 DATABASE_FILE = "simfoundry.duckdb"
 STORAGE_VERSION = "v1.4.0"
@@ -167,10 +168,19 @@ def _questions() -> Iterator[tuple[str, tuple[tuple[str, ...], str, str]]]:
             "One row per program, design, label and run that belong together.",
             "SELECT p.name, p.stage, p.size, d.* EXCLUDE (status, reason), d.status AS design_status, "
             "l.* EXCLUDE (design_id, suite, status, reason, tool, tool_version), l.tool AS synthesis_tool, "
-            "l.status AS label_status, r.* EXCLUDE (design_id, suite, status, reason), "
+            f"l.status AS label_status, {timing_sql('d.clock_period_ns', 'l.delay_ns')}, "
+            "r.* EXCLUDE (design_id, suite, status, reason), "
             "r.status AS run_status, coalesce(d.reason, l.reason, r.reason) AS reason "
             "FROM programs p JOIN designs d USING (program_id) LEFT JOIN labels l USING (design_id) "
             "LEFT JOIN runs r USING (design_id)",
+        ),
+    )
+    yield (
+        "timing",
+        (
+            ("designs", *TIMED),
+            "Longest paths against clock periods, one row per label: slack, and whether the clock is met.",
+            timing_view(),
         ),
     )
     tables, sql = _failures()

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
+from importlib.metadata import PackageNotFoundError
+from importlib.metadata import version as package_version
 from pathlib import Path
 from typing import Any
 
@@ -55,6 +58,17 @@ from pipelines.releases import (
     released_tables,
     write_release,
 )
+from pipelines.releases.toolset import (
+    NOT_RECORDED,
+    SIMULATIONS,
+    TABLE_TOOLS,
+    VERSION_COLUMNS,
+    named_versions,
+    simulator_tool,
+    table_tools,
+)
+from pipelines.rtlreuse.choice import simulator_version
+from pipelines.rtlreuse.engines import ENGINES
 from pipelines.schemas import (
     DRAWN,
     OK,
@@ -69,19 +83,8 @@ from pipelines.schemas import (
     write_table,
 )
 from pipelines.synthesis import SynthesisError, liberty_hash
+from pipelines.tools import ToolMissing
 from pipelines.vendor import VendorReport, merge_rows
-
-VERSION_COLUMNS = {
-    "designs": (("tool", "tool_version"),),
-    "labels": (("tool", "tool_version"),),
-    "runs": (
-        ("engine", "engine_version"),
-        ("audit_engine", "audit_engine_version"),
-        ("power_engine", "power_engine_version"),
-    ),
-}
-"""Columns that name a tool and its version, by table."""
-
 
 # ---- out -------------------------------------------------------------------------------------------
 
@@ -149,20 +152,9 @@ def _partitions(settings: Settings, tables: Sequence[str]) -> dict[str, tuple[st
 
 
 def toolset_of(settings: Settings, partitions: Mapping[str, Sequence[str]]) -> Toolset:
-    """Versions as the rows name them; the C compiler and the library as they are here."""
-    pairs: list[pl.DataFrame] = []
-    for table, columns in VERSION_COLUMNS.items():
-        for partition in partitions.get(table, ()):
-            path = table_path(settings.deployment.data_dir, table_spec(table), partition)
-            if path.is_file():  # one that is not is an error when the release is written
-                names = [name for pair in columns for name in pair]
-                rows = to_frame(read_arrow(path, columns=names))
-                pairs += [
-                    rows.select(tool=tool, version=version).drop_nulls("tool") for tool, version in columns
-                ]
-    named = pl.concat([pl.DataFrame(schema={"tool": pl.String, "version": pl.String}), *pairs]).lazy()
-    by_tool = named.group_by("tool").agg(pl.col("version").unique().sort()).sort("tool")
-    versions = dict(by_tool.collect().iter_rows())
+    """Versions as the rows name them; those of tools that rows do not name, as they are here."""
+    rows = dict(_tool_rows(settings, partitions))
+    versions = named_versions(rows)
     for tool, own in versions.items():
         if len(own) > 1:
             raise FoundryError(
@@ -173,9 +165,35 @@ def toolset_of(settings: Settings, partitions: Mapping[str, Sequence[str]]) -> T
     return Toolset(
         tools={"native": present_versions()["native"]}
         | _own_versions(settings, partitions)
+        | _tool_versions(table_tools(rows))
         | {tool: own[0] for tool, own in versions.items()},
         liberties={liberty_name(target): liberty_hash(target.liberty)},
     )
+
+
+def _tool_rows(
+    settings: Settings, partitions: Mapping[str, Sequence[str]]
+) -> Iterator[tuple[str, pl.LazyFrame]]:
+    """Columns of tools of the tables that are there; one that is not is an error when it is written."""
+    for table in (*VERSION_COLUMNS, *TABLE_TOOLS, SIMULATIONS):
+        spec = table_spec(table)
+        names = [name for pair in VERSION_COLUMNS.get(table, ()) for name in pair]
+        names = names or ["engine" if table == SIMULATIONS else spec.key[0]]
+        paths = [table_path(settings.deployment.data_dir, spec, p) for p in partitions.get(table, ())]
+        frames = [to_frame(read_arrow(path, columns=names)) for path in paths if path.is_file()]
+        if frames:
+            yield table, pl.concat(frames).lazy()
+
+
+def _tool_versions(names: Sequence[str]) -> dict[str, str]:
+    """Present versions of tools that rows do not name; those that are not installed are left out."""
+    found: dict[str, str] = {}
+    for name in names:
+        try:
+            found[name] = _VERSIONS[name]()
+        except (ToolMissing, PackageNotFoundError):
+            continue
+    return found
 
 
 def _own_versions(settings: Settings, tables: Container[str]) -> dict[str, str]:
@@ -192,6 +210,14 @@ def _own_versions(settings: Settings, tables: Container[str]) -> dict[str, str]:
         **searches,
     }
 
+
+_VERSIONS: Mapping[str, Callable[[], str]] = {
+    "da4ml": partial(package_version, "da4ml"),
+    "netlist-simulator": lambda: present_versions()["netlist-simulator"],
+    "pyosys": lambda: present_versions()["pyosys"],
+    **{simulator_tool(engine): partial(simulator_version, engine) for engine in ENGINES},
+}
+"""How the present version of a tool is found, by its name in a manifest."""
 
 LABELLING, FEATURES, NETWORKS = "labelling", "features", "networks"
 PLACEMENTS, SEARCHES = "placements", "searches"
@@ -414,13 +440,15 @@ def _same_liberties(settings: Settings, manifest: Manifest, imported: ImportedRe
 def _other_versions(settings: Settings, manifest: Manifest) -> list[str]:
     """A line a tool whose version is not the one of the release."""
     chosen = settings.configuration.labelling.tools
-    here = present_versions(chosen) | elsewhere_versions(label_options(settings))
+    own = _tool_versions([tool for tool in manifest.toolset.tools if tool in _VERSIONS])
+    here = own | present_versions(chosen) | elsewhere_versions(label_options(settings))
     here |= _own_versions(settings, manifest.rows)
     return [
         f"{tool} is {here.get(tool, 'not here')}, the release was made with {version}: "
         "its entries will not be found by the present engines"
         for tool, version in manifest.toolset.tools.items()
         if here.get(tool) != version
+        and version != NOT_RECORDED
         and not here.get(tool, "").startswith(f"{version} ")
         and not (tool == LABELLING and has_present_labels(version, chosen))
     ]

@@ -15,6 +15,7 @@ from models.tasks import DatasetError, TooFewRows, table_files
 from pipelines.features import EXCLUDED, design_part
 from pipelines.hls import TOOL
 from pipelines.schemas import DRAWN, OK, LoopRow, scan_table, table_spec
+from pipelines.schemas.timing import SLACK, TIMING_MET, timing_of
 
 PARTS = ("train", "validation", "test", "evaluation")
 TABLES = ("programs", "loops", "designs", "labels", "runs", "splits")
@@ -53,6 +54,20 @@ class LabelledDesign:
     query: Query
     loops: tuple[LoopRow, ...]
     labels: Mapping[str, float]
+
+    @property
+    def slack_ns(self) -> float | None:
+        """Clock period less longest path; None where that is unknown."""
+        return self._timing[SLACK]
+
+    @property
+    def timing_met(self) -> bool | None:
+        """Whether the longest path fits in the clock period; None where it is unknown."""
+        return self._timing[TIMING_MET]
+
+    @property
+    def _timing(self) -> dict[str, Any]:
+        return timing_of(self.query.clock_period_ns, self.labels.get(DELAY))
 
 
 def load_labelled_designs(data_dir: Path, selection: Selection) -> tuple[LabelledDesign, ...]:

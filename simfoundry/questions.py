@@ -225,6 +225,7 @@ class SimulateQuestion:
         vcd, fst: files for a waveform of the first stimulus.
         signals: patterns of ports and registers of the waveform; none for all ports.
         library: Verilog files of modules that the design instantiates.
+        define: macros, as NAME=TEXT, or NAME for 1. undefine: names of macros, such as SYNTHESIS.
         reset_cycles: cycles in which ports named like a reset are active; 0 = random.
         toggles: .csv or .parquet file for toggles of ports and registers.
         memory: images of memories, as NAME=FILE.
@@ -245,6 +246,8 @@ class SimulateQuestion:
     fst: File | None = None
     signals: Sequence[str] = ()
     library: Sequence[File] = ()
+    define: Sequence[str] = ()
+    undefine: Sequence[str] = ()
     reset_cycles: int = 2
     toggles: File | None = None
     memory: Sequence[str] = ()

@@ -12,16 +12,21 @@ if TYPE_CHECKING:
 
 
 def table(name: str, *, folder: Path | str | None = None) -> pl.LazyFrame:
-    """Rows of a table, all partitions.
+    """Rows of a table, all partitions; those with a longest path have `slack_ns` and `timing_met` besides.
 
     Args:   folder: with `tables/`; None for the project's data folder.
     Raises: SchemaError: no such table, or a file is damaged.
     """
     from assets.deployments import find_deployment
     from pipelines.schemas import scan_table, table_spec
+    from pipelines.schemas.timing import with_timing
 
     data_dir = find_deployment().data_dir if folder is None else Path(folder)
-    return scan_table(data_dir, table_spec(name))
+
+    def rows(table: str) -> pl.LazyFrame:
+        return scan_table(data_dir, table_spec(table))
+
+    return with_timing(name, rows(name), rows)
 
 
 def sql(query: str) -> pl.DataFrame:

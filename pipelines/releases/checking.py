@@ -24,6 +24,7 @@ from pipelines.features import (
 from pipelines.programs import untyped_name
 from pipelines.releases.loading import ReleaseTables
 from pipelines.releases.near_duplicates import nearest
+from pipelines.releases.toolset import NOT_RECORDED, lacking_tools
 from pipelines.schemas import OK, ProgramRow, table_spec
 
 PASS, FAIL, ABSENT = "pass", "fail", "absent"
@@ -104,7 +105,7 @@ def check_release(
     """
     limits = floors or Floors()
     lines: list[CheckLine] = []
-    for check in (_finished, _schema, _references, _leaks):
+    for check in (_finished, _tools, _schema, _references, _leaks):
         lines += check(tables)
     lines += _twins(tables, hash_of)
     for check in (_coverage, _sample):
@@ -143,6 +144,16 @@ def _examples(values: Iterator[Any] | list[Any]) -> str:
 
 
 # ---- tables ----------------------------------------------------------------------------------------
+
+
+def _tools(tables: ReleaseTables) -> Iterator[CheckLine]:
+    """Whether the manifest names the version of each tool that the rows follow from."""
+    tools = tables.manifest.toolset.tools
+    lacking = lacking_tools(tables, tools)
+    unknown = sorted(tool for tool, version in tools.items() if version == NOT_RECORDED)
+    figure = f"lacking: {_examples(lacking)}" if lacking else f"{len(tools)} named"
+    figure += f", {NOT_RECORDED}: {', '.join(unknown)}" if unknown else ""
+    yield _line("files", "versions of tools in the manifest", not lacking, figure, "all of the rows")
 
 
 def _finished(tables: ReleaseTables) -> Iterator[CheckLine]:

@@ -14,6 +14,7 @@ import pyarrow.parquet as pq
 from pipelines.releases.manifest import FileEntry, Manifest, ReleaseError, read_manifest
 from pipelines.releases.reading import open_release
 from pipelines.schemas import is_readable, table_spec
+from pipelines.schemas.timing import with_timing
 
 if TYPE_CHECKING:
     import polars as pl
@@ -36,9 +37,17 @@ class ReleaseTables(Mapping[str, "pl.LazyFrame"]):
     def __getitem__(self, table: str) -> pl.LazyFrame:
         """Rows of a table in the order of its files; a query reads the columns that it names.
 
+        Those of a table with a longest path have `slack_ns` and `timing_met` besides.
+
         Raises: KeyError: no such table. ReleaseError: a file does not fit the table.
                 ImportError: Polars is not installed; `arrow` does without.
         """
+        return with_timing(
+            table, self._rows(table), lambda name: self._rows(name) if name in self.files else None
+        )
+
+    def _rows(self, table: str) -> pl.LazyFrame:
+        """Rows as the files have them."""
         import polars as pl
 
         return pl.scan_pyarrow_dataset(self._dataset(table))

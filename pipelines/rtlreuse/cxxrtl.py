@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 import importlib.util
+from collections.abc import Mapping
 from pathlib import Path
 
 from pipelines.rtlreuse.building import (
@@ -16,7 +18,7 @@ from pipelines.rtlreuse.building import (
 )
 from pipelines.rtlreuse.errors import RtlError
 from pipelines.rtlreuse.harnesses import cxxrtl_harness
-from pipelines.rtlreuse.languages import VERILOG, as_verilog, run_front_end
+from pipelines.rtlreuse.languages import NO_FILES, VERILOG, as_verilog, run_front_end, source_text
 from pipelines.rtlreuse.simulator import Ports, Program
 
 CXXRTL = "cxxrtl"
@@ -35,6 +37,7 @@ def build_cxxrtl(
     timeout_s: float = 1200.0,
     compiler: str = "",
     language: str = VERILOG,
+    files: Mapping[str, bytes] = NO_FILES,
     ports: Ports | None = None,
     is_quick: bool = False,
     closing: Closing = serve,
@@ -48,7 +51,9 @@ def build_cxxrtl(
     Raises: RtlError: the design is rejected. ToolMissing: no C++ compiler or bubblewrap is installed.
     """
     verilog, language = as_verilog(verilog, top, language)
-    ports = ports or ports_of(read_design(verilog, top=top, timeout_s=timeout_s, language=language))
+    ports = ports or ports_of(
+        read_design(verilog, top=top, timeout_s=timeout_s, language=language, files=files)
+    )
     compiler = compiler or find_compiler()
     include, flat = _include_folder(), "-noflatten " if is_quick else ""
     harness = cxxrtl_harness(ports, stimuli, closing(ports))
@@ -62,7 +67,13 @@ def build_cxxrtl(
             f"write_cxxrtl -g0 {flat}design.cc",
         ]
         model = run_front_end(
-            verilog, top=top, language=language, commands=commands, output="design.cc", timeout_s=timeout_s
+            verilog,
+            top=top,
+            language=language,
+            commands=commands,
+            output="design.cc",
+            timeout_s=timeout_s,
+            files=files,
         )
         return compile_program(
             model.decode() + harness,
@@ -73,7 +84,8 @@ def build_cxxrtl(
             timeout_s=timeout_s,
         )
 
-    content = (compiler, verilog, top, language, harness, flat, *flags)
+    content = (compiler, source_text(verilog), top, language, harness, flat, *flags)
+    content += tuple(f"{name} {hashlib.sha256(files[name]).hexdigest()}" for name in sorted(files))
     path = build(folder, CXXRTL, content, make)
     return Program(path=path, ports=ports, engine=CXXRTL, stimuli=stimuli)
 

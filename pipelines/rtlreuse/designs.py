@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from importlib.resources import files
 
 from pipelines.rtlreuse.errors import RtlError
@@ -15,10 +15,11 @@ CODE_WORDS, DATA_WORDS = 64, 64
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DesignSource:
-    """Verilog text and the name of its top module."""
+    """Verilog text, the name of its top module, and the files that its memories begin with."""
 
     verilog: str
     top: str = "top"
+    files: Mapping[str, bytes] = field(default_factory=dict[str, bytes])
 
 
 def gemm(rows: int, columns: int, *, is_weight_stationary: bool = False) -> DesignSource:

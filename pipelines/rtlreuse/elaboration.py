@@ -11,6 +11,7 @@ from pipelines.rtlreuse.cells import BITWISE, IGNORED, STORAGE, make_cell, rejec
 from pipelines.rtlreuse.errors import CombinationalLoop, RtlError
 from pipelines.rtlreuse.ir import LIMB, Builder, Node, Piece, Signal
 from pipelines.rtlreuse.netlist import Bit, Cell, Driver, Netlist, RawModule, bits_value
+from pipelines.rtlreuse.resets import idle_levels, require_equal_pulses
 from pipelines.rtlreuse.words import Words
 
 TOP = -1
@@ -89,6 +90,7 @@ class Design:
     Attributes:
         top: name of the block at the top. inputs, outputs: widths of its ports, without the clock.
         clock: name of the clock port, None for a design without storage.
+        idle: values of inputs at which no asynchronous reset acts; 0 for others.
     """
 
     blocks: Mapping[str, Block]
@@ -96,6 +98,7 @@ class Design:
     inputs: Mapping[str, int]
     outputs: Mapping[str, int]
     clock: str | None
+    idle: Mapping[str, int]
 
 
 SMALL_NODES = 8
@@ -111,6 +114,7 @@ def elaborate(netlist: Netlist) -> Design:
     """
     top = netlist.modules[netlist.top]
     clocks = _clocks(netlist)
+    require_equal_pulses(netlist)
     joined = _joined(netlist)
     blocks: dict[str, Block] = {}
     for name in reversed(_parents_first(_sites(netlist), netlist.top)):
@@ -124,6 +128,7 @@ def elaborate(netlist: Netlist) -> Design:
         inputs={port: len(bits) for port, bits in top.inputs.items() if port != clock},
         outputs={port: len(bits) for port, bits in top.outputs.items()},
         clock=clock,
+        idle=idle_levels(netlist),
     )
 
 
@@ -222,7 +227,7 @@ def _clock_nets(cell: Cell, module: RawModule, clocks: Mapping[str, frozenset[st
         raise RtlError(f"{reason}: {module.names.get(_output_net(cell), cell.name)} in {module.name}")
     if cell.kind == "$mem_v2":
         yield from _memory_clocks(cell, module)
-    elif cell.kind in STORAGE:
+    elif cell.kind in STORAGE and "CLK" in cell.pins:
         if not cell.is_set("CLK_POLARITY"):
             raise RtlError(f"falling clock edge: {cell.name} in {module.name}; accepted: rising")
         yield cell.pins["CLK"][0]
@@ -569,21 +574,22 @@ class _BlockBuilder:
         return Signal(width=width, limbs=tuple(limbs))
 
     def _asynchronous(self, scope: _Scope, cell: Cell, value: Signal) -> Signal:
-        """A value after the asynchronous inputs of a flip-flop."""
+        """A value after the asynchronous reset of a flip-flop.
 
-        def active(port: str) -> Signal:
-            signal = self._signal(scope, cell.pins[port])
-            return signal if cell.is_set(f"{port}_POLARITY") else self.words.invert(signal)
-
-        if cell.kind == "$adff":
-            reset = self.words.const(cell.number("ARST_VALUE"), value.width)
-            return self.words.mux(active("ARST").limbs[0], reset, value)
-        if cell.kind == "$aldff":
-            return self.words.mux(active("ALOAD").limbs[0], self._signal(scope, cell.pins["AD"]), value)
-        if cell.kind == "$dffsr":
-            value = self.words.bitwise("or", value, active("SET"))
-            return self.words.bitwise("and", value, self.words.invert(active("CLR")))
-        return value
+        Yosys' other asynchronous cells follow levels where Verilog waits for edges, so engines would differ.
+        """
+        if cell.kind in ("$aldff", "$dffsr"):
+            name = (
+                f"{scope.module.names.get(cell.pins['Q'][0], cell.name).split('[')[0]} in {scope.module.name}"
+            )
+            what = "load of a signal" if cell.kind == "$aldff" else "set and reset by two signals"
+            raise RtlError(f"asynchronous {what}: {name}; accepted: one reset to a constant")
+        if cell.kind != "$adff":
+            return value
+        control = self._signal(scope, cell.pins["ARST"])
+        active = control if cell.is_set("ARST_POLARITY") else self.words.invert(control)
+        reset = self.words.const(cell.number("ARST_VALUE"), value.width)
+        return self.words.mux(active.limbs[0], reset, value)
 
     def _finish_register(self, scope: _Scope, index: int, cell: Cell) -> None:
         data = self._asynchronous(scope, cell, self._signal(scope, cell.pins["D"]))

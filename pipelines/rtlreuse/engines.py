@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -23,7 +23,7 @@ from pipelines.rtlreuse.building import (
 from pipelines.rtlreuse.cxxrtl import CXXRTL, build_cxxrtl
 from pipelines.rtlreuse.emission import INCLUDED, Emitter
 from pipelines.rtlreuse.errors import RtlError
-from pipelines.rtlreuse.languages import VERILOG
+from pipelines.rtlreuse.languages import NO_FILES, VERILOG
 from pipelines.rtlreuse.layout import layout_text
 from pipelines.rtlreuse.partition import partition
 from pipelines.rtlreuse.placement import place
@@ -44,6 +44,7 @@ def build_reuse(
     timeout_s: float = 600.0,
     compiler: str = "",
     language: str = VERILOG,
+    files: Mapping[str, bytes] = NO_FILES,
     is_quick: bool = False,
     is_counting: bool = False,
     threads: int = 1,
@@ -67,7 +68,7 @@ def build_reuse(
             closing: see `building.serve`.
     Raises: RtlError: the design is rejected or does not compile. ToolMissing: no C++ compiler.
     """
-    design = read_design(verilog, top=top, timeout_s=timeout_s, language=language)
+    design = read_design(verilog, top=top, timeout_s=timeout_s, language=language, files=files)
     structure = analyse(design)
     if is_skipping and (is_counting or threads > 1 or batch > 1):
         raise RtlError("activity skipping with toggle counts, threads or cycles per task; accepted: alone")

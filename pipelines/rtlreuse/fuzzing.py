@@ -1,12 +1,14 @@
 """Random hierarchical designs in Verilog, for comparison of engines.
 
 Every register and memory has an initial value, no index leaves its array and no divisor is 0, so that no
-undefined value reaches an output.
+undefined value reaches an output. From seed `FEATURED_FROM` on there are macros, asynchronous resets,
+parameters, and memories that begin with the words of a file.
 """
 
 from __future__ import annotations
 
 import random
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -19,7 +21,13 @@ _SHIFTS = ("<<", ">>", ">>>", "<<<")
 BARE_FROM = 10_000
 """Seed of the first design in which an operation may be narrower than its port."""
 _BARE = 0.3
-MOST_INSTANCES = 200
+FEATURED_FROM = 20_000
+"""Seed of the first design with macros, asynchronous resets, parameters and memory files."""
+FILES_PER = 20
+"""Memory files are in every second run of so many seeds, as they decide which reader reads a bundle."""
+_MACROS = ("SYNTHESIS", "VERILATOR", "verilator", "YOSYS", "__slang__", "SYSTEMVERILOG", "FORMAL")
+_RESETS = ("rst", "arst_n", "clear", "init_n")
+MOST_INSTANCES, MOST_FEATURED = 200, 30
 """Of a design, as rows of rows grow beyond what other engines simulate in time."""
 _DIVISION_BITS = 24  # of operands of divisions, so that they fit in a word
 
@@ -28,21 +36,56 @@ _DIVISION_BITS = 24  # of operands of divisions, so that they fit in a word
 class _Module:
     """A module that later ones instantiate.
 
-    Attributes: inputs, outputs: name and width. size: instances in it, with itself.
+    Attributes:
+        inputs, outputs: name and width. resets: inputs that are asynchronous resets; `_n` = active low.
+        parameters: name, width in bits, and 0 or the width of registers that it gives. size: instances in it,
+        with itself.
     """
 
     name: str
     inputs: list[tuple[str, int]]
     outputs: list[tuple[str, int]]
+    resets: list[str] = field(default_factory=list[str])
+    parameters: list[tuple[str, int]] = field(default_factory=list[tuple[str, int]])
     size: int = 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Kind:
+    """What designs of a seed may have.
+
+    Attributes:
+        is_bare: operations narrower than their port. is_featured: macros and so on.
+        has_files: memories from files.
+    """
+
+    is_bare: bool
+    is_featured: bool
+    has_files: bool
+
+    @classmethod
+    def of(cls, seed: int) -> _Kind:
+        """The kind of a seed."""
+        is_featured = seed >= FEATURED_FROM
+        return cls(
+            is_bare=BARE_FROM <= seed < FEATURED_FROM,
+            is_featured=is_featured,
+            has_files=is_featured and seed // FILES_PER % 2 == 1,
+        )
 
 
 @dataclass(slots=True, kw_only=True)
 class _Writer:
-    """Text of a module, and the signals that expressions may read."""
+    """Text of a module, and the signals that expressions may read.
+
+    Attributes: name: of the module. resets: active-high expressions of its asynchronous resets.
+    """
 
     rng: random.Random
-    is_bare: bool
+    name: str
+    kind: _Kind
+    resets: list[str] = field(default_factory=list[str])
+    files: dict[str, bytes] = field(default_factory=dict[str, bytes])
     signals: list[tuple[str, int, bool]] = field(default_factory=list[tuple[str, int, bool]])
     lines: list[str] = field(default_factory=list[str])
     count: int = 0
@@ -57,49 +100,57 @@ def random_design(seed: int, *, name: str = "top", modules: int = 4) -> DesignSo
 
     From `BARE_FROM` on, ports may be wider than what they are connected to.
     """
+    return _drawn(seed, name, modules)[1]
+
+
+def _drawn(seed: int, name: str, modules: int) -> tuple[_Module, DesignSource]:
+    """The top module of a random design, and the design."""
     rng = random.Random(seed)  # noqa: S311
-    made: list[_Module] = []
+    children: list[_Module] = []
     texts: list[str] = []
+    files: dict[str, bytes] = {}
     for number in range(modules):
         module_name = name if number == modules - 1 else f"{name}_m{number}"
-        module, text = _module(rng, module_name, made if number else [], is_bare=seed >= BARE_FROM)
-        made.append(module)
+        module, text = _module(rng, module_name, children, kind=_Kind.of(seed), files=files)
+        children.append(module)
         texts.append(text)
-    return DesignSource(verilog="\n".join(texts), top=name)
+    return children[-1], DesignSource(verilog="\n".join(texts), top=name, files=files)
 
 
 def bundle(seeds: Sequence[int], *, top: str = "top") -> DesignSource:
     """Several random designs in one: each gets the same words of input, outputs are side by side."""
     texts: list[str] = []
+    files: dict[str, bytes] = {}
     ports, instances = ["input clk"], list[str]()
     for seed in seeds:
-        design = random_design(seed, name=f"d{seed}", modules=2 + seed % 4)
+        module, design = _drawn(seed, f"d{seed}", 2 + seed % (2 if seed >= FEATURED_FROM else 4))
         texts.append(design.verilog)
-        inputs, outputs = _top_ports(seed)
-        ports += [f"input [{w - 1}:0] d{seed}_{n}" for n, w in inputs]
-        ports += [f"output [{w - 1}:0] d{seed}_{n}" for n, w in outputs]
-        pins = "".join(f", .{n}(d{seed}_{n})" for n, _ in (*inputs, *outputs))
+        files.update(design.files)
+        ports += [f"input [{w - 1}:0] d{seed}_{n}" for n, w in module.inputs]
+        ports += [f"input d{seed}_{n}" for n in module.resets]
+        ports += [f"output [{w - 1}:0] d{seed}_{n}" for n, w in module.outputs]
+        names = (*(n for n, _ in (*module.inputs, *module.outputs)), *module.resets)
+        pins = "".join(f", .{n}(d{seed}_{n})" for n in names)
         instances.append(f"  d{seed} u{seed} (.clk(clk){pins});")
     header = f"module {top} (\n  " + ",\n  ".join(ports) + ");"
-    return DesignSource(verilog="\n".join([*texts, header, *instances, "endmodule", ""]), top=top)
+    return DesignSource(
+        verilog="\n".join([*texts, header, *instances, "endmodule", ""]), top=top, files=files
+    )
 
 
-def _top_ports(seed: int) -> tuple[list[tuple[str, int]], list[tuple[str, int]]]:
-    rng = random.Random(seed)  # noqa: S311
-    made: list[_Module] = []
-    modules = 2 + seed % 4
-    for number in range(modules):
-        made.append(_module(rng, "x", made if number else [], is_bare=seed >= BARE_FROM)[0])
-    return made[-1].inputs, made[-1].outputs
-
-
-def _module(rng: random.Random, name: str, children: list[_Module], *, is_bare: bool) -> tuple[_Module, str]:
+def _module(
+    rng: random.Random, name: str, children: list[_Module], *, kind: _Kind, files: dict[str, bytes]
+) -> tuple[_Module, str]:
     module = _Module(
         name=name,
         inputs=[(f"i{i}", rng.choice(_WIDTHS)) for i in range(rng.randint(1, 4))],
         outputs=[(f"o{i}", rng.choice(_WIDTHS)) for i in range(rng.randint(1, 3))],
     )
-    writer = _Writer(rng=rng, is_bare=is_bare, signals=[(n, w, False) for n, w in module.inputs])
+    writer = _Writer(
+        rng=rng, name=name, kind=kind, files=files, signals=[(n, w, False) for n, w in module.inputs]
+    )
+    if kind.is_featured:
+        _features(writer, module)
     registers = [(writer.fresh("r"), rng.choice(_WIDTHS)) for _ in range(rng.randint(0, 4))]
     for register, width in registers:
         is_signed = rng.random() < 0.3
@@ -109,27 +160,135 @@ def _module(rng: random.Random, name: str, children: list[_Module], *, is_bare: 
         writer.signals.append((register, width, is_signed))
     if rng.random() < 0.4:
         _memory(writer)
+    if kind.has_files and rng.random() < 0.6:
+        _memory_from_file(writer)
     for _ in range(rng.randint(1, 4)):
         _wire(writer)
     for child in rng.choices(children, k=rng.randint(1, 3)) if children else []:
-        module.size += _instances(writer, child, MOST_INSTANCES - module.size)
+        most = MOST_FEATURED if kind.is_featured else MOST_INSTANCES
+        module.size += _instances(writer, child, most - module.size)
     for _ in range(rng.randint(0, 3)):
         _wire(writer)
     for register, width in registers:
         _update(writer, register, width)
+    if kind.is_featured and registers:
+        _late_reset(writer, rng.choice(registers))
     for output, _ in module.outputs:
         writer.lines.append(f"  assign {output} = {_expression(writer, 3)};")
     ports = ["input clk", *(f"input [{w - 1}:0] {n}" for n, w in module.inputs)]
+    ports += [f"input {n}" for n in module.resets]
     ports += [f"output [{w - 1}:0] {n}" for n, w in module.outputs]
-    return module, "\n".join([f"module {name} ({', '.join(ports)});", *writer.lines, "endmodule", ""])
+    parameters = ", ".join(f"parameter {n} = {default}" for n, default in module.parameters)
+    header = f"module {name} {f'#({parameters}) ' if parameters else ''}({', '.join(ports)});"
+    return module, "\n".join([header, *writer.lines, "endmodule", ""])
 
 
 def _wire(writer: _Writer) -> None:
     name, width = writer.fresh("w"), writer.rng.choice(_WIDTHS)
     is_signed = writer.rng.random() < 0.3
     signed = "signed " if is_signed else ""
-    writer.lines.append(f"  wire {signed}[{width - 1}:0] {name} = {_expression(writer, 3)};")
+    line = f"  wire {signed}[{width - 1}:0] {name} = {_expression(writer, 3)};"
+    if writer.kind.is_featured and writer.rng.random() < 0.3:
+        test = f"`{writer.rng.choice(('ifdef', 'ifndef'))} {writer.rng.choice(_MACROS)}"
+        other = f"  wire {signed}[{width - 1}:0] {name} = {_expression(writer, 2)};"
+        writer.lines += [test, line, "`else", other, "`endif"]
+    else:
+        writer.lines.append(line)
     writer.signals.append((name, width, is_signed))
+
+
+# ---- resets, parameters and memory files ---------------------------------------------------------------
+
+
+def _features(writer: _Writer, module: _Module) -> None:
+    """Resets and parameters of a module. A parameter is a value, or at least the width of a register."""
+    rng = writer.rng
+    module.resets = rng.sample(_RESETS, rng.randint(1, 2))
+    writer.resets = [_active(name) for name in module.resets]
+    if len(writer.resets) == 2:
+        writer.resets.append(f"{writer.resets[0]} {rng.choice('&|')} {writer.resets[1]}")
+    if rng.random() < 0.6:
+        module.parameters.append(("K", rng.getrandbits(8)))
+        name = writer.fresh("w")
+        writer.lines.append(f"  wire [11:0] {name} = K + {rng.randint(0, 9)};")
+        writer.signals.append((name, 12, False))
+    if rng.random() < 0.6:
+        width = rng.choice((3, 8, 16, 33, 64))
+        module.parameters.append(("W", width))
+        name = writer.fresh("p")
+        value = _expression(writer, 2)
+        writer.lines += [
+            f"  reg [W-1:0] {name} = {rng.randint(0, 5)};",
+            f"  always @(posedge clk) {name} <= {value};",
+        ]
+        writer.signals.append((name, width, False))
+
+
+def _active(reset: str) -> str:
+    """Active-high text of a reset; its own inverse."""
+    return f"~{reset}" if reset.endswith("_n") else reset
+
+
+def _passed_resets(writer: _Writer, child: _Module) -> list[str]:
+    """Pins of a child's resets: each is one of the module's, or two of them, at the child's level."""
+    pins: list[str] = []
+    for name in child.resets:
+        active = writer.rng.choice(writer.resets)
+        pins.append(f".{name}({f'~({active})' if name.endswith('_n') else active})")
+    return pins
+
+
+def _overrides(writer: _Writer, child: _Module) -> str:
+    """Values of a child's parameters; of a width never less, as parts of the register are read."""
+    rng = writer.rng
+    given = [(n, d + rng.randint(0, 7)) for n, d in child.parameters if rng.random() < 0.6]
+    return f"#({', '.join(f'.{n}({value})' for n, value in given)}) " if given else ""
+
+
+def _late_reset(writer: _Writer, register: tuple[str, int]) -> None:
+    """A register behind a reset that another register requests."""
+    name, (other, width) = writer.fresh("z"), register
+    bit = f"{other}[{writer.rng.randrange(width)}]"
+    value = _expression(writer, 2)
+    writer.lines += [
+        f"  reg {name}_ask = 0; always @(posedge clk) {name}_ask <= {bit} & {_expression(writer, 1)};",
+        f"  wire {name}_rst = {name}_ask | {writer.rng.choice(writer.resets)};",
+        f"  reg [7:0] {name} = 8'd{writer.rng.randrange(256)};",
+        f"  always @(posedge clk or posedge {name}_rst)",
+        f"    if ({name}_rst) {name} <= 8'd{writer.rng.randrange(256)}; else {name} <= {value};",
+    ]
+    writer.signals.append((name, 8, False))
+
+
+def _memory_from_file(writer: _Writer) -> None:
+    """A memory that a file fills, all of it or from an address on, perhaps behind words of its own."""
+    rng = writer.rng
+    bits, width = rng.randint(1, 5), rng.choice(_WIDTHS)
+    name, index, read = writer.fresh("mem"), writer.fresh("x"), writer.fresh("q")
+    file, base = f"{writer.name}_{name}.hex", rng.choice("hb")
+    first = rng.choice((0, 0, rng.randrange(1 << bits)))
+    words = [f"{rng.getrandbits(width):{'x' if base == 'h' else 'b'}}" for _ in range(first, 1 << bits)]
+    if first and rng.random() < 0.5:
+        words.insert(0, f"@{first:x}")
+        start = ""
+    else:
+        start = f", {first}, {(1 << bits) - 1}" if first else ""
+    words.insert(rng.randint(0, 1), "// words" if rng.random() < 0.5 else "/* words */")
+    writer.files[file] = ("\n".join(words) + "\n").encode()
+    writer.lines += [
+        f"  reg [{width - 1}:0] {name} [0:{(1 << bits) - 1}];",
+        f"  integer {index};",
+        "  initial begin",
+        f"    for ({index} = 0; {index} < {1 << bits}; {index} = {index} + 1) {name}[{index}] = {index} * 7;",
+        f'    $readmem{base}("{file}", {name}{start});',
+        "  end",
+        f"  always @(posedge clk) begin{_write(writer, name, bits, width)} end",
+        f"  wire [{width - 1}:0] {read} = {name}[{_sized(writer, bits)}];",
+    ]
+    writer.signals.append((read, width, False))
+
+
+# ---- instances -------------------------------------------------------------------------------------------
 
 
 def _instances(writer: _Writer, child: _Module, most: int) -> int:
@@ -143,7 +302,9 @@ def _instances(writer: _Writer, child: _Module, most: int) -> int:
             writer.lines.append(f"  wire [{width - 1}:0] {wire};")
             pins.append(f".{output}({wire})")
             writer.signals.append((wire, width, False))
-        writer.lines.append(f"  {child.name} {name} (.clk(clk), {', '.join(pins)});")
+        pins += _passed_resets(writer, child)
+        chosen = _overrides(writer, child)
+        writer.lines.append(f"  {child.name} {chosen}{name} (.clk(clk), {', '.join(pins)});")
     elif count:
         _row(writer, child, count)
     return count * child.size
@@ -155,7 +316,7 @@ def _operand(writer: _Writer) -> str:
     Where `is_bare`, an operation may be narrower than its port, in whose width it is computed. Icarus and
     Yosys' reader of Verilog compute it in its own.
     """
-    if writer.is_bare and writer.rng.random() < _BARE:
+    if writer.kind.is_bare and writer.rng.random() < _BARE:
         return f"({_leaf(writer)} {writer.rng.choice(_BINARY)} {_expression(writer, 1)})"
     return f"{{1'd0, {_expression(writer, 2)}}}"
 
@@ -166,7 +327,8 @@ def _row(writer: _Writer, child: _Module, count: int) -> None:
     chained, own = child.inputs[0]
     pins = [f".{chained}({name}_c[{index}])", f".{output}({name}_o[{index}])"]
     pins += [f".{n}({_operand(writer)})" for n, _ in child.inputs[1:]]
-    pins += [f".{n}()" for n, _ in child.outputs[1:]]
+    pins += [f".{n}()" for n, _ in child.outputs[1:]] + _passed_resets(writer, child)
+    chosen = _overrides(writer, child)
     first = _expression(writer, 2)
     writer.lines += [
         f"  wire [{own - 1}:0] {name}_c [0:{count}];",
@@ -175,7 +337,7 @@ def _row(writer: _Writer, child: _Module, count: int) -> None:
         f"  genvar {index};",
         f"  generate for ({index} = 0; {index} < {count}; {index} = {index} + 1) begin : {name}",
         f"    assign {name}_c[{index}+1] = {name}_o[{index}];",
-        f"    {child.name} u (.clk(clk), {', '.join(pins)});",
+        f"    {child.name} {chosen}u (.clk(clk), {', '.join(pins)});",
         "  end endgenerate",
     ]
     for at in (count - 1, 0):
@@ -230,7 +392,18 @@ def _update(writer: _Writer, register: str, width: int) -> None:
         choice = _sized(writer, 2)
         arms = "".join(f" {i}: {register} <= {_expression(writer, 2)};" for i in range(3))
         body = f"case ({choice}){arms} default: {register} <= {value}; endcase"
-    writer.lines.append(f"  always @(posedge clk) {body}")
+    if writer.resets and rng.random() < 0.5:
+        reset = rng.choice(writer.resets)
+        edge = f"negedge {reset[1:]}" if re.fullmatch(r"~\w+", reset) else f"posedge {reset}"
+        if re.fullmatch(r"~?\w+", reset) is None:
+            wire = writer.fresh("s")
+            writer.lines.append(f"  wire {wire} = {reset};")
+            reset, edge = wire, f"posedge {wire}"
+        value = f"{width}'d{rng.getrandbits(min(width, 16))}"
+        writer.lines.append(f"  always @(posedge clk or {edge}) if ({reset}) {register} <= {value};")
+        writer.lines.append(f"    else {body}")
+    else:
+        writer.lines.append(f"  always @(posedge clk) {body}")
 
 
 def _expression(writer: _Writer, depth: int) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import shutil
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from pipelines.rtlreuse.building import (
@@ -21,7 +21,7 @@ from pipelines.rtlreuse.building import (
 from pipelines.rtlreuse.cuda import Launching, cuda_text
 from pipelines.rtlreuse.emission import Emitter
 from pipelines.rtlreuse.hetero import hetero_text
-from pipelines.rtlreuse.languages import VERILOG
+from pipelines.rtlreuse.languages import NO_FILES, VERILOG
 from pipelines.rtlreuse.layout import layout_text
 from pipelines.rtlreuse.placement import place
 from pipelines.rtlreuse.sides import Divider, Division
@@ -44,6 +44,7 @@ def build_cuda(
     stimuli: int = 1,
     timeout_s: float = 1200.0,
     language: str = VERILOG,
+    files: Mapping[str, bytes] = NO_FILES,
     batch: int = BATCH,
     launching: Launching = Launching.GRAPH,
 ) -> Program:
@@ -53,7 +54,7 @@ def build_cuda(
     Raises: RtlError: the design is rejected. ToolMissing: there is no GPU, or no nvcc.
     """
     require_gpu(CUDA)
-    structure = analyse(read_design(verilog, top=top, timeout_s=timeout_s, language=language))
+    structure = analyse(read_design(verilog, top=top, timeout_s=timeout_s, language=language, files=files))
     text = cuda_text(structure, place(structure), stimuli=stimuli, batch=batch, launching=launching)
     return _compile_cuda(text + CLOSING, structure, CUDA, stimuli, folder, timeout_s)
 
@@ -66,6 +67,7 @@ def build_hetero(
     stimuli: int = 1,
     timeout_s: float = 1200.0,
     language: str = VERILOG,
+    files: Mapping[str, bytes] = NO_FILES,
     divide: Callable[[Divider], Division] = Divider.divide,
     on_gpu: bool = True,
 ) -> Program:
@@ -76,7 +78,7 @@ def build_hetero(
     """
     if on_gpu:
         require_gpu(HETERO)
-    structure = analyse(read_design(verilog, top=top, timeout_s=timeout_s, language=language))
+    structure = analyse(read_design(verilog, top=top, timeout_s=timeout_s, language=language, files=files))
     emitter = Emitter(structure, place(structure), stimuli, is_counting=False)
     text = divided_text(emitter, divide, on_gpu=on_gpu)
     if on_gpu:

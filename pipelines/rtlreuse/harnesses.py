@@ -9,7 +9,7 @@ from pipelines.rtlreuse.arc import MODEL, port_name
 from pipelines.rtlreuse.building import CLOSING
 from pipelines.rtlreuse.expressions import type_of
 from pipelines.rtlreuse.ir import LIMB, mask
-from pipelines.rtlreuse.simulator import Ports, reset_level
+from pipelines.rtlreuse.simulator import Ports
 from pipelines.rtlreuse.structure import words_of
 
 _MOST_DELTAS = 10_000  # evaluations of a model of CXXRTL in one step
@@ -26,6 +26,7 @@ def _shape(ports: Ports, stimuli: int) -> Iterator[str]:
 def verilator_harness(ports: Ports, stimuli: int) -> str:
     """A translation unit with one model of Verilator per stimulus."""
     inputs, outputs = words_of(ports.inputs), words_of(ports.outputs)
+    idle = [ports.idle.get(port, 0) >> LIMB * limb & mask(width) for port, limb, width in inputs]
     lines = [
         '#include "Vdesign.h"',
         '#include "verilated.h"',
@@ -34,17 +35,19 @@ def verilator_harness(ports: Ports, stimuli: int) -> str:
         "struct State { VerilatedContext* context = 0; Vdesign* model[STIMULI] = {};",
         "  void clear() { for (auto& m : model) { delete m; m = 0; } delete context; context = 0; }",
         "  ~State() { clear(); } };",
-        "static void initialise(State& st) { st.clear(); st.context = new VerilatedContext;",
-        "  for (auto& m : st.model) {",
-        "    m = new Vdesign{st.context};",
-        *(f"    m->{_member(port)} = {level};" for port, level in _inactive(ports)),
-        "    m->eval(); } }",
         "static void set_inputs(State& st, const u64* in) {",
         "  for (int s = 0; s < STIMULI; s++, in++) { Vdesign& m = *st.model[s];",
         *(line for i, (port, limb, width) in enumerate(inputs) for line in _set(ports, i, port, limb, width)),
         "  } }",
         "static void evaluate(State& st) { for (auto m : st.model) {",
         f"  {_clock(ports, 0)} m->eval(); }} }}",
+        # Verilator sees the edge of a reset only after the first evaluation.
+        f"static const u64 IDLE[] = {{{', '.join(f'{word:#x}ull' for word in idle) or 0}}};",
+        "static void initialise(State& st) { st.clear(); st.context = new VerilatedContext;",
+        "  for (auto& m : st.model) m = new Vdesign{st.context};",
+        "  static u64 in[INPUTS * STIMULI + 1];",
+        "  for (int i = 0; i < INPUTS * STIMULI; i++) in[i] = IDLE[i / STIMULI];",
+        "  set_inputs(st, in); evaluate(st); }",
         "static void advance(State& st) {",
         *([f"  for (auto m : st.model) {{ {_clock(ports, 1)} m->eval(); }}"] if ports.clock else []),
         "}",
@@ -58,14 +61,6 @@ def verilator_harness(ports: Ports, stimuli: int) -> str:
         CLOSING,
     ]
     return "\n".join(lines)
-
-
-def _inactive(ports: Ports) -> Iterator[tuple[str, int]]:
-    """Resets at their inactive level: Verilator sees an edge only after the first evaluation."""
-    for port, width in ports.inputs.items():
-        level = reset_level(port) if width == 1 else None
-        if level is not None:
-            yield port, 1 - level
 
 
 def _member(port: str) -> str:
@@ -115,9 +110,10 @@ def cxxrtl_harness(ports: Ports, stimuli: int, closing: str = CLOSING) -> str:
         "typedef cxxrtl_design::p_design Model;",
         "struct State { Model* model[STIMULI] = {};",
         "  ~State() { for (auto m : model) delete m; } };",
-        "static void settle(Model& m) {",
+        # When a reset changes a register without a clock edge, what depends on that is evaluated again.
+        "static void settle(Model& m, bool is_sampled) {",
         f"  for (int n = 0; n < {_MOST_DELTAS}; n++) {{ bool is_settled = m.eval();",
-        "    if (!m.commit() || is_settled) return; }",
+        "    if (!m.commit() || (is_settled && !is_sampled)) return; }",
         '  fputs("the model of CXXRTL does not settle\\n", stderr); _exit(1); }',
         "static void initialise(State& st) { for (auto& m : st.model) { delete m; m = new Model; } }",
         "static void set_inputs(State& st, const u64* in) {",
@@ -145,7 +141,11 @@ def _cxxrtl_evaluation(name: str, level: int, ports: Ports) -> Iterator[str]:
     yield f"static void {name}(State& st) {{ for (auto m : st.model) {{"
     if ports.clock:
         yield f"  put(m->{_mangled(ports.clock)}, 0, {level});"
-    yield "  settle(*m); } }" if ports.clock or level == 0 else "  (void)m; } }"
+    yield (
+        f"  settle(*m, {'false' if level else 'true'}); }} }}"
+        if ports.clock or level == 0
+        else "  (void)m; } }"
+    )
 
 
 def _mangled(port: str) -> str:

@@ -2,28 +2,48 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 
 from pipelines.rtlreuse.errors import RtlError
 from pipelines.rtlreuse.firrtl import firrtl_to_verilog
-from pipelines.synthesis import DERIVE_INSTANCES, WIDER_PORT, YosysFailed, run_yosys
+from pipelines.schemas import TIMEOUT
+from pipelines.synthesis import DERIVE_INSTANCES, REQUIRE_REGISTERS, YosysFailed, run_yosys
 
 VERILOG, SYSTEMVERILOG, FIRRTL = "verilog", "systemverilog", "firrtl"
 LANGUAGES = {".v": VERILOG, ".sv": SYSTEMVERILOG, ".fir": FIRRTL}
 """Language by the end of a file's name."""
 _SOURCE = "design.sv"
+NO_FILES: Mapping[str, bytes] = MappingProxyType({})
+DEFINED = "SYNTHESIS"
+"""Macro that every engine sees as 1. None sees a macro that a tool defines for itself."""
+_OF_TOOLS = ("VERILATOR", "verilator", "verilator3", "SYSTEMVERILOG", "YOSYS")
+_OF_SLANG = ("__slang__", "__slang_major__", "__slang_minor__")
+_SAME_MACROS = "".join(f"`undef {name}\n" for name in (DEFINED, *_OF_TOOLS)) + f"`define {DEFINED} 1\n"
+_FIRST_LINE = f'`line 1 "{_SOURCE}" 0\n'
 _IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_$]*", re.ASCII)
+_MACRO_TEXT = re.compile(r"[^\x00-\x08\x0a-\x1f\x7f]*(?<!\\)")
 _MODULE = re.compile(r"^\s*module\s+(?:automatic\s+)?(\w+)", re.ASCII | re.MULTILINE)
 _COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
 _PART_OF_A_WORD = re.compile(r"\]\s*\[(?:[^\[\]]|\[[^\[\]]*\])*\]\s*<?=[^=]")
 """An assignment to a part of a word of memory, or to an element of an array of two dimensions.
 
 The last index may hold another one, as in `m[i][n[1:0] +: 8]`."""
+_SIGNED_VALUE = re.compile(r"signed\b|'[sS]|\b(?:byte|shortint|int|integer|longint)\b")
+_WORDS_FROM_FILE = re.compile(r"\$readmem[hb]\b")
+_PLAIN_NAME = re.compile(r'"(\w[\w.+-]*)"', re.ASCII)
+_INCLUDED = re.compile(r'`include\s+"([^"]*)"')
+_ASSIGNED_WORD = re.compile(r"\]\s*=[^=]")
+_BEYOND_READER = re.compile("unsupported|not supported|unsynthesizable", re.IGNORECASE)
+"""Words of slang about valid text that it does not translate; of other errors it is sure."""
 # One module per instance keeps the hierarchy; structurally equal ones are merged afterwards.
-_SLANG = "read_slang --keep-hierarchy --ignore-assertions --allow-use-before-declare"
+_SLANG = "read_slang --keep-hierarchy --ignore-assertions --allow-use-before-declare " + " ".join(
+    f"-U {name}" for name in _OF_SLANG
+)
 
 
 def language_of(path: Path) -> str:
@@ -38,18 +58,58 @@ def language_of(path: Path) -> str:
 
 
 def as_verilog(text: str, top: str, language: str) -> tuple[str, str]:
-    """A design as Verilog or SystemVerilog, and the language that names Yosys' reader of it.
+    """A design as Verilog or SystemVerilog, and the language that names Yosys' first reader of it.
 
-    FIRRTL becomes Verilog. Verilog that assigns to a part of a word of memory is read as SystemVerilog:
-    the reader of Verilog writes zeros in the place of the sign there.
+    FIRRTL becomes Verilog. Verilog is first read as SystemVerilog where Yosys' reader of Verilog errs: it
+    writes zeros in the place of the sign of what is assigned to a part of a word of memory, and takes
+    `$readmemh` as the first statement of its block.
 
     Raises: RtlError: FIRRTL that is not understood or not supported.
     """
     if language == FIRRTL:
         return firrtl_to_verilog(text, top=top), VERILOG
-    if language == VERILOG and _PART_OF_A_WORD.search(_COMMENT.sub(" ", text)):
+    code = _COMMENT.sub(" ", text)
+    if language == VERILOG and (_PART_OF_A_WORD.search(code) or _WORDS_FROM_FILE.search(code)):
         return text, SYSTEMVERILOG
     return text, language
+
+
+def source_text(text: str) -> str:
+    """Verilog as every engine reads it: the macros that tools define are the same."""
+    return f"{_SAME_MACROS}{_FIRST_LINE}{text}"
+
+
+def memory_file_names(text: str) -> list[str]:
+    """Plain names in quotes of a design that reads memories from files, without those that it includes."""
+    code = _COMMENT.sub(" ", text)
+    if not _WORDS_FROM_FILE.search(code):
+        return []
+    return sorted(set(_PLAIN_NAME.findall(code)) - set(_INCLUDED.findall(code)))
+
+
+def with_macros(text: str, *, language: str, define: Sequence[str], undefine: Sequence[str]) -> str:
+    """A design before which macros are defined, as NAME or NAME=TEXT, or undefined.
+
+    Raises: RtlError: no such macro can be, or the language has none.
+    """
+    if not (define or undefine):
+        return text
+    if language == FIRRTL:
+        raise RtlError("macros of FIRRTL; accepted: of Verilog and SystemVerilog")
+    macros = [macro.partition("=") for macro in define]
+    names = {name for name, _, _ in macros}
+    for name in (*names, *undefine):
+        if not _IDENTIFIER.fullmatch(name):
+            raise RtlError(f"name of a macro: {name!r}; accepted: [A-Za-z_][A-Za-z0-9_$]*")
+    both = sorted(names & set(undefine))
+    if both:
+        raise RtlError(f"macro defined and undefined: {both[0]}; accepted: one of both")
+    lines = [f"`undef {name}" for name in undefine]
+    for name, has_text, content in macros:
+        if not _MACRO_TEXT.fullmatch(content):
+            raise RtlError(f"text of macro {name}: {content!r}; accepted: one line that ends in no backslash")
+        lines.append(f"`define {name} {content if has_text else 1}")
+    return "\n".join([*lines, f"{_FIRST_LINE}{text}"])
 
 
 def with_libraries(text: str, *, top: str, language: str, libraries: Sequence[str]) -> tuple[str, str]:
@@ -81,34 +141,55 @@ def read_commands(top: str, language: str) -> list[str]:
         raise RtlError(f"unknown language: {language}; accepted: {', '.join(LANGUAGES.values())}")
     hierarchy = f"hierarchy -check -top {top}"
     if language == SYSTEMVERILOG:
-        return [reads[language], hierarchy, "opt_clean"]  # of $buf, which CXXRTL does not know
+        check = f"{REQUIRE_REGISTERS} {_SOURCE}"
+        return [reads[language], check, hierarchy, "opt_clean"]  # of $buf, which CXXRTL does not know
     return [reads[language], f"{DERIVE_INSTANCES} {top}", hierarchy]
 
 
 def run_front_end(
-    text: str, *, top: str, language: str, commands: Sequence[str], output: str, timeout_s: float
+    text: str,
+    *,
+    top: str,
+    language: str,
+    commands: Sequence[str],
+    output: str,
+    timeout_s: float,
+    files: Mapping[str, bytes] = NO_FILES,
 ) -> bytes:
     """What Yosys writes after it has read a design and run commands on it.
 
-    Verilog in which a port is wider than the expression that it is connected to is read by slang, which
-    computes the expression in the port's width.
+    Slang reads what Yosys' reader of Verilog refuses, such as a port that is wider than the expression that
+    it is connected to. That reader reads what slang understands and does not translate, unless it might err.
 
-    Raises: RtlError: Yosys rejects the design. ToolMissing: bubblewrap is not installed.
+    Args:   files: content of memories by name.
+    Raises: RtlError: both readers reject the design. ToolMissing: bubblewrap is not installed.
     """
-    with tempfile.TemporaryDirectory(prefix="yosys-") as name:
-        try:
+
+    def written_by(reader: str) -> bytes:
+        with tempfile.TemporaryDirectory(prefix="yosys-") as name:
             [written] = run_yosys(
-                [*read_commands(top, language), *commands],
-                files={_SOURCE: text.encode()},
+                [*read_commands(top, reader), *commands],
+                files={**files, _SOURCE: source_text(text).encode()},
                 outputs=[output],
                 folder=Path(name),
                 timeout_s=timeout_s,
             )
-        except YosysFailed as error:
-            if language == VERILOG and WIDER_PORT in str(error):
-                language = SYSTEMVERILOG
-                return run_front_end(
-                    text, top=top, language=language, commands=commands, output=output, timeout_s=timeout_s
-                )
-            raise RtlError(f"Yosys rejects the design: {error}") from error
-    return written
+        return written
+
+    try:
+        return written_by(language)
+    except YosysFailed as error:
+        refusal = error
+    other = {VERILOG: SYSTEMVERILOG, SYSTEMVERILOG: VERILOG}[language]
+    if refusal.status != TIMEOUT and (other == SYSTEMVERILOG or _may_ask_yosys(text, str(refusal))):
+        with contextlib.suppress(YosysFailed):
+            return written_by(other)
+    raise RtlError(f"Yosys rejects the design: {refusal}") from refusal
+
+
+def _may_ask_yosys(text: str, refusal: str) -> bool:
+    """Whether Yosys' reader of Verilog is asked about a text that slang refuses."""
+    code = _COMMENT.sub(" ", text)
+    loses_sign = _PART_OF_A_WORD.search(code) and _SIGNED_VALUE.search(code)
+    loses_order = _WORDS_FROM_FILE.search(code) and _ASSIGNED_WORD.search(code)
+    return _BEYOND_READER.search(refusal) is not None and not loses_sign and not loses_order

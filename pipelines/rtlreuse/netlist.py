@@ -12,7 +12,7 @@ from functools import cached_property
 from typing import Any
 
 from pipelines.rtlreuse.errors import RtlError
-from pipelines.rtlreuse.languages import VERILOG, as_verilog, run_front_end
+from pipelines.rtlreuse.languages import NO_FILES, VERILOG, as_verilog, run_front_end
 
 # The rounds of `opt`, but that a register which only ever gets a constant starts as 0 like all others.
 _ROUND = ("opt_muxtree", "opt_reduce", "opt_merge", "opt_dff -keepdc", "opt_clean", "opt_expr")
@@ -101,16 +101,29 @@ def bits_value(bits: str) -> int:
     return int("0" + re.sub("[^01]", "0", bits), 2)
 
 
-def read_verilog(text: str, *, top: str, timeout_s: float = 120.0, language: str = VERILOG) -> Netlist:
+def read_verilog(
+    text: str,
+    *,
+    top: str,
+    timeout_s: float = 120.0,
+    language: str = VERILOG,
+    files: Mapping[str, bytes] = NO_FILES,
+) -> Netlist:
     """Elaborate a design and merge structurally equal modules.
 
-    Args:   language: one of `languages.LANGUAGES`.
+    Args:   language: one of `languages.LANGUAGES`. files: content of memories by name.
     Raises: RtlError: Yosys rejects the design. ToolMissing: bubblewrap is not installed.
     """
     text, language = as_verilog(text, top, language)
     commands = [*PASSES, f"write_json {_RESULT}"]
     written = run_front_end(
-        text, top=top, language=language, commands=commands, output=_RESULT, timeout_s=timeout_s
+        text,
+        top=top,
+        language=language,
+        commands=commands,
+        output=_RESULT,
+        timeout_s=timeout_s,
+        files=files,
     )
     return read_json(json.loads(written), top)
 
@@ -149,12 +162,29 @@ def _read_module(name: str, content: Mapping[str, Any]) -> RawModule:
 
 def _read_cell(name: str, entry: Mapping[str, Any]) -> Cell:
     directions = entry.get("port_directions", {})
-    return Cell(
+    cell = Cell(
         name=name,
         kind=entry["type"],
         parameters=entry["parameters"],
         pins={port: tuple(bits) for port, bits in entry["connections"].items()},
         outputs=tuple(port for port in entry["connections"] if directions.get(port) == "output"),
+    )
+    return _with_clock(cell) if cell.kind == "$dlatch" else cell
+
+
+def _with_clock(latch: Cell) -> Cell:
+    """The flip-flop for a latch of a constant: Yosys makes one of a register that only its reset changes."""
+    if any(bit not in ("0", "1") for bit in latch.pins["D"]):
+        return latch
+    return replace(
+        latch,
+        kind="$adff",
+        parameters={
+            **latch.parameters,
+            "ARST_POLARITY": latch.parameters["EN_POLARITY"],
+            "ARST_VALUE": "".join(map(str, reversed(latch.pins["D"]))),
+        },
+        pins={"D": latch.pins["Q"], "Q": latch.pins["Q"], "ARST": latch.pins["EN"]},
     )
 
 

@@ -7,7 +7,7 @@ import os
 import tempfile
 import threading
 import weakref
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -25,8 +25,10 @@ _PATIENCE_S = 10.0
 class Session:
     """The process; it ends when this object does."""
 
-    def __init__(self, program: Path, devices: Sequence[Path] = ()) -> None:
-        """Start a program. Args: devices: files below /dev that it opens.
+    def __init__(
+        self, program: Path, devices: Sequence[Path] = (), files: Mapping[str, bytes] | None = None
+    ) -> None:
+        """Start a program. Args: devices: files below /dev that it opens. files: in its working folder.
 
         Raises: RtlError: it cannot be started.
         """
@@ -36,7 +38,7 @@ class Session:
         self._fate = _Fate()
         self._thread = threading.Thread(
             target=_run,
-            args=(self._fate, program, devices, theirs_in, theirs_out),
+            args=(self._fate, program, devices, files, theirs_in, theirs_out),
             daemon=True,
             name="simulator",
         )
@@ -87,7 +89,14 @@ class _Fate:
         return self.run.last_words() if self.run.returncode else "by itself"
 
 
-def _run(fate: _Fate, program: Path, devices: Sequence[Path], theirs_in: int, theirs_out: int) -> None:
+def _run(
+    fate: _Fate,
+    program: Path,
+    devices: Sequence[Path],
+    files: Mapping[str, bytes] | None,
+    theirs_in: int,
+    theirs_out: int,
+) -> None:
     limits = Limits(wall_s=_LIFE_S, cpu_s=_LIFE_S, memory_bytes=MEMORY_LIMIT_BYTES, processes=_PROCESSES)
     with contextlib.suppress(KeyboardInterrupt), tempfile.TemporaryDirectory(prefix="simulator-") as name:
         try:
@@ -95,6 +104,7 @@ def _run(fate: _Fate, program: Path, devices: Sequence[Path], theirs_in: int, th
                 (str(program), str(theirs_in), str(theirs_out)),
                 folder=Path(name) / "box",
                 readable=[program],
+                files=files,
                 limits=limits,
                 inherited=(theirs_in, theirs_out),
                 devices=devices,

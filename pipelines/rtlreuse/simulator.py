@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from enum import IntEnum
 from pathlib import Path
 
@@ -25,11 +25,15 @@ _RESET = re.compile(r"(?:^|_)a?(?:rst|reset)(_?n|_?ni|_?i)?$", re.IGNORECASE)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ports:
-    """Widths of the ports of a design, without its clock."""
+    """Widths of the ports of a design, without its clock.
+
+    Attributes: idle: values of inputs at which no asynchronous reset acts; 0 for others.
+    """
 
     inputs: Mapping[str, int]
     outputs: Mapping[str, int]
     clock: str | None
+    idle: Mapping[str, int] = field(default_factory=dict[str, int])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,7 +43,7 @@ class Program:
     Attributes:
         path: executable. stimuli: that it simulates side by side. bytes: its size.
         layout: names of registers and memories; engines of others have none.
-        devices: files below /dev that it opens.
+        devices: files below /dev that it opens. files: content of memories by name, which it reads.
     """
 
     path: Path
@@ -48,6 +52,7 @@ class Program:
     stimuli: int
     layout: Layout | None = None
     devices: tuple[Path, ...] = ()
+    files: Mapping[str, bytes] = field(default_factory=dict[str, bytes])
 
     @property
     def bytes(self) -> int:
@@ -109,7 +114,7 @@ class Simulator:
         Raises: RtlError: it cannot be started, or is not a program of these ports.
         """
         self.program = program
-        self._session = Session(program.path, program.devices)
+        self._session = Session(program.path, program.devices, program.files)
         self._inputs = words_of(program.ports.inputs)
         self._outputs = words_of(program.ports.outputs)
         shape = np.zeros(4, np.uint64)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import importlib.util
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from pipelines.rtlreuse.building import build, find_compiler, headers, ports_of, read_design, run_step
 from pipelines.rtlreuse.harnesses import verilator_harness
-from pipelines.rtlreuse.languages import SYSTEMVERILOG, VERILOG, as_verilog
+from pipelines.rtlreuse.languages import NO_FILES, SYSTEMVERILOG, VERILOG, as_verilog, source_text
 from pipelines.rtlreuse.simulator import Ports, Program
 from pipelines.tools import ToolMissing, find_tool
 
@@ -37,6 +37,7 @@ def build_verilator(
     timeout_s: float = 1200.0,
     compiler: str = "",
     language: str = VERILOG,
+    files: Mapping[str, bytes] = NO_FILES,
     ports: Ports | None = None,
     is_quick: bool = False,
     threads: int = 1,
@@ -51,7 +52,9 @@ def build_verilator(
     Raises: RtlError: the design is rejected. ToolMissing: neither Verilator nor a compiler is installed.
     """
     verilog, language = as_verilog(verilog, top, language)
-    ports = ports or ports_of(read_design(verilog, top=top, timeout_s=timeout_s, language=language))
+    ports = ports or ports_of(
+        read_design(verilog, top=top, timeout_s=timeout_s, language=language, files=files)
+    )
     root, executable = find_verilator()
     compiler = compiler or find_compiler()
     text = verilator_harness(ports, stimuli)
@@ -76,15 +79,16 @@ def build_verilator(
             argv,
             scratch=scratch,
             readable=[root, executable],
-            contents={name: verilog.encode()},
+            contents={name: source_text(verilog).encode()},
             environment={"VERILATOR_ROOT": str(root)},
             timeout_s=timeout_s,
+            error_mark="%Error",
         )
         return _compile_model(compiler, root, model / "model", text, runtime, is_quick, scratch, timeout_s)
 
-    sources = (compiler, str(is_quick), str(threads), name, verilog, top, text, str(executable))
+    sources = (compiler, str(is_quick), str(threads), name, source_text(verilog), top, text, str(executable))
     path = build(folder, VERILATOR, sources, make)
-    return Program(path=path, ports=ports, engine=VERILATOR, stimuli=stimuli)
+    return Program(path=path, ports=ports, engine=VERILATOR, stimuli=stimuli, files=files)
 
 
 def _model_flags(root: Path) -> list[str]:

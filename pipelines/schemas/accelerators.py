@@ -9,6 +9,10 @@ from pipelines.schemas.columns import STATUSES, column, table
 _PARTS = ("train", "test", "none")
 
 
+FIXED_CLOCK_PERIOD_NS = 20.0
+"""Clock period of every fixed-point pipeline."""
+
+
 @table("accelerators", stage="accelerators")
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AcceleratorRow:

@@ -26,6 +26,7 @@ from pipelines.synthesis.xilinx import FAMILY, XILINX_TOOL, FpgaResult, synthesi
 from pipelines.synthesis.yosys import (
     DERIVE_INSTANCES,
     OUTPUT_LOAD_PF,
+    REQUIRE_REGISTERS,
     WIDER_PORT,
     YosysFailed,
     run_yosys,
@@ -37,6 +38,7 @@ __all__ = [
     "FALL",
     "FAMILY",
     "OUTPUT_LOAD_PF",
+    "REQUIRE_REGISTERS",
     "RISE",
     "SECOND_YOSYS",
     "TOOL",

@@ -5,6 +5,7 @@ It is a separate process because an error in a command ends it.
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,6 +17,11 @@ DERIVE = "derive_instances"
 """A command of this worker, not of yosys; its argument is the name of the top module."""
 WIDER_PORT = "a port is wider than the expression that it is connected to"
 """Words of the error about such a design, as in `yosys.py`, which this file cannot import."""
+REQUIRE_REGISTERS = "require_registers"
+"""A command of this worker behind slang's; its argument is the name of the design's file."""
+LOST_RESET = "unsupported by slang: an asynchronous reset of a register that nothing else assigns"
+_TWO_EDGES = re.compile(r"@\s*\(\s*(?:pos|neg)edge\b[^)]*\b(?:pos|neg)edge\b")
+_ASSIGNED = r"(?:^|[;:)]|\bbegin|\bbegin\s*:\s*\w+|\belse)\s*%s\b(?:\s*\[[^\]]*\]|\.\w+)*\s*<="
 _AGAIN = "\\reprocess_after"
 
 
@@ -27,6 +33,8 @@ def run_commands(commands: list[str], log: str) -> None:
         name, _, argument = command.partition(" ")
         if name == DERIVE:
             derive_instances(design, library.IdString(f"\\{argument}"))
+        elif name == REQUIRE_REGISTERS:
+            require_registers(design, Path(argument).read_text("utf-8"))
         else:
             library.run_pass(f"tee -q -a {log} {command}", design)
 
@@ -60,6 +68,26 @@ def derive_instances(design: Any, top: Any) -> None:
                 cell.attributes = {
                     key: value for key, value in cell.attributes.items() if key.str() != _AGAIN
                 }
+
+
+def require_registers(design: Any, text: str) -> None:
+    """Check that slang made no constant of a register that has an asynchronous reset.
+
+    It does where the clocked part of the block assigns nothing, as under a condition that is never true; the
+    register then lacks the value of the reset.
+
+    Raises: SystemExit: a variable that the text assigns by `<=` is a constant, and there are such resets.
+    """
+    if not _TWO_EDGES.search(text):
+        return
+    for module in design.modules_.values():
+        for cell in module.cells_.values():
+            ports = {port.str(): signal for port, signal in cell.connections_.items()}
+            if cell.type.str() != "$buf" or not ports["\\A"].is_fully_const() or not ports["\\Y"].is_chunk():
+                continue
+            name = ports["\\Y"].as_chunk().wire.name.str().rpartition(".")[2].lstrip("\\")
+            if re.search(_ASSIGNED % re.escape(name), text, re.MULTILINE):
+                sys.exit(f"{LOST_RESET}: {name} in {module.name.str().lstrip(chr(92))}")
 
 
 def _variant(design: Any, cell: Any, variants: dict[tuple[Any, ...], Any]) -> Any:

@@ -145,6 +145,9 @@ def package_version() -> str:
 
 DERIVE_INSTANCES = "derive_instances"
 """A command of the worker's own before `hierarchy`, which it makes faster; its argument is the top module."""
+REQUIRE_REGISTERS = "require_registers"
+"""A command of the worker's own behind that of slang, which loses some asynchronous resets; its argument is
+the name of the design's file."""
 WIDER_PORT = "a port is wider than the expression that it is connected to"
 """Words of the worker's error about Verilog of which yosys would lose a carry or a sign."""
 _WORKER = Path(__file__).with_name("worker.py")

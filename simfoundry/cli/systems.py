@@ -225,6 +225,22 @@ def explore(as_json: bool, **options: Any) -> None:
 )
 @option(
     SimulateQuestion,
+    "define",
+    "-D",
+    "--define",
+    metavar="NAME[=TEXT]",
+    help="Macro of the design for every engine; SYNTHESIS is 1 for all.",
+)
+@option(
+    SimulateQuestion,
+    "undefine",
+    "-U",
+    "--undefine",
+    metavar="NAME",
+    help="Macro that no engine sees, such as SYNTHESIS.",
+)
+@option(
+    SimulateQuestion,
     "toggles",
     help="Write toggles of ports and registers to this .csv or .parquet file.",
 )

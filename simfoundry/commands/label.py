@@ -38,6 +38,7 @@ from pipelines.labelling import (
 from pipelines.native import repair_of
 from pipelines.programs import ProgramError, load_data, program_from_file
 from pipelines.schemas import OK, REJECTED, TIMEOUT, DesignRow, ProgramRow, write_bytes_atomically
+from pipelines.schemas.timing import timing_of
 from pipelines.synthesis import Target, find_liberty
 from simfoundry.commands.aligned import aligned_lines
 from simfoundry.questions import LabelQuestion, is_text
@@ -130,7 +131,7 @@ def chosen_targets(targets: Sequence[str], without: Sequence[str]) -> tuple[str,
     return tuple(t for t in TARGETS if t in (targets or TARGETS) and t not in without)
 
 
-HEAD = ("file", "tool", "status", "cycles", "area_um2", "delay_ns", "reason")
+HEAD = ("file", "tool", "status", "cycles", "area_um2", "delay_ns", "slack_ns", "timing_met", "reason")
 REASON_WIDTH = 80
 
 
@@ -178,10 +179,15 @@ def _cells(entry: Mapping[str, Any]) -> list[str]:
         "status": label["status"],
         "cycles": runs[0]["latency_cycles"] if runs else None,
         "area_um2": label.get("area_um2"),
-        "delay_ns": None if label.get("delay_ns") is None else f"{label['delay_ns']:.2f}",
+        **{name: _two_digits(label.get(name)) for name in ("delay_ns", "slack_ns")},
+        "timing_met": {None: None, True: "yes", False: "no"}[label.get("timing_met")],
         "reason": reason if len(reason) <= REASON_WIDTH else reason[: REASON_WIDTH - 1] + "…",
     }
     return ["" if cells[name] is None else str(cells[name]) for name in HEAD]
+
+
+def _two_digits(value: float | None) -> str | None:
+    return None if value is None else f"{value:.2f}"
 
 
 def _unit_limits(texts: Sequence[str]) -> tuple[tuple[str, int], ...]:
@@ -281,7 +287,7 @@ class _Labeller:
         entry: dict[str, Any] = {
             "design": asdict(labelled.design),
             "directive_outcomes": [asdict(outcome) for outcome in labelled.outcomes],
-            "label": asdict(label),
+            "label": asdict(label) | timing_of(labelled.design.clock_period_ns, label.delay_ns),
             "runs": [asdict(run) for run in labelled.runs],
         }
         if ranges:

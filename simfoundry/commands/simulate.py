@@ -14,10 +14,11 @@ from pyarrow.parquet import write_table
 
 from assets.deployments import find_deployment
 from assets.errors import FoundryError
+from pipelines.files import read_bounded
 from pipelines.rtlreuse import ENGINES, REUSE, Program, RunResult, Simulator, language_of, words_of
 from pipelines.rtlreuse.choice import installed_engines
 from pipelines.rtlreuse.gpu_engines import CUDA, HETERO, build_cuda, build_hetero
-from pipelines.rtlreuse.languages import with_libraries
+from pipelines.rtlreuse.languages import NO_FILES, memory_file_names, with_libraries, with_macros
 from pipelines.rtlreuse.state import (
     Toggles,
     count_toggles,
@@ -37,6 +38,7 @@ SHORT_RUN_CYCLES = 100_000
 """Cycles below which asking the picker takes longer than it can save."""
 TRACE_LIMIT_BYTES = 1 << 30
 """Of the values of ports that a waveform is written from."""
+MEMORY_FILE_BYTES = 64 << 20
 _BUILD_LIMIT_S = 3600.0
 _BUILDERS = {**ENGINES, CUDA: build_cuda, HETERO: build_hetero}
 
@@ -54,7 +56,9 @@ def answer_simulate(question: SimulateQuestion) -> dict[str, Any]:
         language=language_of(Path(question.file)),
         libraries=[_text(Path(path)) for path in question.library],
     )
-    engine, engine_reason = _choose_engine(question, text)
+    text = with_macros(text, language=language, define=question.define, undefine=question.undefine)
+    files = _memory_files(text, Path(question.file))
+    engine, engine_reason = _choose_engine(question, text, has_files=bool(files))
     start = stopwatch()
     own: dict[str, Any] = {}
     if engine == REUSE:
@@ -68,6 +72,7 @@ def answer_simulate(question: SimulateQuestion) -> dict[str, Any]:
         stimuli=question.stimuli,
         timeout_s=_BUILD_LIMIT_S,
         language=language,
+        files=files,
         **own,
     )
     build_s = stopwatch() - start
@@ -132,13 +137,13 @@ def _require_options(question: SimulateQuestion) -> None:
             raise FoundryError(f"--memory {text}; accepted: NAME=FILE, such as top.u.words=image.hex")
 
 
-def _choose_engine(question: SimulateQuestion, text: str) -> tuple[str, str]:
+def _choose_engine(question: SimulateQuestion, text: str, *, has_files: bool) -> tuple[str, str]:
     """The engine, and why it is taken."""
     if question.engine != AUTO:
         return question.engine, "asked for"
     if question.cycles * question.stimuli < SHORT_RUN_CYCLES:
         return REUSE, f"shortest build, for runs below {SHORT_RUN_CYCLES:,} cycles"
-    has_own = question.threads > 1 or question.batch > 1 or question.skip_idle
+    has_own = question.threads > 1 or question.batch > 1 or question.skip_idle or has_files
     if question.stimuli > 1 or has_own or _has_state_options(question):
         return REUSE, "it has all options and stimuli side by side"
     row = {
@@ -172,6 +177,17 @@ def _text(path: Path) -> str:
         raise FoundryError(f"cannot read {path}: {error.strerror}") from error
     except UnicodeDecodeError as error:
         raise FoundryError(f"cannot read {path}: not UTF-8 text (byte {error.start})") from error
+
+
+def _memory_files(text: str, design: Path) -> Mapping[str, bytes]:
+    """Content of the files of `$readmemh` and `$readmemb` that lie beside a design."""
+    paths = [design.parent / name for name in memory_file_names(text)]
+    files = {
+        path.name: read_bounded(path, what="memory file", most_bytes=MEMORY_FILE_BYTES, error=FoundryError)
+        for path in paths
+        if path.is_file()
+    }
+    return files or NO_FILES
 
 
 def _is_traced(question: SimulateQuestion) -> bool:

@@ -22,7 +22,8 @@ def data_dir(settings: Settings) -> Path:
     folder = settings.deployment.data_dir
     designs = [foundry_fakes.make_design(p, 2) for p in read_rows(settings, "programs", "stencil")]
     labels = [foundry_fakes.make_label(d) for d in designs[:1]]
-    labels.append(foundry_fakes.make_label(designs[1], status="tool_error", reason="it's broken"))
+    late = {"status": "tool_error", "reason": "it's broken", "delay_ns": 12.5}
+    labels.append(foundry_fakes.make_label(designs[1], **late))
     for table, rows in (("designs", designs), ("labels", labels)):
         write_table(folder, table_spec(table), rows, "stencil")
     write_table(folder, table_spec("runs"), [foundry_fakes.make_run(designs[0])], "stencil")
@@ -57,6 +58,17 @@ def test_usual_questions_are_answered(data_dir: Path) -> None:
         steps = connection.execute("SELECT step FROM cost_of_a_label WHERE total_s > 0").fetchall()
         assert ("synthesis_wall_s",) in steps
         assert connection.execute("FROM leaderboard_best").fetchall() == []
+
+
+def test_slack_stands_in_views(data_dir: Path) -> None:
+    write_database(data_dir)
+    with duckdb.connect(str(data_dir / DATABASE_FILE), read_only=True) as connection:
+        timing = connection.execute(
+            "SELECT clock_period_ns, delay_ns, slack_ns, timing_met FROM timing ORDER BY delay_ns"
+        )
+        assert timing.fetchall() == [(10.0, 3.0, 7.0, True), (10.0, 12.5, -2.5, False)]
+        wide = connection.execute("SELECT slack_ns, timing_met FROM designs_wide ORDER BY label_status")
+        assert wide.fetchall() == [(7.0, True), (-2.5, False)]
 
 
 def test_a_reader_keeps_the_former_file_while_it_is_replaced(data_dir: Path) -> None:

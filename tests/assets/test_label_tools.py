@@ -14,6 +14,7 @@ from click.testing import CliRunner, Result
 from assets.configuration import compose_configuration, write_parameters
 from assets.deployments import Deployment
 from simfoundry.cli import simfoundry
+from simfoundry.commands.label import HEAD
 
 ADD = "void add(int a[4], int b[4]) {\n  for (int i = 0; i < 4; i++) a[i] = a[i] + b[i];\n}\n"
 SCALE = "void scale(float a[4]) {\n  for (int i = 0; i < 4; i++) a[i] = a[i] * 0.5f;\n}\n"
@@ -49,7 +50,8 @@ def test_label_shows_each_tool_and_writes_its_files(project: Path, programs: Pat
     assert found.exit_code == 1
     assert "not every design is ok: 3 ok, 1 rejected" in found.stderr
     lines = [line.split() for line in found.stdout.splitlines()]
-    assert lines[0] == ["file", "tool", "status", "cycles", "area_um2", "delay_ns", "reason"]
+    assert lines[0] == list(HEAD)
+    assert lines[2][7] == "yes"
     assert [(Path(words[0]).name, words[1], words[2]) for words in lines[2:]] == [
         ("add.c", "simfoundry-hls", "ok"),
         ("add.c", "circt-calyx", "ok"),
@@ -72,6 +74,9 @@ def test_label_report_has_the_schedule_of_the_design(project: Path, programs: Pa
     verilog, schedule, drawing = (Path(path) for path in answer["report"])
     content = json.loads(schedule.read_text())
     assert content["design"]["design_id"] == answer["design"]["design_id"]
+    label = answer["label"]
+    assert label["slack_ns"] == answer["design"]["clock_period_ns"] - label["delay_ns"]
+    assert label["timing_met"] is True
     assert "hls_wall_s" not in content["design"]
     assert any(o["opcode"] == "load" for block in content["blocks"] for o in block["operations"])
     assert ElementTree.fromstring(drawing.read_text()).tag.endswith("svg")

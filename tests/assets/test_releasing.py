@@ -25,6 +25,8 @@ from assets.releasing import _other_versions, _settings, import_release, release
 from assets.settings import Settings
 from pipelines.labelling import present_versions
 from pipelines.releases import ReleaseError, WrittenRelease, open_release
+from pipelines.releases.manifest import read_manifest
+from pipelines.releases.toolset import NOT_RECORDED
 from pipelines.schemas import read_table, table_path, table_spec, write_table
 from simfoundry.cli import simfoundry
 
@@ -327,7 +329,7 @@ def _link(folder: Path) -> None:
         ),
         (
             lambda f: _change_manifest(f, lambda m: m["files"][0].update(table="no_such")),
-            r"unknown table: no_such; accepted: .* \(.*import it with the version that wrote it",
+            r"unknown table: no_such; nearest: .* \(.*import it with the version that wrote it",
         ),
         (
             lambda f: _replace(f, LABELS, b"PAR1 no"),
@@ -560,3 +562,14 @@ def test_commands_reject_what_they_cannot_read(
     assert found.exit_code == 1
     assert message in found.stderr
     assert "Traceback" not in found.stderr
+
+
+def test_import_compares_tools_that_rows_do_not_name(filled: Settings, repository: Path) -> None:
+    for name, tool in (("fixed-v2", "da4ml"), ("rtl-v1", "rtl-reuse")):
+        manifest = read_manifest(repository / "releases" / name)
+        tools = {**manifest.toolset.tools, tool: "0.0"}
+        other = manifest.model_copy(update={"toolset": manifest.toolset.model_copy(update={"tools": tools})})
+        [line] = [line for line in _other_versions(filled, other) if line.startswith(f"{tool} is ")]
+        assert "the release was made with 0.0: its entries will not be found" in line
+        lines = _other_versions(filled, manifest)
+        assert not [line for line in lines if NOT_RECORDED in line or line.startswith("da4ml is ")]

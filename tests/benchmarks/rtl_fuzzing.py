@@ -1,7 +1,9 @@
-"""Random hierarchical designs: outputs of our engine against those of Verilator and CXXRTL.
+"""Random hierarchical designs: outputs of our engine against those of Verilator, CXXRTL and Arc.
 
     python -m tests.benchmarks.rtl_fuzzing RESULTS.jsonl [--first 0] [--count 2000] [--bundle 20]
-        [--engines cxxrtl verilator]
+        [--engines cxxrtl verilator arc]
+
+From seed 20,000 on designs have macros, asynchronous resets, parameters and memory files.
 
 Designs are compared in bundles, as compilers take seconds per program. A bundle in which engines differ, or
 that an engine rejects, is taken apart. Every finished bundle is a line of the results, with processor
@@ -16,10 +18,12 @@ import sys
 import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-from pipelines.rtlreuse import Program, RtlError, Simulator, build_cxxrtl, build_reuse, build_verilator
+from pipelines.rtlreuse import ENGINES, Program, RtlError, Simulator, build_reuse
+from pipelines.rtlreuse.arc_engine import ARC
 from pipelines.rtlreuse.designs import DesignSource
 from pipelines.rtlreuse.fuzzing import bundle
 from pipelines.rtlreuse.structure import words_of
@@ -27,14 +31,21 @@ from tests.benchmarks.rtl_engines import processor_s, unconfine
 
 CYCLES = 300
 EQUAL, DIFFERENT = "equal", "different"
-OTHERS = ("cxxrtl", "verilator")
+OTHERS = ("cxxrtl", "verilator", ARC)
 
 
 def outcome(seeds: Sequence[int], folder: Path, engines: Sequence[str]) -> dict[str, str]:
     """What became of each seed, by engine: equal, different in some output, or the reason of a rejection."""
     source = bundle(seeds)
     try:
-        ours = build_reuse(source.verilog, top=source.top, folder=folder, compiler="g++", is_quick=True)
+        ours = build_reuse(
+            source.verilog,
+            top=source.top,
+            folder=folder,
+            compiler="g++",
+            is_quick=True,
+            files=source.files,
+        )
     except RtlError as error:
         return {"reuse": str(error)}
     found: dict[str, str] = {}
@@ -51,8 +62,8 @@ def outcome(seeds: Sequence[int], folder: Path, engines: Sequence[str]) -> dict[
 
 def build_other(engine: str, source: DesignSource, ours: Program, folder: Path) -> Program:
     """The program of another engine, compiled in little time."""
-    build = build_verilator if engine == "verilator" else build_cxxrtl
-    return build(source.verilog, top=source.top, folder=folder, ports=ours.ports, is_quick=True)
+    options: dict[str, Any] = {} if engine == ARC else {"ports": ours.ports, "is_quick": True}
+    return ENGINES[engine](source.verilog, top=source.top, folder=folder, files=source.files, **options)
 
 
 def outputs_of(program: Program, seed: int) -> np.ndarray:
@@ -103,7 +114,7 @@ def main() -> None:
     parser.add_argument("--first", type=int, default=0)
     parser.add_argument("--count", type=int, default=2000)
     parser.add_argument("--bundle", type=int, default=20)
-    parser.add_argument("--engines", nargs="+", choices=OTHERS, default=OTHERS)
+    parser.add_argument("--engines", nargs="+", choices=OTHERS, default=OTHERS[:2])
     options = parser.parse_args()
     done = {seed for line in read_results(options.results) for seed in line["seeds"]}  # type: ignore[attr-defined]
     waiting = [seed for seed in range(options.first, options.first + options.count) if seed not in done]

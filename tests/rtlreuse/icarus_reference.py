@@ -6,6 +6,7 @@ import subprocess
 from pathlib import Path
 
 from pipelines.rtlreuse import Program, RunResult
+from pipelines.rtlreuse.languages import source_text
 from pipelines.rtlreuse.structure import words_of
 
 LIMB = 64
@@ -53,7 +54,7 @@ module bench;
   end
 endmodule
 """
-    (folder / "design.v").write_text(verilog)
+    (folder / "design.v").write_text(source_text(verilog))
     (folder / "bench.v").write_text(bench)
     argv = ["iverilog", "-g2012", "-s", "bench", "-o", "bench", "design.v", "bench.v"]
     subprocess.run(argv, cwd=folder, check=True, capture_output=True)

@@ -26,6 +26,7 @@ from pipelines.identity import content_hash
 from pipelines.power import ENGINE
 from pipelines.power import tool_version as power_version
 from pipelines.schemas import OK, REJECTED, FixedNetworkRow
+from pipelines.schemas.accelerators import FIXED_CLOCK_PERIOD_NS as CLOCK_PERIOD_NS
 from pipelines.synthesis import liberty_hash
 from pipelines.synthesis import tool_version as synthesis_version
 from pipelines.tools import stopwatch
@@ -36,7 +37,6 @@ VERSION = "1"
 """Raised by hand when the same network gives other labels."""
 _COLUMNS_VERSION = "3"
 """The same of what compilation gives."""
-CLOCK_PERIOD_NS = 20.0
 _KINDS = FIXED_CATEGORIES[:8]
 _CODES = {-1: 0, 0: 1, 1: 1, 2: 2, -2: 2, 3: 3, -3: 3, 4: 4, 5: 5, 6: 6, -6: 6}
 _TRAIN_PARAMETERS = 100

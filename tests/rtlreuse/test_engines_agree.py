@@ -1,0 +1,402 @@
+"""All engines simulate one design: macros, asynchronous resets, memory files, texts that a reader refuses."""
+
+from __future__ import annotations
+
+import json
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+import simfoundry as sf
+from pipelines.rtlreuse import (
+    ENGINES,
+    FIRRTL,
+    SYSTEMVERILOG,
+    VERILOG,
+    RtlError,
+    Simulator,
+    build_reuse,
+)
+from pipelines.rtlreuse.building import read_design
+from pipelines.rtlreuse.fuzzing import FEATURED_FROM, FILES_PER, bundle
+from pipelines.rtlreuse.languages import memory_file_names, with_macros
+from simfoundry.cli import simfoundry
+from tests.rtlreuse.icarus_reference import first_difference
+
+CASES = Path(__file__).with_name("cases")
+FAST = ("reuse", "cxxrtl")
+
+
+def outputs(text: str, top: str, folder: Path, engine: str, **options: Any) -> list[int]:
+    """Output words of 30 cycles with each of eight random inputs, as cycle 0 is another each time."""
+    program = ENGINES[engine](text, top=top, folder=folder, **options)
+    words: list[int] = []
+    with closing(Simulator(program)) as simulator:
+        for seed in range(8):
+            simulator.reset()
+            traced = simulator.run(30, seed=seed, reset_cycles=seed % 2, is_traced=True).outputs
+            assert traced is not None
+            words += traced.ravel().tolist()
+    return words
+
+
+# Resets of both levels, through inversions, gates and modules, and one that a register requests.
+RESETS = """
+module stage (input clk, input rn, input [31:0] a, output reg [31:0] c);
+  always @(posedge clk or negedge rn) if (!rn) c <= 32'hdeadbeef; else c <= c ^ a;
+endmodule
+module resets (input clk, input clear, keep_n, input [3:0] many, input [31:0] a, output [31:0] x, y, z,
+    output reg [7:0] q, w, v);
+  wire r = many[0] | many[1];
+  reg ask = 0;
+  wire asked = ask | clear;
+  stage low (clk, ~clear, a, x);
+  stage high (clk, keep_n & ~many[2], ~a, y);
+  stage last (clk, ~r, a ^ {32{r}}, z);
+  initial begin q = 3; w = 7; v = 9; end
+  always @(posedge clk) ask <= a[0] & a[1];
+  always @(posedge clk or posedge r) if (r) q <= 5; else q <= q + a[7:0];
+  always @(posedge clk or negedge keep_n) if (!keep_n) w <= 5; else if (a[3]) w <= w + a[7:0];
+  always @(posedge clk or posedge asked) if (asked) v <= 5; else v <= v + a[7:0];
+endmodule
+"""
+
+MEMORIES = """
+module memories #(parameter FILE = "first.hex") (input clk, input [1:0] a, input we, output [7:0] y, z, w);
+  reg [7:0] m [0:3], n [0:3], k [0:3];
+  initial $readmemh(FILE, m);
+  initial begin n[0] = 1; n[3] = 2; $readmemb("second.bin", n, 1, 2); end
+  initial begin k[0] = 1; k[1] = 2; k[2] = 3; k[3] = 4; $readmemh("third.hex", k); end
+  assign y = m[a], z = n[a], w = k[a];
+  always @(posedge clk) if (we) begin m[a] <= y + 1; n[a] <= z ^ m[a]; k[a] <= k[a] + y; end
+endmodule
+"""
+FILES = {"first.hex": b"11 22\n// c\n33 44\n", "second.bin": b"1010 1\n", "third.hex": b"@2 7f\n"}
+
+TOGETHER = """
+module together (input clk, input rst, clear, keep_n, we, input [3:0] many, input [31:0] a,
+    output [63:0] y, output [7:0] s, output [31:0] p, q, r, output [7:0] t, u, v, m, n, k);
+  async_reset one (clk, rst, a, y);
+  synthesis_macro two (clk, rst, a[7:0], s);
+  resets three (clk, clear, keep_n, many, a, p, q, r, t, u, v);
+  memories four (clk, a[1:0], we, m, n, k);
+endmodule
+"""
+
+
+@pytest.fixture(scope="module")
+def together() -> str:
+    cases = [(CASES / f"{name}.v").read_text() for name in ("async_reset", "synthesis_macro")]
+    return "\n".join([*cases, RESETS, MEMORIES, TOGETHER])
+
+
+@pytest.mark.parametrize("engine", ["cxxrtl", "verilator"])
+def test_engines_agree_from_cycle_0(engine: str, together: str, programs: Path) -> None:
+    """CXXRTL as it is flattened: with modules it evaluates a second time anyway."""
+    expected = outputs(together, "together", programs, "reuse", files=FILES)
+    is_quick = engine == "verilator"
+    assert outputs(together, "together", programs, engine, files=FILES, is_quick=is_quick) == expected
+
+
+def test_resets_equal_icarus(programs: Path, tmp_path: Path) -> None:
+    program = build_reuse(RESETS, top="resets", folder=programs, is_quick=True)
+    with closing(Simulator(program)) as simulator:
+        result = simulator.run(300, seed=3, is_traced=True)
+    assert first_difference(program, RESETS, "resets", result, tmp_path) is None
+
+
+def test_engines_agree_on_members_that_two_blocks_write(programs: Path) -> None:
+    """Verilator 5.006 refuses the design; then it says why."""
+    text = (CASES / "packed_member_loop.sv").read_text()
+    expected = outputs(text, "top", programs, "reuse", language=SYSTEMVERILOG)
+    assert outputs(text, "top", programs, "cxxrtl", language=SYSTEMVERILOG) == expected
+    try:
+        assert outputs(text, "top", programs, "verilator", language=SYSTEMVERILOG) == expected
+    except RtlError as error:
+        assert str(error).startswith("verilator_bin failed: %Error-BLKANDNBLK: design.sv:4:9: Unsupported")  # noqa: PT017
+
+
+# ---- macros ----------------------------------------------------------------------------------------------
+
+MACROS = "\n".join(
+    [
+        "module macros (input clk, output [7:0] y, output [7:0] z);",
+        *(
+            f"`ifdef {name}\n  assign y[{i}] = 1;\n`else\n  assign y[{i}] = 0;\n`endif"
+            for i, name in enumerate(
+                (
+                    "SYNTHESIS",
+                    "VERILATOR",
+                    "verilator",
+                    "YOSYS",
+                    "__slang__",
+                    "SYSTEMVERILOG",
+                    "FORMAL",
+                    "MINE",
+                )
+            )
+        ),
+        "`ifndef MINE\n  `define MINE 8'd7\n`endif",
+        "  assign z = `MINE;\nendmodule",
+    ]
+)
+
+
+@pytest.mark.parametrize(
+    ("define", "undefine", "y", "z"),
+    [
+        ((), (), 1, 7),
+        (("MINE=8'd9", "VERILATOR"), ("SYNTHESIS",), 0x82, 9),
+    ],
+)
+@pytest.mark.parametrize(
+    ("engine", "language"),
+    [("reuse", VERILOG), ("reuse", SYSTEMVERILOG), ("cxxrtl", VERILOG), ("verilator", VERILOG)],
+)
+def test_engines_see_the_same_macros(
+    engine: str,
+    language: str,
+    define: tuple[str, ...],
+    undefine: tuple[str, ...],
+    y: int,
+    z: int,
+    programs: Path,
+) -> None:
+    if engine == "verilator" and not define:
+        pytest.skip("the test of all cases has it")
+    text = with_macros(MACROS, language=language, define=define, undefine=undefine)
+    program = ENGINES[engine](text, top="macros", folder=programs, language=language, is_quick=True)
+    with closing(Simulator(program)) as simulator:
+        assert simulator.step() == {"y": y, "z": z}
+
+
+def test_simulate_defines_and_undefines_macros(tmp_path: Path) -> None:
+    file = CASES / "synthesis_macro.v"
+    changes: list[Any] = [{}, {"define": ["SYNTHESIS"]}, {"undefine": ["SYNTHESIS"]}]
+    plain, defined, undefined = (
+        sf.simulate(file, top="synthesis_macro", cycles=20, engine="reuse", **change)["digests"]
+        for change in changes
+    )
+    assert plain == defined != undefined
+    arguments = ["simulate", str(file), "--top", "synthesis_macro", "--cycles", "20", "-U", "SYNTHESIS"]
+    answer = json.loads(CliRunner().invoke(simfoundry, [*arguments, "--engine", "cxxrtl", "--json"]).output)
+    assert answer["digests"] == undefined
+
+
+def test_errors_name_the_line_of_the_file() -> None:
+    text = with_macros("module top;\n  nothing 5;\nendmodule", language=VERILOG, define=["A=1"], undefine=[])
+    with pytest.raises(RtlError, match=r"^Yosys rejects the design: design\.sv:2: ERROR: syntax error"):
+        read_design(text, top="top", language=VERILOG, timeout_s=60)
+
+
+@pytest.mark.parametrize(
+    ("define", "undefine", "language", "message"),
+    [
+        (["3=x"], [], VERILOG, "name of a macro: '3'; accepted: [A-Za-z_][A-Za-z0-9_$]*"),
+        ([], ["A B"], VERILOG, "name of a macro: 'A B'; accepted: [A-Za-z_][A-Za-z0-9_$]*"),
+        (
+            ["A=1\nmodule"],
+            [],
+            VERILOG,
+            "text of macro A: '1\\nmodule'; accepted: one line that ends in no backslash",
+        ),
+        (["A=1\\"], [], VERILOG, "text of macro A: '1\\\\'; accepted: one line that ends in no backslash"),
+        (["A"], ["A"], VERILOG, "macro defined and undefined: A; accepted: one of both"),
+        (["A"], [], FIRRTL, "macros of FIRRTL; accepted: of Verilog and SystemVerilog"),
+    ],
+)
+def test_macros_reject(define: list[str], undefine: list[str], language: str, message: str) -> None:
+    with pytest.raises(RtlError) as error:
+        with_macros("", language=language, define=define, undefine=undefine)
+    assert str(error.value) == message
+
+
+# ---- memory files ------------------------------------------------------------------------------------------
+
+
+def test_simulate_reads_memory_files_beside_the_design(tmp_path: Path) -> None:
+    design = tmp_path / "memories.v"
+    design.write_text(MEMORIES)
+    arguments = ["simulate", str(design), "--top", "memories", "--cycles", "20", "--engine", "reuse"]
+    for name, content in FILES.items():
+        failed = CliRunner().invoke(simfoundry, arguments)
+        assert failed.exit_code == 1
+        assert name in failed.stderr
+        (tmp_path / name).write_bytes(content)
+    assert CliRunner().invoke(simfoundry, arguments).exit_code == 0
+
+
+def test_memory_file_names_are_plain_and_not_included() -> None:
+    text = '`include "a.vh"\n initial $readmemh("m.hex", m); // "no.hex"\n'
+    text += 'parameter F = "../x", G = "a.vh", H = "n";'
+    assert memory_file_names(text) == ["m.hex", "n"]
+    assert memory_file_names('initial $display("m.hex");') == []
+
+
+# ---- what one reader refuses -------------------------------------------------------------------------------
+
+# An assertion of Yosys' reader fails; slang reads it.
+SIGNED_PORT = """
+module child (input [7:0] a, output [7:0] y); assign y = a; endmodule
+module top (input clk, input signed [3:0] s, output [7:0] y, z);
+  child c (.a({s}), .y(y)); child d (.a(s), .y(z));
+endmodule
+"""
+
+# A part of a word is assigned, so slang is asked first; it translates no `<=` of an initial block.
+PART_OF_A_WORD = """
+module top (input clk, input [1:0] a, input [7:0] d, output [7:0] q);
+  reg [7:0] m [0:3]; reg [7:0] z;
+  initial begin m[0] = 1; m[1] = 2; m[2] = 3; m[3] = 4; z <= 9; end
+  always @(posedge clk) begin m[a][7:4] <= d[3:0]; z <= z + d; end
+  assign q = m[a] ^ z;
+endmodule
+"""
+
+
+@pytest.mark.parametrize("engine", FAST)
+def test_slang_reads_what_yosys_refuses(engine: str, programs: Path) -> None:
+    with closing(
+        Simulator(ENGINES[engine](SIGNED_PORT, top="top", folder=programs, is_quick=True))
+    ) as simulator:
+        assert simulator.step({"s": 9}) == {"y": 0x09, "z": 0xF9}
+
+
+@pytest.mark.parametrize("language", [VERILOG, SYSTEMVERILOG])
+def test_yosys_reads_what_slang_does_not_translate(language: str, programs: Path) -> None:
+    program = build_reuse(PART_OF_A_WORD, top="top", folder=programs, language=language, is_quick=True)
+    with closing(Simulator(program)) as simulator:
+        simulator.step({"a": 1, "d": 0x35})
+        assert simulator.step({"a": 1})["q"] == 0x52 ^ (9 + 0x35)
+
+
+@pytest.mark.parametrize(
+    ("old", "new"), [("d[3:0]", "$signed(d[1:0])"), ("m[0] = 1;", 'm[0] = 1; $readmemh("m.hex", m);')]
+)
+def test_yosys_is_not_asked_where_it_may_err(old: str, new: str) -> None:
+    with pytest.raises(
+        RtlError, match=r"ERROR: non-blocking assignments unsupported in design initialization"
+    ):
+        read_design(
+            PART_OF_A_WORD.replace(old, new), top="top", language=VERILOG, timeout_s=60, files={"m.hex": b"1"}
+        )
+
+
+# Verilog waits for edges here where Yosys' cells follow levels, so engines differed.
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (
+            "always @(posedge clk or posedge r) if (r) q <= d; else q <= q + 1;",
+            "asynchronous load of a signal: q in top; accepted: one reset to a constant",
+        ),
+        (
+            "always @(posedge clk or posedge r or posedge s) if (r) q <= 0; else if (s) q <= 3; else q <= d;",
+            "asynchronous set and reset by two signals: q in top; accepted: one reset to a constant",
+        ),
+    ],
+)
+def test_asynchronous_cells_that_follow_levels_are_rejected(text: str, message: str) -> None:
+    design = f"module top (input clk, r, s, input [1:0] d, output reg [1:0] q); {text} endmodule"
+    with pytest.raises(RtlError) as error:
+        read_design(design, top="top", language=VERILOG, timeout_s=60)
+    assert str(error.value) == message
+
+
+PULSES = """
+module ask (input clk, input rst, set, output reg q);
+  always @(posedge clk or posedge rst) if (rst) q <= 0; else q <= set;
+endmodule
+module kept (input clk, input r, input [7:0] a, output reg [7:0] y);
+  always @(posedge clk or posedge r) if (r) y <= 0; else y <= y + a;
+endmodule
+module top (input clk, g, rst, rst_n, input [7:0] a, output [7:0] y);
+  reg [2:0] n; always @(posedge clk) n <= n + a;
+  reg s1, s2;
+  always @(posedge clk or negedge rst_n) if (!rst_n) {s2, s1} <= 0; else {s2, s1} <= {s1, 1'b1};
+  wire t; ask u (clk, rst, a[0], t);
+  kept v (clk, %s, a, y);
+endmodule
+"""
+
+
+@pytest.mark.parametrize(
+    "reset", ["rst & g", "n == 3", "g | n[1]", "~s2", "~s2 | rst", "t | rst", "t & n[0] | rst"]
+)
+def test_resets_of_registers_or_inputs_are_read(reset: str) -> None:
+    read_design(PULSES % reset, top="top", language=VERILOG, timeout_s=60)
+
+
+@pytest.mark.parametrize("reset", ["n[1] & g", "t", "t | g", "~s2 & g", "rst ? g : n[0]"])
+def test_resets_that_may_be_pulses_between_edge_and_inputs_are_rejected(reset: str) -> None:
+    with pytest.raises(RtlError) as error:
+        read_design(PULSES % reset, top="top", language=VERILOG, timeout_s=60)
+    expected = "asynchronous reset by registers and inputs together: y in kept; accepted: an OR of both"
+    assert str(error.value) == expected
+
+
+# Found by random designs 20033 and 20081: Yosys makes a latch of a register that only its reset changes.
+CONSTANT = """
+module constant (input clk, input clear, input [7:0] a, output reg [7:0] q, output [7:0] y);
+  initial q = 3;
+  always @(posedge clk or posedge clear) if (clear) q <= 8'hf0; else if (a[0]) q <= q | 8'h10;
+  assign y = q + a;
+endmodule
+"""
+
+
+@pytest.mark.parametrize("language", [VERILOG, SYSTEMVERILOG])
+def test_a_register_that_mostly_its_reset_changes_equals_icarus(
+    language: str, programs: Path, tmp_path: Path
+) -> None:
+    program = build_reuse(CONSTANT, top="constant", folder=programs, language=language, is_quick=True)
+    with closing(Simulator(program)) as simulator:
+        result = simulator.run(100, seed=3, is_traced=True)
+    assert first_difference(program, CONSTANT, "constant", result, tmp_path) is None
+
+
+# Found by random design 20146: slang makes a constant of a register that its reset alone assigns.
+RESET_ALONE = """
+module reset_alone #(parameter IS_ON = 0) (input clk, input init_n, input [7:0] a, output [7:0] y);
+  reg [7:0] q = 0;
+  always @(posedge clk or negedge init_n) if (!init_n) q <= 8'h69; else if (IS_ON) q <= a;
+  assign y = q ^ a;
+endmodule
+"""
+
+
+@pytest.mark.parametrize("language", [VERILOG, SYSTEMVERILOG])
+def test_a_register_that_its_reset_alone_assigns_equals_icarus(
+    language: str, programs: Path, tmp_path: Path
+) -> None:
+    program = build_reuse(RESET_ALONE, top="reset_alone", folder=programs, language=language, is_quick=True)
+    with closing(Simulator(program)) as simulator:
+        result = simulator.run(60, seed=3, is_traced=True)
+    assert first_difference(program, RESET_ALONE, "reset_alone", result, tmp_path) is None
+
+
+def test_a_lost_reset_is_rejected_where_yosys_may_err() -> None:
+    text = RESET_ALONE.replace(
+        "assign", 'reg m [0:1]; initial begin m[0] = 1; $readmemh("m.hex", m); end assign'
+    )
+    with pytest.raises(RtlError, match=r"unsupported by slang: an asynchronous reset .*: q in reset_alone$"):
+        read_design(text, top="reset_alone", language=VERILOG, timeout_s=60, files={"m.hex": b"1"})
+
+
+# ---- random designs ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.sample(4)
+@pytest.mark.parametrize("first", range(FEATURED_FROM, FEATURED_FROM + 8 * FILES_PER, FILES_PER))
+def test_random_designs_with_features_agree(first: int, programs: Path, tmp_path: Path) -> None:
+    """Bundles of 3; `tests/benchmarks/rtl_fuzzing.py --first 20000` compares more by more engines."""
+    design = bundle(range(first, first + 3))
+    program = build_reuse(design.verilog, top=design.top, folder=programs, is_quick=True, files=design.files)
+    with closing(Simulator(program)) as simulator:
+        result = simulator.run(60, seed=first, is_traced=True)
+    for name, content in design.files.items():
+        (tmp_path / name).write_bytes(content)
+    assert first_difference(program, design.verilog, design.top, result, tmp_path) is None
