@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from models.intervals import CALIBRATING, MEASURED, Residual
 from models.query import ALL_TARGETS, DELAY, POWER, Query
 from models.tasks import DatasetError, TooFewRows, table_files
 from pipelines.features import EXCLUDED, design_part
 from pipelines.hls import TOOL
 from pipelines.schemas import DRAWN, OK, LoopRow, scan_table, table_spec
+
+if TYPE_CHECKING:
+    from models.base import Predictor
+    from models.catalogue import TrainingInput
 
 PARTS = ("train", "validation", "test", "evaluation")
 TABLES = ("programs", "loops", "designs", "labels", "runs", "splits")
@@ -44,6 +50,7 @@ class LabelledDesign:
             runs are medians over the design's input data sets. A design outside the sample of
             `synthesis.fraction` has its cycles alone.
         loops: loop nest of the program, in source order.
+        family: suite of the program.
     """
 
     design_id: str
@@ -53,6 +60,7 @@ class LabelledDesign:
     query: Query
     loops: tuple[LoopRow, ...]
     labels: Mapping[str, float]
+    family: str = ""
 
 
 def load_labelled_designs(data_dir: Path, selection: Selection) -> tuple[LabelledDesign, ...]:
@@ -74,7 +82,10 @@ def load_labelled_designs(data_dir: Path, selection: Selection) -> tuple[Labelle
     labels = _one_kind(tables["labels"], selection).join(_medians_of_runs(tables["runs"]), on="design_id")
     is_own = (pl.col("status") == OK) & (pl.col("tool") == TOOL)
     designs = tables["designs"].filter(is_own).join(labels, on="design_id", maintain_order="left").collect()
-    programs = tables["programs"].select("program_id", "name", "source", "top", "inputs", "parent").collect()
+    programs = tables["programs"].select(
+        "program_id", "name", "source", "top", "inputs", "parent", family="suite"
+    )
+    programs = programs.collect()
     _require_programs(designs, programs)
     designs = designs.join(programs, on="program_id", maintain_order="left")
     _require_places(designs, places)
@@ -95,6 +106,29 @@ def training_designs(data_dirs: Sequence[Path], options: Any) -> tuple[LabelledD
 
 
 _CONFIGURATION = ("memory_read_delay_cycles", "memory_write_delay_cycles", "clock_period_ns", "directives")
+
+
+def query_residuals(predictor: Predictor, data: TrainingInput) -> list[Residual]:
+    """Residuals of a predictor's answers to the questions about designs that it did not learn from.
+
+    Raises: DatasetError: as `load_labelled_designs`. PredictorError: a design is not answered.
+    """
+    designs = training_designs(data.data_dirs, data.options)
+    asked = [design for design in designs if design.part in (CALIBRATING, *MEASURED)]
+    return [
+        Residual(
+            target=target,
+            family=design.family,
+            group=design.group,
+            part=design.part,
+            actual=design.labels[target],
+            predicted=value,
+            difficulty=estimate.difficulty,
+        )
+        for design, estimate in zip(asked, predictor.predict([design.query for design in asked]), strict=True)
+        for target, value in estimate.values.items()
+        if target in design.labels and math.isfinite(value)
+    ]
 
 
 def _scan(data_dir: Path, name: str) -> pl.LazyFrame:
@@ -218,4 +252,5 @@ def _labelled(row: Mapping[str, Any], loops: Mapping[str, tuple[LoopRow, ...]]) 
         query=Query(**query),
         loops=loops.get(row["program_id"], ()),
         labels={name: row[name] for name in ALL_TARGETS if row[name] is not None},
+        family=row["family"],
     )

@@ -140,14 +140,12 @@ class Typicality:
 
     def estimates(self, features: Matrix, targets: Sequence[str], values: Matrix) -> list[Estimate]:
         """Estimates of queries. features: (rows, features). values: (rows, targets)."""
-        confidence = self.confidence(features)
         return [
             Estimate(
                 values=dict(zip(targets, map(float, answer), strict=True)),
-                confidence=float(share),
                 outside_training=self.outside(row),
             )
-            for answer, share, row in zip(values, confidence, features, strict=True)
+            for answer, row in zip(values, features, strict=True)
         ]
 
     def arrays(self) -> dict[str, NDArray[Any]]:

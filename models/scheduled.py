@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import lru_cache
@@ -16,8 +16,10 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
+from models.intervals import TRIPS_ASSUMED, TRIPS_KNOWN, TRIPS_UNKNOWN
 from models.query import Query
 from models.tasks import DatasetError
+from models.trips import known_trips, source_loop
 from pipelines.features import PARTS, DesignKnowledge, know_design, know_run
 from pipelines.hls import (
     CompiledDesign,
@@ -132,6 +134,17 @@ def table_features(data_dir: Path, designs: Sequence[LabelledDesign], level: str
     ]
 
 
+def trips_of(features: Mapping[str, float]) -> str:
+    """What features say of the trip counts, as `models.intervals.Difficulty` has it."""
+    if features.get("trips_known"):
+        return TRIPS_KNOWN
+    unknown = ("loops_data", "unknown_bound_count", "count_while")  # of the highest level that is there
+    name = next((name for name in unknown if name in features), None)
+    if name is None:
+        return ""
+    return TRIPS_UNKNOWN if features[name] > 0 else TRIPS_ASSUMED
+
+
 def knowledge_features(design: Mapping[str, Any], run: Mapping[str, Any] | None = None) -> dict[str, float]:
     """Features of a row of table `features` and, at level run, one of `run_features`."""
     known = {f"log_{name}": _log_of(design[name]) for name in KNOWN_COLUMNS}
@@ -200,6 +213,16 @@ class QueryKnowledge:
     knowledge: DesignKnowledge
     run: RunFeatureRow | None
 
+    @property
+    def trips(self) -> str:
+        """What is known of the trip counts; everything after a run."""
+        if self.run is not None:
+            return TRIPS_KNOWN
+        loops = sum(loop.bounds == "data" for loop in self.knowledge.loops)
+        return trips_of(
+            {"trips_known": float(bool(self.knowledge.features.trips_known)), "loops_data": loops}
+        )
+
 
 def know_query(query: Query, engine: Mapping[str, Any], level: str) -> QueryKnowledge:
     """Compile a question, and at level run also run it; the last one is kept for a second predictor.
@@ -214,7 +237,8 @@ def _known_query(query: Query, engine: tuple[tuple[str, Any], ...], level: str) 
     program, design, compiled = compile_query(query, dict(engine))
     with TemporaryDirectory() as name:
         folder = Path(name)
-        knowledge = know_design(program, design, folder=folder, compiled=compiled)
+        trips = scheduled_trips(query, compiled)
+        knowledge = know_design(program, design, folder=folder, compiled=compiled, trips=trips)
         run = None
         if level == "run":
             run = know_run(program, design, seed=0, identity="", folder=folder, compiled=compiled)
@@ -222,6 +246,20 @@ def _known_query(query: Query, engine: tuple[tuple[str, Any], ...], level: str) 
         if row is not None and row.status != OK:
             raise ValueError(f"the program has no estimate: {row.reason}")
     return QueryKnowledge(design=design, knowledge=knowledge, run=run)
+
+
+def scheduled_trips(query: Query, compiled: CompiledDesign) -> dict[str, float]:
+    """Known mean iterations per entry of the loops of a design, whose bodies directives may have copied."""
+    known = known_trips(query)
+    names = {block.loop for block in compiled.scheduled.graph.blocks if block.loop}
+    factors: Counter[str] = Counter()
+    for directive in json.loads(query.directives):
+        if directive.get("kind") in ("unroll", "parallel") and directive.get("value"):
+            factors[directive.get("loop", "")] += directive["value"]
+    pairs = {name: source_loop(name, known) for name in names}
+    return {
+        name: max(1.0, known[own] / max(1, factors[own])) for name, own in pairs.items() if own is not None
+    }
 
 
 def question_options(query: Query, engine: Mapping[str, Any]) -> HlsOptions:

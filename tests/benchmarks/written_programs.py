@@ -3,7 +3,7 @@
     python -m tests.benchmarks.written_programs label FOLDER
     python -m tests.benchmarks.written_programs measure FOLDER [--model NAME]... [--program NAME]...
 
-The programs are in `written/`, by hand; `designs.json` there has the second configuration of each, the first is
+The programs are in `written/`; `designs.json` there has the second configuration of each, the first is
 that of `simfoundry label`. `label` writes a JSON file per design to FOLDER and goes on where it stopped.
 """
 
