@@ -63,7 +63,7 @@ def test_nine_tenths_are_inside_whether_a_question_is_easy_or_hard() -> None:
     fresh = sorted(_drawn(1, 2000), key=lambda r: r.difficulty.spread[AREA])
     for half in (fresh[:1000], fresh[1000:]):
         inside = [r.error <= half_width(known, r.difficulty, AREA) for r in half]
-        assert np.mean(inside) == pytest.approx(0.9, abs=0.04)
+        assert np.mean(inside) == pytest.approx(0.9, abs=0.06)
     easy, hard = (half_width(known, r.difficulty, AREA) for r in (fresh[0], fresh[-1]))
     assert hard > 5 * easy
 
