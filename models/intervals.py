@@ -2,11 +2,12 @@
 
 An interval reaches from value / exp(q s) to value · exp(q s). s is the difficulty of a question: larger where
 the trees of an ensemble disagree and where properties lie outside training. q is the quantile of |error| / s
-that holds 90 % of programs of families that the answering model did not learn from. The same distribution
-gives the confidence: the probability of an error below 10 %.
+that holds 90 % of the programs of each family that the answering model did not learn from: the largest over
+families, because a program of a user is of a family of its own, and a quantile of the few families that there
+are is their largest. The same distribution gives the confidence: the probability of an error below 10 %.
 
 Source: Papadopoulos et al. 2002 and 2011 (split and normalised conformal prediction), on logarithms. Differs
-in the weights: every family counts the same, in it every group of alike programs, in that every design.
+in the weights: a group of alike programs counts once, however many designs it has.
 """
 
 from __future__ import annotations
@@ -87,12 +88,9 @@ def covering_score(scores: Iterable[tuple[str, float]]) -> float:
     """
     rows = list(scores)
     sizes = Counter(group for group, _ in rows)
-    return _covering([(score, 1.0 / sizes[group] / len(sizes)) for group, score in rows], len(sizes))
-
-
-def _covering(scores: Iterable[tuple[float, float]], groups: float) -> float:
-    """The same of scores with weights that sum to 1."""
-    ordered, required, inside = sorted(scores), COVERED * (1.0 + 1.0 / groups), 0.0
+    required = COVERED * (len(sizes) + 1)
+    inside = 0.0
+    ordered = sorted((score, 1.0 / sizes[group]) for group, score in rows)
     for score, weight in ordered:
         inside += weight
         if inside >= required - 1e-9:
@@ -183,22 +181,28 @@ def _weights(rows: Sequence[Residual]) -> list[float]:
 
 
 def _scores(rows: Sequence[tuple[Residual, float]]) -> dict[str, Any]:
-    """Width and quantiles of scores."""
-    weights = _weights([row for row, _ in rows])
-    by_group: dict[tuple[str, str], float] = {}
-    for (row, _), weight in zip(rows, weights, strict=True):
-        key = (row.family, row.group)
-        by_group[key] = by_group.get(key, 0.0) + weight
-    effective = 1.0 / math.fsum(weight**2 for weight in by_group.values())  # Kish 1965
-    pairs = sorted((score, weight) for (_, score), weight in zip(rows, weights, strict=True))
+    """Width and quantiles of scores: at every level those of the worst family."""
+    families: dict[str, list[tuple[str, float]]] = {}
+    for row, score in rows:
+        families.setdefault(row.family, []).append((row.group, score))
+    quantiles = [_quantiles(own) for own in families.values()]
+    return {
+        "width": max(map(covering_score, families.values())),
+        "scores": [max(own) for own in zip(*quantiles, strict=True)],
+        "groups": len({(row.family, row.group) for row, _ in rows}),
+    }
+
+
+def _quantiles(scores: Sequence[tuple[str, float]]) -> list[float]:
+    """Scores that a growing share of the groups does not exceed, in equal steps up to all."""
+    sizes = Counter(group for group, _ in scores)
     quantiles: list[float] = []
     inside = 0.0
-    for score, weight in pairs:
-        inside += weight
+    for score, group in sorted((score, group) for group, score in scores):
+        inside += 1.0 / sizes[group] / len(sizes)
         while len(quantiles) < _STEPS and inside >= (len(quantiles) + 1) / _STEPS - 1e-9:
             quantiles.append(score)
-    quantiles += [pairs[-1][0]] * (_STEPS - len(quantiles))
-    return {"width": _covering(pairs, effective), "scores": quantiles, "groups": len(by_group)}
+    return quantiles
 
 
 # ---- answers ---------------------------------------------------------------------------------------

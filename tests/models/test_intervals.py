@@ -95,15 +95,15 @@ def test_intervals_equal_those_of_crepes() -> None:
     assert own == pytest.approx(ends[:, 1], rel=1e-9)
 
 
-def test_every_family_counts_the_same() -> None:
-    """Twelve hard programs of a second suite outweigh the tenth that they are of all programs."""
+def test_the_worst_family_decides() -> None:
+    """Twelve hard programs of a second suite are a tenth of all programs, and alone in their family."""
     many = [_residual(n, 0.1 + n / 1e6) for n in range(108)]
     few = [replace(_residual(n, 1.0 + n / 1e6), family="machsuite") for n in range(12)]
-    narrow, wide = (
-        half_width(calibrate(rows)[AREA], Difficulty(spread={AREA: 0.1}), AREA) for rows in (many, many + few)
-    )
-    assert narrow == pytest.approx(0.1, abs=0.01)
-    assert wide == pytest.approx(1.0, abs=0.01)
+    easy, hard = (calibrate(rows)[AREA] for rows in (many, many + few))
+    difficulty = Difficulty(spread={AREA: 0.1})
+    assert half_width(easy, difficulty, AREA) == pytest.approx(0.1, abs=0.01)
+    assert half_width(hard, difficulty, AREA) == pytest.approx(1.0, abs=0.01)
+    assert confidence(hard, difficulty, AREA) == 0.0
 
 
 def test_unknown_trips_widen_cycles_and_no_area() -> None:
