@@ -37,6 +37,8 @@ BY_TRIPS = ("latency_cycles", "power_mw")
 DIFFICULTY = "difficulty"
 """Entry of an answer that `with_intervals` takes out."""
 _LEAST = 1e-9
+_ROUNDING = 1e-9
+"""Widens an exact interval beyond the rounding of logarithms."""
 _LEAST_ERROR = 0.01
 """Added to errors before their logarithm, so that an exact answer by chance has no say."""
 _LEAST_SPREAD = 1e-3
@@ -258,7 +260,7 @@ def _with_ends(answer: Mapping[str, Any], calibration: Mapping[str, Mapping[str,
         whole[name] = value
         if name in calibration and isinstance(value, int | float) and math.isfinite(value):
             known = calibration[name]
-            factor = math.exp(half_width(known, difficulty, name))
+            factor = math.exp(half_width(known, difficulty, name) + _ROUNDING)
             confidences.append(confidence(known, difficulty, name))
             ends = (value / factor, value * factor, confidences[-1])
             whole |= dict(zip(interval_columns(name), ends, strict=True))

@@ -2,7 +2,8 @@
 
 Only the operations that branches depend on are kept. A branch that depends on data (a load, or a scalar
 argument whose value is not given) follows an assumption: a loop goes on for `UNKNOWN_TRIPS` iterations, any
-other branch is taken every second time. A loop that ends by what such a branch in it has written (a sort
+other branch is taken every second time. A loop whose mean iterations are given goes on for these, and the
+branch before it leads into it. A loop that ends by what such a branch in it has written (a sort
 until nothing is swapped, a queue that grows) goes on for at most `UNKNOWN_TRIPS`. Everything else is counted
 exactly, so without a branch on data the estimate is the cycle count.
 """
@@ -267,7 +268,7 @@ class _ControlWriter(ProgramWriter):
             if variable.name in self.scalars
         ]
         count = len(self.design.schedules)
-        turns = [f"    uint64_t {name}[{count}] = {{0}};" for name in ("turns", "tests", "entries")]
+        turns = [f"    uint64_t {name}[{count}] = {{0}};" for name in ("turns", "tests", "ended")]
         return [*super().variable_lines(), *turns, *given]
 
     def operations_of(self, block: cdfg.Block) -> tuple[cdfg.Operation, ...]:
@@ -276,7 +277,7 @@ class _ControlWriter(ProgramWriter):
     def end_lines(self, schedule: BlockSchedule) -> list[str]:
         block, end = schedule.graph.block, schedule.graph.block.terminator
         entered = [
-            f"++entries[{loop.header}];" + "".join(f" tests[{index}] = 0;" for index in sorted(loop.body))
+            " ".join(f"tests[{index}] = 0;" for index in sorted(loop.body))
             for loop in self.loops
             if loop.header in self.trips and loop.header in block.successors and block.index not in loop.body
         ]
@@ -320,7 +321,8 @@ class _ControlWriter(ProgramWriter):
         inner = loop.body if loop else frozenset[int]()
         stays = [target in inner for target in (end.if_true, end.if_false)]
         if stays[0] == stays[1]:
-            return f"n{block.index} & 1"
+            guarded = [target in self.trips for target in (end.if_true, end.if_false)]
+            return str(int(guarded[0])) if any(guarded) else f"n{block.index} & 1"
         if loop is not None and loop.header in self.trips:
             again = self.counted(block, loop)
             return again if stays[0] else f"!{again}"
@@ -330,10 +332,10 @@ class _ControlWriter(ProgramWriter):
 
     def counted(self, block: cdfg.Block, loop: _Loop) -> str:
         """Whether a loop with a given mean of trips goes on; entries take turns to the numbers around it."""
-        mean, entry = repr(float(self.trips[loop.header])), f"entries[{loop.header}]"
-        trips = f"(uint64_t)(({entry} + 1) * {mean}) - (uint64_t)({entry} * {mean})"
+        mean, ended = repr(float(self.trips[loop.header])), f"ended[{loop.header}]"
+        trips = f"(uint64_t)(({ended} + 1) * {mean}) - (uint64_t)({ended} * {mean})"
         before = int(loop.header not in block.successors)  # decides before its iteration: once more
-        return f"(++tests[{block.index}] < {trips} + {before})"
+        return f"(++tests[{block.index}] < {trips} + {before} ? 1 : (++{ended}, 0))"
 
 
 def _literal(value: float, kind: ScalarType) -> str:

@@ -1,4 +1,4 @@
-"""Calibrated intervals and confidence: coverage, difficulty, kinds of trip counts, families, and an oracle."""
+"""Calibrated intervals and confidence: coverage, difficulty, kinds of trip counts, families, an oracle."""
 
 from __future__ import annotations
 
