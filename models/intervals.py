@@ -82,6 +82,17 @@ class Residual:
         return abs(math.log(max(self.actual, _LEAST)) - math.log(max(self.predicted, _LEAST)))
 
 
+def trips_of(features: Mapping[str, float]) -> str:
+    """What features say of the trip counts, as `Difficulty` has it."""
+    if features.get("trips_known"):
+        return TRIPS_KNOWN
+    unknown = ("loops_data", "unknown_bound_count", "count_while")  # of the highest level that is there
+    name = next((name for name in unknown if name in features), None)
+    if name is None:
+        return ""
+    return TRIPS_UNKNOWN if features[name] > 0 else TRIPS_ASSUMED
+
+
 def covering_score(scores: Iterable[tuple[str, float]]) -> float:
     """The least score that a share of `COVERED` · (1 + 1 / groups) of the groups does not exceed.
 

@@ -16,7 +16,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
-from models.intervals import TRIPS_ASSUMED, TRIPS_KNOWN, TRIPS_UNKNOWN
+from models.intervals import TRIPS_KNOWN, trips_of
 from models.query import Query
 from models.tasks import DatasetError
 from models.trips import known_trips, source_loop
@@ -132,17 +132,6 @@ def table_features(data_dir: Path, designs: Sequence[LabelledDesign], level: str
         }
         for design in designs
     ]
-
-
-def trips_of(features: Mapping[str, float]) -> str:
-    """What features say of the trip counts, as `models.intervals.Difficulty` has it."""
-    if features.get("trips_known"):
-        return TRIPS_KNOWN
-    unknown = ("loops_data", "unknown_bound_count", "count_while")  # of the highest level that is there
-    name = next((name for name in unknown if name in features), None)
-    if name is None:
-        return ""
-    return TRIPS_UNKNOWN if features[name] > 0 else TRIPS_ASSUMED
 
 
 def knowledge_features(design: Mapping[str, Any], run: Mapping[str, Any] | None = None) -> dict[str, float]:

@@ -16,11 +16,11 @@ from numpy.typing import NDArray
 from models.base import Estimate, PredictorError
 from models.boosted_trees import BoostedTrees
 from models.catalogue import Trained, TrainingInput
-from models.intervals import CALIBRATING, MEASURED, Residual
+from models.intervals import CALIBRATING, MEASURED, Residual, trips_of
 from models.lightgbm import TrainOptions
 from models.model_files import ModelFiles
 from models.query import ALL_TARGETS, Query
-from models.scheduled import EXACT, STARTS, compiled_features, engine_options, table_features, trips_of
+from models.scheduled import EXACT, STARTS, compiled_features, engine_options, table_features
 from models.tenset_mlp.features import facts_of, features_of
 from models.trips import with_trips
 

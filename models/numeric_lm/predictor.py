@@ -13,7 +13,7 @@ from pydantic import BaseModel, ConfigDict
 from torch import Tensor, nn
 
 from models.base import Estimate, PredictorError, queries_of
-from models.intervals import DIFFICULTY, TRIPS_ASSUMED
+from models.intervals import DIFFICULTY, TRIPS_ASSUMED, trips_of
 from models.labelled import Query
 from models.model_files import ModelFiles
 from models.numeric_lm.anchor import ProfileAnchor, design_hash
@@ -32,7 +32,6 @@ from models.numeric_lm.network import (
 from models.numeric_lm.prompts import MOST_CHARACTERS, EncodedPrompt, PromptEncoder, blocks_of
 from models.numeric_lm.search import Answer, answer_of, search
 from models.numeric_lm.tokens import load_tokenizer
-from models.scheduled import trips_of
 from pipelines.identity import canonical_json
 from pipelines.schemas import LoopRow
 

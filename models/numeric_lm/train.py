@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 
 from models.catalogue import Trained, TrainingInput
-from models.intervals import TRIPS_ASSUMED, Difficulty, Residual
+from models.intervals import TRIPS_ASSUMED, Difficulty, Residual, trips_of
 from models.labelled import training_designs
 from models.leaderboard import Prediction
 from models.model_files import ModelFiles
@@ -34,7 +34,6 @@ from models.numeric_lm.prompts import Block, EncodedPrompt, Kind, PromptEncoder,
 from models.numeric_lm.search import Answer
 from models.numeric_lm.starts import example_estimates, fit_starts
 from models.numeric_lm.tokens import PromptTokenizer, train_tokenizer
-from models.scheduled import trips_of
 from models.tasks import DatasetError, TooFewRows
 from models.training import Fit, Training, fit
 from pipelines.identity import content_hash
