@@ -22,7 +22,6 @@ from models.intervals import (
     calibrate,
     interval_columns,
     measure_intervals,
-    residuals_of,
     with_intervals,
 )
 from models.tasks import Column, Task, hash_tables
@@ -120,7 +119,7 @@ class PredictorSpec:
         Raises: DatasetError, PredictorError: the tables cannot be trained on. SchemaError: one is damaged.
         """
         from models.costs import design_families, design_queries, measure_costs
-        from models.leaderboard import leaderboard_rows, workload_rows
+        from models.leaderboard import leaderboard_rows, residuals_of, workload_rows
         from models.model_files import (
             PREDICTIONS_FILE,
             model_bytes,
@@ -228,7 +227,7 @@ class PredictorSpec:
             options=self.options(**own),
             seed=outcome.seed,
         )
-        make = resolve(self.calibrate_with or "models.labelled:query_residuals")
+        make = resolve(self.calibrate_with or "models.residuals:query_residuals")
         residuals: list[Residual] = make(self.load(outcome.folder), data)
         calibration = calibrate(residuals)
         return replace(outcome, calibration=calibration, intervals=measure_intervals(residuals, calibration))

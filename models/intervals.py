@@ -17,10 +17,7 @@ from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from models.leaderboard import Prediction
+from typing import Any
 
 COVERED = 0.9
 """Share of labels that an interval is to hold."""
@@ -285,21 +282,6 @@ def interval_columns(target: str) -> tuple[str, str, str]:
 
 
 # ---- measured --------------------------------------------------------------------------------------
-
-
-def residuals_of(predictions: Sequence[Prediction], families: Mapping[str, str]) -> list[Residual]:
-    """Residuals of predictions of which nothing more is known. families: by identity of the design."""
-    return [
-        Residual(
-            target=p.target,
-            family=families.get(p.design_id, ""),
-            group=p.group,
-            part=p.part,
-            actual=p.actual,
-            predicted=p.predicted,
-        )
-        for p in predictions
-    ]
 
 
 def measure_intervals(

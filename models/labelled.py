@@ -2,25 +2,19 @@
 
 from __future__ import annotations
 
-import math
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import polars as pl
 
-from models.intervals import CALIBRATING, MEASURED, Residual
 from models.query import ALL_TARGETS, DELAY, POWER, Query
 from models.tasks import DatasetError, TooFewRows, table_files
 from pipelines.features import EXCLUDED, design_part
 from pipelines.hls import TOOL
 from pipelines.schemas import DRAWN, OK, LoopRow, scan_table, table_spec
-
-if TYPE_CHECKING:
-    from models.base import Predictor
-    from models.catalogue import TrainingInput
 
 PARTS = ("train", "validation", "test", "evaluation")
 TABLES = ("programs", "loops", "designs", "labels", "runs", "splits")
@@ -106,29 +100,6 @@ def training_designs(data_dirs: Sequence[Path], options: Any) -> tuple[LabelledD
 
 
 _CONFIGURATION = ("memory_read_delay_cycles", "memory_write_delay_cycles", "clock_period_ns", "directives")
-
-
-def query_residuals(predictor: Predictor, data: TrainingInput) -> list[Residual]:
-    """Residuals of a predictor's answers to the questions about designs that it did not learn from.
-
-    Raises: DatasetError: as `load_labelled_designs`. PredictorError: a design is not answered.
-    """
-    designs = training_designs(data.data_dirs, data.options)
-    asked = [design for design in designs if design.part in (CALIBRATING, *MEASURED)]
-    return [
-        Residual(
-            target=target,
-            family=design.family,
-            group=design.group,
-            part=design.part,
-            actual=design.labels[target],
-            predicted=value,
-            difficulty=estimate.difficulty,
-        )
-        for design, estimate in zip(asked, predictor.predict([design.query for design in asked]), strict=True)
-        for target, value in estimate.values.items()
-        if target in design.labels and math.isfinite(value)
-    ]
 
 
 def _scan(data_dir: Path, name: str) -> pl.LazyFrame:

@@ -313,24 +313,13 @@ def _residuals(
     predictor: TreePredictor, known: TreeData, chosen: Sequence[int], part: str | None = None
 ) -> list[Residual]:
     """Residuals of the designs at some places. part: another than that of the split."""
+    from models.residuals import design_residuals  # lazy import: Polars, which answering does not need
+
     if not chosen:
         return []
     rows = [known.rows[n] for n in chosen]
     estimates = predictor.estimates(_matrix(rows, predictor.names))
-    return [
-        Residual(
-            target=target,
-            family=design.family,
-            group=design.group,
-            part=part or design.part,
-            actual=design.labels[target],
-            predicted=value,
-            difficulty=estimate.difficulty,
-        )
-        for design, estimate in zip([known.designs[n] for n in chosen], estimates, strict=True)
-        for target, value in estimate.values.items()
-        if target in design.labels
-    ]
+    return design_residuals([known.designs[n] for n in chosen], estimates, part)
 
 
 def _matrix(rows: Sequence[Mapping[str, float]], names: Sequence[str]) -> Matrix:
