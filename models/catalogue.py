@@ -6,6 +6,7 @@ Nothing lists predictors a second time. Importing the catalogue loads no learnin
 from __future__ import annotations
 
 import importlib
+import json
 import pkgutil
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -220,7 +221,7 @@ class PredictorSpec:
         Raises: DatasetError, PredictorError: the tables or the predictor cannot be used.
         """
         known = {field.name for field in fields(self.options)}
-        own = {n: None if v == "none" else v for n, v in outcome.parameters.items() if n in known}
+        own = {name: _option(value) for name, value in outcome.parameters.items() if name in known}
         data = TrainingInput(
             data_dirs=(data_dir,),
             dataset_hash=outcome.dataset_hash,
@@ -321,6 +322,13 @@ def resolve(reference: str) -> Any:
 def _source_of(data_dir: Path) -> str:
     is_release = (data_dir / RELEASE_MANIFEST).is_file()
     return f"releases/{data_dir.resolve().name}" if is_release else "tables"
+
+
+def _option(shown: Any) -> Any:
+    """An option of a training from what `_parameters` made of it."""
+    if isinstance(shown, str) and shown[:1] == "[":
+        return tuple(json.loads(shown))
+    return None if shown == "none" else shown
 
 
 def _parameters(options: Any) -> dict[str, str | int | float]:
