@@ -2,7 +2,7 @@
 
     python -m tests.benchmarks.recalibrate NAME... --tables releases/v2 [--folder FOLDER]
 
-Of the weights that come with the project, or of one predictor in FOLDER. The tables are those of the training.
+Weights that come with the project, or one predictor in FOLDER. The tables are those of the training.
 Trees are trained again without each suite of programs, some 5 s per suite after the features are made. The
 outcome of the training is replaced; the table shows the share of labels inside on the test and evaluation
 parts, and the median error of the answers of the highest confidence.
