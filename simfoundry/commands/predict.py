@@ -192,8 +192,9 @@ def engine_answer(query: Query) -> dict[str, Any]:
 
 def unknown_loops(query: Query, known: QueryKnowledge) -> list[dict[str, Any]]:
     """Name and line of the source's loops whose trip count neither the program nor data give."""
-    lines = {loop.loop: loop.line for loop in source_loops(query)}
-    names = {source_loop(loop.loop, lines) for loop in known.knowledge.loops if loop.bounds == "data"}
+    unknown = [loop.loop for loop in known.knowledge.loops if loop.bounds == "data"]
+    lines = {loop.loop: loop.line for loop in source_loops(query)} if unknown else {}
+    names = {source_loop(name, lines) for name in unknown}
     found = [{"loop": name, "line": lines[name]} for name in names if name is not None]
     return sorted(found, key=lambda loop: (loop["line"], loop["loop"]))
 
