@@ -218,12 +218,12 @@ def know_query(query: Query, engine: Mapping[str, Any], level: str) -> QueryKnow
 
     Args, Raises: as `compiled_features`.
     """
-    return _known_query(query, tuple(sorted(engine.items())), level)
+    return _known_query(query, question_options(query, engine), level)
 
 
 @lru_cache(maxsize=1)
-def _known_query(query: Query, engine: tuple[tuple[str, Any], ...], level: str) -> QueryKnowledge:
-    program, design, compiled = compile_query(query, dict(engine))
+def _known_query(query: Query, options: HlsOptions, level: str) -> QueryKnowledge:
+    program, design, compiled = _compiled(query, options)
     with TemporaryDirectory() as name:
         folder = Path(name)
         trips = scheduled_trips(query, compiled)
@@ -277,7 +277,10 @@ def compile_query(query: Query, engine: Mapping[str, Any]) -> tuple[ProgramRow, 
     Args:   engine: as `engine_options` gave it.
     Raises: ValueError: the engine does not accept the program, a directive or a value.
     """
-    options = question_options(query, engine)
+    return _compiled(query, question_options(query, engine))
+
+
+def _compiled(query: Query, options: HlsOptions) -> tuple[ProgramRow, DesignRow, CompiledDesign]:
     program = program_from_file(Path("program.c"), top=query.top, source=query.source)
     inputs: dict[str, Any] = json.loads(query.inputs)
     inputs |= {name: {"kind": "constant", "value": value} for name, value in query.scalars.items()}
