@@ -10,6 +10,7 @@ from numbers import Integral
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, get_type_hints
 
+from models.intervals import DIFFICULTY, Difficulty
 from pipelines.schemas import LeaderboardRow, PredictorCostRow, WorkloadErrorRow
 
 if TYPE_CHECKING:
@@ -30,14 +31,20 @@ class Estimate:
 
     Attributes:
         values: value by target, in the unit the name ends with.
-        confidence: share of the features that lie inside the range seen in training, 0 to 1. It says whether
-            the query looks like the training data; it is not a probability of being right.
-        outside_training: names of the features that lie outside.
+        outside_training: names of the features that lie outside the range of training.
+        spread: disagreement of the parts of a predictor on the logarithm of a target, where it has parts.
+        trips: what is known of the trip counts, see `models.intervals.Difficulty`; empty where nothing is.
     """
 
     values: Mapping[str, float]
-    confidence: float
     outside_training: tuple[str, ...]
+    spread: Mapping[str, float] = field(default_factory=dict[str, float])
+    trips: str = ""
+
+    @property
+    def difficulty(self) -> Difficulty:
+        """What its interval and its confidence depend on."""
+        return Difficulty(spread=self.spread, outside=len(self.outside_training), trips=self.trips)
 
 
 class Predictor(Protocol):
@@ -71,20 +78,21 @@ class Predictor(Protocol):
 def answer_queries(predictor: Predictor, rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """Answers of a predictor of labels to rows with the columns of a query.
 
-    Returns: targets, confidence, and the names of features outside training, of every row.
+    Returns: targets, what `models.intervals.with_intervals` needs, and names of features outside training, of
+             every row.
     Raises:  PredictorError: a row cannot be read; the message names the row, from 0.
     """
     return [
         {
             **estimate.values,
-            "confidence": estimate.confidence,
+            DIFFICULTY: estimate.difficulty,
             "outside_training": ", ".join(estimate.outside_training),
         }
         for estimate in predictor.predict(queries_of(rows))
     ]
 
 
-_OPTIONAL: dict[str, type] = {"data": str, "inputs": str, "unsafe_math": Integral}
+_OPTIONAL: dict[str, type] = {"data": str, "trips": str, "inputs": str, "unsafe_math": Integral}
 """Columns of a question that may be absent or empty, with the type of a value."""
 
 
@@ -122,7 +130,8 @@ class TrainOutcome:
         leaderboard: rows of this predictor.
         workloads: its errors by program of the evaluation part.
         level: of information.
-        intervals: of answers, by target; see `models.intervals.measure_intervals`.
+        intervals: figures of them by target; see `models.intervals.measure_intervals`.
+        calibration: of intervals and confidence by target; see `models.intervals.calibrate`.
         costs: parameters and times; measured, so they are no part of what is hashed.
         summary: single figures beside the leaderboard, such as the best epoch.
         cached: whether an earlier training with the same key was reused.
@@ -143,6 +152,7 @@ class TrainOutcome:
     level: str = ""
     workloads: tuple[WorkloadErrorRow, ...] = ()
     intervals: Mapping[str, Mapping[str, float]] = field(default_factory=dict[str, Mapping[str, float]])
+    calibration: Mapping[str, Mapping[str, Any]] = field(default_factory=dict[str, Mapping[str, Any]])
     costs: PredictorCostRow | None = field(default=None, compare=False)
 
     @property

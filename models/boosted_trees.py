@@ -33,6 +33,8 @@ _NO_CATEGORIES = {"cat_boundaries": "", "cat_threshold": ""}
 _CATEGORICAL, _DEFAULT_LEFT = 1, 2
 _MISSING_ZERO, _MISSING_NAN = 1, 2
 _ZERO = 1e-35
+_FIRST_SHARE, _STAGES = 0.25, 16
+"""Share of the trees in the shortest ensemble, and number of ensembles, of the spread."""
 _ROWS = 256
 """Rows per step: bounds the memory of an answer."""
 Matrix, Integers = NDArray[np.float64], NDArray[np.int64]
@@ -93,14 +95,31 @@ class BoostedTrees:
 
         Raises: PredictorError: another number of features.
         """
+        return self.predict_with_spread(rows)[0]
+
+    def predict_with_spread(self, rows: Matrix) -> tuple[Matrix, Matrix]:
+        """Sums over trees, and their deviation over shorter ensembles. Both (rows,).
+
+        Raises: PredictorError: another number of features.
+        Source: Ustimenko and Prokhorenkova 2021 (virtual ensembles): the first quarter of the trees and more
+                are models of their own, which disagree where training did not settle.
+        """
         if rows.shape[1:] != (self.feature_count,):
             raise PredictorError(
                 f"trees of {self.feature_count} features cannot answer rows of shape {rows.shape}"
             )
         parts = [self._sums(rows[start : start + _ROWS]) for start in range(0, len(rows), _ROWS)]
-        return np.concatenate([np.zeros(0), *parts])
+        sums, spread = (
+            (np.concatenate([np.zeros(0), *own]) for own in zip(*parts, strict=True))
+            if parts
+            else (
+                np.zeros(0),
+                np.zeros(0),
+            )
+        )
+        return sums, spread
 
-    def _sums(self, rows: Matrix) -> Matrix:
+    def _sums(self, rows: Matrix) -> tuple[Matrix, Matrix]:
         nodes = np.tile(self.roots, (len(rows), 1))  # (rows, trees)
         count = len(self.features)
         while (is_split := nodes < count).any():
@@ -108,7 +127,9 @@ class BoostedTrees:
             values = rows[np.nonzero(is_split)[0], self.features[splits]]
             is_right = ~self._goes_left(values, splits)
             nodes[is_split] = self.children[splits, is_right.astype(np.int64)]
-        return np.cumsum(self.leaves[nodes - count], axis=1)[:, -1]
+        sums = np.cumsum(self.leaves[nodes - count], axis=1)
+        ends = np.linspace(sums.shape[1] * _FIRST_SHARE, sums.shape[1], _STAGES).astype(np.int64) - 1
+        return sums[:, -1], sums[:, np.maximum(ends, 0)].std(axis=1)
 
     def _goes_left(self, values: Matrix, splits: Integers) -> NDArray[np.bool_]:
         """Whether values go left at splits. Both (n,)"""

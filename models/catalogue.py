@@ -6,10 +6,11 @@ Nothing lists predictors a second time. Importing the catalogue loads no learnin
 from __future__ import annotations
 
 import importlib
+import json
 import pkgutil
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field, fields, replace
 from functools import cache, partial
 from importlib.metadata import version as installed_version
 from pathlib import Path
@@ -17,7 +18,13 @@ from typing import TYPE_CHECKING, Any
 
 import models
 from models.base import PredictorError, TrainOutcome
-from models.intervals import measure_intervals, with_intervals
+from models.intervals import (
+    Residual,
+    calibrate,
+    interval_columns,
+    measure_intervals,
+    with_intervals,
+)
 from models.tasks import Column, Task, hash_tables
 from pipelines.identity import canonical_json, content_hash
 
@@ -45,6 +52,8 @@ class PredictorSpec:
         load_with: `module:function`, (ModelFiles) -> predictor.
         answer_with: `module:function`, (predictor, rows of the question) -> rows of the answer.
         answers: columns of an answer.
+        calibrate_with: `module:function`, (predictor, TrainingInput) -> residuals of a trained predictor, see
+            `models.intervals`; empty for one whose residuals are those of its predictions alone.
         libraries: distributions whose versions decide the trained bits.
         requirements: further distributions that answering needs.
         checks_ranges: whether an answer names what lies outside the training programs.
@@ -61,6 +70,7 @@ class PredictorSpec:
     answers: tuple[Column, ...]
     libraries: tuple[str, ...]
     requirements: tuple[str, ...] = ()
+    calibrate_with: str = ""
     checks_ranges: bool = True
 
     @property
@@ -109,8 +119,8 @@ class PredictorSpec:
 
         Raises: DatasetError, PredictorError: the tables cannot be trained on. SchemaError: one is damaged.
         """
-        from models.costs import design_queries, measure_costs
-        from models.leaderboard import leaderboard_rows, workload_rows
+        from models.costs import design_families, design_queries, measure_costs
+        from models.leaderboard import leaderboard_rows, residuals_of, workload_rows
         from models.model_files import (
             PREDICTIONS_FILE,
             model_bytes,
@@ -143,6 +153,9 @@ class PredictorSpec:
         rows = leaderboard_rows(trained.predictions, **said, resamples=trained.resamples, seed=seed)
         queries = design_queries(data_dirs, trained.predictions)
         names = {design_id: name for design_id, (name, _) in queries.items()}
+        families = design_families(data_dirs, trained.predictions)
+        residuals = trained.residuals or residuals_of(trained.predictions, families)
+        calibration = calibrate(residuals)
         outcome = TrainOutcome(
             predictor=self.name,
             key=key,
@@ -157,7 +170,8 @@ class PredictorSpec:
             workloads=tuple(workload_rows(trained.predictions, names, **said)),
             level=self.task.level,
             summary=trained.summary,
-            intervals=measure_intervals(trained.predictions),
+            intervals=measure_intervals(residuals, calibration),
+            calibration=calibration,
             cached=False,
         )
         predictions = canonical_json([asdict(p) for p in trained.predictions]).encode()
@@ -190,15 +204,34 @@ class PredictorSpec:
         self,
         predictor: Any,
         rows: Sequence[Mapping[str, Any]],
-        *,
-        intervals: Mapping[str, Mapping[str, float]] | None = None,
+        outcome: TrainOutcome | None = None,
     ) -> list[dict[str, Any]]:
         """Answers of a loaded predictor to rows of its question.
 
-        Args:   intervals: of its outcome; None answers without them, unless the predictor has its own.
+        Args:   outcome: of its training; without one an answer has no calibrated interval and confidence.
         Raises: PredictorError: a row cannot be answered; the message names the row, from 0.
         """
-        return with_intervals(resolve(self.answer_with)(predictor, rows), intervals or {})
+        calibration = {} if outcome is None else outcome.calibration
+        return with_intervals(resolve(self.answer_with)(predictor, rows), calibration)
+
+    def calibrated(self, outcome: TrainOutcome, data_dir: Path) -> TrainOutcome:
+        """The outcome with intervals and confidence calibrated again; the weights stay.
+
+        Args:   data_dir: folder that holds `tables/`, those of the training.
+        Raises: DatasetError, PredictorError: the tables or the predictor cannot be used.
+        """
+        known = {field.name for field in fields(self.options)}
+        own = {name: _option(value) for name, value in outcome.parameters.items() if name in known}
+        data = TrainingInput(
+            data_dirs=(data_dir,),
+            dataset_hash=outcome.dataset_hash,
+            options=self.options(**own),
+            seed=outcome.seed,
+        )
+        make = resolve(self.calibrate_with or "models.residuals:query_residuals")
+        residuals: list[Residual] = make(self.load(outcome.folder), data)
+        calibration = calibrate(residuals)
+        return replace(outcome, calibration=calibration, intervals=measure_intervals(residuals, calibration))
 
     @property
     def answer_columns(self) -> tuple[Column, ...]:
@@ -207,9 +240,9 @@ class PredictorSpec:
         if "outside_training" not in names:
             return self.answers
         ends = (
-            Column(name=f"{target}_{end}", unit=unit)
+            Column(name=name, unit="" if name.endswith("confidence") else unit)
             for target, unit in self.task.targets.items()
-            for end in ("low", "high")
+            for name in interval_columns(target)
         )
         return (*self.answers, *(column for column in ends if column.name not in names))
 
@@ -242,6 +275,7 @@ class Trained:
         curves: value of every epoch, by name.
         summary: single figures, such as the best epoch.
         predictions: of designs of every part, from which the leaderboard is computed.
+        residuals: for intervals and confidence; none for those of the predictions.
         split: frozen split of the predictions.
         resamples: bootstrap draws per leaderboard interval.
     """
@@ -251,6 +285,7 @@ class Trained:
     curves: Mapping[str, Sequence[float]] = field(default_factory=dict[str, Sequence[float]])
     summary: Mapping[str, float] = field(default_factory=dict[str, float])
     predictions: Sequence[Prediction] = ()
+    residuals: Sequence[Residual] = ()
     split: str = ""
     resamples: int = 1000
 
@@ -287,6 +322,13 @@ def resolve(reference: str) -> Any:
 def _source_of(data_dir: Path) -> str:
     is_release = (data_dir / RELEASE_MANIFEST).is_file()
     return f"releases/{data_dir.resolve().name}" if is_release else "tables"
+
+
+def _option(shown: Any) -> Any:
+    """An option of a training from what `_parameters` made of it."""
+    if isinstance(shown, str) and shown[:1] == "[":
+        return tuple(json.loads(shown))
+    return None if shown == "none" else shown
 
 
 def _parameters(options: Any) -> dict[str, str | int | float]:

@@ -22,6 +22,13 @@ TIMED_QUESTIONS = 3
 _CONFIGURATION = ("memory_read_delay_cycles", "memory_write_delay_cycles", "clock_period_ns", "directives")
 
 
+def design_families(data_dirs: Sequence[Path], predictions: Sequence[Prediction]) -> dict[str, str]:
+    """Suite of the program of every predicted design; none for predictions that are not of designs."""
+    chosen = pl.Series(sorted({p.design_id for p in predictions}), dtype=pl.String).implode()
+    rows = scan_table(data_dirs[0], table_spec("designs")).filter(pl.col("design_id").is_in(chosen))
+    return dict(rows.select("design_id", "suite").collect().iter_rows())
+
+
 def design_queries(
     data_dirs: Sequence[Path], predictions: Sequence[Prediction]
 ) -> dict[str, tuple[str, Query]]:

@@ -45,6 +45,7 @@ class LabelledDesign:
             runs are medians over the design's input data sets. A design outside the sample of
             `synthesis.fraction` has its cycles alone.
         loops: loop nest of the program, in source order.
+        family: suite of the program.
     """
 
     design_id: str
@@ -54,6 +55,7 @@ class LabelledDesign:
     query: Query
     loops: tuple[LoopRow, ...]
     labels: Mapping[str, float]
+    family: str = ""
 
     @property
     def slack_ns(self) -> float | None:
@@ -89,7 +91,10 @@ def load_labelled_designs(data_dir: Path, selection: Selection) -> tuple[Labelle
     labels = _one_kind(tables["labels"], selection).join(_medians_of_runs(tables["runs"]), on="design_id")
     is_own = (pl.col("status") == OK) & (pl.col("tool") == TOOL)
     designs = tables["designs"].filter(is_own).join(labels, on="design_id", maintain_order="left").collect()
-    programs = tables["programs"].select("program_id", "name", "source", "top", "inputs", "parent").collect()
+    programs = tables["programs"].select(
+        "program_id", "name", "source", "top", "inputs", "parent", family="suite"
+    )
+    programs = programs.collect()
     _require_programs(designs, programs)
     designs = designs.join(programs, on="program_id", maintain_order="left")
     _require_places(designs, places)
@@ -233,4 +238,5 @@ def _labelled(row: Mapping[str, Any], loops: Mapping[str, tuple[LoopRow, ...]]) 
         query=Query(**query),
         loops=loops.get(row["program_id"], ()),
         labels={name: row[name] for name in ALL_TARGETS if row[name] is not None},
+        family=row["family"],
     )

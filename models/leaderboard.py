@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from models.base import PASSES
+from models.intervals import Residual
 from models.labelled import PARTS, LabelledDesign
 from models.metrics import METRICS, Interval, bootstrap_all, mape
 from models.query import TARGETS
@@ -55,6 +56,21 @@ def paired(designs: Sequence[LabelledDesign], values: Sequence[Mapping[str, floa
         for design, own in zip(designs, values, strict=True)
         for target, value in own.items()
         if target in design.labels
+    ]
+
+
+def residuals_of(predictions: Sequence[Prediction], families: Mapping[str, str]) -> list[Residual]:
+    """Residuals of predictions of which nothing more is known. families: by identity of the design."""
+    return [
+        Residual(
+            target=p.target,
+            family=families.get(p.design_id, ""),
+            group=p.group,
+            part=p.part,
+            actual=p.actual,
+            predicted=p.predicted,
+        )
+        for p in predictions
     ]
 
 

@@ -124,9 +124,26 @@ def model_card(outcome: TrainOutcome, spec: PredictorSpec, data_versions: Mappin
             *_section("Targets", targets or ["None: a generator, judged by its acceptance rate."]),
             *_section("Origin", _table(("", ""), origin.items())),
             *_section("Figures", [*_error_table(outcome), *_figures(outcome.summary)]),
+            *_section("Intervals and confidence", _interval_table(outcome)),
             "",
         ]
     )
+
+
+def _interval_table(outcome: TrainOutcome) -> list[str]:
+    """Shares of labels inside the intervals, and the risk-coverage curve, by target."""
+    columns = list(dict.fromkeys(name for figures in outcome.intervals.values() for name in figures))
+    if not columns:
+        return []
+    rows = [
+        (target, *(f"{figures[name]:.3g}" if name in figures else "" for name in columns))
+        for target, figures in outcome.intervals.items()
+    ]
+    words = (
+        "Parts: share of labels inside a 90 % interval. factor: median of end to value. risk: median error "
+        "of that share of the answers, the most confident first (risk-coverage curve)."
+    )
+    return [words, "", *_table(("target", *columns), rows)]
 
 
 def _section(title: str, lines: Sequence[str]) -> list[str]:

@@ -21,7 +21,7 @@ from safetensors.numpy import load, save
 
 from models.base import PredictorError, TrainOutcome
 from pipelines.identity import canonical_json
-from pipelines.schemas import LeaderboardRow, PredictorCostRow, WorkloadErrorRow
+from pipelines.schemas import LeaderboardRow, PredictorCostRow, WorkloadErrorRow, write_bytes_atomically
 
 CARD_FILE = "model.json"
 WEIGHTS_FILE = "weights.safetensors"
@@ -117,6 +117,14 @@ def write_outcome(outcome: TrainOutcome, files: Mapping[str, bytes]) -> None:
     record = {k: v for k, v in asdict(outcome).items() if k not in ("folder", "cached", "costs")}
     record["files"] = {name: hashlib.sha256(content).hexdigest() for name, content in files.items()}
     write_folder(outcome.folder, {**files, OUTCOME_FILE: sealed_json(json.loads(canonical_json(record)))})
+
+
+def update_outcome(outcome: TrainOutcome) -> None:
+    """Replace the outcome in its folder; the other files stay, with the hashes that they had."""
+    path = outcome.folder / OUTCOME_FILE
+    record = {k: v for k, v in asdict(outcome).items() if k not in ("folder", "cached", "costs")}
+    record["files"] = read_sealed_json(path)["files"]
+    write_bytes_atomically(path, sealed_json(json.loads(canonical_json(record))))
 
 
 def read_outcome(folder: Path) -> TrainOutcome | None:

@@ -45,8 +45,7 @@ class PredictorPyfunc(PythonModel):
         Raises: PredictorError: a row cannot be answered; the message names the row, from 0.
         """
         rows = [{str(k): v for k, v in row.items()} for row in model_input.to_dict("records")]
-        intervals = None if self.outcome is None else self.outcome.intervals
-        answers = self.spec.answer(self.predictor, rows, intervals=intervals)
+        answers = self.spec.answer(self.predictor, rows, self.outcome)
         return pd.DataFrame(answers, index=model_input.index)
 
 

@@ -27,6 +27,8 @@ class Query:
         directives: JSON list of directives, as in the designs table.
         inputs: JSON specification of the arguments' data, as in the programs table. Levels below run read the
             scalar arguments that it fixes.
+        trips: JSON of mean iterations per entry by loop, where the front end knows none and data fix them, as
+            `models.trips` counts them.
         data: run-time data in short, as `pipelines.records.summarise_data` gives them; empty for none.
         unsafe_math: floating sums may be reordered; levels before high-level synthesis do not read it.
     """
@@ -40,6 +42,7 @@ class Query:
     inputs: str = "{}"
     data: str = ""
     unsafe_math: bool = False
+    trips: str = ""
 
     @property
     def scalars(self) -> dict[str, float]:

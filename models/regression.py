@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from models.base import Estimate
+from models.intervals import trips_of
 from models.query import ALL_TARGETS
 
 if TYPE_CHECKING:
@@ -68,14 +69,11 @@ class TargetScale:
 class Typicality:
     """How a query's features compare with training: their ranges, and the distance to the nearest row.
 
-    The confidence of a query is the share of training groups whose designs lie as far, or farther, from the
-    rows of other groups than the query lies from the nearest row: near 0.5 for a typical program, 0 for one
-    that is farther than all of them. It is not a probability of being right.
+    The distance is the spread of an estimate, so that intervals are wider far from training.
 
     Attributes:
         names: of features. low, high, mean, scale: in training. (features,)
-        rows: standardised features of training rows. (rows, features)
-        distances: sorted, of training groups. (groups,)
+        rows: standardised features of training rows; none for weights from before. (rows, features)
     """
 
     names: tuple[str, ...]
@@ -84,40 +82,28 @@ class Typicality:
     mean: Matrix
     scale: Matrix
     rows: Matrix
-    distances: Matrix
 
     @classmethod
-    def measure(cls, names: Sequence[str], features: Matrix, groups: Sequence[str], seed: int) -> Typicality:
-        """Typicality of training rows. features: (rows, features). groups: of every row."""
+    def measure(cls, names: Sequence[str], features: Matrix, seed: int) -> Typicality:
+        """Typicality of training rows. features: (rows, features)."""
         spread = features.std(axis=0)
         mean, scale = features.mean(axis=0), np.where(spread > 0, spread, 1.0)
         chosen = np.random.default_rng(seed).permutation(len(features))[:NEIGHBOURS_KEPT]
-        rows = (features[chosen] - mean) / scale
-        own = np.asarray(groups)[chosen]
-        apart = np.where(own[:, None] == own[None, :], np.inf, _distances(rows, rows)).min(axis=1)
-        by_group = [float(np.median(apart[own == group])) for group in sorted(set(own.tolist()))]
-        known = np.array(sorted(d for d in by_group if np.isfinite(d)), np.float64)
         return cls(
             names=tuple(names),
             low=features.min(axis=0),
             high=features.max(axis=0),
             mean=mean,
             scale=scale,
-            rows=rows,
-            distances=known,
+            rows=(features[chosen] - mean) / scale,
         )
 
-    def confidence(self, features: Matrix) -> Matrix:
-        """Confidence of every row: (rows, features) -> (rows,).
-
-        Without two groups to compare it is the share of features inside the range of training.
-        """
-        if not len(self.distances):
-            inside = (features >= self.low - 1e-9) & (features <= self.high + 1e-9)
-            return np.asarray(inside.mean(axis=1), np.float64)
-        nearest = _distances((features - self.mean) / self.scale, self.rows).min(axis=1)
-        farther = len(self.distances) - np.searchsorted(self.distances, nearest - 1e-9)
-        return (farther / len(self.distances)).astype(np.float64)
+    def distances(self, features: Matrix) -> Matrix:
+        """Distance of every row from the nearest of training, 0 without: (rows, features) -> (rows,)."""
+        if not len(self.rows):
+            return np.zeros(len(features))
+        scaled = (features - self.mean) / self.scale
+        return _distances(scaled, self.rows).min(axis=1) / np.sqrt(len(self.names))
 
     def outside(self, row: Matrix) -> tuple[str, ...]:
         """Names of the features of a row beyond the range seen in training. row: (features,)."""
@@ -135,24 +121,23 @@ class Typicality:
             mean=np.zeros(count),
             scale=np.ones(count),
             rows=np.zeros((0, count)),
-            distances=np.zeros(0),
         )
 
     def estimates(self, features: Matrix, targets: Sequence[str], values: Matrix) -> list[Estimate]:
         """Estimates of queries. features: (rows, features). values: (rows, targets)."""
-        confidence = self.confidence(features)
         return [
             Estimate(
                 values=dict(zip(targets, map(float, answer), strict=True)),
-                confidence=float(share),
                 outside_training=self.outside(row),
+                spread=dict.fromkeys(targets, float(distance)),
+                trips=trips_of(dict(zip(self.names, row.tolist(), strict=True))),
             )
-            for answer, share, row in zip(values, confidence, features, strict=True)
+            for answer, row, distance in zip(values, features, self.distances(features), strict=True)
         ]
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """Arrays for a predictor's files."""
-        fields = ("low", "high", "mean", "scale", "rows", "distances")
+        fields = ("low", "high", "mean", "scale", "rows")
         return {f"typicality_{name}": getattr(self, name) for name in fields}
 
     @classmethod
@@ -161,7 +146,7 @@ class Typicality:
         own = {
             k.removeprefix("typicality_"): np.asarray(v, np.float64)
             for k, v in arrays.items()
-            if k.startswith("typicality_")
+            if k.startswith("typicality_") and k != "typicality_distances"  # of weights from before
         }
         return cls(names=tuple(names), **own)
 

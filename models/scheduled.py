@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import lru_cache
@@ -16,8 +16,10 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
+from models.intervals import TRIPS_KNOWN, trips_of
 from models.query import Query
 from models.tasks import DatasetError
+from models.trips import known_trips, source_loop
 from pipelines.features import PARTS, DesignKnowledge, know_design, know_run
 from pipelines.hls import (
     CompiledDesign,
@@ -200,21 +202,32 @@ class QueryKnowledge:
     knowledge: DesignKnowledge
     run: RunFeatureRow | None
 
+    @property
+    def trips(self) -> str:
+        """What is known of the trip counts; everything after a run."""
+        if self.run is not None:
+            return TRIPS_KNOWN
+        loops = sum(loop.bounds == "data" for loop in self.knowledge.loops)
+        return trips_of(
+            {"trips_known": float(bool(self.knowledge.features.trips_known)), "loops_data": loops}
+        )
+
 
 def know_query(query: Query, engine: Mapping[str, Any], level: str) -> QueryKnowledge:
     """Compile a question, and at level run also run it; the last one is kept for a second predictor.
 
     Args, Raises: as `compiled_features`.
     """
-    return _known_query(query, tuple(sorted(engine.items())), level)
+    return _known_query(query, question_options(query, engine), level)
 
 
 @lru_cache(maxsize=1)
-def _known_query(query: Query, engine: tuple[tuple[str, Any], ...], level: str) -> QueryKnowledge:
-    program, design, compiled = compile_query(query, dict(engine))
+def _known_query(query: Query, options: HlsOptions, level: str) -> QueryKnowledge:
+    program, design, compiled = _compiled(query, options)
     with TemporaryDirectory() as name:
         folder = Path(name)
-        knowledge = know_design(program, design, folder=folder, compiled=compiled)
+        trips = scheduled_trips(query, compiled)
+        knowledge = know_design(program, design, folder=folder, compiled=compiled, trips=trips)
         run = None
         if level == "run":
             run = know_run(program, design, seed=0, identity="", folder=folder, compiled=compiled)
@@ -222,6 +235,20 @@ def _known_query(query: Query, engine: tuple[tuple[str, Any], ...], level: str) 
         if row is not None and row.status != OK:
             raise ValueError(f"the program has no estimate: {row.reason}")
     return QueryKnowledge(design=design, knowledge=knowledge, run=run)
+
+
+def scheduled_trips(query: Query, compiled: CompiledDesign) -> dict[str, float]:
+    """Known mean iterations per entry of the loops of a design, whose bodies directives may have copied."""
+    known = known_trips(query)
+    names = {block.loop for block in compiled.scheduled.graph.blocks if block.loop}
+    factors: Counter[str] = Counter()
+    for directive in json.loads(query.directives):
+        if directive.get("kind") in ("unroll", "parallel") and directive.get("value"):
+            factors[directive.get("loop", "")] += directive["value"]
+    pairs = {name: source_loop(name, known) for name in names}
+    return {
+        name: max(1.0, known[own] / max(1, factors[own])) for name, own in pairs.items() if own is not None
+    }
 
 
 def question_options(query: Query, engine: Mapping[str, Any]) -> HlsOptions:
@@ -250,7 +277,10 @@ def compile_query(query: Query, engine: Mapping[str, Any]) -> tuple[ProgramRow, 
     Args:   engine: as `engine_options` gave it.
     Raises: ValueError: the engine does not accept the program, a directive or a value.
     """
-    options = question_options(query, engine)
+    return _compiled(query, question_options(query, engine))
+
+
+def _compiled(query: Query, options: HlsOptions) -> tuple[ProgramRow, DesignRow, CompiledDesign]:
     program = program_from_file(Path("program.c"), top=query.top, source=query.source)
     inputs: dict[str, Any] = json.loads(query.inputs)
     inputs |= {name: {"kind": "constant", "value": value} for name, value in query.scalars.items()}

@@ -207,6 +207,7 @@ QUERY = (
     Column(name="clock_period_ns", unit="ns", example=10.0),
     Column(name="directives", kind="string", example="[]"),
     Column(name="data", kind="string", example="", required=False),
+    Column(name="trips", kind="string", example="", required=False),
     Column(name="unsafe_math", kind="long", example=0, required=False),
 )
 """Fields of `models.labelled.Query` but the input specification."""

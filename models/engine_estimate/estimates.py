@@ -12,7 +12,7 @@ from models.catalogue import Trained, TrainingInput
 from models.engine_estimate import TrainOptions
 from models.model_files import ModelFiles
 from models.query import ALL_TARGETS, Query
-from models.scheduled import engine_options, know_query
+from models.scheduled import QueryKnowledge, engine_options, know_query
 from pipelines.schemas import OK, scan_table, table_spec
 
 if TYPE_CHECKING:
@@ -54,18 +54,19 @@ class EngineEstimate:
         estimates: list[Estimate] = []
         for place, query in enumerate(queries):
             try:
-                values = self._values(query)
+                known = know_query(query, self.engine, self.level)
             except ValueError as error:
                 raise PredictorError(f"row {place}: {error}") from error
-            estimates.append(Estimate(values=values, confidence=1.0, outside_training=()))
+            estimates.append(Estimate(values=estimate_of(known), outside_training=(), trips=known.trips))
         return estimates
 
-    def _values(self, query: Query) -> dict[str, float]:
-        known = know_query(query, self.engine, self.level)
-        rows = {"features": asdict(known.knowledge.features)}
-        if known.run is not None:
-            rows["run_features"] = asdict(known.run)
-        return _joined(rows)
+
+def estimate_of(known: QueryKnowledge) -> dict[str, float]:
+    """Estimates by target of what the engine gives of a question."""
+    rows = {"features": asdict(known.knowledge.features)}
+    if known.run is not None:
+        rows["run_features"] = asdict(known.run)
+    return _joined(rows)
 
 
 def _joined(rows: Mapping[str, Mapping[str, Any]]) -> dict[str, float]:

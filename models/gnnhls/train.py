@@ -40,7 +40,6 @@ def train(data: TrainingInput) -> Trained:
     typicality = Typicality.measure(
         SUMMARY,
         np.stack([graphs[n].summary for n in rows]),
-        [designs[n].group for n in rows],
         data.seed,
     )
     sizes: dict[str, Any] = {

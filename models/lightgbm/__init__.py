@@ -49,6 +49,7 @@ def _spec(level: Level, features: str) -> PredictorSpec:
         train_with=f"models.lightgbm.trees:train_{level}",
         load_with="models.lightgbm.trees:load",
         answer_with="models.base:answer_queries",
+        calibrate_with="models.lightgbm.trees:residuals",
         answers=(
             *(Column(name=name, unit=unit) for name, unit in task.targets.items()),
             Column(name="confidence"),

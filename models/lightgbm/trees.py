@@ -6,7 +6,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
@@ -16,11 +16,13 @@ from numpy.typing import NDArray
 from models.base import Estimate, PredictorError
 from models.boosted_trees import BoostedTrees
 from models.catalogue import Trained, TrainingInput
+from models.intervals import CALIBRATING, MEASURED, Residual, trips_of
 from models.lightgbm import TrainOptions
 from models.model_files import ModelFiles
 from models.query import ALL_TARGETS, Query
 from models.scheduled import EXACT, STARTS, compiled_features, engine_options, table_features
 from models.tenset_mlp.features import facts_of, features_of
+from models.trips import with_trips
 
 if TYPE_CHECKING:
     from models.labelled import LabelledDesign
@@ -44,6 +46,7 @@ _WORDS = (
 _MARKS = ("+", "-", "*", "/", "%", "<<", ">>", "&", "|", "^", "?", "[", "(", "{", ";", "=", "+=", "-=", "*=")
 _DIRECTIVES = ("pipeline", "unroll", "parallel", "partition", "flatten", "tile", "reduction", "cache")
 _SCALARS = 4
+_FOLDS = 5
 Matrix = NDArray[np.float64]
 
 
@@ -85,7 +88,11 @@ def static_features(query: Query) -> dict[str, float]:
 
     Raises: ValueError: the C front end does not accept the program, or a directive is unknown.
     """
-    return {**text_features(query), **features_of(_facts_of(query.source, query.top), query)}
+    facts = _facts_of(query.source, query.top)
+    return {
+        **text_features(query),
+        **features_of(replace(facts, loops=with_trips(facts.loops, query)), query),
+    }
 
 
 _facts_of = lru_cache(maxsize=4096)(facts_of)
@@ -135,26 +142,37 @@ class TreePredictor:
                 rows.append([features[name] for name in self.names])
             except ValueError as error:
                 raise PredictorError(f"row {place}: {error}") from error
-        matrix = np.array(rows, np.float64)
-        values = self.predict_matrix(matrix)
+        return self.estimates(np.array(rows, np.float64))
+
+    def estimates(self, matrix: Matrix) -> list[Estimate]:
+        """Estimates of features (rows, features)."""
+        values, spreads = self.predict_with_spread(matrix)
         beyond = (matrix < self.low - 1e-9) | (matrix > self.high + 1e-9)
         return [
             Estimate(
                 values=dict(zip(self.targets, map(float, answer), strict=True)),
-                confidence=float(1.0 - outside.mean()),
                 outside_training=tuple(n for n, out in zip(self.names, outside, strict=True) if out),
+                spread=dict(zip(self.targets, map(float, spread), strict=True)),
+                trips=trips_of(dict(zip(self.names, row, strict=True))),
             )
-            for answer, outside in zip(values, beyond, strict=True)
+            for row, answer, spread, outside in zip(matrix.tolist(), values, spreads, beyond, strict=True)
         ]
 
     def predict_matrix(self, features: Matrix) -> Matrix:
         """Targets (rows, targets) of features (rows, features)."""
+        return self.predict_with_spread(features)[0]
+
+    def predict_with_spread(self, features: Matrix) -> tuple[Matrix, Matrix]:
+        """Targets, and the spread of their logarithms, of features (rows, features). Both (rows, targets)."""
         logs: list[Matrix] = []
+        spreads: list[Matrix] = []
         for target, tree in self.trees.items():
-            grown = tree.predict(features)
-            grown = np.where(_is_exact(self.exact.get(target), self.names, features), 0.0, grown)
-            logs.append(grown + _start_of(self.starts.get(target), self.names, features))
-        return np.exp(np.stack(logs, axis=1)).astype(np.float64)
+            grown, spread = tree.predict_with_spread(features)
+            is_exact = _is_exact(self.exact.get(target), self.names, features)
+            start = _start_of(self.starts.get(target), self.names, features)
+            logs.append(np.where(is_exact, 0.0, grown) + start)
+            spreads.append(np.where(is_exact, 0.0, spread))
+        return np.exp(np.stack(logs, axis=1)).astype(np.float64), np.stack(spreads, axis=1)
 
     def _features_of(self, query: Query) -> dict[str, float]:
         static = FEATURES[self.level](query)
@@ -215,9 +233,26 @@ def train_run(data: TrainingInput) -> Trained:
     return _train(data, "run")
 
 
-def _train(data: TrainingInput, level: str) -> Trained:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TreeData:
+    """Labelled designs with their features and the engine's options, at levels hls and run."""
+
+    level: str
+    options: TrainOptions
+    seed: int
+    designs: Sequence[LabelledDesign]
+    rows: Sequence[Mapping[str, float]]
+    engine: Mapping[str, Any]
+
+    def fit(self, chosen: Sequence[int]) -> TreePredictor:
+        """Trees of the designs at some places."""
+        known = [(self.designs[n], self.rows[n]) for n in chosen]
+        return fit_predictor(known, self.level, self.options, self.seed, self.engine)
+
+
+def load_data(data: TrainingInput, level: str) -> TreeData:
+    """Designs and features of the tables. Raises: DatasetError: the tables cannot be trained on."""
     from models.labelled import training_designs
-    from models.leaderboard import predictions_of
 
     options: TrainOptions = data.options
     designs = training_designs(data.data_dirs, options)
@@ -229,17 +264,66 @@ def _train(data: TrainingInput, level: str) -> Trained:
         engine = engine_options(data.data_dirs[0], designs)
         scheduled = table_features(data.data_dirs[0], designs, level)
         rows = [{**static, **more} for static, more in zip(rows, scheduled, strict=True)]
-    known = [(d, row) for d, row in zip(designs, rows, strict=True) if d.part == "train"]
-    predictor = fit_predictor(known, level, options, data.seed, engine)
-    matrix = np.array([[row[name] for name in predictor.names] for row in rows], np.float64)
+    return TreeData(level=level, options=options, seed=data.seed, designs=designs, rows=rows, engine=engine)
+
+
+def _train(data: TrainingInput, level: str) -> Trained:
+    from models.leaderboard import predictions_of
+
+    known, options = load_data(data, level), data.options
+    learned = [n for n, design in enumerate(known.designs) if design.part == "train"]
+    predictor = known.fit(learned)
+    matrix = _matrix(known.rows, predictor.names)
     return Trained(
         files=predictor.files,
-        seen_groups=sorted({design.group for design, _ in known}),
-        summary={"train_designs": float(len(known))},
-        predictions=predictions_of(designs, predictor.predict_matrix(matrix), predictor.targets),
+        seen_groups=sorted({known.designs[n].group for n in learned}),
+        summary={"train_designs": float(len(learned))},
+        predictions=predictions_of(known.designs, predictor.predict_matrix(matrix), predictor.targets),
+        residuals=tree_residuals(predictor, known),
         split=options.split,
         resamples=options.bootstrap_resamples,
     )
+
+
+def residuals(predictor: TreePredictor, data: TrainingInput) -> list[Residual]:
+    """Residuals of a trained predictor for its calibration. Raises: DatasetError: as `load_data`."""
+    return tree_residuals(predictor, load_data(data, predictor.level))
+
+
+def tree_residuals(predictor: TreePredictor, known: TreeData) -> list[Residual]:
+    """Residuals of the measured parts, and of every other design by trees that saw none of its family.
+
+    A family is a suite of programs. Where all designs are of one family, folds of groups take its place.
+    """
+    others = [n for n, design in enumerate(known.designs) if design.part in ("train", "validation")]
+    found = _residuals(predictor, known, [n for n, d in enumerate(known.designs) if d.part in MEASURED])
+    families = [known.designs[n].family for n in others]
+    if len(set(families)) == 1:
+        folds = sorted({known.designs[n].group for n in others})
+        families = [str(folds.index(known.designs[n].group) % _FOLDS) for n in others]
+    for family in sorted(set(families)):
+        left = [n for n, own in zip(others, families, strict=True) if own == family]
+        rest = [n for n, own in zip(others, families, strict=True) if own != family]
+        if rest:
+            found += _residuals(known.fit(rest), known, left, part=CALIBRATING)
+    return found
+
+
+def _residuals(
+    predictor: TreePredictor, known: TreeData, chosen: Sequence[int], part: str | None = None
+) -> list[Residual]:
+    """Residuals of the designs at some places. part: another than that of the split."""
+    from models.residuals import design_residuals  # lazy import: Polars, which answering does not need
+
+    if not chosen:
+        return []
+    rows = [known.rows[n] for n in chosen]
+    estimates = predictor.estimates(_matrix(rows, predictor.names))
+    return design_residuals([known.designs[n] for n in chosen], estimates, part)
+
+
+def _matrix(rows: Sequence[Mapping[str, float]], names: Sequence[str]) -> Matrix:
+    return np.array([[row[name] for name in names] for row in rows], np.float64)
 
 
 def fit_predictor(

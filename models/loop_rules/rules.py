@@ -29,6 +29,7 @@ from scipy.optimize import nnls
 
 from models.base import Estimate, PredictorError, queries_of
 from models.catalogue import Trained, TrainingInput
+from models.intervals import DIFFICULTY
 from models.labelled import LabelledDesign, training_designs
 from models.leaderboard import predictions_of
 from models.loop_rules import TrainOptions
@@ -250,9 +251,7 @@ class RulePredictor:
         answers = self.answers(described, query.clock_period_ns)
         used = used_counts(described)
         unknown = tuple(name for name in used if name not in self.seen)
-        return RuleEstimate(
-            values=answers, confidence=1.0 - len(unknown) / len(used), outside_training=unknown
-        )
+        return RuleEstimate(values=answers, outside_training=unknown)
 
     def answers(self, described: Described, clock_period_ns: float) -> dict[str, float]:
         """Values by target."""
@@ -292,7 +291,6 @@ def used_counts(described: Described) -> list[str]:
 def _unsupported(targets: Sequence[str], reason: str) -> RuleEstimate:
     return RuleEstimate(
         values=dict.fromkeys(targets, math.nan),
-        confidence=0.0,
         outside_training=(),
         status="unsupported",
         reason=reason,
@@ -315,7 +313,7 @@ def answer(predictor: RulePredictor, rows: Sequence[Mapping[str, Any]]) -> list[
             **estimate.values,
             "status": estimate.status,
             "reason": estimate.reason,
-            "confidence": estimate.confidence,
+            DIFFICULTY: estimate.difficulty,
             "outside_training": ", ".join(estimate.outside_training),
         }
         for estimate in predictor.predict(queries_of(rows))

@@ -145,7 +145,7 @@ def _spec(level: Level, features: str) -> PredictorSpec:
         name=f"labels-power-delay-{level}",
         targets={**task.targets, "delay_ns": "ns"},
     )
-    per_target = ("low", "high", "confidence")
+    per_target = ("low", "high", "digit_confidence")
     return PredictorSpec(
         name=f"numeric-lm-{level}",
         version=_STACKED_VERSION if is_stacked else _VERSION,
@@ -156,10 +156,11 @@ def _spec(level: Level, features: str) -> PredictorSpec:
         train_with=f"models.numeric_lm.train:train_{level}",
         load_with="models.numeric_lm.predictor:load",
         answer_with="models.numeric_lm.predictor:answer_queries",
+        calibrate_with="models.numeric_lm.train:residuals",
         answers=(
             *(Column(name=name, unit=unit) for name, unit in task.targets.items()),
             *(
-                Column(name=f"{name}_{figure}", unit="1" if figure == "confidence" else unit)
+                Column(name=f"{name}_{figure}", unit="1" if figure.endswith("confidence") else unit)
                 for name, unit in task.targets.items()
                 for figure in per_target
             ),

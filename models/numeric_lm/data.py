@@ -19,6 +19,7 @@ from models.query import POWER, Query
 from models.scheduled import compiled_features, engine_options, table_features
 from models.tasks import DatasetError
 from models.tenset_mlp.features import facts_of, features_of
+from models.trips import with_trips
 from pipelines.features import extract_loops
 from pipelines.programs import program_from_file
 from pipelines.records import DATA_SUMMARY, RecordError, run_data, summarise_data, summarise_rows
@@ -123,7 +124,8 @@ def question_features(query: Query, level: str, engine: Mapping[str, Any]) -> di
     if level == "text":
         return {}
     if level == "static":
-        return _plain(features_of(_facts(query.source, query.top), query))
+        facts = _facts(query.source, query.top)
+        return _plain(features_of(replace(facts, loops=with_trips(facts.loops, query)), query))
     known = replace(query, data=json.dumps(query.scalars, sort_keys=True))
     if level == "hls":
         known = replace(known, inputs="{}")
@@ -138,7 +140,7 @@ def _compiled(query: Query, level: str, engine: tuple[tuple[str, Any], ...]) -> 
 
 def question_loops(query: Query) -> tuple[LoopRow, ...]:
     """Loops of a question's program. Raises: ValueError: the front end does not accept it."""
-    return _loops(query.source, query.top)
+    return with_trips(_loops(query.source, query.top), query)
 
 
 @lru_cache(maxsize=4096)

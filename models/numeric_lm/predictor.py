@@ -8,12 +8,12 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
-import numpy as np
 import torch
 from pydantic import BaseModel, ConfigDict
 from torch import Tensor, nn
 
 from models.base import Estimate, PredictorError, queries_of
+from models.intervals import DIFFICULTY, TRIPS_ASSUMED, trips_of
 from models.labelled import Query
 from models.model_files import ModelFiles
 from models.numeric_lm.anchor import ProfileAnchor, design_hash
@@ -38,6 +38,7 @@ from pipelines.schemas import LoopRow
 PROMPT_FORMAT = 3
 """Raised when prompts of the same questions change; earlier weights are refused."""
 _BATCH_TOKENS = 16384
+_LEAST = 1e-9
 _TREES = "trees."
 _STATIC = tuple(metric.target for metric in METRICS if not metric.dynamic)
 _DYNAMIC = tuple(metric.target for metric in METRICS if metric.dynamic)
@@ -132,7 +133,7 @@ class NumericEstimate(Estimate):
     """An estimate with the answer of each target.
 
     Attributes:
-        answers: by target; `confidence` is the mean of theirs.
+        answers: by target.
         level: of information.
     """
 
@@ -291,11 +292,17 @@ class NumericPredictor:
         ]
         return NumericEstimate(
             values={target: answer.value for target, answer in answers.items()},
-            confidence=float(np.mean([answer.confidence for answer in answers.values()])),
             outside_training=tuple(outside),
+            spread={target: spread_of(answer) for target, answer in answers.items()},
+            trips=trips_of(features) or TRIPS_ASSUMED,
             answers=answers,
             level=self.card.level,
         )
+
+
+def spread_of(answer: Answer) -> float:
+    """Width of the interval of the model's own probability, as a logarithm."""
+    return math.log(max(answer.high, _LEAST) / max(answer.low, _LEAST))
 
 
 def _tree_starts(files: ModelFiles) -> Callable[[Sequence[Query]], list[dict[str, float]]]:
@@ -367,8 +374,9 @@ def _row(estimate: NumericEstimate) -> dict[str, Any]:
     figures = {
         f"{target}_{name}": float(getattr(answer, name))
         for target, answer in estimate.answers.items()
-        for name in ("low", "high", "confidence")
+        for name in ("low", "high")
     }
+    sure = {f"{target}_digit_confidence": own.confidence for target, own in estimate.answers.items()}
     digits = {
         f"{target}_digits": canonical_json([[digit, round(p, 4)] for digit, p in answer.digits])
         for target, answer in estimate.answers.items()
@@ -376,8 +384,9 @@ def _row(estimate: NumericEstimate) -> dict[str, Any]:
     return {
         **estimate.values,
         **figures,
+        **sure,
         **digits,
-        "confidence": estimate.confidence,
+        DIFFICULTY: estimate.difficulty,
         "level": estimate.level,
         "outside_training": ", ".join(estimate.outside_training),
     }

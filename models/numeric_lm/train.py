@@ -13,6 +13,7 @@ import torch
 from torch import Tensor
 
 from models.catalogue import Trained, TrainingInput
+from models.intervals import TRIPS_ASSUMED, Difficulty, Residual, trips_of
 from models.labelled import training_designs
 from models.leaderboard import Prediction
 from models.model_files import ModelFiles
@@ -21,7 +22,14 @@ from models.numeric_lm.answers import TARGETS, classes_of
 from models.numeric_lm.data import STAGES, Example, LevelData, estimates_of, load_examples
 from models.numeric_lm.intervals import Judged, conformal_widths, coverage, widened
 from models.numeric_lm.network import AnswerBatch, NumericNetwork, PromptBatch, pad_prompts
-from models.numeric_lm.predictor import Card, NumericPredictor, anchors_of, batches_by_length, build_network
+from models.numeric_lm.predictor import (
+    Card,
+    NumericPredictor,
+    anchors_of,
+    batches_by_length,
+    build_network,
+    spread_of,
+)
 from models.numeric_lm.prompts import Block, EncodedPrompt, Kind, PromptEncoder, blocks_of
 from models.numeric_lm.search import Answer
 from models.numeric_lm.starts import example_estimates, fit_starts
@@ -110,7 +118,11 @@ def _train(data: TrainingInput, level: str) -> Trained:
     fitted.network.cpu()
     judged = _judged([examples[row] for row in rows], answers)
     widths = conformal_widths(one for _, one in judged if one.part == "validation")
-    covered = [replace(one, answer=widened(one.answer, widths.get(one.target, 0.0))) for _, one in judged]
+    covered_rows = [
+        (example, replace(one, answer=widened(one.answer, widths.get(one.target, 0.0))))
+        for example, one in judged
+    ]
+    covered = [one for _, one in covered_rows]
     card = card.model_copy(update={"widths": widths})
     return Trained(
         files=NumericPredictor(card, fitted.network, starts.trees).files,
@@ -126,6 +138,7 @@ def _train(data: TrainingInput, level: str) -> Trained:
             **coverage(covered),
         },
         predictions=prediction_rows(judged),
+        residuals=residual_rows(covered_rows),
         split=options.split,
         resamples=options.bootstrap_resamples,
     )
@@ -401,6 +414,34 @@ def _judged(
         for example, own in zip(examples, answers, strict=True)
         for target, answer in own.items()
         if target in example.labels
+    ]
+
+
+def residuals(predictor: NumericPredictor, data: TrainingInput) -> list[Residual]:
+    """Residuals of a trained predictor for its calibration. Raises: DatasetError: as a training."""
+    options: TrainOptions = data.options
+    known = load_examples(data.data_dirs, options, predictor.card.level)
+    examples = [e for e in known.examples if e.design.part in _JUDGED and e.is_drawn]
+    return residual_rows(judge_examples(predictor, examples))
+
+
+def residual_rows(judged: Iterable[tuple[Example, Judged]]) -> list[Residual]:
+    """Judged answers as residuals."""
+    return [
+        Residual(
+            target=own.target,
+            family=example.design.family,
+            group=own.group,
+            part=own.part,
+            actual=own.actual,
+            predicted=own.answer.value,
+            difficulty=Difficulty(
+                spread={own.target: spread_of(own.answer)},
+                outside=0,
+                trips=trips_of(example.features) or TRIPS_ASSUMED,
+            ),
+        )
+        for example, own in judged
     ]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -16,6 +17,7 @@ from models.query import Query
 from models.regression import OUTPUT_LIMIT, Typicality, is_of_network
 from models.tenset_mlp import PREDICTOR
 from models.tenset_mlp.features import FEATURE_SET, ProgramFacts, facts_of, features_of
+from models.trips import with_trips
 
 Matrix = NDArray[np.float64]
 
@@ -183,6 +185,7 @@ class TensetMlpPredictor:
             if key not in self._facts:
                 self._facts[key] = facts_of(query.source, query.top)
             facts = self._facts[key]
+            facts = replace(facts, loops=with_trips(facts.loops, query))
             if self.card.level == "run":
                 from models.tenset_mlp.profile import profiled_facts  # it imports the engines
 

@@ -88,9 +88,7 @@ def _train(
     fitted = fit_network(
         matrices, card, data, patience=options.patience if groups >= options.stopping_groups else None
     )
-    typicality = Typicality.measure(
-        card.features, matrices.features[rows], [designs[n].group for n in rows], data.seed
-    )
+    typicality = Typicality.measure(card.features, matrices.features[rows], data.seed)
     predictor = TensetMlpPredictor(card, arrays_of(fitted.network), typicality)
     return Trained(
         files=predictor.files,

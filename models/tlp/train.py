@@ -37,7 +37,6 @@ def train(data: TrainingInput) -> Trained:
     typicality = Typicality.measure(
         SUMMARY,
         np.stack([sequences[n].summary for n in learned]),
-        [designs[n].group for n in learned],
         data.seed,
     )
     sizes: dict[str, Any] = {

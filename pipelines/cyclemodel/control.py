@@ -2,7 +2,8 @@
 
 Only the operations that branches depend on are kept. A branch that depends on data (a load, or a scalar
 argument whose value is not given) follows an assumption: a loop goes on for `UNKNOWN_TRIPS` iterations, any
-other branch is taken every second time. A loop that ends by what such a branch in it has written (a sort
+other branch is taken every second time. A loop whose mean iterations are given goes on for these, and the
+branch before it leads into it. A loop that ends by what such a branch in it has written (a sort
 until nothing is swapped, a queue that grows) goes on for at most `UNKNOWN_TRIPS`. Everything else is counted
 exactly, so without a branch on data the estimate is the cycle count.
 """
@@ -236,12 +237,23 @@ _USES = ("read", "write")
 class _ControlWriter(ProgramWriter):
     """The C program of the control alone; it reads no data and counts each branch that is taken."""
 
-    def __init__(self, design: ScheduledDesign, control: _Control, scalars: Mapping[str, float]) -> None:
+    def __init__(
+        self,
+        design: ScheduledDesign,
+        control: _Control,
+        scalars: Mapping[str, float],
+        trips: Mapping[str, float],
+    ) -> None:
         nothing = Interface(top=design.graph.function.name, arguments=(), returns=None)
         super().__init__(replace(design), nothing)
         self.control, self.scalars = control, scalars
         self.loops = natural_loops(design.graph.blocks)
         self.taken: dict[int, int] = {}
+        self.trips = {
+            loop.header: trips[name]
+            for loop in self.loops
+            if (name := design.graph.blocks[loop.header].loop or "") in trips
+        }
 
     def memory_lines(self) -> list[str]:
         return []
@@ -255,16 +267,23 @@ class _ControlWriter(ProgramWriter):
             for variable in self.design.graph.variables
             if variable.name in self.scalars
         ]
-        turns = f"    uint64_t turns[{len(self.design.schedules)}] = {{0}};"
-        return [*super().variable_lines(), turns, *given]
+        count = len(self.design.schedules)
+        turns = [f"    uint64_t {name}[{count}] = {{0}};" for name in ("turns", "tests", "ended")]
+        return [*super().variable_lines(), *turns, *given]
 
     def operations_of(self, block: cdfg.Block) -> tuple[cdfg.Operation, ...]:
         return tuple(o for o in block.operations if o.index in self.control.kept[block.index])
 
     def end_lines(self, schedule: BlockSchedule) -> list[str]:
         block, end = schedule.graph.block, schedule.graph.block.terminator
+        entered = [
+            " ".join(f"tests[{index}] = 0;" for index in sorted(loop.body))
+            for loop in self.loops
+            if loop.header in self.trips and loop.header in block.successors and block.index not in loop.body
+        ]
         if not isinstance(end, cdfg.Branch):
-            return ["goto end;"] if isinstance(end, cdfg.Finish) else super().end_lines(schedule)
+            last = ["goto end;"] if isinstance(end, cdfg.Finish) else super().end_lines(schedule)
+            return [*entered, *last]
         counter = self.taken[block.index] = self.counters
         self.counters += 1
         condition = f"({self.assumed(block)})"
@@ -272,7 +291,7 @@ class _ControlWriter(ProgramWriter):
             condition = self.operand(block, end.condition)
         if block.index in self.control.fed:
             condition = self.at_most(block, condition)
-        lines = [f"if ({condition}) {{ ++happened[{counter}]; goto b{end.if_true}; }}"]
+        lines = [*entered, f"if ({condition}) {{ ++happened[{counter}]; goto b{end.if_true}; }}"]
         if schedule.interval_cycles is not None:
             lines.append(f"cycles += {schedule.length_cycles} - {schedule.interval_cycles};")
         return [*lines, f"goto b{end.if_false};"]
@@ -282,6 +301,11 @@ class _ControlWriter(ProgramWriter):
         end = block.terminator
         assert isinstance(end, cdfg.Branch)
         inner = min((loop for loop in self.loops if block.index in loop.body), key=lambda own: len(own.body))
+        if inner.header in self.trips:
+            again = f"({condition}) && {self.counted(block, inner)}"
+            return (
+                again if end.if_true in inner.body else f"!(!({condition}) && {self.counted(block, inner)})"
+            )
         is_before_body = block.index == inner.header and len(inner.body) > 1
         turns = UNKNOWN_TRIPS if is_before_body else UNKNOWN_TRIPS - 1
         again = condition if end.if_true in inner.body else f"!({condition})"
@@ -292,14 +316,26 @@ class _ControlWriter(ProgramWriter):
         """Whether a branch on data is taken, by the number of executions of its block."""
         end = block.terminator
         assert isinstance(end, cdfg.Branch)
-        bodies = [loop.body for loop in self.loops if block.index in loop.body]
-        inner = min(bodies, key=len, default=frozenset[int]())
+        around = [loop for loop in self.loops if block.index in loop.body]
+        loop = min(around, key=lambda own: len(own.body), default=None)
+        inner = loop.body if loop else frozenset[int]()
         stays = [target in inner for target in (end.if_true, end.if_false)]
         if stays[0] == stays[1]:
-            return f"n{block.index} & 1"
+            guarded = [target in self.trips for target in (end.if_true, end.if_false)]
+            return str(int(guarded[0])) if any(guarded) else f"n{block.index} & 1"
+        if loop is not None and loop.header in self.trips:
+            again = self.counted(block, loop)
+            return again if stays[0] else f"!{again}"
         again = end.if_true if stays[0] else end.if_false
         trips = UNKNOWN_TRIPS + (again != block.index)  # a test before the body is made once more
         return f"n{block.index} % {trips} {'!=' if stays[0] else '=='} 0"
+
+    def counted(self, block: cdfg.Block, loop: _Loop) -> str:
+        """Whether a loop with a given mean of trips goes on; entries take turns to the numbers around it."""
+        mean, ended = repr(float(self.trips[loop.header])), f"ended[{loop.header}]"
+        trips = f"(uint64_t)(({ended} + 1) * {mean}) - (uint64_t)({ended} * {mean})"
+        before = int(loop.header not in block.successors)  # decides before its iteration: once more
+        return f"(++tests[{block.index}] < {trips} + {before} ? 1 : (++{ended}, 0))"
 
 
 def _literal(value: float, kind: ScalarType) -> str:
@@ -314,20 +350,22 @@ def estimate_cycles(
     *,
     folder: Path,
     scalars: Mapping[str, float] | None = None,
+    trips: Mapping[str, float] | None = None,
     timeout_s: float = 60.0,
     cycle_limit: int = 50_000_000,
 ) -> ControlEstimate | ToolRun:
     """Estimate the cycles of a design: block lengths times trip counts.
 
     Args:    folder: for the program and its files. scalars: values of scalar arguments that are known; the
-             estimate is of calls with these.
+             estimate is of calls with these. trips: mean iterations per entry of loops of the design, by
+             name, where the data that decide them are known.
     Returns: the estimate, or the run of gcc or of the program that failed. An estimate past the limit of
              cycles ends there.
     Raises:  ToolMissing: gcc is not installed. CycleModelError: the design breaks a rule of the graph.
     """
     design = compiled.scheduled
     control = control_of(design, scalars or {})
-    writer = _ControlWriter(design, control, scalars or {})
+    writer = _ControlWriter(design, control, scalars or {}, trips or {})
     model = build_program(writer.program(), folder=folder, timeout_s=timeout_s)
     if isinstance(model, ToolRun):
         return model
@@ -389,7 +427,8 @@ def _loop_counts(
                 entries=visits[loop.header] - again,
                 iterations=again if at_top else visits[loop.header],
                 body=tuple(sorted(loop.body)),
-                depends_on_data=any(i in control.unknown or i in control.fed for i in exits),
+                depends_on_data=loop.header not in writer.trips
+                and any(i in control.unknown or i in control.fed for i in exits),
                 is_constant=_is_constant(design, loop, exits),
             )
         )

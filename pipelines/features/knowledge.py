@@ -84,15 +84,21 @@ class DesignKnowledge:
 
 
 def know_design(
-    program: ProgramRow, design: DesignRow, *, folder: Path, compiled: CompiledDesign | None = None
+    program: ProgramRow,
+    design: DesignRow,
+    *,
+    folder: Path,
+    compiled: CompiledDesign | None = None,
+    trips: Mapping[str, float] | None = None,
 ) -> DesignKnowledge:
     """Features and loop profiles of a design of the project's own engine.
 
-    Args:   folder: for files of the estimate. compiled: the design, when it is there.
+    Args:   folder: for files of the estimate. compiled: the design, when it is there. trips: see
+            `pipelines.cyclemodel.estimate_cycles`.
     Raises: ToolMissing: gcc is not installed.
     """
     compiled = compiled or _compiled(program, design)
-    status, reason, estimate = _estimate(compiled, folder, constant_scalars(program.inputs))
+    status, reason, estimate = _estimate(compiled, folder, constant_scalars(program.inputs), trips or {})
     power = None
     if estimate is not None:
         power = run_activity(compiled, assumed_run(compiled, estimate), toggle_energies()).power_mw
@@ -149,12 +155,12 @@ def constant_scalars(inputs: str) -> dict[str, float]:
 
 
 def _estimate(
-    compiled: CompiledDesign, folder: Path, constants: Mapping[str, float]
+    compiled: CompiledDesign, folder: Path, constants: Mapping[str, float], trips: Mapping[str, float]
 ) -> tuple[str, str | None, ControlEstimate | None]:
     """Estimated cycles, with the status and reason of having none."""
     scalars = {a.name: constants[a.name] for a in compiled.interface.scalars if a.name in constants}
     try:
-        estimate = estimate_cycles(compiled, folder=folder, scalars=scalars, timeout_s=TIMEOUT_S)
+        estimate = estimate_cycles(compiled, folder=folder, scalars=scalars, trips=trips, timeout_s=TIMEOUT_S)
     except CycleModelError as error:
         return TOOL_ERROR, str(error), None
     if isinstance(estimate, ControlEstimate):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,15 +18,18 @@ from models.intervals import COVERED, MEASURED
 from models.local_registry import CHAMPION, LocalModel, find_local, is_local
 from models.model_files import read_outcome
 from models.query import Query
+from models.trips import count_trips, source_loop, source_loops, trips_json
 from pipelines.hls import (
+    HlsError,
     HlsOptions,
     TransformOptions,
     check_program,
+    compile_program,
     directives_json,
     parse_directives,
     read_interface,
 )
-from pipelines.programs import load_data
+from pipelines.programs import draw_data, load_data
 from pipelines.records import summarise_data
 from pipelines.tools import ToolMissing
 from simfoundry.commands.predict_text import range_note
@@ -35,7 +38,12 @@ if TYPE_CHECKING:
     from models.base import TrainOutcome
     from models.catalogue import PredictorSpec
     from models.champions import Champion
+    from models.scheduled import QueryKnowledge
+    from pipelines.hls import CompiledDesign
+    from pipelines.interface import DataSet
 
+_SEEDS = (1, 2, 3)
+"""Seeds of the data sets that count trips by ranges of the source."""
 _ROW = "row 0: "
 """Begins the message of a predictor that refuses the only question."""
 
@@ -167,16 +175,28 @@ def _ranked_champions() -> list[Champion]:
 
 
 def engine_answer(query: Query) -> dict[str, Any]:
-    """The engine's own estimates after high-level synthesis, as `engine_<target>`, or why there are none."""
-    from models.base import PredictorError
-    from models.engine_estimate.estimates import EngineEstimate
+    """The engine's own estimates after high-level synthesis, as `engine_<target>`, or why there are none.
 
-    engine = EngineEstimate(level="hls", engine={"liberty": "osu018", "engine_options": "{}"})
+    With the loops whose trip count is unknown.
+    """
+    from models.engine_estimate.estimates import estimate_of
+    from models.scheduled import know_query
+
     try:
-        [estimate] = engine.predict([query])
-    except PredictorError as error:
-        return {"engine_level": "hls", "engine_reason": str(error).removeprefix(_ROW)}
-    return {"engine_level": "hls", **{f"engine_{name}": value for name, value in estimate.values.items()}}
+        known = know_query(query, {"liberty": "osu018", "engine_options": "{}"}, "hls")
+    except ValueError as error:
+        return {"engine_level": "hls", "engine_reason": str(error)}
+    values = {f"engine_{name}": value for name, value in estimate_of(known).items()}
+    return {"engine_level": "hls", **values, "unknown_loops": unknown_loops(query, known)}
+
+
+def unknown_loops(query: Query, known: QueryKnowledge) -> list[dict[str, Any]]:
+    """Name and line of the source's loops whose trip count neither the program nor data give."""
+    unknown = [loop.loop for loop in known.knowledge.loops if loop.bounds == "data"]
+    lines = {loop.loop: loop.line for loop in source_loops(query)} if unknown else {}
+    names = {source_loop(name, lines) for name in unknown}
+    found = [{"loop": name, "line": lines[name]} for name in names if name is not None]
+    return sorted(found, key=lambda loop: (loop["line"], loop["loop"]))
 
 
 def question_of(
@@ -192,7 +212,8 @@ def question_of(
     """The question about a C file under one configuration; see `predict_file`."""
     program = read_user_program(file, top)
     source, top = program.source, program.top
-    return Query(
+    values = None if data is None else load_data(data, read_interface(source, top))
+    query = Query(
         source=source,
         top=top,
         memory_read_delay_cycles=memory_delay,
@@ -200,8 +221,38 @@ def question_of(
         clock_period_ns=clock,
         directives=directives_json(read_directives(directives)),
         inputs=program.inputs,
-        data="" if data is None else summarise_data(load_data(data, read_interface(source, top))),
+        data="" if values is None else summarise_data(values),
         unsafe_math=unsafe_math,
+    )
+    return replace(query, trips=_trips_of(query, values))
+
+
+def _trips_of(query: Query, values: DataSet | None) -> str:
+    """Trip counts that data, or drawn values where the source has ranges, give the loops without any."""
+    if values is None and query.inputs == "{}":
+        return ""
+    try:
+        loops = source_loops(query)
+        if all(loop.trip_count is not None for loop in loops):
+            return ""
+        compiled = compile_program(query.source, top=query.top, options=_plain_options(query))
+    except HlsError:
+        return ""  # the model says what it refuses
+    drawn = [values] if values is not None else _drawn(compiled, query.inputs)
+    return trips_json(count_trips(compiled, loops, drawn))
+
+
+def _drawn(compiled: CompiledDesign, inputs: str) -> list[DataSet]:
+    """Data sets by the ranges of the source; not the one that `label` draws, whose seed is 0."""
+    return [draw_data(compiled.interface, inputs, seed=seed) for seed in _SEEDS]
+
+
+def _plain_options(query: Query) -> HlsOptions:
+    return HlsOptions(
+        memory_read_delay_cycles=query.memory_read_delay_cycles,
+        memory_write_delay_cycles=query.memory_write_delay_cycles,
+        clock_period_ns=query.clock_period_ns,
+        transforms=TransformOptions(unsafe_math=query.unsafe_math),
     )
 
 
@@ -284,10 +335,9 @@ def _plain(value: Any) -> Any:
 def _answer_of(local: LocalModel, question: dict[str, Any], place: str) -> dict[str, Any]:
     """The same from files on this machine, without MLflow."""
     outcome = read_outcome(local.folder)
-    intervals = None if outcome is None else outcome.intervals
     try:
         predictor = local.spec.load(local.folder)
-        [answer] = _answers(local.spec, predictor, question, intervals, place)
+        [answer] = _answers(local.spec, predictor, question, outcome, place)
     except ImportError as error:
         raise PredictorError(f"{error.name} is not installed; the extra `foundry` has it") from None
     values = {str(name): _plain(value) for name, value in answer.items()}
@@ -298,12 +348,12 @@ def _answers(
     spec: PredictorSpec,
     predictor: Any,
     question: dict[str, Any],
-    intervals: Mapping[str, Mapping[str, float]] | None,
+    outcome: TrainOutcome | None,
     place: str,
 ) -> list[dict[str, Any]]:
     """The answer of a loaded predictor. Raises: FoundryError: it refuses the question."""
     try:
-        return spec.answer(predictor, [question], intervals=intervals)
+        return spec.answer(predictor, [question], outcome)
     except ValueError as error:
         raise FoundryError(_refusal(place, error)) from error
 

@@ -97,7 +97,13 @@ def prediction_text(answer: Mapping[str, Any]) -> str:
     lines = [
         "  ".join(text.ljust(width) for text, width in zip(row, widths, strict=True)).rstrip() for row in rows
     ]
-    notes = [answer.get("reason"), answer.get("note"), _engine_note(answer), _fallback_note(answer)]
+    notes = [
+        answer.get("reason"),
+        _trips_note(answer),
+        answer.get("note"),
+        _engine_note(answer),
+        _fallback_note(answer),
+    ]
     return "\n".join([_header(answer), *lines, *(note for note in notes if note)])
 
 
@@ -128,6 +134,17 @@ def _header(answer: Mapping[str, Any]) -> str:
 def _engine_note(answer: Mapping[str, Any]) -> str:
     reason = answer.get("engine_reason")
     return f"no engine's estimate: {reason}" if reason else ""
+
+
+def _trips_note(answer: Mapping[str, Any]) -> str:
+    """Loops with an unknown trip count, and what fixes it."""
+    loops = [f"{loop['loop']} (line {loop['line']})" for loop in answer.get("unknown_loops") or ()]
+    if not loops:
+        return ""
+    return (
+        f"unknown trip count: {', '.join(loops)}, assumed at 8 iterations; give the data with --data, or the "
+        "ranges of arguments with #pragma simfoundry range NAME=LOW:HIGH"
+    )
 
 
 def _fallback_note(answer: Mapping[str, Any]) -> str:

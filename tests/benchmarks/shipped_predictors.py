@@ -2,8 +2,8 @@
 
     python -m tests.benchmarks.shipped_predictors
 
-An interval reaches from the value divided by the factor to the value times the factor; the factor is chosen
-on the validation part for 90 % of its groups of programs. The reference errors are those of the gate. `by
+An interval reaches from the value divided by a factor of its question to the value times it; the table has
+the median factor. The reference errors are those of the gate. `by
 workload` is the mean over the evaluation's workloads, each the mean of its programs.
 """
 

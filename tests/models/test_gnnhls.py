@@ -151,14 +151,13 @@ def test_the_network_learns_and_survives_its_folder(
     )
 
 
-def test_confidence_falls_for_a_foreign_program(
+def test_the_distance_grows_for_a_foreign_program(
     outcome: TrainOutcome, designs: tuple[LabelledDesign, ...]
 ) -> None:
     predictor = PREDICTOR.load(outcome.folder)
     usual = designs[0].query
     near, far = predictor.predict([usual, replace(usual, source=FOREIGN, directives="[]")])
-    assert near.confidence == 1.0
-    assert far.confidence == 0.0
+    assert min(far.spread.values()) > 2 * max(near.spread.values())
     assert "unknown_opcodes" in far.outside_training
 
 

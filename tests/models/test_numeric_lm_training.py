@@ -91,12 +91,13 @@ def test_training_lowers_the_loss_and_reports_every_target(outcome: TrainOutcome
 def test_an_answer_has_interval_confidence_digits_and_level(outcome: TrainOutcome) -> None:
     rows: list[dict[str, Any]] = [{name: getattr(QUERY, name) for name in Query.__dataclass_fields__}]
     without = {name: value for name, value in rows[0].items() if name != "data"}
-    answers = HLS.answer(HLS.load(outcome.folder), [*rows, without])
+    answers = HLS.answer(HLS.load(outcome.folder), [*rows, without], outcome)
     for answer in answers:
-        assert set(answer) == {column.name for column in HLS.answers}
+        assert set(answer) == {column.name for column in HLS.answer_columns}
         for target in HLS.task.targets:
             assert answer[f"{target}_low"] <= answer[target] <= answer[f"{target}_high"]
-            assert 0 <= answer[f"{target}_confidence"] <= 1
+            for name in ("confidence", "digit_confidence"):
+                assert 0 <= answer[f"{target}_{name}"] <= 1
             digits = json.loads(answer[f"{target}_digits"])
             assert all(0 <= digit < 10 and 0 <= chance <= 1 for digit, chance in digits)
         assert answer["level"] == "hls"

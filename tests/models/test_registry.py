@@ -325,7 +325,7 @@ def test_a_fresh_process_loads_the_champion_without_the_repository(
     assert list(store.artifact_folder.rglob("code/simfoundry.zip"))
     one, other = fresh["answers"]
     assert {t: one[t] for t in TARGETS} == pytest.approx({t: other[t] for t in TARGETS})
-    assert one["confidence"] == 1
+    assert 0 <= one["confidence"] <= 1
     record = json.loads((train(lasting_data_dir, GOOD).folder / "predictions.json").read_text())
     trained = {r["target"]: r["predicted"] for r in record if r["design_id"] == "nest-1-1-4-2-True"}
     assert {t: one[t] for t in trained} == pytest.approx(trained, rel=1e-5)

@@ -1,0 +1,120 @@
+"""Trip counts that data fix: counted, read at every level but text; loops that stay unknown."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from models.query import Query
+from models.scheduled import know_query
+from models.tenset_mlp.features import facts_of, features_of
+from models.trips import known_trips, source_loop, with_trips
+from pipelines.cyclemodel import count_cycles_of
+from pipelines.hls import HlsOptions, compile_program, read_interface
+from pipelines.programs import load_data
+from simfoundry.commands.predict import question_of, unknown_loops
+
+SEARCH = """/* Cycles depend on the data. */
+int search(const int a[64], int key) {
+    int i = 0;
+    while (i < 64 && a[i] != key) i++;
+    return i;
+}
+"""
+ENGINE = {"liberty": "osu018", "engine_options": "{}"}
+DATA = {"a": list(range(64)), "key": 37}
+
+
+@pytest.fixture
+def program(tmp_path: Path) -> Path:
+    path = tmp_path / "search.c"
+    path.write_text(SEARCH)
+    return path
+
+
+def _asked(program: Path, data: dict[str, object] | None) -> Query:
+    values = program.with_suffix(".json")
+    values.write_text(json.dumps(data))
+    place = None if data is None else values
+    return question_of(file=program, top=None, directives=None, memory_delay=2, clock=10.0, data=place)
+
+
+def test_a_loop_without_data_is_named_with_its_line(program: Path) -> None:
+    query = _asked(program, None)
+    assert query.trips == ""
+    known = know_query(query, ENGINE, "hls")
+    assert unknown_loops(query, known) == [{"loop": "L0", "line": 4}]
+    assert known.trips == "unknown"
+
+
+def test_the_estimate_with_data_is_that_of_a_run(program: Path, tmp_path: Path) -> None:
+    query = _asked(program, DATA)
+    assert json.loads(query.trips) == {"L0": 37}
+    known = know_query(query, ENGINE, "hls")
+    assert unknown_loops(query, known) == []
+    compiled = compile_program(SEARCH, top="search", options=HlsOptions())
+    values = load_data(DATA, read_interface(SEARCH, "search"))
+    [run] = count_cycles_of(compiled, [values], folder=tmp_path)
+    assert run.latency_cycles is not None
+    assert known.knowledge.features.estimated_cycles == pytest.approx(run.latency_cycles, rel=0.1)
+
+
+def test_ranges_of_the_source_give_trips(program: Path) -> None:
+    program.write_text(f"#pragma simfoundry range a=0:4 key=0:4\n{SEARCH}")
+    assert 1 <= known_trips(_asked(program, None))["L0"] < 16
+
+
+def test_entries_take_turns_around_a_mean(tmp_path: Path) -> None:
+    """A mean of 2.5 over eight entries is twenty iterations, whatever one entry has."""
+    source = """void f(const unsigned a[8], unsigned b[8]) {
+        for (int i = 0; i < 8; i++) { unsigned n = 0; for (unsigned x = a[i]; x; x >>= 1) n++; b[i] = n; }
+    }
+    """
+    query = Query(
+        source=source,
+        top="f",
+        memory_read_delay_cycles=2,
+        memory_write_delay_cycles=2,
+        clock_period_ns=10.0,
+        trips='{"L1": 2.5}',
+    )
+    loops = know_query(query, ENGINE, "hls").knowledge.loops
+    [inner] = [loop for loop in loops if loop.loop == "L1"]
+    assert (inner.entries, inner.iterations, inner.bounds) == (8, 20, "varying")
+
+
+def test_features_of_the_front_end_read_trips() -> None:
+    facts = facts_of(SEARCH, "search")
+    query = Query(
+        source=SEARCH,
+        top="search",
+        memory_read_delay_cycles=2,
+        memory_write_delay_cycles=2,
+        clock_period_ns=10.0,
+        trips='{"L0": 37}',
+    )
+    known = replace(facts, loops=with_trips(facts.loops, query))
+    assert features_of(facts, query)["unknown_bound_count"] == 1
+    assert features_of(known, query)["unknown_bound_count"] == 0
+
+
+def test_copies_of_loops_are_those_of_the_source() -> None:
+    assert source_loop("L1_e", ["L1", "L10"]) == "L1"
+    assert source_loop("L10", ["L1", "L10"]) == "L10"
+    assert source_loop("x", ["L1"]) is None
+
+
+def test_trips_reject_what_is_no_object() -> None:
+    query = Query(
+        source="",
+        top="",
+        memory_read_delay_cycles=2,
+        memory_write_delay_cycles=2,
+        clock_period_ns=10.0,
+        trips="[1]",
+    )
+    with pytest.raises(ValueError, match=r"^trips must be a JSON object of numbers, got '\[1\]'$"):
+        known_trips(query)
