@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from models.catalogue import PredictorSpec, predictors
-from models.local_registry import CHAMPION, find_local, shipped_error
+from models.local_registry import CHAMPION, find_local, shipped_error, shipped_refusal
 from models.model_files import OUTCOME_FILE
 from models.tasks import LABEL_LEVELS
 
@@ -46,7 +46,9 @@ def local_champions(tracking_uri: str) -> list[Champion]:
         local = find_local(tracking_uri, spec.name, CHAMPION)
         if local is not None:
             champions.append(Champion(spec=spec, error=local.error))
-        elif (spec.shipped_folder / OUTCOME_FILE).is_file():  # not registered yet
+        elif (spec.shipped_folder / OUTCOME_FILE).is_file() and not shipped_refusal(
+            spec
+        ):  # not registered yet
             champions.append(Champion(spec=spec, error=shipped_error(spec.shipped_folder)))
     return champions
 

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from random import Random
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from models.base import PredictorError
+from models.local_registry import worse_than_constant
 from models.metrics import Interval, bootstrap
 from models.tasks import DERIVED_TABLES, Reference, Task, hash_tables
 from pipelines.identity import content_hash
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 RESAMPLES = 1000
 Decision = Literal["promoted", "refused", "candidate"]
 Vector = NDArray[np.float64]
+Medians: TypeAlias = dict[str, list[float]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,12 +39,15 @@ class ReferenceSet:
         groups: group of every program; programs of one group are not independent.
         baseline_errors: errors of the trivial baseline.
         score: errors of a loaded predictor, in the order of the programs.
+        judge: the same, and its medians beside a constant's as in `ReferenceErrors`; None where targets have
+            no constants.
     """
 
     programs: tuple[str, ...]
     groups: tuple[str, ...]
     baseline_errors: tuple[float, ...]
     score: Callable[[Any], Vector]
+    judge: Callable[[Any], tuple[Vector, Medians]] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,6 +56,9 @@ class ReferenceErrors:
 
     Attributes:
         reference: its name. digest: hash of its tables; errors of another digest are not compared.
+        medians: of labels, by target and part (`area_um2 of test`): median error over programs, not capped,
+            of the version and of a constant (the training part's median), and the upper end of the 95 %
+            interval of the second less the first. A version with a negative end is worse than a constant.
     """
 
     reference: str
@@ -59,6 +67,7 @@ class ReferenceErrors:
     groups: tuple[str, ...]
     errors: tuple[float, ...]
     baseline_errors: tuple[float, ...]
+    medians: Medians = field(default_factory=dict[str, list[float]])
 
     @property
     def error(self) -> float:
@@ -83,13 +92,15 @@ class ReferenceErrors:
 
 def score(reference: str, digest: str, known: ReferenceSet, predictor: Any) -> ReferenceErrors:
     """Errors of a loaded predictor on a reference set."""
+    errors, medians = (known.score(predictor), {}) if known.judge is None else known.judge(predictor)
     return ReferenceErrors(
         reference=reference,
         digest=digest,
         programs=known.programs,
         groups=known.groups,
-        errors=tuple(float(e) for e in known.score(predictor)),
+        errors=tuple(float(e) for e in errors),
         baseline_errors=known.baseline_errors,
+        medians=medians,
     )
 
 
@@ -111,6 +122,7 @@ def decide(
     """Promote a challenger that is better than the champion and than the trivial baseline beyond noise.
 
     Better means: the lower end of the paired 95 % interval of the improvement is above 0. Equal is not.
+    Errors are capped, so medians are compared, too: one that is above a constant's beyond noise is refused.
 
     Args: champion: None where there is none, or where it cannot answer any more.
     """
@@ -125,6 +137,8 @@ def decide(
         decision, reason = "refused", "not better than the trivial baseline beyond noise"
     elif against is not None and not against.low > 0:
         decision, reason = "refused", f"not better than champion version {champion_version} beyond noise"
+    elif worse := worse_than_constant(challenger.medians):
+        decision, reason = "refused", worse
     interval = against or baseline
     return PromotionRow(
         model=model,
@@ -215,6 +229,16 @@ def hls_reference(reference: Reference) -> ReferenceSet:
     return _label_reference(reference, (*TARGETS, POWER), knows_estimates=True)
 
 
+def compared_medians(own: Vector, constant: Vector, groups: Sequence[str]) -> list[float]:
+    """Median errors of a predictor and of a constant, and the upper end of the interval of what it gains."""
+
+    def difference(before: Vector, after: Vector) -> float:
+        return float(np.median(before) - np.median(after))
+
+    interval = bootstrap(difference, constant, own, groups, resamples=RESAMPLES, seed=0)
+    return [float(np.median(own)), float(np.median(constant)), interval.high]
+
+
 def _label_reference(reference: Reference, targets: Sequence[str], *, knows_estimates: bool) -> ReferenceSet:
     from models.labelled import Selection, load_labelled_designs
 
@@ -223,7 +247,8 @@ def _label_reference(reference: Reference, targets: Sequence[str], *, knows_esti
     judged = [design for design in designs if design.part in reference.parts]
     actual = np.array([[design.labels[t] for t in targets] for design in judged])
     training = [[d.labels[t] for t in targets] for d in designs if d.part == "train"]
-    trivial = np.tile(np.median(np.array(training), axis=0), (len(judged), 1))
+    constant = np.tile(np.median(np.array(training), axis=0), (len(judged), 1))
+    trivial = constant.copy()
     if knows_estimates:
         from models.scheduled import engine_estimates
 
@@ -235,16 +260,32 @@ def _label_reference(reference: Reference, targets: Sequence[str], *, knows_esti
         relative = np.nan_to_num(_relative(predicted, actual), nan=1.0)  # no answer is an error of 1
         return np.asarray(relative.mean(axis=1), np.float64)
 
-    def score(predictor: Any) -> Vector:
+    def medians(predicted: Vector) -> Medians:
+        found: Medians = {}
+        uncapped = np.abs(np.stack([predicted, constant]) / actual - 1.0)
+        for part in reference.parts:
+            places = [n for n, design in enumerate(judged) if design.part == part]
+            own = [names[n] for n in places]
+            for column, target in enumerate(targets):
+                (order, errs), (_, others) = (_means(own, row[places, column]) for row in uncapped)
+                known = ~np.isnan(errs)
+                if known.any():
+                    those = [groups[name] for name, is_known in zip(order, known, strict=True) if is_known]
+                    found[f"{target} of {part}"] = compared_medians(errs[known], others[known], those)
+        return found
+
+    def judge(predictor: Any) -> tuple[Vector, Medians]:
         missing = [t for t in targets if t not in predictor.targets]
         if missing:
             raise PredictorError(f"trained on tables without {', '.join(missing)}")
         estimates = predictor.predict([design.query for design in judged])
-        return _means(names, errors(np.array([[e.values[t] for t in targets] for e in estimates])))[1]
+        predicted = np.array([[e.values[t] for t in targets] for e in estimates])
+        return _means(names, errors(predicted))[1], medians(predicted)
 
     groups = {design.program_id: design.group for design in judged}
     programs, baseline = _means(names, errors(trivial))
-    return _reference_set(programs, groups, baseline, score)
+    known = _reference_set(programs, groups, baseline, lambda predictor: judge(predictor)[0])
+    return replace(known, judge=judge)
 
 
 def network_reference(reference: Reference) -> ReferenceSet:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import sqlite3
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
@@ -164,7 +164,7 @@ def registry_state(tracking_uri: str, names: Iterable[str]) -> str | None:
 
 def _first_champion(spec: PredictorSpec, alias: str) -> LocalModel | None:
     """The weights that come with the project: they are what a new registry begins with."""
-    if alias != CHAMPION or not (spec.shipped_folder / OUTCOME_FILE).is_file():
+    if alias != CHAMPION or not (spec.shipped_folder / OUTCOME_FILE).is_file() or shipped_refusal(spec):
         return None
     return LocalModel(
         spec=spec, version=SHIPPED, folder=spec.shipped_folder, error=shipped_error(spec.shipped_folder)
@@ -178,6 +178,28 @@ def shipped_error(folder: Path) -> float | None:
     """
     file = folder / REFERENCE_FILE
     return fmean(read_sealed_json(file)["errors"]) if file.is_file() else None
+
+
+def shipped_refusal(spec: PredictorSpec) -> str:
+    """Why the weights that come with the project are no champion; empty where they are.
+
+    Raises: PredictorError: the file is damaged.
+    """
+    file = spec.shipped_folder / REFERENCE_FILE
+    return worse_than_constant(read_sealed_json(file).get("medians", {})) if file.is_file() else ""
+
+
+def worse_than_constant(medians: Mapping[str, Sequence[float]]) -> str:
+    """Where a constant is better beyond noise, in one sentence; empty where it is nowhere.
+
+    Args: medians: as `models.gate.ReferenceErrors` has them.
+    """
+    worse = [
+        f"{what} ({constant:.0%} against {own:.0%})"
+        for what, (own, constant, high) in medians.items()
+        if high < 0
+    ]
+    return f"a constant has a lower median error of {', '.join(worse)}" if worse else ""
 
 
 def _knows_shipped(connection: sqlite3.Connection, spec: PredictorSpec) -> bool:

@@ -137,6 +137,12 @@ def _require(name: str, value: Any, holds: bool, rule: str) -> None:
         raise ValueError(f"{name} out of range: {value!r}; accepted: {rule}")
 
 
+_CORRECTION = (
+    ", as a ratio to the engine's estimate; without program text (`program=false`, as the shipped weights) "
+    "it is a correction of that estimate"
+)
+
+
 def _spec(level: Level, features: str) -> PredictorSpec:
     is_stacked = level in ("text", "static")
     task = labels_and_power_task(level)
@@ -150,7 +156,7 @@ def _spec(level: Level, features: str) -> PredictorSpec:
         name=f"numeric-lm-{level}",
         version=_STACKED_VERSION if is_stacked else _VERSION,
         description=f"A numeric language model of source text, parameters, data{features}, "
-        "which answers digit by digit (LLMulator, section 4).",
+        f"which answers digit by digit (LLMulator, section 4){_CORRECTION if level == 'hls' else ''}.",
         task=task,
         options=StackedOptions if is_stacked else TrainOptions,
         train_with=f"models.numeric_lm.train:train_{level}",

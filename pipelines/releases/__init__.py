@@ -12,6 +12,7 @@ from pipelines.releases.baselines import Baseline, publish_baselines, read_basel
 from pipelines.releases.loading import ReleaseTables, load_release
 from pipelines.releases.manifest import MANIFEST_FILE, Manifest, ReleaseError, Toolset
 from pipelines.releases.reading import PARAMETERS_FILE, Release, open_release
+from pipelines.releases.toolset import VERSION_COLUMNS
 
 if TYPE_CHECKING:
     from pipelines.releases.card import Reproduction
@@ -44,6 +45,7 @@ __all__ = [
     "ROWS_A_SHARD",
     "SIZE_LIMIT_BYTES",
     "TARGETS",
+    "VERSION_COLUMNS",
     "Baseline",
     "CheckLine",
     "Floors",

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from pipelines.releases.toolset import VERSION_COLUMNS as RELEASE_COLUMNS
+from pipelines.releases import VERSION_COLUMNS as RELEASE_COLUMNS
 from pipelines.reports.samples import EVALUATION, LABELS, STAGE_ORDER, UNKNOWN_STAGE
 from pipelines.reports.statistics import Quantiles, quantiles_of
 from pipelines.reports.tables import TableSet

@@ -15,7 +15,14 @@ from assets.errors import FoundryError, explain
 from assets.user_programs import read_directives, read_user_program
 from models.base import PredictorError
 from models.intervals import COVERED, MEASURED
-from models.local_registry import CHAMPION, LocalModel, find_local, is_local
+from models.local_registry import (
+    CHAMPION,
+    LocalModel,
+    find_local,
+    is_local,
+    is_new,
+    shipped_refusal,
+)
 from models.model_files import read_outcome
 from models.query import Query
 from models.trips import count_trips, source_loop, source_loops, trips_json
@@ -303,10 +310,23 @@ def ask_model(name: str, alias: str, question: dict[str, Any], place: str) -> di
     local = find_local(uri, name, alias)
     if local is not None:
         return _answer_of(local, question, place)
+    if alias == CHAMPION and is_new(uri):
+        _require_champion(name)
     with registered_model(name, alias) as predictor:  # which registers weights that come with the project
         local = find_local(uri, name, alias)
         return (
             _answer_of(local, question, place) if local else _served(predictor, name, alias, question, place)
+        )
+
+
+def _require_champion(name: str) -> None:
+    """Raises: FoundryError: the weights that come with the project are refused as champion."""
+    from models.catalogue import predictors
+
+    reasons = [shipped_refusal(spec) for spec in predictors() if spec.name == name]
+    if any(reasons):
+        raise FoundryError(
+            f"no champion of {name}: {reasons[0]}; accepted: {name}@candidate, or another model"
         )
 
 
@@ -400,7 +420,7 @@ def registered_model(name: str, alias: str) -> Iterator[Any]:
             f"no model registry: MLflow is not installed ({name}@{alias}); accepted: a folder of a model, "
             "the champion of weights that come with the project, or any model with the extra `foundry`"
         )
-    from models.registry import RegistryStore, mlflow_at, register_shipped
+    from models.registry import RegistryStore, mlflow_at, promotion_rows, register_shipped
 
     store = RegistryStore(tracking_uri=deployment.tracking_uri, artifact_folder=deployment.artifact_folder)
     register_shipped(store, name)
@@ -411,8 +431,10 @@ def registered_model(name: str, alias: str) -> Iterator[Any]:
         try:
             model = mlflow.pyfunc.load_model(f"models:/{name}@{alias}")
         except MlflowException as error:
+            refused = [row.reason for row in promotion_rows(store, name) if row.decision == "refused"]
+            why = f"; refused: {refused[-1]}" if alias == CHAMPION and refused else ""
             raise FoundryError(
-                f"no such model: {name}@{alias} in {store.tracking_uri} ({explain(error)}); "
+                f"no such model: {name}@{alias} in {store.tracking_uri} ({explain(error)}){why}; "
                 "`simfoundry models` lists the registered ones"
             ) from error
         yield model

@@ -20,10 +20,12 @@ from models.base import TrainOutcome
 from models.catalogue import PredictorSpec, predictors
 from models.gate import ReferenceErrors
 from models.model_files import read_outcome
+from models.query import POWER, TARGETS
 from models.registry import REFERENCE_FILE
 from pipelines.programs import EVALUATION_WORKLOADS
 
 PARTS = ("test", "evaluation")
+MEDIAN_TARGETS = (*TARGETS, POWER)
 WORKLOADS = frozenset(workload.name for workload in EVALUATION_WORKLOADS)
 
 
@@ -54,18 +56,25 @@ def errors_by_workload(outcome: TrainOutcome) -> dict[str, str]:
     }
 
 
+def _medians(known: ReferenceErrors, column: int) -> str:
+    """Medians of the evaluation, of the predictor (0) or of a constant (1), by target."""
+    found = (known.medians.get(f"{target} of {PARTS[1]}") for target in MEDIAN_TARGETS)
+    return ", ".join(f"{own[column]:.0%}" if own else "-" for own in found)
+
+
 def main() -> None:
     """Print both tables."""
     lines = [
-        "| predictor | source | error | trivial baseline | programs |",
-        "| --- | --- | --- | --- | --- |",
+        "| predictor | source | error, capped | trivial baseline | programs "
+        f"| medians of the evaluation, not capped: {', '.join(MEDIAN_TARGETS)} | of a constant |",
+        f"|{' --- |' * 7}",
     ]
     for spec, outcome in shipped():
         text = json.loads((spec.shipped_folder / REFERENCE_FILE).read_bytes())
         known = ReferenceErrors.of_json(text["content"])
         lines.append(
             f"| `{spec.name}` | {outcome.source} | {known.error:.1%} | {known.baseline_error:.1%} "
-            f"| {len(known.programs)} |"
+            f"| {len(known.programs)} | {_medians(known, 0)} | {_medians(known, 1)} |"
         )
     lines += [
         "",

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
-from models.gate import ReferenceErrors, decide, improvement
+from models.gate import ReferenceErrors, compared_medians, decide, improvement
 from pipelines.schemas import PromotionRow
 
 GROUPS = tuple(f"group-{n // 4}" for n in range(80))
@@ -97,3 +98,20 @@ def test_improvement_is_paired_and_over_groups() -> None:
     assert np.allclose([paired.value, paired.low, paired.high], 0.01)
     one = improvement(("one",) * 80, wide, np.zeros(80))
     assert one.low == one.high == one.value
+
+
+def test_a_challenger_whose_median_is_above_a_constants_is_refused() -> None:
+    """Capped errors hide it: a few programs far off would decide alone without the cap."""
+    groups, half = GROUPS[:40], SPREAD[:40]
+    worse = compared_medians(1.1 * half, 0.5 * half, groups)
+    better = compared_medians(0.2 * half, 0.5 * half, groups)
+    assert worse[2] < 0 < better[2]
+    refused = decided(replace(GOOD, medians={"area_um2 of test": better, "cycles of test": worse}), BAD)
+    assert refused.decision == "refused"
+    assert refused.reason.startswith("a constant has a lower median error of cycles of test (")
+    assert decided(replace(GOOD, medians={"area_um2 of test": better}), BAD).decision == "promoted"
+
+
+def test_medians_survive_the_file() -> None:
+    known = replace(GOOD, medians={"area_um2 of test": [0.2, 0.5, 0.1]})
+    assert ReferenceErrors.of_json(known.as_json()) == known
