@@ -54,9 +54,10 @@ def leaf(summary: Summary, loop: str, unroll: int, target: Target, asked: int = 
     Args: unroll: copies of the body that run at once, already completed (`completion.inner_unroll`).
           asked: the least interval that is asked for.
     """
-    facts, together = summary.loops[loop], _sums_at_once(summary, loop, target)
+    facts, together = summary.loops[loop], _most_at_once(summary, loop, target)
     surely = unroll if facts.constant else 1  # an execution may have too few iterations for the factor
-    latency = max(1, body_latency(summary, loop, target, {loop: surely}))  # no iteration takes no cycle
+    body = body_latency(summary, loop, target, {loop: surely})
+    latency = max(1, body)  # an iteration of operations that are chained takes a cycle all the same
     least, limit = least_interval(summary, loop, unroll, target)
     interval = max(least, asked // together)
 
@@ -67,7 +68,7 @@ def leaf(summary: Summary, loop: str, unroll: int, target: Target, asked: int = 
     turns = (interval, latency, (latency + together) // together, least)
     repeated, fill = max((cycles_from(min(interval, max(least, turn))) for turn in turns), key=sum)
     return Leaf(
-        latency_cycles=latency,
+        latency_cycles=body,
         interval_cycles=interval,
         cycles=repeated + fill if facts.trip_count_max else 0.0,
         fill_cycles=fill,
@@ -97,7 +98,7 @@ def _repeated_cycles(
     is not known. An execution without an iteration takes no cycle, which is not below a negative fill either.
     The mean of executions is not negative, so it is cut at 0.
     """
-    facts, together = summary.loops[loop], _sums_at_once(summary, loop, target)
+    facts, together = summary.loops[loop], _most_at_once(summary, loop, target)
     starts = float(facts.trip_count_average / unroll) * interval
     ends = _negative(latency, interval, together)
     if facts.constant:
@@ -271,12 +272,34 @@ def _sum_latency(statement: Statement, target: Target) -> int:
 
 
 def _sums_at_once(summary: Summary, loop: str, target: Target) -> int:
-    """Iterations of a loop that a tool may start together to keep as many partial sums: a requested interval
-    is then between groups of them."""
+    """Iterations of a loop that start together to keep as many partial sums of its reductions: a requested
+    interval is then between groups of them."""
     if not (target.partial_sums and target.tree_reduction):
         return 1
     sums = (s for s in summary.statements if loop in s.reduction_loops)
     return max((_sum_latency(s, target) for s in sums), default=1) or 1
+
+
+def _most_at_once(summary: Summary, loop: str, target: Target) -> int:
+    """Iterations of a loop that a tool may start together: also for a variable that several statements of its
+    body update, and nothing else there reads, which is no reduction of one statement."""
+    if not (target.partial_sums and target.tree_reduction):
+        return 1
+    inside = [s for s in summary.statements if loop in s.loops]
+    most = _sums_at_once(summary, loop, target)
+    for array in {a.array for s in inside for a in s.accesses if a.kind == WRITE}:
+        touching = [s for s in inside if any(a.array == array for a in s.accesses)]
+        if all(_accumulates(s, array, loop) for s in touching):
+            kinds = {o.type for s in touching for o in s.operations}
+            most = max(most, *(target.cost("add", kind).latency_cycles for kind in kinds))
+    return most
+
+
+def _accumulates(statement: Statement, array: str, loop: str) -> bool:
+    """Whether a statement updates an element of an array that is the same in all iterations of a loop."""
+    loads = {a.subscripts for a in statement.accesses if a.array == array and a.kind == READ}
+    stores = {a.subscripts for a in statement.accesses if a.array == array and a.kind == WRITE}
+    return loads == stores and all(loop != name for row in stores for d in row for name, _ in d.terms)
 
 
 def _rest_cycles(
@@ -289,12 +312,13 @@ def _rest_cycles(
     and a body as much again, in place of S - 1 intervals and one latency. Where a body takes less than an
     interval, they may run so everywhere.
     """
-    together = _sums_at_once(summary, loop, target)
+    together = _most_at_once(summary, loop, target)
     left = steps % together
     if not left:
         return 0
     parent = summary.loops[loop].parent
     apart = target.separate_rests and (parent is None or not flattened(summary, parent))
+    apart = apart and together == _sums_at_once(summary, loop, target)
     rest = latency - max(interval, together + left - 1)
     return rest if apart and steps >= 2 * together else min(0, rest)
 
