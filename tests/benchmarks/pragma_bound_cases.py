@@ -68,7 +68,9 @@ def main() -> int:
     known = sum(row["at_design"] is not None for row in done)
     longer = sum(row["interval"] > 1 for row in done)
     ratio = statistics.median(row["measured"] / max(1.0, row["composed"]) for row in done)
-    print(f"{len(done)} cases, {longer} with an interval above 1, {known} with SCIP's objective at the design")
+    print(
+        f"{len(done)} cases, {longer} with an interval above 1, {known} with SCIP's objective at the design"
+    )
     print(f"{len(failed)} above; median of measured over bound {ratio:.2f}")
     return 1 if failed else 0
 

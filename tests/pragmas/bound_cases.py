@@ -261,9 +261,7 @@ def _matrix(random: Random, kind: str, n: str) -> tuple[list[str], str]:
             f"{y}[0] += {b}[i][j];",
         )
     )
-    before, after = random.choice(
-        (("", ""), ("", ""), (f"{y}[i] = 0;", ""), ("", f"{y}[i] = {y}[i] * {c};"))
-    )
+    before, after = random.choice((("", ""), ("", ""), (f"{y}[i] = 0;", ""), ("", f"{y}[i] = {y}[i] * {c};")))
     loop = (
         f"  for (int i = 0; i < {rows}; i++) {{ {before}\n"
         f"    for (int j = 0; j < {columns}; j++) {{ {inner} }} {after}\n  }}"

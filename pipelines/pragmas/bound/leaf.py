@@ -28,10 +28,10 @@ class Leaf:
 
     Attributes:
         latency_cycles: of one iteration; interval_cycles: between iterations (both lower bounds).
-        cycles: of one execution, latency + interval * (trip count / unroll - 1); the mean of executions where
-            the trip count is not constant.
-        fill_cycles: the part of them that a nest which is flattened into one pipeline takes only once, 0 where
-            the latency is below the interval.
+        cycles: of one execution, latency + interval * (trip count / unroll - 1); the mean of executions
+            where the trip count is not constant.
+        fill_cycles: the part of them that a nest which is flattened into one pipeline takes only once, 0
+            where the latency is below the interval.
         units: least units by (kind, type) that run at once for that interval (theorem 6.17).
         limit: cause of the interval, in words.
     """
@@ -78,11 +78,11 @@ def leaf(summary: Summary, loop: str, unroll: int, target: Target, asked: int = 
 
 
 def _fill(latency: int, interval: int, together: int) -> int:
-    """Cycles of a pipeline beside one interval per step; negative where steps start more slowly than they end.
+    """Cycles of a pipeline beside one interval per step; negative where the latency is below the interval.
 
     Proof: the last of n steps starts after n - 1 intervals and ends after the latency, so the fill is latency
-    - interval. Where k steps start together, every k intervals, the last k start after n - k intervals; then k
-    sums are joined, by a sum of k cycles at least, so the fill is latency + k - k * interval.
+    - interval. Where k steps start together, every k intervals, the last k start after n - k intervals; then
+    k sums are joined, by a sum of k cycles at least, so the fill is latency + k - k * interval.
     """
     alone = latency - interval
     return alone if together == 1 else min(alone, latency + together - together * interval)
@@ -117,7 +117,7 @@ def _repeated_cycles(
 
 
 def _negative(latency: int, interval: int, together: int) -> int:
-    """The negative fill of a pipeline, and that of the last steps where they may be too few to start together."""
+    """The negative fill of a pipeline, and that of last steps which may be too few to start together."""
     rest = latency - interval if together > 1 else 0
     return min(0, _fill(latency, interval, together)) + min(0, rest)
 
@@ -302,9 +302,7 @@ def _accumulates(statement: Statement, array: str, loop: str) -> bool:
     return loads == stores and all(loop != name for row in stores for d in row for name, _ in d.terms)
 
 
-def _rest_cycles(
-    summary: Summary, loop: str, steps: int, target: Target, latency: int, interval: int
-) -> int:
+def _rest_cycles(summary: Summary, loop: str, steps: int, target: Target, latency: int, interval: int) -> int:
     """Extra cycles of a reduction whose last steps are too few for all its partial sums.
 
     They run after the pipeline, one body from its operands to its result, where the loop is not one pipeline
