@@ -11,7 +11,8 @@ is left.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 
@@ -30,8 +31,8 @@ HOPELESS = 1.5
 """Estimated area over the limit from which nothing is looked for near a design."""
 MOST_ESTIMATES = 120
 """Designs that are estimated at most: 0.1 to 0.3 s each for small kernels."""
-PATIENCE = 3
-"""Designs from which nothing faster was reached, in a row, after which the search ends."""
+PATIENCE = 2
+"""Designs slower than the fastest one with the same pipelines that are changed too."""
 MOST_BANKS = 32
 """Most banks of an array dimension."""
 INTERVALS = (1, 2, 4, 8, 16)
@@ -47,6 +48,11 @@ class Candidate:
     def directives(self, summary: Summary) -> tuple[Directive, ...]:
         """Directives of the engine."""
         return given_directives(summary, self.configuration, self.most_banks)
+
+    @property
+    def pipelines(self) -> frozenset[str]:
+        """Loops with a pipeline."""
+        return frozenset(loop for loop, choice in self.configuration.loops.items() if choice.pipeline == FINE)
 
     def contains(self, other: Candidate) -> bool:
         """Whether it has the pipelines of another candidate, and no smaller factor, no fewer banks."""
@@ -107,27 +113,36 @@ class EstimatedSearch:
     def estimated(self) -> list[Estimated]:
         """The estimates of all designs that were looked at, the plain program first.
 
-        Best first: the fastest design is changed next, each once, until `PATIENCE` designs in a row led to no
-        faster one that fits.
+        Best first: the fastest design is changed next, each once. Of designs that pipeline the same loops
+        those are changed that are the fastest of them that fit, and `PATIENCE` others.
         """
         known: dict[tuple[Directive, ...], Estimated] = {}
-        expanded: set[tuple[Directive, ...]] = set()
-        fresh, best, idle = [Candidate(), *self._neighbours(Candidate())], math.inf, 0
+        changed: set[tuple[frozenset[str], tuple[float, float]]] = set()
+        idle = Counter[frozenset[str]]()
+        fresh = [Candidate(), *self._neighbours(Candidate())]
         with ThreadPoolExecutor(max_workers=self.together) as pool:
             while True:
                 self._look_at(pool, fresh, known)
-                fastest = min(
-                    (one.cost[0] for one in known.values() if self._is_valid(one)), default=math.inf
-                )
-                idle, best = (0, fastest) if fastest < best else (idle + 1, best)
-                left = [one for d, one in known.items() if d not in expanded and self._may_lead(one)]
-                if not left or idle > PATIENCE or len(known) >= MOST_ESTIMATES:
+                left = [
+                    one
+                    for one in known.values()
+                    if self._may_lead(one)
+                    and idle[one.candidate.pipelines] < PATIENCE
+                    and (one.candidate.pipelines, one.cost) not in changed
+                ]
+                if not left or len(known) >= MOST_ESTIMATES:
                     return list(known.values())
                 following = min(left, key=self._turn)
-                expanded.add(following.directives)
-                fresh = list(
-                    self._neighbours(following.candidate, smaller_only=not self._is_valid(following))
-                )
+                pipelines, is_valid = following.candidate.pipelines, self._is_valid(following)
+                slower = self._reached(known.values(), pipelines) < following.cost[0]
+                idle[pipelines] += is_valid and slower
+                changed.add((pipelines, following.cost))
+                fresh = list(self._neighbours(following.candidate, smaller_only=not is_valid))
+
+    def _reached(self, known: Iterable[Estimated], pipelines: frozenset[str]) -> float:
+        """Cycles of the fastest design that fits with these loops pipelined."""
+        alike = (one for one in known if one.candidate.pipelines == pipelines and self._is_valid(one))
+        return min((one.cost[0] for one in alike), default=math.inf)
 
     def _look_at(
         self,
