@@ -65,8 +65,12 @@ def leaf(summary: Summary, loop: str, unroll: int, target: Target, asked: int = 
         fill = max(0, _fill(latency, shorter, together)) if facts.trip_count_min > 0 else 0
         return _repeated_cycles(summary, loop, unroll, target, latency, shorter), fill
 
-    turns = (interval, latency, (latency + together) // together, least)
-    repeated, fill = max((cycles_from(min(interval, max(least, turn))) for turn in turns), key=sum)
+    last = (latency + together) // together  # with a fill that is not negative, all steps of a group counted
+    turns = (interval, latency, last, last + 1, 2, least)
+    repeated, fill = max(
+        (cycles_from(min(interval, max(least, turn))) for turn in turns),
+        key=lambda parts: parts[0] + parts[1],
+    )
     return Leaf(
         latency_cycles=body,
         interval_cycles=interval,

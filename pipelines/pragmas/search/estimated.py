@@ -227,9 +227,16 @@ class EstimatedSearch:
         if candidate.most_banks < MOST_BANKS and not smaller_only:
             yield replace(candidate, most_banks=2 * candidate.most_banks)
 
+    def _factors(self, loop: str) -> list[int]:
+        """Divisors of a constant trip count, and powers of two, whose rest is a loop of its own."""
+        facts = self.summary.loops[loop]
+        powers = [1 << n for n in range(1, facts.trip_count_max.bit_length()) if facts.constant]
+        of_loop = pipeline_factors(self.summary, own_target(), loop)
+        return sorted({*of_loop, *(n for n in powers if n <= facts.trip_count_max)})
+
     def _of_loop(self, candidate: Candidate, loop: str, *, smaller_only: bool) -> Iterator[Candidate]:
         choice = candidate.configuration.of(loop)
-        factors = pipeline_factors(self.summary, own_target(), loop)
+        factors = self._factors(loop)
         larger = [factor for factor in factors if factor > choice.unroll]
         smaller = [factor for factor in factors if factor < choice.unroll]
         if smaller:

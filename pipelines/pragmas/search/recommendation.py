@@ -274,7 +274,8 @@ def _choose(
     if best is not None:
         return plain, f"the best other design takes {best.cycles:,} cycles"
     if designs and limit is not None:
-        return plain, "no design with directives fits"
+        area = f"{(designs[0].area_um2 or 0.0) / 1e6:.3g}"
+        return plain, f"no design with directives fits; the smallest takes {area} mm2 by its estimate"
     if not designs and request.evaluations:
         return plain, "none of the measured designs is valid"
     if not designs:
@@ -359,8 +360,9 @@ class _Search:
         estimates = search.estimated()
         fitting = [one for one in search.fitting(estimates) if one.directives]
         if not fitting:
-            smallest = min(estimates, key=lambda one: one.cost[1])
-            return None, (self._of_estimate(smallest),) if smallest.directives else ()
+            others = [one for one in estimates if one.directives]
+            smallest = min(others, key=lambda one: one.cost[1], default=None)
+            return None, () if smallest is None else (self._of_estimate(smallest),)
         if not self.request.evaluations:
             return None, (self._of_estimate(fitting[0]),)
         exploration, measured = search.measured(estimates, self.request.evaluations)
