@@ -222,6 +222,7 @@ def pragma_text(answer: Recommendation, question: PragmaQuestion) -> str:
         lines += [*aligned_lines(_design_table(answer, question)), ""]
     if answer.exploration is not None:
         lines += [_exploration_line(answer, answer.exploration), ""]
+    lines += _area_lines(answer, question)
     lines.append(_bound_line(answer))
     parts = [
         (p.place, p.kind, str(round(p.cycles, 1)), "yes" if p.critical else "no", str(p.limit))
@@ -246,6 +247,19 @@ def _recommended_lines(answer: Recommendation, question: PragmaQuestion) -> list
     return [*lines, f"to label it: {_label_command(answer, question)}"]
 
 
+LARGE = 4.0
+"""Area over that of the plain program from which the answer says how much it is."""
+
+
+def _area_lines(answer: Recommendation, question: PragmaQuestion) -> list[str]:
+    """How much larger than the plain program the recommended design is, where nothing limits its area."""
+    plain = None if answer.plain is None else answer.plain.area_um2
+    area = answer.recommended.area_um2
+    if question.area is not None or not plain or not area or area <= LARGE * plain:
+        return []
+    return [f"area: {area / plain:.1f} times that of the plain program; --area MM2 limits it", ""]
+
+
 def _label_command(answer: Recommendation, question: PragmaQuestion) -> str:
     """The command that labels the recommended design."""
     words = ["simfoundry", "label"]
@@ -260,8 +274,10 @@ def _label_command(answer: Recommendation, question: PragmaQuestion) -> str:
 
 
 def _design_table(answer: Recommendation, question: PragmaQuestion) -> list[list[str]]:
-    """The designs of the answer, the plain program first."""
+    """The designs of the answer, the plain program first; none that is over the limit on area."""
     designs = [*([] if answer.plain is None else [answer.plain]), *answer.designs]
+    limit = None if question.area is None else question.area * 1e6
+    designs = [d for d in designs if limit is None or d.fits(limit)]
     columns = {
         "design": [_name(design, answer) for design in designs],
         "cycles": [_number(design.cycles) for design in designs],
@@ -347,10 +363,10 @@ def _common_reason(steps: Sequence[Step]) -> str:
 
 
 def _gaps(best: int, answer: Recommendation, exploration: Exploration) -> str:
-    """The gap of the best measured design to two bounds: within the limits, and of designs of any area."""
+    """The gap of the best measured design to two bounds: of all designs, and of those not measured."""
     gaps: list[str] = []
     if least := _at_least_one(answer.solution.lower_bound):
-        gaps.append(f"gap {100 * (best / least - 1):.1f} % to the best bound within the limits, {least:,.0f}")
+        gaps.append(f"gap {100 * (best / least - 1):.1f} % to the best bound of any area, {least:,.0f}")
     if least := _at_least_one(exploration.lower_bound_cycles):
-        gaps.append(f"{100 * (best / least - 1):.1f} % to that of any area not measured, {least:,.0f}")
+        gaps.append(f"{100 * (best / least - 1):.1f} % to that of what was not measured, {least:,.0f}")
     return "; ".join(gaps) or "no bound is known"

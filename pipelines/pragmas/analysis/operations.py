@@ -19,6 +19,7 @@ from pipelines.pragmas.analysis.accumulation import (
 )
 from pipelines.pragmas.analysis.forms import read_form
 from pipelines.pragmas.analysis.nest import Assignment, Nest, outside, spelled_element
+from pipelines.pragmas.errors import SubscriptError
 from pipelines.pragmas.summary import READ, WRITE, Access, Affine, Operation
 
 _KINDS = {"shl": "shift", "shr": "shift", "and": "logic", "or": "logic", "xor": "logic"}
@@ -44,7 +45,7 @@ def read_body(assignment: Assignment, nest: Nest, written: frozenset[str]) -> Bo
     """The operations of a statement.
 
     Args:   written: names of scalars that some statement assigns.
-    Raises: PragmaError: a subscript that is not affine, unless the nest is relaxed.
+    Raises: SubscriptError: a subscript that is not affine, unless the nest is relaxed.
     """
     iterators = frozenset(level.iterator for level in nest.levels.values())
     return _Builder(assignment=assignment, nest=nest, written=written, iterators=iterators).build()
@@ -100,7 +101,7 @@ class _Builder:
         forms = tuple(read_form(index, self.assignment.known) for index in indices)
         if not all(form.exact for form in forms) and not self.nest.relaxed:
             problem = f"subscript is not affine: {spelled_element(array, indices)}"
-            raise outside(problem, self.nest.file, self.assignment.node.line)
+            raise SubscriptError(str(outside(problem, self.nest.file, self.assignment.node.line)))
         return forms
 
     def is_element(self, value: ir.Expression, name: str, subscripts: tuple[Affine, ...]) -> bool:

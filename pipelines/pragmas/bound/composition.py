@@ -90,9 +90,12 @@ def cost_of(summary: Summary, completed: Configuration, child: str | int, target
     loop, choice = summary.loops[child], completed.of(child)
     if choice.pipeline == FINE:
         pipeline = leaf(summary, child, choice.unroll, target, choice.interval)
-        fill = max(0, pipeline.latency_cycles - pipeline.interval_cycles) if loop.trip_count_min > 0 else 0
-        limit = f"interval {pipeline.interval_cycles} of {child}: {pipeline.limit}"
-        return Cost(cycles=pipeline.cycles, fill_cycles=fill, units=pipeline.units, limit=limit)
+        return Cost(
+            cycles=pipeline.cycles,
+            fill_cycles=pipeline.fill_cycles,
+            units=pipeline.units,
+            limit=f"interval {pipeline.interval_cycles} of {child}: {pipeline.limit}",
+        )
     if fully_unrolled(loop, choice) and straight_inside(summary, completed, child):
         return _straight(summary, child, target)
     return _above(summary, completed, child, target)

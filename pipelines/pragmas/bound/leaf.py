@@ -28,7 +28,10 @@ class Leaf:
 
     Attributes:
         latency_cycles: of one iteration; interval_cycles: between iterations (both lower bounds).
-        cycles: latency + interval * (trip count / unroll - 1), average trips for a triangular loop.
+        cycles: of one execution, latency + interval * (trip count / unroll - 1); the mean of executions
+            where the trip count is not constant.
+        fill_cycles: the part of them that a nest which is flattened into one pipeline takes only once, 0
+            where the latency is below the interval.
         units: least units by (kind, type) that run at once for that interval (theorem 6.17).
         limit: cause of the interval, in words.
     """
@@ -36,6 +39,7 @@ class Leaf:
     latency_cycles: int
     interval_cycles: int
     cycles: float
+    fill_cycles: int
     units: Mapping[tuple[str, str], float]
     limit: str
 
@@ -43,38 +47,94 @@ class Leaf:
 def leaf(summary: Summary, loop: str, unroll: int, target: Target, asked: int = 1) -> Leaf:
     """A loop that is pipelined with a factor, all loops inside unrolled fully (theorems 6.13 and 6.14).
 
+    A negative fill may make the bound fall where the interval grows. A design of an interval is one of at
+    least any shorter interval, so the best of their bounds holds: it is at the interval, or at one from which
+    a fill is negative.
+
     Args: unroll: copies of the body that run at once, already completed (`completion.inner_unroll`).
           asked: the least interval that is asked for.
     """
-    facts = summary.loops[loop]
+    facts, together = summary.loops[loop], _most_at_once(summary, loop, target)
     surely = unroll if facts.constant else 1  # an execution may have too few iterations for the factor
-    latency = body_latency(summary, loop, target, {loop: surely})
-    interval, limit = max(
-        least_interval(summary, loop, unroll, target),
-        (asked // _sums_at_once(summary, loop, target), "asked for"),
-        key=lambda interval: interval[0],
+    body = body_latency(summary, loop, target, {loop: surely})
+    latency = max(1, body)  # an iteration of operations that are chained takes a cycle all the same
+    least, limit = least_interval(summary, loop, unroll, target)
+    interval = max(least, asked // together)
+
+    def cycles_from(shorter: int) -> tuple[float, int]:
+        fill = max(0, _fill(latency, shorter, together)) if facts.trip_count_min > 0 else 0
+        return _repeated_cycles(summary, loop, unroll, target, latency, shorter), fill
+
+    last = (latency + together) // together  # with a fill that is not negative, all steps of a group counted
+    turns = (interval, latency, last, last + 1, 2, least)
+    repeated, fill = max(
+        (cycles_from(min(interval, max(least, turn))) for turn in turns),
+        key=lambda parts: parts[0] + parts[1],
     )
-    fill = max(0, latency - interval) if facts.trip_count_min > 0 else 0
-    starts = float(iterations(facts, unroll)) * interval
-    if unroll in target.varying_factors and unroll in facts.groups_average:
-        starts = _grouped_starts(summary, loop, unroll, interval, target)
-    starts += rest_cycles(summary, loop, unroll, latency, target)
-    cycles = fill + starts if facts.trip_count_max else 0.0
     return Leaf(
-        latency_cycles=latency,
+        latency_cycles=body,
         interval_cycles=interval,
-        cycles=cycles,
+        cycles=repeated + fill if facts.trip_count_max else 0.0,
+        fill_cycles=fill,
         units=units(summary, loop, unroll, interval),
-        limit=limit,
+        limit="asked for" if interval > least else limit,
     )
 
 
-def _grouped_starts(summary: Summary, loop: str, unroll: int, interval: int, target: Target) -> float:
-    """Cycles in which whole groups of iterations start, and then the iterations of the rest, one by one."""
-    facts = summary.loops[loop]
-    groups = facts.groups_average[unroll]
-    rest = facts.trip_count_average - groups * unroll
-    return float(groups) * interval + float(rest) * least_interval(summary, loop, 1, target)[0]
+def _fill(latency: int, interval: int, together: int) -> int:
+    """Cycles of a pipeline beside one interval per step; negative where the latency is below the interval.
+
+    Proof: the last of n steps starts after n - 1 intervals and ends after the latency, so the fill is latency
+    - interval. Where k steps start together, every k intervals, the last k start after n - k intervals; then
+    k sums are joined, by a sum of k cycles at least, so the fill is latency + k - k * interval.
+    """
+    alone = latency - interval
+    return alone if together == 1 else min(alone, latency + together - together * interval)
+
+
+def _repeated_cycles(
+    summary: Summary, loop: str, unroll: int, target: Target, latency: int, interval: int
+) -> float:
+    """Cycles that every execution of a pipelined loop takes: all but a positive fill.
+
+    Proof that a negative fill is subtracted from each execution: a nest that is one pipeline subtracts it
+    once, one whose loops stay apart once per execution of the inner one, and which of the two an engine makes
+    is not known. An execution without an iteration takes no cycle, which is not below a negative fill either.
+    The mean of executions is not negative, so it is cut at 0.
+    """
+    facts, together = summary.loops[loop], _most_at_once(summary, loop, target)
+    starts = float(facts.trip_count_average / unroll) * interval
+    ends = _negative(latency, interval, together)
+    if facts.constant:
+        whole = facts.trip_count_max // unroll
+        starts = whole * interval + _remainder_cycles(summary, loop, unroll, target, interval)
+        ends = min(0, _fill(latency, interval, together))
+        ends += _rest_cycles(summary, loop, whole, target, latency, interval)
+    elif unroll > 1:  # groups, then single iterations
+        single = least_interval(summary, loop, 1, target)[0]
+        groups = facts.groups_average.get(unroll) if unroll in target.varying_factors else None
+        if groups is not None:
+            rest = facts.trip_count_average - groups * unroll
+            starts = float(groups) * interval + float(rest) * single
+        ends += _negative(latency, max(single, interval), together)
+    return max(0.0, starts + ends)
+
+
+def _negative(latency: int, interval: int, together: int) -> int:
+    """The negative fill of a pipeline, and that of last steps which may be too few to start together."""
+    rest = latency - interval if together > 1 else 0
+    return min(0, _fill(latency, interval, together)) + min(0, rest)
+
+
+def _remainder_cycles(summary: Summary, loop: str, unroll: int, target: Target, interval: int) -> int:
+    """Cycles of the iterations that are too few for a factor.
+
+    They are one more step, or a loop of their own after the pipeline, which takes one body at least.
+    """
+    if summary.loops[loop].trip_count_max % unroll == 0:
+        return 0
+    alone = max(1, body_latency(summary, loop, target, {loop: 1}))
+    return alone if target.separate_rests else min(interval, alone)
 
 
 def iterations(loop: Loop, unroll: int) -> Fraction:
@@ -216,31 +276,53 @@ def _sum_latency(statement: Statement, target: Target) -> int:
 
 
 def _sums_at_once(summary: Summary, loop: str, target: Target) -> int:
-    """Iterations of a loop that a tool may start together to keep as many partial sums: a requested interval
-    is then between groups of them."""
+    """Iterations of a loop that start together to keep as many partial sums of its reductions: a requested
+    interval is then between groups of them."""
     if not (target.partial_sums and target.tree_reduction):
         return 1
     sums = (s for s in summary.statements if loop in s.reduction_loops)
     return max((_sum_latency(s, target) for s in sums), default=1) or 1
 
 
-def rest_cycles(summary: Summary, loop: str, unroll: int, latency: int, target: Target) -> int:
+def _most_at_once(summary: Summary, loop: str, target: Target) -> int:
+    """Iterations of a loop that a tool may start together: also for a variable that several statements of its
+    body update, and nothing else there reads, which is no reduction of one statement."""
+    if not (target.partial_sums and target.tree_reduction):
+        return 1
+    inside = [s for s in summary.statements if loop in s.loops]
+    most = _sums_at_once(summary, loop, target)
+    for array in {a.array for s in inside for a in s.accesses if a.kind == WRITE}:
+        touching = [s for s in inside if any(a.array == array for a in s.accesses)]
+        if all(_accumulates(s, array, loop) for s in touching):
+            kinds = {o.type for s in touching for o in s.operations}
+            most = max(most, *(target.cost("add", kind).latency_cycles for kind in kinds))
+    return most
+
+
+def _accumulates(statement: Statement, array: str, loop: str) -> bool:
+    """Whether a statement updates an element of an array that is the same in all iterations of a loop."""
+    loads = {a.subscripts for a in statement.accesses if a.array == array and a.kind == READ}
+    stores = {a.subscripts for a in statement.accesses if a.array == array and a.kind == WRITE}
+    return loads == stores and all(loop != name for row in stores for d in row for name, _ in d.terms)
+
+
+def _rest_cycles(summary: Summary, loop: str, steps: int, target: Target, latency: int, interval: int) -> int:
     """Extra cycles of a reduction whose last steps are too few for all its partial sums.
 
     They run after the pipeline, one body from its operands to its result, where the loop is not one pipeline
-    with another.
-
-    Of S steps, k of them together, the pipeline takes k (S // k) - k cycles and its latency, and a body as
-    much again, in place of S - 1 and one latency.
+    with another. Of S steps, k of them together, the pipeline takes k (S // k) - k intervals and its latency,
+    and a body as much again, in place of S - 1 intervals and one latency. Where a body takes less than an
+    interval, they may run so everywhere.
     """
-    facts, together = summary.loops[loop], _sums_at_once(summary, loop, target)
-    if not (target.separate_rests and facts.constant):
-        return 0
-    if facts.parent is not None and flattened(summary, facts.parent):
-        return 0
-    steps = int(iterations(facts, unroll))
+    together = _most_at_once(summary, loop, target)
     left = steps % together
-    return max(0, latency + 1 - together - left) if left and steps >= 2 * together else 0
+    if not left:
+        return 0
+    parent = summary.loops[loop].parent
+    apart = target.separate_rests and (parent is None or not flattened(summary, parent))
+    apart = apart and together == _sums_at_once(summary, loop, target)
+    rest = latency - max(interval, together + left - 1)
+    return rest if apart and steps >= 2 * together else min(0, rest)
 
 
 def slowest_recurrence(summary: Summary, loop: str, target: Target, unroll: int = 1) -> tuple[int, int, str]:

@@ -254,14 +254,13 @@ def _leaf_option(
     summary: Summary, target: Target, name: str, unroll: int, copies: int, asked: int = 1
 ) -> Option:
     loop, constants = summary.loops[name], leaf(summary, name, copies, target, asked)
-    fill = max(0, constants.latency_cycles - constants.interval_cycles) if loop.trip_count_min > 0 else 0
     full = loop.constant and copies >= loop.trip_count_max
     return Option(
         state=PIPELINED,
         unroll=unroll,
         copies=copies,
-        factor=constants.cycles - fill,
-        fill=fill,
+        factor=constants.cycles - constants.fill_cycles,
+        fill=constants.fill_cycles,
         units=dict(constants.units),
         full=full,
         interval=constants.interval_cycles,

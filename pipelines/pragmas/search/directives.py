@@ -48,6 +48,36 @@ def hls_directives(summary: Summary, configuration: Configuration) -> tuple[Dire
     return (*loops, *_partitions(summary, full))
 
 
+def given_directives(
+    summary: Summary, configuration: Configuration, most_banks: int
+) -> tuple[Directive, ...]:
+    """The directives of choices as they are: no loop is pipelined that has no pipeline in them.
+
+    Args: most_banks: of an array dimension; 1 for no partition.
+    """
+    factors = _given_factors(summary, configuration)
+    full = Configuration(
+        loops={name: replace(configuration.of(name), unroll=factors[name]) for name in summary.loops}
+    )
+    loops = [d for name in summary.loops for d in _of_loop(summary, full, name)]
+    return (*loops, *_partitions_of(summary, banks_of(summary, configuration, most_banks)))
+
+
+def banks_of(summary: Summary, configuration: Configuration, most_banks: int) -> dict[str, tuple[int, ...]]:
+    """Banks of each array by dimension in the design of `given_directives`."""
+    return _banks_of(summary, _given_factors(summary, configuration), most_banks)
+
+
+def _given_factors(summary: Summary, configuration: Configuration) -> dict[str, int]:
+    """Copies of each loop's body without completion; loops inside pipelined ones are unrolled."""
+    return {
+        name: loop.trip_count_max
+        if _below_pipeline(summary, configuration, name)
+        else configuration.of(name).unroll
+        for name, loop in summary.loops.items()
+    }
+
+
 def strips_design(
     source: str, summary: Summary, configuration: Configuration
 ) -> tuple[str, tuple[Directive, ...]] | None:
@@ -152,13 +182,17 @@ def partition_factors(
 
     Source: NLP-DSE equations 10 and 11.
     """
-    factors = unroll_factors(summary, configuration, target)
+    return _banks_of(summary, unroll_factors(summary, configuration, target), None)
+
+
+def _banks_of(summary: Summary, factors: Mapping[str, int], most: int | None) -> dict[str, tuple[int, ...]]:
+    """Banks of each array by dimension, at most `most` of a dimension (None = unlimited)."""
     banks = {name: [1] * len(array.shape) for name, array in summary.arrays.items()}
     for statement in summary.statements:
         for access in statement.accesses:
             _widen(banks[access.array], access, factors)
     return {
-        name: tuple(min(b, e) for b, e in zip(counts, summary.arrays[name].shape, strict=True))
+        name: tuple(min(b, e, most or b) for b, e in zip(counts, summary.arrays[name].shape, strict=True))
         for name, counts in banks.items()
     }
 
@@ -172,14 +206,25 @@ def banked_size(summary: Summary, configuration: Configuration) -> int:
     engine schedules all of these, and its time follows this size more closely than the unrolled size.
     """
     factors = unroll_factors(summary, configuration, own_target())
+    return _size_of(summary, factors, partition_factors(summary, configuration, own_target()))
+
+
+def given_size(summary: Summary, configuration: Configuration, most_banks: int) -> int:
+    """`banked_size` of the design of `given_directives`."""
+    factors = _given_factors(summary, configuration)
+    return _size_of(summary, factors, banks_of(summary, configuration, most_banks))
+
+
+def _size_of(summary: Summary, factors: Mapping[str, int], banks: Mapping[str, tuple[int, ...]]) -> int:
     whole = {n for n, loop in summary.loops.items() if loop.constant and factors[n] >= loop.trip_count_max}
-    banks = partition_factors(summary, configuration, own_target())
     total = 0
     for statement in summary.statements:
         each = len(statement.operations)
         for access in statement.accesses:
             each += prod(
                 _banks_of_access(count, [factors[loop] for loop, _ in subscript.terms if loop not in whole])
+                if subscript.exact
+                else count
                 for count, subscript in zip(banks[access.array], access.subscripts, strict=True)
             )
         total += each * prod(factors[loop] for loop in statement.loops)
@@ -201,8 +246,12 @@ def _widen(banks: list[int], access: Access, factors: Mapping[str, int]) -> None
 
 
 def _partitions(summary: Summary, full: Configuration) -> list[Directive]:
+    return _partitions_of(summary, partition_factors(summary, full, own_target()))
+
+
+def _partitions_of(summary: Summary, banks_of: Mapping[str, tuple[int, ...]]) -> list[Directive]:
     directives: list[Directive] = []
-    for name, banks in partition_factors(summary, full, own_target()).items():
+    for name, banks in banks_of.items():
         shape = summary.arrays[name].shape
         for dimension, (count, extent) in enumerate(zip(banks, shape, strict=True), 1):
             if count >= extent > 1:

@@ -22,7 +22,7 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 
 from pipelines.cache import ContentCache
-from pipelines.hls import HlsError, HlsOptions, design_id, read_interface, tool_version
+from pipelines.hls import Directive, HlsError, HlsOptions, design_id, read_interface, tool_version
 from pipelines.identity import content_hash
 from pipelines.labelling import CountedDesign, LabelOptions, ToolContext, count_design
 from pipelines.native import native_version, run_native
@@ -122,6 +122,14 @@ class OwnHls:
             return Evaluation(status=TIMEOUT, reason=reason)
         try:
             return self._faster_form(configuration)
+        except MachineFault as fault:
+            return Evaluation(status=TOOL_ERROR, reason=str(fault), wall_s=stopwatch() - start)
+
+    def measure(self, directives: tuple[Directive, ...]) -> Evaluation:
+        """Measure the design of directives."""
+        start = stopwatch()
+        try:
+            return self._measure(self.program, replace(self.base, directives=directives))[0]
         except MachineFault as fault:
             return Evaluation(status=TOOL_ERROR, reason=str(fault), wall_s=stopwatch() - start)
 

@@ -8,14 +8,14 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from pipelines.cache import ContentCache
-from pipelines.features import estimate_design
+from pipelines.features import DesignEstimate, estimate_design
 from pipelines.hls import Directive, HlsOptions, TransformOptions
 from pipelines.pragmas.analysis import summarise
 from pipelines.pragmas.bound import Bound, Target, bound, read_target
 from pipelines.pragmas.configuration import Configuration
-from pipelines.pragmas.errors import PragmaError
+from pipelines.pragmas.errors import PragmaError, SubscriptError
 from pipelines.pragmas.nlp import INFEASIBLE, SearchOptions, Solution, solve
-from pipelines.pragmas.search.budgets import FIRST_PARTITIONS
+from pipelines.pragmas.search.budgets import FIRST_PARTITIONS, is_fine
 from pipelines.pragmas.search.directives import (
     MERLIN,
     OWN,
@@ -23,10 +23,13 @@ from pipelines.pragmas.search.directives import (
     annotate,
     annotate_directives,
     banked_size,
+    banks_of,
+    given_size,
     hls_directives,
     merlin_pragmas,
     strips_design,
 )
+from pipelines.pragmas.search.estimated import Candidate, Estimated, EstimatedSearch
 from pipelines.pragmas.search.evaluation import Exploration
 from pipelines.pragmas.search.evaluators import COPIES_PER_SECOND, OwnHls, RecordedReports
 from pipelines.pragmas.search.ladder import explore
@@ -41,7 +44,7 @@ ESTIMATE_S = 8.0
 """Seconds in which high-level synthesis likely makes a design that is recommended without being measured."""
 MOST_DESIGNS = 5
 """Measured designs in an answer."""
-PLAIN, LEAST_BOUND = "plain", "least bound"
+PLAIN, LEAST_BOUND, LEAST_CYCLES = "plain", "least bound", "least cycles"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -126,7 +129,7 @@ class CandidateDesign:
     """A design of an answer.
 
     Attributes:
-        name: PLAIN, LEAST_BOUND, or its rank among measured designs.
+        name: PLAIN, LEAST_BOUND, LEAST_CYCLES (by the estimates), or its rank among measured designs.
         configuration: None for the plain program; strips: its factors are strips in the text.
         directives: of our own synthesis; pragmas: for people, and for other tools.
         measured: cycles are those of a run or a report, else of an estimate.
@@ -191,11 +194,10 @@ def recommend(request: DirectiveRequest, *, cache: ContentCache) -> Recommendati
 
     Raises: PragmaError, HlsError: the program is outside the supported class, or no design is feasible.
     """
-    summary = summarise(request.program.source, request.program.top, file=request.file.name)
+    summary = _summary(request)
     target = read_target(request.target)
     if request.ordered_sums:
         target = target.ordered()
-    target = target.within_area(request.most_area_um2)
     options = SearchOptions(
         most_partitions=request.most_partitions,
         fine_only=request.fine_only,
@@ -209,12 +211,15 @@ def recommend(request: DirectiveRequest, *, cache: ContentCache) -> Recommendati
     search = _Search(
         request=request, summary=summary, target=target, least=solution.configuration, cache=cache
     )
-    exploration = search.explored() if request.evaluations else None
     plain = search.plain() if request.is_own else None
-    designs = () if exploration is None else search.measured(exploration)
-    if exploration is None or (plain is None and not designs):
-        first = search.first()
-        designs = (first,) if first.directives or plain is None else ()
+    if request.is_own and (request.most_area_um2 is not None or summary.relaxed):
+        exploration, designs = search.by_estimates()
+    else:
+        exploration = search.explored() if request.evaluations else None
+        designs = () if exploration is None else search.measured(exploration)
+        if exploration is None or (plain is None and not designs):
+            first = search.first()
+            designs = (first,) if first.directives or plain is None else ()
     recommended, why = _choose(plain, designs, request)
     chosen = recommended.configuration or solution.configuration
     return Recommendation(
@@ -234,29 +239,59 @@ def recommend(request: DirectiveRequest, *, cache: ContentCache) -> Recommendati
     )
 
 
+def _summary(request: DirectiveRequest) -> Summary:
+    """The program's facts. For our own synthesis subscripts need not be affine, for the engine itself keeps
+    the order of what it cannot tell apart.
+
+    Raises: PragmaError: the program is outside the supported class.
+    """
+    program, file = request.program, request.file.name
+    try:
+        return summarise(program.source, program.top, file=file)
+    except SubscriptError:
+        if not request.is_own:
+            raise
+        return summarise(program.source, program.top, file=file, relaxed=True)
+
+
 def _choose(
     plain: CandidateDesign | None, designs: Sequence[CandidateDesign], request: DirectiveRequest
 ) -> tuple[CandidateDesign, str | None]:
-    """The recommended design, and why it is the plain program."""
+    """The recommended design, and why it is the plain program.
+
+    Raises: PragmaError: nothing fits.
+    """
     if plain is None:
         return designs[0], None
     limit = request.most_area_um2
-    fitting = [design for design in designs if design.fits(limit)]
-    best = min(fitting, key=lambda design: design.cost, default=None)
+    best = min(
+        (design for design in designs if design.fits(limit)), key=lambda design: design.cost, default=None
+    )
     if best is not None and (best.cost < plain.cost or not plain.fits(limit)):
         return best, None
+    if not plain.fits(limit) and limit is not None:
+        raise PragmaError(_nothing_fits(plain, designs, limit, request))
     if best is not None:
         return plain, f"the best other design takes {best.cycles:,} cycles"
+    if designs and limit is not None:
+        area = f"{(designs[0].area_um2 or 0.0) / 1e6:.3g}"
+        return plain, f"no design with directives fits; the smallest takes {area} mm2 by its estimate"
     if not designs and request.evaluations:
         return plain, "none of the measured designs is valid"
     if not designs:
         return plain, "no directive can make the program faster"
-    if (first := designs[0]).cycles is None:
-        return plain, f"the configuration with the least bound has no estimate: {first.reason}"
-    area = f"{(first.area_um2 or 0.0) / 1e6:.3g}"
-    return plain, (
-        f"the configuration with the least bound takes {area} mm2 by its estimate; measured designs "
-        "(--evaluate) may fit"
+    return plain, f"the configuration with the least bound has no estimate: {designs[0].reason}"
+
+
+def _nothing_fits(
+    plain: CandidateDesign, designs: Sequence[CandidateDesign], limit: float, request: DirectiveRequest
+) -> str:
+    if plain.area_um2 is None:
+        return f"no design fits --area {limit / 1e6:g}: the plain program has no estimate: {plain.reason}"
+    least = min(design.area_um2 or math.inf for design in (plain, *designs))
+    return (
+        f"no design fits --area {limit / 1e6:g}: the smallest of those tried takes {least / 1e6:.3g} mm2 by "
+        f"its estimate ({request.file})"
     )
 
 
@@ -309,6 +344,78 @@ class _Search:
         timed = replace(options, most_copies=own.most_copies, design_s=own.timeout_s, size=own.size)
         return explore(self.summary, self.target, own, timed)
 
+    def by_estimates(self) -> tuple[Exploration | None, tuple[CandidateDesign, ...]]:
+        """The best designs by the engine's estimates, measured where that is asked for, all within the limit;
+        where none is, the smallest one."""
+        search = EstimatedSearch(
+            summary=self.summary,
+            estimate=self._estimate,
+            measure=self.own.measure,
+            bound_of=lambda configuration: bound(self.summary, configuration, self.target).latency_cycles,
+            size_of=self._size_of,
+            accept=self._accepts,
+            most_area_um2=self.request.most_area_um2,
+            together=self.request.together,
+        )
+        estimates = search.estimated()
+        fitting = [one for one in search.fitting(estimates) if one.directives]
+        if not fitting:
+            others = [one for one in estimates if one.directives]
+            smallest = min(others, key=lambda one: one.cost[1], default=None)
+            return None, () if smallest is None else (self._of_estimate(smallest),)
+        if not self.request.evaluations:
+            return None, (self._of_estimate(fitting[0]),)
+        exploration, measured = search.measured(estimates, self.request.evaluations)
+        designs = [
+            replace(
+                self._of_estimate(one),
+                measured=True,
+                cycles=step.evaluation.latency_cycles,
+                area_um2=step.evaluation.area_um2,
+            )
+            for one, step in zip(measured, exploration.steps, strict=True)
+            if one.directives and step.evaluation is not None and step.evaluation.valid
+        ]
+        if all(
+            not one.directives for one in measured
+        ):  # no other estimate is below the plain program's cycles
+            return exploration, (self._of_estimate(fitting[0]),)
+        best = sorted(designs, key=lambda design: design.cost)[:MOST_DESIGNS]
+        ranked = [replace(design, name=str(rank)) for rank, design in enumerate(best, 1)]
+        return exploration, tuple(map(self._with_power, ranked))
+
+    def _accepts(self, candidate: Candidate) -> bool:
+        """Whether a design keeps to the limits of the request, and the engine likely makes it in time."""
+        most, configuration = self.request.most_partitions, candidate.configuration
+        counts = banks_of(self.summary, configuration, candidate.most_banks).values()
+        return (
+            self._size_of(candidate) <= self._most_copies
+            and not (self.request.fine_only and not is_fine(self.summary, configuration))
+            and (most is None or all(math.prod(banks) <= most for banks in counts))
+        )
+
+    def _size_of(self, candidate: Candidate) -> int:
+        return given_size(self.summary, candidate.configuration, candidate.most_banks)
+
+    @property
+    def _most_copies(self) -> int:
+        """Operations and accesses that the engine likely makes in ESTIMATE_S."""
+        return int(COPIES_PER_SECOND * min(ESTIMATE_S, self.request.hls_timeout_s))
+
+    def _estimate(self, directives: tuple[Directive, ...]) -> DesignEstimate:
+        options = replace(self.request.options, directives=directives)
+        return estimate_design(
+            self.request.program, options, cache=self.cache, timeout_s=self.request.hls_timeout_s
+        )
+
+    def _of_estimate(self, one: Estimated) -> CandidateDesign:
+        return replace(
+            self._estimated_as(CandidateDesign(name=LEAST_CYCLES), one.estimate),
+            configuration=one.candidate.configuration,
+            directives=one.directives,
+            pragmas=tuple(map(_in_words, one.directives)),
+        )
+
     def plain(self) -> CandidateDesign:
         """The program as it is, estimated."""
         return self._estimated(CandidateDesign(name=PLAIN))
@@ -323,7 +430,7 @@ class _Search:
     def _least_within_size(self) -> Configuration:
         """The configuration with the least bound of those that are likely made within ESTIMATE_S."""
         request = self.request
-        most = int(COPIES_PER_SECOND * min(ESTIMATE_S, request.hls_timeout_s))
+        most = self._most_copies
 
         def margin_of(configuration: Configuration) -> float:
             return most / max(1, banked_size(self.summary, configuration))
@@ -356,6 +463,9 @@ class _Search:
         estimate = estimate_design(
             program, options, cache=self.cache, timeout_s=self.request.hls_timeout_s, on_data=on_data
         )
+        return self._estimated_as(design, estimate)
+
+    def _estimated_as(self, design: CandidateDesign, estimate: DesignEstimate) -> CandidateDesign:
         if estimate.status != OK:
             return replace(design, reason=estimate.reason)
         power_mw = estimate.power_mw if self.request.power else None
@@ -446,7 +556,6 @@ def _in_words(directive: Directive) -> str:
 
 def _no_design(solution: Solution, request: DirectiveRequest) -> str:
     if solution.status == INFEASIBLE:
-        words = {"dsps": "area"} if request.is_own else {}
-        limits = " and ".join(words.get(name, name) for name in solution.clashing) or "all constraints"
+        limits = " and ".join(solution.clashing) or "all constraints"
         return f"no feasible design within the limits of {limits} ({request.file})"
     return f"the solver found no design within {request.solver_timeout_s:g} s ({request.file})"

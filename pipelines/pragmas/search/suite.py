@@ -31,7 +31,7 @@ from pipelines.programs import SuiteOptions, cached_programs, polybench_program
 from pipelines.schemas import OK, PragmaDesignRow, ProgramRow
 from pipelines.workers import Progress, ProgressCallback, silent
 
-_VERSION = "4"
+_VERSION = "5"
 """Raise it when a search, a bound or what measures gives other rows."""
 
 

@@ -1,0 +1,110 @@
+"""Search by estimates: what is looked at, what is measured, and the limit on area."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import pytest
+
+from pipelines.features import DesignEstimate
+from pipelines.hls import Directive
+from pipelines.pragmas.analysis import summarise
+from pipelines.pragmas.search.directives import given_size
+from pipelines.pragmas.search.estimated import HOPELESS, MOST_ESTIMATES, Candidate, EstimatedSearch
+from pipelines.pragmas.search.evaluation import Evaluation
+from pipelines.schemas import OK
+
+SUMMARY = summarise(
+    "void f(int A[8][16], int x[16]) { for (int i = 0; i < 8; i++) "
+    "for (int j = 0; j < 16; j++) A[i][j] += x[j]; }"
+)
+
+
+@dataclass
+class Model:
+    """An engine whose designs gain from factors in banks and from pipelines, and cost area for both."""
+
+    asked: list[tuple[Directive, ...]] = field(default_factory=list)
+    measured: list[tuple[Directive, ...]] = field(default_factory=list)
+    late: float = 1.0
+
+    def figures(self, directives: tuple[Directive, ...]) -> tuple[int, float]:
+        copies = banks = 1
+        for directive in directives:
+            if directive.kind in ("unroll", "parallel"):
+                copies *= directive.value or 1
+            if directive.kind == "partition":
+                banks = max(banks, directive.value or 16)
+        pipelined = any(directive.kind == "pipeline" for directive in directives)
+        cycles = 1000 // min(copies, 2 * banks) // (4 if pipelined else 1)
+        return cycles, 100.0 * copies + 20.0 * banks + 10.0 * pipelined
+
+    def estimate(self, directives: tuple[Directive, ...]) -> DesignEstimate:
+        self.asked.append(directives)
+        cycles, area = self.figures(directives)
+        return DesignEstimate(status=OK, cycles=cycles, area_um2=area)
+
+    def measure(self, directives: tuple[Directive, ...]) -> Evaluation:
+        self.measured.append(directives)
+        cycles, area = self.figures(directives)
+        return Evaluation(status=OK, latency_cycles=int(self.late * cycles), area_um2=area)
+
+
+def searched(model: Model, limit: float | None) -> EstimatedSearch:
+    return EstimatedSearch(
+        summary=SUMMARY,
+        estimate=model.estimate,
+        measure=model.measure,
+        bound_of=lambda _: 1.0,
+        size_of=lambda c: given_size(SUMMARY, c.configuration, c.most_banks),
+        accept=lambda _: True,
+        most_area_um2=limit,
+        together=1,
+    )
+
+
+def test_the_plain_program_and_single_directives_come_first() -> None:
+    model = Model()
+    estimates = searched(model, None).estimated()
+    assert model.asked[0] == () == estimates[0].directives
+    assert len(model.asked) == len(set(model.asked)) <= MOST_ESTIMATES + 20
+    assert any([d.kind for d in directives] == ["pipeline"] for directives in model.asked[:8])
+
+
+@pytest.mark.parametrize("limit", [130.0, 300.0, 900.0])
+def test_nothing_over_the_limit_is_a_result(limit: float) -> None:
+    model = Model()
+    search = searched(model, limit)
+    estimates = search.estimated()
+    fitting = search.fitting(estimates)
+    assert all((one.estimate.area_um2 or 0) <= limit for one in fitting)
+    exploration, designs = search.measured(estimates, 12)
+    assert model.measured[0] == ()
+    assert model.measured == [one.directives for one in designs]
+    assert exploration.best is not None
+    assert exploration.steps[-1].best_cycles == fitting[0].estimate.cycles
+
+
+def test_designs_beyond_one_that_is_hopeless_are_not_looked_at() -> None:
+    model = Model()
+    searched(model, 130.0).estimated()
+    areas = [model.figures(directives)[1] for directives in model.asked]
+    beyond = [area for area in areas if area > HOPELESS * 130.0]
+    assert len(beyond) < len(areas) / 2
+    assert max(areas) < 2600.0  # of all factors and banks
+
+
+def test_measuring_ends_where_no_estimate_is_below_what_was_measured() -> None:
+    quick, slow = Model(), Model(late=2.0)
+    for model in (quick, slow):
+        search = searched(model, 900.0)
+        search.measured(search.estimated(), 5)
+    assert len(quick.measured) == 2
+    assert len(slow.measured) > 2
+
+
+def test_a_larger_design_contains_a_smaller_one() -> None:
+    plain = Candidate()
+    assert plain.contains(Candidate())
+    assert Candidate(most_banks=4).contains(plain)
+    assert not plain.contains(Candidate(most_banks=4))
