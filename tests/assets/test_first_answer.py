@@ -184,7 +184,7 @@ def test_when_no_champion_answers_the_reasons_are_one_line(project: Path, asked:
         FoundryError, match=r"^no champion can answer \S+: lightgbm-hls@champion, tenset-mlp@"
     ) as e:
         sf.predict(FIR)
-    assert str(e.value).endswith("lightgbm-text@champion: no")
+    assert str(e.value).endswith("tenset-mlp@champion: no")
 
 
 def test_an_unexpected_error_is_no_reason_to_ask_another_model(project: Path, asked: Ask) -> None:
