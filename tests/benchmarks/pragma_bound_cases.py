@@ -52,10 +52,11 @@ def main() -> int:
         return 0
     if options.keep is None:
         parser.error("--keep FILE is needed")
-    kept = options.keep.read_text().splitlines() if options.keep.exists() else []
+    keep: Path = options.keep
+    kept = keep.read_text().splitlines() if keep.exists() else []
     rows = {row["seed"]: row for row in map(json.loads, kept)}
     seeds = range(options.first, options.first + options.count)
-    with options.keep.open("a") as stream:
+    with keep.open("a") as stream:
         for seed in seeds:
             if seed not in rows:
                 rows[seed] = _case(seed)

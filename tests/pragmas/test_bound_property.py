@@ -17,10 +17,3 @@ def test_no_bound_is_above_a_measured_design(seed: int, tmp_path: Path) -> None:
     case = draw_case(seed)
     figures = figures_of(case, tmp_path)
     assert figures.holds, (figures, case.source, case.directives)
-
-
-def test_one_step_and_its_rest_overlap(tmp_path: Path) -> None:
-    """A pipeline of four iterations by three: straight-line code of 22 cycles, not two bodies of 16."""
-    figures = figures_of(draw_case(4874), tmp_path)
-    assert figures.holds
-    assert (figures.composed, figures.measured) == (16.0, 22)

@@ -129,11 +129,11 @@ def _negative(latency: int, interval: int, together: int) -> int:
 def _remainder_cycles(summary: Summary, loop: str, unroll: int, target: Target, interval: int) -> int:
     """Cycles of the iterations that are too few for a factor.
 
-    They are one more step, or a loop of their own after the pipeline, which takes one body at least. After a
-    single step there is no pipeline: an engine may make straight-line code of both, in which they overlap.
+    They are one more step, or a loop of their own after the pipeline, which takes one body at least. Where
+    the factor fits once, nothing of the loop is left, and both may be straight-line code side by side.
     """
     trips = summary.loops[loop].trip_count_max
-    if trips % unroll == 0 or (target.separate_rests and trips // unroll == 1):
+    if trips % unroll == 0 or trips // unroll == 1:
         return 0
     alone = max(1, body_latency(summary, loop, target, {loop: 1}))
     return alone if target.separate_rests else min(interval, alone)
