@@ -34,8 +34,8 @@ class UnsizedArgument(HlsError):
         self.argument = argument
 
 
-class PointerObject(HlsError):
-    """A pointer of file scope changes, or has no initialiser."""
+class StaticObjectError(HlsError):
+    """An object of static storage that was a constant before it could be a port, and is refused since."""
 
 
 class BytesNeeded(HlsError):

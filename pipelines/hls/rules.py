@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from pipelines.hls.errors import HlsError, PointerObject
+from pipelines.hls.errors import HlsError, StaticObjectError
 from pipelines.hls.frontend import interface_of, read_function
 
 STATIC_OBJECTS = "static-objects-1"
@@ -35,7 +35,7 @@ def _is_changed(source: str, top: str, text: str) -> bool:
         return False
     try:
         function = read_function(source, top=top)
-    except PointerObject:
+    except StaticObjectError:
         return True
     except HlsError:  # refused as before
         return False
@@ -73,7 +73,8 @@ def _parts(text: str) -> tuple[list[str], list[str]] | None:
 def _may_have_objects(text: str) -> bool:
     """Whether a text may declare an object of static storage that is not constant."""
     parts = _parts(text)
-    if parts is None or any(_LOCAL_STATIC.search(line) for line in _DIRECTIVE.findall(text)):
+    directives = _DIRECTIVE.findall(text)
+    if parts is None or any(";" in line or _LOCAL_STATIC.search(line) for line in directives):
         return True
     outer, inner = parts
     if any(_LOCAL_STATIC.search(part) for part in inner):
@@ -87,11 +88,13 @@ def _is_object(words: list[str]) -> bool:
     declaration = " ".join(words)
     if not words or words[0] == "typedef" or re.fullmatch(r"(?:struct|union|enum) ?\w* ?\{\}", declaration):
         return False
-    if "=" not in declaration and ("(" in declaration or words[0] == "extern"):
+    if _PROTOTYPE.fullmatch(re.sub(_INDEX, "", declaration)):
         return False
     return "const" not in words or "*" in declaration
 
 
+_PROTOTYPE = re.compile(r"[\w *]*\w ?\( ?(?:void ?|[^()]*\w[ *]+[^()]*)?\)")
+"""A function; text with other parentheses, as of attributes, may be an object."""
 _PARAMETER = re.compile(r"\b(\w+)\s*(?:\[[^,]*)?(?:,|$)")
 _CALL = re.compile(r"\b(\w+)\s*\(([^()]*)\)\s*;")
 _LETTERS = f"{string.ascii_letters}{string.digits}_"

@@ -405,6 +405,16 @@ def test_objects_have_the_values_of_their_memory() -> None:
         ("static void g(int o[2]) { o[1] = 1; } void f(int a[2]) { g(a); }", ()),
         ("int out[8]; void g(void) { out[0] = 1; } void f(int *p) { *p = 1; }", ()),
         ("not C", ()),
+        ("int out[(4) * 2]; void f(int x[8]) { out[0] = x[1]; x[0] = 1; }", (STATIC_OBJECTS,)),
+        (
+            "int out[8] __attribute__((aligned(16))); void f(int x[8]) { out[0] = x[0] = 1; }",
+            (STATIC_OBJECTS,),
+        ),
+        ("int out[sizeof(int)], k; void f(int x[8]) { k = x[0] = 1; }", (STATIC_OBJECTS,)),
+        ("extern int out[8]; void f(int x[8]) { out[0] = x[0] = 1; }\nint out[8];", (STATIC_OBJECTS,)),
+        ("#define OBJECT int out;\nOBJECT void f(int x[8]) { out = x[0] = 1; }", (STATIC_OBJECTS,)),
+        ("#define COUNTER static int k\nvoid f(int x[8]) { COUNTER; x[0] = k++; }", (STATIC_OBJECTS,)),
+        ("int g(int, const int *y); int h(void); void f(int x[8]) { x[0] = 1; }", ()),
     ],
 )
 def test_later_rules_are_of_the_programs_that_they_change(source: str, rules: tuple[str, ...]) -> None:

@@ -12,7 +12,7 @@ from math import prod
 from pycparser import c_ast
 
 from pipelines.hls import ir
-from pipelines.hls.errors import HlsError, PointerObject
+from pipelines.hls.errors import HlsError, StaticObjectError
 from pipelines.hls.preprocess import is_own_header
 from pipelines.hls.reading.ctypes import (
     CHAR,
@@ -175,12 +175,15 @@ class Objects:
     def _require_fixed(self, node: c_ast.Decl) -> None:
         """Refuse a pointer of the file that changes, or that nothing sets.
 
-        Raises: PointerObject: it is one.
+        Raises: StaticObjectError: it is one.
         """
         if node.init is None or is_changed_pointer(node.name, self.expressions.types.file_scope):
             rule = "a pointer of file scope must keep the object of its initialiser (write it as an argument)"
-            refusal = self.session.refuse(node, rule, f"the pointer {node.name}")
-            raise PointerObject(rule, refusal.got, file=refusal.file, line=refusal.line)
+            raise self._refuse_static(node, rule, f"the pointer {node.name}")
+
+    def _refuse_static(self, node: c_ast.Decl, rule: str, got: str) -> StaticObjectError:
+        refusal = self.session.refuse(node, rule, got)
+        return StaticObjectError(rule, refusal.got, file=refusal.file, line=refusal.line)
 
     def _outside(self, node: c_ast.Decl, kind: CType, port: Port, *, of_file: bool) -> Place:
         """The port of an object of static storage: an array, of one element for a single number or structure,
@@ -189,7 +192,7 @@ class Objects:
         end = None if of_file else declaration_end(session.source, node)
         if end is None and not of_file:
             rule = "a static variable that a function changes must be declared outside macros"
-            raise session.refuse(node, rule, repr(name))
+            raise self._refuse_static(node, rule, repr(name))
         place: Place
         if port == Port.NUMBER and isinstance(kind, Scalar):
             made: Parameter = ir.Variable(name=session.unique(name), type=kind.type)
@@ -220,7 +223,7 @@ class Objects:
             value = self.filler.constant(item)
             if value is None:
                 rule = "an object that a function changes must have an initialiser of constants"
-                raise self.session.refuse(node, rule, repr(node.name))
+                raise self._refuse_static(node, rule, repr(node.name))
             constants.append((item.path, value))
         return memory_of(kind, constants)
 
