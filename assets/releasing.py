@@ -187,13 +187,13 @@ def _tool_rows(
 
 def _tool_versions(names: Sequence[str]) -> dict[str, str]:
     """Present versions of tools that rows do not name; those that are not installed are left out."""
-    found: dict[str, str] = {}
+    versions: dict[str, str] = {}
     for name in names:
         try:
-            found[name] = _VERSIONS[name]()
+            versions[name] = _VERSIONS[name]()
         except (ToolMissing, PackageNotFoundError):
             continue
-    return found
+    return versions
 
 
 def _own_versions(settings: Settings, tables: Container[str]) -> dict[str, str]:

@@ -109,15 +109,8 @@ class BoostedTrees:
                 f"trees of {self.feature_count} features cannot answer rows of shape {rows.shape}"
             )
         parts = [self._sums(rows[start : start + _ROWS]) for start in range(0, len(rows), _ROWS)]
-        sums, spread = (
-            (np.concatenate([np.zeros(0), *own]) for own in zip(*parts, strict=True))
-            if parts
-            else (
-                np.zeros(0),
-                np.zeros(0),
-            )
-        )
-        return sums, spread
+        sums, spreads = zip((np.zeros(0), np.zeros(0)), *parts, strict=True)
+        return np.concatenate(sums), np.concatenate(spreads)
 
     def _sums(self, rows: Matrix) -> tuple[Matrix, Matrix]:
         nodes = np.tile(self.roots, (len(rows), 1))  # (rows, trees)

@@ -46,9 +46,7 @@ def local_champions(tracking_uri: str) -> list[Champion]:
         local = find_local(tracking_uri, spec.name, CHAMPION)
         if local is not None:
             champions.append(Champion(spec=spec, error=local.error))
-        elif (spec.shipped_folder / OUTCOME_FILE).is_file() and not shipped_refusal(
-            spec
-        ):  # not registered yet
+        elif (spec.shipped_folder / OUTCOME_FILE).is_file() and not shipped_refusal(spec):
             champions.append(Champion(spec=spec, error=shipped_error(spec.shipped_folder)))
     return champions
 

@@ -261,7 +261,7 @@ def _label_reference(reference: Reference, targets: Sequence[str], *, knows_esti
         return np.asarray(relative.mean(axis=1), np.float64)
 
     def medians(predicted: Vector) -> Medians:
-        found: Medians = {}
+        by_target: Medians = {}
         uncapped = np.abs(np.stack([predicted, constant]) / actual - 1.0)
         for part in reference.parts:
             places = [n for n, design in enumerate(judged) if design.part == part]
@@ -271,8 +271,8 @@ def _label_reference(reference: Reference, targets: Sequence[str], *, knows_esti
                 known = ~np.isnan(errs)
                 if known.any():
                     those = [groups[name] for name, is_known in zip(order, known, strict=True) if is_known]
-                    found[f"{target} of {part}"] = compared_medians(errs[known], others[known], those)
-        return found
+                    by_target[f"{target} of {part}"] = compared_medians(errs[known], others[known], those)
+        return by_target
 
     def judge(predictor: Any) -> tuple[Vector, Medians]:
         missing = [t for t in targets if t not in predictor.targets]

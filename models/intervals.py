@@ -2,9 +2,9 @@
 
 An interval reaches from value / exp(q s) to value · exp(q s). s is the difficulty of a question: larger where
 the trees of an ensemble disagree and where properties lie outside training. q is the quantile of |error| / s
-that holds 90 % of the programs of each family that the answering model did not learn from: the largest over
-families, because a program of a user is of a family of its own, and a quantile of the few families that there
-are is their largest. The same distribution gives the confidence: the probability of an error below 10 %.
+that holds 90 % of the programs of each family that the answering model did not learn from, the largest over
+families: a program of a user is of a further family, and five families are too few for a quantile below the
+largest. Confidence is the probability of an error below 10 %, from the same quantiles.
 
 Source: Papadopoulos et al. 2002 and 2011 (split and normalised conformal prediction), on logarithms. Differs
 in the weights: a group of alike programs counts once, however many designs it has.

@@ -296,7 +296,7 @@ def tree_residuals(predictor: TreePredictor, known: TreeData) -> list[Residual]:
     A family is a suite of programs. Where all designs are of one family, folds of groups take its place.
     """
     others = [n for n, design in enumerate(known.designs) if design.part in ("train", "validation")]
-    found = _residuals(predictor, known, [n for n, d in enumerate(known.designs) if d.part in MEASURED])
+    kept = _residuals(predictor, known, [n for n, d in enumerate(known.designs) if d.part in MEASURED])
     families = [known.designs[n].family for n in others]
     if len(set(families)) == 1:
         folds = sorted({known.designs[n].group for n in others})
@@ -305,8 +305,8 @@ def tree_residuals(predictor: TreePredictor, known: TreeData) -> list[Residual]:
         left = [n for n, own in zip(others, families, strict=True) if own == family]
         rest = [n for n, own in zip(others, families, strict=True) if own != family]
         if rest:
-            found += _residuals(known.fit(rest), known, left, part=CALIBRATING)
-    return found
+            kept += _residuals(known.fit(rest), known, left, part=CALIBRATING)
+    return kept
 
 
 def _residuals(

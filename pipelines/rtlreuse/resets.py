@@ -143,15 +143,15 @@ class _Pulses:
     def resets(self, name: str) -> dict[_Reset, str]:
         """Resets in a module by its inputs, each with the name of a register."""
         if name not in self.by_module:
-            module, found = self.netlist.modules[name], dict[_Reset, str]()
+            module, registers = self.netlist.modules[name], dict[_Reset, str]()
             for cell in module.cells:
                 if cell.kind == "$adff":
                     register = module.names.get(cell.pins["Q"][0], cell.name).split("[")[0]
-                    found.setdefault(self._parts(name, *_control(cell)), f"{register} in {name}")
+                    registers.setdefault(self._parts(name, *_control(cell)), f"{register} in {name}")
                 elif cell.kind in self.netlist.modules:
                     for reset, register in self.resets(cell.kind).items():
-                        found.setdefault(self._outside(name, cell, reset), register)
-            self.by_module[name] = found
+                        registers.setdefault(self._outside(name, cell, reset), register)
+            self.by_module[name] = registers
         return self.by_module[name]
 
     def _parts(self, name: str, net: Bit, idle: int) -> _Reset:

@@ -202,8 +202,8 @@ def unknown_loops(query: Query, known: QueryKnowledge) -> list[dict[str, Any]]:
     unknown = [loop.loop for loop in known.knowledge.loops if loop.bounds == "data"]
     lines = {loop.loop: loop.line for loop in source_loops(query)} if unknown else {}
     names = {source_loop(name, lines) for name in unknown}
-    found = [{"loop": name, "line": lines[name]} for name in names if name is not None]
-    return sorted(found, key=lambda loop: (loop["line"], loop["loop"]))
+    loops = [{"loop": name, "line": lines[name]} for name in names if name is not None]
+    return sorted(loops, key=lambda loop: (loop["line"], loop["loop"]))
 
 
 def question_of(

@@ -109,10 +109,12 @@ def _exhaustive(own: OwnHls, kept: Path) -> list[dict[str, float]]:
     lines = kept.read_text().splitlines() if kept.exists() else []
     rows = [json.loads(line) for line in lines]
     for directives in _space(own.summary)[len(rows) :]:
-        found = own.measure(directives)
-        if found.status == TOOL_ERROR:
-            raise RuntimeError(f"{own.program.name}: {found.reason}")
-        rows.append({"cycles": found.latency_cycles, "area": found.area_um2, "status": found.status})
+        evaluation = own.measure(directives)
+        if evaluation.status == TOOL_ERROR:
+            raise RuntimeError(f"{own.program.name}: {evaluation.reason}")
+        rows.append(
+            {"cycles": evaluation.latency_cycles, "area": evaluation.area_um2, "status": evaluation.status}
+        )
         with kept.open("a") as stream:
             stream.write(json.dumps(rows[-1]) + "\n")
     return [row for row in rows if row["status"] == "ok"]

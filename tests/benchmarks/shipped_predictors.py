@@ -58,8 +58,8 @@ def errors_by_workload(outcome: TrainOutcome) -> dict[str, str]:
 
 def _medians(known: ReferenceErrors, column: int) -> str:
     """Medians of the evaluation, of the predictor (0) or of a constant (1), by target."""
-    found = (known.medians.get(f"{target} of {PARTS[1]}") for target in MEDIAN_TARGETS)
-    return ", ".join(f"{own[column]:.0%}" if own else "-" for own in found)
+    medians = (known.medians.get(f"{target} of {PARTS[1]}") for target in MEDIAN_TARGETS)
+    return ", ".join(f"{own[column]:.0%}" if own else "-" for own in medians)
 
 
 def main() -> None:

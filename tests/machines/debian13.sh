@@ -3,7 +3,7 @@
 #
 #     tests/machines/debian13.sh FOLDER [--tables REFERENCE] [-- COMMAND ...]
 #
-# FOLDER/root is a Debian 13 that debootstrap makes when it is not there yet; FOLDER/root/srv/simfoundry is a clone of
+# debootstrap makes a Debian 13 in `root` of FOLDER when it is not there yet; `srv/simfoundry` in it is a clone of
 # this checkout's last commit. Without COMMAND: `make run`, then the comparison of its table files with those of
 # REFERENCE (the folder data/tables of a run on another machine), then `make test`.
 #

@@ -165,8 +165,8 @@ class EstimatedSearch:
                 for directives, candidate in ordered[start : start + self.together]
                 if not any(candidate.contains(one) for one in hopeless)
             ]
-            found = pool.map(self.estimate, [directives for directives, _ in batch])
-            for (directives, candidate), estimate in zip(batch, found, strict=True):
+            estimates = pool.map(self.estimate, [directives for directives, _ in batch])
+            for (directives, candidate), estimate in zip(batch, estimates, strict=True):
                 known[directives] = Estimated(candidate=candidate, directives=directives, estimate=estimate)
 
     def _is_valid(self, one: Estimated) -> bool:
