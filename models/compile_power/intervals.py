@@ -85,8 +85,8 @@ class Labelled:
     def distances(self, pair: Pair) -> Vector:
         """Values of `DISTANCES`.
 
-        near: to the nearest labelled configuration, a column's labelled range (at least an octave) or another
-        word being 1. out: octaves beyond the labelled range, or 1 per word, summed over hardware. size: octaves
+        near: to the nearest labelled configuration; a labelled range (at least an octave) or another
+        word is 1. out: octaves beyond the labelled range, or 1 per word, summed over hardware. size: octaves
         of the column of the network that is farthest out.
         """
         own, sizes = hardware_columns(pair), size_columns(pair)
@@ -139,7 +139,7 @@ def _quantile_weights(distances: Vector, errors: Vector) -> Vector:
     rows, columns = distances.shape
     costs = np.concatenate([np.zeros(columns), np.full(rows, COVERED), np.full(rows, 1.0 - COVERED)])
     equal = hstack([distances, eye(rows), -eye(rows)], format="csr")
-    least = float(np.median(errors))  # of the constant: where nothing is far, errors are not 0
+    least = float(np.median(errors)) / 4  # of the constant: where nothing is far, errors are not 0
     bounds = [(least, None), *[(0.0, None)] * (columns - 1 + 2 * rows)]
     found = linprog(costs, A_eq=equal, b_eq=errors, bounds=bounds, method="highs")
     return np.maximum(np.asarray(found.x[:columns], np.float64), 0.0)

@@ -333,7 +333,7 @@ def _labels(pairs: Sequence[Pair]) -> NDArray[np.float64]:
 def calibrated(
     features: Tensor, pairs: Sequence[Pair], options: FitOptions, seed: int
 ) -> NDArray[np.float64]:
-    """Weights of intervals: heads of one trunk are trained without each part of `left_out`, and judged on it."""
+    """Weights of intervals: heads of one trunk are trained without each part of `left_out`, and judged."""
     distances: list[NDArray[np.float64]] = []
     errors: list[NDArray[np.float64]] = []
     kinds: list[str] = []
