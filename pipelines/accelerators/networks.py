@@ -250,7 +250,7 @@ def exported_network(family: str, number: int) -> onnx.ModelProto:
     if not path.is_file():
         names = ", ".join(sorted(file.stem for file in EXPORTED_FOLDER.glob("*.onnx")))
         raise AcceleratorError(f"unknown exported network: {path.stem}; accepted: {names}")
-    return onnx.load_model(path)
+    return onnx.load_model_from_string(path.read_bytes())
 
 
 # ---- networks that are unrolled in space -----------------------------------------------------------

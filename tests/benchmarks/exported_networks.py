@@ -165,9 +165,9 @@ def trained(name: str) -> nn.Module:
     """A network after `_EPOCHS` epochs."""
     torch.manual_seed(sorted(NETWORKS).index(name))
     network = NETWORKS[name]()
-    digits = load_digits()
-    images = torch.tensor(digits.images / 16.0, dtype=torch.float32)[:, None]
-    classes = torch.tensor(digits.target)
+    pixels, digits = load_digits(return_X_y=True)
+    images = torch.tensor(pixels / 16.0, dtype=torch.float32).reshape(-1, 1, 8, 8)
+    classes = torch.tensor(digits)
     optimiser = torch.optim.Adam(network.parameters(), lr=5e-3)
     for _ in range(_EPOCHS):
         for chosen in torch.randperm(len(images)).split(64):
