@@ -1,6 +1,6 @@
 """Intervals that widen with the distance from what was labelled.
 
-Half the width of an interval, in logarithms, is a + b near + c out + d size with no negative weight, so that
+Half the width of an interval, in logarithms, is a + b near + c size with no negative weight, so that
 it never shrinks on the way outwards. Weights are the 95 % quantile of errors on left-out labels by linear
 programming, times the factor that conformal prediction gives (Papadopoulos et al. 2008, normalised scores).
 """
@@ -22,7 +22,7 @@ Vector = NDArray[np.float64]
 Value = float | str
 COVERED = 0.95
 """Share of labels that an interval is to hold."""
-DISTANCES = ("constant", "near", "out", "size")
+DISTANCES = ("constant", "near", "size")
 """What a half-width is a weighted sum of."""
 
 
@@ -85,9 +85,8 @@ class Labelled:
     def distances(self, pair: Pair) -> Vector:
         """Values of `DISTANCES`.
 
-        near: to the nearest labelled configuration; a labelled range (at least an octave) or another
-        word is 1. out: octaves beyond the labelled range, or 1 per word, summed over hardware. size: octaves
-        of the column of the network that is farthest out.
+        near: to the nearest labelled configuration; a labelled range (at least an octave) or another word is 1,
+        summed over columns. size: octaves beyond the labelled range of the column that is farthest out.
         """
         own, sizes = hardware_columns(pair), size_columns(pair)
         apart = np.abs(self.configurations - np.array(_coordinates(own, self.hardware)))
@@ -96,9 +95,8 @@ class Labelled:
                 apart[:, place] = apart[:, place] > 0
             else:
                 apart[:, place] /= max(1.0, _octave(known[1]) - _octave(known[0]))
-        out = sum(_excess(own[name], known) for name, known in self.hardware.items())
         size = max(_excess(sizes[name], known) for name, known in self.sizes.items())
-        return np.array([1.0, apart.sum(axis=1).min(), out, size])
+        return np.array([1.0, apart.sum(axis=1).min(), size])
 
 
 def half_widths(labelled: Labelled, weights: Vector, pairs: Sequence[Pair]) -> Vector:

@@ -354,8 +354,8 @@ def left_out(pairs: Sequence[Pair], folds: int) -> list[tuple[str, NDArray[np.in
     """Parts of labelled pairs that are left out in turn, with their kind.
 
     configuration: a share of the configurations, or of pipelines. family: a family of networks. size: the
-    larger half and the largest quarter of the networks. range: what is above, or below, the median of a column
-    of hardware. A part of more than half of the pairs, or of none, is not left out.
+    larger half and the largest quarter of the networks. range: what is above, or below, the median of a
+    column of hardware. A part of more than half of the pairs, or of none, is not left out.
     """
     shares = np.array([int(content_hash(pair.accelerator_id or pair.compiled_id)[:8], 16) for pair in pairs])
     sizes = np.array([sum(pair.parameters) for pair in pairs])
