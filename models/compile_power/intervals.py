@@ -85,8 +85,8 @@ class Labelled:
     def distances(self, pair: Pair) -> Vector:
         """Values of `DISTANCES`.
 
-        near: to the nearest labelled configuration; a labelled range (at least an octave) or another word is 1,
-        summed over columns. size: octaves beyond the labelled range of the column that is farthest out.
+        near: to the nearest labelled configuration; a labelled range (at least an octave) or another word is
+        1, summed over columns. size: octaves beyond the labelled range of the column that is farthest out.
         """
         own, sizes = hardware_columns(pair), size_columns(pair)
         apart = np.abs(self.configurations - np.array(_coordinates(own, self.hardware)))
