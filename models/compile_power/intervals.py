@@ -1,6 +1,6 @@
 """Intervals that widen with the distance from what was labelled.
 
-Half the width of an interval, in logarithms, is a + b near + c size with no negative weight, so that
+Half the width of an interval, in logarithms, is a + b near + c size with positive weights, so that
 it never shrinks on the way outwards. Weights are the 95 % quantile of errors on left-out labels by linear
 programming, times the factor that conformal prediction gives (Papadopoulos et al. 2008, normalised scores).
 """
@@ -24,6 +24,8 @@ COVERED = 0.95
 """Share of labels that an interval is to hold."""
 DISTANCES = ("constant", "near", "size")
 """What a half-width is a weighted sum of."""
+_LEAST_GROWTH = 0.1
+"""Least weight of a distance, of the constant's: no growth within an octave says nothing about ten."""
 
 
 def hardware_columns(pair: Pair) -> dict[str, Value]:
@@ -140,7 +142,8 @@ def _quantile_weights(distances: Vector, errors: Vector) -> Vector:
     least = float(np.median(errors)) / 4  # of the constant: where nothing is far, errors are not 0
     bounds = [(least, None), *[(0.0, None)] * (columns - 1 + 2 * rows)]
     found = linprog(costs, A_eq=equal, b_eq=errors, bounds=bounds, method="highs")
-    return np.maximum(np.asarray(found.x[:columns], np.float64), 0.0)
+    weights = np.asarray(found.x[:columns], np.float64)
+    return np.maximum(weights, [0.0, *[_LEAST_GROWTH * weights[0]] * (columns - 1)])
 
 
 def _octave(value: float) -> float:
