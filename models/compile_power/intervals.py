@@ -60,7 +60,8 @@ class Labelled:
 
     Attributes:
         hardware, sizes: least and largest labelled value of each column, or its words.
-        configurations: (configurations, hardware columns) logarithms of values, or numbers of words.
+        configurations: (configurations, hardware columns) octaves of values, or numbers of words; columns in
+            the order of `hardware_columns`, whatever that of `hardware` is.
     """
 
     hardware: Mapping[str, tuple[Any, ...]]
@@ -80,7 +81,7 @@ class Labelled:
         asked = {**hardware_columns(pair), **size_columns(pair)}
         return [
             Outside(column=name, value=_plain(asked[name]), labelled=tuple(map(_plain, known)))
-            for name, known in {**self.hardware, **self.sizes}.items()
+            for name, known in ((name, {**self.hardware, **self.sizes}[name]) for name in asked)
             if _excess(asked[name], known) > 0
         ]
 
@@ -92,7 +93,7 @@ class Labelled:
         """
         own, sizes = hardware_columns(pair), size_columns(pair)
         apart = np.abs(self.configurations - np.array(_coordinates(own, self.hardware)))
-        for place, known in enumerate(self.hardware.values()):
+        for place, known in enumerate(self.hardware[name] for name in own):
             if _is_words(known):
                 apart[:, place] = apart[:, place] > 0
             else:
@@ -165,8 +166,10 @@ def _ranges(rows: Sequence[Mapping[str, Any]]) -> dict[str, tuple[Any, ...]]:
 def _coordinates(own: Mapping[str, Any], known: Mapping[str, Sequence[Any]]) -> list[float]:
     """Octaves of numbers, numbers of words; -1 of a word that was not labelled."""
     return [
-        (words.index(own[name]) if own[name] in words else -1.0) if _is_words(words) else _octave(own[name])
-        for name, words in known.items()
+        _octave(value)
+        if not _is_words(known[name])
+        else float(known[name].index(value) if value in known[name] else -1)
+        for name, value in own.items()
     ]
 
 

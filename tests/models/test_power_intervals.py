@@ -130,7 +130,12 @@ def test_the_shipped_model_covers_what_it_was_trained_on(models: dict[str, Query
     assert known.hardware == models["systolic"].labelled.hardware
     assert known.sizes == models["systolic"].labelled.sizes
     assert np.allclose(known.configurations, models["systolic"].labelled.configurations, atol=1e-6)
-    assert not any(known.outside(pair) for pair in pairs)
+    shipped = models["systolic"].labelled
+    assert not any(shipped.outside(pair) for pair in pairs)
+    near = [shipped.distances(pair)[1] for pair in pairs]
+    assert near == pytest.approx([0.0] * len(pairs), abs=1e-5)
+    other = replace(shipped, hardware=dict(reversed(list(shipped.hardware.items()))))
+    assert (other.distances(pairs[0]) == shipped.distances(pairs[0])).all()
     assert hardware_columns(pairs[0]).keys() == known.hardware.keys()
     assert size_columns(pairs[0]).keys() == known.sizes.keys()
 
