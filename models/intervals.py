@@ -90,15 +90,15 @@ def trips_of(features: Mapping[str, float]) -> str:
     return TRIPS_UNKNOWN if features[name] > 0 else TRIPS_ASSUMED
 
 
-def covering_score(scores: Iterable[tuple[str, float]]) -> float:
-    """The least score that a share of `COVERED` · (1 + 1 / groups) of the groups does not exceed.
+def covering_score(scores: Iterable[tuple[str, float]], covered: float = COVERED) -> float:
+    """The least score that a share of `covered` · (1 + 1 / groups) of the groups does not exceed.
 
     Args:    scores: group and score of every row; at least one.
     Returns: the largest score where there are too few groups for that share.
     """
     rows = list(scores)
     sizes = Counter(group for group, _ in rows)
-    required = COVERED * (len(sizes) + 1)
+    required = covered * (len(sizes) + 1)
     inside = 0.0
     ordered = sorted((score, 1.0 / sizes[group]) for group, score in rows)
     for score, weight in ordered:

@@ -31,6 +31,9 @@ class AcceleratorFields(Group):
     networks: Annotated[int, Field(ge=1)] = 1
     is_labelled: bool = False
     is_small: bool = False
+    is_near_default: bool = False
+    exported: tuple[int, ...] = ()
+    part: str | None = None
     seed: int = 0
 
 

@@ -31,6 +31,8 @@ TREES: Mapping[str, Any] = {
 _ROUNDS = 400
 LOADED = (*ACTIVITIES, "register_bits", "select_bits")
 """Bits of a pipeline that take energy: they change, are clocked, or are selected."""
+_PERIOD_NS = 20.0
+"""Of the default hardware: energy per cycle hardly depends on the period, so power is inverse to it."""
 _FAMILIES = ("mlp", "cnn", "resnet", "mobilenet", "transformer", "bert")
 
 
@@ -89,7 +91,8 @@ def _start(pair: Pair, loads: Sequence[float]) -> tuple[float, float]:
         return energy / pair.interval_cycles, energy
     cycles = max(1, pair.estimated_cycles)
     power = max(1e-12, float(block_energies(pair).sum()) / cycles)
-    return power, power * cycles * pair.hardware.clock_period_ns * 1e-3
+    energy = power * cycles * _PERIOD_NS * 1e-3
+    return power * _PERIOD_NS / pair.hardware.clock_period_ns, energy
 
 
 def fit_loads(pairs: Sequence[Pair]) -> tuple[float, ...]:

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from models.base import PredictorError
 from models.compile_power.baselines import start_logarithms
 from models.compile_power.data import MODULES, Pair, Tree, tree_of
+from models.compile_power.intervals import Labelled, half_widths
 from models.model_files import ModelFiles, read_model
 
 Matrix = NDArray[np.float64]
@@ -22,12 +23,13 @@ _SCALE = 8.0
 
 
 class QueryModel:
-    """Power and energy with intervals, from the files of a model."""
+    """Power and energy with intervals, from the files of a model; labelled: what its labels cover."""
 
     def __init__(self, files: ModelFiles) -> None:
         self.arrays = {name: np.asarray(values, np.float64) for name, values in files.arrays.items()}
         self.settings: Mapping[str, Any] = files.card["settings"]
         self.about = str(files.card["about"])
+        self.labelled = labelled_of(files)
 
     def logarithms(self, pairs: Sequence[Pair]) -> Matrix:
         """(pairs, 2) logarithms of power in mW and of energy in nJ."""
@@ -51,8 +53,7 @@ class QueryModel:
 
     def predict(self, pairs: Sequence[Pair]) -> list[dict[str, float]]:
         """Power in mW and energy in nJ, with 95 % intervals."""
-        spread = self.arrays["normal.spread"]
-        return [figures_of(logarithms, spread) for logarithms in self.logarithms(pairs)]
+        return answers_of(self.logarithms(pairs), self.labelled, self.arrays["interval.weights"], pairs)
 
     def _linear(self, name: str, values: Matrix) -> Matrix:
         return values @ self.arrays[f"{name}.weight"].T + self.arrays[f"{name}.bias"]
@@ -104,9 +105,25 @@ class QueryModel:
         return centred / deviation * self.arrays[f"{name}.weight"] + self.arrays[f"{name}.bias"]
 
 
-def figures_of(logarithms: Matrix, spread: Matrix) -> dict[str, float]:
-    """Power in mW and energy in nJ of their logarithms, with the intervals that the spread gives."""
-    low, mean, high = (np.exp(logarithms + sign * spread) for sign in (-1, 0, 1))
+def labelled_of(files: ModelFiles) -> Labelled:
+    """What the labels of a model cover, from its files."""
+    card = files.card["labelled"]
+    ranges = ({name: tuple(known) for name, known in card[part].items()} for part in ("hardware", "sizes"))
+    hardware, sizes = ranges
+    configurations = np.asarray(files.arrays["interval.configurations"], np.float64)
+    return Labelled(hardware=hardware, sizes=sizes, configurations=configurations)
+
+
+def answers_of(
+    logarithms: Matrix, labelled: Labelled, weights: Matrix, pairs: Sequence[Pair]
+) -> list[dict[str, float]]:
+    """Figures of pairs, with intervals. weights: see `models.compile_power.intervals`."""
+    return list(map(_figures_of, logarithms, half_widths(labelled, weights, pairs)))
+
+
+def _figures_of(logarithms: Matrix, half_width: Matrix) -> dict[str, float]:
+    """Power in mW and energy in nJ of their logarithms, with intervals."""
+    low, mean, high = (np.exp(logarithms + sign * half_width) for sign in (-1, 0, 1))
     return {
         "power_mw": float(mean[0]),
         "energy_nj": float(mean[1]),

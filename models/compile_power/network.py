@@ -35,7 +35,8 @@ from models.compile_power.data import (
     question_pair,
     tree_of,
 )
-from models.compile_power.inference import figures_of, tree_totals
+from models.compile_power.inference import answers_of, labelled_of, tree_totals
+from models.compile_power.intervals import DISTANCES, Labelled
 from models.model_files import ModelFiles
 from pipelines.accelerators import ACTIVITIES, CATEGORIES, FIXED_CATEGORIES, Hardware
 
@@ -45,8 +46,13 @@ _FEATURES = {
     "kinds": list(KINDS),
     "parameters": list(COMPILED_PARAMETERS),
     "stages": list(FIXED_CATEGORIES),
+    "interval": list(DISTANCES),
 }
-_FIXED_FEATURES = {"kinds": list(KINDS), "stages": [*FIXED_CATEGORIES, *ACTIVITIES]}
+_FIXED_FEATURES = {
+    "kinds": list(KINDS),
+    "stages": [*FIXED_CATEGORIES, *ACTIVITIES],
+    "interval": list(DISTANCES),
+}
 _NODE = len(MODULES) + 3
 
 
@@ -231,7 +237,7 @@ class CompilePower:
 
     Attributes:
         software, hardware: frozen encoders. members: trunks. normalisation: of features and targets.
-        spread: (2,) 95 % quantile of absolute errors of logarithms on held-out rows of the training part.
+        labelled: what the labels cover. weights: (2, distances) of half-widths of 95 % intervals.
         settings: sizes. about: what it was trained on.
     """
 
@@ -239,24 +245,20 @@ class CompilePower:
     hardware: HardwareEncoder
     members: tuple[PowerHeads, ...]
     normalisation: Normalisation
-    spread: Tensor
+    labelled: Labelled
+    weights: np.ndarray[Any, Any]
     settings: Mapping[str, Any]
     about: str
 
     def logarithms(self, pairs: Sequence[Pair]) -> np.ndarray[Any, Any]:
         """(pairs, 2) logarithms of power in mW and of energy in nJ: mean of the members."""
         features = embed(self.software, self.hardware, pairs, self.settings)
-        known = self.normalisation
-        inputs = (features - known.feature_mean) / known.feature_deviation
-        with torch.inference_mode():
-            answers = torch.stack([member(inputs) for member in self.members]).mean(dim=0)
-        answers = answers * known.target_deviation + known.target_mean
-        return answers.double().numpy() + start_logarithms(pairs, self.settings.get("loads", ()))
+        answers = heads_logarithms(self.members, self.normalisation, features)
+        return answers + start_logarithms(pairs, self.settings.get("loads", ()))
 
     def predict(self, pairs: Sequence[Pair]) -> list[dict[str, float]]:
         """Power in mW and energy in nJ, with 95 % intervals."""
-        spread = self.spread.double().numpy()
-        return [figures_of(logarithms, spread) for logarithms in self.logarithms(pairs)]
+        return answers_of(self.logarithms(pairs), self.labelled, self.weights, pairs)
 
     @property
     def files(self) -> ModelFiles:
@@ -271,11 +273,22 @@ class CompilePower:
             for name, values in network.state_dict().items()
         }
         arrays |= {f"normal.{name}": value.numpy() for name, value in self.normalisation._asdict().items()}
-        arrays["normal.spread"] = self.spread.numpy()
+        arrays["interval.weights"] = self.weights
+        arrays["interval.configurations"] = self.labelled.configurations
         features = _FEATURES if self.settings["has_hardware"] else _FIXED_FEATURES
-        return ModelFiles(
-            card={"features": features, "settings": dict(self.settings), "about": self.about}, arrays=arrays
-        )
+        known = {"hardware": dict(self.labelled.hardware), "sizes": dict(self.labelled.sizes)}
+        card = {"settings": dict(self.settings), "about": self.about, "labelled": known}
+        return ModelFiles(card={"features": features, **card}, arrays=arrays)
+
+
+def heads_logarithms(
+    members: Sequence[PowerHeads], known: Normalisation, features: Tensor
+) -> np.ndarray[Any, Any]:
+    """(pairs, 2) what is added to where the heads start: mean of the members."""
+    inputs = (features - known.feature_mean) / known.feature_deviation
+    with torch.inference_mode():
+        answers = torch.stack([member(inputs) for member in members]).mean(dim=0)
+    return (answers * known.target_deviation + known.target_mean).double().numpy()
 
 
 def embed(
@@ -332,7 +345,8 @@ def load(files: ModelFiles) -> CompilePower:
         hardware=hardware,
         members=tuple(members),
         normalisation=Normalisation(**normal),
-        spread=torch.from_numpy(np.array(files.arrays["normal.spread"])),
+        labelled=labelled_of(files),
+        weights=np.asarray(files.arrays["interval.weights"], np.float64),
         settings=settings,
         about=str(card["about"]),
     )

@@ -25,6 +25,7 @@ from models.compile_power.data import (
     tree_of,
     wl_similarity,
 )
+from models.compile_power.intervals import Labelled, fit_weights, hardware_columns
 from models.compile_power.network import (
     CompilePower,
     Graphs,
@@ -36,11 +37,13 @@ from models.compile_power.network import (
     contrastive_loss,
     embed,
     hardware_graphs,
+    heads_logarithms,
     software_graphs,
 )
 from models.leaderboard import Prediction
 from models.training import Loggers, Training, fit
 from pipelines.accelerators import Hardware
+from pipelines.identity import content_hash
 
 _PRETRAIN_BATCH, _TREE_BATCH = 64, 24
 _FOLD_NAMES = {"train": "train", "test": "test"}
@@ -124,18 +127,18 @@ def fit_power(
     settings: dict[str, Any] = {
         name: getattr(options, name) for name in ("width", "layers", "has_hardware", "wl_rounds", "members")
     }
-    if labelled[0].hardware is None:
-        settings["loads"] = fit_loads(labelled)
     features = embed(software, hardware, labelled, settings)
-    starts = start_logarithms(labelled, settings.get("loads", ()))
-    heads = _fit_heads(features, labelled, starts, options, seed, loggers)
+    heads = _fit_heads(features, labelled, options, seed, loggers)
     curves["train_loss"] = heads.curve
+    if labelled[0].hardware is None:
+        settings["loads"] = heads.loads
     model = CompilePower(
         software=software,
         hardware=hardware,
         members=heads.members,
         normalisation=heads.normalisation,
-        spread=heads.spread,
+        labelled=Labelled.of(labelled),
+        weights=calibrated(features, labelled, options, seed),
         settings=settings,
         about=f"{len(labelled)} labels and {len(seen)} compiled pairs, split {options.split}, seed {seed}",
     )
@@ -276,8 +279,14 @@ class _Batch(NamedTuple):
 class _Heads(NamedTuple):
     members: tuple[PowerHeads, ...]
     normalisation: Normalisation
-    spread: Tensor
+    loads: tuple[float, ...]
     curve: list[float]
+
+    def logarithms(self, features: Tensor, pairs: Sequence[Pair]) -> NDArray[np.float64]:
+        """(pairs, 2) logarithms of power and energy."""
+        return heads_logarithms(self.members, self.normalisation, features) + start_logarithms(
+            pairs, self.loads
+        )
 
 
 class _HeadsFit(Training[PowerHeads]):
@@ -298,34 +307,69 @@ class _HeadsFit(Training[PowerHeads]):
 
 
 def _fit_heads(
-    features: Tensor,
-    pairs: Sequence[Pair],
-    starts: NDArray[np.float64],
-    options: FitOptions,
-    seed: int,
-    loggers: Loggers | None,
+    features: Tensor, pairs: Sequence[Pair], options: FitOptions, seed: int, loggers: Loggers | None = None
 ) -> _Heads:
-    """Members on shifting parts of the labels; each one's held-out rows give the spread."""
-    logarithms = np.log([[float(pair.power_mw or 1), float(pair.energy_nj or 1)] for pair in pairs])
-    targets = torch.from_numpy((logarithms - starts).astype(np.float32))
+    """Members, each on another part of the labels."""
+    loads = fit_loads(pairs) if pairs[0].hardware is None else ()
+    targets = torch.from_numpy((_labels(pairs) - start_logarithms(pairs, loads)).astype(np.float32))
     known = Normalisation(features.mean(0), features.std(0) + 1e-3, targets.mean(0), targets.std(0) + 1e-6)
     inputs = (features - known.feature_mean) / known.feature_deviation
     outputs = (targets - known.target_mean) / known.target_deviation
     members: list[PowerHeads] = []
-    errors: list[Tensor] = []
     curve: list[float] = []
     for member in range(options.members):
         generator = torch.Generator().manual_seed(seed * 1000 + member)
         order = torch.randperm(len(pairs), generator=generator)
-        held_out = order[: max(1, round(options.validation_share * len(pairs)))]
-        kept = order[len(held_out) :]
-        network, losses = _fit_member(inputs[kept], outputs[kept], options, seed * 1000, member, loggers)
+        kept = order[max(1, round(options.validation_share * len(pairs))) :]
+        network, curve = _fit_member(inputs[kept], outputs[kept], options, seed * 1000, member, loggers)
         members.append(network)
-        curve = losses
-        with torch.inference_mode():
-            errors.append((network(inputs[held_out]) - outputs[held_out]).abs() * known.target_deviation)
-    spread = torch.quantile(torch.cat(errors), 0.95, dim=0)
-    return _Heads(tuple(members), known, spread, curve)
+    return _Heads(tuple(members), known, loads, curve)
+
+
+def _labels(pairs: Sequence[Pair]) -> NDArray[np.float64]:
+    return np.log([[float(pair.power_mw or 1), float(pair.energy_nj or 1)] for pair in pairs])
+
+
+def calibrated(
+    features: Tensor, pairs: Sequence[Pair], options: FitOptions, seed: int
+) -> NDArray[np.float64]:
+    """Weights of intervals: heads of one trunk are trained without each part of `left_out`, and judged."""
+    distances: list[NDArray[np.float64]] = []
+    errors: list[NDArray[np.float64]] = []
+    kinds: list[str] = []
+    groups: list[str] = []
+    for kind, places in left_out(pairs, options.folds):
+        kept = np.setdiff1d(np.arange(len(pairs)), places)
+        known, asked = [pairs[i] for i in kept], [pairs[i] for i in places]
+        heads = _fit_heads(features[kept], known, replace(options, members=1), seed)
+        labelled = Labelled.of(known)
+        distances += [labelled.distances(pair) for pair in asked]
+        errors += [*np.abs(heads.logarithms(features[places], asked) - _labels(asked))]
+        kinds += [kind] * len(asked)
+        groups += [pair.accelerator_id or pair.compiled_id for pair in asked]
+    return fit_weights(np.array(distances), np.array(errors), kinds, groups)
+
+
+def left_out(pairs: Sequence[Pair], folds: int) -> list[tuple[str, NDArray[np.int64]]]:
+    """Parts of labelled pairs that are left out in turn, with their kind.
+
+    configuration: a share of the configurations, or of pipelines. family: a family of networks. size: the
+    larger half and the largest quarter of the networks. range: what is above, or below, the median of a
+    column of hardware. A part of more than half of the pairs, or of none, is not left out.
+    """
+    shares = np.array([int(content_hash(pair.accelerator_id or pair.compiled_id)[:8], 16) for pair in pairs])
+    sizes = np.array([sum(pair.parameters) for pair in pairs])
+    families = np.array([pair.family for pair in pairs])
+    masks = [("configuration", shares % folds == fold) for fold in range(folds)]
+    masks += [("family", families == family) for family in sorted(set(families.tolist()))]
+    masks += [("size", sizes > np.quantile(sizes, share)) for share in (0.5, 0.75)]
+    columns = [hardware_columns(pair) for pair in pairs]
+    for name, first in columns[0].items():
+        values = np.array([column[name] for column in columns])
+        if not isinstance(first, str) and len(set(values.tolist())) > 2:
+            middle = np.median(values)
+            masks += [("range", values > middle), ("range", values < middle)]
+    return [(kind, np.flatnonzero(mask)) for kind, mask in masks if 0 < mask.mean() <= 0.5]
 
 
 def _fit_member(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -15,7 +15,14 @@ from pipelines.accelerators.errors import AcceleratorError
 from pipelines.accelerators.graph import Network, network_of
 from pipelines.accelerators.labels import VERSION as LABEL_VERSION
 from pipelines.accelerators.labels import Labeller, NetworkLabel
-from pipelines.accelerators.networks import FAMILIES, SCALES, drawn_network
+from pipelines.accelerators.networks import (
+    EXPORTED,
+    EXPORTED_FOLDER,
+    FAMILIES,
+    SCALES,
+    drawn_network,
+    exported_network,
+)
 from pipelines.accelerators.systolic.compilation import COMPILER_VERSION, Compiled, compile_network
 from pipelines.accelerators.systolic.hardware import Hardware, hierarchy
 from pipelines.accelerators.systolic.instructions import CATEGORIES
@@ -55,6 +62,9 @@ class AcceleratorGroup:
         families, scales, networks: networks of every family and scale for each configuration.
         is_labelled: whether they are synthesised and simulated, or compiled only.
         is_small: whether hardware is drawn as for labels; so it is when labelled.
+        is_near_default: whether hardware is the default one with some changes; see `near_default`.
+        exported: numbers of exported networks, in turn by configuration, in place of drawn ones.
+        part: train or none: of all pairs under the random split; they have none under the others.
         seed: of hardware and networks.
     """
 
@@ -65,6 +75,9 @@ class AcceleratorGroup:
     networks: int = 1
     is_labelled: bool = False
     is_small: bool = False
+    is_near_default: bool = False
+    exported: tuple[int, ...] = ()
+    part: str | None = None
     seed: int = 0
 
     def __post_init__(self) -> None:
@@ -78,6 +91,39 @@ class AcceleratorGroup:
             raise AcceleratorError(
                 f"labelled scales in group {self.name}; accepted: {', '.join(_SMALL_SCALES)}"
             )
+        if self.part not in (None, "train", "none"):
+            raise AcceleratorError(f"part of group {self.name}: {self.part}; accepted: train, none")
+        for family in self.families:
+            for number in self.exported:
+                exported_network(family, number)
+
+    @property
+    def identity(self) -> dict[str, Any]:
+        """All fields; those that came later count where they differ from their default, files by content."""
+        fields = asdict(self)
+        added = {name: fields.pop(name) for name in ("is_near_default", "exported", "part")}
+        files = [exported_hash(family, number) for family in self.families for number in self.exported]
+        added["files"] = files
+        return fields | {name: value for name, value in added.items() if value}
+
+    def hardware_of(self, number: int) -> Hardware:
+        """A configuration of the group."""
+        if self.is_near_default:
+            return near_default(self.seed, number)
+        return drawn_hardware(self.seed, number, is_small=self.is_labelled or self.is_small)
+
+    def networks_of(self, number: int) -> list[tuple[str, str, int]]:
+        """Family, scale and seed of the networks of a configuration."""
+        if self.exported:
+            own = self.exported[number // 2 % len(self.exported)]  # configurations with another mesh are odd
+            return [(family, EXPORTED, own) for family in self.families]
+        first = self.seed * 1_000_000 + number * self.networks
+        return [
+            (family, scale, first + place)
+            for family in self.families
+            for scale in self.scales
+            for place in range(self.networks)
+        ]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -110,6 +156,56 @@ def drawn_hardware(seed: int, number: int, *, is_small: bool) -> Hardware:
             return Hardware(**_draw(generator, is_small=is_small))
         except ValidationError:
             continue
+
+
+_MESHES = ((2, 2), (4, 8), (8, 4), (8, 8), (8, 8), (16, 16))
+_CHANGES: Mapping[str, Sequence[Mapping[str, Any]]] = {
+    "tile": [{"tile_rows": 2}, {"tile_columns": 2}, {"tile_rows": 2, "tile_columns": 2}],
+    "dataflow": [{"dataflow": "output"}, {"dataflow": "both"}],
+    "weight_buffers": [{"weight_buffers": 1}],
+    "input_bits": [{"input_bits": 4}, {"input_bits": 6}],
+    "scratchpad": [{"scratchpad_rows": rows} for rows in (256, 512, 1024, 4096)],
+    "scratchpad_banks": [{"scratchpad_banks": 1}, {"scratchpad_banks": 4}],
+    "accumulator": [{"accumulator_rows": rows} for rows in (32, 128, 256, 512)],
+    "accumulator_banks": [{"accumulator_banks": 2}],
+    "queues": [
+        {"load_queue": 2, "execute_queue": 2},
+        {"load_queue": 8, "execute_queue": 8, "store_queue": 4},
+    ],
+    "dma_bytes": [{"dma_bytes": count} for count in (1, 2, 8)],
+    "dma_requests": [{"dma_requests": count} for count in (1, 4, 16)],
+    "transposer": [{"transposer": False}],
+    "scale": [{"scale_bits": 0}, {"scale_bits": 4}, {"scale_lanes": 2}],
+    "stores": [{"pooling": False}, {"activation": "none"}, {"activation": "clip"}],
+    "memory_latency": [{"memory_latency_cycles": cycles} for cycles in (2, 16, 32)],
+    "clock": [{"clock_period_ns": 10.0}, {"clock_period_ns": 40.0}],
+}
+"""What a user changes in a small file of hardware."""
+
+
+def near_default(seed: int, number: int) -> Hardware:
+    """The default configuration with one to three changes, and every second one with another mesh.
+
+    The first of seed 0 has no change.
+    """
+    if seed == number == 0:
+        return Hardware()
+    generator = Random(f"near default {seed} {number}")  # noqa: S311
+    while True:
+        changed: dict[str, Any] = {}
+        if number % 2:
+            changed["rows"], changed["columns"] = generator.choice(_MESHES)
+        for name in generator.sample(sorted(_CHANGES), generator.randint(1, 3)):
+            changed |= generator.choice(_CHANGES[name])
+        try:
+            return Hardware(**changed)
+        except ValidationError:
+            continue
+
+
+def exported_hash(family: str, number: int) -> str:
+    """Hash of the file of an exported network."""
+    return content_hash((EXPORTED_FOLDER / f"{family}_{number}.onnx").read_bytes().hex())
 
 
 def small_default() -> Hardware:
@@ -154,7 +250,7 @@ def _draw(generator: Random, *, is_small: bool) -> dict[str, Any]:
 
 def group_key(group: AcceleratorGroup, liberty: Path) -> str:
     """Hash of all that the rows of a group follow from."""
-    return content_hash(VERSION, COMPILER_VERSION, label_version(liberty), asdict(group))
+    return content_hash(VERSION, COMPILER_VERSION, label_version(liberty), group.identity)
 
 
 def label_version(liberty: Path) -> str:
@@ -194,18 +290,15 @@ def _configuration(
     number: int, *, group: AcceleratorGroup, tools: LabelTools, cache: ContentCache
 ) -> Outcome[_Made]:
     """Rows of one configuration."""
-    hardware = drawn_hardware(group.seed, number, is_small=group.is_labelled or group.is_small)
+    hardware = group.hardware_of(number)
     work = _HardwareWork(hardware=hardware, tools=tools, cache=cache)
     compiled: list[CompiledNetworkRow] = []
     labels: list[AcceleratorLabelRow] = []
-    for family in group.families:
-        for scale in group.scales:
-            for place in range(group.networks):
-                seed = group.seed * 1_000_000 + number * group.networks + place
-                row = compiled_row(hardware, (family, scale, seed), group.name)
-                compiled.append(row)
-                if group.is_labelled and row.status == OK:
-                    labels.append(work.label(row))
+    for asked in group.networks_of(number):
+        row = compiled_row(hardware, asked, group.name, group.part)
+        compiled.append(row)
+        if group.is_labelled and row.status == OK:
+            labels.append(work.label(row))
     accelerator = work.row() if group.is_labelled else accelerator_row(hardware)
     failed = accelerator.status != OK or any(row.status != OK for row in (*compiled, *labels))
     return Outcome(
@@ -253,7 +346,7 @@ class _HardwareWork:
 
     def _made(self, row: CompiledNetworkRow) -> dict[str, Any]:
         start = stopwatch()
-        network = network_of(drawn_network(row.family, row.scale, row.seed), row.family)
+        network = network_named(row.family, row.scale, row.seed)
         label = label_network(self._labeller(), network, row.dataflow or "weight")
         return asdict(label_row(row, label, label_version(self.tools.liberty), stopwatch() - start))
 
@@ -313,13 +406,25 @@ def accelerator_row(hardware: Hardware) -> AcceleratorRow:
     )
 
 
-def compiled_row(hardware: Hardware, drawn: tuple[str, str, int], group: str) -> CompiledNetworkRow:
-    """A drawn network (family, scale, seed), compiled from its shapes alone."""
-    family, scale, seed = drawn
-    network = network_of(drawn_network(family, scale, seed, has_data=False), family)
-    compiled_id = content_hash(VERSION, COMPILER_VERSION, hardware.accelerator_id, family, scale, seed)
+def network_named(family: str, scale: str, seed: int, *, has_data: bool = True) -> Network:
+    """A drawn network, or an exported one, as layers."""
+    if scale == EXPORTED:
+        return network_of(exported_network(family, seed), family)
+    return network_of(drawn_network(family, scale, seed, has_data=has_data), family)
+
+
+def compiled_row(
+    hardware: Hardware, asked: tuple[str, str, int], group: str, part: str | None = None
+) -> CompiledNetworkRow:
+    """A network (family, scale, seed), compiled from its shapes alone; part: see `AcceleratorGroup`."""
+    family, scale, seed = asked
+    network = network_named(family, scale, seed, has_data=False)
+    file = (exported_hash(family, seed),) if scale == EXPORTED else ()
+    compiled_id = content_hash(VERSION, COMPILER_VERSION, hardware.accelerator_id, *asked, *file)
     columns: dict[str, Any] = block_columns(compile_network(network, hardware))
     parts = parts_of(compiled_id, family, network.parameter_count)
+    if part is not None:
+        parts = dict.fromkeys(parts, "none") | {"random": part}
     columns |= {f"split_{name}": part for name, part in parts.items()}
     return CompiledNetworkRow(
         compiled_id=compiled_id,

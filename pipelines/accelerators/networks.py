@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
+from pathlib import Path
 from random import Random
 from typing import Any, Protocol
 
@@ -232,6 +233,24 @@ def drawn_network(family: str, scale: str, seed: int, *, has_data: bool = True) 
     builder = Builder(seed=seed, has_data=has_data)
     output, shape = FAMILIES[family](builder, Random(f"{family} {scale} {seed}"), SCALES.index(scale))  # noqa: S311
     return builder.model(f"{family}_{scale}_{seed}", shape, output)
+
+
+EXPORTED = "exported"
+"""Scale of networks that were trained and exported by torch; their seed is the number of a file."""
+EXPORTED_FOLDER = Path(__file__).parent / "exported"
+"""Files family_number.onnx, made by `python -m tests.benchmarks.exported_networks`."""
+
+
+def exported_network(family: str, number: int) -> onnx.ModelProto:
+    """A network as torch exports it.
+
+    Raises: AcceleratorError: there is no such file.
+    """
+    path = EXPORTED_FOLDER / f"{family}_{number}.onnx"
+    if not path.is_file():
+        names = ", ".join(sorted(file.stem for file in EXPORTED_FOLDER.glob("*.onnx")))
+        raise AcceleratorError(f"unknown exported network: {path.stem}; accepted: {names}")
+    return onnx.load_model_from_string(path.read_bytes())
 
 
 # ---- networks that are unrolled in space -----------------------------------------------------------

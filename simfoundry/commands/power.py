@@ -67,13 +67,15 @@ def answer_power(question: PowerQuestion) -> dict[str, Any]:
     network = read_network(Path(question.network))
     compiled = compile_network(network, hardware)
     pair = compiled_pair(compiled, hardware)
-    figures = shipped_model().predict([pair])[0]
+    model = shipped_model()
+    figures = model.predict([pair])[0]
     answer = {
         "network": network.name,
         "parameter_count": network.parameter_count,
         "hardware": hardware.model_dump(),
         "flow": compiled.flow,
         **_figures(figures, hardware),
+        "outside": _outside(model, pair),
         "estimated_cycles": compiled.estimated_cycles,
         **_shares(pair, compiled, figures["energy_nj"]),
         "measured": None,
@@ -125,6 +127,7 @@ def answer_fixed(question: PowerQuestion) -> dict[str, Any]:
         "flow": "fixed",
         "reuse_factor": design.interval_cycles,
         **{name: float(f"{value:.4g}") for name, value in figures.items()},
+        "outside": _outside(model, pair),
         "latency_cycles": design.latency_cycles,
         "clock_period_ns": CLOCK_PERIOD_NS,
         "layers": [
@@ -179,6 +182,11 @@ def _figures(figures: Mapping[str, float], hardware: Hardware) -> dict[str, Any]
         "cycles": round(cycles),
         "latency_ms": float(f"{cycles * hardware.clock_period_ns * 1e-6:.4g}"),
     }
+
+
+def _outside(model: QueryModel, pair: Pair) -> list[dict[str, Any]]:
+    """Columns outside what was labelled: hardware, then size of the network."""
+    return [asdict(column) for column in model.labelled.outside(pair)]
 
 
 def _shares(pair: Pair, compiled: Compiled, energy_nj: float) -> dict[str, Any]:
@@ -240,9 +248,14 @@ def answer_explore(question: ExploreQuestion) -> dict[str, Any]:
     ]
     candidates = list(dict.fromkeys(drawn))
     pairs = [compiled_pair(compile_network(network, hardware), hardware) for hardware in candidates]
+    model = shipped_model()
     rows = [
-        {**_figures(figures, hardware), "hardware": hardware.model_dump()}
-        for figures, hardware in zip(shipped_model().predict(pairs), candidates, strict=True)
+        {
+            **_figures(figures, hardware),
+            "hardware": hardware.model_dump(),
+            "outside": _outside(model, pair),
+        }
+        for figures, hardware, pair in zip(model.predict(pairs), candidates, pairs, strict=True)
     ]
     within = [row for row in rows if row["power_mw"] <= question.budget_mw]
     if not within:
@@ -277,6 +290,7 @@ def power_text(answer: Mapping[str, Any]) -> str:
         "dataflow": answer["flow"],
         "power": _interval(answer, "power", "mw", "mW"),
         "energy": _interval(answer, "energy", "nj", "nJ"),
+        **_warned(answer),
         "cycles": f"{answer['cycles']:,} ({answer['latency_ms']} ms)",
         "shares": ", ".join(f"{name} {share:.0%}" for name, share in list(answer["shares"].items())[:6]),
     }
@@ -300,6 +314,7 @@ def fixed_text(answer: Mapping[str, Any]) -> str:
         "pipeline": f"{len(answer['stages'])} stages, an inference every {period:g} ns",
         "power": _interval(answer, "power", "mw", "mW"),
         "energy": _interval(answer, "energy", "nj", "nJ"),
+        **_warned(answer),
         "latency": f"{answer['latency_cycles']} cycles",
         "stages": ", ".join(f"{energy} nJ" for energy in answer["stages"]),
     }
@@ -323,16 +338,43 @@ def _interval(answer: Mapping[str, Any], name: str, suffix: str, unit: str) -> s
     return f"{answer[f'{name}_{suffix}']} {unit} ({low} to {high})"
 
 
+OUTSIDE = "outside what was labelled"
+
+
+def _warned(answer: Mapping[str, Any]) -> dict[str, str]:
+    """A line of columns outside what was labelled; none where all are inside."""
+    return {"warning": f"{OUTSIDE}: {outside_text(answer['outside'])}"} if answer["outside"] else {}
+
+
+def outside_text(columns: Sequence[Mapping[str, Any]]) -> str:
+    """Columns with their values and what was labelled."""
+    return "; ".join(f"{c['column']} {_number(c['value'])} ({_known(c['labelled'])})" for c in columns)
+
+
+def _known(labelled: Sequence[Any]) -> str:
+    if isinstance(labelled[0], str):
+        return ", ".join(labelled)
+    low, high = map(_number, labelled)
+    return f"{low} to {high}" if low != high else low
+
+
+def _number(value: Any) -> str:
+    return value if isinstance(value, str) else f"{value:,}"
+
+
 def explore_text(answer: Mapping[str, Any]) -> str:
     """The answer for a person."""
     names = ("rows", "columns", "dataflow", "scratchpad_rows", "accumulator_rows", "dma_bytes", "scale_lanes")
+    figures = ("power_mw", "power_low_mw", "power_high_mw", "latency_ms", "energy_nj")
     rows = [
-        [str(row["power_mw"]), str(row["latency_ms"]), str(row["energy_nj"])]
+        [str(row[name]) for name in figures]
         + [str(row["hardware"][name]) for name in names]
+        + [outside_text(row["outside"]) or "-"]
         for row in answer["front"]
     ]
     head = (
         f"{answer['network']}: {answer['within_budget']} of {answer['candidates']} configurations within "
         f"{answer['budget_mw']} mW; {len(rows)} that no other one beats"
     )
-    return "\n".join([head, "", *aligned_lines([("mW", "ms", "nJ", *names), *rows])])
+    titles = ("mW", "low", "high", "ms", "nJ", *names, OUTSIDE)
+    return "\n".join([head, "", *aligned_lines([titles, *rows])])

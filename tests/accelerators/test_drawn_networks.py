@@ -9,7 +9,14 @@ import pytest
 from onnx import TensorProto, helper
 
 from pipelines.accelerators import AcceleratorError, Hardware, compile_network, network_of, read_network
-from pipelines.accelerators.dataset import AcceleratorGroup, compiled_row, drawn_hardware, parts_of
+from pipelines.accelerators.dataset import (
+    AcceleratorGroup,
+    compiled_row,
+    drawn_hardware,
+    near_default,
+    network_named,
+    parts_of,
+)
 from pipelines.accelerators.labels import MemoryModel
 from pipelines.accelerators.networks import FAMILIES, drawn_network
 from pipelines.accelerators.systolic.quantise import quantise
@@ -67,6 +74,51 @@ def test_hardware_is_drawn_by_number() -> None:
     drawn = [drawn_hardware(1, number, is_small=True) for number in range(8)]
     assert drawn == [drawn_hardware(1, number, is_small=True) for number in range(8)]
     assert len({hardware.accelerator_id for hardware in drawn}) == 8
+
+
+def test_configurations_near_the_default_are_drawn_by_number() -> None:
+    drawn = [near_default(0, number) for number in range(34)]
+    assert drawn[0] == Hardware()
+    assert len(set(drawn)) == 34
+    assert not set(drawn) & {near_default(1, number) for number in range(12)}  # held out in the release
+    assert {hardware.accumulator_bits for hardware in drawn} == {32}
+    for hardware in drawn:
+        changed = hardware.model_dump(exclude={"rows", "columns"}).items() - Hardware().model_dump().items()
+        assert len(changed) <= 8
+
+
+@pytest.mark.parametrize("number", range(3))
+@pytest.mark.parametrize("family", FAMILIES)
+def test_exported_networks_compile_and_are_of_their_own(family: str, number: int) -> None:
+    group = AcceleratorGroup(
+        name="x", families=(family,), exported=(number,), is_near_default=True, part="none"
+    )
+    [asked] = group.networks_of(5)
+    assert asked == (family, "exported", number)
+    row = compiled_row(group.hardware_of(5), asked, group.name, group.part)
+    assert (row.status, row.scale, row.split_random, row.split_scale) == ("ok", "exported", "none", "none")
+    assert quantise(network_named(*asked), group.hardware_of(5)).layers
+    others = {compiled_row(group.hardware_of(5), (family, "exported", n), "x").compiled_id for n in range(3)}
+    assert len(others) == 3
+
+
+def test_groups_keep_the_identity_that_they_had() -> None:
+    fields = {"name", "hardware", "families", "scales", "networks", "is_labelled", "is_small", "seed"}
+    assert AcceleratorGroup(name="x", seed=7).identity.keys() == fields
+    near = AcceleratorGroup(name="x", is_near_default=True, exported=(0,), part="train").identity
+    assert near.keys() == fields | {"is_near_default", "exported", "part", "files"}
+
+
+@pytest.mark.parametrize(
+    ("fields", "message"),
+    [
+        ({"part": "test"}, "part of group x: test; accepted: train, none"),
+        ({"families": ("mlp",), "exported": (9,)}, "unknown exported network: mlp_9; accepted: bert_0, "),
+    ],
+)
+def test_a_group_names_what_is_wrong(fields: dict[str, object], message: str) -> None:
+    with pytest.raises(AcceleratorError, match=message):
+        AcceleratorGroup(name="x", **fields)  # type: ignore[arg-type]
 
 
 def test_splits_keep_families_apart() -> None:

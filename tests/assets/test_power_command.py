@@ -47,6 +47,32 @@ def test_the_text_names_the_layers(network: Path) -> None:
     assert "conv_0" in output
 
 
+def test_hardware_and_sizes_outside_of_the_labels_are_named(network: Path, tmp_path: Path) -> None:
+    inside = json.loads(_invoke("power", str(network), "--json").output)
+    assert inside["outside"] == []
+    assert "outside what was labelled" not in _invoke("power", str(network)).output
+    hardware = tmp_path / "h.yaml"
+    hardware.write_text("rows: 64\ncolumns: 64\nscratchpad_rows: 1024\naccumulator_rows: 256\n")
+    options = ("power", str(network), "--hardware", str(hardware))
+    answer = json.loads(_invoke(*options, "--json").output)
+    named = {column["column"]: column for column in answer["outside"]}
+    assert set(named) == {"rows", "columns"}
+    assert named["rows"] == {"column": "rows", "value": 64, "labelled": [2, 16]}
+    factor, least = (a["power_high_mw"] / a["power_mw"] for a in (answer, inside))
+    assert factor > least
+    assert "outside what was labelled: rows 64 (2 to 16); columns 64 (2 to 16)" in _invoke(*options).output
+
+
+def test_a_large_network_is_outside_of_the_labels(tmp_path: Path) -> None:
+    file = tmp_path / "net.onnx"
+    onnx.save(drawn_network("mlp", "medium", 0, has_data=False), str(file))
+    answer = json.loads(_invoke("power", str(file), "--json").output)
+    assert {"parameters", "multiplications"} <= {column["column"] for column in answer["outside"]}
+    output = _invoke("explore", str(file), "--budget-mw", "100000", "--candidates", "4").output
+    assert "outside what was labelled" in output.splitlines()[2]
+    assert all("parameters" in line for line in output.splitlines()[4:])
+
+
 def test_explore_lists_what_no_other_configuration_beats(network: Path) -> None:
     result = _invoke("explore", str(network), "--budget-mw", "100000", "--candidates", "20", "--json")
     assert result.exit_code == 0, result.stderr
@@ -92,6 +118,9 @@ def test_a_pipeline_has_figures_with_intervals_and_stages(pipeline: Path) -> Non
     assert answer["power_low_mw"] <= answer["power_mw"] <= answer["power_high_mw"]
     assert sum(answer["stages"]) == pytest.approx(answer["energy_nj"], rel=0.01)
     assert answer["energy_nj"] == pytest.approx(answer["power_mw"] * 20e-3, rel=0.2)
+    assert answer["outside"] == []
+    slow = _invoke("power", str(pipeline), "--flow", "fixed", "--reuse-factor", "64", "--json").output
+    assert [column["column"] for column in json.loads(slow)["outside"]] == ["reuse_factor"]
     output = _invoke("power", str(pipeline), "--flow", "fixed", "--reuse-factor", "4").output
     assert "an inference every 80 ns" in output
 

@@ -89,9 +89,14 @@ def main() -> None:
 
 
 def by_configuration(pairs: Sequence[Pair]) -> list[Pair]:
-    """Pairs with one more split: a fifth of the configurations, by hash, is tested."""
+    """Pairs with one more split: a fifth of the configurations, by hash, is tested.
+
+    Groups that take no part in the splits by network take none in this one.
+    """
 
     def part(pair: Pair) -> str:
+        if pair.parts["scale"] == "none":
+            return "none"
         draw = int(content_hash("hardware split", pair.accelerator_id)[:8], 16) / 16**8
         return "test" if draw < _TEST_SHARE else "train"
 

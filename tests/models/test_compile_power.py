@@ -141,6 +141,14 @@ def test_an_answer_names_the_row_that_cannot_be_read() -> None:
         answer_pairs(None, [{"hardware": "{}", "compiled": "{}"}])  # type: ignore[arg-type]
 
 
+def test_power_is_inverse_to_the_clock_period() -> None:
+    pair = make_pair(2, "cnn")
+    slow = replace(pair, hardware=pair.of_hardware.model_copy(update={"clock_period_ns": 40.0}))
+    (power, energy), (less, same) = np.exp(start_logarithms([pair, slow]))
+    assert less == pytest.approx(power / 2)
+    assert same == pytest.approx(energy)
+
+
 def test_the_analytical_model_grows_with_work() -> None:
     pair = make_pair(2, "cnn")
     more = replace(pair, counts=2 * pair.counts, estimated_cycles=2 * pair.estimated_cycles)
