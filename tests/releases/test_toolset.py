@@ -64,9 +64,7 @@ def test_slack_of_every_longest_path_of_a_release(name: str, table: str) -> None
     rows = load_release(RELEASES / name)[table]
     timed = rows.select("delay_ns", "slack_ns", "timing_met").drop_nulls("delay_ns").collect()
     assert timed.height
-    assert timed.select(
-        (pl.col("delay_ns") + pl.col("slack_ns")).round(6).is_in(PERIODS_NS).all()
-    ).item()
+    assert timed.select((pl.col("delay_ns") + pl.col("slack_ns")).round(6).is_in(PERIODS_NS).all()).item()
     assert timed.filter(pl.col("timing_met") != (pl.col("slack_ns") >= 0)).is_empty()
     assert rows.select("slack_ns").collect().height == load_release(RELEASES / name).arrow(table).num_rows
 
