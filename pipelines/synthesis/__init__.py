@@ -25,6 +25,7 @@ from pipelines.synthesis.timing import FALL, RISE, Timing, analyse_timing
 from pipelines.synthesis.xilinx import FAMILY, XILINX_TOOL, FpgaResult, synthesize_for_fpga, xilinx_version
 from pipelines.synthesis.yosys import (
     DERIVE_INSTANCES,
+    NORMALISE_MEMORIES,
     OUTPUT_LOAD_PF,
     REQUIRE_REGISTERS,
     WIDER_PORT,
@@ -37,6 +38,7 @@ __all__ = [
     "DERIVE_INSTANCES",
     "FALL",
     "FAMILY",
+    "NORMALISE_MEMORIES",
     "OUTPUT_LOAD_PF",
     "REQUIRE_REGISTERS",
     "RISE",

@@ -148,6 +148,9 @@ DERIVE_INSTANCES = "derive_instances"
 REQUIRE_REGISTERS = "require_registers"
 """A command of the worker's own behind that of slang, which loses some asynchronous resets; its argument is
 the name of the design's file."""
+NORMALISE_MEMORIES = "normalise_memories"
+"""A command of the worker's own before `write_cxxrtl`, which errs where the first word of a memory is not
+word 0, and with wide addresses."""
 WIDER_PORT = "a port is wider than the expression that it is connected to"
 """Words of the worker's error about Verilog of which yosys would lose a carry or a sign."""
 _WORKER = Path(__file__).with_name("worker.py")

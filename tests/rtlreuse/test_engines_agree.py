@@ -74,15 +74,56 @@ module memories #(parameter FILE = "first.hex") (input clk, input [1:0] a, input
   always @(posedge clk) if (we) begin m[a] <= y + 1; n[a] <= z ^ m[a]; k[a] <= k[a] + y; end
 endmodule
 """
-FILES = {"first.hex": b"11 22\n// c\n33 44\n", "second.bin": b"1010 1\n", "third.hex": b"@2 7f\n"}
+FILES = {
+    "first.hex": b"11 22\n// c\n33 44\n",
+    "second.bin": b"1010 1\n",
+    "third.hex": b"@2 7f\n",
+    "bounds.hex": b"11 22 33 44 55 66 77\n",
+}
+
+# First words have other addresses than 0, also beyond what the index can be.
+BOUNDS = """
+module bounds (input clk, input [2:0] a, input we, output [7:0] y, z, w, v);
+  reg [7:0] m [1:7], n [6:3], k [2:5], l [6:9];
+  integer i;
+  initial $readmemh("bounds.hex", m);
+  initial for (i = 3; i <= 6; i = i + 1) begin n[i] = i * 5; k[i - 1] = i * 3; l[i + 3] = i * 7; end
+  assign y = m[a], z = n[a], w = k[a], v = l[a];
+  always @(posedge clk) if (we) begin m[a] <= y + 1; n[a] <= z ^ y; k[a] <= w + 2; l[a] <= v + y + 1; end
+endmodule
+"""
+
+# Resets that registers, which start active, hold for some cycles: edges and initial values that Verilog leaves
+# open at time 0.
+SYNCHRONISER = """
+module behind (input clk, r, input [3:0] a, output reg [8:0] y);
+  always @(posedge clk or posedge r) if (r) y <= 9'h55; else y <= y + a;
+endmodule
+module synchroniser (input clk, input sync_n, input [3:0] a, output reg [8:0] q, v, p, h, output [8:0] u);
+  reg s1 = 0, s2 = 0, t1, t2, on;
+  reg [1:0] w = 2'b10;
+  initial begin on = 1; q = 3; v = 7; p = 9; h = 4; end
+  always @(posedge clk) begin {s2, s1} <= {s1, 1'b1}; on <= a[0] & a[1]; w <= {w[0], a[2]}; end
+  always @(posedge clk or negedge sync_n) if (!sync_n) {t2, t1} <= 0; else {t2, t1} <= {t1, 1'b1};
+  always @(posedge clk or negedge s2) if (!s2) q <= 9'h155; else q <= q + a;
+  always @(posedge clk or negedge t2) if (!t2) v <= 9'h155; else v <= v + a;
+  always @(posedge clk or posedge on) if (on) p <= 9'h15; else p <= p + a;
+  always @(posedge clk or posedge w[1]) if (w[1]) h <= 2; else h <= h + a;
+  behind x (clk, ~s2, a, u);
+endmodule
+"""
 
 TOGETHER = """
-module together (input clk, input rst, clear, keep_n, we, input [3:0] many, input [31:0] a,
-    output [63:0] y, output [7:0] s, output [31:0] p, q, r, output [7:0] t, u, v, m, n, k);
+module together (input clk, input rst, clear, keep_n, we, sync_n, input [3:0] many, input [31:0] a,
+    output [63:0] y, output [7:0] s, output [31:0] p, q, r, output [7:0] t, u, v, m, n, k,
+    output [31:0] bounded, output [44:0] synchronised);
   async_reset one (clk, rst, a, y);
   synthesis_macro two (clk, rst, a[7:0], s);
   resets three (clk, clear, keep_n, many, a, p, q, r, t, u, v);
   memories four (clk, a[1:0], we, m, n, k);
+  bounds five (clk, a[2:0], we, bounded[31:24], bounded[23:16], bounded[15:8], bounded[7:0]);
+  synchroniser six (clk, sync_n, a[3:0], synchronised[44:36], synchronised[35:27], synchronised[26:18],
+    synchronised[17:9], synchronised[8:0]);
 endmodule
 """
 
@@ -90,7 +131,7 @@ endmodule
 @pytest.fixture(scope="module")
 def together() -> str:
     cases = [(CASES / f"{name}.v").read_text() for name in ("async_reset", "synthesis_macro")]
-    return "\n".join([*cases, RESETS, MEMORIES, TOGETHER])
+    return "\n".join([*cases, RESETS, MEMORIES, BOUNDS, SYNCHRONISER, TOGETHER])
 
 
 @pytest.mark.parametrize("engine", ["cxxrtl", "verilator"])
@@ -106,6 +147,55 @@ def test_resets_equal_icarus(programs: Path, tmp_path: Path) -> None:
     with closing(Simulator(program)) as simulator:
         result = simulator.run(300, seed=3, is_traced=True)
     assert first_difference(program, RESETS, "resets", result, tmp_path) is None
+
+
+def test_registers_are_reset_in_cycle_0_by_registers_that_start_active(programs: Path) -> None:
+    program = build_reuse(SYNCHRONISER, top="synchroniser", folder=programs, is_quick=True)
+    with closing(Simulator(program)) as simulator:
+        first = simulator.step()
+        assert first == {"q": 0x155, "v": 0x155, "p": 0x15, "h": 2, "u": 0x55}
+
+
+# Verilator cuts an index that is wider than the memory needs, so these accesses reach words there.
+BEYOND = """
+`define HIGH_OR_LOW (70'd1 << HIGH | 70'd3)
+module beyond (input clk, input [3:0] a, b, input [69:0] wide, input we, output [7:0] w, x, y, z);
+  reg [7:0] m [0:3], n [2:6], k [0:3], l [1000002:1000005];
+  integer i;
+  initial for (i = 0; i < 4; i = i + 1) begin m[i] = i; n[i + 2] = i + 9; k[i] = i; l[i + 1000002] = i; end
+  initial n[6] = 5;
+  assign w = m[b[1:0]], x = n[b], y = k[wide & `HIGH_OR_LOW], z = l[b + 1000000];
+  always @(posedge clk) if (we) begin m[a] <= w + 16; n[a] <= x + 16; k[wide & `HIGH_OR_LOW] <= y + 16; l[a] <= z + 16; end
+endmodule
+"""
+
+
+@pytest.mark.parametrize(("language", "high"), [(VERILOG, 63), (SYSTEMVERILOG, 69)])
+def test_accesses_beyond_a_memory_read_0_and_write_nothing(
+    language: str, high: int, programs: Path, tmp_path: Path
+) -> None:
+    """Icarus takes 64 bits of an index."""
+    text = BEYOND.replace("HIGH |", f"{high} |")
+    options: dict[str, Any] = {"top": "beyond", "folder": programs, "language": language, "is_quick": True}
+    results = []
+    for engine in FAST:
+        program = ENGINES[engine](text, **options)
+        with closing(Simulator(program)) as simulator:
+            results.append(simulator.run(100, seed=3, is_traced=True))
+    ours, theirs = (result.outputs for result in results)
+    assert ours is not None
+    assert theirs is not None
+    assert ours.tolist() == theirs.tolist()
+    if high < 64:
+        assert first_difference(program, text, "beyond", results[0], tmp_path) is None
+
+
+def test_a_memory_with_negative_addresses_is_rejected() -> None:
+    text = """module top (input clk, input signed [2:0] a, input [7:0] d, output [7:0] y);
+      reg [7:0] m [-2:1]; assign y = m[a]; always @(posedge clk) m[a] <= d; endmodule"""
+    with pytest.raises(RtlError) as error:
+        read_design(text, top="top", language=VERILOG, timeout_s=60)
+    assert str(error.value) == "negative address of a memory: m in top; accepted: 0 and more"
 
 
 def test_engines_agree_on_members_that_two_blocks_write(programs: Path) -> None:
