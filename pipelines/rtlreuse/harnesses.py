@@ -38,6 +38,11 @@ def verilator_harness(ports: Ports, stimuli: int, previous: Sequence[str] = ()) 
         '#include "Vdesign___024root.h"',
         '#include "verilated.h"',
         '#include "words.h"',
+        "#include <stdio.h>",
+        "#include <unistd.h>",
+        # Standard output is closed; without this an error ends the program without a word.
+        "void vl_fatal(const char* file, int line, const char*, const char* message) {",
+        '  fprintf(stderr, "%s:%d: %s\\n", file ? file : "", line, message); _exit(1); }',
         *_shape(ports, stimuli),
         "struct State { VerilatedContext* context = 0; Vdesign* model[STIMULI] = {}; bool is_new = true;",
         "  void clear() { for (auto& m : model) { delete m; m = 0; } delete context; context = 0; }",

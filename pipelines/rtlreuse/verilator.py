@@ -12,6 +12,7 @@ from pipelines.rtlreuse.building import build, find_compiler, headers, ports_of,
 from pipelines.rtlreuse.errors import RtlError
 from pipelines.rtlreuse.harnesses import verilator_harness
 from pipelines.rtlreuse.languages import NO_FILES, SYSTEMVERILOG, VERILOG, as_verilog, source_text
+from pipelines.rtlreuse.memory_files import plain_words
 from pipelines.rtlreuse.simulator import Ports, Program
 from pipelines.sandbox import read_output
 from pipelines.tools import ToolMissing, find_tool
@@ -97,7 +98,8 @@ def build_verilator(
     options = (str(is_quick), str(threads), name, top, verilator_harness(ports, stimuli))
     sources = (compiler, *options, source_text(verilog), str(executable))
     path = build(folder, VERILATOR, sources, make)
-    return Program(path=path, ports=ports, engine=VERILATOR, stimuli=stimuli, files=files)
+    known, _ = plain_words(verilog, files)
+    return Program(path=path, ports=ports, engine=VERILATOR, stimuli=stimuli, files=known)
 
 
 def _previous_values(model: Path) -> list[str]:
@@ -118,7 +120,7 @@ def _model_text(path: Path) -> str:
 def _model_flags(root: Path) -> list[str]:
     include = root / "include"
     flags = ["-std=gnu++17", "-march=native", "-w", f"-I{include}", f"-I{include / 'vltstd'}"]
-    return [*flags, "-DVM_TRACE=0", "-DVM_COVERAGE=0", "-DVL_IGNORE_UNKNOWN_ARCH"]
+    return [*flags, "-DVL_USER_FATAL", "-DVM_TRACE=0", "-DVM_COVERAGE=0", "-DVL_IGNORE_UNKNOWN_ARCH"]
 
 
 def _runtime(root: Path, compiler: str, folder: Path, timeout_s: float) -> Path:

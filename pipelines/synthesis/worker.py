@@ -5,6 +5,7 @@ It is a separate process because an error in a command ends it.
 
 from __future__ import annotations
 
+import json
 import re
 import sys
 from collections.abc import Iterator
@@ -21,6 +22,8 @@ REQUIRE_REGISTERS = "require_registers"
 """A command of this worker behind slang's; its argument is the name of the design's file."""
 NORMALISE_MEMORIES = "normalise_memories"
 """A command of this worker before `write_cxxrtl`."""
+DESCRIBE_MEMORIES = "describe_memories"
+"""A command of this worker; its argument is the name of the JSON file that it writes."""
 LOST_RESET = "unsupported by slang: an asynchronous reset of a register that nothing else assigns"
 _TWO_EDGES = re.compile(r"@\s*\(\s*(?:pos|neg)edge\b[^)]*\b(?:pos|neg)edge\b")
 _ASSIGNED = r"(?:^|[;:)]|\bbegin|\bbegin\s*:\s*\w+|\belse)\s*%s\b(?:\s*\[[^\]]*\]|\.\w+)*\s*<="
@@ -41,6 +44,8 @@ def run_commands(commands: list[str], log: str) -> None:
             derive_instances(design, library.IdString(f"\\{argument}"))
         elif name == REQUIRE_REGISTERS:
             require_registers(design, Path(argument).read_text("utf-8"))
+        elif name == DESCRIBE_MEMORIES:
+            Path(argument).write_text(json.dumps(describe_memories(design)), "utf-8")
         elif name == NORMALISE_MEMORIES:
             normalise_memories(design)
         else:
@@ -97,6 +102,15 @@ def require_registers(design: Any, text: str) -> None:
             name = ports["\\Y"].as_chunk().wire.name.str().rpartition(".")[2].lstrip("\\")
             if re.search(_ASSIGNED % re.escape(name), text, re.MULTILINE):
                 sys.exit(f"{LOST_RESET}: {name} in {module.name.str().lstrip(chr(92))}")
+
+
+def describe_memories(design: Any) -> list[dict[str, Any]]:
+    """Name, first address and size of every memory."""
+    return [
+        {"name": name.str().lstrip("\\"), "first": memory.start_offset, "size": memory.size}
+        for module in design.modules_.values()
+        for name, memory in module.memories.items()
+    ]
 
 
 def normalise_memories(design: Any) -> None:

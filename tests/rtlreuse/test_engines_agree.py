@@ -19,10 +19,12 @@ from pipelines.rtlreuse import (
     RtlError,
     Simulator,
     build_reuse,
+    languages,
 )
 from pipelines.rtlreuse.building import read_design
 from pipelines.rtlreuse.fuzzing import BOUNDED_FROM, FEATURED_FROM, FILES_PER, bundle
 from pipelines.rtlreuse.languages import memory_file_names, with_macros
+from pipelines.synthesis import YosysFailed
 from simfoundry.cli import simfoundry
 from tests.rtlreuse.icarus_reference import first_difference
 
@@ -78,7 +80,6 @@ FILES = {
     "first.hex": b"11 22\n// c\n33 44\n",
     "second.bin": b"1010 1\n",
     "third.hex": b"@2 7f\n",
-    "bounds.hex": b"11 22 33 44 55 66 77\n",
 }
 
 # First words have other addresses than 0, also beyond what the index can be.
@@ -136,9 +137,10 @@ def together() -> str:
 @pytest.mark.parametrize("engine", ["cxxrtl", "verilator"])
 def test_engines_agree_from_cycle_0(engine: str, together: str, programs: Path) -> None:
     """CXXRTL as it is flattened: with modules it evaluates a second time anyway."""
-    expected = outputs(together, "together", programs, "reuse", files=FILES)
+    files = {**FILES, "bounds.hex": b"11 22 33 44 55 66 77\n"}
+    expected = outputs(together, "together", programs, "reuse", files=files)
     is_quick = engine == "verilator"
-    assert outputs(together, "together", programs, engine, files=FILES, is_quick=is_quick) == expected
+    assert outputs(together, "together", programs, engine, files=files, is_quick=is_quick) == expected
 
 
 def test_resets_equal_icarus(programs: Path, tmp_path: Path) -> None:
@@ -282,18 +284,27 @@ def test_errors_name_the_line_of_the_file() -> None:
         read_design(text, top="top", language=VERILOG, timeout_s=60)
 
 
+NO_NAME = "no name of a macro; accepted: [A-Za-z_][A-Za-z0-9_$]*, no directive"
+NO_TEXT = "accepted: text with closed strings and without comments"
+
+
 @pytest.mark.parametrize(
     ("define", "undefine", "language", "message"),
     [
-        (["3=x"], [], VERILOG, "name of a macro: '3'; accepted: [A-Za-z_][A-Za-z0-9_$]*"),
-        ([], ["A B"], VERILOG, "name of a macro: 'A B'; accepted: [A-Za-z_][A-Za-z0-9_$]*"),
+        (["3=x"], [], VERILOG, f"-D '3': {NO_NAME}"),
+        (["define=3"], [], VERILOG, f"-D 'define': {NO_NAME}"),
+        ([], ["A B"], VERILOG, f"-U 'A B': {NO_NAME}"),
+        (["A=1\nmodule"], [], VERILOG, "-D A='1\\nmodule'; accepted: one line that ends in no backslash"),
+        (["A=1\\"], [], VERILOG, "-D A='1\\\\'; accepted: one line that ends in no backslash"),
+        (["A="], [], VERILOG, "-D A= without a text; accepted: -D A, which is 1, or -D A=TEXT"),
+        (['A="8'], [], VERILOG, f"-D A='\"8'; {NO_TEXT}"),
+        (["A=8 // 9"], [], VERILOG, f"-D A='8 // 9'; {NO_TEXT}"),
         (
-            ["A=1\nmodule"],
+            ["A=`B+1", "B=`A"],
             [],
             VERILOG,
-            "text of macro A: '1\\nmodule'; accepted: one line that ends in no backslash",
+            "-D A='`B+1': the macro uses itself; accepted: text of other macros",
         ),
-        (["A=1\\"], [], VERILOG, "text of macro A: '1\\\\'; accepted: one line that ends in no backslash"),
         (["A"], ["A"], VERILOG, "macro defined and undefined: A; accepted: one of both"),
         (["A"], [], FIRRTL, "macros of FIRRTL; accepted: of Verilog and SystemVerilog"),
     ],
@@ -326,6 +337,71 @@ def test_memory_file_names_are_plain_and_not_included() -> None:
     assert memory_file_names('initial $display("m.hex");') == []
 
 
+def of_words(kind: str) -> str:
+    """The end of a message about a word."""
+    return f"accepted: {kind} words, x, z and _ in them, addresses such as @1f, and comments"
+
+
+ONE_MEMORY = """
+module top (input clk, input [2:0] a, output [7:0] y);
+  reg [7:0] m [2:5];
+  initial $readmem%s("f.hex", m%s);
+  assign y = m[a];
+endmodule
+"""
+TO_5 = "accepted: 0x2 to 0x5"
+
+
+@pytest.mark.parametrize(
+    ("base", "ends", "content", "message"),
+    [
+        ("h", "", b"1 2 3 4 5", f"memory file f.hex: word 5 for address 0x6 of memory m; {TO_5}"),
+        ("h", ", 4", b"1 2 3", f"memory file f.hex: word 3 for address 0x6 of memory m; {TO_5}"),
+        (
+            "b",
+            ", 2, 3",
+            b"1 0 1",
+            "memory file f.hex: word 1 for address 0x4 of memory m; accepted: 0x2 to 0x3",
+        ),
+        ("h", "", b"@4 1 2 3", f"memory file f.hex: word 3 for address 0x6 of memory m; {TO_5}"),
+        ("h", "", b"@9 1", "memory file f.hex: address @9 is beyond the memory"),
+        ("h", "", b"1\n/* 2\n*/ zoo", f"memory file f.hex:3: 'zoo'; {of_words('hexadecimal')}"),
+        ("b", "", b"1 2", f"memory file f.hex:1: '2'; {of_words('binary')}"),
+        ("h", "", b"\xff", f"memory file f.hex:1: '\\xff'; {of_words('hexadecimal')}"),
+        ("h", "", None, "no memory file f.hex; accepted: a plain name of a file beside the design"),
+        (
+            "h",
+            ", 5, 2",
+            b"1",
+            "$readmemh of memory m from address 5 down to 2; accepted: from a lower to a higher address",
+        ),
+    ],
+)
+def test_memory_files_reject(base: str, ends: str, content: bytes | None, message: str) -> None:
+    files = {} if content is None else {"f.hex": content}
+    with pytest.raises(RtlError) as error:
+        read_design(ONE_MEMORY % (base, ends), top="top", language=VERILOG, timeout_s=60, files=files)
+    assert str(error.value) == message
+
+
+@pytest.mark.parametrize("engine", ["reuse", "verilator"])
+def test_memory_files_have_undefined_digits_comments_and_no_last_newline(engine: str, programs: Path) -> None:
+    """Verilator itself ends at `x` and reads other words behind such a comment."""
+    content = b"1_0 x /* 7\n 8 */ 1? // 9\n@5 a"
+    text = ONE_MEMORY % ("h", "")
+    program = ENGINES[engine](text, top="top", folder=programs, files={"f.hex": content}, is_quick=True)
+    with closing(Simulator(program)) as simulator:
+        assert [simulator.step({"a": a})["y"] for a in range(2, 6)] == [0x10, 0, 0x10, 0xA]
+
+
+def test_memory_files_that_the_design_does_not_read_may_hold_anything() -> None:
+    text = ONE_MEMORY.replace("initial", "`ifdef NONE\n initial").replace(
+        ";\n  assign", ";\n`endif\n  assign"
+    )
+    for content in (b"zoo", b"1 2 3 4 5 6"):
+        read_design(text % ("h", ""), top="top", language=VERILOG, timeout_s=60, files={"f.hex": content})
+
+
 # ---- what one reader refuses -------------------------------------------------------------------------------
 
 # An assertion of Yosys' reader fails; slang reads it.
@@ -345,6 +421,37 @@ module top (input clk, input [1:0] a, input [7:0] d, output [7:0] q);
   assign q = m[a] ^ z;
 endmodule
 """
+
+
+def test_the_reason_of_the_second_reader_is_said_where_the_first_one_crashes(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """As of a macro of itself, with which Yosys' reader runs out of memory."""
+    said = iter(
+        ("yosys needs more than 9 MiB of memory", "design.sv:2: ERROR: expansion of macro is recursive")
+    )
+
+    def fail(*_: Any, **__: Any) -> None:
+        raise YosysFailed("tool_error", next(said))
+
+    monkeypatch.setattr(languages, "run_yosys", fail)
+    with pytest.raises(RtlError, match=r"^Yosys rejects the design: design\.sv:2: ERROR: expansion"):
+        read_design("module top; endmodule", top="top", language=VERILOG, timeout_s=60)
+
+
+# Its loop compares by `<=`, which assigns nothing.
+LOOP = """
+module top (input clk, r, input [1:0] a, output reg [7:0] q);
+  reg [7:0] m [0:3];
+  integer i;
+  initial for (i = 0; i <= 3; i = i + 1) m[i] = i;
+  always @(posedge clk or posedge r) if (r) q <= 0; else q <= m[a];
+endmodule
+"""
+
+
+def test_a_loop_is_no_assignment_of_its_variable() -> None:
+    read_design(LOOP, top="top", language=SYSTEMVERILOG, timeout_s=60)
 
 
 @pytest.mark.parametrize("engine", FAST)
