@@ -272,17 +272,16 @@ def _synchroniser(writer: _Writer) -> None:
     """A register that two registers, which start active, keep reset for some cycles."""
     rng, name = writer.rng, writer.fresh("y")
     level, edge = rng.choice((("~", "negedge"), ("", "posedge")))
-    active, idle = ("2'd0", "1'b1") if level else ("2'd3", "1'b0")
+    active, idle = ("0", "1'b1") if level else ("1", "1'b0")
     reset = rng.choice((None, *writer.resets[:2]))
-    before = ""
+    before = begin = ""
     if reset is not None:
         before = f" or {'negedge' if reset.startswith('~') else 'posedge'} {reset.removeprefix('~')}"
-    begin = f"if ({reset}) {name}_s <= {active}; else " if reset else ""
+        begin = f"if ({reset}) {{{name}_r, {name}_s}} <= {{2{{1'b{active}}}}}; else "
     value = _expression(writer, 2)
     writer.lines += [
-        f"  reg [1:0] {name}_s = {active};",
-        f"  always @(posedge clk{before}) {begin}{name}_s <= {{{name}_s[0], {idle}}};",
-        f"  wire {name}_r = {name}_s[1];",
+        f"  reg {name}_s = {active}, {name}_r = {active};",
+        f"  always @(posedge clk{before}) {begin}{{{name}_r, {name}_s}} <= {{{name}_s, {idle}}};",
         f"  reg [7:0] {name} = 8'd{rng.randrange(256)};",
         f"  always @(posedge clk or {edge} {name}_r)",
         f"    if ({level}{name}_r) {name} <= 8'd{rng.randrange(256)}; else {name} <= {value};",
