@@ -180,8 +180,8 @@ def test_accesses_beyond_a_memory_read_0_and_write_nothing(
     text = BEYOND.replace("HIGH |", f"{high} |")
     options: dict[str, Any] = {"top": "beyond", "folder": programs, "language": language, "is_quick": True}
     results = []
-    for engine in FAST:
-        program = ENGINES[engine](text, **options)
+    programs_of_engines = [ENGINES[engine](text, **options) for engine in FAST]
+    for program in programs_of_engines:
         with closing(Simulator(program)) as simulator:
             results.append(simulator.run(100, seed=3, is_traced=True))
     ours, theirs = (result.outputs for result in results)
@@ -189,7 +189,7 @@ def test_accesses_beyond_a_memory_read_0_and_write_nothing(
     assert theirs is not None
     assert ours.tolist() == theirs.tolist()
     if high < 32:
-        assert first_difference(program, text, "beyond", results[0], tmp_path) is None
+        assert first_difference(programs_of_engines[0], text, "beyond", results[0], tmp_path) is None
 
 
 def test_a_memory_with_negative_addresses_is_rejected() -> None:
