@@ -294,7 +294,11 @@ def compile_query(query: Query, engine: Mapping[str, Any]) -> tuple[ProgramRow, 
 def _compiled(query: Query, options: HlsOptions) -> tuple[ProgramRow, DesignRow, CompiledDesign]:
     program = program_from_file(Path("program.c"), top=query.top, source=query.source)
     inputs: dict[str, Any] = json.loads(query.inputs)
-    inputs |= {name: {"kind": "constant", "value": value} for name, value in query.scalars.items()}
+    inputs |= {
+        name: {"kind": "constant", "value": value}
+        for name, value in query.scalars.items()
+        if inputs.get(name, {}).get("kind") != "constant"  # which data in short have with four digits
+    }
     program = replace(program, inputs=canonical_json(inputs))
     compiled = compile_program(query.source, top=query.top, options=options)
     return program, design_row(program, options, compiled, 0.0), compiled

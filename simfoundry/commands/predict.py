@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -9,6 +10,8 @@ from dataclasses import asdict, replace
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from assets.deployments import find_deployment, require_whole_registry
 from assets.errors import FoundryError, explain
@@ -242,7 +245,19 @@ def question_of(
         data="" if values is None else summarise_data(values),
         unsafe_math=unsafe_math,
     )
-    return replace(query, trips=_trips_of(query, values))
+    return replace(query, trips=_trips_of(query, values), inputs=_with_values(query.inputs, values))
+
+
+def _with_values(inputs: str, values: DataSet | None) -> str:
+    """A specification by which a run is on given values: level run draws its data from it."""
+    given = {
+        name: {"kind": "values", "values": value.tolist()}
+        if value.ndim
+        else {"kind": "constant", "value": value.item()}
+        for name, value in (values or {}).items()
+        if np.isfinite(value).all()  # others are initial values of objects, which stay
+    }
+    return json.dumps(json.loads(inputs) | given) if given else inputs
 
 
 def _trips_of(query: Query, values: DataSet | None) -> str:

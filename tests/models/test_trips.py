@@ -96,6 +96,33 @@ def test_a_run_level_refuses_a_run_without_end(tmp_path: Path) -> None:
         know_query(_asked(path, {"m": 1000000007}), ENGINE, "run")
 
 
+def test_a_run_is_on_the_values_of_the_data(program: Path, tmp_path: Path) -> None:
+    """The key stands in the last place of the array, where drawn data do not have it."""
+    data: dict[str, object] = {"a": [*range(1000, 1063), 5], "key": 5}
+    known = know_query(_asked(program, data), ENGINE, "run")
+    compiled = compile_program(SEARCH, top="search", options=HlsOptions())
+    values = load_data(data, read_interface(SEARCH, "search"))
+    [run] = count_cycles_of(compiled, [values], folder=tmp_path)
+    assert known.run is not None
+    assert known.run.cycles == run.latency_cycles
+    drawn = know_query(_asked(program, None), ENGINE, "run")
+    assert drawn.run is not None
+    assert drawn.run.cycles != run.latency_cycles
+
+
+def test_values_of_floats_reach_a_run_with_all_digits(tmp_path: Path) -> None:
+    path = tmp_path / "f.c"
+    path.write_text(
+        "int f(double x, const float a[2]) { int n = 0; while (x > a[0]) { x -= a[1]; n++; } return n; }"
+    )
+    query = _asked(path, {"x": 1.00049, "a": [1.0, 0.0001]})
+    known = know_query(query, ENGINE, "run")
+    rounded = know_query(_asked(path, {"x": 1.0, "a": [1.0, 0.0001]}), ENGINE, "run")
+    assert known.run is not None
+    assert rounded.run is not None
+    assert (known.run.cycles or 0) > (rounded.run.cycles or 0)
+
+
 def test_a_loop_that_ends_names_no_limit(program: Path) -> None:
     assert "not_ended" not in engine_answer(_asked(program, DATA))
 
