@@ -60,7 +60,7 @@ def test_pipelines_of_an_imported_release_are_not_labelled_again(
     cache, rows = ContentCache(folder=tmp_path), release.rows("fixed_networks", name)
     assert fixed.import_labels(rows, liberty=liberty, cache=cache).total() == len(rows) == 10
     again = fixed.make_fixed(
-        fixed.FixedGroup(name=name, **_group(release.folder, "fixed", name) | {"families": ("mlp",)}),
+        replace(fixed.FixedGroup(name=name, **_group(release.folder, "fixed", name)), families=("mlp",)),
         liberty=liberty,
         folder=tmp_path,
         cache=cache,
