@@ -45,7 +45,9 @@ class Costed(Protocol):
     """A design with its cycles and area; infinite when unknown."""
 
     @property
-    def cost(self) -> tuple[float, float]: ...
+    def cost(self) -> tuple[float, float]:
+        """Cycles, then area."""
+        ...
 
 
 _Design = TypeVar("_Design", bound=Costed)
