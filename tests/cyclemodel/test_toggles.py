@@ -71,3 +71,15 @@ def test_a_shared_port_returns_to_zero_between_uses(words: list[int], tmp_path: 
     if starts[1] - starts[0] > 1:
         expected = one + one + other
     assert run.toggles["mul0_a"] == expected
+    assert run.toggles["mul0_y"] == shared_result_toggles(design, [words[0], words[1]])
+
+
+def shared_result_toggles(design: CompiledDesign, results: list[int]) -> int:
+    """By hand: toggles of the output of unit 0, whose result of zeros is 0, from its two results."""
+    unit = design.scheduled.units[0]
+    ready = sorted(design.scheduled.schedules[use.block].ready(use.operation) for use in unit.uses)
+    mask = (1 << unit.unit.output[1]) - 1
+    one, other = (result & mask for result in results)
+    if ready[1] - ready[0] > 1:
+        return one.bit_count() + one.bit_count() + other.bit_count()
+    return one.bit_count() + (one ^ other).bit_count()
