@@ -73,7 +73,7 @@ class ToggleEnergies:
         clock: per flip-flop and cycle; register: per toggle of a flip-flop; port: of an output port.
         leakage: in mW per um2.
         operators, units: per toggle of an operand, by name and width in bits.
-        single: of a unit, per toggle of an operand while the others keep their values.
+        single: of a floating-point unit, per toggle of an operand while the other keeps its value.
     """
 
     clock: float
@@ -91,14 +91,17 @@ class ToggleEnergies:
     def unit(self, unit: FunctionalUnit, toggles: Sequence[float]) -> float:
         """Energy of a functional unit, from the toggles at each of its operands.
 
-        A new operand changes about as many nets of a multiplier or divider as two new ones do. Operands
-        change together as far as their toggles are equal; the rest changes alone.
+        A new operand changes about as many nets of a multiplier or divider as two new ones do. New floating
+        values toggle about as many bits as others, so operands change together as far as their toggles are
+        equal, and the rest changes alone. Integers may have few bits: theirs are not told apart.
         """
         name, width = family(unit)
+        energy = _at_width(self.units[name], width)
+        if name not in self.single:
+            return energy * ordered_sum(toggles)
         together = len(toggles) * min(toggles)
         alone = ordered_sum(toggles) - together
-        energy = together * _at_width(self.units[name], width)
-        return energy + (alone * _at_width(self.single[name], width) if alone else 0.0)
+        return energy * together + _at_width(self.single[name], width) * alone
 
 
 def _at_width(table: Mapping[int, float], width: int) -> float:

@@ -5,8 +5,8 @@
 Every operator and unit is synthesised alone and its netlist simulated, glitches included, on random data:
 integers of random sign and number of bits, floating values between 1/16 and 16. The energy above that of
 constant operands without a start, divided by the toggles of the operand ports, is the energy of a toggle;
-`single` is the mean over the operands of the energy while that operand alone changes. A register's idle
-energy is that of its clock.
+`single`, of floating-point units, is the mean over both operands of the energy while that operand alone
+changes. A register's idle energy is that of its clock.
 """
 
 from __future__ import annotations
@@ -191,14 +191,14 @@ def operator_energies(meter: Meter, generator: np.random.Generator) -> dict[str,
 
 
 def unit_energies(meter: Meter, generator: np.random.Generator) -> dict[str, dict[str, dict[str, float]]]:
-    """Energies of functional units by family and width: all operands change, or a single one of several."""
+    """Energies of functional units by family and width: all operands change, or one of two floating ones."""
     energies: dict[str, dict[str, dict[str, float]]] = {"units": {}, "single": {}}
     for unit in measured_units():
         operands, control = _unit_ports(unit, generator)
         name, width = family(unit)
         energy = meter.per_toggle_pj(alone(unit), operands, control)
         energies["units"].setdefault(name, {})[str(width)] = round(energy, 5)
-        if len(operands) > 1:
+        if len(operands) > 1 and unit.module.startswith("float_"):
             single = np.mean([_single_pj(meter, alone(unit), operands, control, port) for port in operands])
             energies["single"].setdefault(name, {})[str(width)] = round(float(single), 5)
     return energies
