@@ -158,6 +158,8 @@ def test_the_ends_of_a_count_are_whole_numbers() -> None:
     assert (answer[f"{CYCLES}_low"], answer[f"{CYCLES}_high"]) == (163, 163)
     [answer] = with_intervals([{CYCLES: 162.4, DIFFICULTY: difficulty}], calibration)
     assert (answer[f"{CYCLES}_low"], answer[f"{CYCLES}_high"]) == (162, 163)
+    [answer] = with_intervals([{CYCLES: 0.4, DIFFICULTY: difficulty}], calibration)
+    assert (answer[f"{CYCLES}_low"], answer[f"{CYCLES}_high"]) == (1, 1)
 
 
 def test_without_a_calibration_the_confidence_is_unknown() -> None:
