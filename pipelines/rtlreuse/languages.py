@@ -16,6 +16,7 @@ from pipelines.schemas import TIMEOUT
 from pipelines.synthesis import (
     DERIVE_INSTANCES,
     DESCRIBE_MEMORIES,
+    REQUIRE_DECLARED,
     REQUIRE_REGISTERS,
     YosysFailed,
     run_yosys,
@@ -180,7 +181,7 @@ def read_commands(top: str, language: str) -> list[str]:
     if language == SYSTEMVERILOG:
         check = f"{REQUIRE_REGISTERS} {_SOURCE}"
         return [reads[language], check, hierarchy, "opt_clean"]  # of $buf, which CXXRTL does not know
-    return [reads[language], f"{DERIVE_INSTANCES} {top}", hierarchy]
+    return [reads[language], f"{DERIVE_INSTANCES} {top}", hierarchy, REQUIRE_DECLARED]
 
 
 def run_front_end(

@@ -82,9 +82,9 @@ def main() -> None:
     options = parser.parse_args()
     options.folder.mkdir(parents=True, exist_ok=True)
     items = list(training_runs(options.release, options.split))
-    found = densities(items, options.folder)
+    means = densities(items, options.folder)
     command = "python -m tests.benchmarks.toggle_densities FOLDER"
-    content = {"command": command, "designs": len(items), "densities": found}
+    content = {"command": command, "designs": len(items), "densities": means}
     sys.stdout.write(json.dumps(content, indent=1) + "\n")
 
 
