@@ -136,9 +136,14 @@ def _wires(signal: Any) -> list[str]:
 
 
 def describe_memories(design: Any) -> list[dict[str, Any]]:
-    """Name, first address and size of every memory."""
+    """Module, name, first address and size of every memory."""
     return [
-        {"name": name.str().lstrip("\\"), "first": memory.start_offset, "size": memory.size}
+        {
+            "module": module.name.str(),
+            "name": name.str().lstrip("\\"),
+            "first": memory.start_offset,
+            "size": memory.size,
+        }
         for module in design.modules_.values()
         for name, memory in module.memories.items()
     ]

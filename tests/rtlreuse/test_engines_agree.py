@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,7 @@ from pipelines.rtlreuse import (
 from pipelines.rtlreuse.building import read_design
 from pipelines.rtlreuse.fuzzing import BOUNDED_FROM, FEATURED_FROM, FILES_PER, bundle
 from pipelines.rtlreuse.languages import memory_file_names, with_macros
+from pipelines.rtlreuse.memory_files import MemoryShape, words_beyond
 from pipelines.synthesis import YosysFailed
 from simfoundry.cli import simfoundry
 from tests.rtlreuse.icarus_reference import first_difference
@@ -614,3 +616,13 @@ def test_random_designs_with_bounds_and_synchronisers_agree(first: int, programs
     options: dict[str, Any] = {"files": design.files, "is_quick": True}
     ours, theirs = (outputs(design.verilog, design.top, programs, engine, **options) for engine in FAST)
     assert ours == theirs
+
+
+def test_a_file_is_measured_by_the_memory_of_its_module() -> None:
+    """A module that nothing instantiates may fill a larger memory of the same name."""
+    text = 'module a; reg m [0:15]; initial $readmemh("w.hex", m); endmodule module b; reg m [0:7]; endmodule'
+    files = {"w.hex": b"1\n" * 16}
+    of_b = MemoryShape(module="\\b", name="m", first=0, size=8)
+    assert list(words_beyond(text, files, [of_b])) == []
+    [(name, _)] = words_beyond(text, files, [replace(of_b, module="$paramod$1f\\a")])
+    assert name == "w.hex"
