@@ -136,6 +136,11 @@ def test_a_name_that_nothing_declares_is_refused(build: Any, name: str, reason: 
         build(text, top="top", folder=tmp_path)
 
 
+def test_a_top_module_that_is_not_there_is_named_with_those_that_are(tmp_path: Path) -> None:
+    with pytest.raises(RtlError, match=r"^no module nope; accepted: leaf, child$"):
+        build_reuse(CHILD, top="nope", folder=tmp_path)
+
+
 def test_a_net_between_instances_needs_no_declaration(tmp_path: Path) -> None:
     text = """module inv(input a, output y); assign y = ~a; endmodule
 module top(input a, output r); inv u(.a(a), .y(net)); inv w(.a(net), .y(r)); endmodule"""
