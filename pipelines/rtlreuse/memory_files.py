@@ -22,12 +22,13 @@ _SHOWN = 40
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemoryShape:
-    """Addresses of a memory in a module, as Yosys names that: the first one, and how many there are."""
+    """Addresses of a memory in a module, as Yosys names that: the first one, how many, and bits of a word."""
 
     module: str
     name: str
     first: int
     size: int
+    width: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,7 +77,7 @@ def words_beyond(
     for call in _calls(text):
         module = re.compile(rf"(?<!\w){re.escape(call.module)}(?!\w)")
         own = (m for m in memories if module.search(m.module))  # also of variants by parameters and instances
-        shapes = {(m.first, m.size) for m in own if m.name.rpartition(".")[2] == call.memory}
+        shapes = {(m.first, m.size, m.width) for m in own if m.name.rpartition(".")[2] == call.memory}
         for name in sorted(call.files & set(files)):
             reasons = [_beyond(name, files[name], call, *shape) for shape in sorted(shapes)]
             if reasons and all(reasons):
@@ -128,16 +129,19 @@ def _words(name: str, content: bytes, base: str) -> Iterator[_Word]:
                 )
 
 
-def _beyond(name: str, content: bytes, call: _Call, first: int, size: int) -> str:
+def _beyond(name: str, content: bytes, call: _Call, first: int, size: int, width: int) -> str:
     """What is said of the first word without a place; nothing if all have one."""
     last = first + size - 1 if call.finish is None else min(call.finish, first + size - 1)
     address = first if call.start is None else call.start
     for word in _words(name, content, "h"):
         address = address if word.address is None else word.address
+        shown = (
+            f"memory file {name}: word {word.text[:_SHOWN]} for address {address:#x} of memory {call.memory}"
+        )
+        digits = word.text.lstrip("0")
+        if (len(digits) if call.base == "b" else int(digits or "0", 16).bit_length()) > width:
+            return f"{shown}; accepted: at most {width} bits, 0 before them"
         if not first <= address <= last:
-            return (
-                f"memory file {name}: word {word.text[:_SHOWN]} for address {address:#x} of memory "
-                f"{call.memory}; accepted: {first:#x} to {last:#x}"
-            )
+            return f"{shown}; accepted: {first:#x} to {last:#x}"
         address += 1
     return ""

@@ -136,13 +136,14 @@ def _wires(signal: Any) -> list[str]:
 
 
 def describe_memories(design: Any) -> list[dict[str, Any]]:
-    """Module, name, first address and size of every memory."""
+    """Module, name, first address, size and bits of a word of every memory."""
     return [
         {
             "module": module.name.str(),
             "name": name.str().lstrip("\\"),
             "first": memory.start_offset,
             "size": memory.size,
+            "width": memory.width,
         }
         for module in design.modules_.values()
         for name, memory in module.memories.items()

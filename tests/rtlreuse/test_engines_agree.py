@@ -352,6 +352,7 @@ module top (input clk, input [2:0] a, output [7:0] y);
 endmodule
 """
 TO_5 = "accepted: 0x2 to 0x5"
+OF_8_BITS = "accepted: at most 8 bits, 0 before them"
 
 
 @pytest.mark.parametrize(
@@ -366,6 +367,18 @@ TO_5 = "accepted: 0x2 to 0x5"
             "memory file f.hex: word 1 for address 0x4 of memory m; accepted: 0x2 to 0x3",
         ),
         ("h", "", b"@4 1 2 3", f"memory file f.hex: word 3 for address 0x6 of memory m; {TO_5}"),
+        (
+            "h",
+            "",
+            b"0ff 1ff",
+            f"memory file f.hex: word 1ff for address 0x3 of memory m; {OF_8_BITS}",
+        ),
+        (
+            "b",
+            "",
+            b"011111111 111111111",
+            f"memory file f.hex: word 111111111 for address 0x3 of memory m; {OF_8_BITS}",
+        ),
         ("h", "", b"@9 1", "memory file f.hex: address @9 is beyond the memory"),
         ("h", "", b"1\n/* 2\n*/ zoo", f"memory file f.hex:3: 'zoo'; {of_words('hexadecimal')}"),
         ("b", "", b"1 2", f"memory file f.hex:1: '2'; {of_words('binary')}"),
@@ -613,7 +626,7 @@ def test_a_file_is_measured_by_the_memory_of_its_module() -> None:
     """A module that nothing instantiates may fill a larger memory of the same name."""
     text = 'module a; reg m [0:15]; initial $readmemh("w.hex", m); endmodule module b; reg m [0:7]; endmodule'
     files = {"w.hex": b"1\n" * 16}
-    of_b = MemoryShape(module="\\b", name="m", first=0, size=8)
+    of_b = MemoryShape(module="\\b", name="m", first=0, size=8, width=1)
     assert list(words_beyond(text, files, [of_b])) == []
     [(name, _)] = words_beyond(text, files, [replace(of_b, module="$paramod$1f\\a")])
     assert name == "w.hex"
