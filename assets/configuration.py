@@ -20,15 +20,11 @@ from assets.deployments import PARAMETERS_FILE
 from assets.errors import FoundryError
 from assets.settings import CONFIGURATION_FOLDER, Configuration, Group, Nightly, Quality, Run
 from assets.steps import STEPS
-from pipelines.files import read_bounded
+from pipelines.files import read_yaml
 from pipelines.schemas import write_bytes_atomically
 
 NIGHTLY = "nightly"
 """The scale of the nightly run."""
-MOST_BYTES = 1 << 20
-MOST_DEPTH = 64
-_YAML_ERRORS = (yaml.YAMLError, ValueError, AttributeError, KeyError, RecursionError)
-"""What PyYAML raises for broken text; all but the first by oversight."""
 
 
 @cache
@@ -191,24 +187,8 @@ def read_parameters_file(path: Path) -> Configuration:
 
     Raises: FoundryError: it cannot be read, or is not what `simfoundry run` writes.
     """
-    text = read_bounded(path, what="configuration", most_bytes=MOST_BYTES, error=FoundryError)
-    try:
-        content = _plain_yaml(text.decode())
-    except _YAML_ERRORS as error:
-        raise FoundryError(f"not YAML: {path}: {' '.join(str(error).split())}") from error
+    content = read_yaml(path, what="configuration", error=FoundryError)
     return _validated(content, where=str(path))
-
-
-def _plain_yaml(text: str) -> Any:
-    """YAML without aliases, by which a short text says an endless value, and not nested without end."""
-    depth = 0
-    for event in yaml.parse(text, yaml.CSafeLoader):
-        if isinstance(event, yaml.AliasEvent):
-            raise yaml.YAMLError("an alias; accepted: values written out")
-        depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
-        if depth > MOST_DEPTH:  # the loader in C recurs without a limit
-            raise yaml.YAMLError(f"values nested deeper than {MOST_DEPTH} levels")
-    return yaml.load(text, yaml.CSafeLoader)
 
 
 def _validated(content: Any, *, where: str) -> Configuration:

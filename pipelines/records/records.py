@@ -6,14 +6,12 @@ import hashlib
 import json
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass
 from functools import cache as once
 from pathlib import Path
-from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
-from pydantic import TypeAdapter, ValidationError
 
 from pipelines.cache import ContentCache
 from pipelines.features import EVALUATION, EXCLUDED, design_part
@@ -263,25 +261,3 @@ def require_suffix(path: Path) -> None:
     """
     if path.suffix not in SUFFIXES:
         raise RecordError(f"a file of records must end with {' or '.join(SUFFIXES)}, got {path.name}")
-
-
-def read_records(path: Path) -> list[RecordRow]:
-    """Records of a JSON Lines file.
-
-    Raises: RecordError: a line is no record. OSError: not readable.
-    """
-    names = [f.name for f in fields(RecordRow)]
-    rule = f"a line must be a JSON object of {', '.join(names)}"
-    records: list[RecordRow] = []
-    for number, line in enumerate(path.read_text(encoding="utf-8").split("\n")[:-1], 1):
-        try:
-            value: dict[str, Any] = _VALUES.validate_json(line, strict=True)
-        except ValidationError as error:
-            raise RecordError(f"{rule}, got {error.errors()[0]['msg']} ({path}:{number})") from error
-        if set(value) != set(names):
-            raise RecordError(f"{rule}, got {', '.join(sorted(value))} ({path}:{number})")
-        records.append(RecordRow(**value))
-    return records
-
-
-_VALUES = TypeAdapter(dict[str, str | int | None])
