@@ -11,7 +11,7 @@ import stat
 from collections.abc import Callable, Iterator
 from io import BufferedReader
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import yaml
 
@@ -104,7 +104,7 @@ def plain_yaml(text: str) -> Any:
     """
     depth = 0
     try:
-        parse: Callable[..., Iterator[yaml.Event]] = yaml.parse  # pyright: ignore[reportUnknownMemberType]
+        parse = cast(Callable[..., Iterator[yaml.Event]], yaml.parse)  # its stub has no types
         for event in parse(text, yaml.CSafeLoader):
             if isinstance(event, yaml.AliasEvent):
                 raise yaml.YAMLError("an alias; accepted: values written out")
