@@ -24,7 +24,7 @@ from assets.dagster_assets import (
     explained_failures,
 )
 from assets.database import write_database
-from assets.deployments import Deployment, find_deployment, writing_to
+from assets.deployments import INBOX, Deployment, find_deployment, writing_to
 from assets.histograms import histograms
 from assets.resources import FoundryResource, ProgressResource
 from assets.settings import Listener, Settings, ignore_progress
@@ -36,7 +36,6 @@ from pipelines.hls import HlsError
 from pipelines.programs import ProgramError
 from pipelines.schemas import OK, ProgramRow, table_spec, write_bytes_atomically, write_table
 
-INBOX = "inbox"
 REFUSED_FOLDER = "refused"
 SOURCES_FOLDER = "sources"
 REASON_SUFFIX = ".reason.txt"

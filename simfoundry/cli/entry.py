@@ -28,7 +28,6 @@ from simfoundry.cli.releases import import_command, models, release, train
 from simfoundry.cli.systems import explore, network, place, power, simulate
 from simfoundry.cli.tables import records, report, run, sql, stage, ui
 
-
 OWN_PROCESS = "own process"
 """Click's object of a command that may start processes and handle signals: `main` was called."""
 MEMORY_GIB: Mapping[str, float | None] = {
