@@ -111,10 +111,7 @@ def _wait(
         os._exit(failed)
     code = os.waitstatus_to_exitcode(status)
     if code < 0:
-        reason = (
-            "killed" if code == -signal.SIGKILL and killed_at else f"ended by {signal.Signals(-code).name}"
-        )
-        say(f"the command was {reason}{_at(note)}")
+        say(f"the command was ended by {signal.Signals(-code).name}{_at(note)}")
     os._exit(exit_by_signal - code if code < 0 else code)
 
 

@@ -43,7 +43,7 @@ MEMORY_GIB: Mapping[str, float | None] = {
     "release": 4,
     "import": 4,
 }
-"""Memory of each command, twice the peak of its largest accepted input; None: it reads the project's own tables."""
+"""Twice the peak of the largest accepted input of a command; None: it reads tables of the project alone."""
 
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
