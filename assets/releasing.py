@@ -383,6 +383,7 @@ def import_release(deployment: Deployment, folder: Path) -> ImportedRelease:
             imported.notes += _other_versions(settings, release.manifest)
             _fill_cache(settings, release, imported)
             _remember_variants(settings, release, imported)
+            _remember_accelerators(settings, release, imported)
     return imported
 
 
@@ -529,6 +530,33 @@ def _remember_placements(settings: Settings, release: Release, imported: Importe
         if all(name in release.partitions(table) for table in step.tables):
             keep_written(settings, step.inputs_key(settings, name), step.tables, name)
             imported.remembered.stored["placements"] += 1
+
+
+def _remember_accelerators(settings: Settings, release: Release, imported: ImportedRelease) -> None:
+    """Labels of networks on accelerators and as fixed-point pipelines, so that the next run makes none."""
+    networks, pipelines = (release.partitions(table) for table in ("accelerator_labels", "fixed_networks"))
+    if not networks and not pipelines:
+        return
+    try:
+        from pipelines.accelerators import AcceleratorError, dataset  # lazy import: loads onnx
+        from pipelines.accelerators.fixed import dataset as fixed
+    except ImportError as error:
+        imported.notes.append(f"the labels of accelerators are not in the cache: {error}")
+        return
+    liberty, stored = target_of(settings).liberty, imported.remembered.stored
+    try:
+        for group in networks:
+            tables = dataset.AcceleratorTables(
+                accelerators=release.rows("accelerators", group),
+                compiled=release.rows("compiled_networks", group),
+                labels=release.rows("accelerator_labels", group),
+            )
+            stored += dataset.import_labels(tables, liberty=liberty, cache=settings.cache)
+        for group in pipelines:
+            rows = release.rows("fixed_networks", group)
+            stored += fixed.import_labels(rows, liberty=liberty, cache=settings.cache)
+    except AcceleratorError as error:
+        imported.notes.append(f"the labels of accelerators are not in the cache: {error}")
 
 
 def _remember_searches(settings: Settings, release: Release, imported: ImportedRelease) -> None:

@@ -27,7 +27,7 @@ from pipelines.hls import (
     sizes_text,
 )
 from pipelines.interface import ScalarType
-from pipelines.programs import default_range, program_from_file
+from pipelines.programs import ProgramError, default_range, program_from_file
 from pipelines.schemas import ProgramRow
 
 DIRECTIVES_LIMIT_BYTES = 1 << 20
@@ -74,6 +74,7 @@ def read_user_program(file: Path, top: str | None, *, options: SourceOptions = _
     top, source = _whole_source(file, top, options)
     ranges = {**_source_ranges(source, file), **dict(map(_range, options.ranges))}
     source = _with_sizes(source, top, file, dict(map(_size, options.sizes)), ranges)
+    _require_no_tables(ranges, source, top)
     inputs = json.dumps(ranges) if ranges else None
     return program_from_file(file, top=top, source=source, inputs=inputs)
 
@@ -165,6 +166,11 @@ def _range(text: str) -> tuple[str, dict[str, Any]]:
     if match is None:
         raise FoundryError(f"unknown range: {text!r}; accepted: NAME=LOW:HIGH with numbers, as n=0:16")
     low, high = (float(end) if "." in end or "e" in end else int(end) for end in (match[2], match[3]))
+    if low >= high:
+        raise FoundryError(
+            f"empty range: {text.strip()!r}; accepted: NAME=LOW:HIGH with LOW below HIGH, which is excluded "
+            "for integers, as n=5:6 for 5 alone"
+        )
     return match[1], {"kind": "uniform", "low": low, "high": high}
 
 
@@ -174,6 +180,24 @@ def _source_ranges(source: str, file: Path) -> dict[str, dict[str, Any]]:
         return dict(_range(text) for m in _RANGE_PRAGMA.finditer(source) for text in m[1].split())
     except FoundryError as error:
         raise FoundryError(f"{error} ({file})") from error
+
+
+def _require_no_tables(ranges: Mapping[str, Any], source: str, top: str) -> None:
+    """Refuse ranges of constant tables, which are no data of a run.
+
+    Raises: ProgramError: a range names one.
+    """
+    try:
+        arrays = read_program(source, top=top).arrays if ranges else ()
+    except HlsError:
+        return  # labelling says why
+    arguments = ", ".join(array.name for array in arrays if array.external)
+    for array in arrays:
+        if array.name in ranges and not array.external:
+            raise ProgramError(
+                f"no range of {array.name}: it is a constant table, which keeps its initialiser; accepted: "
+                f"scalar arguments and {arguments or 'no array'}"
+            )
 
 
 def _definitions(macros: Sequence[str]) -> str:

@@ -25,8 +25,8 @@ class Query:
         memory_write_delay_cycles: cycles from a write until a read sees it.
         clock_period_ns: clock period of the schedule.
         directives: JSON list of directives, as in the designs table.
-        inputs: JSON specification of the arguments' data, as in the programs table. Levels below run read the
-            scalar arguments that it fixes.
+        inputs: JSON specification of the arguments' data, as in the programs table; with the values of a
+            given data set. Levels below run read the scalar arguments that it fixes.
         trips: JSON of mean iterations per entry by loop, where the front end knows none and data fix them, as
             `models.trips` counts them.
         data: run-time data in short, as `pipelines.records.summarise_data` gives them; empty for none.

@@ -231,10 +231,21 @@ def _known_query(query: Query, options: HlsOptions, level: str) -> QueryKnowledg
         run = None
         if level == "run":
             run = know_run(program, design, seed=0, identity="", folder=folder, compiled=compiled)
+    knowledge = _with_late_loop(knowledge)
     for row in (knowledge.features, run):
         if row is not None and row.status != OK:
             raise ValueError(f"the program has no estimate: {row.reason}")
     return QueryKnowledge(design=design, knowledge=knowledge, run=run)
+
+
+def _with_late_loop(knowledge: DesignKnowledge) -> DesignKnowledge:
+    """What is known of a design whose estimate passed the limit of cycles: the trips of that loop are not."""
+    late = knowledge.late_loop
+    if late is None:
+        return knowledge
+    loops = (replace(row, bounds="data") if row.loop == late else row for row in knowledge.loops)
+    features = replace(knowledge.features, trips_known=False)
+    return replace(knowledge, features=features, loops=tuple(loops))
 
 
 def scheduled_trips(query: Query, compiled: CompiledDesign) -> dict[str, float]:
@@ -283,7 +294,11 @@ def compile_query(query: Query, engine: Mapping[str, Any]) -> tuple[ProgramRow, 
 def _compiled(query: Query, options: HlsOptions) -> tuple[ProgramRow, DesignRow, CompiledDesign]:
     program = program_from_file(Path("program.c"), top=query.top, source=query.source)
     inputs: dict[str, Any] = json.loads(query.inputs)
-    inputs |= {name: {"kind": "constant", "value": value} for name, value in query.scalars.items()}
+    inputs |= {
+        name: {"kind": "constant", "value": value}
+        for name, value in query.scalars.items()
+        if inputs.get(name, {}).get("kind") != "constant"  # which data in short have with four digits
+    }
     program = replace(program, inputs=canonical_json(inputs))
     compiled = compile_program(query.source, top=query.top, options=options)
     return program, design_row(program, options, compiled, 0.0), compiled

@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from pipelines.hls import CompiledDesign
     from pipelines.interface import DataSet
 
+ENDLESS_TRIPS = 1 << 40
+"""Mean iterations of a loop that a run did not leave within the limit of cycles: an estimate with them
+passes that limit, too."""
 _TIMEOUT_S = 60.0
 
 
@@ -44,8 +47,11 @@ def source_loops(query: Query) -> list[LoopRow]:
 
 
 def with_trips(loops: Sequence[LoopRow], query: Query) -> tuple[LoopRow, ...]:
-    """Loops with the known means, rounded, where the front end knows no trip count."""
-    known = known_trips(query)
+    """Loops with the known means, rounded, where the front end knows no trip count.
+
+    A loop that a run did not leave stays unknown.
+    """
+    known = {name: mean for name, mean in known_trips(query).items() if mean < ENDLESS_TRIPS}
     return tuple(
         replace(loop, trip_count=round(known[loop.loop]))
         if loop.trip_count is None and loop.loop in known
@@ -59,14 +65,17 @@ def count_trips(
 ) -> dict[str, float]:
     """Mean iterations per entry of the loops without a trip count, in runs of a design without directives.
 
-    Returns: none where no run ends well.
+    Returns: none where no run ends well; `ENDLESS_TRIPS` of a loop that a run did not leave within the limit
+             of cycles.
     Raises:  ToolMissing: gcc is not installed. CycleModelError: the design breaks a rule of the graph.
     """
     from pipelines.cyclemodel import build_model, run_model
+    from pipelines.features import late_loop_of
     from pipelines.labelling import loop_counts
     from pipelines.tools import ToolRun
 
     unknown = [loop.loop for loop in loops if loop.trip_count is None]
+    endless: dict[str, float] = {}
     iterations: Counter[str] = Counter()
     entries: Counter[str] = Counter()
     with TemporaryDirectory() as name:
@@ -74,11 +83,14 @@ def count_trips(
         if isinstance(model, ToolRun):
             return {}
         for result in run_model(model, data, folder=Path(name) / "run", timeout_s=_TIMEOUT_S):
+            late = source_loop(late_loop_of(compiled, result) or "", unknown)
+            if late is not None:
+                endless[late] = float(ENDLESS_TRIPS)
             if result.status == OK:
                 for loop in loop_counts(compiled.scheduled.graph, result.block_visits):
                     iterations[loop.loop] += loop.iterations
                     entries[loop.loop] += loop.entries
-    return {own: iterations[own] / entries[own] for own in unknown if entries[own]}
+    return {own: iterations[own] / entries[own] for own in unknown if entries[own]} | endless
 
 
 def trips_json(trips: Mapping[str, float]) -> str:

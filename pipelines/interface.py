@@ -252,6 +252,14 @@ DataSet = dict[str, NDArray[Any]]
 """Values of every argument by name: an array of the argument's shape and type, 0-d for a scalar."""
 
 
+def finite_values(values: NDArray[Any]) -> NDArray[Any]:
+    """The finite numbers of a row of values; one zero where there is none."""
+    if values.dtype.kind != "f" or np.isfinite(values).all():
+        return values
+    finite = values[np.isfinite(values)]
+    return finite if finite.size else np.zeros(1, values.dtype)
+
+
 def canonical_values(values: NDArray[Any]) -> NDArray[Any]:
     """The values, with every NaN replaced by the positive quiet NaN without payload."""
     if values.dtype.kind != "f" or not np.isnan(values).any():

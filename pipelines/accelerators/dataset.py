@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import partial
@@ -27,7 +28,7 @@ from pipelines.accelerators.systolic.compilation import COMPILER_VERSION, Compil
 from pipelines.accelerators.systolic.hardware import Hardware, hierarchy
 from pipelines.accelerators.systolic.instructions import CATEGORIES
 from pipelines.accelerators.systolic.quantise import quantise
-from pipelines.cache import ContentCache
+from pipelines.cache import ContentCache, json_value
 from pipelines.identity import content_hash
 from pipelines.power import ENGINE
 from pipelines.power import tool_version as power_version
@@ -323,21 +324,19 @@ class _HardwareWork:
 
     def row(self) -> AcceleratorRow:
         """The configuration with figures of synthesis."""
-        key = content_hash(label_version(self.tools.liberty), self.hardware.accelerator_id)
+        key = _static_key(label_version(self.tools.liberty), self.hardware.accelerator_id)
         fields: dict[str, Any] = self.cache.cached(_STATIC, key, self._static, dict, statuses=_status)
         return replace(accelerator_row(self.hardware), **fields)
 
     def _static(self) -> dict[str, Any]:
         result = self._labeller().synthesis
-        names = ("status", "reason", "area_um2", "cell_count", "flip_flop_count", "delay_ns")
-        return {name: getattr(result, name) for name in names} | {
+        return {name: getattr(result, name) for name in _SYNTHESISED} | {
             "memory_area_um2": self._labeller().memory_area_um2
         }
 
     def label(self, row: CompiledNetworkRow) -> AcceleratorLabelRow:
         """The label of a compiled network, from the cache where it is."""
-        version = label_version(self.tools.liberty)
-        key = content_hash(version, row.compiled_id, row.dataflow)
+        key = _label_key(label_version(self.tools.liberty), row)
         fields: dict[str, Any] = self.cache.cached(
             _LABELS, key, lambda: self._made(row), dict, statuses=_status
         )
@@ -353,6 +352,43 @@ class _HardwareWork:
 
 def _status(fields: Mapping[str, Any]) -> tuple[str]:
     return (fields["status"],)
+
+
+_SYNTHESISED = ("status", "reason", "area_um2", "cell_count", "flip_flop_count", "delay_ns")
+"""Columns of a configuration that synthesis gives."""
+
+
+def _static_key(version: str, accelerator_id: str) -> str:
+    return content_hash(version, accelerator_id)
+
+
+def _label_key(version: str, row: CompiledNetworkRow) -> str:
+    return content_hash(version, row.compiled_id, row.dataflow)
+
+
+def import_labels(tables: AcceleratorTables, *, liberty: Path, cache: ContentCache) -> Counter[str]:
+    """Put labels into the cache, with the synthesis of their hardware, as far as the present tools made them.
+
+    Returns: new entries by kind.
+    """
+    version, stored = label_version(liberty), Counter[str]()
+    labels = [label for label in tables.labels if label.tool_version == version]
+    compiled = {row.compiled_id: row for row in tables.compiled}
+    entries = [(_LABELS, _label_key(version, compiled[one.compiled_id]), asdict(one)) for one in labels]
+    labelled = {label.accelerator_id for label in labels}
+    entries += [
+        (
+            _STATIC,
+            _static_key(version, row.accelerator_id),
+            {name: getattr(row, name) for name in (*_SYNTHESISED, "memory_area_um2")},
+        )
+        for row in tables.accelerators
+        if row.accelerator_id in labelled
+    ]
+    for kind, key, fields in entries:
+        if cache.get(kind, key) is None:
+            stored[kind] += cache.keep(kind, key, json_value(fields), *_status(fields))
+    return stored
 
 
 def label_network(labeller: Labeller, network: Network, flow: str) -> NetworkLabel:

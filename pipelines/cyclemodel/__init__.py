@@ -3,10 +3,11 @@
 Outside this package only the names below are used.
 """
 
-from pipelines.cyclemodel.control import UNKNOWN_TRIPS, ControlEstimate, LoopCount, estimate_cycles
+from pipelines.cyclemodel.control import UNKNOWN_TRIPS, ControlEstimate, LoopCount, estimate_cycles, late_loop
 from pipelines.cyclemodel.expressions import CycleModelError
 from pipelines.cyclemodel.program import write_program
 from pipelines.cyclemodel.runner import (
+    CYCLE_LIMIT,
     ENGINE,
     CycleModel,
     CycleResult,
@@ -19,6 +20,7 @@ from pipelines.cyclemodel.runner import (
 from pipelines.cyclemodel.toggles import operand_widths
 
 __all__ = [
+    "CYCLE_LIMIT",
     "ENGINE",
     "UNKNOWN_TRIPS",
     "ControlEstimate",
@@ -31,6 +33,7 @@ __all__ = [
     "count_cycles_of",
     "engine_version",
     "estimate_cycles",
+    "late_loop",
     "operand_widths",
     "run_model",
     "write_program",

@@ -19,7 +19,7 @@ import numpy as np
 
 from pipelines.cyclemodel.expressions import wrapped
 from pipelines.cyclemodel.program import CycleProgram, ProgramWriter
-from pipelines.cyclemodel.runner import CycleModel, build_program
+from pipelines.cyclemodel.runner import CYCLE_LIMIT, LATE, CycleModel, build_program
 from pipelines.hls import BlockSchedule, CompiledDesign, ScheduledDesign, cdfg, ir
 from pipelines.interface import Interface, ScalarType
 from pipelines.tools import ToolRun, run_tool
@@ -60,12 +60,14 @@ class ControlEstimate:
         cycles: from start to done.
         trips_known: whether no branch depends on data but given scalars, so that the cycles are exact.
         visits: executions of each block, in order.
+        late_loop: name of the loop in which the estimate passed the limit of cycles; None where it ended.
     """
 
     cycles: int
     trips_known: bool
     visits: tuple[int, ...]
     loops: tuple[LoopCount, ...]
+    late_loop: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,6 +92,21 @@ def natural_loops(blocks: Sequence[cdfg.Block]) -> tuple[_Loop, ...]:
                     body.add(index)
                     left += before[index]
     return tuple(_Loop(header=h, body=frozenset(bodies[h])) for h in sorted(bodies))
+
+
+def late_loop(blocks: Sequence[cdfg.Block], visits: Sequence[int], late: int) -> str | None:
+    """Name of the loop that a run past its limit of cycles did not leave.
+
+    Args:    visits: executions of each block, in order; late: number of the block that passed the limit.
+    Returns: of the loops around the block the one with the most iterations per entry; None for no loop.
+    """
+    around = [loop for loop in natural_loops(blocks) if late in loop.body]
+
+    def turns(loop: _Loop) -> float:
+        outside = [b.index for b in blocks if loop.header in b.successors and b.index not in loop.body]
+        return visits[loop.header] / max(1, sum(visits[index] for index in outside))
+
+    return blocks[max(around, key=turns).header].loop if around else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -352,7 +369,7 @@ def estimate_cycles(
     scalars: Mapping[str, float] | None = None,
     trips: Mapping[str, float] | None = None,
     timeout_s: float = 60.0,
-    cycle_limit: int = 50_000_000,
+    cycle_limit: int = CYCLE_LIMIT,
 ) -> ControlEstimate | ToolRun:
     """Estimate the cycles of a design: block lengths times trip counts.
 
@@ -373,7 +390,7 @@ def estimate_cycles(
     if run.returncode != 0:
         return run
     program: CycleProgram = model.program
-    cycles = _HEAD.unpack_from(content)[3]
+    status, late, _, cycles, _ = _HEAD.unpack_from(content)
     counts = np.frombuffer(content, "<u8", program.block_count + program.counter_count, _HEAD.size).tolist()
     visits, taken = tuple(counts[: program.block_count]), counts[program.block_count :]
     return ControlEstimate(
@@ -381,6 +398,7 @@ def estimate_cycles(
         trips_known=not control.unknown,
         visits=visits,
         loops=_loop_counts(design, writer, visits, {b: taken[k] for b, k in writer.taken.items()}, control),
+        late_loop=late_loop(design.graph.blocks, visits, late) if status == LATE else None,
     )
 
 

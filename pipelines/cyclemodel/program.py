@@ -262,7 +262,8 @@ class ProgramWriter:
         if interval is not None:
             condition_cycle(schedule)
         lines = [f"++n{block.index}; cycles += {schedule.length_cycles if interval is None else interval};"]
-        return [*lines, "if (cycles > limit) goto late;"] if again else lines
+        late = f"if (cycles > limit) {{ what = {block.index}; goto late; }}"
+        return [*lines, late] if again else lines
 
     def end_lines(self, schedule: BlockSchedule) -> list[str]:
         """Statements of the end of a block."""

@@ -8,7 +8,7 @@ import struct
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 
 import numpy as np
@@ -35,10 +35,14 @@ COMPILER_FLAGS = (  # keeping counters in registers around loops takes gcc ten t
     "-fno-pie",
     "-no-pie",
 )
+CYCLE_LIMIT = 50_000_000
+"""Cycles after which a run or an estimate counts as endless."""
 LARGE_TEXT_BYTES = 150_000
 """Above this length, some 2,000 operations, optimising takes longer than the runs it makes faster."""
 
 _STATUS_OF = (OK, TIMEOUT, TOOL_ERROR)
+LATE = _STATUS_OF.index(TIMEOUT)
+"""Status of a program that passed its limit of cycles."""
 _HEAD = struct.Struct("<qqqQQ")
 
 
@@ -51,7 +55,8 @@ class CycleResult:
         latency_cycles: from the cycle of start to the cycle of done.
         returned: value of the function: a number, or the bits of a floating one as an unsigned number.
         outputs: every written array, in its own type.
-        block_visits: executions of each block of the graph, by its name.
+        block_visits: executions of each block of the graph, by its name; those until a limit of cycles, too.
+        late_block: number of the block that passed the limit of cycles.
         iterations: of each pipelined loop, by its name.
         loads, stores: accesses to each array argument, by name.
         toggles: of each net of a model that counts them, by name; see `toggles.py`.
@@ -71,6 +76,7 @@ class CycleResult:
     bytes_read: dict[str, int] = field(default_factory=dict[str, int])
     bytes_written: dict[str, int] = field(default_factory=dict[str, int])
     toggles: dict[str, int] = field(default_factory=dict[str, int])
+    late_block: int | None = None
     build_wall_s: float
     run_wall_s: float
 
@@ -170,7 +176,7 @@ def run_model(
     *,
     folder: Path,
     timeout_s: float = 120.0,
-    cycle_limit: int = 50_000_000,
+    cycle_limit: int = CYCLE_LIMIT,
 ) -> list[CycleResult]:
     """Run a model on data sets, one after the other in one process.
 
@@ -205,34 +211,33 @@ def decode_result(model: CycleModel, content: bytes, run_wall_s: float) -> Cycle
     head: tuple[int, int, int, int, int] = _HEAD.unpack_from(content)
     code, what, line, latency, result = head
     status = _STATUS_OF[code]
-    if status != OK:
-        reason = "the cycle model ran past its cycle limit"
-        if status == TOOL_ERROR:
-            reason = f"the design touches an element outside array {program.arrays[what]} (line {line})"
-        return CycleResult(
-            status=status, reason=reason, build_wall_s=model.build_wall_s, run_wall_s=run_wall_s
-        )
+    result_of = partial(CycleResult, build_wall_s=model.build_wall_s, run_wall_s=run_wall_s)
+    if status == TOOL_ERROR:
+        reason = f"the design touches an element outside array {program.arrays[what]} (line {line})"
+        return result_of(status=status, reason=reason)
     number = program.block_count + program.counter_count
     counters = np.frombuffer(content, "<u8", number + len(program.nets), _HEAD.size)
     visits = [int(n) for n in counters[: program.block_count]]
+    block_visits = {f"b{k}": n for k, n in enumerate(visits)}
+    if status != OK:
+        reason = "the cycle model ran past its cycle limit"
+        return result_of(status=status, reason=reason, block_visits=block_visits, late_block=what)
     happened = [int(n) for n in counters[program.block_count : number]]
     loads, stores = _accesses(program, visits, happened)
     widths = {a.name: a.type.dtype.itemsize for a in program.interface.arrays}
     returns = program.interface.returns
-    return CycleResult(
+    return result_of(
         status=OK,
         latency_cycles=latency,
         returned=None if returns is None else value_of_bits(result, returns),
         outputs=decode_arrays(program.interface, content, _HEAD.size + counters.nbytes),
-        block_visits={f"b{k}": n for k, n in enumerate(visits)},
+        block_visits=block_visits,
         iterations={loop: visits[k] for k, loop in model.loops.items()},
         toggles=dict(zip(program.nets, map(int, counters[number:]), strict=True)),
         loads=loads,
         stores=stores,
         bytes_read={name: n * widths[name] for name, n in loads.items()},
         bytes_written={name: n * widths[name] for name, n in stores.items()},
-        build_wall_s=model.build_wall_s,
-        run_wall_s=run_wall_s,
     )
 
 
@@ -254,7 +259,7 @@ def count_cycles_of(
     *,
     folder: Path,
     timeout_s: float = 120.0,
-    cycle_limit: int = 50_000_000,
+    cycle_limit: int = CYCLE_LIMIT,
     build_folder: Path | None = None,
 ) -> list[CycleResult]:
     """Count the cycles of a design on data sets.
@@ -280,7 +285,7 @@ def count_cycles(
     *,
     folder: Path,
     timeout_s: float = 120.0,
-    cycle_limit: int = 50_000_000,
+    cycle_limit: int = CYCLE_LIMIT,
     build_folder: Path | None = None,
 ) -> CycleResult:
     """Count the cycles of a design on one data set; see `count_cycles_of`."""

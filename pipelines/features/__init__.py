@@ -26,6 +26,7 @@ from pipelines.features.knowledge import (
     know_design,
     know_run,
     knowledge_version,
+    late_loop_of,
 )
 from pipelines.features.splits import (
     BY_KERNEL,
@@ -82,6 +83,7 @@ __all__ = [
     "know_run",
     "knowledge_version",
     "last_split",
+    "late_loop_of",
     "places_by_name",
     "source_hash",
 ]

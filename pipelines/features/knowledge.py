@@ -12,12 +12,15 @@ from typing import TYPE_CHECKING, Any
 
 from pipelines.cache import ContentCache
 from pipelines.cyclemodel import (
+    CYCLE_LIMIT,
     ControlEstimate,
     CycleModelError,
+    CycleResult,
     LoopCount,
     build_model,
     engine_version,
     estimate_cycles,
+    late_loop,
     run_model,
 )
 from pipelines.features.activity import KIND_OF, PARTS, run_activity, toggle_energies
@@ -77,10 +80,14 @@ def _compiled(program: ProgramRow, design: DesignRow) -> CompiledDesign:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DesignKnowledge:
-    """Rows of one design."""
+    """Rows of one design.
+
+    Attributes: late_loop: in which the estimate passed the limit of cycles; None where it ended.
+    """
 
     features: FeatureRow
     loops: tuple[LoopProfileRow, ...]
+    late_loop: str | None = None
 
 
 def know_design(
@@ -137,8 +144,10 @@ def know_design(
         memory_port_conflict_count=report.memory_port_conflict_count,
         **_counts(compiled),
     )
-    profiles = () if estimate is None else _profiles(design, compiled, estimate)
-    return DesignKnowledge(features=features, loops=profiles)
+    if estimate is None:
+        return DesignKnowledge(features=features, loops=())
+    profiles = _profiles(design, compiled, estimate)
+    return DesignKnowledge(features=features, loops=profiles, late_loop=estimate.late_loop)
 
 
 def estimated_flip_flops(compiled: CompiledDesign) -> int:
@@ -272,6 +281,8 @@ def know_run(
     if isinstance(model, ToolRun):
         return failed(TIMEOUT if model.timed_out else TOOL_ERROR, model.last_words())
     result = run_model(model, [data], folder=folder / "run", timeout_s=TIMEOUT_S)[0]
+    if result.late_block is not None:
+        return failed(result.status, _late_reason(program, compiled, result))
     if result.status != OK:
         return failed(result.status, result.reason)
     activity = run_activity(compiled, result, toggle_energies())
@@ -290,6 +301,21 @@ def know_run(
         estimated_power_mw=activity.power_mw,
         **powers,
     )
+
+
+def _late_reason(program: ProgramRow, compiled: CompiledDesign, result: CycleResult) -> str:
+    """Why a run past the limit of cycles has no figures, with the loop that it did not leave."""
+    reason, loop = f"the run did not end within {CYCLE_LIMIT:,} cycles", late_loop_of(compiled, result)
+    lines = {own.loop: own.line for own in extract_loops(program)}
+    return reason + (f"; it was in loop {loop} (line {lines[loop]})" if loop in lines else "")
+
+
+def late_loop_of(compiled: CompiledDesign, result: CycleResult) -> str | None:
+    """Name of the loop that a run did not leave before the limit of cycles; None where it ended."""
+    if result.late_block is None:
+        return None
+    blocks = compiled.scheduled.graph.blocks
+    return late_loop(blocks, [result.block_visits[b.name] for b in blocks], result.late_block)
 
 
 def first_runs(designs: Sequence[DesignRow], runs: Sequence[RunRow]) -> dict[str, RunRow]:

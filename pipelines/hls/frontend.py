@@ -150,6 +150,7 @@ def _read(tree: c_ast.FileAST, top: str, session: Session) -> tuple[ir.Function,
         directives=tuple(dict.fromkeys(session.directives)),
         ignored_pragmas=tuple(dict.fromkeys(session.ignored)),
         objects=tuple(session.objects.items()),
+        later_constants=session.later_constants,
     )
     ports = outside_objects(program.objects.uses, tuple(body), scope, {top, *session.called})
     return finish(function, session, result, line), ports

@@ -335,6 +335,7 @@ class Function:
         ignored_pragmas: (text, line) of pragmas that are not directives.
         banks: elements of each external array of `arrays`; unpartitioned arguments are not listed.
         objects: (parameter, object) of those parameters that are objects of static storage.
+        later_constants: its text has constants that were refused before, see `rules.CONSTANTS`.
     """
 
     name: str
@@ -346,6 +347,7 @@ class Function:
     ignored_pragmas: tuple[tuple[str, int], ...] = field(default=())
     banks: tuple[Bank, ...] = ()
     objects: tuple[tuple[str, StaticObject], ...] = ()
+    later_constants: bool = False
 
 
 def child_bodies(statement: Statement) -> tuple[tuple[Statement, ...], ...]:

@@ -18,6 +18,9 @@ from pipelines.hls.frontend import interface_of, read_function
 STATIC_OBJECTS = "static-objects-1"
 """Objects of static storage that are written, or whose value the file does not fix, are ports; pointers of
 file scope that change are refused; so are programs without outputs."""
+CONSTANTS = "constants-1"
+"""Constants that were refused are read: `_Generic`, `_Alignof`, wide characters and those of several bytes,
+elements in `offsetof`, initialisers of written objects that fold by division by zero or functions of bits."""
 VOLATILE = "volatile-1"
 """Programs with volatile objects are refused."""
 
@@ -27,19 +30,30 @@ def later_rules(source: str, top: str) -> tuple[str, ...]:
     """The rules by which a program's designs differ from those of the engine's version alone."""
     text = _plain(source)
     rules = (VOLATILE,) if re.search(r"\b(?:__)?volatile(?:__)?\b", text) else ()
-    return (STATIC_OBJECTS, *rules) if _is_changed(source, top, text) else rules
+    return (*_rules_of_reading(source, top, text), *rules)
 
 
-def _is_changed(source: str, top: str, text: str) -> bool:
-    if not _may_have_objects(text) and _has_outputs(text, top):
-        return False
+_CONSTANTS = re.compile(
+    r"""\b(?:_Generic|_Alignof|offsetof|__builtin_offsetof)\b|[LuU]'|'[^'\\\n]{2}|'\\.[^'\n]"""
+)
+"""What a text has that may be one of `CONSTANTS`."""
+
+
+def _rules_of_reading(source: str, top: str, text: str) -> tuple[str, ...]:
+    """The rules that a program is told to follow by reading it, where its text says that it may."""
+    is_static = _may_have_objects(text) or not _has_outputs(text, top)
+    written = _SKIPPED.sub(lambda m: m[0] if m[0][0] == "'" else " ", source)
+    if not is_static and _CONSTANTS.search(written) is None:
+        return ()
     try:
         function = read_function(source, top=top)
     except StaticObjectError:
-        return True
+        return (STATIC_OBJECTS,) if is_static else ()
     except HlsError:  # refused as before
-        return False
-    return bool(function.objects) or not interface_of(function).has_outputs
+        return ()
+    is_changed = is_static and (bool(function.objects) or not interface_of(function).has_outputs)
+    rules = (STATIC_OBJECTS,) if is_changed else ()
+    return (*rules, CONSTANTS) if function.later_constants else rules
 
 
 _SKIPPED = re.compile(r"""/\*.*?(?:\*/|\Z)|//[^\n]*|"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'""", re.DOTALL)

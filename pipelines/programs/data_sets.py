@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from pipelines.hls import read_program
 from pipelines.identity import canonical_json
-from pipelines.interface import Argument, DataSet, Interface
+from pipelines.interface import Argument, DataSet, Interface, finite_values
 from pipelines.programs.data import argument_generator, data_id, draw_data
 from pipelines.programs.dataflow.program import SWEEP, swept_inputs
 from pipelines.programs.errors import ProgramError
@@ -269,6 +269,8 @@ def input_rows(data: ProgramData, suite: str) -> list[InputRow]:
 
 def _input_row(identity: str, suite: str, argument: str, values: Values) -> InputRow:
     flat = values.reshape(-1)
+    finite = finite_values(flat)
+    listed = [value if math.isfinite(value) else None for value in flat[:VALUES_LIMIT].tolist()]
     return InputRow(
         suite=suite,
         data_id=identity,
@@ -276,11 +278,11 @@ def _input_row(identity: str, suite: str, argument: str, values: Values) -> Inpu
         type=str(values.dtype),
         shape=canonical_json(list(values.shape)),
         element_count=flat.size,
-        minimum=float(flat.min()),
-        maximum=float(flat.max()),
-        mean=float(flat.mean(dtype=np.float64)),
+        minimum=float(finite.min()),
+        maximum=float(finite.max()),
+        mean=float(finite.mean(dtype=np.float64)),
         zero_share=1.0 - int(np.count_nonzero(flat)) / flat.size,
         distinct_count=int(np.unique(flat).size),
         is_sorted=bool((flat[1:] >= flat[:-1]).all()),
-        values=canonical_json(flat.tolist()) if flat.size <= VALUES_LIMIT else None,
+        values=canonical_json(listed) if flat.size <= VALUES_LIMIT else None,
     )

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pipelines.identity import canonical_json
-from pipelines.interface import DataSet
+from pipelines.interface import DataSet, finite_values
 from pipelines.records.layout import RecordError
 
 SUMMARY = ("minimum", "maximum", "mean", "zero_share", "is_sorted")
@@ -24,7 +24,10 @@ def summarise_data(data: DataSet) -> str:
     Numbers have four significant digits.
     """
     return canonical_json(
-        {name: _array(v.ravel()) if v.ndim else _rounded(v.item()) for name, v in data.items()}
+        {
+            name: _array(v.ravel()) if v.ndim else _rounded(finite_values(v.ravel())[0].item())
+            for name, v in data.items()
+        }
     )
 
 
@@ -32,7 +35,7 @@ def summarise_rows(rows: Iterable[Mapping[str, Any]]) -> str:
     """The same of the rows of a data set in table `inputs`."""
     return canonical_json(
         {
-            row["argument"]: _rounded(json.loads(row["values"])[0])
+            row["argument"]: _rounded(json.loads(row["values"])[0] or row["minimum"])  # null is not finite
             if row["shape"] == "[]"
             else {name: _rounded(float(row[name])) for name in SUMMARY}
             for row in rows
@@ -63,10 +66,11 @@ def _said(value: float | Mapping[str, float]) -> str:
 
 def _array(values: NDArray[Any]) -> dict[str, float]:
     numbers = values.astype(np.float64)
+    finite = finite_values(numbers)
     figures = (
-        numbers.min(),
-        numbers.max(),
-        numbers.mean(),
+        finite.min(),
+        finite.max(),
+        finite.mean(),
         1.0 - int(np.count_nonzero(numbers)) / numbers.size,  # as in the table, to the last digit
         (np.diff(numbers) >= 0).all(),
     )

@@ -52,7 +52,7 @@ def read_design(
 
 def ports_of(design: Design) -> Ports:
     """The ports of a design, without its clock."""
-    return Ports(inputs=design.inputs, outputs=design.outputs, clock=design.clock, idle=design.idle)
+    return Ports(inputs=design.inputs, outputs=design.outputs, clock=design.clock)
 
 
 def serve(ports: Ports) -> str:  # noqa: ARG001

@@ -20,6 +20,7 @@ from pipelines.rtlreuse.errors import RtlError
 from pipelines.rtlreuse.harnesses import cxxrtl_harness
 from pipelines.rtlreuse.languages import NO_FILES, VERILOG, as_verilog, run_front_end, source_text
 from pipelines.rtlreuse.simulator import Ports, Program
+from pipelines.synthesis import NORMALISE_MEMORIES
 
 CXXRTL = "cxxrtl"
 _FLAGS = ("-std=c++17", "-march=native", "-w", "-DNDEBUG")
@@ -60,12 +61,14 @@ def build_cxxrtl(
     flags = [*_FLAGS, *(_CLANG_FLAGS if Path(compiler).name.startswith("clang") else ())]
     flags += ["-O0" if is_quick else "-O3", f"-I{include}"]
 
+    commands = [
+        NORMALISE_MEMORIES,
+        "setattr -mod -unset blackbox =*",  # which Yosys gives to modules without content
+        f"rename {top} design",
+        f"write_cxxrtl -g0 {flat}design.cc",
+    ]
+
     def make(scratch: Path) -> Path:
-        commands = [
-            "setattr -mod -unset blackbox =*",  # which Yosys gives to modules without content
-            f"rename {top} design",
-            f"write_cxxrtl -g0 {flat}design.cc",
-        ]
         model = run_front_end(
             verilog,
             top=top,
@@ -84,7 +87,7 @@ def build_cxxrtl(
             timeout_s=timeout_s,
         )
 
-    content = (compiler, source_text(verilog), top, language, harness, flat, *flags)
+    content = (compiler, source_text(verilog), top, language, harness, *commands, *flags)
     content += tuple(f"{name} {hashlib.sha256(files[name]).hexdigest()}" for name in sorted(files))
     path = build(folder, CXXRTL, content, make)
     return Program(path=path, ports=ports, engine=CXXRTL, stimuli=stimuli)

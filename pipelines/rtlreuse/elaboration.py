@@ -9,11 +9,13 @@ from typing import NamedTuple
 
 from pipelines.rtlreuse.cells import BITWISE, IGNORED, STORAGE, make_cell, rejection
 from pipelines.rtlreuse.errors import CombinationalLoop, RtlError
-from pipelines.rtlreuse.ir import LIMB, Builder, Node, Piece, Signal
+from pipelines.rtlreuse.ir import LIMB, Builder, Node, Piece, Signal, mask
 from pipelines.rtlreuse.netlist import Bit, Cell, Driver, Netlist, RawModule, bits_value
-from pipelines.rtlreuse.resets import idle_levels, require_equal_pulses
+from pipelines.rtlreuse.resets import require_equal_pulses
 from pipelines.rtlreuse.words import Words
 
+_OFFSET_SIGN = 31
+"""Bit of the sign of a memory's first address. The netlist lacks the signs of the addresses themselves."""
 TOP = -1
 """Child number of the pins that are ports of the block's own module."""
 
@@ -90,7 +92,6 @@ class Design:
     Attributes:
         top: name of the block at the top. inputs, outputs: widths of its ports, without the clock.
         clock: name of the clock port, None for a design without storage.
-        idle: values of inputs at which no asynchronous reset acts; 0 for others.
     """
 
     blocks: Mapping[str, Block]
@@ -98,7 +99,6 @@ class Design:
     inputs: Mapping[str, int]
     outputs: Mapping[str, int]
     clock: str | None
-    idle: Mapping[str, int]
 
 
 SMALL_NODES = 8
@@ -128,7 +128,6 @@ def elaborate(netlist: Netlist) -> Design:
         inputs={port: len(bits) for port, bits in top.inputs.items() if port != clock},
         outputs={port: len(bits) for port, bits in top.outputs.items()},
         clock=clock,
-        idle=idle_levels(netlist),
     )
 
 
@@ -617,10 +616,18 @@ class _BlockBuilder:
             return self.builder.const(0, 1)
         address = self._signal(scope, bits)
         if address.width > LIMB:
-            address = self.words.slice(address, 0, LIMB)
-        if cell.is_set("OFFSET"):
-            offset = self.words.const(cell.number("OFFSET"), address.width)
-            address = self.words.add(address, offset, is_difference=True)
+            is_beyond = self.words.is_nonzero(self.words.slice(address, LIMB, address.width - LIMB))
+            low, largest = self.words.slice(address, 0, LIMB), self.words.const(mask(LIMB), LIMB)
+            address = self.words.mux(is_beyond, largest, low)
+        first = cell.number("OFFSET") if "OFFSET" in cell.parameters else 0
+        if first >> _OFFSET_SIGN:
+            raise RtlError(
+                f"negative address of a memory: {cell.name} in {scope.module.name}; accepted: 0 and more"
+            )
+        if first:
+            width = max(address.width, (first + cell.number("SIZE")).bit_length())
+            offset = self.words.const(first, width)
+            address = self.words.add(self.words.extend(address, width), offset, is_difference=True)
         [word] = address.limbs
         return word
 

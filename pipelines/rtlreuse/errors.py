@@ -18,3 +18,14 @@ class CombinationalLoop(RtlError):
     def __init__(self, signals: Sequence[str]) -> None:
         super().__init__(f"combinational loop: {' -> '.join([*signals, signals[0]])}")
         self.signals = tuple(signals)
+
+
+class MissingMemoryFile(RtlError):
+    """A file of `$readmemh` or `$readmemb` that the design reads and that is not given.
+
+    Attributes: name: of the file, as the design has it.
+    """
+
+    def __init__(self, name: str) -> None:
+        super().__init__(f"no memory file {name}; accepted: a plain name of a file beside the design")
+        self.name = name

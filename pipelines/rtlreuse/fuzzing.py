@@ -2,7 +2,8 @@
 
 Every register and memory has an initial value, no index leaves its array and no divisor is 0, so that no
 undefined value reaches an output. From seed `FEATURED_FROM` on there are macros, asynchronous resets,
-parameters, and memories that begin with the words of a file.
+parameters, and memories that begin with the words of a file; from `BOUNDED_FROM` on also memories whose first
+word has another address than 0, and resets that synchronisers hold.
 """
 
 from __future__ import annotations
@@ -23,6 +24,9 @@ BARE_FROM = 10_000
 _BARE = 0.3
 FEATURED_FROM = 20_000
 """Seed of the first design with macros, asynchronous resets, parameters and memory files."""
+BOUNDED_FROM = 30_000
+"""Seed of the first design with lower bounds of memories and with synchronisers of resets."""
+_BOUNDS = (0, 1, 2, 5, 9, 1000)
 FILES_PER = 20
 """Memory files are in every second run of so many seeds, as they decide which reader reads a bundle."""
 _MACROS = ("SYNTHESIS", "VERILATOR", "verilator", "YOSYS", "__slang__", "SYSTEMVERILOG", "FORMAL")
@@ -56,11 +60,12 @@ class _Kind:
 
     Attributes:
         is_bare: operations narrower than their port. is_featured: macros and so on.
-        has_files: memories from files.
+        is_bounded: lower bounds of memories, and synchronisers. has_files: memories from files.
     """
 
     is_bare: bool
     is_featured: bool
+    is_bounded: bool
     has_files: bool
 
     @classmethod
@@ -70,6 +75,7 @@ class _Kind:
         return cls(
             is_bare=BARE_FROM <= seed < FEATURED_FROM,
             is_featured=is_featured,
+            is_bounded=seed >= BOUNDED_FROM,
             has_files=is_featured and seed // FILES_PER % 2 == 1,
         )
 
@@ -173,6 +179,8 @@ def _module(
         _update(writer, register, width)
     if kind.is_featured and registers:
         _late_reset(writer, rng.choice(registers))
+    if kind.is_bounded:
+        _synchroniser(writer)
     for output, _ in module.outputs:
         writer.lines.append(f"  assign {output} = {_expression(writer, 3)};")
     ports = ["input clk", *(f"input [{w - 1}:0] {n}" for n, w in module.inputs)]
@@ -260,6 +268,37 @@ def _late_reset(writer: _Writer, register: tuple[str, int]) -> None:
     writer.signals.append((name, 8, False))
 
 
+def _synchroniser(writer: _Writer) -> None:
+    """A register that two registers, which start active, keep reset for some cycles."""
+    rng, name = writer.rng, writer.fresh("y")
+    level, edge = rng.choice((("~", "negedge"), ("", "posedge")))
+    active, idle = ("0", "1'b1") if level else ("1", "1'b0")
+    reset = rng.choice((None, *writer.resets[:2]))
+    before = begin = ""
+    if reset is not None:
+        before = f" or {'negedge' if reset.startswith('~') else 'posedge'} {reset.removeprefix('~')}"
+        begin = f"if ({reset}) {{{name}_r, {name}_s}} <= {{2{{1'b{active}}}}}; else "
+    value = _expression(writer, 2)
+    writer.lines += [
+        f"  reg {name}_s = {active}, {name}_r = {active};",
+        f"  always @(posedge clk{before}) {begin}{{{name}_r, {name}_s}} <= {{{name}_s, {idle}}};",
+        f"  reg [7:0] {name} = 8'd{rng.randrange(256)};",
+        f"  always @(posedge clk or {edge} {name}_r)",
+        f"    if ({level}{name}_r) {name} <= 8'd{rng.randrange(256)}; else {name} <= {value};",
+    ]
+    writer.signals.append((name, 8, False))
+
+
+def _bound(writer: _Writer) -> int:
+    """Address of the first word of a memory."""
+    return writer.rng.choice(_BOUNDS) if writer.kind.is_bounded else 0
+
+
+def _word(name: str, index: str, bound: int) -> str:
+    """A word of a memory."""
+    return f"{name}[{index} + {bound}]" if bound else f"{name}[{index}]"
+
+
 def _memory_from_file(writer: _Writer) -> None:
     """A memory that a file fills, all of it or from an address on, perhaps behind words of its own."""
     rng = writer.rng
@@ -268,22 +307,25 @@ def _memory_from_file(writer: _Writer) -> None:
     file, base = f"{writer.name}_{name}.hex", rng.choice("hb")
     first = rng.choice((0, 0, rng.randrange(1 << bits)))
     words = [f"{rng.getrandbits(width):{'x' if base == 'h' else 'b'}}" for _ in range(first, 1 << bits)]
+    bound = _bound(writer)
+    last = bound + (1 << bits) - 1
     if first and rng.random() < 0.5:
-        words.insert(0, f"@{first:x}")
+        words.insert(0, f"@{bound + first:x}")
         start = ""
     else:
-        start = f", {first}, {(1 << bits) - 1}" if first else ""
+        start = f", {bound + first}, {last}" if first else ""
     words.insert(rng.randint(0, 1), "// words" if rng.random() < 0.5 else "/* words */")
     writer.files[file] = ("\n".join(words) + "\n").encode()
     writer.lines += [
-        f"  reg [{width - 1}:0] {name} [0:{(1 << bits) - 1}];",
+        f"  reg [{width - 1}:0] {name} [{bound}:{last}];",
         f"  integer {index};",
         "  initial begin",
-        f"    for ({index} = 0; {index} < {1 << bits}; {index} = {index} + 1) {name}[{index}] = {index} * 7;",
+        f"    for ({index} = {bound}; {index} < {last + 1}; {index} = {index} + 1) "
+        f"{name}[{index}] = {index} * 7;",
         f'    $readmem{base}("{file}", {name}{start});',
         "  end",
-        f"  always @(posedge clk) begin{_write(writer, name, bits, width)} end",
-        f"  wire [{width - 1}:0] {read} = {name}[{_sized(writer, bits)}];",
+        f"  always @(posedge clk) begin{_write(writer, name, bits, width, bound)} end",
+        f"  wire [{width - 1}:0] {read} = {_word(name, _sized(writer, bits), bound)};",
     ]
     writer.signals.append((read, width, False))
 
@@ -348,25 +390,27 @@ def _memory(writer: _Writer) -> None:
     rng = writer.rng
     bits, width = rng.randint(1, 5), rng.choice(_WIDTHS)
     name, index = writer.fresh("mem"), writer.fresh("x")
-    read = writer.fresh("q")
+    read, bound = writer.fresh("q"), _bound(writer)
+    last = bound + (1 << bits) - 1
+    ends = rng.choice(((bound, last), (last, bound))) if writer.kind.is_bounded else (bound, last)
     writer.lines += [
-        f"  reg [{width - 1}:0] {name} [0:{(1 << bits) - 1}];",
+        f"  reg [{width - 1}:0] {name} [{ends[0]}:{ends[1]}];",
         f"  integer {index};",
-        f"  initial for ({index} = 0; {index} < {1 << bits}; {index} = {index} + 1) "
+        f"  initial for ({index} = {bound}; {index} < {last + 1}; {index} = {index} + 1) "
         f"{name}[{index}] = {index} * {rng.randint(0, 99)};",
     ]
-    writes = "".join(_write(writer, name, bits, width) for _ in range(rng.choice((1, 1, 2, 3))))
+    writes = "".join(_write(writer, name, bits, width, bound) for _ in range(rng.choice((1, 1, 2, 3))))
     writer.lines.append(f"  always @(posedge clk) begin{writes} end")
-    writer.lines.append(f"  wire [{width - 1}:0] {read} = {name}[{_sized(writer, bits)}];")
+    writer.lines.append(f"  wire [{width - 1}:0] {read} = {_word(name, _sized(writer, bits), bound)};")
     writer.signals.append((read, width, False))
 
 
-def _write(writer: _Writer, memory: str, bits: int, width: int) -> str:
+def _write(writer: _Writer, memory: str, bits: int, width: int, bound: int) -> str:
     """A write port of a memory, of whole words or of some of their bits; later ports win."""
     address, enable = _sized(writer, bits), _expression(writer, 1)
     low = writer.rng.randint(0, width - 1) if writer.rng.random() < 0.3 else 0
     part = f"[{width - 1}:{low}]" if low else ""
-    return f" if ({enable}) {memory}[{address}]{part} <= {_expression(writer, 2)};"
+    return f" if ({enable}) {_word(memory, address, bound)}{part} <= {_expression(writer, 2)};"
 
 
 def _sized(writer: _Writer, bits: int) -> str:

@@ -23,31 +23,44 @@ def _shape(ports: Ports, stimuli: int) -> Iterator[str]:
     yield f"static const u64 INPUT_MASKS[] = {{{masks or 0}}};"
 
 
-def verilator_harness(ports: Ports, stimuli: int) -> str:
-    """A translation unit with one model of Verilator per stimulus."""
+def verilator_harness(ports: Ports, stimuli: int, previous: Sequence[str] = ()) -> str:
+    """A translation unit with one model of Verilator per stimulus.
+
+    An asynchronous reset that is active in cycle 0 acts there, as a flip-flop follows its level. Verilator
+    waits for an edge and takes the initial values, inputs included, for those before; so these are inverted
+    once.
+
+    Args: previous: members of the model with the values by which it finds edges.
+    """
     inputs, outputs = words_of(ports.inputs), words_of(ports.outputs)
-    idle = [ports.idle.get(port, 0) >> LIMB * limb & mask(width) for port, limb, width in inputs]
     lines = [
         '#include "Vdesign.h"',
+        '#include "Vdesign___024root.h"',
         '#include "verilated.h"',
         '#include "words.h"',
+        "#include <stdio.h>",
+        "#include <unistd.h>",
+        # Standard output is closed; without this an error ends the program without a word.
+        "void vl_fatal(const char* file, int line, const char*, const char* message) {",
+        '  fprintf(stderr, "%s:%d: %s\\n", file ? file : "", line, message); _exit(1); }',
         *_shape(ports, stimuli),
-        "struct State { VerilatedContext* context = 0; Vdesign* model[STIMULI] = {};",
+        "struct State { VerilatedContext* context = 0; Vdesign* model[STIMULI] = {}; bool is_new = true;",
         "  void clear() { for (auto& m : model) { delete m; m = 0; } delete context; context = 0; }",
         "  ~State() { clear(); } };",
         "static void set_inputs(State& st, const u64* in) {",
         "  for (int s = 0; s < STIMULI; s++, in++) { Vdesign& m = *st.model[s];",
         *(line for i, (port, limb, width) in enumerate(inputs) for line in _set(ports, i, port, limb, width)),
         "  } }",
-        "static void evaluate(State& st) { for (auto m : st.model) {",
-        f"  {_clock(ports, 0)} m->eval(); }} }}",
-        # Verilator sees the edge of a reset only after the first evaluation.
-        f"static const u64 IDLE[] = {{{', '.join(f'{word:#x}ull' for word in idle) or 0}}};",
+        "static void expect_edges(Vdesign___024root& m) { (void)m;",
+        *(f"  m.{name} = !m.{name};" for name in previous),
+        "}",
+        "static void evaluate(State& st) {",
+        f"  for (auto m : st.model) {{ {_clock(ports, 0)} m->eval();",
+        "    if (st.is_new) { expect_edges(*m->rootp); m->eval(); } }",
+        "  st.is_new = false; }",
         "static void initialise(State& st) { st.clear(); st.context = new VerilatedContext;",
         "  for (auto& m : st.model) m = new Vdesign{st.context};",
-        "  static u64 in[INPUTS * STIMULI + 1];",
-        "  for (int i = 0; i < INPUTS * STIMULI; i++) in[i] = IDLE[i / STIMULI];",
-        "  set_inputs(st, in); evaluate(st); }",
+        "  st.is_new = true; }",
         "static void advance(State& st) {",
         *([f"  for (auto m : st.model) {{ {_clock(ports, 1)} m->eval(); }}"] if ports.clock else []),
         "}",

@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
-import contextlib
+import json
 import re
 import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
 
-from pipelines.rtlreuse.errors import RtlError
+from pipelines.rtlreuse.errors import MissingMemoryFile, RtlError
 from pipelines.rtlreuse.firrtl import firrtl_to_verilog
+from pipelines.rtlreuse.memory_files import MemoryShape, plain_words, require_ascending, words_beyond
 from pipelines.schemas import TIMEOUT
-from pipelines.synthesis import DERIVE_INSTANCES, REQUIRE_REGISTERS, YosysFailed, run_yosys
+from pipelines.synthesis import (
+    DERIVE_INSTANCES,
+    DESCRIBE_MEMORIES,
+    REQUIRE_REGISTERS,
+    YosysFailed,
+    run_yosys,
+)
 
 VERILOG, SYSTEMVERILOG, FIRRTL = "verilog", "systemverilog", "firrtl"
 LANGUAGES = {".v": VERILOG, ".sv": SYSTEMVERILOG, ".fir": FIRRTL}
@@ -27,6 +34,14 @@ _SAME_MACROS = "".join(f"`undef {name}\n" for name in (DEFINED, *_OF_TOOLS)) + f
 _FIRST_LINE = f'`line 1 "{_SOURCE}" 0\n'
 _IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_$]*", re.ASCII)
 _MACRO_TEXT = re.compile(r"[^\x00-\x08\x0a-\x1f\x7f]*(?<!\\)")
+_STRING = re.compile(r'"(?:[^"\\]|\\.)*"')
+_USED_MACRO = re.compile(r"`(\w+)", re.ASCII)
+_DIRECTIVES = re.compile(
+    "begin_keywords|(end)?celldefine|default_(decay_time|nettype|trireg_strength)|define|delay_mode_\\w+|"
+    "else|elsif|end_keywords|endif|(end)?protect|ifn?def|include|line|(no)?unconnected_drive|pragma|resetall|timescale|"
+    "undef(ineall)?|__FILE__|__LINE__"
+)
+"""Names that preprocessors keep for themselves; some accept a macro of that name."""
 _MODULE = re.compile(r"^\s*module\s+(?:automatic\s+)?(\w+)", re.ASCII | re.MULTILINE)
 _COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
 _PART_OF_A_WORD = re.compile(r"\]\s*\[(?:[^\[\]]|\[[^\[\]]*\])*\]\s*<?=[^=]")
@@ -38,6 +53,10 @@ _WORDS_FROM_FILE = re.compile(r"\$readmem[hb]\b")
 _PLAIN_NAME = re.compile(r'"(\w[\w.+-]*)"', re.ASCII)
 _INCLUDED = re.compile(r'`include\s+"([^"]*)"')
 _ASSIGNED_WORD = re.compile(r"\]\s*=[^=]")
+_HAS_REASON = "ERROR:"
+_NO_FILE = re.compile(r"(?:failed to open|Can not open) file ['`]([^'`]+)['`]")
+_NO_ADDRESS = re.compile(r"address '(\w+)' \(hexadecimal\) is out of range")
+_MEMORIES = "memories.json"
 _BEYOND_READER = re.compile("unsupported|not supported|unsynthesizable", re.IGNORECASE)
 """Words of slang about valid text that it does not translate; of other errors it is sure."""
 # One module per instance keeps the hierarchy; structurally equal ones are merged afterwards.
@@ -96,20 +115,38 @@ def with_macros(text: str, *, language: str, define: Sequence[str], undefine: Se
         return text
     if language == FIRRTL:
         raise RtlError("macros of FIRRTL; accepted: of Verilog and SystemVerilog")
-    macros = [macro.partition("=") for macro in define]
-    names = {name for name, _, _ in macros}
-    for name in (*names, *undefine):
-        if not _IDENTIFIER.fullmatch(name):
-            raise RtlError(f"name of a macro: {name!r}; accepted: [A-Za-z_][A-Za-z0-9_$]*")
-    both = sorted(names & set(undefine))
+    texts = {name: text if has_text else "1" for name, has_text, text in (m.partition("=") for m in define)}
+    for option, names in (("-D", texts), ("-U", undefine)):
+        for name in names:
+            if not _IDENTIFIER.fullmatch(name) or _DIRECTIVES.fullmatch(name):
+                raise RtlError(
+                    f"{option} {name!r}: no name of a macro; accepted: [A-Za-z_][A-Za-z0-9_$]*, no directive"
+                )
+    both = sorted(texts.keys() & set(undefine))
     if both:
         raise RtlError(f"macro defined and undefined: {both[0]}; accepted: one of both")
+    for name, content in texts.items():
+        _require_macro_text(name, content, texts)
     lines = [f"`undef {name}" for name in undefine]
-    for name, has_text, content in macros:
-        if not _MACRO_TEXT.fullmatch(content):
-            raise RtlError(f"text of macro {name}: {content!r}; accepted: one line that ends in no backslash")
-        lines.append(f"`define {name} {content if has_text else 1}")
+    lines += [f"`define {name} {content}" for name, content in texts.items()]
     return "\n".join([*lines, f"{_FIRST_LINE}{text}"])
+
+
+def _require_macro_text(name: str, text: str, texts: Mapping[str, str]) -> None:
+    """Check the text of a macro, which readers else take for the end of the design, or expand without end."""
+    if not text.strip():
+        raise RtlError(f"-D {name}= without a text; accepted: -D {name}, which is 1, or -D {name}=TEXT")
+    if not _MACRO_TEXT.fullmatch(text):
+        raise RtlError(f"-D {name}={text!r}; accepted: one line that ends in no backslash")
+    if _STRING.sub("", text).count('"') or "//" in _STRING.sub("", text) or "/*" in _STRING.sub("", text):
+        raise RtlError(f"-D {name}={text!r}; accepted: text with closed strings and without comments")
+    reached, waiting = set[str](), [name]
+    while waiting:
+        used = set(_USED_MACRO.findall(texts.get(waiting.pop(), ""))) - reached
+        if name in used:
+            raise RtlError(f"-D {name}={text!r}: the macro uses itself; accepted: text of other macros")
+        reached |= used
+        waiting += used
 
 
 def with_libraries(text: str, *, top: str, language: str, libraries: Sequence[str]) -> tuple[str, str]:
@@ -162,28 +199,65 @@ def run_front_end(
     it is connected to. That reader reads what slang understands and does not translate, unless it might err.
 
     Args:   files: content of memories by name.
-    Raises: RtlError: both readers reject the design. ToolMissing: bubblewrap is not installed.
+    Raises: RtlError: both readers reject the design, or a memory file has other text than words, or too many.
+            MissingMemoryFile: the design reads another file. ToolMissing: bubblewrap is not installed.
     """
+    require_ascending(text)
+    known, refused = plain_words(text, files)
 
-    def written_by(reader: str) -> bytes:
+    def written_with(known: Mapping[str, bytes]) -> tuple[bytes, bytes]:
+        try:
+            return _written(text, top, language, commands, output, timeout_s, known)
+        except MissingMemoryFile as error:
+            raise RtlError(refused[error.name]) if error.name in refused else error from error
+
+    written, memories = written_with(known)
+    shapes = [MemoryShape(**shape) for shape in json.loads(memories)]
+    refused |= dict(words_beyond(text, known, shapes))
+    if refused.keys() & known:  # they are no error unless the design reads them
+        written_with({name: known[name] for name in known if name not in refused})
+    return written
+
+
+def _written(
+    text: str,
+    top: str,
+    language: str,
+    commands: Sequence[str],
+    output: str,
+    timeout_s: float,
+    files: Mapping[str, bytes],
+) -> tuple[bytes, bytes]:
+    """What Yosys writes, by the first reader that reads the design, and a description of its memories."""
+
+    def written_by(reader: str) -> tuple[bytes, bytes]:
         with tempfile.TemporaryDirectory(prefix="yosys-") as name:
-            [written] = run_yosys(
-                [*read_commands(top, reader), *commands],
+            written, memories = run_yosys(
+                [*read_commands(top, reader), f"{DESCRIBE_MEMORIES} {_MEMORIES}", *commands],
                 files={**files, _SOURCE: source_text(text).encode()},
-                outputs=[output],
+                outputs=[output, _MEMORIES],
                 folder=Path(name),
                 timeout_s=timeout_s,
             )
-        return written
+        return written, memories
 
     try:
         return written_by(language)
     except YosysFailed as error:
         refusal = error
+    if missing := _NO_FILE.search(str(refusal)):
+        raise MissingMemoryFile(missing[1]) from refusal
+    if beyond := _NO_ADDRESS.search(str(refusal)):
+        names = [name for name in files if f"@{beyond[1]} ".encode() in files[name]]
+        raise RtlError(
+            f"memory file {' or '.join(names)}: address @{beyond[1]} is beyond the memory"
+        ) from refusal
     other = {VERILOG: SYSTEMVERILOG, SYSTEMVERILOG: VERILOG}[language]
     if refusal.status != TIMEOUT and (other == SYSTEMVERILOG or _may_ask_yosys(text, str(refusal))):
-        with contextlib.suppress(YosysFailed):
+        try:
             return written_by(other)
+        except YosysFailed as error:
+            refusal = refusal if _HAS_REASON in str(refusal) else error  # the first one may have crashed
     raise RtlError(f"Yosys rejects the design: {refusal}") from refusal
 
 

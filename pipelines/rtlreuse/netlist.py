@@ -17,7 +17,8 @@ from pipelines.rtlreuse.languages import NO_FILES, VERILOG, as_verilog, run_fron
 # The rounds of `opt`, but that a register which only ever gets a constant starts as 0 like all others.
 _ROUND = ("opt_muxtree", "opt_reduce", "opt_merge", "opt_dff -keepdc", "opt_clean", "opt_expr")
 _OPT = ("opt_expr", "opt_merge -nomux", *3 * _ROUND)
-PASSES = ("proc", *_OPT, "wreduce", "peepopt", "opt_clean", "memory_collect", "dffunmap", "opt_clean")
+# `-memx` keeps wide addresses of memories; without it an access beyond the end wraps.
+PASSES = ("proc", *_OPT, "wreduce -memx", "peepopt", "opt_clean", "memory_collect", "dffunmap", "opt_clean")
 _RESULT = "design.json"
 Bit = int | str
 """Number of a net, or one of the texts 0, 1, x, z."""

@@ -25,15 +25,11 @@ _RESET = re.compile(r"(?:^|_)a?(?:rst|reset)(_?n|_?ni|_?i)?$", re.IGNORECASE)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ports:
-    """Widths of the ports of a design, without its clock.
-
-    Attributes: idle: values of inputs at which no asynchronous reset acts; 0 for others.
-    """
+    """Widths of the ports of a design, without its clock."""
 
     inputs: Mapping[str, int]
     outputs: Mapping[str, int]
     clock: str | None
-    idle: Mapping[str, int] = field(default_factory=dict[str, int])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pipelines.files import read_bounded
 from pipelines.rtlreuse.errors import RtlError
 from pipelines.rtlreuse.expressions import size_of
 from pipelines.rtlreuse.ir import mask
@@ -24,6 +25,7 @@ PLAIN_STATE = ("reuse", "arc")
 """Engines whose state is bytes without pointers, so that it can be kept in a file."""
 _FORMAT = 1
 _SHOWN = 5
+_IMAGE_BYTES = 256 << 20
 CHUNK_CYCLES = 1024
 """Cycles whose port values are held while toggles are counted."""
 
@@ -85,11 +87,10 @@ def read_image(path: Path) -> list[int]:
 
     Raises: RtlError: not readable, or not such a file.
     """
+    content = read_bounded(path, what="memory image", most_bytes=_IMAGE_BYTES, error=RtlError)
     try:
-        lines = path.read_text("ascii").splitlines()
+        lines = content.decode("ascii").splitlines()
         return [int(word.replace("_", ""), 16) for line in lines for word in line.partition("//")[0].split()]
-    except OSError as error:
-        raise RtlError(f"cannot read the memory image {path}: {error.strerror}") from error
     except ValueError as error:
         raise RtlError(f"not hexadecimal words: {path} ({error})") from error
 
@@ -231,12 +232,10 @@ def read_checkpoint(simulator: Simulator, path: Path) -> None:
     Raises: RtlError: not readable, or of another program.
     """
     _require_plain(simulator)
-    try:
-        content = path.read_bytes()
-    except OSError as error:
-        raise RtlError(f"cannot read the checkpoint {path}: {error.strerror}") from error
     header = _header(simulator)
-    if content[: len(header)] != header or len(content) != len(header) + simulator.state_bytes:
+    most_bytes = len(header) + simulator.state_bytes
+    content = read_bounded(path, what="checkpoint", most_bytes=most_bytes, error=RtlError)
+    if content[: len(header)] != header or len(content) != most_bytes:
         raise RtlError(f"not a checkpoint of this design, engine and number of stimuli: {path}")
     simulator.write_state(0, np.frombuffer(content[len(header) :], np.uint8))
 

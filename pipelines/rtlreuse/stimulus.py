@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Iterator
+from io import BufferedReader, TextIOWrapper
 from pathlib import Path
 
 import numpy as np
 from pyarrow import ArrowInvalid
 from pyarrow.parquet import ParquetFile
 
+from pipelines.files import open_regular
 from pipelines.rtlreuse.errors import RtlError
 from pipelines.rtlreuse.ir import LIMB, mask
 from pipelines.rtlreuse.simulator import Ports, Words
 from pipelines.rtlreuse.structure import words_of
 
+_MOST_BYTES = 16 << 30
 _BATCH = 65_536  # rows of a Parquet file in memory
 
 
@@ -52,7 +55,7 @@ def read_stimulus(path: Path, ports: Ports, cycles: int) -> Words:
 
 def _csv_rows(path: Path) -> Iterator[tuple[int, list[str]]]:
     """Names of columns, then the rows, with their lines."""
-    with path.open(newline="", encoding="utf-8") as stream:
+    with TextIOWrapper(_opened(path), newline="", encoding="utf-8") as stream:
         reader = csv.reader(stream)
         for row in reader:
             if row or reader.line_num == 1:
@@ -61,17 +64,22 @@ def _csv_rows(path: Path) -> Iterator[tuple[int, list[str]]]:
 
 def _parquet_rows(path: Path, most: int) -> Iterator[tuple[int, list[str]]]:
     """The same of a Parquet file; row 1 are the names."""
-    try:
-        stored = ParquetFile(path)
-    except ArrowInvalid as error:
-        raise RtlError(f"cannot read the inputs {path}: {str(error).splitlines()[0]}") from error
-    names = stored.schema_arrow.names
-    yield 1, names
-    count = 0
-    for batch in stored.iter_batches(batch_size=min(most, _BATCH)):
-        for row in zip(*(batch.column(i).to_pylist() for i in range(len(names))), strict=True):
-            yield count + 2, [str(value) for value in row]
-            count += 1
+    with _opened(path) as stream:
+        try:
+            stored = ParquetFile(stream)
+        except ArrowInvalid as error:
+            raise RtlError(f"cannot read the inputs {path}: {str(error).splitlines()[0]}") from error
+        names = stored.schema_arrow.names
+        yield 1, names
+        count = 0
+        for batch in stored.iter_batches(batch_size=min(most, _BATCH)):
+            for row in zip(*(batch.column(i).to_pylist() for i in range(len(names))), strict=True):
+                yield count + 2, [str(value) for value in row]
+                count += 1
+
+
+def _opened(path: Path) -> BufferedReader:
+    return open_regular(path, what="inputs", most_bytes=_MOST_BYTES, error=RtlError)
 
 
 def _require_ports(header: list[str], ports: Ports, path: Path) -> None:

@@ -3,18 +3,27 @@
 from __future__ import annotations
 
 import importlib.util
+import re
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from pipelines.rtlreuse.building import build, find_compiler, headers, ports_of, read_design, run_step
+from pipelines.rtlreuse.errors import RtlError
 from pipelines.rtlreuse.harnesses import verilator_harness
 from pipelines.rtlreuse.languages import NO_FILES, SYSTEMVERILOG, VERILOG, as_verilog, source_text
+from pipelines.rtlreuse.memory_files import plain_words
 from pipelines.rtlreuse.simulator import Ports, Program
+from pipelines.sandbox import read_output
 from pipelines.tools import ToolMissing, find_tool
 
 VERILATOR = "verilator"
 _PARALLEL = 2
+_ROOT_HEADER = "Vdesign___024root.h"
+_MODEL_BYTES = 1 << 30
+_EDGE = "@(posedge "
+"""In names of triggers of models with clocked logic."""
+_PREVIOUS_VALUE = re.compile(r"CData/\*0:0\*/ (__Vtrig\w*prev\w*);")
 OPTIONS = (
     "--cc",
     "-O3",
@@ -57,7 +66,6 @@ def build_verilator(
     )
     root, executable = find_verilator()
     compiler = compiler or find_compiler()
-    text = verilator_harness(ports, stimuli)
     runtime = _runtime(root, compiler, folder, timeout_s)
     name = "design.sv" if language == SYSTEMVERILOG else "design.v"
 
@@ -84,17 +92,35 @@ def build_verilator(
             timeout_s=timeout_s,
             error_mark="%Error",
         )
+        text = verilator_harness(ports, stimuli, _previous_values(model / "model"))
         return _compile_model(compiler, root, model / "model", text, runtime, is_quick, scratch, timeout_s)
 
-    sources = (compiler, str(is_quick), str(threads), name, source_text(verilog), top, text, str(executable))
+    options = (str(is_quick), str(threads), name, top, verilator_harness(ports, stimuli))
+    sources = (compiler, *options, source_text(verilog), str(executable))
     path = build(folder, VERILATOR, sources, make)
-    return Program(path=path, ports=ports, engine=VERILATOR, stimuli=stimuli, files=files)
+    known, _ = plain_words(verilog, files)
+    return Program(path=path, ports=ports, engine=VERILATOR, stimuli=stimuli, files=known)
+
+
+def _previous_values(model: Path) -> list[str]:
+    """Members of a model that keep values of clocks and resets until edges are looked for.
+
+    Raises: RtlError: there are none, as in versions of Verilator that name them otherwise.
+    """
+    names = _PREVIOUS_VALUE.findall(_model_text(model / _ROOT_HEADER))
+    if not names and any(_EDGE in _model_text(part) for part in model.glob("*.cpp")):
+        raise RtlError("unknown version of Verilator: its model keeps no values of clocks; accepted: 5.006")
+    return names
+
+
+def _model_text(path: Path) -> str:
+    return read_output(path, most_bytes=_MODEL_BYTES).decode()
 
 
 def _model_flags(root: Path) -> list[str]:
     include = root / "include"
     flags = ["-std=gnu++17", "-march=native", "-w", f"-I{include}", f"-I{include / 'vltstd'}"]
-    return [*flags, "-DVM_TRACE=0", "-DVM_COVERAGE=0", "-DVL_IGNORE_UNKNOWN_ARCH"]
+    return [*flags, "-DVL_USER_FATAL", "-DVM_TRACE=0", "-DVM_COVERAGE=0", "-DVL_IGNORE_UNKNOWN_ARCH"]
 
 
 def _runtime(root: Path, compiler: str, folder: Path, timeout_s: float) -> Path:

@@ -25,6 +25,8 @@ from pipelines.synthesis.timing import FALL, RISE, Timing, analyse_timing
 from pipelines.synthesis.xilinx import FAMILY, XILINX_TOOL, FpgaResult, synthesize_for_fpga, xilinx_version
 from pipelines.synthesis.yosys import (
     DERIVE_INSTANCES,
+    DESCRIBE_MEMORIES,
+    NORMALISE_MEMORIES,
     OUTPUT_LOAD_PF,
     REQUIRE_REGISTERS,
     WIDER_PORT,
@@ -35,8 +37,10 @@ from pipelines.synthesis.yosys import (
 
 __all__ = [
     "DERIVE_INSTANCES",
+    "DESCRIBE_MEMORIES",
     "FALL",
     "FAMILY",
+    "NORMALISE_MEMORIES",
     "OUTPUT_LOAD_PF",
     "REQUIRE_REGISTERS",
     "RISE",

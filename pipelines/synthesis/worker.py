@@ -5,6 +5,7 @@ It is a separate process because an error in a command ends it.
 
 from __future__ import annotations
 
+import json
 import re
 import sys
 from collections.abc import Iterator
@@ -19,10 +20,18 @@ WIDER_PORT = "a port is wider than the expression that it is connected to"
 """Words of the error about such a design, as in `yosys.py`, which this file cannot import."""
 REQUIRE_REGISTERS = "require_registers"
 """A command of this worker behind slang's; its argument is the name of the design's file."""
+NORMALISE_MEMORIES = "normalise_memories"
+"""A command of this worker before `write_cxxrtl`."""
+DESCRIBE_MEMORIES = "describe_memories"
+"""A command of this worker; its argument is the name of the JSON file that it writes."""
 LOST_RESET = "unsupported by slang: an asynchronous reset of a register that nothing else assigns"
 _TWO_EDGES = re.compile(r"@\s*\(\s*(?:pos|neg)edge\b[^)]*\b(?:pos|neg)edge\b")
 _ASSIGNED = r"(?:^|[;:)]|\bbegin|\bbegin\s*:\s*\w+|\belse)\s*%s\b(?:\s*\[[^\]]*\]|\.\w+)*\s*<="
+_LOOP = re.compile(r"\bfor\s*\([^;]*;[^;]*;")
+"""The beginning of a loop, in whose condition `<=` assigns nothing."""
 _AGAIN = "\\reprocess_after"
+_ADDRESS_BITS = 32
+"""Most bits of an address of CXXRTL, and bits of an address of initial words."""
 
 
 def run_commands(commands: list[str], log: str) -> None:
@@ -35,6 +44,10 @@ def run_commands(commands: list[str], log: str) -> None:
             derive_instances(design, library.IdString(f"\\{argument}"))
         elif name == REQUIRE_REGISTERS:
             require_registers(design, Path(argument).read_text("utf-8"))
+        elif name == DESCRIBE_MEMORIES:
+            Path(argument).write_text(json.dumps(describe_memories(design)), "utf-8")
+        elif name == NORMALISE_MEMORIES:
+            normalise_memories(design)
         else:
             library.run_pass(f"tee -q -a {log} {command}", design)
 
@@ -80,6 +93,7 @@ def require_registers(design: Any, text: str) -> None:
     """
     if not _TWO_EDGES.search(text):
         return
+    text = _LOOP.sub(";", text)
     for module in design.modules_.values():
         for cell in module.cells_.values():
             ports = {port.str(): signal for port, signal in cell.connections_.items()}
@@ -88,6 +102,60 @@ def require_registers(design: Any, text: str) -> None:
             name = ports["\\Y"].as_chunk().wire.name.str().rpartition(".")[2].lstrip("\\")
             if re.search(_ASSIGNED % re.escape(name), text, re.MULTILINE):
                 sys.exit(f"{LOST_RESET}: {name} in {module.name.str().lstrip(chr(92))}")
+
+
+def describe_memories(design: Any) -> list[dict[str, Any]]:
+    """Name, first address and size of every memory."""
+    return [
+        {"name": name.str().lstrip("\\"), "first": memory.start_offset, "size": memory.size}
+        for module in design.modules_.values()
+        for name, memory in module.memories.items()
+    ]
+
+
+def normalise_memories(design: Any) -> None:
+    """Let memories begin at word 0 and have addresses of at most 32 bits.
+
+    CXXRTL writes initial words at their address, also where the first word of the memory has another address
+    than 0, and so beyond its end; addresses of more than 32 bits do not compile.
+    """
+    if any(len(module.memories) for module in design.modules_.values()):
+        yosys.run_pass("proc", design)  # writes are cells from here on
+    for module in design.modules_.values():
+        memories = {name.str(): (m, m.start_offset, m.size) for name, m in module.memories.items()}
+        for cell in list(module.cells_.values()):
+            kind = cell.type.str()
+            if kind.startswith(("$memrd", "$memwr", "$meminit")):
+                _, first, size = memories[cell.getParam(yosys.IdString("\\MEMID")).decode_string()]
+                _normalise_address(module, cell, first, size, is_constant=kind.startswith("$meminit"))
+        for memory, _, _ in memories.values():
+            memory.start_offset = 0
+
+
+def _normalise_address(module: Any, cell: Any, first: int, size: int, *, is_constant: bool) -> None:
+    """Subtract the first address of a memory; an address beyond 32 bits becomes the largest."""
+    port = yosys.IdString("\\ADDR")
+    address = cell.getPort(port)
+    width = max(address.size(), (first + size).bit_length())
+    if first == 0 and width <= _ADDRESS_BITS:
+        return
+    if is_constant:
+        address = yosys.SigSpec(address.as_const().as_int() - first, _ADDRESS_BITS)
+    else:
+        address.extend_u0(width)
+        if first:
+            address = module.Sub(_new_name(module), address, yosys.SigSpec(first, width))
+    if width > _ADDRESS_BITS and not is_constant:
+        is_beyond = module.ReduceOr(
+            _new_name(module), address.extract(_ADDRESS_BITS, width - _ADDRESS_BITS)
+        ).repeat(_ADDRESS_BITS)
+        address = module.Or(_new_name(module), address.extract(0, _ADDRESS_BITS), is_beyond)
+    cell.setPort(port, address)
+    cell.setParam(yosys.IdString("\\ABITS"), yosys.Const(address.size(), 32))
+
+
+def _new_name(module: Any) -> Any:
+    return module.uniquify(yosys.IdString("$normalise_memories"))
 
 
 def _variant(design: Any, cell: Any, variants: dict[tuple[Any, ...], Any]) -> Any:

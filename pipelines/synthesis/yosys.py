@@ -148,12 +148,19 @@ DERIVE_INSTANCES = "derive_instances"
 REQUIRE_REGISTERS = "require_registers"
 """A command of the worker's own behind that of slang, which loses some asynchronous resets; its argument is
 the name of the design's file."""
+DESCRIBE_MEMORIES = "describe_memories"
+"""A command of the worker's own; its argument is the JSON file with name, first address and size of every
+memory."""
+NORMALISE_MEMORIES = "normalise_memories"
+"""A command of the worker's own before `write_cxxrtl`, which errs where the first word of a memory is not
+word 0, and with wide addresses."""
 WIDER_PORT = "a port is wider than the expression that it is connected to"
 """Words of the worker's error about Verilog of which yosys would lose a carry or a sign."""
 _WORKER = Path(__file__).with_name("worker.py")
 _FILE_BYTES = 1 << 30
 _PROCESSES = 256  # pyosys may start a thread per core, and abc runs in a shell
 _REASON_LENGTH = 400
+_NO_MEMORY = "MemoryError"
 _SEE_LOG = "see full log for details"
 _ABC_FAILED = re.compile(r'ABC: execution of script ".*" failed: return code (\d+)')
 _SIGNAL_BASE, _LAST_SIGNAL = 128, 64  # a shell's exit status for a program that a signal ended
@@ -259,6 +266,8 @@ def _failure(run: ConfinedRun, folder: Path, cpu_s: int) -> YosysFailed:
     errors = [line.strip() for line in text.splitlines() if "ERROR:" in line]
     if len(errors) > 1 and _SEE_LOG in errors[-1]:
         errors = errors[:1]  # the first of the messages of slang, which come before
+    if not errors and _NO_MEMORY in run.last_words():
+        return YosysFailed(TOOL_ERROR, f"yosys needs more than {MEMORY_LIMIT_BYTES >> 20} MiB of memory")
     if not errors:
         ending = "" if (run.returncode or 0) < 0 else f"ended with status {run.returncode}: "
         return YosysFailed(TOOL_ERROR, f"yosys {ending}{run.last_words()}"[:_REASON_LENGTH])

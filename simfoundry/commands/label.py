@@ -12,7 +12,7 @@ from typing import Any
 
 from assets.deployments import find_deployment
 from assets.errors import FoundryError
-from assets.label_settings import default_label_settings, label_context, read_unit_limits
+from assets.label_settings import default_label_settings, label_context, label_options, read_unit_limits
 from assets.settings import Settings
 from assets.user_programs import SourceOptions, argument_sizes, read_directives, read_user_program
 from pipelines.hls import (
@@ -110,7 +110,7 @@ TARGETS = ("cycles", "area", "power")
 """What a label has: `area` with delay and leakage; power needs the mapped netlist."""
 
 STEPS = {
-    "native": "native C",
+    "native": "native C (two programs, each at most {:g} s of processor time)",
     "cycle_model": "cycles and outputs",
     "verilator": "audit of the Verilog",
     "synthesis": "logic synthesis",
@@ -262,7 +262,8 @@ class _Labeller:
     def announce(self, file: Path, tool: str) -> None:
         """Say which step of a file begins."""
         if self.question.on_step is not None:
-            self.question.on_step(file, STEPS.get(tool, tool))
+            limit_s = label_options(self.settings).native_timeout_s
+            self.question.on_step(file, STEPS.get(tool, tool).format(limit_s))
 
     def _context(self, file: Path) -> LabelContext:
         """The context of one file, with the targets that are asked for."""

@@ -222,7 +222,7 @@ def pragma_text(answer: Recommendation, question: PragmaQuestion) -> str:
         lines += [*aligned_lines(_design_table(answer, question)), ""]
     if answer.exploration is not None:
         lines += [_exploration_line(answer, answer.exploration), ""]
-    lines += _area_lines(answer, question)
+    lines += [*_area_lines(answer, question), *smaller_lines(answer)]
     lines.append(_bound_line(answer))
     parts = [
         (p.place, p.kind, str(round(p.cycles, 1)), "yes" if p.critical else "no", str(p.limit))
@@ -258,6 +258,20 @@ def _area_lines(answer: Recommendation, question: PragmaQuestion) -> list[str]:
     if question.area is not None or not plain or not area or area <= LARGE * plain:
         return []
     return [f"area: {area / plain:.1f} times that of the plain program; --area MM2 limits it", ""]
+
+
+def smaller_lines(answer: Recommendation) -> list[str]:
+    """The design that is nearly as fast at much less area."""
+    small, best = answer.smaller, answer.recommended
+    if small is None or not small.area_um2 or not best.area_um2 or not small.cycles or not best.cycles:
+        return []
+    more = 100 * (small.cycles / best.cycles - 1)
+    words = f" ({'; '.join(small.pragmas)})" if small.pragmas else ""
+    return [
+        f"hint: design {small.name}{words} takes {small.cycles:,} cycles, {more:.1f} % more, at "
+        f"{small.area_um2:,.0f} um2, {best.area_um2 / small.area_um2:.1f} times less area",
+        "",
+    ]
 
 
 def _label_command(answer: Recommendation, question: PragmaQuestion) -> str:
@@ -316,7 +330,7 @@ def _number(value: float | None) -> str:
 def _bound_line(answer: Recommendation) -> str:
     lower, solution = answer.bound, answer.solution
     gap = _finite(solution.gap)
-    kind = "gap unknown" if gap is None else f"gap {100 * gap:.2f} %"
+    kind = "gap unknown" if gap is None else f"found {excess(1 + gap)} that"
     kind = "proven least" if solution.status == OPTIMAL else kind
     known = f"({kind}, {answer.solver_s:.2f} s)"
     own, best = _at_least_one(lower.latency_cycles), _at_least_one(solution.latency_cycles)
@@ -336,6 +350,11 @@ def _bound_line(answer: Recommendation) -> str:
 
 def _cycles(number: float | None) -> str:
     return f"{_number(number)} cycle" + ("" if number == 1 else "s")
+
+
+def excess(ratio: float) -> str:
+    """How much more cycles are than a bound."""
+    return f"{100 * (ratio - 1):.1f} % above" if ratio < 2 else f"{ratio:,.0f} times"
 
 
 def _exploration_line(answer: Recommendation, exploration: Exploration) -> str:
@@ -363,10 +382,10 @@ def _common_reason(steps: Sequence[Step]) -> str:
 
 
 def _gaps(best: int, answer: Recommendation, exploration: Exploration) -> str:
-    """The gap of the best measured design to two bounds: of all designs, and of those not measured."""
+    """How the best measured design compares with two bounds: of all designs, and of those not measured."""
     gaps: list[str] = []
     if least := _at_least_one(answer.solution.lower_bound):
-        gaps.append(f"gap {100 * (best / least - 1):.1f} % to the best bound of any area, {least:,.0f}")
+        gaps.append(f"{excess(best / least)} the best bound of any area, {least:,.0f}")
     if least := _at_least_one(exploration.lower_bound_cycles):
-        gaps.append(f"{100 * (best / least - 1):.1f} % to that of what was not measured, {least:,.0f}")
+        gaps.append(f"{excess(best / least)} that of what was not measured, {least:,.0f}")
     return "; ".join(gaps) or "no bound is known"

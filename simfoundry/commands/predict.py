@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, replace
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from assets.deployments import find_deployment, require_whole_registry
 from assets.errors import FoundryError, explain
@@ -26,6 +29,7 @@ from models.local_registry import (
 from models.model_files import read_outcome
 from models.query import Query
 from models.trips import count_trips, source_loop, source_loops, trips_json
+from pipelines.cyclemodel import CYCLE_LIMIT
 from pipelines.hls import (
     HlsError,
     HlsOptions,
@@ -194,7 +198,17 @@ def engine_answer(query: Query) -> dict[str, Any]:
     except ValueError as error:
         return {"engine_level": "hls", "engine_reason": str(error)}
     values = {f"engine_{name}": value for name, value in estimate_of(known).items()}
-    return {"engine_level": "hls", **values, "unknown_loops": unknown_loops(query, known)}
+    loops = unknown_loops(query, known)
+    return {"engine_level": "hls", **values, "unknown_loops": loops, **_not_ended(loops, known)}
+
+
+def _not_ended(loops: Sequence[Mapping[str, Any]], known: QueryKnowledge) -> dict[str, Any]:
+    """The loop that the estimate did not leave, and the limit of its cycles; nothing where it ended."""
+    late = known.knowledge.late_loop
+    if late is None:
+        return {}
+    loop = next((own for own in loops if source_loop(late, [own["loop"]])), {"loop": late, "line": None})
+    return {"not_ended": {**loop, "cycle_limit": CYCLE_LIMIT}}
 
 
 def unknown_loops(query: Query, known: QueryKnowledge) -> list[dict[str, Any]]:
@@ -231,7 +245,19 @@ def question_of(
         data="" if values is None else summarise_data(values),
         unsafe_math=unsafe_math,
     )
-    return replace(query, trips=_trips_of(query, values))
+    return replace(query, trips=_trips_of(query, values), inputs=_with_values(query.inputs, values))
+
+
+def _with_values(inputs: str, values: DataSet | None) -> str:
+    """A specification by which a run is on given values: level run draws its data from it."""
+    given = {
+        name: {"kind": "values", "values": value.tolist()}
+        if value.ndim
+        else {"kind": "constant", "value": value.item()}
+        for name, value in (values or {}).items()
+        if np.isfinite(value).all()  # others are initial values of objects, which stay
+    }
+    return json.dumps(json.loads(inputs) | given) if given else inputs
 
 
 def _trips_of(query: Query, values: DataSet | None) -> str:

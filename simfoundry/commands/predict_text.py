@@ -99,6 +99,7 @@ def prediction_text(answer: Mapping[str, Any]) -> str:
     ]
     notes = [
         answer.get("reason"),
+        _end_note(answer),
         _trips_note(answer),
         answer.get("note"),
         _engine_note(answer),
@@ -136,9 +137,23 @@ def _engine_note(answer: Mapping[str, Any]) -> str:
     return f"no engine's estimate: {reason}" if reason else ""
 
 
+def _end_note(answer: Mapping[str, Any]) -> str:
+    """That the run passed its limit of cycles, and in which loop."""
+    late = answer.get("not_ended")
+    if not late:
+        return ""
+    place = f"{late['loop']} (line {late['line']})" if late["line"] else late["loop"]
+    return (
+        f"the run did not end within {late['cycle_limit']:,} cycles: it was in loop {place}, whose trip "
+        "count is unknown; the cycles above are of a run that stops there, not a count"
+    )
+
+
 def _trips_note(answer: Mapping[str, Any]) -> str:
     """Loops with an unknown trip count, and what fixes it."""
-    loops = [f"{loop['loop']} (line {loop['line']})" for loop in answer.get("unknown_loops") or ()]
+    late = (answer.get("not_ended") or {}).get("loop")
+    unknown = [loop for loop in answer.get("unknown_loops") or () if loop["loop"] != late]
+    loops = [f"{loop['loop']} (line {loop['line']})" for loop in unknown]
     if not loops:
         return ""
     return (

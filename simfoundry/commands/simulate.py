@@ -17,6 +17,7 @@ from assets.errors import FoundryError
 from pipelines.files import read_bounded
 from pipelines.rtlreuse import ENGINES, REUSE, Program, RunResult, Simulator, language_of, words_of
 from pipelines.rtlreuse.choice import installed_engines
+from pipelines.rtlreuse.errors import MissingMemoryFile
 from pipelines.rtlreuse.gpu_engines import CUDA, HETERO, build_cuda, build_hetero
 from pipelines.rtlreuse.languages import NO_FILES, memory_file_names, with_libraries, with_macros
 from pipelines.rtlreuse.state import (
@@ -39,6 +40,7 @@ SHORT_RUN_CYCLES = 100_000
 TRACE_LIMIT_BYTES = 1 << 30
 """Of the values of ports that a waveform is written from."""
 MEMORY_FILE_BYTES = 64 << 20
+TEXT_BYTES = 256 << 20
 _BUILD_LIMIT_S = 3600.0
 _BUILDERS = {**ENGINES, CUDA: build_cuda, HETERO: build_hetero}
 
@@ -51,10 +53,10 @@ def answer_simulate(question: SimulateQuestion) -> dict[str, Any]:
     """
     _require_options(question)
     text, language = with_libraries(
-        _text(Path(question.file)),
+        _text(Path(question.file), "design"),
         top=question.top,
         language=language_of(Path(question.file)),
-        libraries=[_text(Path(path)) for path in question.library],
+        libraries=[_text(Path(path), "library") for path in question.library],
     )
     text = with_macros(text, language=language, define=question.define, undefine=question.undefine)
     files = _memory_files(text, Path(question.file))
@@ -65,16 +67,21 @@ def answer_simulate(question: SimulateQuestion) -> dict[str, Any]:
         own = {"threads": question.threads, "batch": question.batch, "is_skipping": question.skip_idle}
         own["is_counting"] = question.toggles is not None
         own["is_apart"] = None if _may_try_layouts(question) else False
-    program = _BUILDERS[engine](
-        text,
-        top=question.top,
-        folder=find_deployment().cache_dir / "simulators",
-        stimuli=question.stimuli,
-        timeout_s=_BUILD_LIMIT_S,
-        language=language,
-        files=files,
-        **own,
-    )
+    try:
+        program = _BUILDERS[engine](
+            text,
+            top=question.top,
+            folder=find_deployment().cache_dir / "simulators",
+            stimuli=question.stimuli,
+            timeout_s=_BUILD_LIMIT_S,
+            language=language,
+            files=files,
+            **own,
+        )
+    except MissingMemoryFile as error:
+        if "/" not in error.name:
+            _memory_file(Path(question.file).parent / error.name)  # says why it cannot be read
+        raise
     build_s = stopwatch() - start
     simulator = Simulator(program)
     _prepare(simulator, question)
@@ -170,24 +177,22 @@ def _has_state_options(question: SimulateQuestion) -> bool:
     return any(bool(option) for option in options)
 
 
-def _text(path: Path) -> str:
+def _text(path: Path, what: str) -> str:
+    content = read_bounded(path, what=what, most_bytes=TEXT_BYTES, error=FoundryError)
     try:
-        return path.read_text(encoding="utf-8")
-    except OSError as error:
-        raise FoundryError(f"cannot read {path}: {error.strerror}") from error
+        return content.decode("utf-8")
     except UnicodeDecodeError as error:
-        raise FoundryError(f"cannot read {path}: not UTF-8 text (byte {error.start})") from error
+        raise FoundryError(f"cannot read the {what} {path}: not UTF-8 text (byte {error.start})") from error
 
 
 def _memory_files(text: str, design: Path) -> Mapping[str, bytes]:
     """Content of the files of `$readmemh` and `$readmemb` that lie beside a design."""
     paths = [design.parent / name for name in memory_file_names(text)]
-    files = {
-        path.name: read_bounded(path, what="memory file", most_bytes=MEMORY_FILE_BYTES, error=FoundryError)
-        for path in paths
-        if path.is_file()
-    }
-    return files or NO_FILES
+    return {path.name: _memory_file(path) for path in paths if path.is_file()} or NO_FILES
+
+
+def _memory_file(path: Path) -> bytes:
+    return read_bounded(path, what="memory file", most_bytes=MEMORY_FILE_BYTES, error=FoundryError)
 
 
 def _is_traced(question: SimulateQuestion) -> bool:

@@ -15,6 +15,8 @@ from assets.user_programs import SourceOptions, read_user_program
 from pipelines.cache import ContentCache
 from pipelines.hls import HlsError, HlsOptions, read_interface
 from pipelines.labelling import LabelContext, LabelOptions, label_design
+from pipelines.programs import ProgramError
+from pipelines.schemas import OK
 from pipelines.synthesis import Target, find_liberty
 from simfoundry.cli import simfoundry
 from simfoundry.commands.label import chosen_targets, explained_reason
@@ -50,7 +52,8 @@ def test_label_takes_headers_sources_ranges_and_targets(project: Deployment, pro
     assert answer["runs"][0]["power_status"] is None
     assert answer["runs"][0]["latency_cycles"] > 0
     steps = [line.removeprefix(f"{program}: ") for line in found.stderr.splitlines()]
-    assert steps == ["high-level synthesis", "native C", "cycles and outputs"]
+    native = "native C (two programs, each at most 60 s of processor time)"
+    assert steps == ["high-level synthesis", native, "cycles and outputs"]
     without = _invoke("label", str(program), *places, "--range", "n=0:4", "--without", "power", "--json")
     answer = json.loads(without.stdout)
     assert answer["label"]["area_um2"] > 0
@@ -151,8 +154,37 @@ def test_label_rejects_an_unknown_target_range_or_folder(program: Path) -> None:
     for text in ("n", "n=1", "n=a:b", 'n="x":2', "=1:2"):
         with pytest.raises(FoundryError, match=r"^unknown range: .*; accepted: NAME=LOW:HIGH .*$"):
             read_user_program(program, "take", options=SourceOptions(ranges=(text,)))
+    for text in ("n=5:5", "n=6:2", "n=0.5:0.5"):
+        with pytest.raises(FoundryError, match=rf"^empty range: '{text}'; accepted: .* LOW below HIGH"):
+            read_user_program(program, "take", options=SourceOptions(ranges=(text,)))
     with pytest.raises(FoundryError, match=r"^no such folder of headers: .*none$"):
         read_user_program(program, "take", options=SourceOptions(include=(program.parent / "none",)))
+
+
+def test_a_range_rejects_a_constant_table_by_name(tmp_path: Path) -> None:
+    file = tmp_path / "f.c"
+    file.write_text("static const int tab[2] = {1, 2};\nint f(int a[2], int n) { return a[n] + tab[n]; }\n")
+    message = r"^no range of tab: it is a constant table, .*; accepted: scalar arguments and a$"
+    with pytest.raises(ProgramError, match=message):
+        read_user_program(file, "f", options=SourceOptions(ranges=("tab=0:3",)))
+
+
+def test_an_object_that_starts_infinite_is_labelled(tmp_path: Path) -> None:
+    file = tmp_path / "f.c"
+    file.write_text(
+        "double peak = -1.0 / 0.0, none[2] = {0.0 / 0.0};\n"
+        "void f(double x) { if (x > peak) peak = none[0] = x; }\n"
+    )
+    context = LabelContext(
+        cache=ContentCache(folder=tmp_path / "cache"),
+        options=LabelOptions(synthesis=False, power=False, audit_fraction=0.0),
+        target=Target(liberty=find_liberty("osu018"), clock_period_ns=10.0),
+    )
+    labelled = label_design(read_user_program(file, "f"), HlsOptions(), context)
+    assert (labelled.label.status, labelled.runs[0].outputs_equal) == (OK, True)
+    rows = {row.argument: row for row in labelled.inputs}
+    assert (rows["peak"].values, rows["peak"].minimum) == ("[null]", 0.0)
+    assert rows["none"].values == "[null,0.0]"
 
 
 def test_a_limit_of_time_says_what_was_done_before(tmp_path: Path) -> None:

@@ -3,7 +3,8 @@
     python -m tests.benchmarks.rtl_fuzzing RESULTS.jsonl [--first 0] [--count 2000] [--bundle 20]
         [--engines cxxrtl verilator arc]
 
-From seed 20,000 on designs have macros, asynchronous resets, parameters and memory files.
+From seed 20,000 on designs have macros, asynchronous resets, parameters and memory files; from 30,000 on also
+memories with lower bounds and resets that synchronisers hold.
 
 Designs are compared in bundles, as compilers take seconds per program. A bundle in which engines differ, or
 that an engine rejects, is taken apart. Every finished bundle is a line of the results, with processor

@@ -2,13 +2,24 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from pipelines.cyclemodel import CycleModel, build_model, count_cycles, count_cycles_of, run_model, runner
-from pipelines.hls import CompiledDesign, Directive, HlsOptions, compile_program
+from pipelines.cyclemodel import (
+    ControlEstimate,
+    CycleModel,
+    build_model,
+    count_cycles,
+    count_cycles_of,
+    estimate_cycles,
+    run_model,
+    runner,
+)
+from pipelines.features import late_loop_of
+from pipelines.hls import CompiledDesign, Directive, HlsOptions, TransformOptions, compile_program
 from pipelines.interface import DataSet
 from pipelines.rtlsim import MemoryTiming, simulate_design
 from pipelines.tools import ToolMissing
@@ -89,6 +100,29 @@ def test_an_endless_design_is_a_timeout(tmp_path: Path) -> None:
     endless = compile_program(source, top="f", options=HlsOptions())
     result = count_cycles(endless, {"x": np.array(2, np.int32)}, folder=tmp_path, cycle_limit=10_000)
     assert (result.status, result.reason) == ("timeout", "the cycle model ran past its cycle limit")
+    assert late_loop_of(endless, result) == "L0"
+    [ended] = count_cycles_of(endless, [{"x": np.array(7, np.int32)}], folder=tmp_path, cycle_limit=10_000)
+    assert late_loop_of(endless, ended) is None
+
+
+@pytest.mark.parametrize(
+    ("bounds", "late"),
+    [("1 << 30, 8", "L0"), ("8, 1 << 30", "L1"), ("8, 8", None)],
+    ids=["outer", "inner", ""],
+)
+def test_the_loop_that_an_estimate_does_not_leave_is_named(
+    tmp_path: Path, bounds: str, late: str | None
+) -> None:
+    outer, inner = bounds.split(", ")
+    source = (
+        f"unsigned f(unsigned a[4]) {{ unsigned s = 0; for (int i = 0; i < {outer}; i++)"
+        f" for (int k = 0; k < {inner}; k++) s = s * 3 + a[k & 3] + (unsigned)i; return s; }}"
+    )
+    plain = replace(HlsOptions(), transforms=TransformOptions(flatten_perfect_nests=False))
+    compiled = compile_program(source, top="f", options=plain)
+    estimate = estimate_cycles(compiled, folder=tmp_path, cycle_limit=100_000)
+    assert isinstance(estimate, ControlEstimate)
+    assert estimate.late_loop == late
 
 
 def test_a_model_is_limited_in_processor_time(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ import pytest
 
 from pipelines.hls import ir
 from pipelines.hls.reading.ctypes import read_character, read_floating, read_integer, read_string
-from pipelines.interface import DOUBLE, FLOAT, INT32, INT64, UINT32, UINT64, ScalarType
+from pipelines.interface import DOUBLE, FLOAT, INT32, INT64, UINT16, UINT32, UINT64, ScalarType
 
 
 @pytest.mark.parametrize(
@@ -103,8 +103,25 @@ def test_character_constant_is_a_signed_char(text: str, value: int) -> None:
     assert read_character(text) == ir.Constant(value=value)
 
 
-@pytest.mark.parametrize("text", ["'ab'", "L'a'", "'é'", "''"])
-def test_character_constant_rejects_other_than_one_byte(text: str) -> None:
+@pytest.mark.parametrize(
+    ("text", "value", "kind"),
+    [
+        ("'ab'", 0x6162, INT32),
+        ("'é'", 0xC3A9, INT32),
+        ("'\\377\\377\\377\\376'", -2, INT32),
+        ("L'é'", 0xE9, INT32),
+        ("u'a'", 97, UINT16),
+        ("U'\\xffffffff'", 0xFFFFFFFF, UINT32),
+    ],
+)
+def test_characters_of_several_bytes_and_wide_ones_are_as_in_gcc(
+    text: str, value: int, kind: ScalarType
+) -> None:
+    assert read_character(text) == ir.Constant(value=value, type=kind)
+
+
+@pytest.mark.parametrize("text", ["'abcde'", "L'ab'", "u'\\x10000'", "u8'a'", "''", "L''"])
+def test_character_constant_rejects_what_gcc_does_not_read_so(text: str) -> None:
     assert read_character(text) is None
 
 

@@ -27,7 +27,7 @@ from pipelines.hls import (
     read_interface,
     tool_version,
 )
-from pipelines.hls.rules import STATIC_OBJECTS, VOLATILE, later_rules
+from pipelines.hls.rules import CONSTANTS, STATIC_OBJECTS, VOLATILE, later_rules
 from pipelines.interface import Argument, DataSet, same_values
 from pipelines.native import NativeRun, run_native
 from pipelines.programs import ProgramError, draw_data, load_data, program_from_file
@@ -251,14 +251,24 @@ def test_directives_shape_an_object_like_an_argument(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("source", "got"),
     [
-        ("int *p; void f(int k) { *p = k; }", "the pointer p"),
         ("int b[4]; int *p = b; void f(int k) { *p++ = k; }", "the pointer p"),
         ("int b[4]; int *p = b; void g(int *q) { p = q; } void f(int k) { p[1] = k; }", "the pointer p"),
-        ("struct { int *q; } s; int f(int k) { return s.q[k]; }", "the pointer s"),
     ],
 )
 def test_pointer_of_the_file_rejects_change_by_name(source: str, got: str) -> None:
     with pytest.raises(HlsError, match=f"a pointer of file scope must keep the object .* got {got}"):
+        read_function(source, top="f")
+
+
+@pytest.mark.parametrize(
+    ("source", "got"),
+    [
+        ("int *p; void f(int k) { *p = k; }", "the pointer p without one"),
+        ("struct { int *q; } s; int f(int k) { return s.q[k]; }", "s, which has a pointer, without one"),
+    ],
+)
+def test_pointer_of_the_file_rejects_no_initialiser_by_name(source: str, got: str) -> None:
+    with pytest.raises(HlsError, match=f"a pointer of file scope must have an initialiser .* got {got}"):
         read_function(source, top="f")
 
 
@@ -415,6 +425,15 @@ def test_objects_have_the_values_of_their_memory() -> None:
         ("#define OBJECT int out;\nOBJECT void f(int x[8]) { out = x[0] = 1; }", (STATIC_OBJECTS,)),
         ("#define COUNTER static int k\nvoid f(int x[8]) { COUNTER; x[0] = k++; }", (STATIC_OBJECTS,)),
         ("int g(int, const int *y); int h(void); void f(int x[8]) { x[0] = 1; }", ()),
+        ("int f(int k) { return k + 'ab'; }", (CONSTANTS,)),
+        ("int f(int k) { return k + L'a'; }", (CONSTANTS,)),
+        ("int f(int k) { return k + _Generic(k, int: 1); }", (CONSTANTS,)),
+        ("int f(int k) { return k + _Alignof(int); }", (CONSTANTS,)),
+        ("int f(int k) { return k + '\\xff'; /* it's 'ab' */ }", ()),
+        ("int g(int k) { return k + 'ab'; } int f(int k) { return k; }", ()),
+        ("double g = 1.0 / 0.0; void f(int k) { g += k; }", (STATIC_OBJECTS, CONSTANTS)),
+        ("double g = 1.0 / 2.0; void f(int k) { g += k; }", (STATIC_OBJECTS,)),
+        ("double g = 1.0 / 0.0; double f(int k) { return g + k; }", ()),
     ],
 )
 def test_later_rules_are_of_the_programs_that_they_change(source: str, rules: tuple[str, ...]) -> None:

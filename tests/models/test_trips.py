@@ -15,7 +15,8 @@ from models.trips import known_trips, source_loop, with_trips
 from pipelines.cyclemodel import count_cycles_of
 from pipelines.hls import HlsOptions, compile_program, read_interface
 from pipelines.programs import load_data
-from simfoundry.commands.predict import question_of, unknown_loops
+from simfoundry.commands.predict import engine_answer, question_of, unknown_loops
+from simfoundry.commands.predict_text import prediction_text
 
 SEARCH = """/* Cycles depend on the data. */
 int search(const int a[64], int key) {
@@ -60,6 +61,70 @@ def test_the_estimate_with_data_is_that_of_a_run(program: Path, tmp_path: Path) 
     [run] = count_cycles_of(compiled, [values], folder=tmp_path)
     assert run.latency_cycles is not None
     assert known.knowledge.features.estimated_cycles == pytest.approx(run.latency_cycles, rel=0.1)
+
+
+ENDLESS = """unsigned f(unsigned m) {
+    unsigned n = 0;
+    for (unsigned i = 0; i != m; i += 2)
+        n ^= i;
+    return n;
+}
+"""
+
+
+@pytest.mark.parametrize("is_data", [True, False], ids=["data", "range"])
+def test_a_run_without_end_is_no_count(tmp_path: Path, is_data: bool) -> None:
+    path = tmp_path / "f.c"
+    path.write_text(ENDLESS if is_data else f"#pragma simfoundry range m=1000000007:1000000008\n{ENDLESS}")
+    query = _asked(path, {"m": 1000000007} if is_data else None)
+    line = 3 if is_data else 4
+    answer = engine_answer(query)
+    assert answer["unknown_loops"] == [{"loop": "L0", "line": line}]
+    assert answer["not_ended"] == {"loop": "L0", "line": line, "cycle_limit": 50_000_000}
+    known = know_query(query, ENGINE, "hls")
+    assert (known.trips, known.knowledge.features.trips_known) == ("unknown", False)
+    text = prediction_text(answer)
+    assert f"did not end within 50,000,000 cycles: it was in loop L0 (line {line})" in text
+    assert "assumed at 8" not in text
+
+
+def test_a_run_level_refuses_a_run_without_end(tmp_path: Path) -> None:
+    path = tmp_path / "f.c"
+    path.write_text(ENDLESS)
+    reason = r"the run did not end within 50,000,000 cycles; it was in loop L0 \(line 3\)$"
+    with pytest.raises(ValueError, match=reason):
+        know_query(_asked(path, {"m": 1000000007}), ENGINE, "run")
+
+
+def test_a_run_is_on_the_values_of_the_data(program: Path, tmp_path: Path) -> None:
+    """The key stands in the last place of the array, where drawn data do not have it."""
+    data: dict[str, object] = {"a": [*range(1000, 1063), 5], "key": 5}
+    known = know_query(_asked(program, data), ENGINE, "run")
+    compiled = compile_program(SEARCH, top="search", options=HlsOptions())
+    values = load_data(data, read_interface(SEARCH, "search"))
+    [run] = count_cycles_of(compiled, [values], folder=tmp_path)
+    assert known.run is not None
+    assert known.run.cycles == run.latency_cycles
+    drawn = know_query(_asked(program, None), ENGINE, "run")
+    assert drawn.run is not None
+    assert drawn.run.cycles != run.latency_cycles
+
+
+def test_values_of_floats_reach_a_run_with_all_digits(tmp_path: Path) -> None:
+    path = tmp_path / "f.c"
+    path.write_text(
+        "int f(double x, const float a[2]) { int n = 0; while (x > a[0]) { x -= a[1]; n++; } return n; }"
+    )
+    query = _asked(path, {"x": 1.00049, "a": [1.0, 0.0001]})
+    known = know_query(query, ENGINE, "run")
+    rounded = know_query(_asked(path, {"x": 1.0, "a": [1.0, 0.0001]}), ENGINE, "run")
+    assert known.run is not None
+    assert rounded.run is not None
+    assert (known.run.cycles or 0) > (rounded.run.cycles or 0)
+
+
+def test_a_loop_that_ends_names_no_limit(program: Path) -> None:
+    assert "not_ended" not in engine_answer(_asked(program, DATA))
 
 
 def test_ranges_of_the_source_give_trips(program: Path) -> None:

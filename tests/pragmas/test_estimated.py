@@ -10,7 +10,7 @@ from pipelines.features import DesignEstimate
 from pipelines.hls import Directive
 from pipelines.pragmas.analysis import summarise
 from pipelines.pragmas.search.directives import given_size
-from pipelines.pragmas.search.estimated import HOPELESS, MOST_ESTIMATES, Candidate, EstimatedSearch
+from pipelines.pragmas.search.estimated import HOPELESS, MOST_ESTIMATES, Candidate, EstimatedSearch, preferred
 from pipelines.pragmas.search.evaluation import Evaluation
 from pipelines.schemas import OK
 
@@ -108,3 +108,32 @@ def test_a_larger_design_contains_a_smaller_one() -> None:
     assert plain.contains(Candidate())
     assert Candidate(most_banks=4).contains(plain)
     assert not plain.contains(Candidate(most_banks=4))
+
+
+@dataclass(frozen=True)
+class Costs:
+    """A design by its cycles and area."""
+
+    cost: tuple[float, float]
+
+
+def test_the_smallest_design_within_one_percent_is_preferred() -> None:
+    """A histogram of 512: unrolled by 128 in 32 banks, the plain pipeline, and the plain program."""
+    large, pipeline, plain = Costs((515, 880_000)), Costs((517, 10_000)), Costs((1539, 8_000))
+    assert preferred([large, pipeline, plain]) is pipeline
+    assert preferred([Costs((500, 900)), pipeline]) == Costs((500, 900))  # 3.4 % faster
+
+
+def test_designs_that_a_preferred_one_beats_by_the_tolerance_are_not_measured() -> None:
+    class Flat(Model):
+        """One more copy saves one cycle of 1,000."""
+
+        def figures(self, directives: tuple[Directive, ...]) -> tuple[int, float]:
+            _, area = super().figures(directives)
+            return 1000 - (area > 130.0), area
+
+    model = Flat()
+    search = searched(model, None)
+    exploration, designs = search.measured(search.estimated(), 5)
+    assert len(designs) == 1
+    assert exploration.best is not None

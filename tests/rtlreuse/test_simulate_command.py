@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import subprocess
 from pathlib import Path
@@ -164,6 +165,60 @@ def test_simulate_writes_toggles(design: Path, tmp_path: Path) -> None:
     rows = read_table(answers[1]).to_pylist()
     assert [(row["kind"], row["signal"]) for row in rows][-1] == ("register", "counter.sum")
     assert answers[0].read_text().count("\n") == len(rows) + 1
+
+
+def test_simulate_reads_regular_files_alone(design: Path, tmp_path: Path) -> None:
+    """A pipe would wait for a writer, the device never ends."""
+    pipe, zero = tmp_path / "pipe.v", tmp_path / "zero"
+    os.mkfifo(pipe)
+    zero.symlink_to("/dev/zero")
+    kinds = {pipe: "a pipe", zero: "a character device", tmp_path: "a folder"}
+    for path, kind in kinds.items():
+        options = [
+            ("inputs", ("--inputs", str(path))),
+            ("library", ("--library", str(path))),
+            ("memory image", ("--memory", f"counter.m={path}")),
+            ("checkpoint", ("--resume", str(path))),
+        ]
+        for what, arguments in options:
+            result = simulate(design, "--cycles", "3", *arguments)
+            assert result.stderr.startswith(f"simfoundry: cannot read the {what} {path}: {kind}; accepted: a")
+            assert result.stderr.count("\n") == 1
+    result = simulate(pipe, "--cycles", "3")
+    assert result.stderr.startswith(f"simfoundry: cannot read the design {pipe}: a pipe; accepted: a regular")
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("pipe", "cannot read the memory file pipe: a pipe; accepted: a regular file of at most 64 MiB"),
+        (
+            "zero",
+            "cannot read the memory file zero: a character device; accepted: a regular file of at most "
+            "64 MiB",
+        ),
+        (
+            "folder",
+            "cannot read the memory file folder: a folder; accepted: a regular file of at most 64 MiB",
+        ),
+        ("none", "cannot read the memory file none: No such file or directory"),
+        ("folder/x.hex", "no memory file folder/x.hex; accepted: a plain name of a file beside the design"),
+    ],
+)
+def test_simulate_rejects_memory_files(
+    name: str, message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    os.mkfifo("pipe")
+    Path("zero").symlink_to("/dev/zero")
+    Path("folder").mkdir()
+    Path("folder", "x.hex").write_text("1 2")
+    Path("counter.v").write_text(
+        "module counter (input clk, input a, output y); reg m [0:1];"
+        f' initial $readmemh("{name}", m); assign y = m[a]; endmodule'
+    )
+    result = simulate(Path("counter.v"), "--cycles", "3")
+    assert result.stderr == f"simfoundry: {message}\n"
 
 
 @pytest.mark.parametrize(

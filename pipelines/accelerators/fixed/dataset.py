@@ -6,6 +6,7 @@ bits of their operations.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
@@ -21,7 +22,7 @@ from pipelines.accelerators.fixed.sharing import trace_shared
 from pipelines.accelerators.fixed.tracing import FixedDesign, StageOperation
 from pipelines.accelerators.graph import Network, network_of
 from pipelines.accelerators.networks import FIXED_FAMILIES, FIXED_SCALES, drawn_fixed_network
-from pipelines.cache import ContentCache
+from pipelines.cache import ContentCache, json_value
 from pipelines.identity import content_hash
 from pipelines.power import ENGINE
 from pipelines.power import tool_version as power_version
@@ -161,7 +162,7 @@ def _row(
     fields = cached(_COMPILED, content_hash(_COLUMNS_VERSION, identity), partial(_compiled, drawn))
     if group.is_labelled and fields["status"] == OK:
         make = partial(_labelled, drawn, liberty=liberty, folder=folder)
-        label = cached(_LABELS, content_hash(label_version(liberty), identity), make)
+        label = cached(_LABELS, _label_key(label_version(liberty), identity), make)
         fields = fields | {name: label[name] for name in _LABEL_FIELDS}
     lists: dict[str, Any] = {name: tuple(fields[name]) for name in _LISTS}
     fields = fields | lists
@@ -175,6 +176,25 @@ def _row(
         **fields,
     )
     return Outcome(result=row, failed=row.status != OK, name=f"{drawn.family} {drawn.seed}")
+
+
+def _label_key(label_version: str, identity: str) -> str:
+    return content_hash(label_version, identity)
+
+
+def import_labels(rows: Sequence[FixedNetworkRow], *, liberty: Path, cache: ContentCache) -> Counter[str]:
+    """Put the labels that the present tools made into the cache.
+
+    Returns: new entries by kind.
+    Raises:  AcceleratorError: da4ml is not installed.
+    """
+    version, stored = label_version(liberty), Counter[str]()
+    for row in rows:
+        key = _label_key(version, row.fixed_id)
+        if row.tool_version == version and cache.get(_LABELS, key) is None:
+            fields = {name: getattr(row, name) for name in _LABEL_FIELDS}
+            stored[_LABELS] += cache.keep(_LABELS, key, json_value(fields), row.status)
+    return stored
 
 
 def _traced(drawn: _Drawn) -> tuple[Network, FixedDesign | None, str | None]:

@@ -12,6 +12,7 @@
 | `calls` | inlining, functions that are operators, `memcpy`, `memmove` and `memset` |
 | `objects` | declared variables and arrays; arguments of the top function |
 | `initialisers` | their first values |
+| `folding` | constants that the hardware would compute, as gcc folds them |
 | `statements`, `loops` | statements, `switch`; loops |
 | `counting` | what makes a loop counted |
 | `bodies` | facts of a function's text, blocks that need not be left, tables, the final return |

@@ -291,21 +291,28 @@ class Calls:
 
     def _offset(self, arguments: list[c_ast.Node], node: c_ast.Node) -> ir.Expression:
         """`offsetof`: bytes from the start of a structure to a member."""
-        kind = self.expressions.types.read(arguments[0], node)
-        names: list[str] = []
-        member = arguments[1]
-        while isinstance(member, c_ast.StructRef):
-            names.insert(0, str(member.field.name))
-            member = member.name
-        if not isinstance(member, c_ast.ID):
-            raise self.session.refuse(node, "offsetof must name a member", "another expression")
-        offset = 0
-        for name in (str(member.name), *names):
-            if not isinstance(kind, Struct) or name not in kind.members:
-                raise self.session.refuse(node, "offsetof must name a member", repr(name))
-            offset += member_offset(kind, name)
-            kind = kind.members[name]
+        offset, _ = self._member(self.expressions.types.read(arguments[0], node), arguments[1], node)
         return ir.Constant(value=offset, type=SIZE)
+
+    def _member(self, kind: CType, member: c_ast.Node, node: c_ast.Node) -> tuple[int, CType]:
+        """Offset in bytes and type of a member of a type, or of an element of one."""
+        offset, name = 0, member
+        if isinstance(member, c_ast.ArrayRef):
+            self.session.later_constants = True
+            offset, kind = self._member(kind, member.name, node)
+            index = self.expressions.constant(member.subscript)
+            element = layout_of(kind.element) if isinstance(kind, ArrayOf) else None
+            if not isinstance(kind, ArrayOf) or index is None or element is None:
+                raise self.session.refuse(node, "offsetof must name a member", "another element")
+            return offset + index.value * element.size, kind.element
+        if isinstance(member, c_ast.StructRef):
+            offset, kind = self._member(kind, member.name, node)
+            name = member.field
+        if not isinstance(name, c_ast.ID):
+            raise self.session.refuse(node, "offsetof must name a member", "another expression")
+        if not isinstance(kind, Struct) or name.name not in kind.members:
+            raise self.session.refuse(node, "offsetof must name a member", repr(name.name))
+        return offset + member_offset(kind, name.name), kind.members[name.name]
 
     def facts(self, definition: c_ast.FuncDef) -> FunctionFacts:
         """Facts of a function, cached."""

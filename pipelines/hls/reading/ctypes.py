@@ -376,12 +376,40 @@ def _character_values(text: str) -> list[int] | None:
     return values if all(v < 256 for v in values) else None
 
 
+_WIDE = {"L": INT32, "u": UINT16, "U": UINT32}
+"""Types of wide characters by prefix, on Linux."""
+
+
 def read_character(text: str) -> ir.Constant | None:
-    """A character constant: an int with the value of a signed char; None when it is not one byte."""
-    values = _character_values(text[1:-1]) if text[:1] == "'" else None
-    if values is None or len(values) != 1:
+    """A character constant, as gcc reads it: an int with the value of a signed char; an int of the bytes of
+    two to four characters; a wide character in its type. None when it is none of these."""
+    prefix, _, rest = text.partition("'")
+    if prefix in _WIDE:
+        return _read_wide(rest[:-1], _WIDE[prefix])
+    values = _character_values(rest[:-1]) if not prefix else None
+    if values is None or not 1 <= len(values) <= 4:
         return None
-    return ir.Constant(value=values[0] - 256 if values[0] > 127 else values[0])
+    value = int.from_bytes(bytes(values), "big")
+    width_bits = 8 if len(values) == 1 else 32
+    return ir.Constant(value=value - (1 << width_bits) if value >> (width_bits - 1) else value)
+
+
+def is_later_character(text: str) -> bool:
+    """Whether a character constant is wide or of several bytes, which an earlier engine refused."""
+    return not text.startswith("'") or len(_character_values(text[1:-1]) or ()) > 1
+
+
+def _read_wide(text: str, kind: ScalarType) -> ir.Constant | None:
+    """A wide character constant; None when it is not one character of the type."""
+    match = _CHARACTER.fullmatch(text)
+    if match is None:
+        return None
+    octal, hexadecimal, simple, plain = match.groups()
+    if octal is not None or hexadecimal is not None:
+        value = int(octal, 8) if octal is not None else int(hexadecimal, 16)
+    else:
+        value = ord(plain) if simple is None else _SIMPLE_ESCAPES.get(simple, ord(simple))
+    return ir.Constant(value=value, type=kind) if value < 1 << (kind.width_bits - kind.signed) else None
 
 
 def read_string(text: str) -> tuple[int, ...] | None:

@@ -25,6 +25,7 @@ from pipelines.hls.reading.ctypes import (
     Scalar,
     Struct,
     Void,
+    is_later_character,
     layout_of,
     read_character,
     read_floating,
@@ -36,7 +37,7 @@ from pipelines.hls.reading.declarators import Declarators
 from pipelines.hls.reading.places import Places
 from pipelines.hls.reading.session import Address, Place, PointerSlot, Session, TypeName, Value, affected
 from pipelines.hls.reading.values import BINARY, UPDATES, Hooks, Pointers, Result, convert
-from pipelines.interface import common_type, promoted
+from pipelines.interface import DOUBLE, FLOAT, INT16, INT32, UINT16, UINT32, common_type, promoted
 
 MAXIMUM_REPEATED = 1024
 """Largest condition, in parts, that loads repeat; those of the suites have at most 263."""
@@ -135,6 +136,8 @@ class Expressions:
                 return self.hooks.assignment(node, True)
             case c_ast.FuncCall():
                 return self.hooks.call(node, True)
+            case c_ast.GenericSelection():
+                return self.read(self._selected(node))
             case c_ast.ExprList():
                 for part in node.exprs[:-1]:
                     self.discard(part)
@@ -154,6 +157,7 @@ class Expressions:
             return self.places.decayed(self.hooks.string_table(values, node))
         if "'" in text:
             read = read_character(text)
+            self.session.later_constants |= is_later_character(text)
         elif node.type in ("float", "double", "long double"):
             read = read_floating(text)
         else:
@@ -317,7 +321,7 @@ class Expressions:
                 return self._address_of(node)
             case "*":
                 return self.value_at(self.place(node), node)
-            case "sizeof":
+            case "sizeof" | "_Alignof":
                 return self._sizeof(node)
             case "!":
                 return self._not(node)
@@ -360,11 +364,34 @@ class Expressions:
         return make_unary("neg" if node.op == "-" else "not", operand)
 
     def _sizeof(self, node: c_ast.UnaryOp) -> ir.Expression:
+        self.session.later_constants |= node.op == "_Alignof"
         kind = self.types.read(node.expr, node) if _is_typename(node.expr) else self.kind_of(node.expr)
         layout = layout_of(kind)
         if layout is None:
-            raise self.session.refuse(node, "sizeof must be of a complete type", spelled(kind))
-        return ir.Constant(value=layout.size, type=SIZE)
+            raise self.session.refuse(node, f"{node.op} must be of a complete type", spelled(kind))
+        return ir.Constant(value=layout.size if node.op == "sizeof" else layout.alignment, type=SIZE)
+
+    def _selected(self, node: c_ast.GenericSelection) -> c_ast.Node:
+        """The expression that `_Generic` selects.
+
+        Raises: HlsError: its operand has a type that shares its form with another one (long, long long).
+        """
+        self.session.later_constants = True
+        kind = self.kind_of(node.expr)
+        if not isinstance(kind, Scalar) or kind.boolean or kind.type not in _OWN_FORM:
+            rule = "_Generic must select by a number of type short, int, float, double or an unsigned one"
+            raise self.session.refuse(node, f"{rule} (write the expression of its type)", spelled(kind))
+        default: c_ast.GenericAssociation | None = None
+        for one in node.associations:
+            if one.type is None:
+                default = one
+            elif self.types.read(one.type, node) == kind:
+                return one.expr
+        if default is None:
+            raise self.session.refuse(
+                node, "_Generic must have an association for its operand", spelled(kind)
+            )
+        return default.expr
 
     def kind_of(self, node: c_ast.Node) -> CType:
         """The type of an expression, without evaluating it."""
@@ -455,6 +482,10 @@ class Expressions:
                 raise self.session.refuse(node, f"a value must be a {spelled(kind)}", "another type")
             case ArrayOf() | Void():
                 raise self.session.refuse(node, "a value must not be converted", f"to {spelled(kind)}")
+
+
+_OWN_FORM = (INT16, INT32, UINT16, UINT32, FLOAT, DOUBLE)
+"""Types of numbers that no other type of C has the form of."""
 
 
 def _names_place(node: c_ast.Node) -> bool:

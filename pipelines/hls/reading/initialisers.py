@@ -13,6 +13,7 @@ from pipelines.hls import ir
 from pipelines.hls.reading.ctypes import ArrayOf, CType, Scalar, Struct, leading_member, read_string, spelled
 from pipelines.hls.reading.effects import MAXIMUM_COPIED_STATEMENTS, Effects, counting_loop
 from pipelines.hls.reading.expressions import Expressions
+from pipelines.hls.reading.folding import ConstantFolder
 from pipelines.hls.reading.session import Memory, Place, Session
 from pipelines.hls.reading.values import convert
 
@@ -279,6 +280,15 @@ class Filler:
             return None
         value = convert(read, kind)
         return value if isinstance(value, ir.Constant) else None
+
+    def folded(self, item: Initial) -> ir.Constant | None:
+        """The same, also of what an expression of the program would compute: `1.0 / 0.0`, counts of bits."""
+        value = self.constant(item)
+        if value is not None or not isinstance(item.kind, Scalar):
+            return value
+        self.expressions.session.later_constants = True
+        folder = ConstantFolder(expressions=self.expressions)
+        return folder.converted(folder.value(item.node), item.kind)
 
     def fill(self, place: Place, plan: list[Initial], node: c_ast.Node) -> None:
         """Set an object to the values of a plan, the rest to zero."""

@@ -155,7 +155,7 @@ class Objects:
             place = self._outside(node, kind, port, of_file=of_file)
         else:
             if of_file and has_pointer(kind):
-                self._require_fixed(node)
+                self._require_fixed(node, kind)
             place = self.new_object(kind, node.name, node, exposed=True)
         self.statics[id(node)] = place
         if not is_own_header(str(node.coord.file if node.coord else "")):
@@ -172,14 +172,19 @@ class Objects:
             self.session.buffer = outer
         return place
 
-    def _require_fixed(self, node: c_ast.Decl) -> None:
+    def _require_fixed(self, node: c_ast.Decl, kind: CType) -> None:
         """Refuse a pointer of the file that changes, or that nothing sets.
 
         Raises: StaticObjectError: it is one.
         """
-        if node.init is None or is_changed_pointer(node.name, self.expressions.types.file_scope):
+        is_pointer = isinstance(kind, Pointer)
+        got = f"the pointer {node.name}" if is_pointer else f"{node.name}, which has a pointer,"
+        if node.init is None:
+            rule = "a pointer of file scope must have an initialiser (write it as an argument)"
+            raise self._refuse_static(node, rule, f"{got} without one")
+        if is_changed_pointer(node.name, self.expressions.types.file_scope):
             rule = "a pointer of file scope must keep the object of its initialiser (write it as an argument)"
-            raise self._refuse_static(node, rule, f"the pointer {node.name}")
+            raise self._refuse_static(node, rule, got.rstrip(","))
 
     def _refuse_static(self, node: c_ast.Decl, rule: str, got: str) -> StaticObjectError:
         refusal = self.session.refuse(node, rule, got)
@@ -220,7 +225,7 @@ class Objects:
             return b""
         constants: list[tuple[Path, ir.Constant]] = []
         for item in self.initialisers.plan(kind, node.init):
-            value = self.filler.constant(item)
+            value = self.filler.folded(item)
             if value is None:
                 rule = "an object that a function changes must have an initialiser of constants"
                 raise self._refuse_static(node, rule, repr(node.name))

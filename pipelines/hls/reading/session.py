@@ -211,6 +211,7 @@ class Session:
         source: the program's text.
         outside: objects of static storage that become ports, see `statics.outside_objects`.
         ports: what these became, in order; objects: the object behind each port, by its name.
+        later_constants: whether constants were read that an earlier engine refused.
     """
 
     file: str
@@ -235,6 +236,7 @@ class Session:
     outside: Mapping[str, Port] = field(default_factory=dict[str, "Port"])
     ports: list[ir.Variable | ir.Array] = field(default_factory=list[ir.Variable | ir.Array])
     objects: dict[str, StaticObject] = field(default_factory=dict[str, StaticObject])
+    later_constants: bool = False
     _taken: dict[str, int] = field(default_factory=dict[str, int])
     _loops: dict[str, int] = field(default_factory=dict[str, int])
     _statements: int = 0

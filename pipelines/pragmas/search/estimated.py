@@ -15,6 +15,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
+from typing import Protocol, TypeVar
 
 from pipelines.features import DesignEstimate
 from pipelines.hls import Directive
@@ -36,6 +37,27 @@ PATIENCE = 2
 MOST_BANKS = 32
 """Most banks of an array dimension."""
 INTERVALS = (1, 2, 4, 8, 16)
+TOLERANCE = 0.01
+"""Share of the least cycles by which a smaller design may be slower and is still recommended."""
+
+
+class Costed(Protocol):
+    """A design with its cycles and area; infinite when unknown."""
+
+    @property
+    def cost(self) -> tuple[float, float]:
+        """Cycles, then area."""
+        ...
+
+
+_Design = TypeVar("_Design", bound=Costed)
+
+
+def preferred(designs: Sequence[_Design]) -> _Design:
+    """The smallest of the designs whose cycles are the least ones, or within `TOLERANCE` of them."""
+    least = min(design.cost[0] for design in designs)
+    near = [design for design in designs if design.cost[0] <= (1 + TOLERANCE) * least]
+    return min(near, key=lambda design: design.cost[::-1])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -187,18 +209,21 @@ class EstimatedSearch:
         return sorted((one for one in estimates if self._is_valid(one)), key=lambda one: one.cost)
 
     def measured(self, estimates: Sequence[Estimated], most: int) -> tuple[Exploration, list[Estimated]]:
-        """Measure the plain program and then the fastest designs by their estimates, until no other may win.
+        """Measure the plain program, then the preferred design by the estimates, then the fastest ones, until
+        no other may win by more than `TOLERANCE`.
 
         Returns: the log, and the designs of its steps.
         """
         fitting = self.fitting(estimates)
         plain = [one for one in fitting if not one.directives]
         steps: list[Step] = []
-        designs = [*plain, *(one for one in fitting if one.directives)][:most]
+        others = [one for one in fitting if one.directives]
+        first = [preferred(others)] if others else []
+        designs = [*plain, *first, *(one for one in others if one not in first)][:most]
         best: int | None = None
         elapsed_s = 0.0
         for index, one in enumerate(designs):
-            if best is not None and one.directives and one.cost[0] >= best:
+            if best is not None and one.directives and (1 + TOLERANCE) * one.cost[0] >= best:
                 break
             measured = self.measure(one.directives)
             elapsed_s += measured.wall_s

@@ -29,7 +29,7 @@ from pipelines.pragmas.search.directives import (
     merlin_pragmas,
     strips_design,
 )
-from pipelines.pragmas.search.estimated import Candidate, Estimated, EstimatedSearch
+from pipelines.pragmas.search.estimated import Candidate, Estimated, EstimatedSearch, preferred
 from pipelines.pragmas.search.evaluation import Exploration
 from pipelines.pragmas.search.evaluators import COPIES_PER_SECOND, OwnHls, RecordedReports
 from pipelines.pragmas.search.ladder import explore
@@ -44,7 +44,9 @@ ESTIMATE_S = 8.0
 """Seconds in which high-level synthesis likely makes a design that is recommended without being measured."""
 MOST_DESIGNS = 5
 """Measured designs in an answer."""
-PLAIN, LEAST_BOUND, LEAST_CYCLES = "plain", "least bound", "least cycles"
+CLOSE, SMALLER = 0.1, 0.5
+"""A design is close and much smaller if it takes at most this share of cycles more at this share of area."""
+PLAIN, LEAST_BOUND, LEAST_CYCLES, MUCH_SMALLER = "plain", "least bound", "least cycles", "smaller"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -154,6 +156,11 @@ class CandidateDesign:
         cycles = math.inf if self.cycles is None else float(self.cycles)
         return cycles, math.inf if self.area_um2 is None else self.area_um2
 
+    def is_much_smaller(self, other: CandidateDesign) -> bool:
+        """Whether it is close to another design in cycles at much less area."""
+        (cycles, area), (least, most) = self.cost, other.cost
+        return cycles <= (1 + CLOSE) * least and area <= SMALLER * most < math.inf
+
     def fits(self, most_area_um2: float | None) -> bool:
         """Whether it has cycles, and its area keeps to a limit."""
         return self.cycles is not None and (most_area_um2 is None or self.cost[1] <= most_area_um2)
@@ -168,7 +175,9 @@ class Recommendation:
         exploration: the log of measured designs, None when none was asked for.
         plain: the program as it is, None for other targets; designs: the best measured ones, or the one with
             the least bound, best first.
-        recommended: one of these; why: what speaks against the others, where that is the plain program.
+        recommended: one of these, the smallest within `TOLERANCE` of the least cycles; why: what speaks
+            against the others, where that is the plain program.
+        smaller: the smallest design that is close to it and much smaller, None for none.
         configuration: of the recommended design, of the least bound for the plain program; bound: of it.
         source: the text with the recommended pragmas, or with its strips; None where a loop is not in it.
         unsafe_math: designs were made with reordered floating sums, and it may matter.
@@ -183,6 +192,7 @@ class Recommendation:
     designs: tuple[CandidateDesign, ...]
     recommended: CandidateDesign
     why: str | None
+    smaller: CandidateDesign | None
     configuration: Configuration
     bound: Bound
     source: str | None
@@ -232,6 +242,7 @@ def recommend(request: DirectiveRequest, *, cache: ContentCache) -> Recommendati
         designs=designs,
         recommended=recommended,
         why=why,
+        smaller=find_much_smaller(recommended, [*designs, *([] if plain is None else [plain])]),
         configuration=chosen,
         bound=bound(summary, chosen, target),
         source=search.text(recommended),
@@ -264,11 +275,11 @@ def _choose(
     if plain is None:
         return designs[0], None
     limit = request.most_area_um2
-    best = min(
-        (design for design in designs if design.fits(limit)), key=lambda design: design.cost, default=None
-    )
-    if best is not None and (best.cost < plain.cost or not plain.fits(limit)):
+    fitting = [design for design in (*designs, plain) if design.fits(limit)]
+    best = preferred(fitting) if fitting else None
+    if best is not None and best is not plain:
         return best, None
+    best = min((d for d in fitting if d is not plain), key=lambda design: design.cost, default=None)
     if not plain.fits(limit) and limit is not None:
         raise PragmaError(_nothing_fits(plain, designs, limit, request))
     if best is not None:
@@ -281,6 +292,23 @@ def _choose(
     if not designs:
         return plain, "no directive can make the program faster"
     return plain, f"the configuration with the least bound has no estimate: {designs[0].reason}"
+
+
+def find_much_smaller(chosen: CandidateDesign, designs: Sequence[CandidateDesign]) -> CandidateDesign | None:
+    """The smallest design that is close to the chosen one in cycles and much smaller."""
+    able = [design for design in designs if design.is_much_smaller(chosen)]
+    return min(able, key=lambda design: design.cost[1], default=None)
+
+
+def best_designs(designs: Sequence[CandidateDesign]) -> list[CandidateDesign]:
+    """The preferred design, the one that is close and much smaller, and the fastest others."""
+    if not designs:
+        return []
+    first = preferred(designs)
+    smaller = find_much_smaller(first, designs)
+    kept = [first] if smaller is None else [first, smaller]
+    others = sorted((one for one in designs if one not in kept), key=lambda design: design.cost)
+    return [first, *sorted([*kept[1:], *others[: MOST_DESIGNS - len(kept)]], key=lambda design: design.cost)]
 
 
 def _nothing_fits(
@@ -364,7 +392,9 @@ class _Search:
             smallest = min(others, key=lambda one: one.cost[1], default=None)
             return None, () if smallest is None else (self._of_estimate(smallest),)
         if not self.request.evaluations:
-            return None, (self._of_estimate(fitting[0]),)
+            first, *others = best_designs([self._of_estimate(one) for one in fitting])
+            smaller = find_much_smaller(first, others)
+            return None, (first,) if smaller is None else (first, replace(smaller, name=MUCH_SMALLER))
         exploration, measured = search.measured(estimates, self.request.evaluations)
         designs = [
             replace(
@@ -379,8 +409,8 @@ class _Search:
         if all(
             not one.directives for one in measured
         ):  # no other estimate is below the plain program's cycles
-            return exploration, (self._of_estimate(fitting[0]),)
-        best = sorted(designs, key=lambda design: design.cost)[:MOST_DESIGNS]
+            return exploration, (self._of_estimate(preferred(fitting)),)
+        best = best_designs(designs)
         ranked = [replace(design, name=str(rank)) for rank, design in enumerate(best, 1)]
         return exploration, tuple(map(self._with_power, ranked))
 
@@ -494,7 +524,7 @@ class _Search:
                 dsp_count=measured.dsp_count,
             )
             distinct.setdefault((design.directives, design.pragmas, design.strips), design)
-        best = sorted(distinct.values(), key=lambda design: design.cost)[:MOST_DESIGNS]
+        best = best_designs(list(distinct.values()))
         ranked = [replace(design, name=str(rank)) for rank, design in enumerate(best, 1)]
         return tuple(map(self._with_power, ranked))
 
