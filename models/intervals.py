@@ -33,6 +33,8 @@ BY_TRIPS = ("latency_cycles", "power_mw")
 """Targets whose errors are told apart by what is known of the trip counts."""
 DIFFICULTY = "difficulty"
 """Entry of an answer that `with_intervals` takes out."""
+COUNTS = frozenset({"flip_flop_count", "latency_cycles"})
+"""Targets that are whole numbers: the ends of their intervals are, too."""
 _LEAST = 1e-9
 _ROUNDING = 1e-9
 """Widens an exact interval beyond the rounding of logarithms."""
@@ -270,8 +272,10 @@ def _with_ends(answer: Mapping[str, Any], calibration: Mapping[str, Mapping[str,
             known = calibration[name]
             factor = math.exp(half_width(known, difficulty, name) + _ROUNDING)
             confidences.append(confidence(known, difficulty, name))
-            ends = (value / factor, value * factor, confidences[-1])
-            whole |= dict(zip(interval_columns(name), ends, strict=True))
+            low, high = value / factor, value * factor
+            if name in COUNTS:
+                low, high = float(math.floor(low)), float(math.ceil(high))
+            whole |= dict(zip(interval_columns(name), (low, high, confidences[-1]), strict=True))
     whole["confidence"] = math.fsum(confidences) / len(confidences) if confidences else None
     return whole
 

@@ -151,6 +151,13 @@ def test_an_answer_gets_ends_and_confidence() -> None:
     assert "power_mw_low" not in answer
 
 
+def test_the_ends_of_a_count_are_whole_numbers() -> None:
+    difficulty = Difficulty(spread={CYCLES: 1e-6})
+    calibration = calibrate([_residual(n, 1e-8 * n, target=CYCLES, spread=1e-6) for n in range(40)])
+    [answer] = with_intervals([{CYCLES: 163.0000964, DIFFICULTY: difficulty}], calibration)
+    assert (answer[f"{CYCLES}_low"], answer[f"{CYCLES}_high"]) == (163, 164)
+
+
 def test_without_a_calibration_the_confidence_is_unknown() -> None:
     [answer] = with_intervals([{AREA: 10.0, f"{AREA}_low": 9.9, DIFFICULTY: Difficulty()}], {})
     assert answer == {AREA: 10.0, f"{AREA}_low": 9.9, "confidence": None}
