@@ -21,6 +21,7 @@ from assets.user_programs import read_user_program
 from pipelines.features import BY_KERNEL, freeze_split
 from pipelines.hls import HlsError, HlsOptions, default_top, parse_directives
 from pipelines.labelling import CountedDesign, ToolContext, count_design
+from pipelines.limited import reading
 from pipelines.programs import ProgramError, program_from_file
 from pipelines.schemas import OK, LabelRow, ProgramRow, RunRow, SplitRow, table_spec, write_table
 from pipelines.vendor import LabelledSource, VendorError, read_labelled_table
@@ -99,11 +100,14 @@ def _rows(path: Path, suite: str) -> list[_Row]:
     known: dict[tuple[str | None, ...], ProgramRow] = {}
     rows: list[_Row] = []
     seen: dict[tuple[Any, ...], int] = {}
-    for number, label in enumerate(read_labelled_table(path), 1):
+    with reading(f"the table {path}"):
+        labels = read_labelled_table(path)
+    for number, label in enumerate(labels, 1):
         key = (label.source, label.file, label.name, label.top)
         try:
-            program = known.get(key) or _program(label, path.parent, suite)
-            directives = parse_directives(label.directives)
+            with reading(f"row {number} of {path}"):
+                program = known.get(key) or _program(label, path.parent, suite)
+                directives = parse_directives(label.directives)
         except (ProgramError, HlsError, VendorError) as error:
             raise FoundryError(f"{error} ({path}, row {number})") from error
         known[key] = program

@@ -24,6 +24,7 @@ READING_S = 60.0
 GRACE_S = 10.0
 """From a signal until a command that does not end is killed."""
 _POLL_S = 0.05
+_SPARE_BYTES = 64 << 20
 _NOTE_BYTES = 256
 _FORWARDED = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _PR_SET_PDEATHSIG = 1
@@ -41,16 +42,24 @@ def memory_limit() -> int:
     return _Watched.memory_bytes or MEMORY_LIMIT_BYTES
 
 
+def tool_memory(most_bytes: int) -> int:
+    """Bytes that a tool may use so that this process does not exceed its limit; at most `most_bytes`."""
+    if _Watched.memory_bytes is None:
+        return most_bytes
+    left = _Watched.memory_bytes - resident_bytes(os.getpid()) - _SPARE_BYTES
+    return max(_SPARE_BYTES, min(most_bytes, left))
+
+
 @contextmanager
 def reading(what: str, *, most_s: float = READING_S) -> Generator[None]:
-    """Read foreign input: the parent ends the command after `most_s` of its own processor time.
+    """Read foreign input: the parent ends the command after `most_s` of processor time, tools included.
 
-    Without a parent that watches, nothing is limited.
+    Without a parent that watches, nothing is limited. In a block within a block the outer limit holds.
 
     Args: what: what is read, for the message.
     """
     note = _Watched.note
-    if note is None:
+    if note is None or _words(note):
         yield
         return
     before = note[:]

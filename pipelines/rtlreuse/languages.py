@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
 
+from pipelines.limited import tool_memory
 from pipelines.rtlreuse.errors import MissingMemoryFile, RtlError
 from pipelines.rtlreuse.firrtl import firrtl_to_verilog
 from pipelines.rtlreuse.memory_files import MemoryShape, plain_words, require_ascending, words_beyond
@@ -17,9 +18,11 @@ from pipelines.synthesis import (
     DERIVE_INSTANCES,
     DESCRIBE_MEMORIES,
     REQUIRE_REGISTERS,
+    YosysExceeded,
     YosysFailed,
     run_yosys,
 )
+from pipelines.tools import MEMORY_LIMIT_BYTES
 
 VERILOG, SYSTEMVERILOG, FIRRTL = "verilog", "systemverilog", "firrtl"
 LANGUAGES = {".v": VERILOG, ".sv": SYSTEMVERILOG, ".fir": FIRRTL}
@@ -203,6 +206,8 @@ def run_front_end(
             MissingMemoryFile: the design reads another file. ToolMissing: bubblewrap is not installed.
     """
     require_ascending(text)
+    if _SOURCE in _INCLUDED.findall(text):
+        raise RtlError(f'the design includes itself: `include "{_SOURCE}"')
     known, refused = plain_words(text, files)
 
     def written_with(known: Mapping[str, bytes]) -> tuple[bytes, bytes]:
@@ -238,6 +243,7 @@ def _written(
                 outputs=[output, _MEMORIES],
                 folder=Path(name),
                 timeout_s=timeout_s,
+                memory_bytes=tool_memory(MEMORY_LIMIT_BYTES),
             )
         return written, memories
 
@@ -253,7 +259,8 @@ def _written(
             f"memory file {' or '.join(names)}: address @{beyond[1]} is beyond the memory"
         ) from refusal
     other = {VERILOG: SYSTEMVERILOG, SYSTEMVERILOG: VERILOG}[language]
-    if refusal.status != TIMEOUT and (other == SYSTEMVERILOG or _may_ask_yosys(text, str(refusal))):
+    may_help = refusal.status != TIMEOUT and not isinstance(refusal, YosysExceeded)
+    if may_help and (other == SYSTEMVERILOG or _may_ask_yosys(text, str(refusal))):
         try:
             return written_by(other)
         except YosysFailed as error:

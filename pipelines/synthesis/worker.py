@@ -24,6 +24,10 @@ NORMALISE_MEMORIES = "normalise_memories"
 """A command of this worker before `write_cxxrtl`."""
 DESCRIBE_MEMORIES = "describe_memories"
 """A command of this worker; its argument is the name of the JSON file that it writes."""
+MEMORY_BITS = "bits of memories"
+"""Words of the error about too large memories, as in `yosys.py`, which this file cannot import."""
+MOST_MEMORY_BITS = 1 << 29
+"""Bits of all memories of a design: yosys writes a character per bit, and the file has a limit of 1 GiB."""
 LOST_RESET = "unsupported by slang: an asynchronous reset of a register that nothing else assigns"
 _TWO_EDGES = re.compile(r"@\s*\(\s*(?:pos|neg)edge\b[^)]*\b(?:pos|neg)edge\b")
 _ASSIGNED = r"(?:^|[;:)]|\bbegin|\bbegin\s*:\s*\w+|\belse)\s*%s\b(?:\s*\[[^\]]*\]|\.\w+)*\s*<="
@@ -105,7 +109,18 @@ def require_registers(design: Any, text: str) -> None:
 
 
 def describe_memories(design: Any) -> list[dict[str, Any]]:
-    """Name, first address and size of every memory."""
+    """Name, first address and size of every memory.
+
+    Raises: SystemExit: they have more than `MOST_MEMORY_BITS` together.
+    """
+    bits = {
+        f"{name.str()} in {module.name.str()}".replace("\\", ""): memory.width * memory.size
+        for module in design.modules_.values()
+        for name, memory in module.memories.items()
+    }
+    if (total := sum(bits.values())) > MOST_MEMORY_BITS:
+        largest = max(bits, key=lambda name: bits[name])
+        sys.exit(f"{total} {MEMORY_BITS}; accepted: at most {MOST_MEMORY_BITS}; the largest is {largest}")
     return [
         {"name": name.str().lstrip("\\"), "first": memory.start_offset, "size": memory.size}
         for module in design.modules_.values()

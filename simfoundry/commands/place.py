@@ -21,6 +21,7 @@ from pipelines.fabric.layers import cut
 from pipelines.fabric.picture import placement_picture
 from pipelines.fabric.placing import Annealed, CostModel, Schedule, anneal
 from pipelines.fabric.routing import Router
+from pipelines.limited import reading
 from simfoundry.commands.aligned import aligned_lines
 from simfoundry.commands.predict import registered_model
 from simfoundry.questions import DEFAULT_FABRIC, File, PlaceQuestion
@@ -44,11 +45,14 @@ def answer_place(question: PlaceQuestion) -> dict[str, Any]:
     """
     if question.svg is not None and not Path(question.svg).parent.is_dir():
         raise FoundryError(f"no such folder: {Path(question.svg).parent} (--svg {question.svg})")
-    fabric = read_fabric(Path(question.fabric or CONFIGURATION_FOLDER / DEFAULT_FABRIC))
-    tiles = len(fabric.unit_types)
-    if tiles > TILE_LIMIT:
-        raise FoundryError(f"fabric too large: {tiles} tiles ({fabric.name}); accepted: {TILE_LIMIT} at most")
-    graphs = _read_graphs(question, fabric)
+    with reading(f"the graph {question.graph}"):
+        fabric = read_fabric(Path(question.fabric or CONFIGURATION_FOLDER / DEFAULT_FABRIC))
+        tiles = len(fabric.unit_types)
+        if tiles > TILE_LIMIT:
+            raise FoundryError(
+                f"fabric too large: {tiles} tiles ({fabric.name}); accepted: {TILE_LIMIT} at most"
+            )
+        graphs = _read_graphs(question, fabric)
     answers = [
         _place(graph, fabric, question, number if len(graphs) > 1 else None)
         for number, graph in enumerate(graphs)

@@ -20,6 +20,7 @@ from pipelines.accelerators import (
     read_hardware,
     read_network,
 )
+from pipelines.limited import reading
 from simfoundry.commands.aligned import aligned_lines
 from simfoundry.questions import DEFAULT_REUSE_FACTOR, ExploreQuestion, PowerQuestion
 
@@ -63,9 +64,10 @@ def answer_power(question: PowerQuestion) -> dict[str, Any]:
     for option, is_given in others:
         if is_given:
             raise FoundryError(f"{option} is an option of --flow fixed")
-    hardware = Hardware() if question.hardware is None else read_hardware(Path(question.hardware))
-    network = read_network(Path(question.network))
-    compiled = compile_network(network, hardware)
+    with reading(f"the network {question.network}"):
+        hardware = Hardware() if question.hardware is None else read_hardware(Path(question.hardware))
+        network = read_network(Path(question.network))
+        compiled = compile_network(network, hardware)
     pair = compiled_pair(compiled, hardware)
     model = shipped_model()
     figures = model.predict([pair])[0]
@@ -104,15 +106,16 @@ def answer_fixed(question: PowerQuestion) -> dict[str, Any]:
 
     if question.hardware is not None:
         raise FoundryError("--hardware is an option of --flow systolic")
-    if question.hls_config is None:
-        chosen = HlsConfiguration(reuse_factor=question.reuse_factor or DEFAULT_REUSE_FACTOR)
-    elif question.reuse_factor is None:
-        chosen = read_configuration(Path(question.hls_config))
-    else:
+    if question.hls_config is not None and question.reuse_factor is not None:
         raise FoundryError("--reuse-factor and --hls-config are mutually exclusive")
-    network = read_network(Path(question.network))
-    described = describe_network(network, **asdict(chosen)).layers() if question.describe else None
-    design = trace_shared(network, reuse_factor=chosen.reuse_factor)
+    with reading(f"the network {question.network}"):
+        if question.hls_config is None:
+            chosen = HlsConfiguration(reuse_factor=question.reuse_factor or DEFAULT_REUSE_FACTOR)
+        else:
+            chosen = read_configuration(Path(question.hls_config))
+        network = read_network(Path(question.network))
+        described = describe_network(network, **asdict(chosen)).layers() if question.describe else None
+        design = trace_shared(network, reuse_factor=chosen.reuse_factor)
     columns = compiled_columns(network, design)
     pair = fixed_pair(
         {"fixed_id": "", "family": "", "seed": 0, "reuse_factor": design.interval_cycles, **columns}
