@@ -417,7 +417,10 @@ class _Bundle:
 
     def name_of(self, header: Path) -> str:
         """A header's path relative to its root folder."""
-        root = next(root for root in self.roots if header.is_relative_to(root))
+        root = next((root for root in self.roots if header.is_relative_to(root)), None)
+        if root is None:
+            rule = "a file of the program must lie in its folder, not behind a link that leads elsewhere"
+            raise HlsError(rule, header.name, file=str(self.main))
         return header.relative_to(root).as_posix().replace("\\", "\\\\").replace('"', '\\"')
 
 

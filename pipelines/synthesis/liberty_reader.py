@@ -133,6 +133,13 @@ class _Reader:
             return Table(first=first, second=second, values=values.reshape(second.size, -1).T)
         return Table(first=first, second=second, values=values.reshape(first.size, -1))
 
+    def check_template(self, group: Group) -> None:
+        """Check indices that tables may replace, but that the tools read first."""
+        for name in ("index_1", "index_2"):
+            points = self.numbers(group.lists.get(name, ()), group, name, 0.0, POINT_LIMIT)
+            if (np.diff(points) < 0).any():
+                raise self.fail("the index of a liberty template must not decrease", name, group)
+
     def _axis(self, variable: str, group: Group) -> tuple[str, float]:
         if variable in ("total_output_net_capacitance", "equal_or_opposite_output_net_capacitance"):
             return "second", self.units.capacitance_pf
@@ -257,7 +264,14 @@ class _Reader:
             self.check_finite(inner)
 
     def read(self) -> Liberty:
-        cells = {c.name: c for c in map(self.cell, self.library.named("cell"))}
+        cells: dict[str, Cell] = {}
+        for group in self.library.named("cell"):
+            cell = self.cell(group)
+            if cell.name in cells:
+                raise self.fail("cells of a liberty file must have different names", cell.name, group)
+            cells[cell.name] = cell
+        for template in self.templates.values():
+            self.check_template(template)
         if not cells:
             raise self.fail("a liberty file must contain cells", "none", self.library)
         voltage = self.attribute(self.library, "nom_voltage", 0.0, ABOVE_ZERO)

@@ -35,7 +35,7 @@ MEMORY_GIB: Mapping[str, float | None] = {
     "label": 4,
     "predict": 4,
     "pragmas": 4,
-    "network": 4,
+    "network": 2,
     "power": 4,
     "explore": 4,
     "place": 4,
