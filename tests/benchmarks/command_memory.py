@@ -36,11 +36,8 @@ def commands(folder: Path) -> Iterator[list[str]]:
     yield ["simulate", str(memory), "--top", "top", "--cycles", "100"]
     yield ["power", str(ROOT / "examples" / "mlp.onnx")]
     yield ["power", str(ROOT / "examples" / "mlp.onnx"), "--flow", "fixed"]
-    yield ["explore", str(ROOT / "examples" / "mlp.onnx")]
     yield ["place", str(ROOT / "examples" / "mlp.onnx")]
     yield ["network", "--pods", "16"]
-    yield ["network", "--pods", "24"]
-    yield ["release", "check", str(ROOT / "releases" / "v2")]
 
 
 def peak_bytes(arguments: list[str]) -> tuple[int, float, int]:
