@@ -191,15 +191,19 @@ def read_parameters_file(path: Path) -> Configuration:
     return _validated(content, where=str(path))
 
 
+_MOST_SHOWN = 2000
+"""Characters of what is wrong with a configuration."""
+
+
 def _validated(content: Any, *, where: str) -> Configuration:
     try:
         return configuration_model().model_validate(content)
     except ValidationError as error:
         about_keys = any(e["type"] in ("extra_forbidden", "missing") for e in error.errors())
         keys = [".".join(str(part) for part in e["loc"]) for e in error.errors()]
-        raise FoundryError(
-            f"{describe_invalid(error)} ({where})" + (f"; {_choices(keys)}" if about_keys else "")
-        ) from error
+        problem = describe_invalid(error)
+        shown = problem if len(problem) <= _MOST_SHOWN else f"{problem[:_MOST_SHOWN]}..."
+        raise FoundryError(f"{shown} ({where})" + (f"; {_choices(keys)}" if about_keys else "")) from error
 
 
 def _choices(keys: Sequence[str]) -> str:

@@ -320,7 +320,7 @@ class _BlockBuilder:
     ) -> None:
         self.netlist, self.name, self.joined, self.split = netlist, name, joined, split
         self.clocks, self.blocks = clocks, blocks
-        self.builder = Builder()
+        self.builder = Builder(name)
         self.words = Words(self.builder)
         self.root = _Scope(module=netlist.modules[name], path="")
         self.values: dict[_Part, Signal] = {}

@@ -30,7 +30,7 @@ def commands(folder: Path) -> Iterator[list[str]]:
         yield ["simulate", str(path), "--top", source.top, "--cycles", "100"]
     memory = folder / "memory.v"
     memory.write_text(
-        "module top(input clk, input [25:0] a, output reg [7:0] y); reg [7:0] m [0:(1 << 24) - 1];"
+        "module top(input clk, input [25:0] a, output reg [7:0] y); reg [7:0] m [0:(1 << 26) - 1];"
         "always @(posedge clk) begin m[a] <= a; y <= m[a]; end endmodule\n"
     )
     yield ["simulate", str(memory), "--top", "top", "--cycles", "100"]

@@ -7,6 +7,7 @@ import sys
 
 import pytest
 
+from pipelines.rtlreuse import ir
 from pipelines.rtlreuse.building import read_design
 from pipelines.rtlreuse.errors import RtlError
 from pipelines.rtlreuse.hierarchy import children_first
@@ -73,6 +74,15 @@ def test_a_design_without_end_is_refused(text: str, stimuli: int, message: str) 
     assert str(refused.value) == message
 
 
+def test_a_module_of_too_many_operations_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ir, "MOST_NODES", 4)
+    with pytest.raises(RtlError) as refused:
+        _read("module top(input [199:0] a, b, output [199:0] y); assign y = a * b; endmodule")
+    assert str(refused.value) == (
+        "module top has more than 4 operations on words of 64 bits; accepted: fewer"
+    )
+
+
 def test_a_large_memory_of_one_stimulus_is_accepted() -> None:
     _read(MEMORY.format(bits=12))
 
@@ -80,6 +90,8 @@ def test_a_large_memory_of_one_stimulus_is_accepted() -> None:
 @pytest.mark.parametrize(
     ("lines", "message"),
     [
+        (('y <= UInt<8>("h")',), f"FIRRTL line {LINE}: not a number: '': y <= UInt<8>(\"h\")"),
+        (("y <= bits(a, 3)",), "operands or numbers are missing: bits"),
         (("inst u of Top", "y <= a"), "module contains itself: Top -> Top"),
         (("wire w : UInt<8>", "w <= w", "y <= w"), "combinational loop: Top.w -> Top.w"),
         (

@@ -85,7 +85,10 @@ def result_width(node: Operation, widths: Sequence[int]) -> int:
     rule = _WIDTHS.get(node.op)
     if rule is None:
         raise RtlError(f"unknown operation: {node.op}; accepted: {', '.join(sorted(_WIDTHS))}")
-    return rule(widths, node.numbers, node.is_signed)
+    try:
+        return rule(widths, node.numbers, node.is_signed)
+    except (IndexError, ValueError) as error:  # ValueError: the widest of no operands
+        raise RtlError(f"operands or numbers are missing: {node.op}") from error
 
 
 _Rule = Callable[[Sequence[int], Sequence[int], bool], int]

@@ -372,7 +372,13 @@ class _Tokens:
         token = self.name()
         if not token.isdigit():
             raise self.error(f"not a number: {token}")
-        return sign * int(token)
+        return sign * self._integer(token, 10)
+
+    def _integer(self, digits: str, base: int) -> int:
+        try:
+            return int(digits, base)
+        except ValueError as error:  # no digits, or thousands of them
+            raise self.error(f"not a number: {digits[:_MOST_SHOWN]!r}") from error
 
     def connection(self) -> Statement:
         """Connect or invalidate, in the form with an operator."""
@@ -467,14 +473,14 @@ class _Tokens:
             text = token[1:-1].replace("_", "")
             base = _BASES.get(text[:1])
             digits = text[1:] if base else text
-            return int(digits.replace("+", ""), base or 10)
+            return self._integer(digits.replace("+", ""), base or 10)
         sign = -1 if self.peek() == "-" else 1
         if sign < 0:
             self.at += 1
         match = _RADIX.fullmatch(self.peek())
         if match:
             self.at += 1
-            return sign * int(match[3], _BASES[match[1]])
+            return sign * self._integer(match[3], _BASES[match[1]])
         return sign * self.number()
 
     def _call(self, operation: str) -> Expression:
