@@ -212,4 +212,6 @@ def _choices(keys: Sequence[str]) -> str:
     known = list(accepted_keys())
     chosen = [key for key in known if key.split(".")[0] in groups]
     names = chosen or sorted({key.split(".")[0] for key in known})
-    return f"accepted keys: {', '.join(names)}; scales: {', '.join(scales())}"
+    keys_text = ", ".join(names)
+    shown_keys = keys_text if len(keys_text) <= _MOST_SHOWN else f"{keys_text[:_MOST_SHOWN]}..."
+    return f"accepted keys: {shown_keys}; scales: {', '.join(scales())}"
