@@ -13,8 +13,6 @@ from io import BufferedReader
 from pathlib import Path
 from typing import Any, cast
 
-import yaml
-
 YAML_LIMIT_BYTES = 1 << 20
 MOST_DEPTH = 64
 """Levels of nesting in a YAML file; the loader in C recurs without a limit."""
@@ -90,6 +88,8 @@ def read_yaml(path: Path, *, what: str, error: Callable[[str], Exception]) -> An
 
     Raises: error: as `read_text`; not YAML, an alias, nested too deep.
     """
+    import yaml  # lazy import: no part of the base installation
+
     text = read_text(path, what=what, most_bytes=YAML_LIMIT_BYTES, error=error)
     try:
         return plain_yaml(text)
@@ -102,6 +102,8 @@ def plain_yaml(text: str) -> Any:
 
     Raises: yaml.YAMLError: not such a text.
     """
+    import yaml  # lazy import: no part of the base installation
+
     depth = 0
     try:
         parse = cast(Callable[..., Iterator[yaml.Event]], yaml.parse)  # its stub has no types
