@@ -14,7 +14,7 @@ from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from typing import NoReturn
 
-from pipelines.sandbox.supervision import processor_s, resident_bytes
+from pipelines.processes import processor_s, resident_bytes
 from pipelines.tools import stopwatch
 
 MEMORY_LIMIT_BYTES = 4 << 30

@@ -106,7 +106,7 @@ class _Commands(Commands):
 @click.option(
     "--memory-gib",
     type=Finite(min=0.25),
-    help="Memory of a command that reads your files, with its tools; docs/cli.md has the defaults.",
+    help="Memory of a command that reads your files, with its tools; without it the limit that docs/cli.md names.",
 )
 @debug_option
 @click.pass_context

@@ -84,9 +84,9 @@ REASONS = {
         assets/deployments.py _holders
         assets/instance.py _start_time
         pipelines/parquet_worker.py decode
+        pipelines/processes.py _children _own_bytes _own_ticks
         pipelines/rtlreuse/dataset.py machine
         pipelines/sandbox/confinement.py is_real_root
-        pipelines/sandbox/supervision.py _children _own_bytes _own_ticks
     """,
     "written, not read": """
         assets/notices.py _post

@@ -16,8 +16,8 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
+from pipelines.processes import resident_bytes
 from pipelines.rtlreuse.designs import gemm, mesh, rv32im
-from pipelines.sandbox.supervision import resident_bytes
 
 ROOT = Path(__file__).resolve().parents[2]
 

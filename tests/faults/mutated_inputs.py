@@ -31,7 +31,7 @@ from pathlib import Path
 from types import FrameType
 from typing import IO, Any
 
-from pipelines.sandbox.supervision import processor_s, resident_bytes
+from pipelines.processes import processor_s, resident_bytes
 
 ROOT = Path(__file__).resolve().parents[2]
 MEMORY_LIMIT_BYTES = 10**9
