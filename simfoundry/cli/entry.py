@@ -106,7 +106,7 @@ class _Commands(Commands):
 @click.option(
     "--memory-gib",
     type=Finite(min=0.25),
-    help="Memory of a command that reads your files, with its tools; without it the limit that docs/cli.md names.",
+    help="Memory of a command that reads your files, with its tools; docs/cli.md names the usual ones.",
 )
 @debug_option
 @click.pass_context
