@@ -1,14 +1,14 @@
 """ONNX models as layers: products and additions for an accelerator, everything else for the host.
 
 Batch normalisation and constant additions join the product before them; so do ReLU and Clip, as its
-activation, and a maximum pool, which an accelerator may or may not take. So do products by constants that give
-sums of integers their unit; other ones are the host's.
+activation, and a maximum pool, which an accelerator may or may not take. So do products by constants that
+give sums of integers their unit; other ones are the host's.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import prod
 from pathlib import Path
@@ -68,6 +68,7 @@ class Layer:
         strides, pads (top, left, bottom, right), groups: of a convolution.
         activation: relu, clip6 or none. pool: (height, width) of a maximum pool behind it.
         node: of a host layer, with its constants; kinds: operators that are in it.
+        is_repeated: whether another layer has counted the weights.
         more_outputs: further tensors of a host layer that others read, with their shapes.
     """
 
@@ -89,12 +90,13 @@ class Layer:
     node: NodeProto | None = None
     constants: Mapping[str, NDArray[Any]] = field(default_factory=dict[str, NDArray[Any]])
     kinds: tuple[str, ...] = ()
+    is_repeated: bool = False
     more_outputs: Mapping[str, Shape] = field(default_factory=dict[str, Shape])
 
     @property
     def parameter_count(self) -> int:
         """Weights and biases."""
-        if not self.weight_shape:
+        if not self.weight_shape or self.is_repeated:
             return 0
         outputs = self.weight_shape[0] if self.kind == "conv" else self.weight_shape[1]
         return prod(self.weight_shape) + (outputs if self.has_bias else 0)
@@ -117,6 +119,14 @@ class Network:
     opset: int = 20
     more_inputs: Mapping[str, Shape] = field(default_factory=dict[str, Shape])
     notes: tuple[str, ...] = ()
+
+    @property
+    def executed(self) -> Iterator[Layer]:
+        """Every layer, and copies of it that give its further outputs."""
+        for layer in self.layers:
+            yield layer
+            for name, shape in layer.more_outputs.items():
+                yield replace(layer, output=name, out_shape=shape, more_outputs={})
 
     def require_one_input(self) -> None:
         """Check that the network runs on one tensor.
@@ -357,6 +367,7 @@ class _Reader:
             weight=_scaled(values, attributes.get("alpha", 1.0)),
             bias=_scaled(self._bias(node, bias, shape[1]), attributes.get("beta", 1.0)),
             has_bias=bool(bias),
+            is_repeated=node.output[0] in self.model.repeated,
             **base,
         )
 

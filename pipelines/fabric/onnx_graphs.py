@@ -12,7 +12,7 @@ import heapq
 import math
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
@@ -256,12 +256,14 @@ class _Reader:
     def _recur(self, node: NodeProto) -> None:
         """All steps of a recurrent layer: products of inputs and of states, their sum, gates, new states.
 
-        A memory holds the states. What writes them back is no edge, as a graph has no cycle: the throughput is
-        that of samples which take turns.
+        A memory holds the states. What writes them back is no edge, as a graph has no cycle: the throughput
+        is that of samples which take turns.
         """
         attributes, inputs = attributes_of(node), list(node.input)
         if not self.constants.issuperset(inputs[1:3]):
-            raise FabricError(f"computed weights of {node.op_type} (node {node_name(node)}); accepted: constants")
+            raise FabricError(
+                f"computed weights of {node.op_type} (node {node_name(node)}); accepted: constants"
+            )
         directions, rows, hidden = _three(node, self.shape(inputs[2]))
         steps, batch, width = _three(node, self.shape(inputs[0]))
         if attributes.get("layout", 0):

@@ -1,7 +1,7 @@
 """Shapes and constants of a graph, node by node, with the model's own opset.
 
-Files compute shapes by operators, for example the ends of a slice from the shape of a tensor, and weights by
-others, for example from integers and their scale. `onnx.shape_inference.infer_shapes` follows fewer operators,
+Files compute shapes by operators, for example the ends of a slice from the shape of a tensor, and weights,
+for example from integers and their scale. `onnx.shape_inference.infer_shapes` follows fewer operators,
 without division, and names no node where shapes do not fit.
 """
 
@@ -113,6 +113,7 @@ class Inference:
     Attributes:
         constants: names of tensors that are known before the network runs.
         has_data: whether constants that are no shapes are computed, too.
+        repeated: results of products whose weights another product has counted.
         budget: elements of constants that may still be computed.
     """
 
@@ -121,8 +122,18 @@ class Inference:
     values: dict[str, Values]
     constants: set[str]
     has_data: bool
+    repeated: set[str] = field(default_factory=set[str])
     budget: int = FOLDED_LIMIT
     imports: list[Any] = field(default_factory=list[Any])
+
+    def add_constant(self, name: str, value: Values | None, shape: Shape) -> str:
+        """Add a constant, without a value where what it follows from has none; its name."""
+        kind = TensorProto.FLOAT if value is None else helper.np_dtype_to_tensor_dtype(value.dtype)
+        self.constants.add(name)
+        self.types[name] = helper.make_tensor_type_proto(kind, shape if value is None else value.shape)
+        if value is not None:
+            self.values[name] = value
+        return name
 
     def visit(self, node: NodeProto) -> None:
         """Infer and compute the outputs of a node whose inputs were visited.

@@ -28,6 +28,7 @@ class OnnxModel:
         constants: names of tensors that are known before the network runs.
         values: of constants; without `has_data` of small ones alone, and never where the file has none.
         rescaled: products by constants that give integer sums their unit again.
+        repeated: results of products whose weights another product has, too: steps of a recurrent layer.
         opset: of the model. notes: what was assumed, one sentence each.
     """
 
@@ -38,6 +39,7 @@ class OnnxModel:
     constants: frozenset[str]
     values: Mapping[str, Values]
     rescaled: frozenset[str]
+    repeated: frozenset[str]
     opset: int
     notes: tuple[str, ...] = ()
 

@@ -1,7 +1,7 @@
 """Quantised operators as the plain ones that they stand for.
 
-A tensor of integers is the tensor of real numbers that they mean: what quantises or dequantises it is its other
-name. Weights are dequantised. Sums of integers get their unit by products behind them, which stay.
+A tensor of integers is the tensor of real numbers that they mean: what quantises or dequantises it gives it
+another name. Weights are dequantised. Sums of integers get their unit by products behind them, which stay.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import numpy as np
 from onnx import NodeProto, TensorProto, TypeProto, helper
 
 from pipelines.onnx_models.evaluation import Inference, dimensions_of
-from pipelines.onnx_models.model import OnnxError, Shape, Values, attributes_of, node_name
+from pipelines.onnx_models.model import OnnxError, Values, attributes_of, node_name
 
 VENDOR = "com.microsoft"
 """Domain of quantised operators that ONNX Runtime's tools write."""
@@ -34,7 +34,10 @@ class _Operand:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Plain:
-    """A plain operator; bias: place of one, is_float: which is not scaled. is_sum: the result has no unit yet."""
+    """A plain operator.
+
+    Attributes: bias: place of one. is_float: it is not scaled. is_sum: the result has no unit yet.
+    """
 
     operator: str
     operands: tuple[_Operand, ...]
@@ -104,7 +107,7 @@ class Dequantiser:
         elif node.op_type == _DYNAMIC:
             self._rename(node.output[0], node.input[0])
             for name, value in zip(node.output[1:], (np.float32(1), np.uint8(0)), strict=False):
-                self._add_constant(name, np.asarray(value), ())
+                self.inference.add_constant(name, np.asarray(value), ())
         elif node.op_type == _CONCAT:
             inputs = [self._operand(node, part, None) for part in _three(*range(2, len(node.input), 3))]
             yield self._node(node, "Concat", inputs)
@@ -192,7 +195,7 @@ class Dequantiser:
                     f"scales do not fit at {node.op_type} (node {node_name(node)}): {error}"
                 ) from error
         shape = dimensions_of(self.inference.types[name]) or ()
-        return self._add_constant(f"{node.output[0]}:{name}", value, shape)
+        return self.inference.add_constant(f"{node.output[0]}:{name}", value, shape)
 
     def _bias(self, node: NodeProto, plain: _Plain) -> str:
         name = "" if plain.bias is None else self._input(node, plain.bias)
@@ -204,23 +207,13 @@ class Dequantiser:
             factor = np.prod([1.0]) if None in scales else np.multiply(*scales)
             value = (value.reshape(-1) * np.asarray(factor).reshape(-1)).astype(np.float32)
         shape = dimensions_of(self.inference.types[name]) or ()
-        return self._add_constant(f"{node.output[0]}:{name}", value, shape)
+        return self.inference.add_constant(f"{node.output[0]}:{name}", value, shape)
 
     def _input(self, node: NodeProto, place: int) -> str:
         return node.input[place] if place < len(node.input) else ""
 
     def _value(self, node: NodeProto, place: int | None) -> Values | None:
         return None if place is None else self.inference.values.get(self._input(node, place))
-
-    def _add_constant(self, name: str, value: Values | None, shape: Shape) -> str:
-        self.inference.constants.add(name)
-        self.inference.types[name] = helper.make_tensor_type_proto(
-            TensorProto.FLOAT if value is None else helper.np_dtype_to_tensor_dtype(value.dtype),
-            shape if value is None else value.shape,
-        )
-        if value is not None:
-            self.inference.values[name] = value
-        return name
 
 
 def _along(values: Values | None, axis: int | None, of: Values, default: int) -> Any:

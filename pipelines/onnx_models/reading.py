@@ -52,8 +52,8 @@ def read_model(
 ) -> OnnxModel:
     """Read an ONNX file.
 
-    A first dimension of an input without a number, the batch as a rule, is 1 unless `dimensions` has it. Files
-    of weights lie beside the model.
+    A first dimension of an input without a number, the batch as a rule, is 1 unless `dimensions` has it.
+    Files of weights lie beside the model.
 
     Args:
         accepted: operators on variable tensors, besides those that stand for others.
@@ -121,10 +121,11 @@ def model_of(
         imports=list(model.opset_import),
     )
     dequantiser = Dequantiser(inference=inference)
+    read = {name for node in graph.node for name in node.input} | {value.name for value in graph.output}
     nodes: list[NodeProto] = []
     for node in graph.node:
         for plain in dequantiser.plain_nodes(node):
-            for step in unrolled(plain, inference) if is_unrolled else (plain,):
+            for step in unrolled(plain, inference, read) if is_unrolled else (plain,):
                 inference.visit(step)
                 if is_constant(step, inference.constants):
                     inference.constants.update(step.output)
@@ -139,6 +140,7 @@ def model_of(
         constants=frozenset(inference.constants),
         values=inference.values,
         rescaled=frozenset(dequantiser.rescaled),
+        repeated=frozenset(inference.repeated),
         opset=opset,
         notes=(*_size_notes(assumed), *constants.notes),
     )
@@ -199,7 +201,7 @@ def _require_supported(
 
 
 def _check(graph: GraphProto, model: ModelProto) -> None:
-    """Order of nodes, names, attributes and numbers of inputs, by ONNX's checker; no weights are in the way."""
+    """Order of nodes, names, attributes and numbers of inputs, by ONNX's checker."""
     checked = GraphProto()
     checked.CopyFrom(graph)
     for value in checked.output:

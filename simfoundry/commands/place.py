@@ -78,6 +78,8 @@ def _read_graphs(question: PlaceQuestion, fabric: Fabric) -> tuple[list[Graph], 
         raise FoundryError("--dimension is for ONNX models: a graph has sizes for all its data")
     graph = read_graph(path)
     require_fit(graph, fabric)
+    if not graph.edges:
+        raise FoundryError(f"graph {graph.name} has no edges; accepted: 1 or more ({path})")
     return [graph], []
 
 

@@ -88,9 +88,7 @@ def answer_power(question: PowerQuestion) -> dict[str, Any]:
 
 
 def _read(question: PowerQuestion | ExploreQuestion, *, has_data: bool) -> Network:
-    return read_network(
-        Path(question.network), dimensions=sizes_of(question.dimension), has_data=has_data
-    )
+    return read_network(Path(question.network), dimensions=sizes_of(question.dimension), has_data=has_data)
 
 
 def answer_fixed(question: PowerQuestion) -> dict[str, Any]:

@@ -7,7 +7,7 @@ ONNX's reference evaluator between dequantisation and quantisation; those that o
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from math import frexp
@@ -79,7 +79,7 @@ def quantise(network: Network, hardware: Hardware, *, seed: int = 0) -> IntegerN
     values: dict[str, NDArray[Any]] = {network.input: sample}
     scales = {network.input: _scale_of(sample, most)}
     layers: list[IntegerLayer] = []
-    for layer in _with_more_outputs(network.layers):
+    for layer in network.executed:
         operands = [values[name] for name in layer.inputs]
         values[layer.output] = float_layer(layer, operands, network.opset)
         in_scales = tuple(scales[name] for name in layer.inputs)
@@ -109,14 +109,6 @@ def _require_data(network: Network) -> None:
             raise AcceleratorError(
                 f"Gemm of two computed operands ({layer.name}); accepted with values of tensors: MatMul"
             )
-
-
-def _with_more_outputs(layers: Iterable[Layer]) -> Iterator[Layer]:
-    """Every layer, and copies of it that give its further outputs."""
-    for layer in layers:
-        yield layer
-        for name, shape in layer.more_outputs.items():
-            yield replace(layer, output=name, out_shape=shape, more_outputs={})
 
 
 def _scale_of(values: NDArray[Any], most: int) -> float:
@@ -273,9 +265,9 @@ def host_layer(layer: Layer, operands: list[NDArray[Any]], opset: int) -> NDArra
         raise AcceleratorError(f"layer without an operator: {layer.name}")
     feeds = dict(zip(layer.inputs, (o.astype(np.float32) for o in operands), strict=True))
     try:
-        return run(_evaluator(layer.node.SerializeToString(), opset), layer.node, {**feeds, **layer.constants})[
-            layer.output
-        ]
+        return run(
+            _evaluator(layer.node.SerializeToString(), opset), layer.node, {**feeds, **layer.constants}
+        )[layer.output]
     except OnnxError as error:
         raise AcceleratorError(f"layer of the host: {error}") from error
 
