@@ -8,9 +8,9 @@ without division, and names no node where shapes do not fit.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from onnx import (
@@ -67,6 +67,10 @@ _FOLDED = frozenset(
     )
 )
 """Operators that are computed on constants: what they hold on their way is no larger than what they give."""
+_SINCE = {"DequantizeLinear": 21, "QuantizeLinear": 21, "GreaterOrEqual": 16, "LessOrEqual": 16}
+"""Opsets from which ONNX infers and computes an operator; its earlier forms mean the same."""
+_SAME_SHAPE = ("GroupNormalization", "MeanVarianceNormalization")
+"""Operators without inference in ONNX, whose result is like their first operand."""
 _COUNTED = ("strides", "dilations", "kernel_shape", "group")
 _SIZED = ("pads", "output_padding", "output_shape")
 _EVALUATION_ERRORS = (
@@ -77,11 +81,20 @@ _INFERENCE_ERRORS = (defs.SchemaError, shape_inference.InferenceError, checker.V
 
 
 def evaluator(node: NodeProto, opset: int) -> Any:
-    """ONNX's own evaluator of one node; for a node alone it would take the latest opset."""
-    inputs = [helper.make_tensor_value_info(n, TensorProto.UNDEFINED, None) for n in node.input if n]
+    """ONNX's own evaluator of one node; for a node alone it would take the latest opset.
+
+    Raises: OnnxError: it knows no such operator.
+    """
+    kind = TensorProto.FLOAT if node.op_type in _SAME_SHAPE else TensorProto.UNDEFINED
+    inputs = [helper.make_tensor_value_info(n, kind, None) for n in node.input if n]
     outputs = [helper.make_tensor_value_info(n, TensorProto.UNDEFINED, None) for n in node.output if n]
     graph = helper.make_graph([node], "node", inputs, outputs)
-    return ReferenceEvaluator(helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)]))
+    opset = max(opset, _SINCE.get(node.op_type, 1))
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)])
+    try:
+        return ReferenceEvaluator(model)
+    except _EVALUATION_ERRORS as error:
+        raise _not_computed(node, error) from error
 
 
 def run(evaluator: Any, node: NodeProto, operands: Mapping[str, Values]) -> dict[str, Values]:
@@ -93,9 +106,13 @@ def run(evaluator: Any, node: NodeProto, operands: Mapping[str, Values]) -> dict
         with np.errstate(all="ignore"):
             values: list[Any] = evaluator.run(None, dict(operands))
     except _EVALUATION_ERRORS as error:
-        reason = " ".join(str(error).split())[:200]
-        raise OnnxError(f"{node.op_type} (node {node_name(node)}) cannot be computed: {reason}") from error
+        raise _not_computed(node, error) from error
     return dict(zip((name for name in node.output if name), map(np.asarray, values), strict=True))
+
+
+def _not_computed(node: NodeProto, error: Exception) -> OnnxError:
+    reason = " ".join(str(error).split())[:200]
+    return OnnxError(f"{node.op_type} (node {node_name(node)}) cannot be computed: {reason}")
 
 
 def dimensions_of(type_: TypeProto) -> Shape | None:
@@ -160,7 +177,9 @@ class Inference:
         self.values |= self._computed(node, inputs)
 
     def _inferred(self, node: NodeProto, inputs: Sequence[str]) -> Mapping[str, TypeProto]:
-        schema = defs.get_schema(node.op_type, self.opset, "")
+        if node.op_type in _SAME_SHAPE:
+            return {node.output[0]: self.types[node.input[0]]}
+        schema = defs.get_schema(node.op_type, max(self.opset, _SINCE.get(node.op_type, 1)), "")
         types = {name: self.types[name] for name in inputs}
         data = {
             name: numpy_helper.from_array(self.values[name], name)
@@ -204,8 +223,9 @@ def _check_numbers(node: NodeProto) -> None:
     given = attributes_of(node)
     for names, least in ((_COUNTED, 1), (_SIZED, -SIZE_LIMIT)):
         for name in names:
-            value = given.get(name, ())
-            for number in value if isinstance(value, Iterable) else (value,):
+            value: Any = given.get(name, [])
+            numbers = cast("list[Any]", value if isinstance(value, list) else [value])
+            for number in numbers:
                 if not isinstance(number, int) or not least <= number <= SIZE_LIMIT:
                     raise OnnxError(
                         f"{name} of {node.op_type} (node {node_name(node)}): {number}; "

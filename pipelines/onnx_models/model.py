@@ -6,12 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-import numpy as np
 from numpy.typing import NDArray
 from onnx import NodeProto, helper
 
 Shape: TypeAlias = tuple[int, ...]
-Values: TypeAlias = NDArray[np.generic]
+Values: TypeAlias = NDArray[Any]
 
 
 class OnnxError(Exception):

@@ -201,11 +201,10 @@ class Dequantiser:
         name = "" if plain.bias is None else self._input(node, plain.bias)
         if not name or plain.is_float:
             return name
-        scales = [self._value(node, part.scale) for part in plain.operands]
+        first, second = (self._value(node, part.scale) for part in plain.operands)
         value = self.inference.values.get(name)
-        if value is not None:
-            factor = np.prod([1.0]) if None in scales else np.multiply(*scales)
-            value = (value.reshape(-1) * np.asarray(factor).reshape(-1)).astype(np.float32)
+        if value is not None and first is not None and second is not None:
+            value = (value.reshape(-1) * (first * second).reshape(-1)).astype(np.float32)
         shape = dimensions_of(self.inference.types[name]) or ()
         return self.inference.add_constant(f"{node.output[0]}:{name}", value, shape)
 

@@ -124,7 +124,7 @@ def model_of(
     read = {name for node in graph.node for name in node.input} | {value.name for value in graph.output}
     nodes: list[NodeProto] = []
     for node in graph.node:
-        for plain in dequantiser.plain_nodes(node):
+        for plain in dequantiser.plain_nodes(_at_inference(node, read)):
             for step in unrolled(plain, inference, read) if is_unrolled else (plain,):
                 inference.visit(step)
                 if is_constant(step, inference.constants):
@@ -144,6 +144,13 @@ def model_of(
         opset=opset,
         notes=(*_size_notes(assumed), *constants.notes),
     )
+
+
+def _at_inference(node: NodeProto, read: set[str]) -> NodeProto:
+    """A dropout without its training: it keeps all, and gives no mask unless that is read."""
+    if node.op_type != "Dropout" or any(name in read for name in node.output[1:]):
+        return node
+    return NodeProto(name=node.name, op_type="Dropout", input=node.input[:1], output=node.output[:1])
 
 
 # ---- what is not acceptable --------------------------------------------------------------------------
