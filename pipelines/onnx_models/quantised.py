@@ -2,12 +2,14 @@
 
 A tensor of integers is the tensor of real numbers that they mean: what quantises or dequantises it gives it
 another name. Weights are dequantised. Sums of integers get their unit by products behind them, which stay.
+Quantisation to numbers of which none is negative is a ReLU, which tools therefore leave out.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -20,6 +22,21 @@ VENDOR = "com.microsoft"
 """Domain of quantised operators that ONNX Runtime's tools write."""
 _VIEWS = ("QuantizeLinear", "DequantizeLinear")
 _DYNAMIC = "DynamicQuantizeLinear"
+_POSITIVE = ("Relu", "Sigmoid", "Softmax", "HardSigmoid")
+_KEEPING = (
+    *(
+        "MaxPool",
+        "AveragePool",
+        "GlobalAveragePool",
+        "Flatten",
+        "Reshape",
+        "Transpose",
+        "Squeeze",
+        "Unsqueeze",
+    ),
+    *("Concat", "Identity", "Slice", "Split", "Add", "Mul", "Dropout", "Resize", "ReduceMean"),
+)
+"""Operators whose result has no negative number when no operand has."""
 _OTHER_ATTRIBUTES = ("channels_last", "opset")
 
 
@@ -37,6 +54,7 @@ class _Plain:
     """A plain operator.
 
     Attributes: bias: place of one. is_float: it is not scaled. is_sum: the result has no unit yet.
+        zero: place of the zero point of the result.
     """
 
     operator: str
@@ -44,6 +62,7 @@ class _Plain:
     bias: int | None = None
     is_float: bool = False
     is_sum: bool = False
+    zero: int | None = None
 
 
 def _three(*firsts: int) -> tuple[_Operand, ...]:
@@ -51,9 +70,9 @@ def _three(*firsts: int) -> tuple[_Operand, ...]:
 
 
 _PLAIN: Mapping[str, _Plain] = {
-    "QLinearConv": _Plain(operator="Conv", operands=_three(0, 3), bias=8),
-    "QLinearMatMul": _Plain(operator="MatMul", operands=_three(0, 3)),
-    "QGemm": _Plain(operator="Gemm", operands=_three(0, 3), bias=6),
+    "QLinearConv": _Plain(operator="Conv", operands=_three(0, 3), bias=8, zero=7),
+    "QLinearMatMul": _Plain(operator="MatMul", operands=_three(0, 3), zero=7),
+    "QGemm": _Plain(operator="Gemm", operands=_three(0, 3), bias=6, zero=8),
     "ConvInteger": _Plain(
         operator="Conv", operands=(_Operand(value=0, zero=2), _Operand(value=1, zero=3)), is_sum=True
     ),
@@ -72,10 +91,10 @@ _PLAIN: Mapping[str, _Plain] = {
         bias=4,
         is_float=True,
     ),
-    "QLinearAdd": _Plain(operator="Add", operands=_three(0, 3)),
-    "QLinearMul": _Plain(operator="Mul", operands=_three(0, 3)),
+    "QLinearAdd": _Plain(operator="Add", operands=_three(0, 3), zero=7),
+    "QLinearMul": _Plain(operator="Mul", operands=_three(0, 3), zero=7),
     **{
-        f"QLinear{operator}": _Plain(operator=operator, operands=_three(0))
+        f"QLinear{operator}": _Plain(operator=operator, operands=_three(0), zero=4)
         for operator in ("AveragePool", "GlobalAveragePool", "LeakyRelu", "Sigmoid", "Softmax")
     },
 }
@@ -90,18 +109,26 @@ class Dequantiser:
     Attributes:
         names: tensors that are others under another name. rescaled: see `OnnxModel`.
         sums: of integer products, without a unit yet.
+        positive: tensors of which no number is negative, and inputs.
     """
 
     inference: Inference
     names: dict[str, str] = field(default_factory=dict[str, str])
     rescaled: set[str] = field(default_factory=set[str])
     sums: set[str] = field(default_factory=set[str])
+    positive: set[str] = field(default_factory=set[str])
 
     def plain_nodes(self, node: NodeProto) -> Iterator[NodeProto]:
         """What a node is without quantisation; nothing for another name."""
-        node = self._renamed(node)
+        for plain in self._plain_nodes(self._renamed(node)):
+            self._follow_signs(plain)
+            yield plain
+
+    def _plain_nodes(self, node: NodeProto) -> Iterator[NodeProto]:
         if self.inference.constants.issuperset(name for name in node.input if name):
             yield node if node.op_type not in _VIEWS else self._standard(node)
+        elif node.op_type == _VIEWS[0] and self._cuts(node, 2, node.input[:1]):
+            yield helper.make_node("Relu", [self._variable(node.input[0])], node.output[:1])
         elif node.op_type in _VIEWS or (node.op_type == "Cast" and node.input[0] in self.sums):
             self._rename(node.output[0], node.input[0])
         elif node.op_type == _DYNAMIC:
@@ -145,6 +172,23 @@ class Dequantiser:
             self.inference.types[name] = type_
         return name
 
+    def _cuts(self, node: NodeProto, zero: int | None, sources: Sequence[str]) -> bool:
+        """Whether quantisation makes negative numbers zero, and there may be some."""
+        value = self._value(node, zero)
+        if value is None or value.dtype.kind not in "iu" or (value != np.iinfo(value.dtype).min).any():
+            return False
+        return not self.positive.issuperset(sources)
+
+    def _follow_signs(self, node: NodeProto) -> None:
+        variable = [name for name in node.input if name and name not in self.inference.constants]
+        is_kept = node.op_type in _KEEPING and len(variable) == len(node.input)
+        if node.op_type == "Clip" and len(node.input) > 1:
+            low = self._value(node, 1)
+            is_kept = low is not None and bool((low >= 0).all())
+            variable = [] if is_kept else variable
+        if node.op_type in _POSITIVE or (is_kept and self.positive.issuperset(variable)):
+            self.positive.update(node.output)
+
     def _follow(self, node: NodeProto) -> None:
         """Mark products and sums by constants behind a sum of integer products."""
         variable = [name for name in node.input if name and name not in self.inference.constants]
@@ -163,14 +207,19 @@ class Dequantiser:
         is_added = bool(bias) and plain.is_float
         if bias and not is_added:
             inputs.append(bias)
-        result = self._node(node, plain.operator, inputs)
+        steps = [self._node(node, plain.operator, inputs)]
         if plain.is_sum:
-            self.sums.add(result.output[0])
+            self.sums.add(node.output[0])
         if is_added:
-            result.output[0] = f"{node.output[0]}:product"
-        yield result
-        if is_added:
-            yield helper.make_node("Add", [result.output[0], bias], [node.output[0]])
+            steps.append(NodeProto(op_type="Add", input=["", bias], output=node.output))
+        is_signed = plain.operator not in _POSITIVE and not (
+            plain.operator in _KEEPING and self.positive.issuperset(inputs)
+        )
+        if is_signed and self._cuts(node, plain.zero, node.output):
+            steps.append(NodeProto(op_type="Relu", input=[""], output=node.output))
+        for number, (step, after) in enumerate(pairwise(steps)):
+            step.output[0] = after.input[0] = f"{node.output[0]}:{number}"
+        yield from steps
 
     def _node(self, node: NodeProto, operator: str, inputs: list[str]) -> NodeProto:
         result = NodeProto(name=node.name, op_type=operator, input=inputs, output=list(node.output[:1]))

@@ -120,7 +120,7 @@ def model_of(
         budget=FOLDED_LIMIT + 2 * sum(value.size for value in constants.values.values()),
         imports=list(model.opset_import),
     )
-    dequantiser = Dequantiser(inference=inference)
+    dequantiser = Dequantiser(inference=inference, positive={value.name for value in inputs})
     read = {name for node in graph.node for name in node.input} | {value.name for value in graph.output}
     nodes: list[NodeProto] = []
     for node in graph.node:
