@@ -369,7 +369,7 @@ def _constant(node: NodeProto) -> TensorProto:
 
 def _skeleton(model: ModelProto, constants: _Constants) -> GraphProto:
     """The graph without constants, which are inputs of it."""
-    graph = GraphProto(name=model.graph.name or "graph")
+    graph = GraphProto(name="network")
     graph.node.extend(node for node in model.graph.node if not _is_plain_constant(node))
     graph.input.extend(value for value in model.graph.input if value.name not in constants.names)
     graph.input.extend(ValueInfoProto(name=name, type=type_) for name, type_ in constants.types.items())
