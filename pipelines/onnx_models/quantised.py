@@ -194,8 +194,10 @@ class Dequantiser:
         variable = [name for name in node.input if name and name not in self.inference.constants]
         if len(variable) != 1 or len(node.input) != len(variable) + 1:
             return
-        is_product = node.op_type == "Mul" and variable[0] in self.sums
-        if is_product or (node.op_type == "Add" and variable[0] in self.rescaled):
+        is_scaled = variable[0] in self.rescaled
+        if (node.op_type == "Mul" and variable[0] in self.sums) or (
+            node.op_type in ("Mul", "Add") and is_scaled
+        ):
             self.rescaled.add(node.output[0])
 
     def _product(self, node: NodeProto, plain: _Plain) -> Iterator[NodeProto]:

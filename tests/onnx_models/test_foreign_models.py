@@ -95,7 +95,7 @@ HOSTILE = {
             {"s": np.array([1 << 30, 1 << 30])},
             shape=(1, 1),
         ),
-        r"constant too large|elements of tensor y|tensor y",
+        r"constant too large|elements of tensor",
     ),
 }
 
@@ -111,7 +111,7 @@ def test_a_hostile_model_is_refused_in_one_line(tmp_path: Path, case: str) -> No
         assert "\n" not in str(caught.value)
 
 
-@pytest.mark.parametrize("words", [["power"], ["power", "--flow", "fixed"], ["place"], ["explore"]])
+@pytest.mark.parametrize("words", [["power"], ["power", "--flow", "fixed"], ["explore"]])
 def test_commands_answer_a_hostile_model_in_one_line(tmp_path: Path, words: Sequence[str]) -> None:
     path = write(tmp_path / "m.onnx", HOSTILE["cycle"][0]())
     more = ["--budget-mw", "10"] if words == ["explore"] else []
