@@ -56,6 +56,7 @@ VIEWS = (
     *("Transpose", "Reshape", "Flatten", "Identity", "Cast", "CastLike", "Dropout", "Squeeze", "Unsqueeze"),
     *("Expand", "Tile", "Split", "Slice", "DepthToSpace", "SpaceToDepth"),
 )
+_DIRECTIONS = 2
 _UPDATE_OPERATIONS = 5
 """On each state of an LSTM (two products, a sum, tanh, a product) or of a GRU (three products, two sums)."""
 COPIES = ("Concat", "Gather", "Pad", "Resize")
@@ -265,6 +266,10 @@ class _Reader:
                 f"computed weights of {node.op_type} (node {node_name(node)}); accepted: constants"
             )
         directions, rows, hidden = _three(node, self.shape(inputs[2]))
+        if directions > _DIRECTIONS:
+            raise FabricError(
+                f"{directions} directions of {node.op_type} (node {node_name(node)}); accepted: 1, 2"
+            )
         steps, batch, width = _three(node, self.shape(inputs[0]))
         if attributes.get("layout", 0):
             steps, batch = batch, steps

@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from onnx import ModelProto
+from onnx import ModelProto, numpy_helper
 
 from assets.settings import CONFIGURATION_FOLDER
 from pipelines.accelerators import AcceleratorError, Hardware, compile_network, network_of, read_network
 from pipelines.accelerators.systolic.quantise import quantise
-from pipelines.fabric import read_fabric, require_acyclic
+from pipelines.fabric import FabricError, read_fabric, require_acyclic
 from pipelines.fabric.layers import cut
 from pipelines.fabric.onnx_graphs import read_onnx
 from tests.onnx_models.small_models import drawn, expected_of, model_of, node, values_of, write
@@ -82,6 +82,14 @@ def test_a_recurrent_layer_is_operations_of_all_steps(tmp_path: Path, kind: str,
     fabric = read_fabric(CONFIGURATION_FOLDER / "fabric" / "present.yaml")
     for graph in cut("r", operations, fabric):
         require_acyclic(graph)
+
+
+def test_a_fabric_rejects_more_directions_than_two(tmp_path: Path) -> None:
+    model = recurrent("LSTM")
+    for tensor in model.graph.initializer:
+        tensor.CopyFrom(numpy_helper.from_array(np.repeat(numpy_helper.to_array(tensor), 3, 0), tensor.name))
+    with pytest.raises(FabricError, match=r"3 directions of LSTM \(node y\); accepted: 1, 2"):
+        read_onnx(write(tmp_path / "m.onnx", model))
 
 
 def test_recurrent_rejects_what_it_does_not_unroll() -> None:
