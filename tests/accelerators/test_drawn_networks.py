@@ -38,7 +38,8 @@ def test_activations_biases_and_pools_join_the_product() -> None:
 def test_an_operator_that_is_not_supported_is_named(tmp_path: Path) -> None:
     file = tmp_path / "net.onnx"
     onnx.save(_model("Det"), str(file))
-    with pytest.raises(AcceleratorError, match=r"operators that are not supported: Det \(node y\); accepted: .*Conv.*net\.onnx"):
+    message = r"operators that are not supported: Det \(node y\); accepted: .*Conv.*net\.onnx"
+    with pytest.raises(AcceleratorError, match=message):
         read_network(file)
 
 

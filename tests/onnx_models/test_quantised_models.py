@@ -24,7 +24,7 @@ def integers(*shape: int, kind: Any = np.int8) -> Any:
 SCALES: Any = np.array([0.01, 0.02, 0.03, 0.04], np.float32)
 WEIGHTS, BIAS = integers(4, 2, 3, 3), integers(4, kind=np.int32)
 IMAGE_WEIGHTS = WEIGHTS * SCALES[:, None, None, None]
-IMAGE = {"shape": (1, 2, 4, 4)}
+IMAGE = (1, 2, 4, 4)
 
 
 def _pairs(nodes: list[NodeProto]) -> list[NodeProto]:
@@ -48,9 +48,11 @@ def test_pairs_are_read_through(tmp_path: Path, opset: int) -> None:
     ]
     quantised = {"wq": WEIGHTS, "ws": SCALES, "wz": np.zeros(4, np.int8), "bq": BIAS, "bs": SCALES * STEP}
     constants = {**quantised, "s": STEP, "z": ZERO}
-    path = write(tmp_path / "q.onnx", model_of([*weights, *_pairs(plain)], constants, opset=opset, **IMAGE))
+    path = write(
+        tmp_path / "q.onnx", model_of([*weights, *_pairs(plain)], constants, opset=opset, shape=IMAGE)
+    )
     same = {"w": IMAGE_WEIGHTS, "b": (BIAS * SCALES * STEP).astype(np.float32)}
-    float_model = model_of(plain, same, opset=opset, **IMAGE)
+    float_model = model_of(plain, same, opset=opset, shape=IMAGE)
     network, x = read_network(path), drawn(1, 2, 4, 4)
     assert [layer.kinds for layer in network.layers] == [("Conv", "Relu"), ("Flatten",)]
     expected = network_of(float_model, "plain")
@@ -62,7 +64,7 @@ def test_pairs_are_read_through(tmp_path: Path, opset: int) -> None:
     assert blocks[0] == blocks[1] == blocks[2]
     kinds = [
         [(op.kind, op.work, op.weights) for op in read_onnx(write(tmp_path / "m.onnx", m)).operations]
-        for m in (model_of([*weights, *_pairs(plain)], constants, opset=opset, **IMAGE), float_model)
+        for m in (model_of([*weights, *_pairs(plain)], constants, opset=opset, shape=IMAGE), float_model)
     ]
     assert kinds[0] == kinds[1]
 
@@ -80,12 +82,12 @@ def _linear_convolution() -> list[NodeProto]:
 )
 def test_a_linear_convolution_and_the_relu_that_its_numbers_are(zero: Any, is_cut: bool) -> None:
     constants = {"s": STEP, "z": zero, "wq": WEIGHTS, "ws": SCALES, "wz": np.zeros(4, np.int8), "bq": BIAS}
-    network = network_of(model_of(_linear_convolution(), constants, opset=10, **IMAGE), "q")
+    network = network_of(model_of(_linear_convolution(), constants, opset=10, shape=IMAGE), "q")
     assert [layer.kinds for layer in network.layers] == [("Conv", "Relu") if is_cut else ("Conv",)]
     x = drawn(1, 2, 4, 4)
     plain = [node("Conv", "x w b", "c", pads=[1] * 4), node("Relu" if is_cut else "Identity", "c", "y")]
     same = {"w": IMAGE_WEIGHTS, "b": (BIAS * SCALES * STEP).astype(np.float32)}
-    expected = values_of(network_of(model_of(plain, same, **IMAGE), "p"), x)
+    expected = values_of(network_of(model_of(plain, same, shape=IMAGE), "p"), x)
     np.testing.assert_allclose(values_of(network, x)[0], expected[0], atol=1e-4)
 
 
@@ -138,7 +140,7 @@ def test_integer_products_get_their_unit_and_bias_in_the_layer(tmp_path: Path) -
     bias, kernel = drawn(1, 4, 1, 1), integers(64, 3)
     unit = {"ws": np.float32(0.01), "ks": np.array([0.01, 0.02, 0.03], np.float32), "kz": np.int8(1)}
     constants = {**unit, "wq": WEIGHTS, "b": bias, "kq": kernel}
-    path = write(tmp_path / "d.onnx", model_of(nodes, constants, opset=11, **IMAGE))
+    path = write(tmp_path / "d.onnx", model_of(nodes, constants, opset=11, shape=IMAGE))
     network, x = read_network(path), drawn(1, 2, 4, 4)
     assert [(layer.kind, layer.has_bias) for layer in network.layers] == [
         ("conv", True),
@@ -156,7 +158,7 @@ def test_integer_products_get_their_unit_and_bias_in_the_layer(tmp_path: Path) -
         "b": bias.reshape(-1),
         "k": (kernel - 1.0).astype(np.float32) * unit["ks"],
     }
-    expected = values_of(network_of(model_of(plain, same, **IMAGE), "p"), x)
+    expected = values_of(network_of(model_of(plain, same, shape=IMAGE), "p"), x)
     np.testing.assert_allclose(values_of(network, x)[0], expected[0], rtol=1e-4)
     assert [op.kind for op in read_onnx(path).operations] == ["buffer", "gemm", "relu", "gemm"]
 
@@ -166,7 +168,7 @@ def test_quantised_rejects_channels_last_and_scales_that_do_not_fit() -> None:
         node("QLinearGlobalAveragePool", "x s z s z", "y", domain="com.microsoft", channels_last=1),
     ]
     with pytest.raises(AcceleratorError, match=r"channels last in QLinearGlobalAveragePool \(node y\)"):
-        network_of(model_of(nodes, {"s": STEP, "z": ZERO}, **IMAGE), "q")
+        network_of(model_of(nodes, {"s": STEP, "z": ZERO}, shape=IMAGE), "q")
     constants = {"s": STEP, "z": ZERO, "wq": WEIGHTS, "ws": SCALES[:3], "wz": ZERO, "bq": BIAS}
     with pytest.raises(AcceleratorError, match=r"scales do not fit at QLinearConv \(node c\)"):
-        network_of(model_of(_linear_convolution(), constants, opset=10, **IMAGE), "q")
+        network_of(model_of(_linear_convolution(), constants, opset=10, shape=IMAGE), "q")
