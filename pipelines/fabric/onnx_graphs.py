@@ -197,7 +197,7 @@ class _Reader:
         name = node.input[0]
         value = self._value(name)
         for out in node.output:
-            if self.uses[out]:
+            if out:
                 share = min(1.0, self.elements(out) / self.elements(name))
                 is_sole = value.is_sole and self.uses[out] == 1 and share == 1.0
                 self.values[out] = _Value(source=value.source, share=value.share * share, is_sole=is_sole)
