@@ -96,26 +96,28 @@ def test_products_and_sums_of_other_tools() -> None:
     vendor = {"domain": "com.microsoft"}
     nodes = [
         node("QuantizeLinear", "x s z", "q"),
-        node("QLinearMatMul", "q s z aq ws wz s z", "m"),
+        node("QLinearMatMul", "q s z aq columns wz s z", "m"),
         node("QLinearAdd", "m s z q s z s z", "n", **vendor),
-        node("QGemm", "n s z cq ws wz bq s z", "g", transB=1, **vendor),
+        node("QGemm", "n s z cq rows wz bq s z", "g", transB=1, **vendor),
         node("QLinearSigmoid", "g s z s z", "h", **vendor),
         node("QLinearConcat", "s z h s z n s z", "k", axis=1, **vendor),
         node("DequantizeLinear", "k s z", "y"),
     ]
     a, c, b = integers(4, 4), integers(3, 4), integers(3, kind=np.int32)
+    columns, rows = SCALES, SCALES[:3] * 2
     constants = {
         "s": STEP,
         "z": unsigned,
-        "ws": np.float32(0.01),
+        "columns": columns,
+        "rows": rows,
         "wz": np.int8(3),
         "aq": a,
         "cq": c,
         "bq": b,
     }
     network, x = network_of(model_of(nodes, constants), "q"), drawn(1, 4)
-    n = x @ ((a.astype(float) - 3) * 0.01) + x
-    g = n @ ((c.astype(float) - 3) * 0.01).T + b * STEP * 0.01
+    n = x @ ((a.astype(float) - 3) * columns) + x
+    g = n @ ((c.astype(float) - 3) * rows[:, None]).T + b * STEP * rows
     expected = np.concatenate([1 / (1 + np.exp(-g)), n], axis=1)
     np.testing.assert_allclose(values_of(network, x)[0], expected, rtol=1e-4)
     assert [layer.kind for layer in network.layers] == ["matmul", "add", "matmul", "host", "host"]
