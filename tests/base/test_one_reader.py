@@ -97,8 +97,7 @@ REASONS = {
         simfoundry/commands/ui.py _polls _start
     """,
     "bytes or an open file that the reader gave": """
-        pipelines/accelerators/graph.py read_network
-        pipelines/fabric/onnx_graphs.py _parsed
+        pipelines/onnx_models/reading.py _parsed
         pipelines/parquet_files.py open_parquet
         pipelines/sandbox/limits.py read_output
     """,

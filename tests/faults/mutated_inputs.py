@@ -27,6 +27,7 @@ import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from types import FrameType
 from typing import IO, Any
@@ -485,15 +486,15 @@ def _graph(folder: Path) -> Parser:
 
 
 def _onnx(folder: Path) -> Parser:
-    """Both readers of a network: that of accelerators, and that of fabrics."""
+    """Both lowerings of a network: that of accelerators, with and without data, and that of fabrics."""
     from pipelines.accelerators import AcceleratorError, read_network
     from pipelines.fabric.errors import FabricError
     from pipelines.fabric.onnx_graphs import read_onnx
 
-    turn = itertools.cycle((read_network, read_onnx))
+    turn = itertools.cycle((partial(read_network, has_data=True), read_onnx, read_network))
     parse = _written(folder, "a.onnx", lambda path: next(turn)(path))
-    seed = (ROOT / "examples" / "mlp.onnx").read_bytes()
-    return Parser(seeds=[seed], parse=parse, errors=(AcceleratorError, FabricError))
+    seeds = [(ROOT / "examples" / name).read_bytes() for name in ("mlp.onnx", "cnn_int8.onnx")]
+    return Parser(seeds=seeds, parse=parse, errors=(AcceleratorError, FabricError))
 
 
 def _parameters(folder: Path) -> Parser:

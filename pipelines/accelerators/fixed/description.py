@@ -25,7 +25,7 @@ from pipelines.accelerators.fixed.tracing import (
     SIGN,
     VIEWS,
     fixed_values,
-    sliced_places,
+    wired_places,
 )
 from pipelines.accelerators.graph import Layer, Network, Shape
 from pipelines.files import read_yaml
@@ -168,7 +168,7 @@ class _Entries:
         return parts
 
     def _slice(self, layer: Layer) -> list[tuple[Entry, int]]:
-        places = sliced_places(layer, self.opset)
+        places = wired_places(layer, self.opset)
         first, count, size = int(places[0]), len(places), prod(layer.in_shapes[0])
         self._require_order(layer, np.arange(size))
         if (places != np.arange(first, first + count)).any():
