@@ -106,7 +106,7 @@ def plain_yaml(text: str) -> Any:
 
     depth = 0
     try:
-        parse = cast(Callable[..., Iterator[yaml.Event]], yaml.parse)  # its stub has no types
+        parse = cast(Callable[..., Iterator[yaml.Event]], yaml.parse)  # pyright: ignore[reportUnknownMemberType]
         for event in parse(text, yaml.CSafeLoader):
             if isinstance(event, yaml.AliasEvent):
                 raise yaml.YAMLError("an alias; accepted: values written out")
