@@ -63,6 +63,11 @@ _HAS_REASON = "ERROR:"
 _NO_FILE = re.compile(r"(?:failed to open|Can not open) file ['`]([^'`]+)['`]")
 _NO_ADDRESS = re.compile(r"address '(\w+)' \(hexadecimal\) is out of range")
 _MEMORIES = "memories.json"
+_READING_SHARE = 5
+"""Part of the memory for reading a design, before its size is known: a loop of 100 characters may never end.
+Arrays of 16,384 elements need 0.7 GiB in all."""
+_BYTES_PER_CHARACTER = 1024
+"""Memory for reading each character of a design and of its memory files, besides that part."""
 _BEYOND_READER = re.compile("unsupported|not supported|unsynthesizable", re.IGNORECASE)
 """Words of slang about valid text that it does not translate; of other errors it is sure."""
 # One module per instance keeps the hierarchy; structurally equal ones are merged afterwards.
@@ -238,6 +243,10 @@ def _written(
 ) -> tuple[bytes, bytes]:
     """What Yosys writes, by the first reader that reads the design, and a description of its memories."""
 
+    memory_bytes = tool_memory(MEMORY_LIMIT_BYTES)
+    characters = len(text) + sum(map(len, files.values()))
+    reading_bytes = memory_bytes // _READING_SHARE + _BYTES_PER_CHARACTER * characters
+
     def written_by(reader: str) -> tuple[bytes, bytes]:
         with tempfile.TemporaryDirectory(prefix="yosys-") as name:
             written, memories = run_yosys(
@@ -246,7 +255,8 @@ def _written(
                 outputs=[output, _MEMORIES],
                 folder=Path(name),
                 timeout_s=timeout_s,
-                memory_bytes=tool_memory(MEMORY_LIMIT_BYTES),
+                memory_bytes=memory_bytes,
+                reading_bytes=min(memory_bytes, reading_bytes),
             )
         return written, memories
 

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pipelines.files import read_bounded
+from pipelines.limited import reading
 from pipelines.summation import ordered_sum
 from pipelines.synthesis.liberty import (
     Cell,
@@ -341,7 +342,8 @@ def load_liberty(path: Path) -> Liberty:
 @lru_cache(maxsize=8)
 def _load(path: Path, mtime_ns: int, size: int) -> Liberty:  # noqa: ARG001 (part of the key)
     text = _content(path).decode("utf-8", errors="replace")
-    return _Reader(parse_groups(text, path), path).read()
+    with reading(f"the {_WHAT} {path}"):
+        return _Reader(parse_groups(text, path), path).read()
 
 
 def liberty_hash(path: Path) -> str:

@@ -150,6 +150,8 @@ REQUIRE_REGISTERS = "require_registers"
 the name of the design's file."""
 REQUIRE_DECLARED = "require_declared"
 """A command of the worker's own behind Yosys' reader of Verilog, which declares any name that it meets."""
+LIMIT_READING, WAS_READ = "limit_reading", "was-read"
+"""A command of the worker's own, with bytes, and the file that says that this limit was taken off."""
 DESCRIBE_MEMORIES = "describe_memories"
 """A command of the worker's own; its argument is the JSON file with name, first address and size of every
 memory."""
@@ -194,6 +196,7 @@ def run_yosys(
     timeout_s: float,
     program: str | None = None,
     memory_bytes: int = MEMORY_LIMIT_BYTES,
+    reading_bytes: int | None = None,
 ) -> list[bytes]:
     """Run yosys commands in a fresh process that sees only its own program and a folder.
 
@@ -204,11 +207,14 @@ def run_yosys(
         outputs: names of the files that they write; the log is `LOG_FILE`.
         folder: emptied, created if absent; it keeps all files of yosys.
         timeout_s: limit of processor time in seconds. memory_bytes: of yosys with abc.
+        reading_bytes: of pyosys before `DESCRIBE_MEMORIES`; None for no other limit.
     Returns: content of the outputs.
     Raises:  YosysFailed: a command failed, a limit ended it, or the machine forbids confinement.
              ToolMissing: bubblewrap is not installed.
     """
     _empty(folder)
+    if reading_bytes is not None:
+        commands = [f"{LIMIT_READING} {reading_bytes}", *commands]
     cpu_s = math.ceil(timeout_s)
     limits = Limits(
         cpu_s=cpu_s,
@@ -234,7 +240,8 @@ def run_yosys(
             environment={"TMPDIR": "."},  # of abc, relative to the folder
         )
         if run.returncode != 0:
-            raise _failure(run, folder, cpu_s, memory_bytes)
+            is_reading = reading_bytes is not None and not (folder / WAS_READ).exists()
+            raise _failure(run, folder, cpu_s, reading_bytes if is_reading else memory_bytes)
         return [read_output(folder / name, most_bytes=_FILE_BYTES) for name in outputs]
     except SandboxError as error:
         raise YosysFailed(TOOL_ERROR, str(error)) from error
@@ -276,7 +283,10 @@ def _failure(run: ConfinedRun, folder: Path, cpu_s: int, memory_bytes: int) -> Y
     if len(errors) > 1 and _SEE_LOG in errors[-1]:
         errors = errors[:1]  # the first of the messages of slang, which come before
     if not errors and any(word in run.last_words() for word in _NO_MEMORY):
-        return YosysExceeded(TOOL_ERROR, f"yosys needs more than {memory_bytes >> 20} MiB of memory")
+        return YosysExceeded(
+            TOOL_ERROR,
+            f"yosys needs more than {memory_bytes >> 20} MiB of memory; accepted: less, or a higher limit",
+        )
     if not errors and MEMORY_BITS in run.last_words():
         return YosysExceeded(TOOL_ERROR, run.last_words())
     if not errors:

@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from pipelines.rtlreuse import ir
+from pipelines.rtlreuse import ir, languages
 from pipelines.rtlreuse.building import read_design
 from pipelines.rtlreuse.errors import RtlError
 from pipelines.rtlreuse.hierarchy import children_first
@@ -72,6 +72,30 @@ def test_a_design_without_end_is_refused(text: str, stimuli: int, message: str) 
     with pytest.raises(RtlError) as refused:
         _read(text, stimuli=stimuli)
     assert str(refused.value) == message
+
+
+@pytest.mark.parametrize(
+    "loop",
+    [
+        "genvar i; generate for (i = 0; i < 1; i = i) begin : g wire [7:0] w = a; end endgenerate",
+        "integer i; always @(posedge clk) for (i = 0; i < 100000000; i = i + 1) y = y + a;",
+    ],
+)
+def test_a_loop_without_end_is_refused_within_a_part_of_the_memory(
+    loop: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(languages, "_READING_SHARE", 25)
+    with pytest.raises(RtlError) as refused:
+        _read(f"module top(input clk, input [7:0] a, output reg [7:0] y); {loop} endmodule")
+    said = (
+        "Yosys rejects the design: yosys needs more than 327 MiB of memory; accepted: less, or a higher limit"
+    )
+    assert str(refused.value) == said
+
+
+def test_the_memory_for_reading_is_no_limit_behind_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(languages, "_READING_SHARE", 64)
+    _read(MEMORY.format(bits=19))
 
 
 def test_a_module_of_too_many_operations_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
