@@ -240,8 +240,9 @@ def run_yosys(
             environment={"TMPDIR": "."},  # of abc, relative to the folder
         )
         if run.returncode != 0:
-            is_reading = reading_bytes is not None and not (folder / WAS_READ).exists()
-            raise _failure(run, folder, cpu_s, reading_bytes if is_reading else memory_bytes)
+            if reading_bytes is not None and not (folder / WAS_READ).exists():
+                memory_bytes = reading_bytes
+            raise _failure(run, folder, cpu_s, memory_bytes)
         return [read_output(folder / name, most_bytes=_FILE_BYTES) for name in outputs]
     except SandboxError as error:
         raise YosysFailed(TOOL_ERROR, str(error)) from error
