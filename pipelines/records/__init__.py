@@ -22,6 +22,7 @@ from pipelines.records.records import (
     LabelledRows,
     cached_records,
     make_records,
+    read_records,
     require_suffix,
     write_records,
 )
@@ -42,6 +43,7 @@ __all__ = [
     "prompt_lengths",
     "read_completion",
     "read_prompt",
+    "read_records",
     "require_suffix",
     "run_data",
     "runtime_data",

@@ -6,15 +6,18 @@ import hashlib
 import json
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from functools import cache as once
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
+from pydantic import TypeAdapter, ValidationError
 
 from pipelines.cache import ContentCache
 from pipelines.features import EVALUATION, EXCLUDED, design_part
+from pipelines.files import read_text
 from pipelines.identity import content_hash
 from pipelines.programs import code_version
 from pipelines.records.layout import FEATURES, LISTS, QUANTITIES, Completion, RecordError, write_completion
@@ -236,6 +239,7 @@ def _version() -> str:
 
 
 SUFFIXES = (".jsonl", ".parquet")
+FILE_LIMIT_BYTES = 1 << 30
 
 
 def write_records(path: Path, records: Sequence[RecordRow]) -> None:
@@ -261,3 +265,26 @@ def require_suffix(path: Path) -> None:
     """
     if path.suffix not in SUFFIXES:
         raise RecordError(f"a file of records must end with {' or '.join(SUFFIXES)}, got {path.name}")
+
+
+def read_records(path: Path) -> list[RecordRow]:
+    """Records of a JSON Lines file.
+
+    Raises: RecordError: not readable, or a line is no record.
+    """
+    names = [f.name for f in fields(RecordRow)]
+    rule = f"a line must be a JSON object of {', '.join(names)}"
+    records: list[RecordRow] = []
+    text = read_text(path, what="records", most_bytes=FILE_LIMIT_BYTES, error=RecordError)
+    for number, line in enumerate(text.split("\n")[:-1], 1):
+        try:
+            value: dict[str, Any] = _VALUES.validate_json(line, strict=True)
+        except ValidationError as error:
+            raise RecordError(f"{rule}, got {error.errors()[0]['msg']} ({path}:{number})") from error
+        if set(value) != set(names):
+            raise RecordError(f"{rule}, got {', '.join(sorted(value))} ({path}:{number})")
+        records.append(RecordRow(**value))
+    return records
+
+
+_VALUES = TypeAdapter(dict[str, str | int | None])

@@ -35,6 +35,7 @@ from pipelines.records import (
     make_records,
     read_completion,
     read_prompt,
+    read_records,
     runtime_data,
     write_prompt,
     write_records,
@@ -426,7 +427,7 @@ def test_files_hold_the_same_records(rows: LabelledRows, tmp_path: Path) -> None
     write_records(table, made)
     spec = table_spec("records")
     ordered = spec.from_arrow(spec.to_arrow(made))
-    assert [RecordRow(**json.loads(line)) for line in lines.read_text().splitlines()] == ordered
+    assert read_records(lines) == ordered
     assert spec.from_arrow(pq.read_table(table)) == ordered
     assert len(lines.read_text().splitlines()) == len(made)
 
@@ -434,6 +435,14 @@ def test_files_hold_the_same_records(rows: LabelledRows, tmp_path: Path) -> None
 def test_write_records_rejects_another_suffix(tmp_path: Path) -> None:
     with pytest.raises(RecordError, match=r"must end with \.jsonl or \.parquet, got r\.csv"):
         write_records(tmp_path / "r.csv", [])
+
+
+@pytest.mark.parametrize("line", ["[]", "{", '{"prompt": "x"}', '{"prompt": 3}'])
+def test_read_records_rejects_other_lines(line: str, tmp_path: Path) -> None:
+    path = tmp_path / "r.jsonl"
+    path.write_text(line + "\n")
+    with pytest.raises(RecordError, match=r"a line must be a JSON object of .*r\.jsonl:1"):
+        read_records(path)
 
 
 def test_plain_designs_have_plain_params(rows: LabelledRows) -> None:
