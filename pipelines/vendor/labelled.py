@@ -143,7 +143,7 @@ def _parquet_rows(path: Path) -> Iterator[Mapping[str, Any]]:
         _require_columns(opened.schema_arrow.names, path)
         try:
             yield from opened.read().to_pylist()
-        except (pa.ArrowException, OSError) as error:
+        except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
             raise _damaged(path)(str(error)) from error
 
 

@@ -10,6 +10,8 @@ from pathlib import Path
 from typing import Any
 
 import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from click.testing import CliRunner, Result
 
@@ -21,6 +23,8 @@ from models.catalogue import PredictorSpec, predictors
 from models.labelled import Selection, load_labelled_designs
 from pipelines.features import BY_KERNEL
 from pipelines.schemas import read_table, table_spec
+from pipelines.vendor import VendorError
+from pipelines.vendor.labelled import read_labelled_table
 from simfoundry.cli import simfoundry
 
 SCALE = "void scale(int a[8]) {\n  for (int i = 0; i < 8; i++) a[i] = 3 * a[i];\n}\n"
@@ -148,6 +152,15 @@ def test_import_rejects_a_table_that_is_not_acceptable(
     found = _invoke("import", str(_write(table, rows)))
     assert found.exit_code == 1
     assert re.search(message, found.stderr), found.stderr
+
+
+def test_text_of_a_parquet_table_is_utf_8(tmp_path: Path) -> None:
+    path = tmp_path / "mine.parquet"
+    rows = pa.Table.from_pylist([{"source": "int x = 11111;", "tool": "mine"}])
+    pq.write_table(rows, path, use_dictionary=False, compression="none")
+    path.write_bytes(path.read_bytes().replace(b"11111;", b"1111\xa0;"))
+    with pytest.raises(VendorError, match=r"damaged: .*mine\.parquet: .*utf-8"):
+        read_labelled_table(path)
 
 
 def test_the_suite_of_the_inbox_is_reserved(deployment: Deployment, table: Path) -> None:

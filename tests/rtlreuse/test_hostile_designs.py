@@ -115,7 +115,9 @@ def test_a_large_memory_of_one_stimulus_is_accepted() -> None:
     ("lines", "message"),
     [
         (('y <= UInt<8>("h")',), f"FIRRTL line {LINE}: not a number: '': y <= UInt<8>(\"h\")"),
-        (("y <= bits(a, 3)",), "operands or numbers are missing: bits"),
+        (("y <= bits(a, 3)",), "numbers are missing: bits"),
+        (("y <= or(a)",), "operands of or: 1; accepted: 2"),
+        (("y <= not(a, a)",), "operands of not: 2; accepted: 1"),
         (("inst u of Top", "y <= a"), "module contains itself: Top -> Top"),
         (("wire w : UInt<8>", "w <= w", "y <= w"), "combinational loop: Top.w -> Top.w"),
         (
