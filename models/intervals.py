@@ -19,6 +19,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from pipelines.records.layout import QUANTITIES
+
 COVERED = 0.9
 """Share of labels that an interval is to hold."""
 NEAR = 0.1
@@ -33,7 +35,7 @@ BY_TRIPS = ("latency_cycles", "power_mw")
 """Targets whose errors are told apart by what is known of the trip counts."""
 DIFFICULTY = "difficulty"
 """Entry of an answer that `with_intervals` takes out."""
-COUNTS = frozenset({"flip_flop_count", "latency_cycles"})
+COUNTS = frozenset(quantity.column for quantity in QUANTITIES if not quantity.decimals)
 """Targets that are whole numbers, 1 at least: the ends of their intervals are, too."""
 _NEAR_COUNT = 0.01
 """From a whole number to an end that counts as equal to it."""
