@@ -20,15 +20,11 @@ from assets.deployments import PARAMETERS_FILE
 from assets.errors import FoundryError
 from assets.settings import CONFIGURATION_FOLDER, Configuration, Group, Nightly, Quality, Run
 from assets.steps import STEPS
-from pipelines.files import read_bounded
+from pipelines.files import read_yaml
 from pipelines.schemas import write_bytes_atomically
 
 NIGHTLY = "nightly"
 """The scale of the nightly run."""
-MOST_BYTES = 1 << 20
-MOST_DEPTH = 64
-_YAML_ERRORS = (yaml.YAMLError, ValueError, AttributeError, KeyError, RecursionError)
-"""What PyYAML raises for broken text; all but the first by oversight."""
 
 
 @cache
@@ -191,24 +187,12 @@ def read_parameters_file(path: Path) -> Configuration:
 
     Raises: FoundryError: it cannot be read, or is not what `simfoundry run` writes.
     """
-    text = read_bounded(path, what="configuration", most_bytes=MOST_BYTES, error=FoundryError)
-    try:
-        content = _plain_yaml(text.decode())
-    except _YAML_ERRORS as error:
-        raise FoundryError(f"not YAML: {path}: {' '.join(str(error).split())}") from error
+    content = read_yaml(path, what="configuration", error=FoundryError)
     return _validated(content, where=str(path))
 
 
-def _plain_yaml(text: str) -> Any:
-    """YAML without aliases, by which a short text says an endless value, and not nested without end."""
-    depth = 0
-    for event in yaml.parse(text, yaml.CSafeLoader):
-        if isinstance(event, yaml.AliasEvent):
-            raise yaml.YAMLError("an alias; accepted: values written out")
-        depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
-        if depth > MOST_DEPTH:  # the loader in C recurs without a limit
-            raise yaml.YAMLError(f"values nested deeper than {MOST_DEPTH} levels")
-    return yaml.load(text, yaml.CSafeLoader)
+_MOST_SHOWN = 2000
+"""Characters of what is wrong with a configuration."""
 
 
 def _validated(content: Any, *, where: str) -> Configuration:
@@ -217,9 +201,9 @@ def _validated(content: Any, *, where: str) -> Configuration:
     except ValidationError as error:
         about_keys = any(e["type"] in ("extra_forbidden", "missing") for e in error.errors())
         keys = [".".join(str(part) for part in e["loc"]) for e in error.errors()]
-        raise FoundryError(
-            f"{describe_invalid(error)} ({where})" + (f"; {_choices(keys)}" if about_keys else "")
-        ) from error
+        problem = describe_invalid(error)
+        shown = problem if len(problem) <= _MOST_SHOWN else f"{problem[:_MOST_SHOWN]}..."
+        raise FoundryError(f"{shown} ({where})" + (f"; {_choices(keys)}" if about_keys else "")) from error
 
 
 def _choices(keys: Sequence[str]) -> str:
@@ -228,4 +212,6 @@ def _choices(keys: Sequence[str]) -> str:
     known = list(accepted_keys())
     chosen = [key for key in known if key.split(".")[0] in groups]
     names = chosen or sorted({key.split(".")[0] for key in known})
-    return f"accepted keys: {', '.join(names)}; scales: {', '.join(scales())}"
+    keys_text = ", ".join(names)
+    shown_keys = keys_text if len(keys_text) <= _MOST_SHOWN else f"{keys_text[:_MOST_SHOWN]}..."
+    return f"accepted keys: {shown_keys}; scales: {', '.join(scales())}"

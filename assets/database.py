@@ -39,7 +39,7 @@ def write_database(data_dir: Path) -> list[str]:
     try:
         data_dir.mkdir(parents=True, exist_ok=True)
         return _write(data_dir)
-    except (duckdb.IOException, OSError) as error:
+    except (duckdb.Error, OSError) as error:  # a full disk ends the transaction, too
         return [f"{DATABASE_FILE} was not written: {' '.join(str(error).split())}"]
 
 

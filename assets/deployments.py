@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
 import re
+import shutil
 import sqlite3
+import tempfile
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager, suppress
@@ -26,6 +29,8 @@ DEPLOYMENTS = ("local", "server")
 SERVER_VARIABLES = ("SIMFOUNDRY_DATA_DIR", "SIMFOUNDRY_CACHE_DIR", "MLFLOW_TRACKING_URI", "DAGSTER_HOME")
 
 PARAMETERS_FILE = "params.yaml"
+INBOX = "inbox"
+"""The suite of files that are dropped into the folder of that name."""
 SUITES_FOLDER = "suites"
 """In the data folder: tables of suites of the user's own, a folder each."""
 
@@ -233,6 +238,42 @@ def writing_to(data_dir: Path) -> Iterator[None]:
         yield
     finally:
         lock.release()
+
+
+@contextmanager
+def replacing_tables(data_dir: Path) -> Iterator[Path]:
+    """A folder for new tables, which take the place of those of a data folder when the block ends well.
+
+    The process may be killed at any time: the former tables are whole until the new ones are there.
+    """
+    for left in data_dir.glob(f"{_BESIDE}*"):
+        shutil.rmtree(left)
+    with tempfile.TemporaryDirectory(dir=data_dir, prefix=_BESIDE) as folder:
+        yield Path(folder)
+        for room in ("measured", "tables"):
+            new, former = Path(folder) / room, data_dir / room
+            new.mkdir(exist_ok=True)
+            former.mkdir(exist_ok=True)
+            exchange_folders(new, former)
+
+
+_BESIDE = ".beside-"
+
+
+def exchange_folders(one: Path, other: Path) -> None:
+    """Give each of two folders of one file system the other's name, at once.
+
+    Raises: OSError: the file system cannot.
+    """
+    libc = ctypes.CDLL(None, use_errno=True)
+    names = os.fsencode(one), os.fsencode(other)
+    if libc.renameat2(_AT_FDCWD, names[0], _AT_FDCWD, names[1], _RENAME_EXCHANGE):
+        number = ctypes.get_errno()
+        raise OSError(number, os.strerror(number), str(one), None, str(other))
+
+
+_AT_FDCWD = -100
+_RENAME_EXCHANGE = 2
 
 
 def _holders(path: Path) -> list[str]:

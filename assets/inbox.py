@@ -6,8 +6,10 @@ beside them. The tables are in `data/suites/inbox`, apart from those of the runs
 
 import hashlib
 import itertools
+import os
 import time
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -24,7 +26,7 @@ from assets.dagster_assets import (
     explained_failures,
 )
 from assets.database import write_database
-from assets.deployments import Deployment, find_deployment, writing_to
+from assets.deployments import INBOX, Deployment, find_deployment, writing_to
 from assets.histograms import histograms
 from assets.resources import FoundryResource, ProgressResource
 from assets.settings import Listener, Settings, ignore_progress
@@ -36,10 +38,11 @@ from pipelines.hls import HlsError
 from pipelines.programs import ProgramError
 from pipelines.schemas import OK, ProgramRow, table_spec, write_bytes_atomically, write_table
 
-INBOX = "inbox"
 REFUSED_FOLDER = "refused"
 SOURCES_FOLDER = "sources"
 REASON_SUFFIX = ".reason.txt"
+NAME_BYTES = 200
+"""Of a file's name, so that names made of it stay within the 255 bytes of file systems."""
 SETTLED_S = 2.0
 """A file that changed within this time may still be written to."""
 POLL_S = 30
@@ -73,8 +76,13 @@ def inbox_folder(deployment: Deployment) -> Path:
 def waiting_files(deployment: Deployment) -> list[Path]:
     """C files in the inbox that nobody writes to any more, by name."""
     now = time.time()
-    files = (path for path in inbox_folder(deployment).glob("*.c") if path.is_file())
-    return sorted(path for path in files if now - path.stat().st_mtime >= SETTLED_S)
+    waiting: list[Path] = []
+    for path in sorted(inbox_folder(deployment).glob("*.c")):
+        with suppress(OSError):  # removed meanwhile
+            age_s = now - path.lstat().st_mtime
+            if age_s >= SETTLED_S or age_s < -SETTLED_S:  # a time in the future says nothing
+                waiting.append(path)
+    return waiting
 
 
 def take_files(settings: Settings, files: Sequence[Path], listen: Listener = ignore_progress) -> Intake:
@@ -109,6 +117,7 @@ def _keep_sources(suite: Settings, files: Sequence[Path]) -> dict[str, str]:
     refused: dict[str, str] = {}
     for path in files:
         try:
+            _require_plain_name(path)
             program = read_user_program(path, None)
         except (ProgramError, HlsError) as error:
             refused[path.name] = str(error)
@@ -119,6 +128,12 @@ def _keep_sources(suite: Settings, files: Sequence[Path]) -> dict[str, str]:
         else:
             refused[path.name] = f"the same program as {twin}.c of suite {INBOX}"
     return refused
+
+
+def _require_plain_name(path: Path) -> None:
+    name = os.fsencode(path.name)
+    if len(name) > NAME_BYTES or not path.name.isprintable():  # undecodable bytes are not printable
+        raise ProgramError(f"name of the file; accepted: printable UTF-8 of at most {NAME_BYTES} bytes")
 
 
 def _programs(folder: Path) -> list[ProgramRow]:
@@ -157,8 +172,12 @@ def _put_away(path: Path, reason: str | None) -> None:
         return
     folder = path.parent / REFUSED_FOLDER
     folder.mkdir(exist_ok=True)
-    path.rename(folder / path.name)
-    (folder / f"{path.name}{REASON_SUFFIX}").write_text(f"{reason}\n", encoding="utf-8")
+    shown = os.fsencode(path.name)[:NAME_BYTES].decode("utf-8", "replace").removesuffix(".c")
+    numbers = itertools.chain([""], (f"-{number}" for number in itertools.count(2)))
+    names = (f"{shown}{number}.c" for number in numbers)
+    name = next(name for name in names if not (folder / name).is_dir())
+    path.rename(folder / name)
+    (folder / f"{name}{REASON_SUFFIX}").write_text(f"{reason}\n", encoding="utf-8")
 
 
 # ---- Dagster ---------------------------------------------------------------------------------------
@@ -225,27 +244,27 @@ inbox_job = dg.define_asset_job("label_inbox", selection=dg.AssetSelection.asset
     description="Labels C files that were dropped into data/inbox. Runs while the Dagster daemon does.",
 )
 def inbox_files(context: dg.SensorEvaluationContext) -> dg.RunRequest | dg.SkipReason:
-    """A run for the files that wait; the same files are asked for again only after a failed launch."""
+    """A run for the files that wait; the same files are asked for again only after a failed run or launch."""
     files = waiting_files(find_deployment())
     if not files:
         return dg.SkipReason(f"no C file in {inbox_folder(find_deployment())}")
-    seen = "\n".join(f"{path.name} {path.stat().st_mtime_ns} {path.stat().st_size}" for path in files)
+    seen = "\n".join(repr((path.name, path.lstat().st_mtime_ns, path.lstat().st_size)) for path in files)
     key = hashlib.sha256(seen.encode()).hexdigest()[:32]
-    launches = list(_failed_launches(context.instance, key))
-    if launches:
-        wait_s = min(POLL_S * 2 ** len(launches), LONGEST_WAIT_S)
-        if time.time() < launches[-1] + wait_s:
-            return dg.SkipReason(f"launch {len(launches)} failed; the next one is {wait_s} s after it")
-        key = _retry_key(key, len(launches))
+    failures = list(_failures(context.instance, key))
+    if failures:
+        wait_s = min(POLL_S * 2 ** len(failures), LONGEST_WAIT_S)
+        if time.time() < failures[-1] + wait_s:
+            return dg.SkipReason(f"run {len(failures)} failed; the next one is {wait_s} s after it")
+        key = _retry_key(key, len(failures))
     return dg.RunRequest(run_key=key)
 
 
-def _failed_launches(instance: dg.DagsterInstance, key: str) -> Iterator[float]:
-    """When each launch for the same files failed, in order; a run that began is no failed launch."""
+def _failures(instance: dg.DagsterInstance, key: str) -> Iterator[float]:
+    """When each run for the same files failed, or its launch, in order."""
     for attempt in itertools.count():
         asked = dg.RunsFilter(tags={RUN_KEY_TAG: _retry_key(key, attempt)})
         [record] = instance.get_run_records(asked, limit=1) or [None]
-        if record is None or not _never_began(record):
+        if record is None or record.dagster_run.status is not dg.DagsterRunStatus.FAILURE:
             return
         yield record.update_timestamp.timestamp()
 
@@ -253,7 +272,3 @@ def _failed_launches(instance: dg.DagsterInstance, key: str) -> Iterator[float]:
 def _retry_key(key: str, attempt: int) -> str:
     """The run key of an attempt: Dagster asks once per key, also when the launch fails."""
     return f"{key}-{attempt}" if attempt else key
-
-
-def _never_began(record: dg.RunRecord) -> bool:
-    return record.dagster_run.status is dg.DagsterRunStatus.FAILURE and record.start_time is None

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -13,7 +12,7 @@ from typing import Any
 
 from assets.configuration import read_parameters, write_parameters
 from assets.database import write_database
-from assets.deployments import Deployment, writing_to
+from assets.deployments import INBOX, Deployment, replacing_tables, writing_to
 from assets.errors import FoundryError
 from assets.label_settings import label_options
 from assets.settings import Settings
@@ -22,6 +21,7 @@ from assets.user_programs import read_user_program
 from pipelines.features import BY_KERNEL, freeze_split
 from pipelines.hls import HlsError, HlsOptions, default_top, parse_directives
 from pipelines.labelling import CountedDesign, ToolContext, count_design
+from pipelines.limited import reading
 from pipelines.programs import ProgramError, program_from_file
 from pipelines.schemas import OK, LabelRow, ProgramRow, RunRow, SplitRow, table_spec, write_table
 from pipelines.vendor import LabelledSource, VendorError, read_labelled_table
@@ -60,29 +60,30 @@ class _Row:
 
 
 def import_labelled_table(deployment: Deployment, path: Path, suite: str) -> ImportedSuite:
-    """Write the tables of a suite from a table of labels; an earlier suite of that name is replaced.
+    """Write the tables of a suite from a table of labels; it replaces an earlier one at the end.
 
     Every program is compiled by the project's engine under the row's directives and run on drawn data, so
     that predictors of every level have their features; area, cycles and power are those of the user's tool.
 
-    Raises: VendorError: the table is not acceptable. FoundryError: a program or its directives are not, or
-            another process writes to the suite. ToolMissing: gcc is not installed.
+    Raises: VendorError: the table is not acceptable. FoundryError: a program or its directives are not, the
+            suite is that of the inbox, or another process writes to it. ToolMissing: gcc is not installed.
     """
+    if suite == INBOX:
+        raise FoundryError(f"reserved for files of the inbox: suite {INBOX}; accepted: another name")
     rows = _rows(path, suite)
     own = deployment.of_suite(suite)
     settings = Settings(configuration=read_parameters(deployment.project), deployment=own)
-    with writing_to(own.data_dir):
-        for room in ("tables", "measured"):
-            shutil.rmtree(own.data_dir / room, ignore_errors=True)
-        write_parameters(own.parameters_folder, settings.configuration)
+    with writing_to(own.data_dir), replacing_tables(own.data_dir) as folder:
+        beside = replace(settings, deployment=own.in_folder(folder))
         counted = _count(settings, rows)
         tables = _tables(rows, counted)
         for name, content in tables.items():
-            write_table(own.data_dir, table_spec(name), content, suite)
+            write_table(folder, table_spec(name), content, suite)
         counts = {name: len(content) for name, content in tables.items()}
         for step in FEATURE_STEPS:
-            counts |= step_named(step).make(settings, suite).rows
-        write_database(own.data_dir)
+            counts |= step_named(step).make(beside, suite).rows
+    write_parameters(own.parameters_folder, settings.configuration)
+    write_database(own.data_dir)
     labels: Sequence[LabelRow] = tables["labels"]
     return ImportedSuite(
         suite=suite,
@@ -99,11 +100,14 @@ def _rows(path: Path, suite: str) -> list[_Row]:
     known: dict[tuple[str | None, ...], ProgramRow] = {}
     rows: list[_Row] = []
     seen: dict[tuple[Any, ...], int] = {}
-    for number, label in enumerate(read_labelled_table(path), 1):
+    with reading(f"the table {path}"):
+        labels = read_labelled_table(path)
+    for number, label in enumerate(labels, 1):
         key = (label.source, label.file, label.name, label.top)
         try:
-            program = known.get(key) or _program(label, path.parent, suite)
-            directives = parse_directives(label.directives)
+            with reading(f"row {number} of {path}"):
+                program = known.get(key) or _program(label, path.parent, suite)
+                directives = parse_directives(label.directives)
         except (ProgramError, HlsError, VendorError) as error:
             raise FoundryError(f"{error} ({path}, row {number})") from error
         known[key] = program

@@ -39,6 +39,7 @@ from pipelines.labelling import (
     planned_ids,
     present_versions,
 )
+from pipelines.limited import reading
 from pipelines.network import NetworkError
 from pipelines.network.runs import RunGroup, runs_of, runs_version
 from pipelines.programs import LLM, ProgramError
@@ -371,8 +372,9 @@ def import_release(deployment: Deployment, folder: Path) -> ImportedRelease:
     Raises: ReleaseError: a file is not what the manifest says, or has other columns; the configuration is not
             acceptable. FoundryError: another process writes to the data folder.
     """
-    release = open_release(folder)
-    settings, networks = _settings(deployment, release)
+    with reading(f"the release {folder}"):
+        release = open_release(folder)
+        settings, networks = _settings(deployment, release)
     imported = ImportedRelease(name=release.manifest.name)
     with writing_to(deployment.data_dir):
         _write_tables(deployment, release, imported)

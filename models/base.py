@@ -97,20 +97,33 @@ _OPTIONAL: dict[str, type] = {"data": str, "trips": str, "inputs": str, "unsafe_
 
 
 def queries_of(rows: Sequence[Mapping[str, Any]]) -> list[Query]:
-    """Questions from rows with their columns; `data`, `inputs` and `unsafe_math` may be absent or empty."""
+    """Questions from rows with their columns; `data`, `inputs` and `unsafe_math` may be absent or empty.
+
+    Raises: PredictorError: a clock or delay that no design has; the message names the row, from 0.
+    """
     from models.query import Query
+    from pipelines.hls import HlsOptions  # lazy import: only questions about C programs need it
 
     kinds = get_type_hints(Query)
-    return [
-        Query(
-            **{
-                name: kind(row[name])
-                for name, kind in kinds.items()
-                if name not in _OPTIONAL or isinstance(row.get(name), _OPTIONAL[name])
-            }
-        )
-        for row in rows
-    ]
+    queries: list[Query] = []
+    for number, row in enumerate(rows):
+        try:
+            query = Query(
+                **{
+                    name: kind(row[name])
+                    for name, kind in kinds.items()
+                    if name not in _OPTIONAL or isinstance(row.get(name), _OPTIONAL[name])
+                }
+            )
+            HlsOptions(  # checks what no design can have
+                memory_read_delay_cycles=query.memory_read_delay_cycles,
+                memory_write_delay_cycles=query.memory_write_delay_cycles,
+                clock_period_ns=query.clock_period_ns,
+            )
+        except (ValueError, OverflowError, TypeError) as error:
+            raise PredictorError(f"row {number}: {error}") from error
+        queries.append(query)
+    return queries
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from pipelines.files import open_regular, read_bounded
 from pipelines.identity import canonical_json
 from pipelines.programs import ProgramError
 from pipelines.programs.llm import Prices, ProviderError, Reply
@@ -22,6 +23,7 @@ NAME = "folder-lm"
 REQUIRED = ("config.json", "tokenizer_config.json")
 PICKLED = (".bin", ".pt", ".pth", ".pkl", ".ckpt", ".msgpack", ".h5")
 _JSON_BYTES = 1 << 24
+_WEIGHTS_BYTES = 1 << 40
 
 
 class FolderProvider:
@@ -125,10 +127,9 @@ def check_folder(path: Path) -> None:
 
 
 def _json(path: Path) -> dict[str, Any]:
-    with path.open("rb") as stream:
-        content = stream.read(_JSON_BYTES + 1)
+    content = read_bounded(path, what="model's file", most_bytes=_JSON_BYTES, error=ProgramError)
     try:
-        value = json.loads(content) if len(content) <= _JSON_BYTES else None
+        value = json.loads(content)
     except (ValueError, RecursionError):
         value = None
     if not isinstance(value, dict):
@@ -139,8 +140,16 @@ def _json(path: Path) -> dict[str, Any]:
 def _digests(path: Path) -> Iterator[tuple[str, str]]:
     """Hash of every file that decides a reply, by name."""
     for file in sorted(p for p in path.iterdir() if p.suffix in (".json", ".safetensors", ".model", ".txt")):
-        with file.open("rb") as stream:
-            yield file.name, hashlib.file_digest(stream, "sha256").hexdigest()
+        yield file.name, file_hash(file)
+
+
+def file_hash(path: Path) -> str:
+    """SHA-256 of a file of a model's folder, in hexadecimal digits.
+
+    Raises: ProgramError: no regular file of at most 1 TiB.
+    """
+    with open_regular(path, what="model's file", most_bytes=_WEIGHTS_BYTES, error=ProgramError) as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
 def _opened(path: Path) -> tuple[Any, Any]:

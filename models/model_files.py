@@ -20,9 +20,11 @@ from safetensors import SafetensorError
 from safetensors.numpy import load, save
 
 from models.base import PredictorError, TrainOutcome
+from pipelines.files import read_bounded
 from pipelines.identity import canonical_json
 from pipelines.schemas import LeaderboardRow, PredictorCostRow, WorkloadErrorRow, write_bytes_atomically
 
+CARD_BYTES, WEIGHTS_BYTES = 256 << 20, 8 << 30
 CARD_FILE = "model.json"
 WEIGHTS_FILE = "weights.safetensors"
 OUTCOME_FILE = "outcome.json"
@@ -56,7 +58,7 @@ def read_sealed_json(path: Path) -> Any:
     Raises: PredictorError: no such file, or a damaged one.
     """
     try:
-        sealed = json.loads(path.read_bytes())
+        sealed = json.loads(_content(path, CARD_BYTES))
         value = sealed["content"]
         if sealed["sha256"] != _json_hash(value):
             raise PredictorError(f"damaged file: {path} does not have the hash it names; train again")
@@ -67,6 +69,12 @@ def read_sealed_json(path: Path) -> Any:
     except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
         raise PredictorError(f"damaged file: {path} is not sealed JSON ({_first_line(error)})") from error
     return value
+
+
+def _content(path: Path, most_bytes: int) -> bytes:
+    if not path.exists():
+        raise FileNotFoundError(path)
+    return read_bounded(path, what="model's file", most_bytes=most_bytes, error=PredictorError)
 
 
 def model_bytes(name: str, files: ModelFiles) -> dict[str, bytes]:
@@ -86,7 +94,7 @@ def read_model(folder: Path) -> tuple[str, ModelFiles]:
     path = folder / WEIGHTS_FILE
     try:
         name, card, digest = (stored[key] for key in ("predictor", "card", "weights_sha256"))
-        content = path.read_bytes()
+        content = _content(path, WEIGHTS_BYTES)
         if hashlib.sha256(content).hexdigest() != digest:
             raise PredictorError(f"damaged file: {path} does not have the hash in {CARD_FILE}; train again")
         return str(name), ModelFiles(card=card, arrays=load(content))

@@ -1,16 +1,21 @@
-"""Regular files from users, read up to a limit.
+"""Regular files from users, read up to a limit: the one door for every file that a person names.
 
-Each function takes `error`, which makes the caller's exception from a message.
+Each function takes `error`, which makes the caller's exception from a message. What opens files without it
+stands in `tests/base/test_one_reader.py` with its reason.
 """
 
 from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from io import BufferedReader
 from pathlib import Path
+from typing import Any, cast
 
+YAML_LIMIT_BYTES = 1 << 20
+MOST_DEPTH = 64
+"""Levels of nesting in a YAML file; the loader in C recurs without a limit."""
 _KINDS = {
     stat.S_IFBLK: "a block device",
     stat.S_IFCHR: "a character device",
@@ -58,6 +63,60 @@ def read_bounded(path: Path, *, what: str, most_bytes: int, error: Callable[[str
     if len(content) > most_bytes:
         raise _refused(path, what, f"more than {most_bytes} bytes", most_bytes, error)
     return content
+
+
+def read_text(path: Path, *, what: str, most_bytes: int, error: Callable[[str], Exception]) -> str:
+    """Text in UTF-8 of a regular file of at most `most_bytes`.
+
+    Raises: error: as `read_bounded`; other bytes, or a zero byte, with their line.
+    """
+    content = read_bounded(path, what=what, most_bytes=most_bytes, error=error)
+    try:
+        text = content.decode("utf-8")
+    except UnicodeDecodeError as problem:
+        line = content.count(b"\n", 0, problem.start) + 1
+        byte = content[problem.start]
+        raise error(f"{what} is not UTF-8: byte 0x{byte:02x} ({path}:{line})") from problem
+    if "\0" in text:
+        line = text.count("\n", 0, text.index("\0")) + 1
+        raise error(f"{what} is not text: zero byte ({path}:{line})")
+    return text
+
+
+def read_yaml(path: Path, *, what: str, error: Callable[[str], Exception]) -> Any:
+    """Value of a YAML file of at most `YAML_LIMIT_BYTES`; None when it is empty.
+
+    Raises: error: as `read_text`; not YAML, an alias, nested too deep.
+    """
+    import yaml  # lazy import: no part of the base installation
+
+    text = read_text(path, what=what, most_bytes=YAML_LIMIT_BYTES, error=error)
+    try:
+        return plain_yaml(text)
+    except yaml.YAMLError as problem:
+        raise error(f"not YAML: {path}: {' '.join(str(problem).split())[:300]}") from problem
+
+
+def plain_yaml(text: str) -> Any:
+    """YAML without aliases, by which a short text says an endless value, and not nested without end.
+
+    Raises: yaml.YAMLError: not such a text.
+    """
+    import yaml  # lazy import: no part of the base installation
+
+    depth = 0
+    try:
+        parse = cast(Callable[..., Iterator[yaml.Event]], yaml.parse)  # pyright: ignore[reportUnknownMemberType]
+        for event in parse(text, yaml.CSafeLoader):
+            if isinstance(event, yaml.AliasEvent):
+                raise yaml.YAMLError("an alias; accepted: values written out")
+            depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
+            if depth > MOST_DEPTH:
+                raise yaml.YAMLError(f"values nested deeper than {MOST_DEPTH} levels")
+        return yaml.load(text, yaml.CSafeLoader)
+    except (ValueError, AttributeError, KeyError, TypeError, RecursionError) as problem:
+        # PyYAML raises these for broken texts by oversight
+        raise yaml.YAMLError(f"a value that cannot be read: {problem}") from problem
 
 
 def _refused(

@@ -15,7 +15,8 @@ from threading import Thread
 from types import FrameType
 from typing import Any, Generic, NoReturn, TypeVar
 
-from pipelines.sandbox import MachineFault, processor_s
+from pipelines.processes import processor_s
+from pipelines.sandbox import MachineFault
 from pipelines.tools import PATIENCE, require_going_on, stopwatch
 
 Item = TypeVar("Item")

@@ -184,6 +184,7 @@ class PowerQuestion:
         flow: systolic, or fixed (a fixed-point pipeline of adders).
         reuse_factor, hls_config, describe: of flow fixed: cycles per inference; YAML file of hls4ml; also
             the layers as hls4ml describes them.
+        dimension: sizes of symbolic dimensions, as NAME=SIZE.
         measure: also synthesise and simulate it.
     """
 
@@ -194,6 +195,7 @@ class PowerQuestion:
     reuse_factor: int | None = None
     hls_config: File | None = None
     describe: bool = False
+    dimension: Sequence[str] = ()
     measure: bool = False
 
 
@@ -204,6 +206,7 @@ class ExploreQuestion:
     Attributes:
         network: ONNX file.
         budget_mw: most power. candidates: drawn configurations. seed: of the draws.
+        dimension: sizes of symbolic dimensions, as NAME=SIZE.
     """
 
     network: File
@@ -211,6 +214,7 @@ class ExploreQuestion:
     budget_mw: float
     candidates: int = 200
     seed: int = 0
+    dimension: Sequence[str] = ()
 
 
 @dataclass(frozen=True, slots=True)

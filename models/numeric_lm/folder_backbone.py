@@ -20,7 +20,7 @@ from tokenizers import Tokenizer
 from torch import Tensor, nn
 
 from models.base import PredictorError
-from models.folder_lm import check_folder
+from models.folder_lm import check_folder, file_hash
 from models.numeric_lm.network import MagnitudeEmbedding, PromptBatch, prompt_mask
 from models.numeric_lm.tokens import PromptTokenizer
 from pipelines.programs import ProgramError
@@ -88,8 +88,7 @@ def folder_digest(folder: str) -> str:
     digest = hashlib.sha256()
     for path in sorted(p for p in Path(folder).iterdir() if p.suffix in (".json", ".safetensors")):
         digest.update(path.name.encode())
-        with path.open("rb") as file:
-            digest.update(hashlib.file_digest(file, "sha256").digest())
+        digest.update(bytes.fromhex(file_hash(path)))
     return digest.hexdigest()[:32]
 
 

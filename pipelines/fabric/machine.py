@@ -7,16 +7,14 @@ from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Literal
 
-import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 from pipelines.fabric.errors import FabricError
-from pipelines.files import read_bounded
+from pipelines.files import read_yaml
 
 UnitType = Literal["compute", "memory"]
 LETTERS: dict[str, UnitType] = {"C": "compute", "M": "memory"}
 SIDE_LIMIT = 64
-FILE_LIMIT_BYTES = 1 << 20
 _Finite = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 
 
@@ -155,11 +153,9 @@ def read_fabric(path: Path) -> Fabric:
 
     Raises: FabricError: no such file, not YAML, or not a fabric; the message names the field.
     """
-    content = read_bounded(path, what="fabric", most_bytes=FILE_LIMIT_BYTES, error=FabricError)
+    content = read_yaml(path, what="fabric", error=FabricError)
     try:
-        fabric = Fabric.model_validate(yaml.safe_load(content))
-    except (yaml.YAMLError, RecursionError) as error:
-        raise FabricError(f"not YAML: {path} ({' '.join(str(error).split())[:200]})") from error
+        fabric = Fabric.model_validate(content)
     except ValidationError as error:
         raise FabricError(f"{first_problem(error)} ({path})") from error
     for needed in sorted({rate.unit for rate in fabric.operations.values()}):

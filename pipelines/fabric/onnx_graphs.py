@@ -12,30 +12,17 @@ import heapq
 import math
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 
-import onnx
-from google.protobuf.message import DecodeError
-from onnx import (
-    GraphProto,
-    ModelProto,
-    NodeProto,
-    TensorProto,
-    ValueInfoProto,
-    checker,
-    helper,
-)
+from onnx import NodeProto
 
 from pipelines.fabric.errors import FabricError
 from pipelines.fabric.layers import CONTRACTIONS, Operation
-from pipelines.fabric.onnx_shapes import VALUE_LIMIT, tensor_shapes
-from pipelines.files import read_bounded
+from pipelines.onnx_models import RECURRENT, OnnxError, OnnxModel, Shape, attributes_of, node_name, read_model
 
-FILE_LIMIT_BYTES = 512 << 20
-NODE_LIMIT = 16384
 AMOUNT_LIMIT = 1e15
 """Most words of a tensor and most work of an operation, as in a graph."""
 
@@ -69,10 +56,13 @@ VIEWS = (
     *("Transpose", "Reshape", "Flatten", "Identity", "Cast", "CastLike", "Dropout", "Squeeze", "Unsqueeze"),
     *("Expand", "Tile", "Split", "Slice", "DepthToSpace", "SpaceToDepth"),
 )
+_DIRECTIONS = 2
+_UPDATE_OPERATIONS = 5
+"""On each state of an LSTM (two products, a sum, tanh, a product) or of a GRU (three products, two sums)."""
 COPIES = ("Concat", "Gather", "Pad", "Resize")
 """Operations of a memory unit: a new buffer with words from other places."""
 _KIND_OF = {name: kind for kind, names in ELEMENTWISE.items() for name in names}
-ACCEPTED = tuple(sorted({*MULTIPLICATIONS, *_KIND_OF, *REDUCTIONS, *POOLS, *VIEWS, *COPIES}))
+ACCEPTED = (*MULTIPLICATIONS, *_KIND_OF, *REDUCTIONS, *POOLS, *VIEWS, *COPIES, *RECURRENT)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,140 +96,26 @@ PATTERNS = (
 _START_LIMIT, _REGION_LIMIT = 12, 24
 
 
-def read_onnx(path: Path, *, dimensions: Mapping[str, int] | None = None) -> list[Operation]:
-    """The operations of a network, in topological order.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OnnxOperations:
+    """The operations of a network, in topological order; notes: what was assumed about the model."""
 
-    A sample is one run of the network. A first dimension without a number, the batch as a rule, is 1 unless
-    `dimensions` gives it. Weights in other files are not read: shapes are enough.
+    operations: tuple[Operation, ...]
+    notes: tuple[str, ...]
+
+
+def read_onnx(path: Path, *, dimensions: Mapping[str, int] | None = None) -> OnnxOperations:
+    """Read the operations of a network; a sample is one run of it.
 
     Args:   dimensions: sizes of symbolic dimensions of inputs, by name; input.place for one without a name.
     Raises: FabricError: no such file, too large, damaged, operators that are not supported (all are named), a
         dimension without a number.
     """
-    content = read_bounded(path, what="ONNX model", most_bytes=FILE_LIMIT_BYTES, error=FabricError)
+    model = read_model(path, error=FabricError, accepted=ACCEPTED, has_data=False, dimensions=dimensions)
     try:
-        return _operations(_parsed(content), dimensions or {})
-    except FabricError as error:
+        return OnnxOperations(operations=tuple(_Reader(model).operations()), notes=model.notes)
+    except (FabricError, OnnxError) as error:
         raise FabricError(f"{error} ({path})") from error
-
-
-def _parsed(content: bytes) -> ModelProto:
-    try:
-        model = onnx.load_model_from_string(content)
-    except DecodeError as error:
-        raise FabricError("damaged ONNX model: it cannot be decoded") from error
-    if not model.graph.node:
-        raise FabricError("not an ONNX model, or one without operators")
-    if len(model.graph.node) > NODE_LIMIT:
-        raise FabricError(f"too many operators: {len(model.graph.node)}; accepted: {NODE_LIMIT} at most")
-    if not all(isinstance(text, str) for text in _texts(model.graph)):
-        raise FabricError("damaged ONNX model: a name is not UTF-8")
-    return model
-
-
-def _texts(graph: GraphProto) -> Iterator[str | bytes]:
-    """All names; protobuf gives those that are not UTF-8 as bytes."""
-    for node in graph.node:
-        yield from (node.name, node.op_type, node.domain, *node.input, *node.output)
-        yield from (attribute.name for attribute in node.attribute)
-    for value in (*graph.input, *graph.output):
-        yield value.name
-        yield from (dimension.dim_param for dimension in value.type.tensor_type.shape.dim)
-    yield from (tensor.name for tensor in graph.initializer)
-
-
-def _operations(model: ModelProto, dimensions: Mapping[str, int]) -> list[Operation]:
-    weights = _without_weights(model.graph)
-    constants = _constants(model.graph, weights)
-    _require_supported(model.graph, constants)
-    for value in model.graph.output:
-        value.type.tensor_type.shape.SetInParent()  # not read, but the checker asks for one
-    try:
-        checker.check_model(model)  # pyright: ignore[reportUnknownMemberType]
-    except (checker.ValidationError, ValueError, RuntimeError) as error:
-        raise FabricError(f"damaged ONNX model: {' '.join(str(error).split())[:300]}") from error
-    _bind_dimensions(model.graph, constants, dimensions)
-    return _Reader(model.graph, constants, tensor_shapes(model)).operations()
-
-
-def _without_weights(graph: GraphProto) -> set[str]:
-    """Turn initialisers too large to be shapes into inputs without values; names of all initialisers."""
-    names = {tensor.name for tensor in graph.initializer}
-    if graph.sparse_initializer:
-        raise FabricError("sparse initialisers are not supported; accepted: dense ones")
-    inputs = {value.name for value in graph.input}
-    kept: list[TensorProto] = []
-    for tensor in graph.initializer:
-        if any(size < 0 for size in tensor.dims):
-            raise FabricError(f"damaged ONNX model: initialiser {tensor.name} has a negative dimension")
-        if math.prod(tensor.dims) <= VALUE_LIMIT and tensor.data_location != TensorProto.EXTERNAL:
-            kept.append(tensor)
-        elif tensor.name not in inputs:
-            graph.input.append(helper.make_tensor_value_info(tensor.name, tensor.data_type, tensor.dims))
-    small = GraphProto(initializer=kept)
-    del graph.initializer[:]
-    graph.initializer.extend(small.initializer)
-    return names
-
-
-def _constants(graph: GraphProto, weights: set[str]) -> set[str]:
-    """Names of tensors that are known before the network runs, given the shapes of its inputs."""
-    constants = set(weights)
-    for node in graph.node:
-        inputs = [name for name in node.input if name]
-        is_computed = bool(inputs) and constants.issuperset(inputs) and not _has_graph(node)
-        if node.op_type in ("Constant", "Shape", "Size") or is_computed:
-            constants.update(node.output)
-    return constants
-
-
-def _has_graph(node: NodeProto) -> bool:
-    return any(attribute.HasField("g") or attribute.graphs for attribute in node.attribute)
-
-
-def _require_supported(graph: GraphProto, constants: set[str]) -> None:
-    others: dict[str, str] = {}
-    for node in _variable_nodes(graph, constants):
-        if node.op_type not in ACCEPTED or node.domain not in ("", "ai.onnx"):
-            others.setdefault(
-                f"{node.domain}.{node.op_type}".lstrip("."), node.name or next(iter(node.output), "")
-            )
-    if others:
-        shown = ", ".join(f"{operator} (node {name})" for operator, name in islice(others.items(), 20))
-        raise FabricError(f"operators that are not supported: {shown}; accepted: {', '.join(ACCEPTED)}")
-
-
-def _variable_nodes(graph: GraphProto, constants: set[str]) -> Iterator[NodeProto]:
-    return (node for node in graph.node if not constants.issuperset(node.output) or not node.output)
-
-
-def _bind_dimensions(graph: GraphProto, constants: set[str], given: Mapping[str, int]) -> None:
-    """Give every dimension of the inputs a number."""
-    open_dimensions = [
-        (place, dimension.dim_param or f"{value.name}.{place}", dimension)
-        for value in graph.input
-        if value.name not in constants
-        for place, dimension in enumerate(_shape_field(value))
-        if dimension.dim_value <= 0
-    ]
-    names = sorted({name for _, name, _ in open_dimensions})
-    sizes = {name: 1 for place, name, _ in open_dimensions if place == 0} | dict(given)
-    if unknown := sorted(set(given) - set(names)):
-        raise FabricError(
-            f"unknown dimension: {', '.join(unknown)}; the model has: {', '.join(names) or 'none'}"
-        )
-    if missing := [name for name in names if name not in sizes]:
-        raise FabricError(
-            f"dimensions without a number: {', '.join(missing)}; give each one: --dimension {missing[0]}=128"
-        )
-    for _, name, dimension in open_dimensions:
-        dimension.dim_value = sizes[name]
-
-
-def _shape_field(value: ValueInfoProto) -> Sequence[onnx.TensorShapeProto.Dimension]:
-    if not value.type.HasField("tensor_type"):
-        raise FabricError(f"input {value.name} is not a tensor; accepted: tensors")
-    return value.type.tensor_type.shape.dim
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -257,11 +133,10 @@ class _Value:
 class _Reader:
     """Turns the nodes of a graph with known shapes into operations."""
 
-    def __init__(self, graph: GraphProto, constants: set[str], shapes: Mapping[str, tuple[int, ...]]) -> None:
-        self.constants, self.shapes = constants, shapes
-        self.nodes = list(_variable_nodes(graph, constants))
-        self.outputs = {value.name for value in graph.output}
-        self.inputs = {value.name for value in graph.input} - constants
+    def __init__(self, model: OnnxModel) -> None:
+        self.constants, self.nodes, self.shape = model.constants, model.nodes, model.shape
+        self.outputs = set(model.outputs)
+        self.inputs = set(model.inputs)
         self.uses = Counter(name for node in self.nodes for name in node.input if name) + Counter(
             self.outputs
         )
@@ -284,11 +159,6 @@ class _Reader:
         """Elements of a tensor."""
         return _bounded(math.prod(self.shape(name)), f"elements of tensor {name}")
 
-    def shape(self, name: str) -> tuple[int, ...]:
-        if name not in self.shapes:
-            raise FabricError(f"unknown shape of tensor {name}: it depends on values of the inputs")
-        return self.shapes[name]
-
     def _read(self, node: NodeProto) -> None:
         operator, out = node.op_type, node.output[0]
         variable = self._variable(node)
@@ -303,6 +173,8 @@ class _Reader:
         elif operator in POOLS:
             window = math.prod(_integers(node, "kernel_shape"))
             self._add(node, "pool", self.elements(out) * window, variable)
+        elif operator in RECURRENT:
+            self._recur(node)
         elif operator in REDUCTIONS:
             self._add(node, "pool", self.elements(node.input[0]), variable[:1])
         elif not self._fold(node, variable):
@@ -355,17 +227,87 @@ class _Reader:
         if kind not in CONTRACTIONS:
             read = list(dict.fromkeys(read))
         out = node.output[0]
-        name = self._name(node.name or f"{node.op_type}_{out}")
+        name = self._make(
+            node.name or f"{node.op_type}_{out}", kind, work, self.elements(out), read, weights=weights
+        )
+        self.values[out] = _Value(source=name, is_sole=self.uses[out] == 1)
+
+    def _make(
+        self,
+        wanted: str,
+        kind: str,
+        work: int,
+        words: int,
+        read: Sequence[tuple[str, float]] = (),
+        *,
+        weights: int = 0,
+    ) -> str:
+        name = self._name(wanted)
         self.made[name] = Operation(
             name=name,
             kind=kind,
             work=_bounded(work, f"work of {name}"),
-            words=self.elements(out),
+            words=words,
             inputs=tuple(source for source, _ in read),
             shares=tuple(share for _, share in read),
             weights=weights,
         )
-        self.values[out] = _Value(source=name, is_sole=self.uses[out] == 1)
+        return name
+
+    def _recur(self, node: NodeProto) -> None:
+        """All steps of a recurrent layer: products of inputs and of states, their sum, gates, new states.
+
+        A memory holds the states. What writes them back is no edge, as a graph has no cycle: the throughput
+        is that of samples which take turns.
+        """
+        attributes, inputs = attributes_of(node), list(node.input)
+        if not self.constants.issuperset(inputs[1:3]):
+            raise FabricError(
+                f"computed weights of {node.op_type} (node {node_name(node)}); accepted: constants"
+            )
+        directions, rows, hidden = _three(node, self.shape(inputs[2]))
+        if directions > _DIRECTIONS:
+            raise FabricError(
+                f"{directions} directions of {node.op_type} (node {node_name(node)}); accepted: 1, 2"
+            )
+        steps, batch, width = _three(node, self.shape(inputs[0]))
+        if attributes.get("layout", 0):
+            steps, batch = batch, steps
+        states, sums = steps * batch * hidden, steps * batch * rows
+        base = node.name or f"{node.op_type}_{node.output[0]}"
+        biases = 2 * rows if len(inputs) > 3 and inputs[3] else 0
+        starts = [self._value(name) for name in inputs[5:6] if name and name not in self.constants]
+        source = self._value(inputs[0])
+        ends: list[str] = []
+        for _ in range(directions):
+            x = self._make(
+                f"{base}:input",
+                "gemm",
+                sums * width,
+                sums,
+                [(source.source, source.share)],
+                weights=rows * width + biases,
+            )
+            start = [(value.source, value.share) for value in starts]
+            memory = self._make(f"{base}:state", "buffer", states, states, start)
+            h = self._make(
+                f"{base}:recurrence", "gemm", sums * hidden, sums, [(memory, 1.0)], weights=rows * hidden
+            )
+            total = self._make(f"{base}:sum", "add", sums, sums, [(x, 1.0), (h, 1.0)])
+            end = self._make(f"{base}:gates", "elementwise", sums, sums, [(total, 1.0)])
+            if node.op_type != "RNN":
+                end = self._make(
+                    f"{base}:update", "elementwise", _UPDATE_OPERATIONS * states, states, [(end, 1.0)]
+                )
+            ends.append(end)
+        whole = ends[0]
+        if len(ends) > 1:
+            words = len(ends) * states
+            whole = self._make(f"{base}:both", "buffer", words, words, [(end, 1.0) for end in ends])
+        for place, name in enumerate(node.output):
+            if self.uses[name]:
+                share = 1.0 if place == 0 else 1.0 / steps
+                self.values[name] = _Value(source=whole, share=share, is_sole=False)
 
     def _value(self, name: str) -> _Value:
         """Where a tensor comes from; an input of the network gets its buffer when it is first read."""
@@ -395,6 +337,12 @@ def _integers(node: NodeProto, name: str) -> list[int]:
     return []
 
 
+def _three(node: NodeProto, shape: Shape) -> tuple[int, int, int]:
+    if len(shape) != 3 or min(shape) < 1:
+        raise FabricError(f"{node.op_type} (node {node_name(node)}) of shape {shape}; accepted: 3 dimensions")
+    return shape[0], shape[1], shape[2]
+
+
 def _bounded(amount: int, what: str) -> int:
     if not 0 < amount <= AMOUNT_LIMIT:
         raise FabricError(f"{what}: {amount}; accepted: 1 to {AMOUNT_LIMIT:.0e}")
@@ -409,7 +357,7 @@ class _Merging:
         inside: numbers of all its nodes.
     """
 
-    def __init__(self, nodes: Sequence[NodeProto], constants: set[str], outputs: set[str]) -> None:
+    def __init__(self, nodes: Sequence[NodeProto], constants: frozenset[str], outputs: set[str]) -> None:
         self.nodes, self.constants, self.outputs = nodes, constants, outputs
         self.producers = {name: number for number, node in enumerate(nodes) for name in node.output if name}
         self.readers: dict[str, list[int]] = {}

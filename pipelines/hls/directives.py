@@ -120,7 +120,7 @@ def parse_directives(text: str) -> tuple[Directive, ...]:
         first = error.errors()[0]
         place = "/".join(str(part) for part in first["loc"])
         raise HlsError(accepted, f"{first['msg']} at {place or 'the top'}") from None
-    except (json.JSONDecodeError, RecursionError) as error:
+    except (ValueError, RecursionError) as error:  # ValueError: a number of thousands of digits, too
         raise HlsError(accepted, f"invalid JSON ({error})") from None
     return tuple(m.directive() for m in models)
 

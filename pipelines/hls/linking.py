@@ -6,6 +6,8 @@ import re
 from collections.abc import Iterable
 from pathlib import Path
 
+from pipelines.files import read_bounded
+
 MAXIMUM_FILES = 2000
 _FILE_BYTES = 1 << 20
 
@@ -41,7 +43,7 @@ def _owners(folders: Iterable[Path], main: Path, pattern: re.Pattern[str]) -> di
     several: set[str] = set()
     files = (file for folder in folders for file in sorted(folder.glob("*.c"))[:MAXIMUM_FILES])
     for file in files:
-        if file.resolve() == main.resolve() or file.stat().st_size > _FILE_BYTES:
+        if file.resolve() == main.resolve():
             continue
         for name in _defined(file, pattern):
             several |= {name} if index.get(name, file) != file else set()
@@ -52,7 +54,8 @@ def _owners(folders: Iterable[Path], main: Path, pattern: re.Pattern[str]) -> di
 def _defined(file: Path, pattern: re.Pattern[str]) -> list[str]:
     """Names that a file defines for others."""
     try:
-        text = _COMMENT.sub(" ", file.read_text(encoding="utf-8", errors="replace"))
+        content = read_bounded(file, what="C file", most_bytes=_FILE_BYTES, error=OSError)
     except OSError:
         return []
+    text = _COMMENT.sub(" ", content.decode("utf-8", errors="replace"))
     return [m["name"] for m in pattern.finditer(text) if "static" not in m["before"].split()]

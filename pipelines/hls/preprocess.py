@@ -12,6 +12,7 @@ from typing import Any
 
 from pycparser import c_ast, c_parser
 
+from pipelines.files import read_bounded
 from pipelines.headers import INCLUDE_FOLDER, LIBRARY_FILE, header_options
 from pipelines.hls.errors import HlsError
 from pipelines.hls.expanded import is_expanded, without_system_headers
@@ -386,11 +387,10 @@ class _Bundle:
         return without_system_headers(text, str(path.parent.resolve())) if is_expanded(text) else text
 
     def _content(self, path: Path) -> str:
-        try:
-            with path.open("rb") as stream:
-                content = stream.read(SOURCE_LIMIT_BYTES + 1)
-        except OSError as error:
-            raise HlsError("a C file must be readable", str(error.strerror), file=str(path)) from error
+        def refused(message: str) -> HlsError:
+            return HlsError("a C file must be readable", message, file=str(path))
+
+        content = read_bounded(path, what="C file", most_bytes=SOURCE_LIMIT_BYTES, error=refused)
         try:
             return content.decode("utf-8")
         except UnicodeDecodeError as error:
@@ -417,7 +417,10 @@ class _Bundle:
 
     def name_of(self, header: Path) -> str:
         """A header's path relative to its root folder."""
-        root = next(root for root in self.roots if header.is_relative_to(root))
+        root = next((root for root in self.roots if header.is_relative_to(root)), None)
+        if root is None:
+            rule = "a file of the program must lie in its folder, not behind a link that leads elsewhere"
+            raise HlsError(rule, header.name, file=str(self.main))
         return header.relative_to(root).as_posix().replace("\\", "\\\\").replace('"', '\\"')
 
 

@@ -11,6 +11,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from pipelines.limited import reading
 from pipelines.network.queueing import (
     FlowLatency,
     NetworkModel,
@@ -127,17 +128,18 @@ def estimate_network(
     Args:   correct: the learned correction, for estimate CORRECTED; quantile_s: of round trips by theory.
     Raises: NetworkError: a file, an option or the load is not acceptable.
     """
-    if request.topology is not None:
-        topology = read_topology(Path(request.topology))
-    else:
-        topology = fat_tree(FatTree(pods=request.pods or 0))
-    model = model_network(
-        topology,
-        _traffic(request, topology),
-        routing=Routing(kind=request.routing, seed=request.seed),
-        capacity=request.queue_capacity or None,
-        has_acks=request.acknowledged,
-    )
+    with reading(f"the network {request.topology or request.trace or ''}".rstrip()):
+        if request.topology is not None:
+            topology = read_topology(Path(request.topology))
+        else:
+            topology = fat_tree(FatTree(pods=request.pods or 0))
+        model = model_network(
+            topology,
+            _traffic(request, topology),
+            routing=Routing(kind=request.routing, seed=request.seed),
+            capacity=request.queue_capacity or None,
+            has_acks=request.acknowledged,
+        )
     estimate = request.estimate or (CORRECTED if request.trace is None else MAXIMUM_ENTROPY)
     theory = MAXIMUM_ENTROPY if estimate == CORRECTED else estimate
     uncorrected = flow_latency(model, stream_waits(model, theory))

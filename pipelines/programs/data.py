@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pipelines.files import read_bounded
+from pipelines import files
 from pipelines.identity import content_hash
 from pipelines.interface import Argument, DataSet, Interface, Structure
 from pipelines.programs.errors import ProgramError
@@ -34,23 +34,9 @@ def read_text(path: Path, *, what: str, limit_bytes: int) -> str:
     Args:    what: what the file is, for messages.
     Raises:  ProgramError: the file is missing, unreadable, empty, too large, or not text.
     """
-    content = read_bounded(path, what=what, most_bytes=limit_bytes, error=ProgramError)
-    if not content.strip():
+    text = files.read_text(path, what=what, most_bytes=limit_bytes, error=ProgramError)
+    if not text.strip():
         raise ProgramError(f"empty {what}: {path}")
-    return _decode(content, path, what)
-
-
-def _decode(content: bytes, path: Path, what: str) -> str:
-    try:
-        text = content.decode("utf-8")
-    except UnicodeDecodeError as error:
-        line = content.count(b"\n", 0, error.start) + 1
-        raise ProgramError(
-            f"{what} is not UTF-8: byte 0x{content[error.start]:02x} ({path}:{line})"
-        ) from error
-    if "\0" in text:
-        line = text.count("\n", 0, text.index("\0")) + 1
-        raise ProgramError(f"{what} is not text: zero byte ({path}:{line})")
     return text
 
 

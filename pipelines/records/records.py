@@ -17,6 +17,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from pipelines.cache import ContentCache
 from pipelines.features import EVALUATION, EXCLUDED, design_part
+from pipelines.files import read_text
 from pipelines.identity import content_hash
 from pipelines.programs import code_version
 from pipelines.records.layout import FEATURES, LISTS, QUANTITIES, Completion, RecordError, write_completion
@@ -238,6 +239,7 @@ def _version() -> str:
 
 
 SUFFIXES = (".jsonl", ".parquet")
+FILE_LIMIT_BYTES = 1 << 30
 
 
 def write_records(path: Path, records: Sequence[RecordRow]) -> None:
@@ -268,12 +270,13 @@ def require_suffix(path: Path) -> None:
 def read_records(path: Path) -> list[RecordRow]:
     """Records of a JSON Lines file.
 
-    Raises: RecordError: a line is no record. OSError: not readable.
+    Raises: RecordError: not readable, or a line is no record.
     """
     names = [f.name for f in fields(RecordRow)]
     rule = f"a line must be a JSON object of {', '.join(names)}"
     records: list[RecordRow] = []
-    for number, line in enumerate(path.read_text(encoding="utf-8").split("\n")[:-1], 1):
+    text = read_text(path, what="records", most_bytes=FILE_LIMIT_BYTES, error=RecordError)
+    for number, line in enumerate(text.split("\n")[:-1], 1):
         try:
             value: dict[str, Any] = _VALUES.validate_json(line, strict=True)
         except ValidationError as error:

@@ -48,7 +48,9 @@ def build_arc(
     Raises: RtlError: the design is rejected, or a tool fails. ToolMissing: optional packages are missing.
     """
     packages, tools = _arc_packages()
-    design = read_design(verilog, top=top, timeout_s=timeout_s, language=language, files=files)
+    design = read_design(
+        verilog, top=top, timeout_s=timeout_s, language=language, files=files, stimuli=stimuli
+    )
     ports, text, initial = ports_of(design), mlir_text(design), initial_memories(design)
     compiler = compiler or find_compiler()
     worker = Path(__file__).with_name("arc_worker.py")

@@ -10,7 +10,8 @@ from collections.abc import Callable, Mapping, Sequence
 from importlib.resources import files
 from pathlib import Path
 
-from pipelines.rtlreuse.elaboration import Design, elaborate
+from pipelines.limited import memory_limit, reading
+from pipelines.rtlreuse.elaboration import Design, elaborate, instance_counts, state_bytes
 from pipelines.rtlreuse.errors import RtlError
 from pipelines.rtlreuse.languages import NO_FILES
 from pipelines.rtlreuse.netlist import read_verilog
@@ -27,6 +28,8 @@ CLOSING = '#include "runner.h"\n#include "server.h"\n'
 """Last lines of every simulator's text."""
 Closing = Callable[[Ports], str]
 COMPILERS = ("clang++", "clang++-14", "g++")
+MOST_INSTANCES = 1 << 20
+"""Instances of modules that the analysis of a design keeps apart."""
 _PROCESSES = 64
 _FILE_BYTES = 4 << 30
 _ENTRIES = 100_000
@@ -41,13 +44,36 @@ def find_compiler() -> str:
 
 
 def read_design(
-    text: str, *, top: str, language: str, timeout_s: float, files: Mapping[str, bytes] = NO_FILES
+    text: str,
+    *,
+    top: str,
+    language: str,
+    timeout_s: float,
+    files: Mapping[str, bytes] = NO_FILES,
+    stimuli: int = 1,
 ) -> Design:
-    """An elaborated design.
+    """An elaborated design that fits the memory of this process for so many stimuli.
 
     Raises: RtlError: it is rejected; the message says why.
     """
-    return elaborate(read_verilog(text, top=top, language=language, timeout_s=timeout_s, files=files))
+    with reading(f"design {top}"):
+        design = elaborate(read_verilog(text, top=top, language=language, timeout_s=timeout_s, files=files))
+    _require_size(design, stimuli)
+    return design
+
+
+def _require_size(design: Design, stimuli: int) -> None:
+    """Check instances and state. Raises: RtlError: more than fits, with both numbers."""
+    numbers = instance_counts(design)
+    if (total := sum(numbers.values())) > MOST_INSTANCES:
+        most = max(numbers, key=lambda name: numbers[name]).removeprefix("$paramod\\").partition("\\")[0]
+        raise RtlError(f"{total} instances, most of module {most}; accepted: at most {MOST_INSTANCES}")
+    state = sum(number * state_bytes(design.blocks[name]) for name, number in numbers.items())
+    if state * stimuli > memory_limit():
+        raise RtlError(
+            f"{stimuli} stimuli of {state} bytes of registers and memories: {state * stimuli} bytes; "
+            f"accepted: at most {memory_limit()} bytes"
+        )
 
 
 def ports_of(design: Design) -> Ports:

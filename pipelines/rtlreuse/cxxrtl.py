@@ -53,7 +53,7 @@ def build_cxxrtl(
     """
     verilog, language = as_verilog(verilog, top, language)
     ports = ports or ports_of(
-        read_design(verilog, top=top, timeout_s=timeout_s, language=language, files=files)
+        read_design(verilog, top=top, timeout_s=timeout_s, language=language, files=files, stimuli=stimuli)
     )
     compiler = compiler or find_compiler()
     include, flat = _include_folder(), "-noflatten " if is_quick else ""

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from pipelines.rtlreuse.cells import BITWISE, IGNORED, STORAGE, make_cell, rejection
 from pipelines.rtlreuse.errors import CombinationalLoop, RtlError
+from pipelines.rtlreuse.hierarchy import children_first
 from pipelines.rtlreuse.ir import LIMB, Builder, Node, Piece, Signal, mask
 from pipelines.rtlreuse.netlist import Bit, Cell, Driver, Netlist, RawModule, bits_value
 from pipelines.rtlreuse.resets import require_equal_pulses
@@ -117,7 +118,7 @@ def elaborate(netlist: Netlist) -> Design:
     require_equal_pulses(netlist)
     joined = _joined(netlist)
     blocks: dict[str, Block] = {}
-    for name in reversed(_parents_first(_sites(netlist), netlist.top)):
+    for name in children_first(_sites(netlist).__getitem__, netlist.top):
         if name not in joined:
             blocks[name] = _build_block(netlist, name, joined, clocks, blocks)
     _drop_unused(blocks, netlist.top)
@@ -129,6 +130,22 @@ def elaborate(netlist: Netlist) -> Design:
         outputs={port: len(bits) for port, bits in top.outputs.items()},
         clock=clock,
     )
+
+
+def instance_counts(design: Design) -> Counter[str]:
+    """Instances of every block."""
+    children = {name: Counter(c.block for c in block.children) for name, block in design.blocks.items()}
+    counts = Counter({design.top: 1})
+    for name in reversed(children_first(children.__getitem__, design.top)):
+        for child, number in children[name].items():
+            counts[child] += counts[name] * number
+    return counts
+
+
+def state_bytes(block: Block) -> int:
+    """Bytes of the registers and memories of one instance, in words of whole bytes."""
+    words = [(r.width, 1) for r in block.registers] + [(m.width, m.size) for m in block.memories]
+    return sum(-(-width // 8) * number for width, number in words)
 
 
 def _drop_unused(blocks: dict[str, Block], top: str) -> None:
@@ -157,7 +174,7 @@ def _joined(netlist: Netlist) -> frozenset[str]:
     """Modules that are no blocks of their own."""
     modules = netlist.modules
     sites = _sites(netlist)
-    order = _parents_first(sites, netlist.top)
+    order = children_first(sites.__getitem__, netlist.top)[::-1]
     counts = Counter({netlist.top: 1})
     for name in order:
         for child, number in sites[name].items():
@@ -182,21 +199,6 @@ def _is_combinational(module: RawModule) -> bool:
     return not any(cell.kind in STORAGE for cell in module.cells)
 
 
-def _parents_first(sites: Mapping[str, Counter[str]], top: str) -> list[str]:
-    order: list[str] = []
-    seen: set[str] = set()
-    stack = [(top, False)]
-    while stack:
-        name, is_done = stack.pop()
-        if is_done:
-            order.append(name)
-        elif name not in seen:
-            seen.add(name)
-            stack.append((name, True))
-            stack += [(child, False) for child in sites[name]]
-    return order[::-1]
-
-
 # ---- clocks --------------------------------------------------------------------------------------------
 
 
@@ -206,7 +208,7 @@ def _clocks(netlist: Netlist) -> dict[str, frozenset[str]]:
     Raises: RtlError: a clock that is gated, falling or one of several.
     """
     clocks: dict[str, frozenset[str]] = {}
-    for name in reversed(_parents_first(_sites(netlist), netlist.top)):
+    for name in children_first(_sites(netlist).__getitem__, netlist.top):
         module = netlist.modules[name]
         nets = dict.fromkeys(net for cell in module.cells for net in _clock_nets(cell, module, clocks))
         if len(nets) > 1 and name == netlist.top:
@@ -318,7 +320,7 @@ class _BlockBuilder:
     ) -> None:
         self.netlist, self.name, self.joined, self.split = netlist, name, joined, split
         self.clocks, self.blocks = clocks, blocks
-        self.builder = Builder()
+        self.builder = Builder(name)
         self.words = Words(self.builder)
         self.root = _Scope(module=netlist.modules[name], path="")
         self.values: dict[_Part, Signal] = {}
@@ -722,7 +724,8 @@ def _bit_cell(cell: Cell) -> Cell:
 
 def _initial_words(cell: Cell, width: int, size: int) -> tuple[int, ...]:
     bits = cell.parameters["INIT"]
+    given = min(size, -(-len(bits) // width)) if "1" in bits else 0
     words = [
-        bits_value(bits[max(0, len(bits) - width * (i + 1)) : len(bits) - width * i]) for i in range(size)
+        bits_value(bits[max(0, len(bits) - width * (i + 1)) : len(bits) - width * i]) for i in range(given)
     ]
-    return tuple(words) if any(words) else ()
+    return (*words, *(0,) * (size - given)) if any(words) else ()

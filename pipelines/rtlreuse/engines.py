@@ -68,7 +68,9 @@ def build_reuse(
             closing: see `building.serve`.
     Raises: RtlError: the design is rejected or does not compile. ToolMissing: no C++ compiler.
     """
-    design = read_design(verilog, top=top, timeout_s=timeout_s, language=language, files=files)
+    design = read_design(
+        verilog, top=top, timeout_s=timeout_s, language=language, files=files, stimuli=stimuli
+    )
     structure = analyse(design)
     if is_skipping and (is_counting or threads > 1 or batch > 1):
         raise RtlError("activity skipping with toggle counts, threads or cycles per task; accepted: alone")

@@ -54,7 +54,9 @@ def build_cuda(
     Raises: RtlError: the design is rejected. ToolMissing: there is no GPU, or no nvcc.
     """
     require_gpu(CUDA)
-    structure = analyse(read_design(verilog, top=top, timeout_s=timeout_s, language=language, files=files))
+    structure = analyse(
+        read_design(verilog, top=top, timeout_s=timeout_s, language=language, files=files, stimuli=stimuli)
+    )
     text = cuda_text(structure, place(structure), stimuli=stimuli, batch=batch, launching=launching)
     return _compile_cuda(text + CLOSING, structure, CUDA, stimuli, folder, timeout_s)
 
@@ -78,7 +80,9 @@ def build_hetero(
     """
     if on_gpu:
         require_gpu(HETERO)
-    structure = analyse(read_design(verilog, top=top, timeout_s=timeout_s, language=language, files=files))
+    structure = analyse(
+        read_design(verilog, top=top, timeout_s=timeout_s, language=language, files=files, stimuli=stimuli)
+    )
     emitter = Emitter(structure, place(structure), stimuli, is_counting=False)
     text = divided_text(emitter, divide, on_gpu=on_gpu)
     if on_gpu:

@@ -22,6 +22,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from pipelines.rtlreuse.errors import RtlError
+
 LIMB = 64
 """Bits of the widest word; wider signals are several."""
 
@@ -102,17 +104,31 @@ def evaluate(node: Node, values: Sequence[int], widths: Sequence[int]) -> int:
     return _FUNCTIONS[node.op](node, values, widths) & mask(node.width)
 
 
+MOST_NODES = 1 << 20
+"""Nodes of a block: a product of 65,536 bits has more, and no compiler ends with its text."""
+
+
 class Builder:
     """Nodes of one block; equal nodes have one number."""
 
-    def __init__(self) -> None:
+    def __init__(self, module: str = "") -> None:
+        """Begin without nodes. Args: module: for messages."""
+        self.module = module
         self.nodes: list[Node] = []
         self._numbers: dict[Node, int] = {}
 
     def add(self, node: Node) -> int:
-        """Number of a node, which is not folded."""
+        """Number of a node, which is not folded.
+
+        Raises: RtlError: too many.
+        """
         number = self._numbers.get(node)
         if number is None:
+            if len(self.nodes) >= MOST_NODES:
+                raise RtlError(
+                    f"module {self.module} has more than {MOST_NODES} operations on words of {LIMB} bits; "
+                    "accepted: fewer"
+                )
             number = self._numbers[node] = len(self.nodes)
             self.nodes.append(node)
         return number

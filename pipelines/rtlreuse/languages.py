@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
 
+from pipelines.limited import tool_memory
 from pipelines.rtlreuse.errors import MissingMemoryFile, RtlError
 from pipelines.rtlreuse.firrtl import firrtl_to_verilog
 from pipelines.rtlreuse.memory_files import MemoryShape, plain_words, require_ascending, words_beyond
@@ -18,9 +19,11 @@ from pipelines.synthesis import (
     DESCRIBE_MEMORIES,
     REQUIRE_DECLARED,
     REQUIRE_REGISTERS,
+    YosysExceeded,
     YosysFailed,
     run_yosys,
 )
+from pipelines.tools import MEMORY_LIMIT_BYTES
 
 VERILOG, SYSTEMVERILOG, FIRRTL = "verilog", "systemverilog", "firrtl"
 LANGUAGES = {".v": VERILOG, ".sv": SYSTEMVERILOG, ".fir": FIRRTL}
@@ -60,6 +63,11 @@ _HAS_REASON = "ERROR:"
 _NO_FILE = re.compile(r"(?:failed to open|Can not open) file ['`]([^'`]+)['`]")
 _NO_ADDRESS = re.compile(r"address '(\w+)' \(hexadecimal\) is out of range")
 _MEMORIES = "memories.json"
+_READING_SHARE = 5
+"""Part of the memory for reading a design, before its size is known: a loop of 100 characters may never end.
+Arrays of 16,384 elements need 0.7 GiB in all."""
+_BYTES_PER_CHARACTER = 1024
+"""Memory for reading each character of a design and of its memory files, besides that part."""
 _BEYOND_READER = re.compile("unsupported|not supported|unsynthesizable", re.IGNORECASE)
 """Words of slang about valid text that it does not translate; of other errors it is sure."""
 # One module per instance keeps the hierarchy; structurally equal ones are merged afterwards.
@@ -206,6 +214,8 @@ def run_front_end(
             MissingMemoryFile: the design reads another file. ToolMissing: bubblewrap is not installed.
     """
     require_ascending(text)
+    if _SOURCE in _INCLUDED.findall(text):
+        raise RtlError(f'the design includes itself: `include "{_SOURCE}"')
     known, refused = plain_words(text, files)
 
     def written_with(known: Mapping[str, bytes]) -> tuple[bytes, bytes]:
@@ -233,6 +243,10 @@ def _written(
 ) -> tuple[bytes, bytes]:
     """What Yosys writes, by the first reader that reads the design, and a description of its memories."""
 
+    memory_bytes = tool_memory(MEMORY_LIMIT_BYTES)
+    characters = len(text) + sum(map(len, files.values()))
+    reading_bytes = memory_bytes // _READING_SHARE + _BYTES_PER_CHARACTER * characters
+
     def written_by(reader: str) -> tuple[bytes, bytes]:
         with tempfile.TemporaryDirectory(prefix="yosys-") as name:
             written, memories = run_yosys(
@@ -241,6 +255,8 @@ def _written(
                 outputs=[output, _MEMORIES],
                 folder=Path(name),
                 timeout_s=timeout_s,
+                memory_bytes=memory_bytes,
+                reading_bytes=min(memory_bytes, reading_bytes),
             )
         return written, memories
 
@@ -259,7 +275,8 @@ def _written(
             f"memory file {' or '.join(names)}: address @{beyond[1]} is beyond the memory"
         ) from refusal
     other = {VERILOG: SYSTEMVERILOG, SYSTEMVERILOG: VERILOG}[language]
-    if refusal.status != TIMEOUT and (other == SYSTEMVERILOG or _may_ask_yosys(text, str(refusal))):
+    may_help = refusal.status != TIMEOUT and not isinstance(refusal, YosysExceeded)
+    if may_help and (other == SYSTEMVERILOG or _may_ask_yosys(text, str(refusal))):
         try:
             return written_by(other)
         except YosysFailed as error:

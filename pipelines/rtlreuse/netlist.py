@@ -12,6 +12,7 @@ from functools import cached_property
 from typing import Any
 
 from pipelines.rtlreuse.errors import RtlError
+from pipelines.rtlreuse.hierarchy import children_first
 from pipelines.rtlreuse.languages import NO_FILES, VERILOG, as_verilog, run_front_end
 
 # The rounds of `opt`, but that a register which only ever gets a constant starts as 0 like all others.
@@ -264,16 +265,7 @@ def _merge_equal(modules: Mapping[str, RawModule], top: str) -> Netlist:
 
 
 def _children_first(modules: Mapping[str, RawModule], top: str) -> list[str]:
-    order: dict[str, None] = {}
-    stack = [(top, False)]
-    while stack:
-        name, is_done = stack.pop()
-        if is_done:
-            order[name] = None
-        elif name not in order:
-            stack.append((name, True))
-            stack += [(c.kind, False) for c in modules[name].cells if c.kind in modules]
-    return list(order)
+    return children_first(lambda name: (c.kind for c in modules[name].cells if c.kind in modules), top)
 
 
 def _with_children(module: RawModule, kept: Mapping[str, str]) -> RawModule:

@@ -8,16 +8,15 @@ from io import BufferedReader, TextIOWrapper
 from pathlib import Path
 
 import numpy as np
-from pyarrow import ArrowInvalid
-from pyarrow.parquet import ParquetFile
 
 from pipelines.files import open_regular
+from pipelines.parquet_files import open_parquet
 from pipelines.rtlreuse.errors import RtlError
 from pipelines.rtlreuse.ir import LIMB, mask
 from pipelines.rtlreuse.simulator import Ports, Words
 from pipelines.rtlreuse.structure import words_of
 
-_MOST_BYTES = 16 << 30
+_MOST_BYTES, _MOST_ROWS = 16 << 30, 1 << 32
 _BATCH = 65_536  # rows of a Parquet file in memory
 
 
@@ -32,7 +31,7 @@ def read_stimulus(path: Path, ports: Ports, cycles: int) -> Words:
     """
     words = words_of(ports.inputs)
     inputs = np.zeros((cycles, len(words), 1), np.uint64)
-    rows = _parquet_rows(path, cycles) if path.suffix == ".parquet" else _csv_rows(path)
+    rows = _parquet_rows(path, ports, cycles) if path.suffix == ".parquet" else _csv_rows(path)
     try:
         _, header = next(rows, (1, list[str]()))
         _require_ports(header, ports, path)
@@ -62,13 +61,14 @@ def _csv_rows(path: Path) -> Iterator[tuple[int, list[str]]]:
                 yield reader.line_num, [text.strip() for text in row]
 
 
-def _parquet_rows(path: Path, most: int) -> Iterator[tuple[int, list[str]]]:
+def _parquet_rows(path: Path, ports: Ports, most: int) -> Iterator[tuple[int, list[str]]]:
     """The same of a Parquet file; row 1 are the names."""
+
+    def damaged(problem: str) -> RtlError:
+        return RtlError(f"cannot read the inputs {path}: {problem}")
+
     with _opened(path) as stream:
-        try:
-            stored = ParquetFile(stream)
-        except ArrowInvalid as error:
-            raise RtlError(f"cannot read the inputs {path}: {str(error).splitlines()[0]}") from error
+        stored = open_parquet(stream, columns=tuple(ports.inputs), most_rows=_MOST_ROWS, error=damaged)
         names = stored.schema_arrow.names
         yield 1, names
         count = 0

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
+from pipelines.limited import reading
 from pipelines.rtlreuse.elaboration import TOP, Block, Design
 from pipelines.rtlreuse.errors import CombinationalLoop
 from pipelines.rtlreuse.ir import LIMB
@@ -95,6 +96,11 @@ def analyse(design: Design) -> Structure:
 
     Raises: CombinationalLoop: through several blocks.
     """
+    with reading(f"design {design.top}"):
+        return _analysed(design)
+
+
+def _analysed(design: Design) -> Structure:
     instances = _instances(design)
     resolver = _Resolver(design, instances)
     sources = [

@@ -62,7 +62,7 @@ def build_verilator(
     """
     verilog, language = as_verilog(verilog, top, language)
     ports = ports or ports_of(
-        read_design(verilog, top=top, timeout_s=timeout_s, language=language, files=files)
+        read_design(verilog, top=top, timeout_s=timeout_s, language=language, files=files, stimuli=stimuli)
     )
     root, executable = find_verilator()
     compiler = compiler or find_compiler()

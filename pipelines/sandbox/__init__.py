@@ -16,7 +16,6 @@ from pipelines.sandbox.limits import (
     SandboxError,
     read_output,
 )
-from pipelines.sandbox.supervision import processor_s
 
 __all__ = [
     "FILES",
@@ -27,7 +26,6 @@ __all__ = [
     "Limits",
     "MachineFault",
     "SandboxError",
-    "processor_s",
     "read_output",
     "run_confined",
 ]

@@ -7,10 +7,10 @@ import json
 import os
 import signal
 import subprocess
-from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, Any
 
+from pipelines.processes import resident_bytes
 from pipelines.sandbox.limits import FILES, MEMORY, OUTPUT, TIME, ConfinedRun, Limits, SandboxError
 from pipelines.tools import (
     CLOCK,
@@ -25,8 +25,6 @@ from pipelines.tools import (
 )
 
 _OWN_CHILDREN = Path("/proc/thread-self/children")
-_PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
-_TICKS_PER_S = os.sysconf("SC_CLK_TCK")
 _BLOCK_BYTES = 512  # unit of st_blocks, whatever the file system
 
 
@@ -37,54 +35,6 @@ def require_children_in_proc() -> None:
     """
     if not _OWN_CHILDREN.exists():
         raise SandboxError(f"kernel lacks CONFIG_PROC_CHILDREN: no {_OWN_CHILDREN}")
-
-
-def resident_bytes(process: int) -> int:
-    """Resident memory of a process and all its descendants; shared pages count once per process.
-
-    A process that ends meanwhile counts as 0.
-    """
-    return sum(map(_own_bytes, _processes(process)))
-
-
-def processor_s(process: int) -> float:
-    """Processor time of a process and of all its descendants, ended ones included, in seconds."""
-    return sum(map(_own_ticks, _processes(process))) / _TICKS_PER_S
-
-
-def _processes(process: int) -> Iterator[Path]:
-    """Folders in /proc of a process and of all its descendants."""
-    waiting = [process]
-    while waiting:
-        folder = Path("/proc") / str(waiting.pop())
-        yield folder
-        waiting += _children(folder)
-
-
-def _own_ticks(folder: Path) -> int:
-    """Processor time of a process and of the children that it waited for, user and system."""
-    try:
-        fields = (folder / "stat").read_text(encoding="ascii", errors="replace").rpartition(")")[2].split()
-        return sum(map(int, fields[11:15]))
-    except (OSError, ValueError):
-        return 0
-
-
-def _own_bytes(folder: Path) -> int:
-    try:
-        return int((folder / "statm").read_text(encoding="ascii").split()[1]) * _PAGE_BYTES
-    except (OSError, IndexError):
-        return 0
-
-
-def _children(folder: Path) -> list[int]:
-    children: list[int] = []
-    try:
-        for task in (folder / "task").iterdir():
-            children += map(int, (task / "children").read_text(encoding="ascii").split())
-    except OSError:
-        return children
-    return children
 
 
 def folder_exceeds(folder: Path, *, most_bytes: int, most_entries: int) -> bool:

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pipelines.files import read_bounded
+from pipelines.limited import reading
 from pipelines.summation import ordered_sum
 from pipelines.synthesis.liberty import (
     Cell,
@@ -132,6 +133,13 @@ class _Reader:
         if order == ["second", "first"]:
             return Table(first=first, second=second, values=values.reshape(second.size, -1).T)
         return Table(first=first, second=second, values=values.reshape(first.size, -1))
+
+    def check_template(self, group: Group) -> None:
+        """Check indices that tables may replace, but that the tools read first."""
+        for name in ("index_1", "index_2"):
+            points = self.numbers(group.lists.get(name, ()), group, name, 0.0, POINT_LIMIT)
+            if (np.diff(points) < 0).any():
+                raise self.fail("the index of a liberty template must not decrease", name, group)
 
     def _axis(self, variable: str, group: Group) -> tuple[str, float]:
         if variable in ("total_output_net_capacitance", "equal_or_opposite_output_net_capacitance"):
@@ -257,7 +265,14 @@ class _Reader:
             self.check_finite(inner)
 
     def read(self) -> Liberty:
-        cells = {c.name: c for c in map(self.cell, self.library.named("cell"))}
+        cells: dict[str, Cell] = {}
+        for group in self.library.named("cell"):
+            cell = self.cell(group)
+            if cell.name in cells:
+                raise self.fail("cells of a liberty file must have different names", cell.name, group)
+            cells[cell.name] = cell
+        for template in self.templates.values():
+            self.check_template(template)
         if not cells:
             raise self.fail("a liberty file must contain cells", "none", self.library)
         voltage = self.attribute(self.library, "nom_voltage", 0.0, ABOVE_ZERO)
@@ -327,7 +342,8 @@ def load_liberty(path: Path) -> Liberty:
 @lru_cache(maxsize=8)
 def _load(path: Path, mtime_ns: int, size: int) -> Liberty:  # noqa: ARG001 (part of the key)
     text = _content(path).decode("utf-8", errors="replace")
-    return _Reader(parse_groups(text, path), path).read()
+    with reading(f"the {_WHAT} {path}"):
+        return _Reader(parse_groups(text, path), path).read()
 
 
 def liberty_hash(path: Path) -> str:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import re
+import resource
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -24,6 +25,14 @@ NORMALISE_MEMORIES = "normalise_memories"
 """A command of this worker before `write_cxxrtl`."""
 DESCRIBE_MEMORIES = "describe_memories"
 """A command of this worker; its argument is the name of the JSON file that it writes."""
+MEMORY_BITS = "bits of memories"
+"""Words of the error about too large memories, as in `yosys.py`, which this file cannot import."""
+MOST_MEMORY_BITS = 1 << 29
+"""Bits of all memories of a design: yosys writes a character per bit, and the file has a limit of 1 GiB."""
+LIMIT_READING = "limit_reading"
+"""A command of this worker; its argument is the address space in bytes until `DESCRIBE_MEMORIES` ends."""
+WAS_READ = "was-read"
+"""An empty file that this worker writes then."""
 REQUIRE_DECLARED = "require_declared"
 """A command of this worker behind that of Yosys' reader of Verilog."""
 LOST_RESET = "unsupported by slang: an asynchronous reset of a register that nothing else assigns"
@@ -41,6 +50,7 @@ def run_commands(commands: list[str], log: str) -> None:
     """Run yosys commands in order on a new design; their output goes to the log file."""
     library: Any = yosys
     design = library.Design()
+    _, most_bytes = resource.getrlimit(resource.RLIMIT_AS)
     for command in commands:
         name, _, argument = command.partition(" ")
         if name == DERIVE:
@@ -51,6 +61,10 @@ def run_commands(commands: list[str], log: str) -> None:
             require_declared(design, Path(log).read_text("utf-8"))
         elif name == DESCRIBE_MEMORIES:
             Path(argument).write_text(json.dumps(describe_memories(design)), "utf-8")
+            resource.setrlimit(resource.RLIMIT_AS, (most_bytes, most_bytes))
+            Path(WAS_READ).touch()
+        elif name == LIMIT_READING:
+            resource.setrlimit(resource.RLIMIT_AS, (int(argument), most_bytes))
         elif name == NORMALISE_MEMORIES:
             normalise_memories(design)
         else:
@@ -136,7 +150,18 @@ def _wires(signal: Any) -> list[str]:
 
 
 def describe_memories(design: Any) -> list[dict[str, Any]]:
-    """Module, name, first address, size and bits of a word of every memory."""
+    """Module, name, first address, size and bits of a word of every memory.
+
+    Raises: SystemExit: they have more than `MOST_MEMORY_BITS` together.
+    """
+    bits = {
+        f"{name.str()} in {module.name.str()}".replace("\\", ""): memory.width * memory.size
+        for module in design.modules_.values()
+        for name, memory in module.memories.items()
+    }
+    if (total := sum(bits.values())) > MOST_MEMORY_BITS:
+        largest = max(bits, key=lambda name: bits[name])
+        sys.exit(f"{total} {MEMORY_BITS}; accepted: at most {MOST_MEMORY_BITS}; the largest is {largest}")
     return [
         {
             "module": module.name.str(),

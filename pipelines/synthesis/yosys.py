@@ -150,6 +150,8 @@ REQUIRE_REGISTERS = "require_registers"
 the name of the design's file."""
 REQUIRE_DECLARED = "require_declared"
 """A command of the worker's own behind Yosys' reader of Verilog, which declares any name that it meets."""
+LIMIT_READING, WAS_READ = "limit_reading", "was-read"
+"""A command of the worker's own, with bytes, and the file that says that this limit was taken off."""
 DESCRIBE_MEMORIES = "describe_memories"
 """A command of the worker's own; its argument is the JSON file with name, first address and size of every
 memory."""
@@ -158,11 +160,13 @@ NORMALISE_MEMORIES = "normalise_memories"
 word 0, and with wide addresses."""
 WIDER_PORT = "a port is wider than the expression that it is connected to"
 """Words of the worker's error about Verilog of which yosys would lose a carry or a sign."""
+MEMORY_BITS = "bits of memories"
+"""Words of the worker's error about a design with too large memories."""
 _WORKER = Path(__file__).with_name("worker.py")
 _FILE_BYTES = 1 << 30
 _PROCESSES = 256  # pyosys may start a thread per core, and abc runs in a shell
 _REASON_LENGTH = 400
-_NO_MEMORY = "MemoryError"
+_NO_MEMORY = ("MemoryError", "bad_alloc")
 _SEE_LOG = "see full log for details"
 _ABC_FAILED = re.compile(r'ABC: execution of script ".*" failed: return code (\d+)')
 _SIGNAL_BASE, _LAST_SIGNAL = 128, 64  # a shell's exit status for a program that a signal ended
@@ -179,6 +183,10 @@ class YosysFailed(SynthesisError):
         self.status = status
 
 
+class YosysExceeded(YosysFailed):
+    """The design needs more memory than it may, or has larger memories; another reader would not help."""
+
+
 def run_yosys(
     commands: Sequence[str],
     *,
@@ -187,6 +195,8 @@ def run_yosys(
     folder: Path,
     timeout_s: float,
     program: str | None = None,
+    memory_bytes: int = MEMORY_LIMIT_BYTES,
+    reading_bytes: int | None = None,
 ) -> list[bytes]:
     """Run yosys commands in a fresh process that sees only its own program and a folder.
 
@@ -196,18 +206,21 @@ def run_yosys(
         files: name and content of what they read.
         outputs: names of the files that they write; the log is `LOG_FILE`.
         folder: emptied, created if absent; it keeps all files of yosys.
-        timeout_s: limit of processor time in seconds.
+        timeout_s: limit of processor time in seconds. memory_bytes: of yosys with abc.
+        reading_bytes: of pyosys before `DESCRIBE_MEMORIES`; None for no other limit.
     Returns: content of the outputs.
     Raises:  YosysFailed: a command failed, a limit ended it, or the machine forbids confinement.
              ToolMissing: bubblewrap is not installed.
     """
     _empty(folder)
+    if reading_bytes is not None:
+        commands = [f"{LIMIT_READING} {reading_bytes}", *commands]
     cpu_s = math.ceil(timeout_s)
     limits = Limits(
         cpu_s=cpu_s,
         wall_s=PATIENCE * cpu_s,
-        memory_bytes=MEMORY_LIMIT_BYTES,
-        address_bytes=MEMORY_LIMIT_BYTES,
+        memory_bytes=memory_bytes,
+        address_bytes=memory_bytes,
         file_bytes=_FILE_BYTES,
         folder_bytes=2 * _FILE_BYTES,
         output_bytes=OUTPUT_LIMIT_BYTES,
@@ -227,7 +240,9 @@ def run_yosys(
             environment={"TMPDIR": "."},  # of abc, relative to the folder
         )
         if run.returncode != 0:
-            raise _failure(run, folder, cpu_s)
+            if reading_bytes is not None and not (folder / WAS_READ).exists():
+                memory_bytes = reading_bytes
+            raise _failure(run, folder, cpu_s, memory_bytes)
         return [read_output(folder / name, most_bytes=_FILE_BYTES) for name in outputs]
     except SandboxError as error:
         raise YosysFailed(TOOL_ERROR, str(error)) from error
@@ -255,21 +270,26 @@ def _readable() -> list[Path]:
     return paths
 
 
-def _failure(run: ConfinedRun, folder: Path, cpu_s: int) -> YosysFailed:
+def _failure(run: ConfinedRun, folder: Path, cpu_s: int, memory_bytes: int) -> YosysFailed:
     if run.machine_fault is not None:
         return YosysFailed(TOOL_ERROR, f"yosys: {run.machine_fault}")
     late = YosysFailed(TIMEOUT, f"yosys or abc took more than {cpu_s} s of processor time")
     if run.timed_out:
         return late
     if run.stopped_by is not None:
-        return YosysFailed(TOOL_ERROR, f"yosys and abc used too much: {run.stopped_by}")
+        return YosysExceeded(TOOL_ERROR, f"yosys and abc used too much: {run.stopped_by}")
     log = folder / LOG_FILE
     text = read_output(log, most_bytes=_FILE_BYTES).decode(errors="replace") if log.exists() else ""
     errors = [line.strip() for line in text.splitlines() if "ERROR:" in line]
     if len(errors) > 1 and _SEE_LOG in errors[-1]:
         errors = errors[:1]  # the first of the messages of slang, which come before
-    if not errors and _NO_MEMORY in run.last_words():
-        return YosysFailed(TOOL_ERROR, f"yosys needs more than {MEMORY_LIMIT_BYTES >> 20} MiB of memory")
+    if not errors and any(word in run.last_words() for word in _NO_MEMORY):
+        return YosysExceeded(
+            TOOL_ERROR,
+            f"yosys needs more than {memory_bytes >> 20} MiB of memory; accepted: less, or a higher limit",
+        )
+    if not errors and MEMORY_BITS in run.last_words():
+        return YosysExceeded(TOOL_ERROR, run.last_words())
     if not errors:
         ending = "" if (run.returncode or 0) < 0 else f"ended with status {run.returncode}: "
         return YosysFailed(TOOL_ERROR, f"yosys {ending}{run.last_words()}"[:_REASON_LENGTH])

@@ -24,7 +24,7 @@ ROW_LIMIT = 200_000
 CELL_LIMIT = 1 << 20
 """Characters of a cell, as of a C file."""
 CSV, PARQUET = ".csv", ".parquet"
-Count = Annotated[int, Field(ge=0)]
+Count = Annotated[int, Field(ge=0, lt=2**63)]
 Amount = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 Name = Annotated[str, Field(min_length=1, max_length=200)]
 
@@ -143,7 +143,7 @@ def _parquet_rows(path: Path) -> Iterator[Mapping[str, Any]]:
         _require_columns(opened.schema_arrow.names, path)
         try:
             yield from opened.read().to_pylist()
-        except (pa.ArrowException, OSError) as error:
+        except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
             raise _damaged(path)(str(error)) from error
 
 

@@ -135,7 +135,7 @@ def _records(path: Path) -> Iterator[dict[str, Any]]:
                 if text_bytes > TEXT_LIMIT_BYTES:
                     raise refused(f"more than {TEXT_LIMIT_BYTES >> 20} MiB of text in all rows")
                 yield from batch.to_pylist()
-        except (pa.ArrowException, OSError) as error:
+        except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
             first = (str(error).splitlines() or ["nothing"])[0]
             raise VendorError(f"a database must be a readable Parquet file, got {first} ({path})") from error
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NoReturn
 
 import click
 from click.exceptions import NoArgsIsHelpError
 
 from assets.deployments import QUIET_ENVIRONMENT
-from assets.problems import describe_usage, echo_problem, usage_line
+from assets.problems import describe_usage, echo_problem, say_problems, usage_line
 from assets.signals import (
     end_on_signals,
     end_processes,
@@ -21,19 +21,37 @@ from assets.signals import (
     was_said,
     was_signalled,
 )
-from simfoundry.cli.options import EXIT_FAILED, EXIT_SIGNAL, Commands, debug_option
+from pipelines.limited import watched
+from simfoundry.cli.options import EXIT_FAILED, EXIT_SIGNAL, Commands, Finite, debug_option
 from simfoundry.cli.programs import calibrate, label, pragmas, predict
 from simfoundry.cli.releases import import_command, models, release, train
 from simfoundry.cli.systems import explore, network, place, power, simulate
 from simfoundry.cli.tables import records, report, run, sql, stage, ui
 
+OWN_PROCESS = "own process"
+"""Click's object of a command that may start processes and handle signals: `main` was called."""
+MEMORY_GIB: Mapping[str, float | None] = {
+    **dict.fromkeys(("run", "stage", "sql", "records", "report", "ui", "models", "train", "calibrate")),
+    "label": 4,
+    "predict": 4,
+    "pragmas": 4,
+    "network": 2,
+    "power": 4,
+    "explore": 4,
+    "place": 4,
+    "simulate": 4,
+    "release": 4,
+    "import": 4,
+}
+"""Twice the peak of the largest accepted input of a command; None: it reads tables of the project alone."""
+
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
     """Run the command and exit: 0 for success, 1 for failure, 2 for wrong usage, 128 + N for signal N."""
-    end_on_signals()
     os.environ.update({k: os.environ.get(k, v) for k, v in QUIET_ENVIRONMENT.items()})
+    words = None if arguments is None else list(arguments)
     try:
-        simfoundry.main(args=None if arguments is None else list(arguments), prog_name="simfoundry")
+        simfoundry.main(args=words, prog_name="simfoundry", obj=OWN_PROCESS)
     except (SystemExit, KeyboardInterrupt) as ended:
         if was_signalled() and getattr(ended, "code", EXIT_FAILED):
             _end_by_signal()
@@ -85,6 +103,24 @@ class _Commands(Commands):
     },
 )
 @click.version_option(package_name="simfoundry")
+@click.option(
+    "--memory-gib",
+    type=Finite(min=0.25),
+    help="Memory of a command that reads your files, with its tools; docs/cli.md names the usual ones.",
+)
 @debug_option
-def simfoundry() -> None:
+@click.pass_context
+def simfoundry(context: click.Context, memory_gib: float | None) -> None:
     """A dataset foundry for learned cost models of hardware and networks."""
+    if context.obj != OWN_PROCESS:
+        return  # called by a program in its own process
+    most_gib = MEMORY_GIB[context.invoked_subcommand or ""] if memory_gib is None else memory_gib
+    if most_gib is not None:
+        watched(
+            int(most_gib * 2**30),
+            say=lambda problem: say_problems([problem]),
+            more="accepted: less, or `simfoundry --memory-gib N` before the command",
+            exit_by_signal=EXIT_SIGNAL,
+            failed=EXIT_FAILED,
+        )
+    end_on_signals()

@@ -152,6 +152,7 @@ def place(as_json: bool, **options: Any) -> None:
     "describe",
     help="For --flow fixed: also the layers as hls4ml describes them (extra `fixed`).",
 )
+@option(PowerQuestion, "dimension", metavar="NAME=SIZE", help="Size of a symbolic dimension of the model.")
 @option(PowerQuestion, "measure", help="Also synthesise and simulate it: minutes, small ones only.")
 @as_json_option
 @explained
@@ -171,6 +172,7 @@ def power(as_json: bool, **options: Any) -> None:
 @option(ExploreQuestion, "budget_mw", type=Finite(min=0, min_open=True), help="Most power in mW.")
 @option(ExploreQuestion, "candidates", type=Whole(1, 100_000), help="Drawn configurations.")
 @option(ExploreQuestion, "seed", type=Whole(0, LARGEST_SEED), help="Seed of the draws.")
+@option(ExploreQuestion, "dimension", metavar="NAME=SIZE", help="Size of a symbolic dimension of the model.")
 @as_json_option
 @explained
 def explore(as_json: bool, **options: Any) -> None:

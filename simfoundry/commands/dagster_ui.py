@@ -11,6 +11,7 @@ import sys
 from collections.abc import Mapping
 from importlib.metadata import entry_points
 from typing import Any
+from urllib.parse import unquote_plus
 
 import uvicorn
 from starlette.datastructures import Headers
@@ -31,6 +32,9 @@ class OwnPages:
         if scope["type"] in ("http", "websocket") and not _is_own(Headers(scope=scope)):
             refusal = PlainTextResponse("refused: not a request of this machine's own pages", 403)
             await refusal(scope, receive, send)
+        elif scope["type"] == "http" and scope["method"] != "POST" and _is_mutation(scope["query_string"]):
+            refusal = PlainTextResponse("refused: a mutation by an address; accepted: POST", 403)
+            await refusal(scope, receive, send)
         else:
             await self.app(scope, receive, send)
 
@@ -45,6 +49,11 @@ def _is_own(headers: Mapping[str, str]) -> bool:
     is_embedded = is_of_other_page and headers.get("sec-fetch-mode") != "navigate"
     is_same_origin = headers.get("origin", f"http://{host}") == f"http://{host}"
     return _OWN_HOST.fullmatch(host) is not None and is_same_origin and not is_embedded
+
+
+def _is_mutation(query: bytes) -> bool:
+    """Whether the query of an address may change something; GraphQL has no other spelling of the word."""
+    return "mutation" in unquote_plus(query.decode("latin-1"))
 
 
 def main() -> None:

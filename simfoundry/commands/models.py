@@ -26,6 +26,7 @@ from models.registry import (
 )
 from models.tracking import RegistryStore, training_loggers
 from pipelines.features import last_split
+from pipelines.files import plain_yaml
 from simfoundry.questions import TrainQuestion
 
 _DAY_S = 86400.0
@@ -157,7 +158,7 @@ def _read_settings(spec: PredictorSpec, settings: Mapping[str, Any] | Sequence[s
         if key not in accepted or not separator:
             raise FoundryError(f"unknown option: {setting}; accepted: {', '.join(accepted)}, as NAME=VALUE")
         try:
-            values[key] = yaml.safe_load(text)
+            values[key] = plain_yaml(text)
         except yaml.YAMLError as error:
             raise FoundryError(f"no value: {setting}; accepted: numbers, words, lists as [64, 64]") from error
     return values

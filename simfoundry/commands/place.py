@@ -21,7 +21,9 @@ from pipelines.fabric.layers import cut
 from pipelines.fabric.picture import placement_picture
 from pipelines.fabric.placing import Annealed, CostModel, Schedule, anneal
 from pipelines.fabric.routing import Router
+from pipelines.limited import reading
 from simfoundry.commands.aligned import aligned_lines
+from simfoundry.commands.dimensions import sizes_of
 from simfoundry.commands.predict import registered_model
 from simfoundry.questions import DEFAULT_FABRIC, File, PlaceQuestion
 
@@ -44,11 +46,14 @@ def answer_place(question: PlaceQuestion) -> dict[str, Any]:
     """
     if question.svg is not None and not Path(question.svg).parent.is_dir():
         raise FoundryError(f"no such folder: {Path(question.svg).parent} (--svg {question.svg})")
-    fabric = read_fabric(Path(question.fabric or CONFIGURATION_FOLDER / DEFAULT_FABRIC))
-    tiles = len(fabric.unit_types)
-    if tiles > TILE_LIMIT:
-        raise FoundryError(f"fabric too large: {tiles} tiles ({fabric.name}); accepted: {TILE_LIMIT} at most")
-    graphs = _read_graphs(question, fabric)
+    with reading(f"the graph {question.graph}"):
+        fabric = read_fabric(Path(question.fabric or CONFIGURATION_FOLDER / DEFAULT_FABRIC))
+        tiles = len(fabric.unit_types)
+        if tiles > TILE_LIMIT:
+            raise FoundryError(
+                f"fabric too large: {tiles} tiles ({fabric.name}); accepted: {TILE_LIMIT} at most"
+            )
+        graphs, notes = _read_graphs(question, fabric)
     answers = [
         _place(graph, fabric, question, number if len(graphs) > 1 else None)
         for number, graph in enumerate(graphs)
@@ -60,33 +65,26 @@ def answer_place(question: PlaceQuestion) -> dict[str, Any]:
         "seed": question.seed,
         "cycles_per_sample": cycles,
         "samples_per_second": _per_second(cycles, question.clock),
+        "notes": notes,
         "graphs": answers,
     }
 
 
-def _read_graphs(question: PlaceQuestion, fabric: Fabric) -> list[Graph]:
-    """The graph of a JSON file, or those of an ONNX model."""
+def _read_graphs(question: PlaceQuestion, fabric: Fabric) -> tuple[list[Graph], list[str]]:
+    """The graph of a JSON file, or those of an ONNX model with what was assumed about it."""
     path = Path(question.graph)
     if path.suffix.lower() == ".onnx":
         from pipelines.fabric.onnx_graphs import read_onnx  # lazy import: takes 0.2 s
 
-        operations = read_onnx(path, dimensions=_dimensions(question.dimension))
-        return cut(path.stem[:100], operations, fabric)
+        network = read_onnx(path, dimensions=sizes_of(question.dimension))
+        return cut(path.stem[:100], network.operations, fabric), list(network.notes)
     if question.dimension:
         raise FoundryError("--dimension is for ONNX models: a graph has sizes for all its data")
     graph = read_graph(path)
     require_fit(graph, fabric)
-    return [graph]
-
-
-def _dimensions(texts: Sequence[str]) -> dict[str, int]:
-    sizes: dict[str, int] = {}
-    for text in texts:
-        name, _, size = text.rpartition("=")
-        if not name or not size.isascii() or not size.isdigit() or not 0 < int(size[:10]) <= 1 << 24:
-            raise FoundryError(f"unknown --dimension: {text}; accepted: NAME=SIZE, such as sequence=128")
-        sizes[name] = int(size)
-    return sizes
+    if not graph.edges:
+        raise FoundryError(f"graph {graph.name} has no edges; accepted: 1 or more ({path})")
+    return [graph], []
 
 
 def _place(graph: Graph, fabric: Fabric, question: PlaceQuestion, number: int | None) -> dict[str, Any]:
@@ -235,7 +233,7 @@ def _draw(graph: Graph, fabric: Fabric, best: Measured, svg: File | None, number
 
 def place_text(answer: Mapping[str, Any]) -> str:
     """The answer for a person."""
-    lines: list[str] = []
+    lines = [f"note         {note}" for note in answer["notes"]]
     for graph in answer["graphs"]:
         lines += [*_graph_lines(graph, answer), ""]
     if len(answer["graphs"]) > 1:

@@ -20,7 +20,9 @@ from pipelines.accelerators import (
     read_hardware,
     read_network,
 )
+from pipelines.limited import reading
 from simfoundry.commands.aligned import aligned_lines
+from simfoundry.commands.dimensions import sizes_of
 from simfoundry.questions import DEFAULT_REUSE_FACTOR, ExploreQuestion, PowerQuestion
 
 if TYPE_CHECKING:
@@ -63,14 +65,16 @@ def answer_power(question: PowerQuestion) -> dict[str, Any]:
     for option, is_given in others:
         if is_given:
             raise FoundryError(f"{option} is an option of --flow fixed")
-    hardware = Hardware() if question.hardware is None else read_hardware(Path(question.hardware))
-    network = read_network(Path(question.network))
-    compiled = compile_network(network, hardware)
+    with reading(f"the network {question.network}"):
+        hardware = Hardware() if question.hardware is None else read_hardware(Path(question.hardware))
+        network = _read(question, has_data=question.measure)
+        compiled = compile_network(network, hardware)
     pair = compiled_pair(compiled, hardware)
     model = shipped_model()
     figures = model.predict([pair])[0]
     answer = {
         "network": network.name,
+        "notes": list(network.notes),
         "parameter_count": network.parameter_count,
         "hardware": hardware.model_dump(),
         "flow": compiled.flow,
@@ -83,6 +87,10 @@ def answer_power(question: PowerQuestion) -> dict[str, Any]:
     if question.measure:
         answer["measured"] = measured(network, hardware, compiled.flow)
     return answer
+
+
+def _read(question: PowerQuestion | ExploreQuestion, *, has_data: bool) -> Network:
+    return read_network(Path(question.network), dimensions=sizes_of(question.dimension), has_data=has_data)
 
 
 def answer_fixed(question: PowerQuestion) -> dict[str, Any]:
@@ -104,15 +112,16 @@ def answer_fixed(question: PowerQuestion) -> dict[str, Any]:
 
     if question.hardware is not None:
         raise FoundryError("--hardware is an option of --flow systolic")
-    if question.hls_config is None:
-        chosen = HlsConfiguration(reuse_factor=question.reuse_factor or DEFAULT_REUSE_FACTOR)
-    elif question.reuse_factor is None:
-        chosen = read_configuration(Path(question.hls_config))
-    else:
+    if question.hls_config is not None and question.reuse_factor is not None:
         raise FoundryError("--reuse-factor and --hls-config are mutually exclusive")
-    network = read_network(Path(question.network))
-    described = describe_network(network, **asdict(chosen)).layers() if question.describe else None
-    design = trace_shared(network, reuse_factor=chosen.reuse_factor)
+    with reading(f"the network {question.network}"):
+        if question.hls_config is None:
+            chosen = HlsConfiguration(reuse_factor=question.reuse_factor or DEFAULT_REUSE_FACTOR)
+        else:
+            chosen = read_configuration(Path(question.hls_config))
+        network = _read(question, has_data=True)
+        described = describe_network(network, **asdict(chosen)).layers() if question.describe else None
+        design = trace_shared(network, reuse_factor=chosen.reuse_factor)
     columns = compiled_columns(network, design)
     pair = fixed_pair(
         {"fixed_id": "", "family": "", "seed": 0, "reuse_factor": design.interval_cycles, **columns}
@@ -123,6 +132,7 @@ def answer_fixed(question: PowerQuestion) -> dict[str, Any]:
     energies = figures["energy_nj"] * stages / max(stages.sum(), 1e-12)
     return {
         "network": network.name,
+        "notes": list(network.notes),
         "parameter_count": network.parameter_count,
         "flow": "fixed",
         "reuse_factor": design.interval_cycles,
@@ -241,7 +251,7 @@ def answer_explore(question: ExploreQuestion) -> dict[str, Any]:
     """
     from pipelines.accelerators.dataset import drawn_hardware
 
-    network = read_network(Path(question.network))
+    network = _read(question, has_data=False)
     drawn = [
         drawn_hardware(question.seed, number, is_small=number % 2 == 0)
         for number in range(question.candidates)
@@ -263,6 +273,7 @@ def answer_explore(question: ExploreQuestion) -> dict[str, Any]:
         raise FoundryError(f"no configuration within {question.budget_mw} mW; the least power is {least} mW")
     return {
         "network": network.name,
+        "notes": list(network.notes),
         "budget_mw": question.budget_mw,
         "candidates": len(rows),
         "within_budget": len(within),
@@ -287,6 +298,7 @@ def power_text(answer: Mapping[str, Any]) -> str:
     size = f"{answer['parameter_count']:,} parameters, {len(answer['layers'])} layers"
     plain = {
         "network": f"{answer['network']}: {size}",
+        **_noted(answer),
         "dataflow": answer["flow"],
         "power": _interval(answer, "power", "mw", "mW"),
         "energy": _interval(answer, "energy", "nj", "nJ"),
@@ -311,6 +323,7 @@ def fixed_text(answer: Mapping[str, Any]) -> str:
     period = answer["reuse_factor"] * answer["clock_period_ns"]
     plain = {
         "network": f"{answer['network']}: {size}",
+        **_noted(answer),
         "pipeline": f"{len(answer['stages'])} stages, an inference every {period:g} ns",
         "power": _interval(answer, "power", "mw", "mW"),
         "energy": _interval(answer, "energy", "nj", "nJ"),
@@ -336,6 +349,11 @@ def fixed_text(answer: Mapping[str, Any]) -> str:
 def _interval(answer: Mapping[str, Any], name: str, suffix: str, unit: str) -> str:
     low, high = answer[f"{name}_low_{suffix}"], answer[f"{name}_high_{suffix}"]
     return f"{answer[f'{name}_{suffix}']} {unit} ({low} to {high})"
+
+
+def _noted(answer: Mapping[str, Any]) -> dict[str, str]:
+    """A line of what was assumed about the model; none where nothing was."""
+    return {"note": "; ".join(answer["notes"])} if answer["notes"] else {}
 
 
 OUTSIDE = "outside what was labelled"
@@ -372,7 +390,7 @@ def explore_text(answer: Mapping[str, Any]) -> str:
         + [outside_text(row["outside"]) or "-"]
         for row in answer["front"]
     ]
-    head = (
+    head = "".join(f"note: {note}\n" for note in answer["notes"]) + (
         f"{answer['network']}: {answer['within_budget']} of {answer['candidates']} configurations within "
         f"{answer['budget_mw']} mW; {len(rows)} that no other one beats"
     )

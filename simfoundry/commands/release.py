@@ -20,6 +20,7 @@ from assets.releasing import (
 )
 from pipelines.files import read_bounded
 from pipelines.identity import canonical_json
+from pipelines.limited import reading
 from pipelines.vendor import VendorReport, is_labelled_table, read_csynth, read_merlin
 from simfoundry.commands.aligned import aligned_lines
 
@@ -103,7 +104,9 @@ def import_path(path: Path, question: ImportQuestion) -> dict[str, Any]:
         _refuse_options(replace(question, suite=None), path, "a table of labelled sources")
         return _suite_answer(import_labelled_table(deployment, path, question.suite or path.stem))
     _refuse_options(replace(question, kernels=None, kernel=None, directives=None), path, "reports")
-    return _reports_answer(deployment, _reports(path, question), path)
+    with reading(f"the reports {path}"):
+        reports = _reports(path, question)
+    return _reports_answer(deployment, reports, path)
 
 
 def _refuse_options(question: ImportQuestion, path: Path, what: str) -> None:

@@ -15,6 +15,7 @@ from pyarrow.parquet import write_table
 from assets.deployments import find_deployment
 from assets.errors import FoundryError
 from pipelines.files import read_bounded
+from pipelines.limited import reading
 from pipelines.rtlreuse import ENGINES, REUSE, Program, RunResult, Simulator, language_of, words_of
 from pipelines.rtlreuse.choice import installed_engines
 from pipelines.rtlreuse.errors import MissingMemoryFile
@@ -52,13 +53,14 @@ def answer_simulate(question: SimulateQuestion) -> dict[str, Any]:
             ToolMissing: a tool of the engine is not installed.
     """
     _require_options(question)
-    text, language = with_libraries(
-        _text(Path(question.file), "design"),
-        top=question.top,
-        language=language_of(Path(question.file)),
-        libraries=[_text(Path(path), "library") for path in question.library],
-    )
-    text = with_macros(text, language=language, define=question.define, undefine=question.undefine)
+    with reading(f"the design {question.file}"):
+        text, language = with_libraries(
+            _text(Path(question.file), "design"),
+            top=question.top,
+            language=language_of(Path(question.file)),
+            libraries=[_text(Path(path), "library") for path in question.library],
+        )
+        text = with_macros(text, language=language, define=question.define, undefine=question.undefine)
     files = _memory_files(text, Path(question.file))
     engine, engine_reason = _choose_engine(question, text, has_files=bool(files))
     start = stopwatch()

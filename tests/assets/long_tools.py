@@ -14,7 +14,7 @@ from assets.signals import ENDING
 from pipelines.sandbox import Limits, run_confined
 from pipelines.tools import find_tool, run_tool
 from pipelines.workers import PROCESSES_FROM, Outcome, run_all
-from simfoundry.cli import main, simfoundry
+from simfoundry.cli import entry, main, simfoundry
 from simfoundry.cli.options import explained, fail
 
 COUNT = {"threads": 2, "processes": PROCESSES_FROM, "dagster": 2, "step": 2}
@@ -57,4 +57,5 @@ def command() -> None:
 if __name__ == "__main__":
     for number in ENDING:  # what runs the tests may ignore them, and a child inherits that
         signal.signal(number, signal.SIG_DFL)
+    entry.MEMORY_GIB = {**entry.MEMORY_GIB, "wait": 4}
     main(["wait"])

@@ -8,6 +8,7 @@ import duckdb
 import foundry_fakes
 import pytest
 
+from assets import database
 from assets.database import DATABASE_FILE, QUESTIONS, write_database
 from assets.settings import Settings, ignore_progress
 from assets.step import read_rows
@@ -85,3 +86,19 @@ def test_a_damaged_table_is_left_out_and_named(data_dir: Path) -> None:
     assert problem.startswith("runs is not in simfoundry.duckdb: ")
     with duckdb.connect(str(data_dir / DATABASE_FILE), read_only=True) as connection:
         assert connection.execute("SELECT count(*) FROM labels").fetchall() == [(2,)]
+
+
+def test_a_full_disk_leaves_the_former_file_and_says_so(
+    data_dir: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_database(data_dir)
+    former = (data_dir / DATABASE_FILE).read_bytes()
+
+    def full(*_: object) -> None:
+        raise duckdb.TransactionException("Failed to commit:\nNo space left on device")
+
+    monkeypatch.setattr(database, "_comment", full)
+    (problem,) = write_database(data_dir)
+    assert problem.startswith(f"{DATABASE_FILE} was not written: ")
+    assert "\n" not in problem
+    assert (data_dir / DATABASE_FILE).read_bytes() == former

@@ -57,12 +57,19 @@ def test_files_become_a_suite_and_bad_ones_are_moved_aside(deployment: Deploymen
     _drop(deployment, "text.c", "no program\n")
     _drop(deployment, "outside.c", OUTSIDE)
     _drop(deployment, "twin.c", ADD)
+    _drop(deployment, f"{'n' * 250}.c", ADD)
+    _drop(deployment, os.fsdecode(b"\xff.c"), ADD)
+    os.mkfifo(deployment.data_dir / "inbox" / "pipe.c")
+    os.utime(deployment.data_dir / "inbox" / "pipe.c", (1.0, 1.0))
     result = _label(deployment)
     assert result.success
     inbox = deployment.data_dir / "inbox"
     assert sorted(path.name for path in inbox.iterdir()) == ["refused", "size.h"]
     reasons = {path.name: path.read_text() for path in (inbox / "refused").glob("*.reason.txt")}
-    assert set(reasons) == {f"{name}.c.reason.txt" for name in ("outside", "text", "twin")}
+    names = ("outside", "text", "twin", "n" * 200, "\N{REPLACEMENT CHARACTER}", "pipe")
+    assert set(reasons) == {f"{name}.c.reason.txt" for name in names}
+    assert "a pipe; accepted: a regular file" in reasons["pipe.c.reason.txt"]
+    assert "name of the file; accepted: printable UTF-8" in reasons[f"{names[3]}.c.reason.txt"]
     assert "rejected: " in reasons["outside.c.reason.txt"]
     assert "out of bounds" in reasons["outside.c.reason.txt"]
     assert reasons["twin.c.reason.txt"] == "the same program as add.c of suite inbox\n"
@@ -109,6 +116,10 @@ def test_the_sensor_asks_once_for_the_files_that_wait(deployment: Deployment) ->
     third = asked()
     assert isinstance(third, dg.RunRequest)
     assert third.run_key != first.run_key
+    os.utime(path, (time.time() + 9e6,) * 2)
+    assert waiting_files(deployment) == [path], "a time in the future says nothing"
+    path.rename(path.with_name(os.fsdecode(b"\xff.c")))
+    assert isinstance(asked(), dg.RunRequest)
 
 
 def test_a_failed_launch_is_tried_again_under_a_new_key(
@@ -133,13 +144,13 @@ def test_a_failed_launch_is_tried_again_under_a_new_key(
         run = launch(first)
         assert asked_key() == first, "a run that waits for its launch is not asked for again"
         instance.report_run_failed(run)
-        assert "launch 1 failed; the next one is 60 s after it" in str(asked())
+        assert "run 1 failed; the next one is 60 s after it" in str(asked())
         now = time.time()
         monkeypatch.setattr("assets.inbox.time.time", lambda: now + 61)
         second = asked_key()
         assert second == f"{first}-1"
         instance.report_run_failed(launch(second))
-        assert "launch 2 failed; the next one is 120 s after it" in str(asked())
+        assert "run 2 failed; the next one is 120 s after it" in str(asked())
         monkeypatch.setattr("assets.inbox.time.time", lambda: now + 61 + 121)
         third = launch(asked_key())
         assert third.tags[RUN_KEY_TAG] == f"{first}-2"
@@ -147,7 +158,7 @@ def test_a_failed_launch_is_tried_again_under_a_new_key(
             dg.DagsterEvent(dg.DagsterEventType.RUN_START.value, third.job_name), third.run_id
         )
         instance.report_run_failed(third)
-        assert asked_key() == f"{first}-2", "a run that began and failed is no failed launch"
+        assert "run 3 failed; the next one is 240 s after it" in str(asked())
 
 
 def test_a_suite_has_a_plain_name(deployment: Deployment) -> None:

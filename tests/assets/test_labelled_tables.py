@@ -10,16 +10,21 @@ from pathlib import Path
 from typing import Any
 
 import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from click.testing import CliRunner, Result
 
 import simfoundry as sf
+from assets import labelled_tables
 from assets.configuration import compose_configuration, write_parameters
 from assets.deployments import Deployment
 from models.catalogue import PredictorSpec, predictors
 from models.labelled import Selection, load_labelled_designs
 from pipelines.features import BY_KERNEL
 from pipelines.schemas import read_table, table_spec
+from pipelines.vendor import VendorError
+from pipelines.vendor.labelled import read_labelled_table
 from simfoundry.cli import simfoundry
 
 SCALE = "void scale(int a[8]) {\n  for (int i = 0; i < 8; i++) a[i] = 3 * a[i];\n}\n"
@@ -125,6 +130,10 @@ def test_a_program_that_the_engine_refuses_is_a_row_with_its_reason(
     [
         ({"area": 3}, r"unknown column: area \(.*mine\.csv\); accepted: source, file, name"),
         ({"area_um2": "much"}, r"area_um2: .*valid number.*, got 'much' \(.*mine\.csv, row 1\)"),
+        (
+            {"latency_cycles": 2**63},
+            r"latency_cycles: .*less than 9223372036854775808.* \(.*mine\.csv, row 1\)",
+        ),
         ({"area_um2": "nan"}, r"area_um2: .*finite number.* \(.*mine\.csv, row 1\)"),
         ({"tool": ""}, r"no value for tool \(.*mine\.csv, row 1\)"),
         ({"file": "x.c"}, r"accepted: either source or file \(.*mine\.csv, row 1\)"),
@@ -143,6 +152,42 @@ def test_import_rejects_a_table_that_is_not_acceptable(
     found = _invoke("import", str(_write(table, rows)))
     assert found.exit_code == 1
     assert re.search(message, found.stderr), found.stderr
+
+
+def test_text_of_a_parquet_table_is_utf_8(tmp_path: Path) -> None:
+    path = tmp_path / "mine.parquet"
+    rows = pa.Table.from_pylist([{"source": "int x = 11111;", "tool": "mine"}])
+    pq.write_table(rows, path, use_dictionary=False, compression="none")
+    path.write_bytes(path.read_bytes().replace(b"11111;", b"1111\xa0;"))
+    with pytest.raises(VendorError, match=r"damaged: .*mine\.parquet: .*utf-8"):
+        read_labelled_table(path)
+
+
+def test_the_suite_of_the_inbox_is_reserved(deployment: Deployment, table: Path) -> None:
+    refused = _invoke("import", str(table), "--suite", "inbox")
+    assert refused.exit_code == 1
+    assert "reserved for files of the inbox: suite inbox" in refused.stderr
+
+
+def test_an_import_that_fails_late_leaves_the_earlier_suite(
+    deployment: Deployment, table: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert _invoke("import", str(table)).exit_code == 0
+    folder = deployment.of_suite("mine").data_dir
+    before = _contents(folder)
+    _write(table, _rows()[:2])
+    with monkeypatch.context() as patch:
+        patch.setattr(labelled_tables, "FEATURE_STEPS", ("features", "no such step"))
+        assert _invoke("import", str(table)).exit_code == 1
+    assert _contents(folder) == before
+    assert _invoke("import", str(table)).exit_code == 0
+    assert len(_contents(folder)) == len(before)
+    assert _contents(folder) != before
+
+
+def _contents(folder: Path) -> dict[str, bytes]:
+    """Every table file of a suite."""
+    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*.parquet")}
 
 
 def test_train_takes_a_suite_or_releases(table: Path) -> None:

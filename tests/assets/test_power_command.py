@@ -90,12 +90,12 @@ def test_explore_says_when_the_budget_is_too_small(network: Path) -> None:
 
 def test_power_names_the_operator_that_is_not_supported(tmp_path: Path) -> None:
     value = [helper.make_tensor_value_info(name, TensorProto.FLOAT, [1, 4]) for name in "xy"]
-    graph = helper.make_graph([helper.make_node("Selu", ["x"], ["y"])], "one", value[:1], value[1:])
+    graph = helper.make_graph([helper.make_node("Det", ["x"], ["y"])], "one", value[:1], value[1:])
     file = tmp_path / "net.onnx"
     onnx.save(helper.make_model(graph), str(file))
     result = _invoke("power", str(file))
     assert result.exit_code == 1
-    assert result.stderr.startswith("simfoundry: operators not supported: Selu; accepted: ")
+    assert result.stderr.startswith("simfoundry: operators that are not supported: Det (node y); accepted: ")
 
 
 def test_a_front_has_no_row_that_another_beats() -> None:

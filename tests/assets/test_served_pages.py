@@ -74,6 +74,10 @@ def test_uis_answer_their_own_pages_alone(ports: dict[str, int]) -> None:
     port, path = ports["Dagster UI"], PATHS["Dagster UI"]
     own = {"Host": f"127.0.0.1:{port}"}
     assert _status(port, path, own | {"Origin": f"http://127.0.0.1:{port}"}, "POST") == 200
+    for word in ("mutation", "%6dutation"):
+        change = f"/graphql?query={word}{{reloadWorkspace{{__typename}}}}"
+        assert _status(port, change, own) == REFUSED, "a page of an older browser sends no Sec-Fetch-Site"
+        assert _status(port, change, own, "HEAD") == REFUSED
     assert _status(port, path, own | {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate"}) == 200
     for foreign in (
         {"Origin": "http://evil.example"},

@@ -1,8 +1,10 @@
 """Trains small networks on scikit-learn's digits and exports them by torch, as users do.
 
 python -m tests.benchmarks.exported_networks FOLDER
-FOLDER: gets family_number.onnx; those of the project are in pipelines/accelerators/exported. Numbers 0 and 1
-are labelled for calibration, number 2 of each family is held out.
+python -m tests.benchmarks.exported_networks examples --example
+FOLDER: gets family_number.onnx, those of pipelines/accelerators/exported; numbers 0 and 1 are labelled for
+calibration, number 2 of each family is held out. With --example it gets cnn_int8.onnx, a quantised network of
+any batch, as in examples/.
 """
 
 from __future__ import annotations
@@ -114,6 +116,37 @@ def _lenet(first: nn.Conv2d, second: nn.Conv2d, dense: list[nn.Module]) -> nn.Mo
     return nn.Sequential(*layers)
 
 
+class Quantised(nn.Module):
+    """A layer whose weights, per output, and results are rounded to 8 bits, as training for integers does."""
+
+    def __init__(self, layer: nn.Conv2d | nn.Linear, images: Tensor) -> None:
+        super().__init__()
+        self.layer = layer
+        steps = layer.weight.detach().abs().flatten(1).amax(dim=1) / 127
+        self.register_buffer("steps", steps)
+        self.register_buffer("zeros", torch.zeros(len(steps), dtype=torch.int32))
+        self.step = float(layer(images).detach().abs().max()) / 127
+
+    def forward(self, x: Tensor) -> Tensor:
+        layer, steps, zeros = self.layer, self.get_buffer("steps"), self.get_buffer("zeros")
+        weight = torch.fake_quantize_per_channel_affine(layer.weight, steps, zeros, 0, -128, 127)
+        if isinstance(layer, nn.Conv2d):
+            result = nn.functional.conv2d(x, weight, layer.bias, layer.stride, layer.padding)
+        else:
+            result = nn.functional.linear(x, weight, layer.bias)
+        return torch.fake_quantize_per_tensor_affine(result, self.step, 0, -128, 127)
+
+
+def quantised(network: nn.Sequential, images: Tensor) -> nn.Sequential:
+    """A trained network with its convolutions and dense layers quantised one by one."""
+    layers: list[nn.Module] = []
+    for layer in network:
+        is_product = isinstance(layer, nn.Conv2d | nn.Linear)
+        layers.append(Quantised(layer, images) if is_product else layer)
+        images = layers[-1](images)
+    return nn.Sequential(*layers)
+
+
 NETWORKS: dict[str, Callable[[], nn.Module]] = {
     "mlp_0": lambda: nn.Sequential(nn.Flatten(), nn.Linear(64, 16), nn.ReLU(), nn.Linear(16, 10)),
     "mlp_1": lambda: nn.Sequential(
@@ -185,12 +218,40 @@ def trained(name: str) -> nn.Module:
 def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("folder", type=Path)
-    folder: Path = parser.parse_args().folder
+    parser.add_argument("--example", action="store_true")
+    options = parser.parse_args()
+    folder: Path = options.folder
     folder.mkdir(parents=True, exist_ok=True)
     torch.set_num_threads(1)
+    if options.example:
+        export_example(folder / "cnn_int8.onnx")
+        return
     for name in NETWORKS:
         path = folder / f"{name}.onnx"
         torch.onnx.export(trained(name), (torch.zeros(1, 1, 8, 8),), path, dynamo=False, opset_version=_OPSET)
+
+
+def export_example(path: Path) -> None:
+    """Export a quantised convolutional network of any batch, and say how often it is right."""
+    network = trained("cnn_0")
+    pixels, digits = load_digits(return_X_y=True)
+    images = torch.tensor(pixels / 16.0, dtype=torch.float32).reshape(-1, 1, 8, 8)
+    if not isinstance(network, nn.Sequential):
+        raise TypeError(f"{type(network).__name__}; accepted: Sequential")
+    integers = quantised(network, images)
+    with torch.inference_mode():
+        right = (integers(images).argmax(dim=1) == torch.tensor(digits)).double().mean()
+    print(f"quantised: {right:.1%} of digits right")
+    torch.onnx.export(
+        integers,
+        (torch.zeros(1, 1, 8, 8),),
+        path,
+        dynamo=False,
+        opset_version=_OPSET,
+        input_names=["image"],
+        output_names=["classes"],
+        dynamic_axes={"image": {0: "batch"}, "classes": {0: "batch"}},
+    )
 
 
 if __name__ == "__main__":

@@ -43,7 +43,6 @@ PACKAGES = {
 EXCLUDED = (
     "pipelines/fabric/explaining.py",
     "pipelines/fabric/onnx_graphs.py",
-    "pipelines/fabric/onnx_shapes.py",
     "pipelines/fabric/picture.py",
     "pipelines/hls/gantt.py",
     "pipelines/programs/llm/provider.py",

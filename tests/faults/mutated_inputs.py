@@ -1,31 +1,44 @@
-"""One parser on many mutated inputs, in a process of its own whose memory is measured.
+"""Parsers of foreign files on many mutated inputs, in a worker whose memory is watched.
 
-    python tests/faults/mutated_inputs.py c --count 1000 --seed 0
+    python tests/faults/mutated_inputs.py c liberty --count 1000 --seed 0
 
-Prints one JSON object: outcomes (accepted, or the class of the error), faults (anything but a documented
-error), peak_mb (of the process and its tools), slowest_s (processor time of one input, tools included).
+A worker that dies, takes more memory or hangs is started again behind the input, which is a fault. Prints a
+JSON object per parser: outcomes (accepted, or the class of the error), faults (anything but a documented
+error), peak_mb (of the worker and its tools), slowest_s (processor time of one input, tools included).
 """
 
 from __future__ import annotations
 
 import argparse
+import csv
+import io
+import itertools
 import json
+import os
 import random
 import resource
+import select
 import shutil
 import signal
+import subprocess
 import sys
 import tempfile
-import time
 import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from types import FrameType
-from typing import Any
+from typing import IO, Any
+
+from pipelines.processes import processor_s, resident_bytes
 
 ROOT = Path(__file__).resolve().parents[2]
+MEMORY_LIMIT_BYTES = 10**9
+"""Of the worker and its tools."""
+POLL_S = 0.05
+WORKER = Path(__file__)
 LIMIT_S = 30.0
 """Processor time of one input after which it counts as a hang."""
 MESSAGE_CHARACTERS = 10_000
@@ -54,6 +67,60 @@ CSYNTH = """<profile><ReportVersion><Version>2023.1</Version></ReportVersion>
 <SummaryOfLoopLatency><Loop1><TripCount>4</TripCount><Latency>24</Latency><PipelineII>2</PipelineII></Loop1>
 </SummaryOfLoopLatency></PerformanceEstimates><AreaEstimates>
 <Resources><BRAM_18K>9</BRAM_18K><DSP48E>50</DSP48E><FF>1680</FF><LUT>4546</LUT></Resources></AreaEstimates></profile>"""
+VERILOG = (
+    """module inner #(parameter W = 8) (input clk, input [W-1:0] d, output reg [W-1:0] q);
+  always @(posedge clk) q <= d;
+endmodule
+module top(input clk, input rst, input [7:0] a, output [7:0] y);
+  wire [7:0] s; reg [7:0] m [0:15];
+  inner #(.W(8)) u(.clk(clk), .d(a + s), .q(s));
+  always @(posedge clk) if (rst) m[0] <= 0; else m[a[3:0]] <= s * a;
+  assign y = m[s[3:0]] ^ {s[3:0], 4'b1010};
+endmodule
+""",
+    """module top(input clk, input [7:0] a, output reg [7:0] y);
+  function [7:0] turned(input [7:0] v); turned = {v[0], v[7:1]}; endfunction
+  genvar i; wire [7:0] w [0:4]; assign w[0] = a;
+  generate for (i = 0; i < 4; i = i + 1) begin : g assign w[i+1] = turned(w[i]); end endgenerate
+  always @(posedge clk) case (a[1:0]) 0: y <= w[4]; 1, 2: y <= y + 1; default: y <= ~y; endcase
+endmodule
+""",
+)
+SYSTEMVERILOG = (
+    """package p; typedef struct packed { logic [3:0] x; logic [3:0] z; } pair_t; endpackage
+module top import p::*; (input logic clk, input pair_t a, output pair_t y);
+  typedef enum logic [1:0] {IDLE, BUSY, DONE} state_t; state_t state; pair_t m [4];
+  always_ff @(posedge clk) begin m[a.x[1:0]] <= a; y <= m[a.z[1:0]];
+    unique case (state) IDLE: state <= BUSY; BUSY: state <= DONE; default: state <= IDLE; endcase end
+endmodule
+""",
+)
+FIRRTL = (
+    """circuit top :
+  module inner :
+    input clock : Clock
+    input a : UInt<8>
+    output y : UInt<8>
+    reg r : UInt<8>, clock
+    r <= tail(add(r, a), 1)
+    y <= r
+  module top :
+    input clock : Clock
+    input reset : UInt<1>
+    input a : { x : UInt<8>, flip z : UInt<8> }
+    output y : UInt<8>[2]
+    inst i of inner
+    i.clock <= clock
+    i.a <= a.x
+    a.z <= i.y
+    cmem m : UInt<8>[16]
+    infer mport p = m[bits(a.x, 3, 0)], clock
+    when orr(a.x) :
+      p <= i.y
+    y[0] <= mux(reset, UInt<8>("h2a"), i.y)
+    y[1] <= not(i.y)
+""",
+)
 QUERIES = (
     "SELECT status, reason, count(*) AS n FROM labels GROUP BY ALL ORDER BY n DESC",
     "SELECT p.name, avg(area_um2) FROM designs d JOIN programs p USING (program_id) "
@@ -65,7 +132,27 @@ QUERIES = (
     "DESCRIBE labels",
     "SUMMARIZE programs",
 )
+_YAML = (
+    "{ } [ ] : , - # & * &a *a <<: !!python/object | > ' \" .nan .inf -1 0 1e999 99999999999999999999 null "
+    "true ~ \n"
+)
+_JSON = '{ } [ ] : , " nan NaN Infinity 1e999 -1 0 null true 99999999999999999999'
+_VERILOG = (
+    "module endmodule begin end generate endgenerate for if else case endcase always @(posedge assign wire "
+    "reg [1<<30:0] [99999999:0] ; , ( ) # -1 'bx 64'hffffffffffffffff `include `define $readmemh /* */ "
+    '" top inner initial function while forever ** << ? :'
+)
 TOKENS = {
+    "verilog": _VERILOG,
+    "systemverilog": _VERILOG
+    + " typedef struct packed enum logic always_ff always_comb interface package ::*",
+    "firrtl": "circuit module inst of wire reg mem cmem smem when else : <= is invalid UInt<8> SInt "
+    'UInt<99999999> [99999999] mux( add( cat( dshl( ( ) { } flip -1 \n  " UInt<1>(',
+    "stimulus": ', \n " nan -1 1e999 0x 0xffffffffffffffffffffffff rst a é',
+    "memory_image": "\n @ @ffffffff x z _ // /* -1 0x é ffffffffffffffffffff",
+    "labelled": ', \n " "" nan inf -1 1e999 source top é [ ] { } pipeline 99999999999999999999',
+    **dict.fromkeys(("data", "directives", "graph"), _JSON),
+    **dict.fromkeys(("hardware", "hls_config", "fabric", "parameters"), _YAML),
     "c": "{ } ( ) [ ] ; , * & -> . sizeof struct union typedef enum static for while if else return int "
     "char float double void 0 -1 1e999 0xffffffffffffffff 'a' \"s\" "
     "#define #include #if #pragma __attribute__ ? : "
@@ -155,9 +242,9 @@ def _liberty(folder: Path) -> Parser:
     from pipelines.synthesis import SynthesisError, load_liberty
 
     text = LIBERTY.read_text()
-    head, *cells = text.split("\n  cell (")
+    head, *cells = text.split("\ncell (")
     groups = (cells[k : k + 3] for k in range(0, 12, 3))
-    seeds = [(head + "".join(f"\n  cell ({c}" for c in group) + "\n}\n").encode() for group in groups]
+    seeds = [(head + "".join(f"\ncell ({c}" for c in group) + "\n}\n").encode() for group in groups]
     return Parser(seeds=seeds, parse=_written(folder, "a.lib", load_liberty), errors=(SynthesisError,))
 
 
@@ -240,7 +327,8 @@ def _release(folder: Path) -> Parser:
     def parse(content: bytes) -> object:
         path = files[next(turn) % len(files)]
         draw = random.Random(len(content))
-        path.write_bytes(mutated(draw, [whole[path]], [b"{", b"}", b"null", b"-1", b"1e999", content[:64]]))
+        tokens = [b"{", b"}", b"null", b"-1", b"1e999", content[:64]]
+        path.write_bytes(whole[path] if content == seeds[0] else mutated(draw, [whole[path]], tokens))
         try:
             return open_release(copy)
         finally:
@@ -248,6 +336,175 @@ def _release(folder: Path) -> Parser:
 
     seeds = [whole[copy / "manifest.json"]]
     return Parser(seeds=seeds, parse=parse, errors=(ReleaseError, SchemaError, FoundryError))
+
+
+def _design(suffix: str, seeds: Sequence[str]) -> Callable[[Path], Parser]:
+    def make(folder: Path) -> Parser:
+        from pipelines.files import read_text
+        from pipelines.rtlreuse.building import read_design
+        from pipelines.rtlreuse.errors import RtlError
+        from pipelines.rtlreuse.languages import LANGUAGES
+
+        def read(path: Path) -> object:
+            text = read_text(path, what="design", most_bytes=1 << 20, error=RtlError)
+            return read_design(text, top="top", language=LANGUAGES[suffix], timeout_s=LIMIT_S)
+
+        parse = _written(folder, f"a{suffix}", read)
+        return Parser(seeds=[seed.encode() for seed in seeds], parse=parse, errors=(RtlError,))
+
+    return make
+
+
+def _parquet(folder: Path, rows: Sequence[dict[str, Any]]) -> bytes:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    path = folder / "seed.parquet"
+    pq.write_table(pa.Table.from_pylist(list(rows)), path)
+    return path.read_bytes()
+
+
+def _csv_or_parquet(folder: Path, read: Callable[[Path], object]) -> Callable[[bytes], object]:
+    def parse(content: bytes) -> object:
+        return _written(folder, "a.parquet" if content[:3] == b"PAR" else "a.csv", read)(content)
+
+    return parse
+
+
+def _stimulus(folder: Path) -> Parser:
+    from pipelines.rtlreuse.errors import RtlError
+    from pipelines.rtlreuse.simulator import Ports
+    from pipelines.rtlreuse.stimulus import read_stimulus
+
+    ports = Ports(inputs={"rst": 1, "a": 8, "wide": 100}, outputs={"y": 8}, clock="clk")
+    rows = [{"rst": int(k < 2), "a": k, "wide": hex(k << 70)} for k in range(9)]
+    text = "rst,a,wide\n" + "".join(f"{r['rst']},{r['a']},{r['wide']}\n" for r in rows)
+    parse = _csv_or_parquet(folder, lambda path: read_stimulus(path, ports, 8))
+    return Parser(seeds=[text.encode(), _parquet(folder, rows)], parse=parse, errors=(RtlError,))
+
+
+def _memory_image(folder: Path) -> Parser:
+    from pipelines.rtlreuse.errors import RtlError
+    from pipelines.rtlreuse.state import read_image
+
+    seed = "".join(f"{k:08x}\n" for k in range(64)).encode()
+    return Parser(seeds=[seed], parse=_written(folder, "a.hex", read_image), errors=(RtlError,))
+
+
+def _labelled(folder: Path) -> Parser:
+    from pipelines.hls import HlsError, parse_directives
+    from pipelines.vendor import VendorError
+    from pipelines.vendor.labelled import read_labelled_table
+
+    rows = [
+        {
+            "source": "void f(int a[4]) { a[0] = 1; }",
+            "top": "f",
+            "tool": "mine 1.0",
+            "directives": '[{"kind": "pipeline", "loop": "L0"}]',
+            "clock_period_ns": 5.0,
+            "latency_cycles": k,
+        }
+        for k in range(1, 4)
+    ]
+    text = io.StringIO()
+    writer = csv.DictWriter(text, list(rows[0]))
+    writer.writeheader()
+    writer.writerows(rows)
+
+    def read(path: Path) -> object:
+        return [parse_directives(label.directives) for label in read_labelled_table(path)]
+
+    return Parser(
+        seeds=[text.getvalue().encode(), _parquet(folder, rows)],
+        parse=_csv_or_parquet(folder, read),
+        errors=(VendorError, HlsError),
+    )
+
+
+def _data(folder: Path) -> Parser:
+    from pipelines.hls import read_interface
+    from pipelines.programs import ProgramError, load_data
+
+    interface = read_interface("void f(int a[4], float b, char c[2][2]) { a[0] = b + c[0][0]; }", "f")
+    seed = json.dumps({"a": [1, -2, 3, 4], "b": 0.5, "c": [[1, 2], [3, 4]]}).encode()
+
+    def read(path: Path) -> object:
+        return load_data(path, interface)
+
+    return Parser(seeds=[seed], parse=_written(folder, "a.json", read), errors=(ProgramError,))
+
+
+def _directives(folder: Path) -> Parser:
+    from assets.errors import FoundryError
+    from assets.user_programs import read_directives
+    from pipelines.hls import HlsError
+
+    rows = [{"kind": "pipeline", "loop": "L0", "value": 2}, {"kind": "unroll", "loop": "L1", "value": 4}]
+    parse = _written(folder, "a.json", read_directives)
+    return Parser(seeds=[json.dumps(rows).encode()], parse=parse, errors=(FoundryError, HlsError))
+
+
+def _hardware(folder: Path) -> Parser:
+    from pipelines.accelerators import AcceleratorError, read_hardware
+
+    seed = (
+        b"rows: 8\ncolumns: 8\ndataflow: output\nscratchpad_rows: 256\nclock_period_ns: 5.0\npooling: true\n"
+    )
+    parse = _written(folder, "a.yaml", read_hardware)
+    return Parser(seeds=[seed], parse=parse, errors=(AcceleratorError,))
+
+
+def _hls_config(folder: Path) -> Parser:
+    from pipelines.accelerators import AcceleratorError
+    from pipelines.accelerators.fixed.description import read_configuration
+
+    seed = (
+        b"HLSConfig:\n  Model: {Precision: 'ap_fixed<8,3>', ReuseFactor: 3, Strategy: Latency}\n"
+        b"  LayerName: {dense: {Precision: {accum: auto}, ReuseFactor: 3}}\n"
+    )
+    parse = _written(folder, "a.yaml", read_configuration)
+    return Parser(seeds=[seed], parse=parse, errors=(AcceleratorError,))
+
+
+def _fabric(folder: Path) -> Parser:
+    from pipelines.fabric import read_fabric
+    from pipelines.fabric.errors import FabricError
+
+    seeds = [path.read_bytes() for path in sorted((ROOT / "conf" / "fabric").glob("*.yaml"))]
+    return Parser(seeds=seeds, parse=_written(folder, "a.yaml", read_fabric), errors=(FabricError,))
+
+
+def _graph(folder: Path) -> Parser:
+    from pipelines.fabric import read_graph
+    from pipelines.fabric.errors import FabricError
+
+    nodes = [{"name": f"n{k}", "kind": "gemm", "stage": k, "work": 1e6} for k in range(4)]
+    edges = [{"source": f"n{k}", "target": f"n{k + 1}", "words": 100} for k in range(3)]
+    seed = json.dumps({"name": "chain", "nodes": nodes, "edges": edges}).encode()
+    return Parser(seeds=[seed], parse=_written(folder, "a.json", read_graph), errors=(FabricError,))
+
+
+def _onnx(folder: Path) -> Parser:
+    """Both lowerings of a network: that of accelerators, with and without data, and that of fabrics."""
+    from pipelines.accelerators import AcceleratorError, read_network
+    from pipelines.fabric.errors import FabricError
+    from pipelines.fabric.onnx_graphs import read_onnx
+
+    turn = itertools.cycle((partial(read_network, has_data=True), read_onnx, read_network))
+    parse = _written(folder, "a.onnx", lambda path: next(turn)(path))
+    seeds = [(ROOT / "examples" / name).read_bytes() for name in ("mlp.onnx", "cnn_int8.onnx")]
+    return Parser(seeds=seeds, parse=parse, errors=(AcceleratorError, FabricError))
+
+
+def _parameters(folder: Path) -> Parser:
+    from assets.configuration import compose_configuration, read_parameters_file, write_parameters
+    from assets.errors import FoundryError
+
+    write_parameters(folder, compose_configuration([]))
+    [written] = folder.iterdir()
+    parse = _written(folder, "a.yaml", read_parameters_file)
+    return Parser(seeds=[written.read_bytes()], parse=parse, errors=(FoundryError,))
 
 
 PARSERS: dict[str, Callable[[Path], Parser]] = {
@@ -259,7 +516,35 @@ PARSERS: dict[str, Callable[[Path], Parser]] = {
     "csynth": _csynth,
     "release": _release,
     "sql": _sql,
+    "verilog": _design(".v", VERILOG),
+    "systemverilog": _design(".sv", SYSTEMVERILOG),
+    "firrtl": _design(".fir", FIRRTL),
+    "stimulus": _stimulus,
+    "memory_image": _memory_image,
+    "labelled": _labelled,
+    "data": _data,
+    "directives": _directives,
+    "hardware": _hardware,
+    "hls_config": _hls_config,
+    "fabric": _fabric,
+    "graph": _graph,
+    "onnx": _onnx,
+    "parameters": _parameters,
 }
+COMMANDS: dict[str, tuple[str, ...]] = {
+    "label": ("c", "data", "directives", "liberty"),
+    "predict": ("c", "data", "directives"),
+    "pragmas": ("c", "liberty"),
+    "network": ("topology_json", "topology_graphml", "trace"),
+    "power": ("onnx", "hardware", "hls_config"),
+    "explore": ("onnx", "liberty"),
+    "place": ("onnx", "graph", "fabric"),
+    "simulate": ("verilog", "systemverilog", "firrtl", "stimulus", "memory_image"),
+    "release": ("release", "parameters"),
+    "import": ("release", "labelled", "csynth", "c"),
+    "sql": ("sql",),
+}
+"""Parsers of the foreign files of each command."""
 
 
 def _hang(number: int, frame: FrameType | None) -> None:
@@ -268,12 +553,6 @@ def _hang(number: int, frame: FrameType | None) -> None:
 
 def _processor_s() -> float:
     return sum(sum(resource.getrusage(who)[:2]) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
-
-
-def _peak_kb() -> int:
-    """Peak of this process alone; `ru_maxrss` begins with that of whoever started it."""
-    status = Path("/proc/self/status").read_text()
-    return int(status.partition("VmHWM:")[2].split()[0])
 
 
 def _outcome(parser: Parser, content: bytes) -> tuple[str, str | None]:
@@ -296,53 +575,134 @@ def _outcome(parser: Parser, content: bytes) -> tuple[str, str | None]:
     return "accepted", None
 
 
-def campaign(name: str, count: int, seed: int) -> dict[str, Any]:
-    """Outcomes of a parser on mutated inputs."""
+def _inputs(name: str, parser: Parser, count: int, seed: int) -> Iterator[bytes]:
+    draw = random.Random(f"{name} {seed}")
+    tokens = [t.encode() for t in TOKENS.get(name, "{ } 1e999").split(" ")]
+    yield parser.seeds[0]  # unchanged: must be accepted
+    for _ in range(count - 1):
+        yield mutated(draw, parser.seeds, tokens)
+
+
+def work(names: Sequence[str], count: int, seed: int, first: int) -> None:
+    """Parse inputs in this process, the first parser's from input `first` on; a line of JSON for each."""
+    with os.fdopen(os.dup(1), "w", buffering=1) as lines:
+        os.dup2(2, 1)  # what a parser prints
+        _work(names, count, seed, first, lines)
+
+
+def _work(names: Sequence[str], count: int, seed: int, first: int, lines: IO[str]) -> None:
     signal.signal(signal.SIGPROF, _hang)
     warnings.simplefilter("error")  # a user would see them
-    draw, outcomes, faults, slowest = (
-        random.Random(f"{name} {seed}"),
-        Counter[str](),
-        list[dict[str, str]](),
-        0.0,
-    )
-    tokens = [t.encode() for t in TOKENS.get(name, "{ } 1e999").split(" ")]
-    with tempfile.TemporaryDirectory() as scratch:
-        parser = PARSERS[name](Path(scratch))
-        for content in _inputs(draw, parser, tokens, count):
-            start = _processor_s()
-            outcome, fault = _outcome(parser, content)
-            slowest = max(slowest, _processor_s() - start)
-            outcomes[outcome] += 1
-            if fault is not None:
-                faults.append({"fault": fault, "input": content.decode("latin-1")})
-    peak = max(_peak_kb(), resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)
-    return {
-        "parser": name,
-        "inputs": count,
-        "outcomes": dict(outcomes.most_common()),
-        "faults": faults,
-        "peak_mb": round(peak / 1024),
-        "slowest_s": round(slowest, 2),
-    }
+    for name in names:
+        with tempfile.TemporaryDirectory() as scratch:
+            parser = PARSERS[name](Path(scratch))
+            for number, content in enumerate(_inputs(name, parser, count, seed)):
+                if number < first:
+                    continue
+                print(json.dumps({"begun": [name, number, content.decode("latin-1")]}), file=lines)
+                start = _processor_s()
+                outcome, fault = _outcome(parser, content)
+                print(json.dumps([outcome, fault, _processor_s() - start]), file=lines)
+        first = 0
 
 
-def _inputs(draw: random.Random, parser: Parser, tokens: Sequence[bytes], count: int) -> Iterator[bytes]:
-    for _ in range(count):
-        yield mutated(draw, parser.seeds, tokens)
+@dataclass(slots=True, kw_only=True)
+class _Tally:
+    """What became of a parser's inputs so far."""
+
+    outcomes: Counter[str] = field(default_factory=Counter[str])
+    faults: list[dict[str, str]] = field(default_factory=list[dict[str, str]])
+    peak_bytes: int = 0
+    slowest_s: float = 0.0
+
+
+def campaign(names: Sequence[str], count: int, seed: int) -> Iterator[dict[str, Any]]:
+    """Outcomes of parsers on mutated inputs, which go through a worker that is started again when it dies."""
+    tallies = {name: _Tally() for name in names}
+    rest, first = list(names), 0
+    while rest:
+        reached = _watched_worker(rest, count, seed, first, tallies)
+        if reached is None:
+            break
+        name, number = reached
+        rest, first = rest[rest.index(name) :], number + 1
+    for name, tally in tallies.items():
+        yield {
+            "parser": name,
+            "inputs": count,
+            "outcomes": dict(tally.outcomes.most_common()),
+            "faults": tally.faults,
+            "peak_mb": round(tally.peak_bytes / 2**20),
+            "slowest_s": round(tally.slowest_s, 2),
+        }
+
+
+def _watched_worker(
+    names: Sequence[str], count: int, seed: int, first: int, tallies: dict[str, _Tally]
+) -> tuple[str, int] | None:
+    """Run a worker; None when it did all, else the input at which it ended, which is counted as a fault."""
+    options = {"--count": count, "--seed": seed, "--worker": first}
+    argv = [sys.executable, str(WORKER), *names, *(str(part) for pair in options.items() for part in pair)]
+    with subprocess.Popen(argv, stdout=subprocess.PIPE) as process:
+        return _watch(process, names[0], first, tallies)
+
+
+def _watch(
+    process: subprocess.Popen[bytes], name: str, number: int, tallies: dict[str, _Tally]
+) -> tuple[str, int] | None:
+    """Count what a worker says, and end it past a limit; returns as `_watched_worker`."""
+    assert process.stdout is not None
+    content, ended = "", ""
+    is_open, since, pending = False, 0.0, b""
+    while True:
+        ready, _, _ = select.select([process.stdout], [], [], POLL_S)
+        chunk = os.read(process.stdout.fileno(), 1 << 20) if ready else None
+        if chunk == b"":
+            break
+        *lines, pending = (pending + (chunk or b"")).split(b"\n")
+        for line in map(json.loads, lines):
+            if isinstance(line, dict):
+                name, number, content = line["begun"]
+                is_open, since = True, processor_s(process.pid)
+            else:
+                outcome, fault, spent_s = line
+                is_open = False
+                tallies[name].outcomes[outcome] += 1
+                tallies[name].slowest_s = max(tallies[name].slowest_s, spent_s)
+                if fault is not None:
+                    tallies[name].faults.append({"fault": fault, "input": content})
+        resident = resident_bytes(process.pid)
+        tallies[name].peak_bytes = max(tallies[name].peak_bytes, resident)
+        if resident > MEMORY_LIMIT_BYTES:
+            ended = f"more than {MEMORY_LIMIT_BYTES >> 20} MiB of memory"
+        elif is_open and processor_s(process.pid) - since > 2 * LIMIT_S:
+            ended = f"more than {2 * LIMIT_S:g} s of processor time"
+        if ended:
+            process.kill()
+    status = process.wait()
+    if status == 0:
+        return None
+    tallies[name].outcomes["ended"] += 1
+    fault = ended or f"the worker ended with status {status}"
+    tallies[name].faults.append({"fault": fault, "input": content})
+    return name, number
 
 
 def main() -> None:
     arguments = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    arguments.add_argument("parser", choices=sorted(PARSERS))
+    arguments.add_argument("parsers", nargs="*", default=[], help="all of them by default", metavar="PARSER")
     arguments.add_argument("--count", type=int, default=1000)
     arguments.add_argument("--seed", type=int, default=0)
+    arguments.add_argument("--worker", type=int, help="the first input: parse in this process")
     chosen = arguments.parse_args()
-    started = time.perf_counter()
-    answer = campaign(chosen.parser, chosen.count, chosen.seed)
-    json.dump({**answer, "wall_s": round(time.perf_counter() - started, 1)}, sys.stdout)
+    names = chosen.parsers or sorted(PARSERS)
+    if chosen.worker is not None:
+        work(names, chosen.count, chosen.seed, chosen.worker)
+        return
+    for answer in campaign(names, chosen.count, chosen.seed):
+        print(json.dumps(answer), flush=True)
 
 
 if __name__ == "__main__":

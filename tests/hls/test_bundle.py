@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -105,5 +106,16 @@ def test_bundle_rejects_what_is_not_text(tmp_path: Path) -> None:
     (tmp_path / "a.c").write_bytes(b"\xff\xfe")
     with pytest.raises(HlsError, match=r"^a C file must be UTF-8 text, got other bytes"):
         bundle_source(tmp_path / "a.c")
-    with pytest.raises(HlsError, match=r"^a C file must be readable, got No such file or directory"):
+    with pytest.raises(HlsError, match=r"must be readable, got cannot read the C file .*: No such file"):
         bundle_source(tmp_path / "none.c")
+
+
+def test_a_source_behind_a_link_that_leads_elsewhere_is_refused(tmp_path: Path) -> None:
+    folder = tmp_path / "program"
+    folder.mkdir()
+    (folder / "main.c").write_text("int g(int x);\nint f(int x) { return g(x); }\n")
+    (tmp_path / "g.c").write_text("int g(int x) { return x + 1; }\n")
+    (folder / "g.c").symlink_to(tmp_path / "g.c")
+    rule = "a file of the program must lie in its folder, not behind a link that leads elsewhere, got g.c"
+    with pytest.raises(HlsError, match=re.escape(rule)):
+        bundle_source(folder / "main.c", others=[folder / "g.c"])

@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from pipelines.sandbox.supervision import processor_s
+from pipelines.processes import processor_s
 
 BURNS = """
 import subprocess, sys, time

@@ -282,3 +282,26 @@ def test_load_liberty_rejects_more_words_than_any_library_has(
     message = rf"^liberty must have at most 100 words and marks \({small_liberty}:21\)$"
     with pytest.raises(SynthesisError, match=message):
         load_liberty(small_liberty)
+
+
+_UNUSED = (
+    '  lu_table_template (unused) { variable_1 : input_net_transition; index_1 ("%s"); }\n  cell (INV) {'
+)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("cell (BUF)", "cell (INV)", "cells of a liberty file must have different names, got 'INV'"),
+        ("  cell (INV) {", _UNUSED % "1, nan", "liberty group lu_table_template has index_1 'nan'"),
+        ("  cell (INV) {", _UNUSED % "2, 1", "index of a liberty template must not decrease"),
+    ],
+)
+def test_load_liberty_rejects_equal_names_and_templates_that_decrease(
+    small_liberty: Path, old: str, new: str, message: str
+) -> None:
+    text = small_liberty.read_text()
+    assert old in text
+    small_liberty.write_text(text.replace(old, new, 1))
+    with pytest.raises(SynthesisError, match=re.escape(message)):
+        load_liberty(small_liberty)

@@ -19,7 +19,7 @@ from pipelines.accelerators.errors import AcceleratorError
 from pipelines.accelerators.fixed import FIXED_CATEGORIES
 from pipelines.accelerators.fixed.labels import label_fixed
 from pipelines.accelerators.fixed.sharing import trace_shared
-from pipelines.accelerators.fixed.tracing import FixedDesign, StageOperation
+from pipelines.accelerators.fixed.tracing import WIRES, FixedDesign, StageOperation
 from pipelines.accelerators.graph import Network, network_of
 from pipelines.accelerators.networks import FIXED_FAMILIES, FIXED_SCALES, drawn_fixed_network
 from pipelines.cache import ContentCache, json_value
@@ -242,7 +242,7 @@ _LABEL_FIELDS = ("status", "reason", *_FIGURES, "tool", "tool_version", "label_w
 
 def compiled_columns(network: Network, design: FixedDesign) -> dict[str, Any]:
     """Columns that a predictor reads."""
-    layers = [layer for layer in network.layers if layer.kind != "host" or layer.kinds[0] != "Slice"]
+    layers = [layer for layer in network.layers if layer.kind != "host" or layer.kinds[0] not in WIRES]
     stages = zip(design.stages, design.register_bits, design.repeats, strict=True)
     counts = [stage_counts(stage, bits, repeats) for stage, bits, repeats in stages]
     return {

@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
-import yaml
 from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
@@ -26,9 +25,10 @@ from pipelines.accelerators.fixed.tracing import (
     SIGN,
     VIEWS,
     fixed_values,
-    sliced_places,
+    wired_places,
 )
 from pipelines.accelerators.graph import Layer, Network, Shape
+from pipelines.files import read_yaml
 
 FORMAT = f"ap_fixed<{BITS},{SIGN + INTEGER},AP_TRN,AP_WRAP,0>"
 _PRODUCT_FRACTION = 2 * FRACTION
@@ -168,7 +168,7 @@ class _Entries:
         return parts
 
     def _slice(self, layer: Layer) -> list[tuple[Entry, int]]:
-        places = sliced_places(layer, self.opset)
+        places = wired_places(layer, self.opset)
         first, count, size = int(places[0]), len(places), prod(layer.in_shapes[0])
         self._require_order(layer, np.arange(size))
         if (places != np.arange(first, first + count)).any():
@@ -343,13 +343,9 @@ def read_configuration(path: Path) -> HlsConfiguration:
 
     Raises: AcceleratorError: no such file, not YAML, or something that a pipeline cannot do.
     """
+    content = read_yaml(path, what="configuration", error=AcceleratorError)
     try:
-        content = yaml.safe_load(path.read_text(encoding="utf-8"))
         settings = _Configuration.model_validate(content).HLSConfig
-    except OSError as error:
-        raise AcceleratorError(f"cannot read the configuration {path}: {error.strerror}") from error
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
-        raise AcceleratorError(f"not YAML: {path} ({' '.join(str(error).split())})") from error
     except ValidationError as error:
         first = error.errors()[0]
         name = ".".join(map(str, first["loc"])) or "configuration"

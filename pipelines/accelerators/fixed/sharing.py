@@ -32,15 +32,16 @@ from pipelines.accelerators.fixed.tracing import (
     core_verilog,
     fixed_values,
     formats,
+    is_wired,
     load_library,
     pooled,
     quantised,
-    sliced_places,
     stage_operations,
     top_ports,
     trace_layer,
     trace_network,
     uniform_inputs,
+    wired_places,
 )
 from pipelines.accelerators.graph import Layer, Network
 from pipelines.summation import ordered_sum
@@ -164,9 +165,11 @@ def trace_shared(network: Network, *, reuse_factor: int, depth: int = 5) -> Fixe
         if group[0].kind == "shared":
             values = emitter.shared(group[0], kept, values)
         elif group[0].kind == "wired":
-            places = _wired(group[0], len(values[group[0].inputs[0]]), network.opset)
-            emitter.numbers[group[0].output] = emitter.numbers[group[0].inputs[0]][:, places]
-            wires = [values[group[0].inputs[0]][place] for place in places]
+            sources = [value for name in group[0].inputs for value in values[name]]
+            numbers = np.concatenate([emitter.numbers[name] for name in group[0].inputs], axis=1)
+            places = _wired(group[0], len(sources), network.opset)
+            emitter.numbers[group[0].output] = numbers[:, places]
+            wires = [sources[place] for place in places]
             values = {name: values[name] for name in kept} | {group[0].output: wires}
         else:
             values = emitter.plain(group, kept, made, values, network.opset)
@@ -198,10 +201,10 @@ def trace_shared(network: Network, *, reuse_factor: int, depth: int = 5) -> Fixe
 def _parts(network: Network) -> list[_Part]:
     """The layers in order; a pool is a part of its own behind shared units."""
     result: list[_Part] = []
-    for layer in network.layers:
+    for layer in network.executed:
         if not layer.weight_shape:
-            is_wired = layer.kind == "host" and layer.kinds[0] in (*VIEWS, "Slice")
-            kind = "wired" if is_wired else "plain"
+            is_view = layer.kind == "host" and layer.kinds[0] in VIEWS
+            kind = "wired" if is_view or is_wired(layer) else "plain"
             result.append(_Part(layer=layer, inputs=layer.inputs, output=layer.output, kind=kind))
             continue
         inner = f"{layer.output}, before the pool" if layer.pool else layer.output
@@ -212,8 +215,8 @@ def _parts(network: Network) -> list[_Part]:
 
 
 def _wired(part: _Part, size: int, opset: int) -> list[int]:
-    """Places of the values that a view or a slice passes on."""
-    return list(range(size)) if part.layer.kinds[0] in VIEWS else sliced_places(part.layer, opset).tolist()
+    """Places of the values that a view, or a layer of wires, passes on; operands lie one behind the other."""
+    return list(range(size)) if part.layer.kinds[0] in VIEWS else wired_places(part.layer, opset).tolist()
 
 
 # ---- kernels ---------------------------------------------------------------------------------------

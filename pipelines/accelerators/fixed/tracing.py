@@ -10,6 +10,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from importlib import import_module
+from itertools import pairwise
 from math import prod
 from pathlib import Path
 from typing import Any
@@ -27,7 +28,14 @@ BITS = SIGN + INTEGER + FRACTION
 TOP = "fixed_network"
 _WORD = 64
 VIEWS = ("Flatten", "Reshape", "Identity", "Dropout", "Squeeze", "Unsqueeze")
-_LINEAR = ("AveragePool", "GlobalAveragePool")
+WIRES = ("Slice", "Transpose", "Split", "Gather", "Concat", "Expand", "Tile", "DepthToSpace", "SpaceToDepth")
+"""Operators that give numbers of their operands at other places."""
+_AFFINE = (
+    *("AveragePool", "GlobalAveragePool", "ReduceMean", "ReduceSum", "BatchNormalization", "Add", "Sub"),
+    *("Mul", "Div", "Neg"),
+)
+"""Operators whose results are sums of products by constants, as long as one operand alone is computed."""
+ACCEPTED = ("Conv", "Gemm", "MatMul", *VIEWS, *WIRES, *_AFFINE, "Relu", "MaxPool behind Conv")
 _SCALE = 1 << FRACTION
 _PORTS = 2
 _LEAVES = (-1, 5)
@@ -36,6 +44,8 @@ _LEAVES = (-1, 5)
 
 PRODUCT_LIMIT = 20_000
 """Of a network: a product takes some 60 cells, and some milliseconds of da4ml."""
+MATRIX_LIMIT = 1 << 26
+"""Inputs times outputs of a layer that is traced as a matrix."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,6 +100,7 @@ def trace_network(network: Network, *, depth: int = 5) -> FixedDesign:
     Raises: AcceleratorError: an operator has no fixed-point form here, there is no data, or no da4ml.
     """
     library = load_library()
+    network.require_one_input()
     products = sum(map(_products, network.layers))
     if products > PRODUCT_LIMIT:
         raise AcceleratorError(
@@ -97,9 +108,15 @@ def trace_network(network: Network, *, depth: int = 5) -> FixedDesign:
             f"up to {PRODUCT_LIMIT:,}"
         )
     size = prod(network.input_shape)
+    largest = max([size, *(prod(layer.out_shape) for layer in network.layers)])
+    if largest > PRODUCT_LIMIT:
+        raise AcceleratorError(
+            f"a tensor of {largest:,} numbers in {network.name}; accepted as a fixed-point pipeline: up to "
+            f"{PRODUCT_LIMIT:,}"
+        )
     inputs = library.trace.FixedVariableArrayInput(size)
     values = {network.input: quantised(library, inputs)}
-    for layer in network.layers:
+    for layer in network.executed:
         values[layer.output] = trace_layer(
             library, layer, [values[name] for name in layer.inputs], network.opset
         )
@@ -155,28 +172,51 @@ def trace_layer(library: Any, layer: Layer, operands: list[Any], opset: int) -> 
     if layer.kind == "host" and layer.kinds[0] in VIEWS:
         return operands[0]
     if layer.activation == "clip6":
-        raise AcceleratorError(f"operator without a fixed-point form: Clip to 6 ({layer.name})")
-    if layer.kind == "host" and layer.kinds[0] == "Slice":
-        return operands[0][sliced_places(layer, opset)]
+        raise _refused(layer, "Clip to 6")
+    if is_wired(layer):
+        places = wired_places(layer, opset)
+        return np.concatenate(operands)[places]
     if layer.kind == "add":
         result = operands[0] + operands[1]
     elif layer.kind == "host" and layer.kinds[0] == "Relu":
         result = operands[0]
-    elif layer.weight_shape or layer.kinds[0] in _LINEAR:
+    elif layer.kinds[0] == "Sub" and layer.in_shapes == (layer.out_shape,) * 2:
+        result = operands[0] - operands[1]
+    elif layer.weight_shape or _is_affine(layer):
         result = _linear(layer, operands[0], opset)
     else:
-        raise AcceleratorError(f"operator without a fixed-point form: {layer.kinds[0]} ({layer.name})")
+        raise _refused(layer, layer.kinds[0])
     if layer.activation != "none" or layer.kinds[0] == "Relu":
         result = library.ops.relu(result)
     result = quantised(library, result)
     return pooled(layer, result) if layer.pool else result
 
 
-def sliced_places(layer: Layer, opset: int) -> NDArray[np.int64]:
-    """Places of the elements that a slice keeps."""
-    shape = layer.in_shapes[0]
-    numbered = np.arange(prod(shape), dtype=np.float32).reshape(shape)
-    return float_layer(layer, [numbered], opset).reshape(-1).astype(np.int64)
+def _refused(layer: Layer, operator: str) -> AcceleratorError:
+    return AcceleratorError(
+        f"operator without a fixed-point form: {operator} ({layer.name}); accepted: {', '.join(ACCEPTED)}"
+    )
+
+
+def _is_affine(layer: Layer) -> bool:
+    is_divisor = layer.kinds[0] == "Div" and layer.node is not None and layer.node.input[0] != layer.inputs[0]
+    return layer.kinds[0] in _AFFINE and len(layer.inputs) == 1 and not is_divisor
+
+
+def is_wired(layer: Layer) -> bool:
+    """Whether a layer gives numbers of its operands at other places."""
+    is_placed = layer.node is not None and layer.inputs == tuple(layer.node.input[: len(layer.inputs)])
+    return layer.kind == "host" and layer.kinds[0] in WIRES and is_placed
+
+
+def wired_places(layer: Layer, opset: int) -> NDArray[np.int64]:
+    """Places that a layer takes its numbers from, in its operands one behind the other."""
+    ends = np.cumsum([0, *map(prod, layer.in_shapes)])
+    numbered = [
+        np.arange(first, last, dtype=np.float32).reshape(shape)
+        for shape, (first, last) in zip(layer.in_shapes, pairwise(ends), strict=True)
+    ]
+    return float_layer(layer, numbered, opset).reshape(-1).astype(np.int64)
 
 
 def _linear(layer: Layer, values: Any, opset: int) -> Any:
@@ -197,6 +237,11 @@ def linear_map(layer: Layer, opset: int) -> tuple[NDArray[np.float64], NDArray[n
     """Matrix (inputs, outputs) and offset (outputs,) of a layer without activation and pool."""
     plain = replace(layer, activation="none", pool=None)
     shape = layer.in_shapes[0]
+    if prod(shape) * prod(plain.out_shape) > MATRIX_LIMIT:
+        raise AcceleratorError(
+            f"layer {layer.name} from {prod(shape):,} to {prod(layer.out_shape):,} numbers; accepted as a "
+            f"fixed-point pipeline: a product of up to {MATRIX_LIMIT:,}"
+        )
     zero = float_layer(plain, [np.zeros(shape, np.float32)], opset).reshape(-1).astype(np.float64)
     basis = np.eye(prod(shape), dtype=np.float32)
     rows = [float_layer(plain, [unit.reshape(shape)], opset).reshape(-1) - zero for unit in basis]

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from math import prod
 
 from pipelines.accelerators.graph import Layer, Network
 from pipelines.accelerators.systolic.hardware import Hardware
 from pipelines.accelerators.systolic.instructions import CATEGORIES, count_commands
-from pipelines.accelerators.systolic.tiling import OUTPUT, jobs_of
+from pipelines.accelerators.systolic.tiling import OUTPUT, Job, jobs_of
 from pipelines.accelerators.systolic.timing import job_cycles
 
 COMPILER_VERSION = "1"
@@ -75,10 +76,10 @@ def compile_layer(layer: Layer, hardware: Hardware, flow: str) -> Block:
         counts["host_elements"] = prod(layer.out_shape)
     else:
         job = jobs_of(layer, hardware, flow)
-        own = count_commands(job, hardware)
-        counts = {name: count * job.repeats for name, count in own.items()}
+        own = _counts(job, hardware)
+        counts = {name: count * job.repeats for name, count in own}
         bound = estimate_cycles(counts, hardware, flow)
-        cycles = job_cycles(job, hardware, tuple(own.items())) * job.repeats
+        cycles = job_cycles(job, hardware, own) * job.repeats
         multiplications = job.repeats * job.positions * job.outputs * job.depth // job.groups
         is_clipped = layer.activation == "none" or hardware.activation != "none"
         if not is_clipped or (layer.pool and job.pool == (1, 1)):
@@ -92,6 +93,11 @@ def compile_layer(layer: Layer, hardware: Hardware, flow: str) -> Block:
         bound_cycles=bound,
         multiplications=multiplications,
     )
+
+
+@lru_cache(maxsize=4096)
+def _counts(job: Job, hardware: Hardware) -> tuple[tuple[str, int], ...]:
+    return tuple(count_commands(job, hardware).items())
 
 
 def estimate_cycles(counts: Mapping[str, int], hardware: Hardware, flow: str) -> int:

@@ -7,10 +7,10 @@ from math import log2
 from pathlib import Path
 from typing import Annotated, Literal
 
-import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from pipelines.accelerators.errors import AcceleratorError
+from pipelines.files import read_yaml
 from pipelines.identity import content_hash
 
 Dataflow = Literal["weight", "output", "both"]
@@ -148,13 +148,9 @@ def read_hardware(path: Path) -> Hardware:
 
     Raises: AcceleratorError: no such file, not YAML, unknown keys or values.
     """
+    content = read_yaml(path, what="hardware", error=AcceleratorError)
     try:
-        content = yaml.safe_load(path.read_text(encoding="utf-8"))
         return Hardware.model_validate({} if content is None else content)
-    except OSError as error:
-        raise AcceleratorError(f"cannot read the hardware {path}: {error.strerror}") from error
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
-        raise AcceleratorError(f"not YAML: {path} ({' '.join(str(error).split())})") from error
     except ValidationError as error:
         first = error.errors()[0]
         name = ".".join(map(str, first["loc"])) or "hardware"

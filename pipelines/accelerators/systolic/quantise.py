@@ -15,13 +15,13 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from onnx import NodeProto, TensorProto, helper
-from onnx.reference import ReferenceEvaluator
+from onnx import NodeProto
 
 from pipelines.accelerators.errors import AcceleratorError
 from pipelines.accelerators.graph import Layer, Network
 from pipelines.accelerators.systolic.hardware import Hardware
 from pipelines.accelerators.systolic.instructions import Scale
+from pipelines.onnx_models import OnnxError, evaluator, run
 
 Integers = NDArray[np.int64]
 Values = Mapping[str, NDArray[Any]]
@@ -73,14 +73,13 @@ def quantise(network: Network, hardware: Hardware, *, seed: int = 0) -> IntegerN
 
     Raises: AcceleratorError: the model has no data.
     """
-    if any(layer.weight_shape and layer.weight is None for layer in network.layers):
-        raise AcceleratorError("network without data; accepted: a model with its weights")
+    _require_data(network)
     sample = np.random.default_rng(seed).normal(size=network.input_shape).astype(np.float32)
     most = hardware.largest
     values: dict[str, NDArray[Any]] = {network.input: sample}
     scales = {network.input: _scale_of(sample, most)}
     layers: list[IntegerLayer] = []
-    for layer in network.layers:
+    for layer in network.executed:
         operands = [values[name] for name in layer.inputs]
         values[layer.output] = float_layer(layer, operands, network.opset)
         in_scales = tuple(scales[name] for name in layer.inputs)
@@ -97,6 +96,19 @@ def quantise(network: Network, hardware: Hardware, *, seed: int = 0) -> IntegerN
         sample=_rounded(sample / input_scale, most),
         input_scale=input_scale,
     )
+
+
+def _require_data(network: Network) -> None:
+    network.require_one_input()
+    for layer in network.layers:
+        node = layer.node or NodeProto()
+        has_constants = all(name in (*layer.inputs, *layer.constants, "") for name in node.input)
+        if (layer.weight_shape and layer.weight is None) or not has_constants:
+            raise AcceleratorError("network without data; accepted: a model with its weights")
+        if layer.kinds[0] == "Gemm" and not layer.weight_shape:
+            raise AcceleratorError(
+                f"Gemm of two computed operands ({layer.name}); accepted with values of tensors: MatMul"
+            )
 
 
 def _scale_of(values: NDArray[Any], most: int) -> float:
@@ -251,18 +263,18 @@ def host_layer(layer: Layer, operands: list[NDArray[Any]], opset: int) -> NDArra
     """A layer of the host, by ONNX's reference evaluator."""
     if layer.node is None:
         raise AcceleratorError(f"layer without an operator: {layer.name}")
-    evaluator: Any = _evaluator(layer.node.SerializeToString(), opset)
     feeds = dict(zip(layer.inputs, (o.astype(np.float32) for o in operands), strict=True))
-    return np.asarray(evaluator.run(None, {**feeds, **layer.constants})[0])
+    try:
+        return run(
+            _evaluator(layer.node.SerializeToString(), opset), layer.node, {**feeds, **layer.constants}
+        )[layer.output]
+    except OnnxError as error:
+        raise AcceleratorError(f"layer of the host: {error}") from error
 
 
 @lru_cache(maxsize=1024)
-def _evaluator(content: bytes, opset: int) -> ReferenceEvaluator:
-    node = NodeProto.FromString(content)
-    inputs = [helper.make_tensor_value_info(n, TensorProto.UNDEFINED, None) for n in node.input if n]
-    outputs = [helper.make_tensor_value_info(node.output[0], TensorProto.UNDEFINED, None)]
-    graph = helper.make_graph([node], "layer", inputs, outputs)
-    return ReferenceEvaluator(helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)]))
+def _evaluator(content: bytes, opset: int) -> Any:
+    return evaluator(NodeProto.FromString(content), opset)
 
 
 def run_integer(integer: IntegerNetwork, hardware: Hardware) -> dict[str, Integers]:

@@ -9,6 +9,7 @@ from pipelines.rtlreuse.errors import RtlError
 from pipelines.rtlreuse.firrtl.graph import CONST, INVALID, SIGNAL, Operation
 from pipelines.rtlreuse.firrtl.inference import asynchronous_resets, infer_widths, is_asynchronous
 from pipelines.rtlreuse.firrtl.keywords import KEYWORDS
+from pipelines.rtlreuse.firrtl.loops import require_no_loops
 from pipelines.rtlreuse.firrtl.lowering import (
     LoweredMemory,
     LoweredModule,
@@ -17,6 +18,7 @@ from pipelines.rtlreuse.firrtl.lowering import (
 )
 from pipelines.rtlreuse.firrtl.parsing import Circuit
 from pipelines.rtlreuse.firrtl.syntax import SINT, Module
+from pipelines.rtlreuse.hierarchy import children_first
 
 _INFIX = {
     "add": "+", "sub": "-", "mul": "*", "div": "/", "rem": "%",
@@ -35,7 +37,7 @@ def firrtl_to_verilog(text: str, *, top: str, external: Container[str] = ()) -> 
     Ports that are bundles or vectors become one port per ground element, named like Chisel's: `io_in_valid`.
 
     Args:   external: Verilog modules that an extmodule may stand for.
-    Raises: RtlError: not FIRRTL, not supported, or a module without a definition.
+    Raises: RtlError: not FIRRTL, not supported, a module without a definition, or a combinational loop.
     """
     circuit = Circuit(text)
     parsed: dict[str, Module] = {}
@@ -50,6 +52,7 @@ def firrtl_to_verilog(text: str, *, top: str, external: Container[str] = ()) -> 
     for each in outside.values():
         _require_definition(each, lowered[each.name], external)
     infer_widths(lowered, top)
+    require_no_loops(lowered)
     asynchronous = asynchronous_resets(lowered)
     writers = [
         _Writer(each, lowered, asynchronous, outside) for each in lowered.values() if each.name not in outside
@@ -60,17 +63,12 @@ def firrtl_to_verilog(text: str, *, top: str, external: Container[str] = ()) -> 
 def _lower_all(top: str, module: Callable[[str], Module]) -> dict[str, LoweredModule]:
     """Modules, those of instances first."""
     lowered: dict[str, LoweredModule] = {}
-    stack = [(top, False)]
-    waiting: dict[str, LoweredModule] = {}
-    while stack:
-        name, is_done = stack.pop()
-        if is_done:
-            lowered[name] = waiting[name]
-        elif name not in waiting:
-            waiting[name] = Lowering(module(name), module).lower()
-            stack.append((name, True))
-            stack += [(child, False) for child, _ in waiting[name].instances.values()]
-    return lowered
+
+    def children(name: str) -> Iterator[str]:
+        lowered[name] = Lowering(module(name), module).lower()
+        return (child for child, _ in lowered[name].instances.values())
+
+    return {name: lowered[name] for name in children_first(children, top)}
 
 
 def _require_definition(module: Module, lowered: LoweredModule, external: Container[str]) -> None:

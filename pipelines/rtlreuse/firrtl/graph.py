@@ -85,13 +85,20 @@ def result_width(node: Operation, widths: Sequence[int]) -> int:
     rule = _WIDTHS.get(node.op)
     if rule is None:
         raise RtlError(f"unknown operation: {node.op}; accepted: {', '.join(sorted(_WIDTHS))}")
-    return rule(widths, node.numbers, node.is_signed)
+    operands = 1 if node.op in _UNARY else {"mux": 3, "cat": len(widths) or 2}.get(node.op, 2)
+    if len(widths) != operands:
+        raise RtlError(f"operands of {node.op}: {len(widths)}; accepted: {operands}")
+    try:
+        return rule(widths, node.numbers, node.is_signed)
+    except IndexError as error:
+        raise RtlError(f"numbers are missing: {node.op}") from error
 
 
 _Rule = Callable[[Sequence[int], Sequence[int], bool], int]
 _one: _Rule = lambda w, n, s: 1  # noqa: E731
 _widest: _Rule = lambda w, n, s: max(w)  # noqa: E731
 _carry: _Rule = lambda w, n, s: max(w) + 1  # noqa: E731
+_UNARY = {"andr", "orr", "xorr", "pad", "shl", "shr", "cvt", "neg", "not", "bits", "head", "tail"}
 _WIDTHS: dict[str, _Rule] = {
     "add": _carry,
     "sub": _carry,

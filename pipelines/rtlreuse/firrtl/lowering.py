@@ -209,8 +209,11 @@ class Lowering:
         """
         for port in self.module.ports:
             self.values[port.name] = self._declare_port(port.name, port.type, port.is_input)
-        self._find_addresses(self.module.body)
-        self._block(self.module.body)
+        try:
+            self._find_addresses(self.module.body)
+            self._block(self.module.body)
+        except RecursionError as error:
+            raise self._error("statements nested too deep") from error
         self._close_ports()
         assigned = self.scopes[0]
         for name, signal in self.result.signals.items():

@@ -46,6 +46,8 @@ _IGNORED = re.compile(r"(?:(?:printf|fprintf|fflush|assert|assume|cover|stop|int
 _BASES = {"h": 16, "d": 10, "o": 8, "b": 2}
 _RADIX = re.compile(r"0([hdob])(-?)([\da-fA-F]+)")
 _MOST_SHOWN = 80
+MOST_ELEMENTS = 1 << 20
+"""Elements of a type of vectors and bundles."""
 
 
 class _Line(NamedTuple):
@@ -126,6 +128,13 @@ class _Parser:
         self.lines, self.at = lines, 0
 
     def module(self, name: str) -> Module:
+        try:
+            return self._module(name)
+        except RecursionError as error:
+            self.at -= 1
+            raise self._error("nested too deep") from error
+
+    def _module(self, name: str) -> Module:
         ports: list[Port] = []
         while self.at < len(self.lines) and self.lines[self.at].text.startswith(("input ", "output ")):
             tokens = self._next()
@@ -267,9 +276,10 @@ class _Parser:
     def _simple_memory(self, tokens: _Tokens, read_latency: int) -> Statement:
         name = tokens.name()
         tokens.expect(":")
-        kind = tokens.type()
+        kind = tokens.memory_type()
         if not isinstance(kind, Vector):
             raise tokens.error("memory without a size")
+        tokens.require_few(kind.element)
         return Memory(name, kind.element, kind.size, read_latency, ())
 
     def port(self, tokens: _Tokens) -> Statement:
@@ -362,7 +372,13 @@ class _Tokens:
         token = self.name()
         if not token.isdigit():
             raise self.error(f"not a number: {token}")
-        return sign * int(token)
+        return sign * self._integer(token, 10)
+
+    def _integer(self, digits: str, base: int) -> int:
+        try:
+            return int(digits, base)
+        except ValueError as error:  # no digits, or thousands of them
+            raise self.error(f"not a number: {digits[:_MOST_SHOWN]!r}") from error
 
     def connection(self) -> Statement:
         """Connect or invalidate, in the form with an operator."""
@@ -377,6 +393,17 @@ class _Tokens:
         return Connect(sink, self.expression(), operator == "<-")
 
     def type(self) -> Type:
+        result = self.memory_type()
+        self.require_few(result)
+        return result
+
+    def require_few(self, kind: Type) -> None:
+        """Check the number of elements of a type: each becomes a signal."""
+        if _elements(kind) > MOST_ELEMENTS:
+            raise self.error(f"a type of {_elements(kind)} elements; accepted: at most {MOST_ELEMENTS}")
+
+    def memory_type(self) -> Type:
+        """A type whose last size may be that of a memory."""
         result = self._plain_type()
         while self.peek() == "[":
             self.at += 1
@@ -446,14 +473,14 @@ class _Tokens:
             text = token[1:-1].replace("_", "")
             base = _BASES.get(text[:1])
             digits = text[1:] if base else text
-            return int(digits.replace("+", ""), base or 10)
+            return self._integer(digits.replace("+", ""), base or 10)
         sign = -1 if self.peek() == "-" else 1
         if sign < 0:
             self.at += 1
         match = _RADIX.fullmatch(self.peek())
         if match:
             self.at += 1
-            return sign * int(match[3], _BASES[match[1]])
+            return sign * self._integer(match[3], _BASES[match[1]])
         return sign * self.number()
 
     def _call(self, operation: str) -> Expression:
@@ -469,3 +496,9 @@ class _Tokens:
                 self.at += 1
         self.expect(")")
         return Call(operation, tuple(operands), tuple(numbers))
+
+
+def _elements(kind: Type) -> int:
+    if isinstance(kind, Vector):
+        return max(kind.size, 0) * _elements(kind.element)
+    return sum(_elements(part.type) for part in kind.fields) if isinstance(kind, Bundle) else 1

@@ -1,0 +1,184 @@
+"""Every file that a person names is opened by `pipelines.files`; other openings stand in a table here."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+ROOMS = ("pipelines", "assets", "models", "simfoundry")
+READER = "pipelines/files.py"
+
+OPENING = {"open", "read_text", "read_bytes", "ParquetFile", "read_table", "read_metadata", "read_schema"}
+LIBRARIES = {"pl": ("read_", "scan_"), "onnx": ("load",), "yaml": ("load", "safe_load", "full_load")}
+"""Functions of a library that read a file, or make a value of a foreign text, by their first letters."""
+OURS = {"files", "schemas", "programs"}
+"""Names before the dot that lead to the reader or to checked tables."""
+REASONS = {
+    "a file of the project or of an installed package": """
+        assets/composition.py default_content
+        assets/configuration.py configuration_model
+        assets/engines.py Constant.read training_engine
+        assets/language_models.py read_prompt
+        assets/mlflow_app.py first_page
+        models/queue_correction/wait_law.py _tables
+        pipelines/accelerators/dataset.py exported_hash
+        pipelines/accelerators/fixed/tracing.py _Library.__init__
+        pipelines/accelerators/networks.py exported_network
+        pipelines/accelerators/systolic/verilog.py _library
+        pipelines/compiling.py compiled_program
+        pipelines/cyclemodel/program.py _prelude
+        pipelines/features/activity.py toggle_energies
+        pipelines/features/assumed.py toggle_densities
+        pipelines/headers.py _own_pattern library_functions
+        pipelines/hls/operators.py load_library
+        pipelines/hls/preprocess.py library_definitions
+        pipelines/hls/units/catalogue.py _module_text
+        pipelines/hls/units/timing.py _table
+        pipelines/native/runner.py _Session._library
+        pipelines/network/compiled.py kernels
+        pipelines/network/simulation/ns3.py _build_id _debian
+        pipelines/pragmas/bound/target.py _text
+        pipelines/pragmas/vendor_kernels/__init__.py _entries vendor_kernel
+        pipelines/programs/evaluation/programs.py frozen_hashes stationary_program
+        pipelines/programs/machsuite_catalogue.py _text
+        pipelines/programs/polybench_catalogue.py _inlined
+        pipelines/programs/rows.py _kernel_text
+        pipelines/reports/difference.py _drawing_file
+        pipelines/reports/refresh.py _drawing_file
+        pipelines/reports/report.py _file
+        pipelines/rtlreuse/building.py headers
+        pipelines/rtlreuse/designs.py _template
+        pipelines/synthesis/design.py _files
+        pipelines/synthesis/recount.py cell_models recount_cells
+        pipelines/synthesis/yosys.py constant_multiply_map
+    """,
+    "a table, cache entry or model that the project writes; hash or schema is checked": """
+        assets/configuration.py write_parameters
+        assets/dagster_assets.py _counted_rows
+        assets/earlier.py _rows keep_tables
+        assets/engines.py recorded_tools write_tools
+        assets/materialise.py row_counts
+        assets/overview.py survey
+        assets/refresh.py read_refreshes state_hash
+        assets/step.py file_hash unchanged_rows
+        assets/versions.py _hash _load_yaml
+        models/local_registry.py registry_state
+        models/model_files.py read_outcome
+        models/program_lm/training.py trained_model
+        models/tasks.py hash_tables
+        pipelines/records/records.py cached_records
+        pipelines/releases/baselines.py kept_baselines
+        pipelines/releases/loading.py ReleaseTables._rows _schema
+        pipelines/releases/reading.py _check_size
+        pipelines/releases/writing.py _Shelf._kept
+        pipelines/reports/refresh.py _same compare_tables
+        pipelines/reports/tables.py _fingerprint _read_shard
+        pipelines/schemas/storage.py read_arrow
+        pipelines/sealing.py build_once read_sealed
+        simfoundry/commands/release_make.py _configuration _digest
+        simfoundry/commands/sql.py _damage
+    """,
+    "the kernel's own file": """
+        assets/deployments.py _holders
+        assets/instance.py _start_time
+        pipelines/parquet_worker.py decode
+        pipelines/processes.py _children _own_bytes _own_ticks
+        pipelines/rtlreuse/dataset.py machine
+        pipelines/sandbox/confinement.py is_real_root
+    """,
+    "written, not read": """
+        assets/notices.py _post
+        pipelines/network/traffic/traces.py write_trace
+        pipelines/rtlreuse/waveform.py write_vcd
+        pipelines/sandbox/confinement.py _pipe
+        simfoundry/cli/options.py explained.run
+        simfoundry/commands/ui.py _polls _start
+    """,
+    "bytes or an open file that the reader gave": """
+        pipelines/onnx_models/reading.py _parsed
+        pipelines/parquet_files.py open_parquet
+        pipelines/sandbox/limits.py read_output
+    """,
+    "output of a confined tool or of a program that the project built, in a folder of its own": """
+        pipelines/bambu/runner.py run_bambu
+        pipelines/circt/compilation.py Session.stage
+        pipelines/circt/worker.py -
+        pipelines/cyclemodel/control.py _run
+        pipelines/cyclemodel/runner.py run_model
+        pipelines/fabric/simulation.py simulate
+        pipelines/network/simulation/engine.py run_program
+        pipelines/power/estimate.py run_engine
+        pipelines/power/opensta.py _run
+        pipelines/rtlreuse/arc_engine.py build_arc
+        pipelines/rtlreuse/arc_worker.py -
+        pipelines/rtlreuse/auditing.py simulate_by
+        pipelines/rtlsim/icarus.py simulate_with_icarus
+        pipelines/rtlsim/verilator.py simulate_design
+        pipelines/siliconcompiler/runner.py _outcome
+        pipelines/synthesis/worker.py - run_commands
+    """,
+    "no file: a method of this name": """
+        pipelines/hls/transforms/simplify.py _Forward.branch _Forward.conditional
+    """,
+}
+"""Functions that open files without the reader, by file, under the reason. `-` is a module's own body."""
+
+
+def _opens(node: ast.Call) -> bool:
+    function = node.func
+    if isinstance(function, ast.Name):
+        return function.id in {"open", "ParquetFile"}
+    if not isinstance(function, ast.Attribute):
+        return False
+    before = function.value.id if isinstance(function.value, ast.Name) else ""
+    if before in LIBRARIES:
+        return function.attr.startswith(LIBRARIES[before])
+    return function.attr in OPENING and before not in OURS
+
+
+def _calls(path: Path) -> Iterator[str]:
+    """Names of the functions, with their classes, whose bodies open a file."""
+    scope: list[str] = []
+
+    def walk(node: ast.AST) -> Iterator[str]:
+        is_scope = isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef))
+        if is_scope:
+            scope.append(node.name)
+        if isinstance(node, ast.Call) and _opens(node):
+            yield ".".join(scope)
+        for child in ast.iter_child_nodes(node):
+            yield from walk(child)
+        if is_scope:
+            scope.pop()
+
+    yield from walk(ast.parse(path.read_text("utf-8")))
+
+
+def test_other_openings_of_files_stand_in_the_table() -> None:
+    paths = (path for room in ROOMS for path in sorted((ROOT / room).rglob("*.py")))
+    names = {str(path.relative_to(ROOT)): {name or "-" for name in _calls(path)} for path in paths}
+    lines = (line.split() for text in REASONS.values() for line in text.strip().splitlines())
+    accepted = {(file, name) for file, *functions in lines for name in functions}
+    opening = {(file, name) for file, functions in names.items() if file != READER for name in functions}
+    assert sorted(opening - accepted) == [], "open these by pipelines.files, or give a reason in REASONS"
+    assert sorted(accepted - opening) == [], "these open no file any more"
+
+
+def test_an_opening_is_seen_whatever_it_is_called(tmp_path: Path) -> None:
+    calls = (
+        "open(p)",
+        "p.open()",
+        "p.read_text()",
+        "os.open(p, 0)",
+        "pl.read_csv(p)",
+        "pl.scan_parquet(p)",
+        "pq.read_table(p)",
+        "onnx.load(p)",
+        "yaml.safe_load(t)",
+        "pq.ParquetFile(p)",
+    )
+    for number, call in enumerate(calls):
+        (tmp_path / f"{number}.py").write_text(f"def f{number}():\n    {call}\n")
+        assert list(_calls(tmp_path / f"{number}.py")) == [f"f{number}"]
