@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pycparser import c_ast
 
 from pipelines.hls import ir
-from pipelines.hls.errors import BytesNeeded, HlsError
+from pipelines.hls.errors import BytesNeeded, HlsError, PointerChoice
 from pipelines.hls.preprocess import is_own_header, parse
 from pipelines.hls.reading.bodies import facts_of, finish, make_block
 from pipelines.hls.reading.calls import Calls, MemoryCalls, parameters_of
@@ -21,11 +21,15 @@ from pipelines.hls.reading.initialisers import Filler, Initialisers
 from pipelines.hls.reading.loops import Loops
 from pipelines.hls.reading.objects import Objects, declare_parameters
 from pipelines.hls.reading.places import Places
-from pipelines.hls.reading.session import Cell, Frame, Place, Port, Session
+from pipelines.hls.reading.session import Cell, Frame, Place, Port, Session, Target
 from pipelines.hls.reading.statements import Statements, Switches
 from pipelines.hls.reading.statics import object_key, outside_objects
 from pipelines.hls.reading.values import Hooks, Pointers
 from pipelines.interface import Argument, Interface
+
+
+MAXIMUM_TARGETS = 16
+"""Objects that one pointer may point into, the null pointer included."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -101,19 +105,36 @@ def read_function(
         tree = parse(source, file=file)
         bytewise: frozenset[int] = frozenset()
         outside: dict[str, Port] = {}
+        pointers: dict[str, tuple[Target, ...]] = {}
         while True:
-            session = Session(file=file, sizes=sizes or {}, bytewise=bytewise, source=source, outside=outside)
+            session = Session(
+                file=file,
+                sizes=sizes or {},
+                bytewise=bytewise,
+                source=source,
+                outside=outside,
+                pointers=pointers,
+            )
             try:
                 function, ports = _read(tree, top, session)
             except BytesNeeded as error:
                 if error.key in bytewise:
                     raise
                 bytewise |= {error.key}
+                pointers.clear()  # their objects have other storage now
+                continue
+            except PointerChoice as error:
+                known = pointers.get(error.key, ())
+                more = tuple(one for one in dict.fromkeys(error.objects) if one not in known)
+                if not more or len(known) + len(more) > MAXIMUM_TARGETS:
+                    raise
+                pointers[error.key] = (*known, *more)
                 continue
             new = {key: port for key, port in ports.items() if outside.get(key) not in (port, Port.MEMORY)}
             if not new:
                 return function
             outside |= new
+            pointers.clear()
     except RecursionError:
         raise HlsError(
             "expressions and statements must nest less deeply", "nesting too deep", file=file
@@ -151,6 +172,8 @@ def _read(tree: c_ast.FileAST, top: str, session: Session) -> tuple[ir.Function,
         ignored_pragmas=tuple(dict.fromkeys(session.ignored)),
         objects=tuple(session.objects.items()),
         later_constants=session.later_constants,
+        later_forms=session.later_forms,
+        left_out=tuple(dict.fromkeys(session.left_out)),
     )
     ports = outside_objects(program.objects.uses, tuple(body), scope, {top, *session.called})
     return finish(function, session, result, line), ports

@@ -3,8 +3,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Collection
+from dataclasses import dataclass, field
 
 from pycparser import c_ast
 
@@ -12,7 +12,7 @@ from pipelines.hls import ir
 from pipelines.hls.arithmetic import make_binary, make_bit_cast, make_cast, make_unary
 from pipelines.hls.errors import HlsError
 from pipelines.hls.preprocess import library_definitions
-from pipelines.hls.reading.bodies import FunctionFacts, block_items, facts_of, make_block
+from pipelines.hls.reading.bodies import FunctionFacts, all_nodes, block_items, facts_of, make_block
 from pipelines.hls.reading.ctypes import (
     SIZE,
     VOID,
@@ -30,8 +30,18 @@ from pipelines.hls.reading.expressions import Expressions
 from pipelines.hls.reading.initialisers import Filler
 from pipelines.hls.reading.objects import Objects
 from pipelines.hls.reading.places import as_index
-from pipelines.hls.reading.session import Address, Allocation, Cell, Frame, Place, PointerSlot, Session, Value
-from pipelines.hls.reading.values import Result
+from pipelines.hls.reading.session import (
+    Address,
+    Allocation,
+    Cell,
+    Chosen,
+    Frame,
+    Place,
+    Session,
+    Value,
+    with_parts,
+)
+from pipelines.hls.reading.values import UPDATES, Result
 from pipelines.interface import DOUBLE, FLOAT, INT32, UINT32, UINT64, ScalarType
 
 MEMORY_CALLS = ("memcpy", "memmove", "memset")
@@ -89,7 +99,8 @@ class MemoryCalls:
     def _copy(
         self, name: str, target: Address, source: Address, size_bytes: ir.Expression, node: c_ast.Node
     ) -> None:
-        if name == "memmove" and target.storage is source.storage:
+        is_chosen = isinstance(target.storage, Chosen) or isinstance(source.storage, Chosen)
+        if name == "memmove" and (target.storage is source.storage or is_chosen):
             rule = "memmove must copy between different arrays (write a loop)"
             raise self.session.refuse(node, rule, "one array")
         if not _same_layout(target.kind, source.kind):
@@ -230,13 +241,16 @@ _BIT_CASTS: dict[str, tuple[ScalarType, ScalarType]] = {
 _BUILTIN = "__builtin_"
 _NEVER_REACHED = ("abort", "exit", "_Exit", "__builtin_abort", "__builtin_trap", "__builtin_unreachable")
 """Calls that no run reaches: native C that does fails the design."""
+_OUTPUT = frozenset(
+    ("printf", "fprintf", "vfprintf", "puts", "fputs", "putchar", "fputc", "putc", "perror", "fflush")
+)
+"""Calls that only print; hardware leaves them out."""
 
 _OPERATORS = frozenset((*_UNARY, *_BIT_CASTS, "__builtin_expect"))
 """Functions that are operators of the hardware."""
 
 _REFUSED = (
     (("malloc", "calloc", "realloc", "free"), "dynamic allocation (write an array of constant size)"),
-    (("printf", "fprintf", "puts", "putchar"), "output (write to an array argument)"),
     (("rand", "srand"), "random numbers (write an array argument)"),
     (("asm", "__asm__", "__asm"), "inline assembly (write C)"),
 )
@@ -257,6 +271,7 @@ class Calls:
     body: Callable[[c_ast.Node], None]
     _facts: dict[int, FunctionFacts] = field(default_factory=dict[int, FunctionFacts])
     _formulas: dict[str, bool] = field(default_factory=dict[str, bool])
+    _pure: dict[str, bool] = field(default_factory=dict[str, bool])
 
     def is_operator(self, name: str) -> bool:
         """Whether a call of that name is an operator, or a function of one formula without side effects."""
@@ -275,7 +290,7 @@ class Calls:
         own = self.expressions.types.file_scope.functions.get(name)
         if own is not None or name in _OPERATORS or name.removeprefix(_BUILTIN) in MEMORY_CALLS:
             return own
-        if name in _NEVER_REACHED or any(name in names for names, _ in _REFUSED):
+        if name in _NEVER_REACHED or name in _OUTPUT or any(name in names for names, _ in _REFUSED):
             return None
         library = library_definitions()
         return library.get(name) or library.get(name.removeprefix(_BUILTIN))
@@ -337,6 +352,8 @@ class Calls:
             return self._offset(arguments, node)
         if definition is None and name in _NEVER_REACHED:
             return None
+        if definition is None and name.removeprefix(_BUILTIN) in _OUTPUT:
+            return self._output(name, arguments, node)
         if definition is None and name.removeprefix(_BUILTIN) in ("malloc", "calloc", "free"):
             return self._allocation(name.removeprefix(_BUILTIN), arguments, node)
         if definition is None:
@@ -349,6 +366,52 @@ class Calls:
         if len(self.session.frames) > MAXIMUM_CALL_DEPTH:
             raise self.session.refuse(node, f"calls must nest at most {MAXIMUM_CALL_DEPTH} deep", "more")
         return self._inline(definition, arguments, node)
+
+    def _output(self, name: str, arguments: list[c_ast.Node], node: c_ast.FuncCall) -> None:
+        """A call that prints: only what its arguments change is kept. It has no value."""
+        self.session.later_forms = True
+        self.session.left_out.append((name, int(node.coord.line) if node.coord else 0))
+        for argument in arguments:
+            if self.changes_something(argument):
+                self.expressions.discard(argument)
+
+    def changes_something(self, node: c_ast.Node) -> bool:
+        """Whether evaluating an expression may change an object, in a called function too."""
+        if isinstance(node, c_ast.Assignment) or (isinstance(node, c_ast.UnaryOp) and node.op in UPDATES):
+            return True
+        if isinstance(node, c_ast.FuncCall):
+            name = str(node.name.name) if isinstance(node.name, c_ast.ID) else ""
+            if not self.is_operator(name) and not self._is_pure(name):
+                return True
+        return any(self.changes_something(child) for _, child in node.children())
+
+    def _is_pure(self, name: str) -> bool:
+        """Whether a function of the program changes only variables of its own."""
+        definition = self._definition(name)
+        if definition is None:
+            return name in _OUTPUT
+        if name not in self._pure:
+            self._pure[name] = False  # of itself, while it is looked at
+            own = {
+                str(n.name)
+                for n in all_nodes(definition)
+                if isinstance(n, c_ast.Decl) and "static" not in n.storage
+            }.difference(self.expressions.types.file_scope.objects)
+            self._pure[name] = all(self._is_own(n, own) for n in all_nodes(definition.body))
+        return self._pure[name]
+
+    def _is_own(self, node: c_ast.Node, own: Collection[str]) -> bool:
+        """Whether a node by itself changes nothing but some variables."""
+        match node:
+            case c_ast.Assignment():
+                return isinstance(node.lvalue, c_ast.ID) and node.lvalue.name in own
+            case c_ast.UnaryOp() if node.op in UPDATES:
+                return isinstance(node.expr, c_ast.ID) and node.expr.name in own
+            case c_ast.FuncCall():
+                name = str(node.name.name) if isinstance(node.name, c_ast.ID) else ""
+                return self.is_operator(name) or self._is_pure(name)
+            case _:
+                return True
 
     def _allocation(self, name: str, arguments: list[c_ast.Node], node: c_ast.FuncCall) -> Address | None:
         """Memory of a constant size, which is never taken back: each call has memory of its own."""
@@ -444,7 +507,7 @@ class Calls:
         converted = self.expressions.converted(value, kind, node)
         copied = name in frame.changed or name in frame.exposed
         if isinstance(converted, Address):
-            self._bind_pointer(name, converted, kind, copied, node)
+            self._bind_pointer(parameter, converted, kind, copied, node)
             return
         if isinstance(kind, Struct) or copied:
             place = self.objects.new_object(kind, name, parameter, exposed=name in frame.exposed)
@@ -457,18 +520,20 @@ class Calls:
             number = self.session.saved(number, name, self.session.line_of(node))
         self.session.declare(name, Value(expression=number), parameter)
 
-    def _bind_pointer(self, name: str, address: Address, kind: CType, copied: bool, node: c_ast.Node) -> None:
+    def _bind_pointer(
+        self, parameter: c_ast.Decl, address: Address, kind: CType, copied: bool, node: c_ast.Node
+    ) -> None:
+        name = str(parameter.name)
         if copied:
-            place = Place(kind=kind, storage=PointerSlot(name=name, loops=self.session.loops))
+            place = Place(kind=kind, storage=self.session.new_pointer(name, parameter))
             self.objects.effects.assign(place, address, node)
             self.session.declare(name, place, node)
             return
         line = self.session.line_of(node)
-        indices = tuple(
-            i if self.session.is_stable(i) else self.session.saved(i, f"{name}_at", line)
-            for i in address.indices
+        bound = with_parts(
+            address, lambda i: i if self.session.is_stable(i) else self.session.saved(i, f"{name}_at", line)
         )
-        self.session.declare(name, replace(address, indices=indices), node)
+        self.session.declare(name, bound, node)
 
 
 def parameters_of(session: Session, definition: c_ast.FuncDef) -> list[c_ast.Decl]:

@@ -35,7 +35,17 @@ from pipelines.hls.reading.ctypes import (
 )
 from pipelines.hls.reading.declarators import Declarators
 from pipelines.hls.reading.places import Places
-from pipelines.hls.reading.session import Address, Place, PointerSlot, Session, TypeName, Value, affected
+from pipelines.hls.reading.session import (
+    Address,
+    Place,
+    PointerSlot,
+    Session,
+    TypeName,
+    Value,
+    affected,
+    chosen,
+    with_parts,
+)
 from pipelines.hls.reading.values import BINARY, UPDATES, Hooks, Pointers, Result, convert
 from pipelines.interface import DOUBLE, FLOAT, INT16, INT32, UINT16, UINT32, common_type, promoted
 
@@ -81,9 +91,12 @@ class Expressions:
 
     def condition(self, node: c_ast.Node) -> ir.Expression:
         """The truth of an expression, 0 or 1."""
-        value = self.read(node)
+        return self.truth(self.read(node), node)
+
+    def truth(self, value: Result, node: c_ast.Node) -> ir.Expression:
+        """The truth of a value, 0 or 1."""
         if isinstance(value, Address):
-            return ir.Constant(value=int(value.storage is not None))
+            return negated(self.pointers.is_null(value))
         return truth_value(self.as_number(value, node))
 
     def constant(self, node: c_ast.Node) -> ir.Constant | None:
@@ -211,10 +224,33 @@ class Expressions:
     def pointer_at(self, place: Place, node: c_ast.Node) -> Address:
         """The value of a pointer variable."""
         slot = place.storage
+        if isinstance(slot, PointerSlot) and slot.targets:
+            return self._chosen_at(slot, place, node)
         if not isinstance(slot, PointerSlot) or slot.base is None:
             got = slot.name if isinstance(slot, PointerSlot) else "another object"
             raise self.session.refuse(node, "a pointer must point to an object before it is used", got)
         return replace(slot.base, indices=slot.indices)
+
+    def _chosen_at(self, slot: PointerSlot, place: Place, node: c_ast.Node) -> Address:
+        """The value of a pointer that may point into several objects, or be null."""
+        assert isinstance(place.kind, Pointer) and slot.which is not None
+        which = ir.Read(variable=slot.which)
+        cases: list[tuple[ir.Expression, Address]] = []
+        for number, target in enumerate(slot.targets):
+            storage = None if target.storage is None else self.session.storages.get(target.storage)
+            if storage is None and target.storage is not None:
+                rule = "an object must be used before the loop in which a pointer gets its address"
+                raise self.session.refuse(node, rule, f"one of the objects of {slot.name}")
+            own = Address(
+                kind=place.kind.target,
+                storage=storage,
+                indices=slot.indices[: target.depth],
+                moving=target.moving,
+                flat=target.flat,
+                bytewise=target.bytewise,
+            )
+            cases.append((make_binary("eq", which, ir.Constant(value=number)), own))
+        return chosen(cases)
 
     # ---- places -----------------------------------------------------------------------------------
 
@@ -275,11 +311,10 @@ class Expressions:
             case None | Place():
                 return value
             case Address():
-                kept = (
-                    self.session.saved(i, "index", line, mark) if affected(i, emitted) else i
-                    for i in value.indices
+                return with_parts(
+                    value,
+                    lambda i: self.session.saved(i, "index", line, mark) if affected(i, emitted) else i,
                 )
-                return replace(value, indices=tuple(kept))
             case _:
                 return self.session.saved(value, "kept", line, mark) if affected(value, emitted) else value
 
@@ -338,14 +373,17 @@ class Expressions:
         if isinstance(node.expr, c_ast.ArrayRef) or not isinstance(node.expr, c_ast.ID):
             return self.places.address_of(self.place(node.expr))
         symbol = self.symbol(node.expr)
-        if isinstance(symbol, Place) and not isinstance(symbol.storage, PointerSlot):
+        if isinstance(symbol, Place):
+            if isinstance(symbol.storage, PointerSlot):
+                self.session.later_forms = True
+                self.session.expose(symbol.storage)
             return self.places.address_of(symbol)
         raise self.session.refuse(node, "an address must be that of a variable or an array", "a pointer's")
 
     def _not(self, node: c_ast.UnaryOp) -> ir.Expression:
         value = self.read(node.expr)
         if isinstance(value, Address):
-            return ir.Constant(value=int(value.storage is None))
+            return self.pointers.is_null(value)
         number = self.as_number(value, node)
         if isinstance(number, ir.Binary) and number.operator in ir.COMPARISONS:
             return negated(number)
@@ -400,7 +438,8 @@ class Expressions:
             return unset
         with self.session.collect():
             if _names_place(node):
-                return self.place(node).kind
+                kind = self.place(node).kind
+                return Scalar(type=kind.value_type) if isinstance(kind, Scalar) and kind.bits else kind
             if isinstance(node, c_ast.ID):
                 symbol = self.symbol(node)
                 if isinstance(symbol, Place):

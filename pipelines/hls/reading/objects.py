@@ -203,9 +203,11 @@ class Objects:
             made: Parameter = ir.Variable(name=session.unique(name), type=kind.type)
             session.exposed.add(made.name)
             place = Place(kind=kind, storage=Cell(variable=made))
+            session.register(place.storage)
         else:
             whole = kind if isinstance(kind, ArrayOf) else ArrayOf(element=kind, size=1)
             storage, made = _Parameter(objects=self, node=node, name=name).allocate(whole, single=False)
+            session.register(storage)
             bytewise = made.structure is not None
             is_first = bytewise or whole is not kind
             place = Place(
@@ -293,7 +295,9 @@ class Objects:
         self.session.count(node, 1 if layout is None else layout.parts)
         templates = None if tables is None else by_template(tables)
         allocation = _Allocation(session=self.session, node=node, exposed=exposed, tables=templates)
-        return Place(kind=kind, storage=allocation.storage(kind, name, (), ()))
+        storage = allocation.storage(kind, name, (), ())
+        self.session.register(storage)
+        return Place(kind=kind, storage=storage)
 
     def string_table(self, values: tuple[int, ...], node: c_ast.Node) -> Place:
         """The array of a string literal."""
@@ -361,7 +365,7 @@ class _Allocation:
                 if sizes:
                     rule = "a pointer must be a variable (write an array of indices)"
                     raise self.session.refuse(self.node, rule, f"an array of pointers {name}")
-                return PointerSlot(name=name, loops=self.session.loops)
+                return self.session.new_pointer(name, self.node)
             case Void():
                 raise self.session.refuse(self.node, "a variable must have a type", f"void {name}")
 
@@ -473,7 +477,9 @@ class _Parameter:
         variable = ir.Variable(name=self.session.unique(self.name), type=kind.type)
         if self.name in self.session.frame.exposed:
             self.session.exposed.add(variable.name)
-        self.session.declare(self.name, Place(kind=kind, storage=Cell(variable=variable)), self.node)
+        place = Place(kind=kind, storage=Cell(variable=variable))
+        self.session.register(place.storage)
+        self.session.declare(self.name, place, self.node)
         return variable
 
     def _pointer(self, target: CType) -> ir.Array:
@@ -483,6 +489,7 @@ class _Parameter:
 
     def _array(self, kind: ArrayOf, *, single: bool) -> ir.Array:
         storage, array = self.allocate(kind, single=single)
+        self.session.register(storage)
         bytewise = array.structure is not None
         address = Address(
             kind=kind.element,
