@@ -24,7 +24,9 @@ from pipelines.hls import (
     parse_directives,
     read_program,
     read_with_sizes,
+    require_result,
     sizes_text,
+    with_plain_arguments,
 )
 from pipelines.interface import ScalarType
 from pipelines.programs import ProgramError, default_range, program_from_file
@@ -38,7 +40,7 @@ class SourceOptions:
     """What belongs to a program beside its file.
 
     Attributes:
-        define: macros as NAME or NAME=TEXT, as a compiler's -D takes them.
+        define: macros as NAME, NAME=TEXT or NAME(ARGUMENTS)=TEXT, as a compiler's -D takes them.
         include: folders of headers. others: further C files, and folders with them.
         ranges: of drawn values, as NAME=LOW:HIGH, HIGH excluded for integers; they win over those of the
             source.
@@ -71,7 +73,11 @@ def read_user_program(file: Path, top: str | None, *, options: SourceOptions = _
     for folder in options.include:
         if not folder.is_dir():
             raise FoundryError(f"no such folder of headers: {folder}")
+    is_open = top is None
     top, source = _whole_source(file, top, options)
+    source, top = with_plain_arguments(source, top, file=str(file))
+    if is_open and top == "main":
+        require_result(source, file=str(file))
     ranges = {**_source_ranges(source, file), **dict(map(_range, options.ranges))}
     source = _with_sizes(source, top, file, dict(map(_size, options.sizes)), ranges)
     _require_no_tables(ranges, source, top)
@@ -200,13 +206,16 @@ def _require_no_tables(ranges: Mapping[str, Any], source: str, top: str) -> None
             )
 
 
+_MACRO = re.compile(r"[A-Za-z_]\w*(?:\((?:\s*(?:[A-Za-z_]\w*|\.\.\.)\s*(?:,(?=[^)])|(?=\))))*\))?")
+
+
 def _definitions(macros: Sequence[str]) -> str:
     """Lines that define macros."""
     lines: list[str] = []
     for macro in macros:
         name, equals, text = macro.partition("=")
-        if not re.fullmatch(r"[A-Za-z_]\w*", name) or "\n" in text:
-            raise FoundryError(f"a macro must be NAME or NAME=TEXT, got {macro!r}")
+        if _MACRO.fullmatch(name) is None or "\n" in text:
+            raise FoundryError(f"a macro must be NAME, NAME=TEXT or NAME(ARGUMENTS)=TEXT, got {macro!r}")
         lines.append(f"#define {name} {text if equals else 1}\n")
     return "".join(lines)
 

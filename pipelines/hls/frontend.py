@@ -27,7 +27,6 @@ from pipelines.hls.reading.statics import object_key, outside_objects
 from pipelines.hls.reading.values import Hooks, Pointers
 from pipelines.interface import Argument, Interface
 
-
 MAXIMUM_TARGETS = 16
 """Objects that one pointer may point into, the null pointer included."""
 
@@ -271,6 +270,23 @@ def require_outputs(interface: Interface, file: str) -> None:
             "a design must have outputs (return a value, or write to an array, a pointer or a static object)"
         )
         raise HlsError(rule, "no outputs", file=file)
+
+
+def require_result(source: str, *, file: str) -> None:
+    """Refuse a program that is only a `main` whose result is always the same.
+
+    Raises: HlsError: its hardware would do nothing.
+    """
+    try:
+        function = read_function(source, top="main", file=file)
+    except HlsError:
+        return  # labelling says why
+    last = function.body[-1] if function.body else None
+    if isinstance(last, ir.Return) and isinstance(last.value, ir.Constant) and not function.objects:
+        rule = (
+            "a main must return what it computes, or write it to an object of the file (or write a function)"
+        )
+        raise HlsError(rule, f"a main that always returns {last.value.number}", file=file)
 
 
 def read_interface(source: str, top: str, *, file: str = "program.c") -> Interface:

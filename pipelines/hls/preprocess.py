@@ -474,7 +474,7 @@ def default_top(source: str, stem: str, *, file: str = "program.c") -> str:
     It is the function named after the file (`gemm`, `kernel_gemm` or `gemm_kernel` for gemm.c, `-` read as
     `_`), else the only function other than `main`, `init_array` and `print_array`, else the only one of these
     that no other one calls, `__gemm`, the only one that is in no header, or the only one of those that is not
-    static.
+    static. `main` is taken when the file has no other function.
 
     Raises: HlsError: the file has no such function, or several.
     """
@@ -489,6 +489,8 @@ def default_top(source: str, stem: str, *, file: str = "program.c") -> str:
     own = [n for n, d in definitions.items() if d.coord and Path(str(d.coord.file)).name in names]
     shown = [n for n in own if "static" not in definitions[n].decl.storage]
     alike = [n for n in definitions if n.strip("_") == base.strip("_")]
+    if not definitions and "main" in _definitions(source, file):
+        return "main"
     for candidates in (list(definitions), uncalled, alike, own, shown, [n for n in shown if n in uncalled]):
         if len(candidates) == 1:
             return candidates[0]

@@ -30,7 +30,13 @@ def plain_spellings(text: str) -> str:
     Taken out: pragmas inside an expression or a declarator, assembler names of declared functions, attributes
     in double brackets. `a ?: b` names its middle operand. Lines keep their numbers.
     """
-    repairs = (_without_loose_pragmas, _without_assembler_names, _without_attributes, _known_types, _whole_choices)
+    repairs = (
+        _without_loose_pragmas,
+        _without_assembler_names,
+        _without_attributes,
+        _known_types,
+        _whole_choices,
+    )
     for repair in repairs:
         text = repair(text)
     return text

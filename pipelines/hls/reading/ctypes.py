@@ -251,7 +251,9 @@ def bit_field_layout(
         if name:
             first = end // unit * unit
             positions[name] = first // 8
-            kinds[name] = replace(kind, bits=bits, shift=end - first) if bits and isinstance(kind, Scalar) else kind
+            kinds[name] = (
+                replace(kind, bits=bits, shift=end - first) if bits and isinstance(kind, Scalar) else kind
+            )
             layouts.append(own)
         end += 8 * own.size if bits is None else bits
     alignment = max((own.alignment for own in layouts), default=1)

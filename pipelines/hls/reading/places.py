@@ -271,9 +271,7 @@ class Places:
         own = _viewed(value, array.type)
         self.session.emit(ir.Store(array=array, indices=indices, value=own, line=line), node)
 
-    def _load_chosen(
-        self, storage: Chosen, node: c_ast.Node, guard: ir.Expression | None
-    ) -> ir.Expression:
+    def _load_chosen(self, storage: Chosen, node: c_ast.Node, guard: ir.Expression | None) -> ir.Expression:
         """The value of the present one of several places; each is read only when it is that one."""
         values: list[tuple[ir.Expression, ir.Expression]] = []
         for (condition, one), own in zip(storage.cases, storage.guards(), strict=True):
@@ -318,7 +316,9 @@ class Places:
         shift = ir.Constant(value=kind.shift, type=bits)
         old = _viewed(self.load(whole, node, None), bits)
         others = ir.Constant(value=(1 << kind.type.width_bits) - 1 - (ones << kind.shift), type=bits)
-        own = make_binary("and", _viewed(make_cast(value, kind.type), bits), ir.Constant(value=ones, type=bits))
+        own = make_binary(
+            "and", _viewed(make_cast(value, kind.type), bits), ir.Constant(value=ones, type=bits)
+        )
         new = make_binary("or", make_binary("and", old, others), make_binary("shl", own, shift))
         self.store(whole, _viewed(new, kind.type), node)
 

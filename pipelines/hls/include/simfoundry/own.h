@@ -289,6 +289,21 @@
 #undef strncmp
 #define strncmp simfoundry_strncmp
 #endif
+#ifdef SIMFOUNDRY_OWN_strncpy
+#pragma push_macro("strncpy")
+#undef strncpy
+#define strncpy simfoundry_strncpy
+#endif
+#ifdef SIMFOUNDRY_OWN_strcat
+#pragma push_macro("strcat")
+#undef strcat
+#define strcat simfoundry_strcat
+#endif
+#ifdef SIMFOUNDRY_OWN_strchr
+#pragma push_macro("strchr")
+#undef strchr
+#define strchr simfoundry_strchr
+#endif
 #ifdef SIMFOUNDRY_OWN_tan
 #pragma push_macro("tan")
 #undef tan

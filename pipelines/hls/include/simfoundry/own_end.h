@@ -173,6 +173,15 @@
 #ifdef SIMFOUNDRY_OWN_strncmp
 #pragma pop_macro("strncmp")
 #endif
+#ifdef SIMFOUNDRY_OWN_strncpy
+#pragma pop_macro("strncpy")
+#endif
+#ifdef SIMFOUNDRY_OWN_strcat
+#pragma pop_macro("strcat")
+#endif
+#ifdef SIMFOUNDRY_OWN_strchr
+#pragma pop_macro("strchr")
+#endif
 #ifdef SIMFOUNDRY_OWN_tan
 #pragma pop_macro("tan")
 #endif
