@@ -26,6 +26,7 @@ from pipelines.hls import (
     read_with_sizes,
     require_result,
     sizes_text,
+    skipped_files,
     with_plain_arguments,
 )
 from pipelines.interface import ScalarType
@@ -96,6 +97,9 @@ def _whole_source(file: Path, top: str | None, options: SourceOptions) -> tuple[
         name = default_top(source, file.stem, file=str(file)) if top is None else top
         missing = _missing_name(source, name) if index else None
         found = index.pop(missing, None) if missing is not None else None
+        skipped = skipped_files(folders, file) if missing is not None and found is None else []
+        if skipped:
+            raise FoundryError(f"no file of --source defines {missing}; not searched: {'; '.join(skipped)}")
         if found is None or found in others:
             return name, source
         others.insert(0, found)

@@ -28,7 +28,7 @@ from pipelines.hls.frontend import (
     require_result,
 )
 from pipelines.hls.ir import Directive, Function
-from pipelines.hls.linking import function_files, object_files
+from pipelines.hls.linking import function_files, object_files, skipped_files
 from pipelines.hls.lowering import store_initial_values
 from pipelines.hls.mapping_space import ArraySpace, LoopSpace, MappingSpace, mapping_space
 from pipelines.hls.narrowing import used_bits
@@ -108,6 +108,7 @@ __all__ = [
     "require_result",
     "signed_digit_count",
     "sizes_text",
+    "skipped_files",
     "store_initial_values",
     "symbol_places",
     "tidy",

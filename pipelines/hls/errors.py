@@ -56,7 +56,7 @@ class BytesNeeded(HlsError):
 
 
 class PointerChoice(HlsError):
-    """A pointer gets another object than it has, or none, so it must hold which of its objects it points into.
+    """A pointer gets another object than it has, or none, so it must hold which one it points into.
 
     Attributes:
         key: of the pointer; objects: what it may point into, see `reading.session.Target`.

@@ -260,11 +260,17 @@ def interface_of(function: ir.Function) -> Interface:
     return Interface(top=function.name, arguments=arguments, returns=function.returns)
 
 
+_MAIN_RULE = "a main must return what it computes, or write it to an object of the file (or write a function)"
+
+
 def require_outputs(interface: Interface, file: str) -> None:
     """Refuse a program whose hardware would do nothing.
 
     Raises: HlsError: no array, object or returned value leaves it.
     """
+    if not interface.has_outputs and interface.top == "main":
+        rule = _MAIN_RULE
+        raise HlsError(rule, "no outputs", file=file)
     if not interface.has_outputs:
         rule = (
             "a design must have outputs (return a value, or write to an array, a pointer or a static object)"

@@ -48,8 +48,8 @@ class _Writer:
     """Writes one function.
 
     Attributes:
-        parameters: declarations. before, after: statements around the call. changed: an argument is another one
-            than the called function's.
+        parameters: declarations. before, after: statements around the call. changed: an argument differs from
+            the called function's.
     """
 
     scope: FileScope
@@ -158,9 +158,7 @@ class _Writer:
             copies |= any(isinstance(n, c_ast.FuncCall) and _copies_memory(n) for n in nodes)
             members = {str(n.field.name) for n in places if isinstance(n, c_ast.StructRef)}
             self._written = None if copies else frozenset(members)
-            if copies:
-                return True
-        return name in self._written
+        return self._written is None or name in self._written
 
     def _declared(self, structure: c_ast.Node) -> Iterator[c_ast.Decl]:
         """The members of a structure."""

@@ -215,6 +215,50 @@ def parse(source: str, *, file: str) -> c_ast.FileAST:
 
     Raises: HlsError: a syntax error, with its line.
     """
+    try:
+        return _parsed(source, file)
+    except HlsError as error:
+        raise _foreign_language(source, error) or error from None
+
+
+_CPP = (
+    (r"\bap_u?int\b|\bap_int\.h\b", "ap_int of C++"),
+    (r"\bap_u?fixed\b|\bap_fixed\.h\b", "ap_fixed of C++"),
+    (r"\bhls::stream\b|\bhls_stream\.h\b", "hls::stream of C++"),
+    (r"\btemplate\s*<", "a template of C++"),
+    (r"\bclass\s+\w+\s*[:{]", "a class of C++"),
+    (r"\bnamespace\s+\w+\s*[{;]|\bstd::", "a namespace of C++"),
+    (r"#\s*include\s*<(?:iostream|vector|array|string|cmath|cstd\w+|algorithm)>", "a header of C++"),
+    (r"[\w>]\s*&\s*\w+\s*[,)]\s*(?:\w[^;{}]*\)\s*)?\{", "a reference of C++"),
+)
+"""What only C++ has, and its name in messages."""
+
+
+def _foreign_language(source: str, error: HlsError) -> HlsError | None:
+    """The error for a text of C++ that is no C; None for other texts."""
+    text = _QUIET.sub(lambda m: "\n" * m[0].count("\n") if m[0][0] == "/" else m[0], source)
+    searched = ((re.search(pattern, text), name) for pattern, name in _CPP)
+    matches = [(match.start(), name) for match, name in searched if match is not None]
+    if not matches:
+        return None
+    rule = "a program must be C: functions of numbers, arrays, structures and pointers, in a .cpp file too"
+    start, name = min(matches)
+    return HlsError(rule, name, file=error.file, line=_source_line(text[:start]))
+
+
+_QUIET = re.compile(r"//[^\n]*|/\*.*?(?:\*/|\Z)|\"(?:[^\"\\\n]|\\.)*\"", re.DOTALL)
+
+
+def _source_line(before: str) -> int:
+    """Number of the line that a text ends in, by its last line marker."""
+    number = 1
+    for line in before.split("\n")[:-1]:
+        marker = _MARKER.match(line)
+        number = int(marker[1]) if marker is not None else number + 1
+    return number
+
+
+def _parsed(source: str, file: str) -> c_ast.FileAST:
     text = preprocess(source, file=file)
     try:
         try:

@@ -61,7 +61,7 @@ def _rules_of_reading(source: str, top: str, text: str) -> tuple[str, ...]:
 
 
 _FORMS = re.compile(
-    r"""\b(?:printf|fprintf|vfprintf|puts|fputs|putchar|fputc|putc|perror|fflush|NULL)\b
+    r"""\b(?:printf|fprintf|vfprintf|puts|fputs|putchar|fputc|putc|perror|fflush|NULL|strncpy|strcat|strchr|tm)\b
     |\?\s*:|\w\s*:\s*\w+\s*[;,]|\{[^{}]*\*[^{}]*\}\s*\w*\s*;""",
     re.VERBOSE,
 )

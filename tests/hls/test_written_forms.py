@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from native_pairs import check_front_end
 
-from pipelines.hls import HlsError, HlsOptions, compile_program
+from pipelines.hls import HlsError, HlsOptions, compile_program, read_interface, with_plain_arguments
 from pipelines.hls.frontend import read_function
 from pipelines.hls.rules import FORMS, later_rules
 
@@ -37,7 +37,8 @@ def test_output_calls_are_left_out_with_a_note(tmp_path: Path) -> None:
     check_front_end(PRINTING, "f", tmp_path)
     outcomes = compile_program(PRINTING, top="f", options=HlsOptions()).outcomes
     notes = [outcome for outcome in outcomes if "the call is left out" in outcome.reason]
-    assert len(notes) == 6 and not any(outcome.applied for outcome in notes)
+    assert len(notes) == 6
+    assert not any(outcome.applied for outcome in notes)
 
 
 def test_the_value_of_an_output_call_is_refused() -> None:
@@ -46,31 +47,40 @@ def test_the_value_of_an_output_call_is_refused() -> None:
 
 
 POINTERS = {
-    "either_array": "void f(int A[8], int B[8], int n) { int *p = n > 0 ? A : B; int *q = n & 1 ? B + 1 : A + 2;\n"
+    "either_array": "void f(int A[8], int B[8], int n) { int *p = n > 0 ? A : B;\n"
+    "int *q = n & 1 ? B + 1 : A + 2;\n"
     "for (int i = 0; i < 4; i++) { p[i] += q[1] * 3; *q++ = i; } }",
     "swapped": "int f(int A[8], int n) { int b[8] = {1, 2, 3}, c[40] = {5}, *s = A, *d = b;\n"
-    "for (int k = 0; k < (n & 3); k++) { for (int i = 0; i < 7; i++) d[i] = s[i + 1] + k; int *t = s; s = d; d = t;\n"
+    "for (int k = 0; k < (n & 3); k++) { for (int i = 0; i < 7; i++) d[i] = s[i + 1] + k;\n"
+    "int *t = s; s = d; d = t;\n"
     "if (k == 1) d = c; } return s[0] + d[1] * 7 + c[0] + (s == A) + (d != b); }",
     "null": "#include <stddef.h>\nstatic int *find(int *a, int n, int k) { for (int i = 0; i < n; i++)\n"
     "if (a[i] > k) return &a[i]; return NULL; }\n"
-    "int f(int A[8], int k) { int *p = find(A, 8, k), *q = NULL; int r = 0; if (p) { *p += 5; r = p - A; }\n"
+    "int f(int A[8], int k) { int *p = find(A, 8, k), *q = NULL; int r = 0; if (p) { *p += 5;\n"
+    "r = p - A; }\n"
     "if (!q) q = p; if (q != NULL && *q > 2) r += *q; q = 0; return r + (p == q) + (q == 0 ? 100 : 0); }",
     "null_to_callee": "static int get(const int *p, int k) { if (p == 0) return -1; return p[k & 3]; }\n"
     "int f(int A[8], int n) { return get(n & 1 ? A : 0, n) + 10 * get(n & 2 ? 0 : A + 4, n); }",
-    "pointer_to_pointer": "static int take(const char **p, int n) { int s = 0; while (n--) s += *(*p)++; return s; }\n"
+    "pointer_to_pointer": "static int take(const char **p, int n) { int s = 0; while (n--)\n"
+    "s += *(*p)++; return s; }\n"
     "static void move(int **p, int *to) { *p = to; }\n"
     "int f(const char T[32], int A[8], int n) { const char *c = T; int *p = A; int a = take(&c, n & 7);\n"
-    "a = a * 3 + take(&c, 4); move(&p, A + 3); if (n & 1) move(&p, &p[2]); return a * 5 + *c + *p + (int)(p - A); }",
-    "members": "struct s { int x; short h[3]; }; int f(int n, int A[4]) { struct s a = {1, {2, 3, 4}}, b = {n};\n"
+    "a = a * 3 + take(&c, 4); move(&p, A + 3); if (n & 1) move(&p, &p[2]);\n"
+    "return a * 5 + *c + *p + (int)(p - A); }",
+    "members": "struct s { int x; short h[3]; }; int f(int n, int A[4]) {\n"
+    "struct s a = {1, {2, 3, 4}}, b = {n};\n"
     "struct s *p = n & 1 ? &a : &b; p->x += 5; p->h[n & 1] = 9; struct s c = *p; *p = a; short *h = p->h;\n"
     "h[2]++; A[1] = c.x; return a.x + 3 * b.h[0] + c.h[1] + b.h[2] + a.h[2]; }",
     "in_conditions": "int f(int A[8], int B[8], int n) { int *p = 0; int s = 0;\n"
-    "for (int i = 0; i < 8; i++) { if (!p || A[i] > *p) p = A + i; if (B[i] > *p) p = &B[i]; s += p == A + i; }\n"
+    "for (int i = 0; i < 8; i++) { if (!p || A[i] > *p) p = A + i; if (B[i] > *p) p = &B[i];\n"
+    "s += p == A + i; }\n"
     "return *p + s + (p && p[0] > 3 ? 100 : 0); }",
-    "with_effects": "int f(int A[8], int B[8], int n) { int i = n & 3; int *p = n & 4 ? A + i++ : B + ++i;\n"
+    "with_effects": "int f(int A[8], int B[8], int n) { int i = n & 3;\n"
+    "int *p = n & 4 ? A + i++ : B + ++i;\n"
     "*p++ = 77; *p += i; return p[1] + i; }",
     "omitted": "static int k; static int next(int x) { return k += x; }\n"
-    "int f(int n, int A[8]) { int *p = 0; int *q = p ?: A; unsigned char c = n; return (n ?: 7) + (next(n & 1) ?: 9)\n"
+    "int f(int n, int A[8]) { int *p = 0; int *q = p ?: A; unsigned char c = n; return (n ?: 7)\n"
+    "+ (next(n & 1) ?: 9)\n"
     "+ (c ?: -1L) + q[1] + (A[0] ?: A[1] ?: A[2]) + (A[3] ?: (A[4] = 5)) + k; }",
 }
 """Pointers into one of several objects, null ones, pointers to pointers, and `a ?: b`."""
@@ -109,8 +119,10 @@ def random_pointers(seed: int) -> str:
 
     lines += ["for (int i = 0; i < 3; i++) {", *(step() for _ in range(draw.randrange(4, 9))), "n += 3; }"]
     return (
-        "static void set(int **p, int *to, int k) { if (k > 3) *p = to + (k & 3); else if (k == 2) *p = 0; }\n"
-        "static int sum(const int *a, int n) { int s = 0; if (!a) return -5; while (n--) s += *a++; return s; }\n"
+        "static void set(int **p, int *to, int k) { if (k > 3) *p = to + (k & 3);\n"
+        "else if (k == 2) *p = 0; }\n"
+        "static int sum(const int *a, int n) { int s = 0; if (!a) return -5; while (n--)\n"
+        "s += *a++; return s; }\n"
         "int f(int A[8], int B[8], int n) { int c[9] = {1, 2, 3}, s = 0;\n"
         + "\n".join(lines)
         + "\nreturn s; }"
@@ -145,12 +157,17 @@ def bit_field_programs(seed: int) -> str:
     one, other = draw.choice(names), draw.choice(names)
     sums = " ".join(f"r = r * 7 + t.{name} + (g->{name} < 0) + (g->{name} - 2 < -1);" for name in names)
     return (
-        f"struct s {{ {' '.join(listed)} }}; union u {{ struct s s; unsigned char b[sizeof(struct s)]; }};\n"
+        f"struct s {{ {' '.join(listed)} }}; union u {{ struct s s;\n"
+        f"unsigned char b[sizeof(struct s)]; }};\n"
         "static struct s kept = {1, 2}; long f(struct s *g, struct s many[3], long n) {\n"
-        "struct s t = {n, n >> 3}; union u v; long r = sizeof(struct s); for (unsigned i = 0; i < sizeof v.b; i++) v.b[i] = n * (i + 3);\n"
-        f"t.{one} = n; g->{other} += t.{one} * 3; t.{other}++; kept.{one} ^= n; r += (v.s.{one} = n >> 2);\n"
-        f"many[1].{one} -= v.s.{other}; if (n & 1) many[2] = many[0]; if (n & 2) *g = many[1]; v.s.{other}--;\n"
-        f"{sums} for (unsigned i = 0; i < sizeof v.b; i++) r = r * 3 + v.b[i]; return r + kept.{one} + kept.{other}; }}"
+        "struct s t = {n, n >> 3}; union u v; long r = sizeof(struct s); for (unsigned i = 0;\n"
+        "i < sizeof v.b; i++) v.b[i] = n * (i + 3);\n"
+        f"t.{one} = n; g->{other} += t.{one} * 3; t.{other}++; kept.{one} ^= n;\n"
+        f"r += (v.s.{one} = n >> 2);\n"
+        f"many[1].{one} -= v.s.{other}; if (n & 1) many[2] = many[0]; if (n & 2) *g = many[1];\n"
+        f"v.s.{other}--;\n"
+        f"{sums} for (unsigned i = 0; i < sizeof v.b; i++) r = r * 3 + v.b[i];\n"
+        f"return r + kept.{one} + kept.{other}; }}"
     )
 
 
@@ -212,3 +229,88 @@ def test_bit_fields_reject_what_c_does_not_have(member: str, message: str) -> No
 )
 def test_forms_change_the_identity_of_their_programs_only(source: str, rules: tuple[str, ...]) -> None:
     assert later_rules(source, "f") == rules
+
+
+@pytest.mark.parametrize(
+    ("source", "got"),
+    [
+        ("#include <ap_int.h>\nint f(int n) { return n; }", r"ap_int of C\+\+ .*:1"),
+        ("\nvoid f(hls::stream<int> &s) { s.write(1); }", r"hls::stream of C\+\+ .*:2"),
+        ("// class A {\n\ntemplate <typename T> T f(T n) { return n; }", r"a template of C\+\+ .*:3"),
+        ("class A { int x; };\nint f(int n) { return n; }", r"a class of C\+\+ .*:1"),
+    ],
+)
+def test_another_language_is_refused_in_one_sentence(source: str, got: str) -> None:
+    with pytest.raises(HlsError, match=rf"^a program must be C: .*, got {got}\)$"):
+        read_function(source, top="f")
+
+
+STRUCTURES = """
+struct part { short x, y; };
+typedef struct { const float *data; int n; struct part at; int h[3]; unsigned small : 3; } view;
+struct buffer { float *data; int n, used; };
+static float sum(view v) { float s = 0; for (int i = 0; i < v.n; i++) s += v.data[i & 7]; return s + v.at.y; }
+int top(const view *in, struct buffer *out, struct part by_value)
+{
+    out->used = by_value.x + in->h[1] + in->small;
+    for (int i = 0; i < 4; i++)
+        out->data[i] = sum(*in) + i;
+    return out->n;
+}
+"""
+
+
+def test_structure_arguments_become_their_members(tmp_path: Path) -> None:
+    source, top = with_plain_arguments(STRUCTURES, "top")
+    sizes = "#pragma simfoundry size in_data=8 out_data=4\n#pragma simfoundry size in_h=3\n"
+    check_front_end(sizes + source, top, tmp_path)
+    arguments = read_interface(sizes + source, top).arguments
+    names = "in_data in_n in_at in_h in_small out_data out_n out_used by_value"
+    assert [a.name for a in arguments] == names.split()
+    assert [a.name for a in arguments if a.written] == ["out_data", "out_used"]
+
+
+RESULTS = {
+    "structure": "struct s { int a, b; }; struct s f(int n) { struct s t = {n, 2}; return t; }",
+    "pointer": "int *f(int A[8], int n) { for (int i = 0; i < 8; i++) if (A[i] > n) return A + i; return 0; }",
+}
+
+
+@pytest.mark.parametrize("name", RESULTS)
+def test_results_become_arguments_and_indices(name: str, tmp_path: Path) -> None:
+    source, top = with_plain_arguments(RESULTS[name], "f")
+    assert top == "f_plain"
+    check_front_end(source, top, tmp_path, runs=12)
+
+
+def test_plain_arguments_stay() -> None:
+    assert with_plain_arguments("int f(int *p) { return *p; }", "f") == ("int f(int *p) { return *p; }", "f")
+
+
+def test_a_function_pointer_in_an_argument_is_refused() -> None:
+    with pytest.raises(HlsError, match=r"got a function pointer \(s\.g\)"):
+        with_plain_arguments("struct s { int *p; int (*g)(int); }; int f(struct s *s) { return *s->p; }", "f")
+
+
+STRINGS = """
+#include <string.h>
+#include <time.h>
+#include <stdint.h>
+int f(const char T[16], char R[64], int n)
+{
+    char own[16], *at;
+    struct tm t = {0};
+    strncpy(own, T, sizeof own - 1);
+    own[15] = 0;
+    R[0] = 0;
+    strcat(R, own);
+    strcat(R, "end");
+    at = strchr(R, 'n');
+    t.tm_mon = n & 7;
+    return (at ? at - R : -1) + t.tm_mon + (INT_FAST16_MAX > INT16_MAX) + sizeof(uintptr_t);
+}
+"""
+
+
+def test_later_functions_of_the_headers_do_what_native_c_does(tmp_path: Path) -> None:
+    check_front_end(STRINGS, "f", tmp_path)

@@ -11,7 +11,7 @@ from pycparser import c_ast
 from pipelines.hls import ir
 from pipelines.hls.arithmetic import make_binary, make_bit_cast, make_cast, make_unary
 from pipelines.hls.errors import HlsError
-from pipelines.hls.preprocess import library_definitions
+from pipelines.hls.preprocess import is_own_header, library_definitions
 from pipelines.hls.reading.bodies import FunctionFacts, all_nodes, block_items, facts_of, make_block
 from pipelines.hls.reading.ctypes import (
     SIZE,
@@ -241,6 +241,8 @@ _BIT_CASTS: dict[str, tuple[ScalarType, ScalarType]] = {
 _BUILTIN = "__builtin_"
 _NEVER_REACHED = ("abort", "exit", "_Exit", "__builtin_abort", "__builtin_trap", "__builtin_unreachable")
 """Calls that no run reaches: native C that does fails the design."""
+_LATER_FUNCTIONS = ("strncpy", "strcat", "strchr")
+"""Functions of the headers that an earlier engine had no body of."""
 _OUTPUT = frozenset(
     ("printf", "fprintf", "vfprintf", "puts", "fputs", "putchar", "fputc", "putc", "perror", "fflush")
 )
@@ -342,7 +344,8 @@ class Calls:
         arguments: list[c_ast.Node] = list(node.args.exprs) if node.args is not None else []
         if name is None or self.session.find(name) is not None:
             rule = "a function must be called by its name (write a switch over the functions)"
-            raise self.session.refuse(node, rule, "a call through a pointer")
+            chain = " calls ".join(frame.name for frame in self.session.frames if frame.name)
+            raise self.session.refuse(node, rule, f"a call through a pointer (in {chain})")
         definition = self._definition(name)
         if definition is None and self.is_operator(name):
             return self._operator(name, arguments, node)
@@ -362,7 +365,8 @@ class Calls:
             rule = (
                 "a function must call itself only as its last step (write a loop and an array as its stack)"
             )
-            raise self.session.refuse(node, rule, f"recursion in {name}")
+            chain = " calls ".join([*(frame.name for frame in self.session.frames if frame.name), name])
+            raise self.session.refuse(node, rule, f"recursion in {name} ({chain})")
         if len(self.session.frames) > MAXIMUM_CALL_DEPTH:
             raise self.session.refuse(node, f"calls must nest at most {MAXIMUM_CALL_DEPTH} deep", "more")
         return self._inline(definition, arguments, node)
@@ -448,6 +452,8 @@ class Calls:
     def _inline(self, definition: c_ast.FuncDef, arguments: list[c_ast.Node], node: c_ast.Node) -> Result:
         name = str(definition.decl.name)
         self.session.called.add(name)
+        if name in _LATER_FUNCTIONS and is_own_header(str(definition.coord.file) if definition.coord else ""):
+            self.session.later_forms = True
         parameters = parameters_of(self.session, definition)
         if len(parameters) != len(arguments):
             rule = f"{name} must have {len(parameters)} arguments"

@@ -76,7 +76,7 @@ class Struct:
         members: by name, in order; empty until the structure is defined.
         layout: None until the structure is defined.
         union: the members lie over each other.
-        positions: of a structure with bit-fields, the first byte of each member, or of the number that holds it.
+        positions: of a structure with bit-fields, the first byte of each member or of the number that has it.
         key: of its definition in the syntax tree. as_bytes: objects are memory, as those of unions are.
     """
 

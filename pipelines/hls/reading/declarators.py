@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from pycparser import c_ast
 
 from pipelines.hls import ir
+from pipelines.hls.preprocess import is_own_header
 from pipelines.hls.reading.ctypes import (
     UNNAMED,
     ArrayOf,
@@ -202,6 +203,8 @@ class Declarators:
             as_bytes=id(node) in self.session.bytewise,
         )
         self._structs[id(node)] = structure
+        if structure.tag == "tm" and is_own_header(str(node.coord.file) if node.coord else ""):
+            self.session.later_forms = True
         if node.name and self.session.frames:
             self.session.frame.tags[-1][node.name] = structure
         members = list(self._members(node))

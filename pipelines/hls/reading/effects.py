@@ -182,10 +182,9 @@ class Effects:
         refusal = self.expressions.session.refuse(node, rule, f"another object for {slot.name}")
         objects = [one for _, one in cases_of(address)]
         objects += [] if slot.base is None else [slot.base]
-        targets = tuple(target_of(one) for one in objects)
-        if None in targets:
-            return refusal
-        return PointerChoice(slot.key, targets, refusal)
+        targets = [target_of(one) for one in objects]
+        known = tuple(target for target in targets if target is not None)
+        return PointerChoice(slot.key, known, refusal) if len(known) == len(targets) else refusal
 
     def _assign_chosen(self, place: Place, slot: PointerSlot, address: Address, node: c_ast.Node) -> Result:
         """Assign a pointer that points into one of several objects: the number of the object, and indices."""
@@ -206,7 +205,9 @@ class Effects:
             values = [(own, one.indices[position]) for own, one in cases if position < len(one.indices)]
             new += [(index.variable, selected(values))] if values else []
         new = [(variable, value) for variable, value in new if value != ir.Read(variable=variable)]
-        own = [ir.Assign(variable=variable, value=value, line=line) for variable, value in new]
+        own: list[ir.Statement] = [
+            ir.Assign(variable=variable, value=value, line=line) for variable, value in new
+        ]
         if any(affected(value, own) for _, value in new):
             new = [(variable, session.saved(value, "pointer", line)) for variable, value in new]
         for variable, value in new:

@@ -233,7 +233,8 @@ class Expressions:
 
     def _chosen_at(self, slot: PointerSlot, place: Place, node: c_ast.Node) -> Address:
         """The value of a pointer that may point into several objects, or be null."""
-        assert isinstance(place.kind, Pointer) and slot.which is not None
+        assert isinstance(place.kind, Pointer)
+        assert slot.which is not None
         which = ir.Read(variable=slot.which)
         cases: list[tuple[ir.Expression, Address]] = []
         for number, target in enumerate(slot.targets):

@@ -335,7 +335,7 @@ class Session:
         source: the program's text.
         outside: objects of static storage that become ports, see `statics.outside_objects`.
         ports: what these became, in order; objects: the object behind each port, by its name.
-        later_constants, later_forms: whether constants or other forms were read that an earlier engine refused.
+        later_constants, later_forms: whether constants or forms were read that an earlier engine refused.
         left_out: name and line of each output call.
         pointers: what each pointer that points into one of several objects may point into, by its key.
         storages: by their key.
