@@ -90,15 +90,15 @@ def _whole_source(file: Path, top: str | None, options: SourceOptions) -> tuple[
     """The top function and the text, with those files of the source folders that define what it lacks."""
     folders = [p for p in options.others if p.is_dir()]
     index = object_files(folders, file) | function_files(folders, file)
+    skipped = skipped_files(folders, file)
     others = [p for p in options.others if not p.is_dir()]
     while True:
         text = bundle_source(file, include_folders=options.include, others=others, text=options.text)
         source = _after(_definitions(options.define), text, file)
         name = default_top(source, file.stem, file=str(file)) if top is None else top
-        missing = _missing_name(source, name) if index else None
+        missing = _missing_name(source, name) if index or skipped else None
         found = index.pop(missing, None) if missing is not None else None
-        skipped = skipped_files(folders, file) if missing is not None and found is None else []
-        if skipped:
+        if skipped and missing is not None and found is None:
             raise FoundryError(f"no file of --source defines {missing}; not searched: {'; '.join(skipped)}")
         if found is None or found in others:
             return name, source

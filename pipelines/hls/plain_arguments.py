@@ -32,7 +32,10 @@ def with_plain_arguments(source: str, top: str, *, file: str = "program.c") -> t
     Returns: the text and the name themselves when no argument is such a structure.
     Raises:  HlsError: a member is a function pointer, or an array of pointers.
     """
-    scope = file_scope_of(parse(source, file=file))
+    try:
+        scope = file_scope_of(parse(source, file=file))
+    except HlsError:
+        return source, top  # reading the program says why
     definition = scope.functions.get(top)
     if definition is None:
         return source, top

@@ -202,3 +202,26 @@ def test_a_limit_of_time_says_what_was_done_before(tmp_path: Path) -> None:
     assert explained_reason(replace(late, runs=()), drawn=True) == (
         "synthesis ran past 1 s; done before: high-level synthesis"
     )
+
+
+def test_macros_with_arguments_are_defined_as_by_a_compiler(tmp_path: Path) -> None:
+    (tmp_path / "g.c").write_text("int g(int n) { return TWICE(n) + SUM(1, 2) + LOG(n); }\n")
+    macros = ("TWICE(x)=((x) * 2)", "SUM(a, b)=(a+b)", "LOG(...)=0")
+    program = read_user_program(tmp_path / "g.c", None, options=SourceOptions(define=macros))
+    assert read_interface(program.source, program.top).returns is not None
+    for wrong in ("f(=1", "f(x,)=1", "f(1)=x", "f(x)y=1"):
+        with pytest.raises(
+            FoundryError, match=r"^a macro must be NAME, NAME=TEXT or NAME\(ARGUMENTS\)=TEXT, got "
+        ):
+            read_user_program(tmp_path / "g.c", None, options=SourceOptions(define=(wrong,)))
+
+
+def test_a_file_that_source_does_not_search_is_named(tmp_path: Path) -> None:
+    folder = tmp_path / "others"
+    folder.mkdir()
+    (folder / "big.c").write_text("int h(int n) { return n; }\n" + "/* text */\n" * 100_000)
+    (tmp_path / "g.c").write_text("int h(int n); int g(int n) { return h(n); }\n")
+    with pytest.raises(
+        FoundryError, match=r"^no file of --source defines h; not searched: .*big\.c, larger than"
+    ):
+        read_user_program(tmp_path / "g.c", None, options=SourceOptions(others=(folder,)))

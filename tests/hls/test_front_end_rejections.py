@@ -41,7 +41,7 @@ def body_of(text: str, parameters: str = "int n, int A[8]") -> str:
             body_of("int *p, *q; for (int i = 0; i < n; i++) { p = malloc(4); if (i == 0) q = p; }"),
             r"memory that a loop allocates must have one pointer outside .*, got p and q \(f\.c:3\)",
         ),
-        (body_of("n = f(n, A);"), r"a function must call itself .*, got recursion in f \(f calls f\) \(f\.c:3\)"),
+        (body_of("n = f(n, A);"), r"a function must call itself .*recursion in f \(f calls f\) \(f\.c:3\)"),
         (body_of("x: n++; goto x;"), r"goto must go forward, .*, got goto x \(f\.c:3\)"),
         (body_of("break;"), r"break must stand in a loop, got one outside \(f\.c:3\)"),
         (body_of("n = m;"), r"a name must be declared, got 'm' \(f\.c:3\)"),

@@ -272,7 +272,8 @@ def test_structure_arguments_become_their_members(tmp_path: Path) -> None:
 
 RESULTS = {
     "structure": "struct s { int a, b; }; struct s f(int n) { struct s t = {n, 2}; return t; }",
-    "pointer": "int *f(int A[8], int n) { for (int i = 0; i < 8; i++) if (A[i] > n) return A + i; return 0; }",
+    "pointer": "int *f(int A[8], int n)\n"
+    "{ for (int i = 0; i < 8; i++) if (A[i] > n) return A + i; return 0; }",
 }
 
 
