@@ -2,11 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from pipelines.hls.reading.session import Target
-
 
 class HlsError(ValueError):
     """A program or an option is outside what the engine accepts.
@@ -53,19 +48,6 @@ class BytesNeeded(HlsError):
     def __init__(self, key: int, refusal: HlsError) -> None:
         super().__init__(refusal.rule, refusal.got, file=refusal.file, line=refusal.line)
         self.key = key
-
-
-class PointerChoice(HlsError):
-    """A pointer gets another object than it has, or none, so it must hold which one it points into.
-
-    Attributes:
-        key: of the pointer; objects: what it may point into, see `reading.session.Target`.
-    """
-
-    def __init__(self, key: str, objects: tuple[Target, ...], refusal: HlsError) -> None:
-        super().__init__(refusal.rule, refusal.got, file=refusal.file, line=refusal.line)
-        self.key = key
-        self.objects = objects
 
 
 class NotApplicable(Exception):

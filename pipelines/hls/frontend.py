@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pycparser import c_ast
 
 from pipelines.hls import ir
-from pipelines.hls.errors import BytesNeeded, HlsError, PointerChoice
+from pipelines.hls.errors import BytesNeeded, HlsError
 from pipelines.hls.preprocess import is_own_header, parse
 from pipelines.hls.reading.bodies import facts_of, finish, make_block
 from pipelines.hls.reading.calls import Calls, MemoryCalls, parameters_of
@@ -21,7 +21,7 @@ from pipelines.hls.reading.initialisers import Filler, Initialisers
 from pipelines.hls.reading.loops import Loops
 from pipelines.hls.reading.objects import Objects, declare_parameters
 from pipelines.hls.reading.places import Places
-from pipelines.hls.reading.session import Cell, Frame, Place, Port, Session, Target
+from pipelines.hls.reading.session import Cell, Frame, Place, PointerChoice, Port, Session, Target
 from pipelines.hls.reading.statements import Statements, Switches
 from pipelines.hls.reading.statics import object_key, outside_objects
 from pipelines.hls.reading.values import Hooks, Pointers

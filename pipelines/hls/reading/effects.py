@@ -9,7 +9,7 @@ from pycparser import c_ast
 
 from pipelines.hls import ir
 from pipelines.hls.arithmetic import make_cast, make_select, negated
-from pipelines.hls.errors import HlsError, PointerChoice
+from pipelines.hls.errors import HlsError
 from pipelines.hls.reading.ctypes import (
     ArrayOf,
     Pointer,
@@ -26,6 +26,7 @@ from pipelines.hls.reading.session import (
     Cell,
     Chosen,
     Place,
+    PointerChoice,
     PointerSlot,
     Session,
     Storage,

@@ -88,6 +88,19 @@ class Target:
     bytewise: bool = False
 
 
+class PointerChoice(HlsError):
+    """A pointer gets another object than it has, or none, so it must hold which one it points into.
+
+    Attributes:
+        key: of the pointer; objects: what it may point into, see `Target`.
+    """
+
+    def __init__(self, key: str, objects: tuple[Target, ...], refusal: HlsError) -> None:
+        super().__init__(refusal.rule, refusal.got, file=refusal.file, line=refusal.line)
+        self.key = key
+        self.objects = objects
+
+
 @dataclass(slots=True, kw_only=True, eq=False)
 class PointerSlot:
     """A pointer variable; its first value determines the one object that it points into.
