@@ -11,8 +11,8 @@ from models.local_registry import CHAMPION, find_local, shipped_error, shipped_r
 from models.model_files import OUTCOME_FILE
 from models.tasks import LABEL_LEVELS
 
-_ERROR_DIGITS = 3
-"""Errors are compared as `simfoundry models` prints them, in tenths of a percent."""
+_ERROR_DIGITS = 2
+"""Errors are compared in whole percents: the standard error of a mean over the 151 programs is 0.6 %."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

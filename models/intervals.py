@@ -34,7 +34,9 @@ BY_TRIPS = ("latency_cycles", "power_mw")
 DIFFICULTY = "difficulty"
 """Entry of an answer that `with_intervals` takes out."""
 COUNTS = frozenset({"flip_flop_count", "latency_cycles"})
-"""Targets that are whole numbers: the ends of their intervals are, too."""
+"""Targets that are whole numbers, 1 at least: the ends of their intervals are, too."""
+_NEAR_COUNT = 0.01
+"""From a whole number to an end that counts as equal to it."""
 _LEAST = 1e-9
 _ROUNDING = 1e-9
 """Widens an exact interval beyond the rounding of logarithms."""
@@ -274,7 +276,8 @@ def _with_ends(answer: Mapping[str, Any], calibration: Mapping[str, Mapping[str,
             confidences.append(confidence(known, difficulty, name))
             low, high = value / factor, value * factor
             if name in COUNTS:
-                low, high = float(math.floor(low)), float(math.ceil(high))
+                low = max(1.0, float(math.floor(low + _NEAR_COUNT)))
+                high = float(math.ceil(high - _NEAR_COUNT))
             whole |= dict(zip(interval_columns(name), (low, high, confidences[-1]), strict=True))
     whole["confidence"] = math.fsum(confidences) / len(confidences) if confidences else None
     return whole

@@ -291,13 +291,19 @@ def compile_query(query: Query, engine: Mapping[str, Any]) -> tuple[ProgramRow, 
     return _compiled(query, question_options(query, engine))
 
 
+def _is_constant(specification: Mapping[str, Any], value: float) -> bool:
+    """Whether a specification has a value with more digits than data in short, which have four."""
+    exact = specification.get("value") if specification.get("kind") == "constant" else None
+    return isinstance(exact, int | float) and math.isclose(exact, value, rel_tol=1e-3)
+
+
 def _compiled(query: Query, options: HlsOptions) -> tuple[ProgramRow, DesignRow, CompiledDesign]:
     program = program_from_file(Path("program.c"), top=query.top, source=query.source)
     inputs: dict[str, Any] = json.loads(query.inputs)
     inputs |= {
         name: {"kind": "constant", "value": value}
         for name, value in query.scalars.items()
-        if inputs.get(name, {}).get("kind") != "constant"  # which data in short have with four digits
+        if not _is_constant(inputs.get(name, {}), value)
     }
     program = replace(program, inputs=canonical_json(inputs))
     compiled = compile_program(query.source, top=query.top, options=options)

@@ -4,7 +4,8 @@ A net is named as in the Verilog where it is shared: `v_<variable>`, `<unit>_<po
 `_rdata`, `_waddr` and `_wdata`. The value of an operation is `<block>.<index>`; it is counted from one
 execution of its block to the next, and the changes of its sign alone as `<block>.<index>#`: where the value
 is extended, so many more bits change. A port with several sources is 0 between uses (AND-OR selection), so
-its toggles after a pause are the ones of the old and of the new value.
+its toggles after a pause are the ones of the old and of the new value. A unit behind such ports gives its
+result of zeros, taken as 0, after a pause, unless it is started.
 """
 
 from __future__ import annotations
@@ -50,6 +51,7 @@ class ToggleWriter:
         for bound in self.design.units:
             for port, _ in bound.unit.ports:
                 self.sources[f"{bound.name}_{port}"] = len(bound.uses)
+            self.sources[_output(bound)] = 1 if bound.unit.started else len(bound.uses)
         for block in self.design.graph.blocks:
             for operation in block.operations:
                 if operation.opcode in cdfg.MEMORY_OPCODES:
@@ -93,12 +95,10 @@ class ToggleWriter:
                 for index, (port, _), width in zip(operation.operands, bound.unit.ports, widths, strict=True):
                     text, kind = self.operand(block, index), _kind(block, index)
                     timed.append((start, self.port(f"{bound.name}_{port}", text, kind, width, time)))
-                line = self.value(
-                    f"{bound.name}_{bound.unit.output[0]}",
-                    f"t{operation.index}",
-                    _kind(block, operation.index),
-                )
-                timed.append((schedule.ready(operation.index), line))
+                ready, kind = schedule.ready(operation.index), _kind(block, operation.index)
+                time = f"(int64_t)cycles + {ready - advance}"
+                line = self.port(_output(bound), f"t{operation.index}", kind, kind.width_bits, time)
+                timed.append((ready, line))
             if operation.opcode in cdfg.MEMORY_OPCODES:
                 ports = zip(_memory_ports(operation), operation.operands, strict=True)
                 for net, index in ports:
@@ -126,6 +126,10 @@ class ToggleWriter:
                 return [f"if ({self.operand(block, operation.predicate)}) {{ {' '.join(lines)} }}"]
             case _:
                 return self.operation_value(name, f"t{operation.index}", _kind(block, operation.index))
+
+
+def _output(bound: BoundUnit) -> str:
+    return f"{bound.name}_{bound.unit.output[0]}"
 
 
 def operand_widths(design: ScheduledDesign, bound: BoundUnit) -> tuple[int, ...]:

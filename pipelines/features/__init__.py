@@ -4,6 +4,7 @@ Outside this package only the names below are used.
 """
 
 from pipelines.features.activity import KIND_OF, OPERATIONS, PARTS
+from pipelines.features.assumed import density_counts
 from pipelines.features.control import control_class
 from pipelines.features.estimates import DesignEstimate, estimate_design
 from pipelines.features.extraction import (
@@ -66,6 +67,7 @@ __all__ = [
     "HashOf",
     "SplitError",
     "control_class",
+    "density_counts",
     "design_part",
     "estimate_design",
     "evaluation_twins",

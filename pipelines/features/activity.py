@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -73,6 +73,7 @@ class ToggleEnergies:
         clock: per flip-flop and cycle; register: per toggle of a flip-flop; port: of an output port.
         leakage: in mW per um2.
         operators, units: per toggle of an operand, by name and width in bits.
+        single: of a floating-point unit, per toggle of an operand while the other keeps its value.
     """
 
     clock: float
@@ -81,15 +82,26 @@ class ToggleEnergies:
     leakage: float
     operators: Mapping[str, Mapping[int, float]]
     units: Mapping[str, Mapping[int, float]]
+    single: Mapping[str, Mapping[int, float]]
 
     def operator(self, name: str, width_bits: int) -> float:
         """Energy of a toggle at an operator's operand."""
         return _at_width(self.operators[name], width_bits)
 
-    def unit(self, unit: FunctionalUnit) -> float:
-        """Energy of a toggle at a functional unit's operand."""
+    def unit(self, unit: FunctionalUnit, toggles: Sequence[float]) -> float:
+        """Energy of a functional unit, from the toggles at each of its operands.
+
+        A new operand changes about as many nets of a multiplier or divider as two new ones do. New floating
+        values toggle about as many bits as others, so operands change together as far as their toggles are
+        equal, and the rest changes alone. Integers may have few bits: theirs are not told apart.
+        """
         name, width = family(unit)
-        return _at_width(self.units[name], width)
+        energy = _at_width(self.units[name], width)
+        if name not in self.single:
+            return energy * ordered_sum(toggles)
+        together = len(toggles) * min(toggles)
+        alone = ordered_sum(toggles) - together
+        return energy * together + _at_width(self.single[name], width) * alone
 
 
 def _at_width(table: Mapping[int, float], width: int) -> float:
@@ -108,7 +120,7 @@ def toggle_energies(library: str = "osu018") -> ToggleEnergies:
     content: dict[str, Any] = json.loads(path.read_text("utf-8"))
     tables = {
         kind: {name: {int(w): e for w, e in own.items()} for name, own in content[kind].items()}
-        for kind in ("operators", "units")
+        for kind in ("operators", "units", "single")
     }
     return ToggleEnergies(
         **tables, **{name: content[name] for name in ("clock", "register", "port", "leakage")}
@@ -158,14 +170,17 @@ def run_activity(compiled: CompiledDesign, run: CycleResult, energies: ToggleEne
     )
 
 
-def operation_counts(compiled: CompiledDesign, run: CycleResult) -> tuple[dict[str, int], dict[str, int]]:
-    """Executions, and toggles of results, by kind and width."""
+def operation_counts(
+    compiled: CompiledDesign, run: CycleResult, key_of: Callable[[cdfg.Block, int], str | None] | None = None
+) -> tuple[dict[str, int], dict[str, int]]:
+    """Executions, and toggles of results, by kind and width or by another key."""
+    key_of = key_of or count_key
     toggles: Counter[str] = Counter()
     executions: Counter[str] = Counter()
     for schedule in compiled.scheduled.schedules:
         block, visits = schedule.graph.block, run.block_visits[schedule.graph.block.name]
         for index in sorted(schedule.graph.live):
-            key = count_key(block, index)
+            key = key_of(block, index)
             if key is not None:
                 executions[key] += visits
                 toggles[key] += run.toggles.get(f"{block.name}.{valued(block, index)}", 0)
@@ -263,18 +278,18 @@ class _Meter:
 
     def _computed(self, writer: BlockWriter, operation: cdfg.Operation) -> float:
         bound = writer.shared.get((writer.block.index, operation.index))
-        if bound is not None:
+        if bound is not None and len(bound.uses) > 1:
             return self.counted(f"{bound.name}_{bound.unit.output[0]}")
         width = operand_width(writer.block, operation)
         inputs = ordered_sum(self.executed(writer, i, width) for i in operation.operands)
         result = self.executed(writer, operation.index)
         share = min(1.0, result / inputs) if inputs else UNKNOWN_SHARE
-        return max(result, share * self.arriving(writer, operation))
+        return max(result, share * ordered_sum(self.arriving(writer, operation)))
 
-    def arriving(self, writer: BlockWriter, operation: cdfg.Operation) -> float:
-        """Toggles at the operands of an operation."""
+    def arriving(self, writer: BlockWriter, operation: cdfg.Operation) -> list[float]:
+        """Toggles at each operand of an operation."""
         cycle, width = writer.schedule.starts[operation.index], operand_width(writer.block, operation)
-        return ordered_sum(self.seen(writer, i, cycle, width) for i in operation.operands)
+        return [self.seen(writer, i, cycle, width) for i in operation.operands]
 
     # ---- energies ---------------------------------------------------------------------------------
 
@@ -297,9 +312,10 @@ class _Meter:
             operation = writer.block.operations[index]
             if operation.opcode in _FREE or (writer.block.index, index) in shared:
                 continue
-            unit, toggles = writer.unit(operation), self.arriving(writer, operation)
+            unit, arriving = writer.unit(operation), self.arriving(writer, operation)
+            toggles = ordered_sum(arriving)
             if unit is not None:
-                self.energy["unit"] += toggles * self.energies.unit(unit)
+                self.energy["unit"] += self.energies.unit(unit, arriving)
             elif operation.opcode == "select":
                 energy = toggles * self.energies.operator("mux2", writer.type(index).width_bits)
                 self.energy["selection"] += energy
@@ -362,7 +378,7 @@ class _Meter:
         for variable in self.compiled.scheduled.graph.variables:
             self._add_register(self.counted(f"v_{variable.name}"))
         for bound in self.compiled.scheduled.units:
-            energy = self.energies.unit(self.demand.unit(bound))
+            ports: list[float] = []
             widths = operand_widths(self.compiled.scheduled, bound)
             for number, ((port, _), width) in enumerate(zip(bound.unit.ports, widths, strict=True)):
                 sources: list[float] = []
@@ -371,8 +387,8 @@ class _Meter:
                     operand = writer.block.operations[use.operation].operands[number]
                     start = writer.schedule.starts[use.operation]
                     sources.append(self.seen(writer, operand, start, width))
-                toggles = self._steered(f"{bound.name}_{port}", sources, sources[0])
-                self.energy["unit"] += energy * toggles
+                ports.append(self._steered(f"{bound.name}_{port}", sources, sources[0]))
+            self.energy["unit"] += self.energies.unit(self.demand.unit(bound), ports)
 
     def _memories(self) -> None:
         places = symbol_places(self.compiled.scheduled)

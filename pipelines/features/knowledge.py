@@ -59,7 +59,7 @@ from pipelines.workers import Outcome, ProgressCallback, run_all, silent
 if TYPE_CHECKING:
     from pipelines.labelling import LabelOptions
 
-_VERSION = "knowledge-3"
+_VERSION = "knowledge-4"
 """Raised by hand when the same design, or run, gives other rows."""
 TIMEOUT_S = 120.0
 

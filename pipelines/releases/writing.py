@@ -191,6 +191,10 @@ class _Shelf:
             present = read_arrow(self.folder / path)
         except SchemaError:
             return None
+        later = [name for name in piece.column_names if name not in present.column_names]
+        if any(piece.column(name).null_count < piece.num_rows for name in later):
+            return None
+        piece = piece.drop_columns(later)  # declared later, and null as every reader fills them
         is_same = present.schema.equals(piece.schema, check_metadata=True) and present.equals(piece)
         return (self.folder / path).read_bytes() if is_same else None
 

@@ -16,6 +16,7 @@ from pipelines.schemas import TIMEOUT
 from pipelines.synthesis import (
     DERIVE_INSTANCES,
     DESCRIBE_MEMORIES,
+    REQUIRE_DECLARED,
     REQUIRE_REGISTERS,
     YosysFailed,
     run_yosys,
@@ -43,6 +44,8 @@ _DIRECTIVES = re.compile(
 )
 """Names that preprocessors keep for themselves; some accept a macro of that name."""
 _MODULE = re.compile(r"^\s*module\s+(?:automatic\s+)?(\w+)", re.ASCII | re.MULTILINE)
+_SHOWN = 20
+"""Modules that a message names."""
 _COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
 _PART_OF_A_WORD = re.compile(r"\]\s*\[(?:[^\[\]]|\[[^\[\]]*\])*\]\s*<?=[^=]")
 """An assignment to a part of a word of memory, or to an element of an array of two dimensions.
@@ -180,7 +183,7 @@ def read_commands(top: str, language: str) -> list[str]:
     if language == SYSTEMVERILOG:
         check = f"{REQUIRE_REGISTERS} {_SOURCE}"
         return [reads[language], check, hierarchy, "opt_clean"]  # of $buf, which CXXRTL does not know
-    return [reads[language], f"{DERIVE_INSTANCES} {top}", hierarchy]
+    return [reads[language], f"{DERIVE_INSTANCES} {top}", hierarchy, REQUIRE_DECLARED]
 
 
 def run_front_end(
@@ -245,6 +248,9 @@ def _written(
         return written_by(language)
     except YosysFailed as error:
         refusal = error
+    modules = _MODULE.findall(_COMMENT.sub(" ", text))
+    if top not in modules:
+        raise RtlError(f"no module {top}; accepted: {', '.join(modules[:_SHOWN]) or 'none'}") from refusal
     if missing := _NO_FILE.search(str(refusal)):
         raise MissingMemoryFile(missing[1]) from refusal
     if beyond := _NO_ADDRESS.search(str(refusal)):

@@ -12,6 +12,7 @@ _COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
 _ARGUMENT = r"(?:\s*,\s*([^,()]*?)\s*)?"
 _CALL = re.compile(rf"\$readmem([hb])\s*\(\s*([^,()]*?)\s*,\s*([^,()\[\]]*?)\s*{_ARGUMENT}{_ARGUMENT}\)")
 _NAMED_TEXT = r'\b%s\s*[=(]\s*"([^"]*)"'
+_MODULE = re.compile(r"\bmodule\s+(?:automatic\s+|static\s+)?(\w+)")
 _ADDRESS = re.compile(r"@[0-9a-fA-F_]+")
 _WORDS = {"h": re.compile(r"[0-9a-fA-FxXzZ?_]+"), "b": re.compile(r"[01xXzZ?_]+")}
 _DIGITS = {"h": "hexadecimal", "b": "binary"}
@@ -21,8 +22,9 @@ _SHOWN = 40
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemoryShape:
-    """Addresses of a memory: the first one, and how many there are."""
+    """Addresses of a memory in a module, as Yosys names that: the first one, and how many there are."""
 
+    module: str
     name: str
     first: int
     size: int
@@ -30,8 +32,9 @@ class MemoryShape:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Call:
-    """A call: its base, names of files that it may read, memory, and addresses where they are numbers."""
+    """A call: its module, base, files that it may read, memory, and addresses where they are numbers."""
 
+    module: str
     base: str
     files: frozenset[str]
     memory: str
@@ -71,7 +74,9 @@ def words_beyond(
 ) -> Iterator[tuple[str, str]]:
     """Files with a word that has no place in its memory, and the reason; files as of `plain_words`."""
     for call in _calls(text):
-        shapes = {(m.first, m.size) for m in memories if m.name.rpartition(".")[2] == call.memory}
+        module = re.compile(rf"(?<!\w){re.escape(call.module)}(?!\w)")
+        own = (m for m in memories if module.search(m.module))  # also of variants by parameters and instances
+        shapes = {(m.first, m.size) for m in own if m.name.rpartition(".")[2] == call.memory}
         for name in sorted(call.files & set(files)):
             reasons = [_beyond(name, files[name], call, *shape) for shape in sorted(shapes)]
             if reasons and all(reasons):
@@ -93,11 +98,15 @@ def require_ascending(text: str) -> None:
 
 def _calls(text: str) -> Iterator[_Call]:
     code = _COMMENT.sub(" ", text)
-    for base, file, memory, *ends in _CALL.findall(code):
+    for match in _CALL.finditer(code):
+        base, file, memory, *ends = (group or "" for group in match.groups())
+        module = next(reversed(_MODULE.findall(code, 0, match.start())), "")
         is_name = re.fullmatch(r"\w+", file) is not None
         names = re.findall(_NAMED_TEXT % file, code) if is_name else [file.strip('"')]
         start, finish = (int(end) if end.isascii() and end.isdigit() else None for end in ends)
-        yield _Call(base=base, files=frozenset(names), memory=memory, start=start, finish=finish)
+        yield _Call(
+            module=module, base=base, files=frozenset(names), memory=memory, start=start, finish=finish
+        )
 
 
 def _words(name: str, content: bytes, base: str) -> Iterator[_Word]:

@@ -24,11 +24,14 @@ NORMALISE_MEMORIES = "normalise_memories"
 """A command of this worker before `write_cxxrtl`."""
 DESCRIBE_MEMORIES = "describe_memories"
 """A command of this worker; its argument is the name of the JSON file that it writes."""
+REQUIRE_DECLARED = "require_declared"
+"""A command of this worker behind that of Yosys' reader of Verilog."""
 LOST_RESET = "unsupported by slang: an asynchronous reset of a register that nothing else assigns"
 _TWO_EDGES = re.compile(r"@\s*\(\s*(?:pos|neg)edge\b[^)]*\b(?:pos|neg)edge\b")
 _ASSIGNED = r"(?:^|[;:)]|\bbegin|\bbegin\s*:\s*\w+|\belse)\s*%s\b(?:\s*\[[^\]]*\]|\.\w+)*\s*<="
 _LOOP = re.compile(r"\bfor\s*\([^;]*;[^;]*;")
 """The beginning of a loop, in whose condition `<=` assigns nothing."""
+_IMPLICIT = re.compile(r"(\S+:\d+): Warning: Identifier `(\S+)' is implicitly declared")
 _AGAIN = "\\reprocess_after"
 _ADDRESS_BITS = 32
 """Most bits of an address of CXXRTL, and bits of an address of initial words."""
@@ -44,6 +47,8 @@ def run_commands(commands: list[str], log: str) -> None:
             derive_instances(design, library.IdString(f"\\{argument}"))
         elif name == REQUIRE_REGISTERS:
             require_registers(design, Path(argument).read_text("utf-8"))
+        elif name == REQUIRE_DECLARED:
+            require_declared(design, Path(log).read_text("utf-8"))
         elif name == DESCRIBE_MEMORIES:
             Path(argument).write_text(json.dumps(describe_memories(design)), "utf-8")
         elif name == NORMALISE_MEMORIES:
@@ -104,10 +109,41 @@ def require_registers(design: Any, text: str) -> None:
                 sys.exit(f"{LOST_RESET}: {name} in {module.name.str().lstrip(chr(92))}")
 
 
+def require_declared(design: Any, log: str) -> None:
+    """Check that names without a declaration are nets between instances, as in IEEE 1364-2005, 4.5.
+
+    Yosys declares any other name, too, `$random` among them: a net without a driver, which reads as 0.
+
+    Raises: SystemExit: nothing may drive such a net.
+    """
+    places = {name: place for place, name in _IMPLICIT.findall(log)}
+    for module in design.modules_.values() if places else ():
+        joined = {name for cell in module.cells_.values() for name in _wires_of_instance(cell)}
+        joined |= {name for driven, _ in module.connections_ for name in _wires(driven)}
+        for name in sorted(places.keys() - joined):
+            if module.wire(yosys.IdString(name)) is not None:
+                sys.exit(f"ERROR: undeclared name {name.lstrip(chr(92))} ({places[name]})")
+
+
+def _wires_of_instance(cell: Any) -> Iterator[str]:
+    if cell.type.str().startswith("\\"):
+        for signal in cell.connections_.values():
+            yield from _wires(signal)
+
+
+def _wires(signal: Any) -> list[str]:
+    return [chunk.wire.name.str() for chunk in signal.chunks() if chunk.wire is not None]
+
+
 def describe_memories(design: Any) -> list[dict[str, Any]]:
-    """Name, first address and size of every memory."""
+    """Module, name, first address and size of every memory."""
     return [
-        {"name": name.str().lstrip("\\"), "first": memory.start_offset, "size": memory.size}
+        {
+            "module": module.name.str(),
+            "name": name.str().lstrip("\\"),
+            "first": memory.start_offset,
+            "size": memory.size,
+        }
         for module in design.modules_.values()
         for name, memory in module.memories.items()
     ]

@@ -148,6 +148,8 @@ DERIVE_INSTANCES = "derive_instances"
 REQUIRE_REGISTERS = "require_registers"
 """A command of the worker's own behind that of slang, which loses some asynchronous resets; its argument is
 the name of the design's file."""
+REQUIRE_DECLARED = "require_declared"
+"""A command of the worker's own behind Yosys' reader of Verilog, which declares any name that it meets."""
 DESCRIBE_MEMORIES = "describe_memories"
 """A command of the worker's own; its argument is the JSON file with name, first address and size of every
 memory."""

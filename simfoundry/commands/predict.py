@@ -250,14 +250,14 @@ def question_of(
 
 def _with_values(inputs: str, values: DataSet | None) -> str:
     """A specification by which a run is on given values: level run draws its data from it."""
-    given = {
+    fixed = {
         name: {"kind": "values", "values": value.tolist()}
         if value.ndim
         else {"kind": "constant", "value": value.item()}
         for name, value in (values or {}).items()
         if np.isfinite(value).all()  # others are initial values of objects, which stay
     }
-    return json.dumps(json.loads(inputs) | given) if given else inputs
+    return json.dumps(json.loads(inputs) | fixed) if fixed else inputs
 
 
 def _trips_of(query: Query, values: DataSet | None) -> str:

@@ -4,8 +4,9 @@
 
 Every operator and unit is synthesised alone and its netlist simulated, glitches included, on random data:
 integers of random sign and number of bits, floating values between 1/16 and 16. The energy above that of
-constant operands without a start, divided by the toggles of the operand ports, is the energy of a toggle. A
-register's idle energy is that of its clock.
+constant operands without a start, divided by the toggles of the operand ports, is the energy of a toggle;
+`single`, of floating-point units, is the mean over both operands of the energy while that operand alone
+changes. A register's idle energy is that of its clock.
 """
 
 from __future__ import annotations
@@ -189,15 +190,26 @@ def operator_energies(meter: Meter, generator: np.random.Generator) -> dict[str,
     return energies
 
 
-def unit_energies(meter: Meter, generator: np.random.Generator) -> dict[str, dict[str, float]]:
-    """Energies of functional units by family and width."""
-    energies: dict[str, dict[str, float]] = {}
+def unit_energies(meter: Meter, generator: np.random.Generator) -> dict[str, dict[str, dict[str, float]]]:
+    """Energies of functional units by family and width: all operands change, or one of two floating ones."""
+    energies: dict[str, dict[str, dict[str, float]]] = {"units": {}, "single": {}}
     for unit in measured_units():
         operands, control = _unit_ports(unit, generator)
         name, width = family(unit)
         energy = meter.per_toggle_pj(alone(unit), operands, control)
-        energies.setdefault(name, {})[str(width)] = round(energy, 5)
+        energies["units"].setdefault(name, {})[str(width)] = round(energy, 5)
+        if len(operands) > 1 and unit.module.startswith("float_"):
+            single = np.mean([_single_pj(meter, alone(unit), operands, control, port) for port in operands])
+            energies["single"].setdefault(name, {})[str(width)] = round(float(single), 5)
     return energies
+
+
+def _single_pj(
+    meter: Meter, verilog: str, operands: Mapping[str, Words], control: Mapping[str, Words], port: str
+) -> float:
+    """Energy of a toggle at a port while the other operands keep their second value."""
+    kept = {name: np.full_like(words, words[1]) for name, words in operands.items() if name != port}
+    return meter.per_toggle_pj(verilog, {port: operands[port]}, {**control, **kept})
 
 
 def register_energies(meter: Meter, generator: np.random.Generator) -> dict[str, float]:
@@ -229,7 +241,7 @@ def characterise(liberty: str | None) -> dict[str, Any]:
             "command": "python -m tests.benchmarks.characterise_energies --json FILE",
             "unit": "pJ per toggle of an operand bit; clock: pJ per flip-flop and cycle; leakage: mW per um2",
             "operators": operator_energies(meter, generator),
-            "units": unit_energies(meter, generator),
+            **unit_energies(meter, generator),
             **register_energies(meter, generator),
         }
 

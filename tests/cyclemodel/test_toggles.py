@@ -12,6 +12,7 @@ from pipelines.hls import CompiledDesign, HlsOptions, compile_program
 from pipelines.interface import DataSet
 
 SUM = "int sum(int a[16]) { int s = 0; for (int i = 0; i < 16; i++) s += a[i]; return s; }"
+CHAIN = "void two(short a[4], short b[4], int y[2]) { y[0] = a[0] * b[0]; y[1] = (short)y[0] * b[1]; }"
 TWO = "void two(short a[4], short b[4], int y[2]) { y[0] = a[0] * b[0]; y[1] = a[1] * b[1]; }"
 
 
@@ -54,9 +55,12 @@ def test_counting_toggles_changes_nothing_else(tmp_path: Path) -> None:
     assert "toggled" not in write_program(design.scheduled, design.interface).text
 
 
+@pytest.mark.parametrize("source", [TWO, CHAIN])
 @pytest.mark.parametrize("words", [[3, 3], [1, -1]])
-def test_a_shared_port_returns_to_zero_between_uses(words: list[int], tmp_path: Path) -> None:
-    design = compiled(TWO, "two")
+def test_a_shared_port_and_result_return_to_zero_between_uses(
+    words: list[int], source: str, tmp_path: Path
+) -> None:
+    design = compiled(source, "two")
     data = {
         "a": np.array([*words, 0, 0], np.int16),
         "b": np.array([1, 1, 0, 0], np.int16),
@@ -66,8 +70,21 @@ def test_a_shared_port_returns_to_zero_between_uses(words: list[int], tmp_path: 
     starts = sorted(
         design.scheduled.schedules[use.block].starts[use.operation] for use in design.scheduled.units[0].uses
     )
-    one, other = ((word & 0xFFFF).bit_count() for word in words)
-    expected = one + (words[0] ^ words[1] & 0xFFFF).bit_count()
+    values = words if source == TWO else [words[0], words[0]]  # all are multiplied by 1
+    one, other = ((value & 0xFFFF).bit_count() for value in values)
+    expected = one + (values[0] ^ values[1] & 0xFFFF).bit_count()
     if starts[1] - starts[0] > 1:
         expected = one + one + other
     assert run.toggles["mul0_a"] == expected
+    assert run.toggles["mul0_y"] == shared_result_toggles(design, values)
+
+
+def shared_result_toggles(design: CompiledDesign, results: list[int]) -> int:
+    """By hand: toggles of the output of unit 0, whose result of zeros is 0, from its two results."""
+    unit = design.scheduled.units[0]
+    ready = sorted(design.scheduled.schedules[use.block].ready(use.operation) for use in unit.uses)
+    mask = (1 << unit.unit.output[1]) - 1
+    one, other = (result & mask for result in results)
+    if ready[1] - ready[0] > 1:
+        return one.bit_count() + one.bit_count() + other.bit_count()
+    return one.bit_count() + (one ^ other).bit_count()

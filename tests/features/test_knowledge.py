@@ -13,10 +13,14 @@ import pytest
 from assets.checks import CheckedFile
 from assets.steps.design_features import inexact_cycles, other_cycles
 from pipelines.cache import ContentCache
-from pipelines.features import estimate_design, know_design, know_run
+from pipelines.cyclemodel import ControlEstimate, estimate_cycles
+from pipelines.features import density_counts, estimate_design, know_design, know_run
 from pipelines.features.activity import toggle_energies
+from pipelines.features.assumed import assumed_run, toggle_densities
 from pipelines.features.demand import demand_of, unused_register_bits
 from pipelines.hls import HlsOptions, block_writers, compile_program, design_row
+from pipelines.hls.units.catalogue import float_divider
+from pipelines.interface import FLOAT
 from pipelines.programs import kernel_programs
 from pipelines.schemas import LEVELS, DesignRow, ProgramRow, table_spec
 
@@ -120,6 +124,34 @@ def test_energies_grow_with_the_width() -> None:
     energies = toggle_energies()
     assert energies.operator("add", 8) < energies.operator("add", 12) < energies.operator("add", 64)
     assert 0.1 < energies.clock < 0.12
+
+
+def test_an_operand_that_changes_alone_costs_more_per_toggle() -> None:
+    energies, divider = toggle_energies(), float_divider(FLOAT)
+    together, alone = (energies.unit(divider, toggles) for toggles in ([10.0, 10.0], [20.0, 0.0]))
+    assert together == pytest.approx(20 * energies.units["float_divide"][32])
+    assert alone == pytest.approx(20 * energies.single["float_divide"][32])
+    assert energies.unit(divider, [30.0, 10.0]) == pytest.approx(together + alone)
+    assert 1.5 < alone / together < 2.0  # either changes the whole quotient
+
+
+def test_activity_that_is_assumed_tells_floating_values_apart(tmp_path: Path) -> None:
+    text = (
+        "void f({0} a[8], {0} y[8]) {{ for (int i = 0; i < 8; i++) y[i] = (a[i] + a[i]) + (a[i] + y[i]); }}"
+    )
+    densities, counted = toggle_densities(), dict[str, dict[str, int]]()
+    for kind in ("float", "int"):
+        design = compile_program(text.format(kind), top="f", options=HlsOptions())
+        estimate = estimate_cycles(design, folder=tmp_path / kind)
+        assert isinstance(estimate, ControlEstimate)
+        executions, toggles = density_counts(design, assumed_run(design, estimate))
+        assert toggles[key := f"{'float_' * (kind == 'float')}load_32"] == pytest.approx(
+            executions[key] * densities[key], rel=0.01
+        )
+        counted[kind] = executions
+    assert counted["float"]["float_port_32"] == 2 * counted["float"]["float_result_32"] > 0
+    assert "port_32" not in counted["float"]
+    assert densities["float_load_32"] > densities["load_32"]
 
 
 def test_checks_of_cycles_name_the_deviation() -> None:

@@ -65,7 +65,7 @@ def test_the_best_shipped_champion_knows_most_and_errs_least(tmp_path: Path) -> 
     levels = [LABEL_LEVELS.index(champion.spec.task.level) for champion in ranked]
     assert levels == sorted(levels, reverse=True)
     highest = [champion for champion in ranked if champion.spec.task.level == ranked[0].spec.task.level]
-    assert ranked[0].spec.name == min(_names(highest), key=lambda name: errors[name])
+    assert errors[ranked[0].spec.name] < min(errors[name] for name in _names(highest)) + 0.01
     assert {c.spec.name: c.error for c in ranked} == pytest.approx(errors)
 
 
@@ -76,7 +76,7 @@ def test_a_run_is_worth_more_than_a_lower_error() -> None:
 
 def test_of_equal_errors_the_cheaper_model_is_first_and_one_without_error_last() -> None:
     ranked = rank_champions(
-        [_champion("gnnhls", None), _champion("numeric-lm-hls", 0.08201), _champion("lightgbm-hls", 0.08204)]
+        [_champion("gnnhls", None), _champion("numeric-lm-hls", 0.0799), _champion("lightgbm-hls", 0.0819)]
     )
     assert _names(ranked) == ["lightgbm-hls", "numeric-lm-hls", "gnnhls"]
 

@@ -16,10 +16,10 @@ FOLDERS = {name: Path(written.__file__).parent / name for name in SETS}
 
 @pytest.mark.parametrize("name", SETS)
 def test_set_has_two_designs_of_each_program(name: str) -> None:
-    found = [(file.stem, number) for file, number, _ in designs(FOLDERS[name])]
+    listed = [(file.stem, number) for file, number, _ in designs(FOLDERS[name])]
 
     stems = sorted(file.stem for file in FOLDERS[name].glob("*.c"))
-    assert found == [(stem, number) for stem in stems for number in (0, 1)]
+    assert listed == [(stem, number) for stem in stems for number in (0, 1)]
     assert sorted(json.loads((FOLDERS[name] / "designs.json").read_text())) == stems
 
 

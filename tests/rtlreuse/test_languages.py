@@ -120,3 +120,28 @@ def hashes(found: netlist.Netlist) -> list[str]:
     for name in netlist._children_first(found.modules, found.top):
         kept[name] = netlist._hash(found.modules[name], kept)
     return sorted(kept.values())
+
+
+@pytest.mark.parametrize(
+    ("name", "reason"),
+    [
+        ("$random", "unsupported system task '\\$random'"),
+        ("b", "use of undeclared identifier 'b'"),
+    ],
+)
+@pytest.mark.parametrize("build", [build_reuse, build_cxxrtl])
+def test_a_name_that_nothing_declares_is_refused(build: Any, name: str, reason: str, tmp_path: Path) -> None:
+    text = f"module top(input clk, input [7:0] a, output [7:0] r); assign r = a + {name}; endmodule"
+    with pytest.raises(RtlError, match=reason):
+        build(text, top="top", folder=tmp_path)
+
+
+def test_a_top_module_that_is_not_there_is_named_with_those_that_are(tmp_path: Path) -> None:
+    with pytest.raises(RtlError, match=r"^no module nope; accepted: leaf, child$"):
+        build_reuse(CHILD, top="nope", folder=tmp_path)
+
+
+def test_a_net_between_instances_needs_no_declaration(tmp_path: Path) -> None:
+    text = """module inv(input a, output y); assign y = ~a; endmodule
+module top(input a, output r); inv u(.a(a), .y(net)); inv w(.a(net), .y(r)); endmodule"""
+    assert build_reuse(text, top="top", folder=tmp_path).ports.outputs == {"r": 1}

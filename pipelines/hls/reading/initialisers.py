@@ -76,8 +76,8 @@ class Initialisers:
         if isinstance(kind, ArrayOf | Struct):
             cursor = _Cursor(items=items)
             yield from self._members(kind, cursor, path, braced=True)
-            if cursor.items[cursor.position :]:
-                raise self.session.refuse(node, f"an initialiser must fit {spelled(kind)}", "more values")
+            for surplus in cursor.items[cursor.position :]:
+                raise self.session.refuse(surplus, f"an initialiser must fit {spelled(kind)}", "more values")
         elif len(items) == 1:
             yield from self._whole(kind, items[0], path)
         elif items:
