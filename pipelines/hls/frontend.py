@@ -27,7 +27,7 @@ from pipelines.hls.reading.statics import object_key, outside_objects
 from pipelines.hls.reading.values import Hooks, Pointers
 from pipelines.interface import Argument, Interface
 
-MAXIMUM_TARGETS = 16
+MAXIMUM_TARGETS = 64
 """Objects that one pointer may point into, the null pointer included."""
 
 
@@ -105,6 +105,7 @@ def read_function(
         bytewise: frozenset[int] = frozenset()
         outside: dict[str, Port] = {}
         pointers: dict[str, tuple[Target, ...]] = {}
+        homes: dict[str, str] = {}
         while True:
             session = Session(
                 file=file,
@@ -113,9 +114,10 @@ def read_function(
                 source=source,
                 outside=outside,
                 pointers=pointers,
+                homes=homes,
             )
             try:
-                function, ports = _read(tree, top, session)
+                function, ports = _read_once(tree, top, session)
             except BytesNeeded as error:
                 if error.key in bytewise:
                     raise
@@ -138,6 +140,23 @@ def read_function(
         raise HlsError(
             "expressions and statements must nest less deeply", "nesting too deep", file=file
         ) from None
+
+
+def _read_once(
+    tree: c_ast.FileAST, top: str, session: Session
+) -> tuple[ir.Function, Mapping[str, Port]]:
+    """What `_read` answers; the first use of a pointer without an object is the reason of other errors."""
+    try:
+        answer = _read(tree, top, session)
+    except (BytesNeeded, PointerChoice):
+        raise
+    except HlsError:
+        if session.refused is not None:
+            raise session.refused from None
+        raise
+    if session.refused is not None:
+        raise session.refused
+    return answer
 
 
 def _read(tree: c_ast.FileAST, top: str, session: Session) -> tuple[ir.Function, Mapping[str, Port]]:

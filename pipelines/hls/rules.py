@@ -23,7 +23,7 @@ CONSTANTS = "constants-1"
 elements in `offsetof`, initialisers of written objects that fold by division by zero or functions of bits."""
 FORMS = "forms-1"
 """Forms of C that were refused are read: output calls, bit-fields, `a ?: b`, null pointers, pointers to
-pointers and to one of several arrays, structure arguments with pointers."""
+pointers, to functions and to one of several arrays, arrays of pointers, structure arguments with pointers."""
 VOLATILE = "volatile-1"
 """Programs with volatile objects are refused."""
 
@@ -61,11 +61,12 @@ def _rules_of_reading(source: str, top: str, text: str) -> tuple[str, ...]:
 
 
 _FORMS = re.compile(
-    r"""\b(?:printf|fprintf|vfprintf|puts|fputs|putchar|fputc|putc|perror|fflush|NULL|strncpy|strcat|strchr|tm)\b
-    |\?\s*:|\w\s*:\s*\w+\s*[;,]|\{[^{}]*\*[^{}]*\}\s*\w*\s*;""",
+    r"""\b(?:printf|fprintf|vfprintf|puts|fputs|putchar|fputc|putc|perror|fflush|NULL|strncpy|strcat|strchr|tm|qsort|bsearch)\b
+    |\(\s*\*\s*(?:const\s+)?\w*\s*(?:\[[^\]]*\]\s*)*\)\s*\(|\*\s*(?:const\s+)?\w+\s*\[|\?\s*:|\w\s*:\s*\w+\s*[;,]|\{[^{}]*\*[^{}]*\}\s*\w*\s*;""",
     re.VERBOSE,
 )
-"""What a text has that may be one of `FORMS`: calls, operators, bit-fields, structures with pointers."""
+"""What a text has that may be one of `FORMS`: calls, operators, bit-fields, structures with pointers, pointers to
+functions, arrays of pointers."""
 _POINTER = re.compile(
     r"\b(?:char|short|int|long|float|double|signed|unsigned|_Bool|bool|void|const|\w+_t|[A-Z]\w*|"
     r"(?:struct|union|enum)\s+\w+)\s*\*[\s*]*(?:(?:const|restrict)\s+)*(\w+)"

@@ -240,6 +240,9 @@ def _with_tables(function: ir.Function, session: Session) -> ir.Function:
 
     def rewritten(expression: ir.Expression) -> ir.Expression:
         if isinstance(expression, ir.Load) and expression.array.name in tables:
+            content = tables[expression.array.name]
+            if expression.array.name in session.pointer_arrays and len(set(content)) == 1:
+                return ir.Constant(value=content[0], type=expression.array.type)
             return replace(expression, array=arrays[expression.array.name])
         return expression
 

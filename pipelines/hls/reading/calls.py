@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 
 from pycparser import c_ast
@@ -18,6 +18,7 @@ from pipelines.hls.reading.ctypes import (
     VOID,
     ArrayOf,
     CType,
+    Function,
     Pointer,
     Scalar,
     Struct,
@@ -36,9 +37,12 @@ from pipelines.hls.reading.session import (
     Cell,
     Chosen,
     Frame,
+    FunctionObject,
     Place,
     Session,
     Value,
+    cases_of,
+    merged,
     with_parts,
 )
 from pipelines.hls.reading.values import UPDATES, Result
@@ -342,10 +346,8 @@ class Calls:
         del used
         name = node.name.name if isinstance(node.name, c_ast.ID) else None
         arguments: list[c_ast.Node] = list(node.args.exprs) if node.args is not None else []
-        if name is None or self.session.find(name) is not None:
-            rule = "a function must be called by its name (write a switch over the functions)"
-            chain = " calls ".join(frame.name for frame in self.session.frames if frame.name)
-            raise self.session.refuse(node, rule, f"a call through a pointer (in {chain})")
+        if name is None or self._is_object(name):
+            return self._call_through(node, arguments)
         definition = self._definition(name)
         if definition is None and self.is_operator(name):
             return self._operator(name, arguments, node)
@@ -361,15 +363,107 @@ class Calls:
             return self._allocation(name.removeprefix(_BUILTIN), arguments, node)
         if definition is None:
             raise self._undefined(name, node)
+        self._check_depth(name, node)
+        readers = [lambda a=a: self.expressions.read(a) for a in arguments]
+        return self._inline(definition, readers, node)
+
+    def _check_depth(self, name: str, node: c_ast.FuncCall) -> None:
+        """Refuse a call of a function inside itself, and calls that nest too deep."""
         if any(frame.name == name for frame in self.session.frames):
             rule = (
                 "a function must call itself only as its last step (write a loop and an array as its stack)"
             )
-            chain = " calls ".join([*(frame.name for frame in self.session.frames if frame.name), name])
-            raise self.session.refuse(node, rule, f"recursion in {name} ({chain})")
+            raise self.session.refuse(node, rule, f"recursion in {name} ({self._chain()} calls {name})")
         if len(self.session.frames) > MAXIMUM_CALL_DEPTH:
             raise self.session.refuse(node, f"calls must nest at most {MAXIMUM_CALL_DEPTH} deep", "more")
-        return self._inline(definition, arguments, node)
+
+    def _chain(self) -> str:
+        """The functions being read, from the top one on."""
+        return " calls ".join(frame.name for frame in self.session.frames if frame.name)
+
+    # ---- calls through pointers -------------------------------------------------------------------
+
+    def _is_object(self, name: str) -> bool:
+        """Whether a name is that of a variable."""
+        scope = self.expressions.types.file_scope
+        return self.session.find(name) is not None or (name in scope.objects and name not in scope.functions)
+
+    def _call_through(self, node: c_ast.FuncCall, arguments: list[c_ast.Node]) -> Result:
+        """A call through a pointer: of its function, or of the present one of the functions it may point to."""
+        readers = [lambda a=a: self.expressions.read(a) for a in (node.name, *arguments)]
+        called, *values = self.expressions.sequence(*readers)
+        cases = cases_of(called) if isinstance(called, Address) else ()
+        functions = [(own, one) for own, one in cases if isinstance(one.storage, FunctionObject)]
+        if not functions and any(one.storage is None for _, one in cases):
+            raise self.session.unset(node, "a null pointer")
+        if not functions:
+            rule = "a call must be of a function of the file, or through a pointer to one"
+            raise self.session.refuse(node, rule, f"a call of another value (in {self._chain()})")
+        if len(functions) == 1:
+            return self._call_value(functions[0][1], values, node)
+        return self._call_one_of(functions, values, node)
+
+    def _call_value(self, called: Address, values: list[Result], node: c_ast.FuncCall) -> Result:
+        """A call of a function that a pointer points to, with values as its arguments."""
+        assert isinstance(called.storage, FunctionObject)
+        name = called.storage.name
+        definition = self._definition(name)
+        if definition is None and name in _UNARY and len(values) == 1:
+            return self._applied(name, self.expressions.as_number(values[0], node))
+        if definition is None:
+            raise self._undefined(name, node)
+        self._check_depth(name, node)
+        return self._inline(definition, [lambda v=v: v for v in values], node)
+
+    def _call_one_of(
+        self, functions: list[tuple[ir.Expression, Address]], values: list[Result], node: c_ast.FuncCall
+    ) -> Result:
+        """A call of the present one of several functions: a condition over calls of each."""
+        session, line = self.session, self.session.line_of(node)
+        values = [self._kept(value, line) for value in values]
+        conditions = [session.saved(own, "called", line) for own, _ in functions[:-1]]
+        outcomes: list[Result] = []
+        bodies: list[list[ir.Statement]] = []
+        variable: ir.Variable | None = None
+        place: Place | None = None
+        for _, one in functions:
+            with session.collect() as body:
+                outcome = self._call_value(one, values, node)
+                if isinstance(outcome, Place):
+                    place = place or self.objects.new_object(outcome.kind, "returned", node)
+                    self.objects.effects.copy(place, outcome, node)
+                elif isinstance(outcome, Address):
+                    outcome = self._kept(outcome, line)
+                elif outcome is not None:
+                    kind = ir.type_of(outcome)
+                    variable = variable or ir.Variable(name=session.unique("returned"), type=kind)
+                    value = make_cast(outcome, variable.type)
+                    session.emit(ir.Assign(variable=variable, value=value, line=line), node)
+            outcomes.append(outcome)
+            bodies.append(body)
+        rest = tuple(bodies[-1])
+        for condition, body in reversed(list(zip(conditions, bodies[:-1], strict=True))):
+            rest = (ir.If(condition=condition, then=tuple(body), otherwise=rest, line=line),)
+        for statement in rest:
+            session.emit(statement, node)
+        pointers = [outcome for outcome in outcomes if isinstance(outcome, Address)]
+        if pointers:
+            last = ir.Constant(value=1)
+            return merged(list(zip((*conditions, last), pointers, strict=True)))
+        return place if variable is None else ir.Read(variable=variable)
+
+    def _kept(self, value: Result, line: int) -> Result:
+        """A value that no statement changes."""
+        match value:
+            case None | Place() | ir.Constant():
+                return value
+            case Address():
+                return with_parts(
+                    value,
+                    lambda i: i if isinstance(i, ir.Constant) else self.session.saved(i, "index", line),
+                )
+            case _:
+                return self.session.saved(value, "argument", line)
 
     def _output(self, name: str, arguments: list[c_ast.Node], node: c_ast.FuncCall) -> None:
         """A call that prints: only what its arguments change is kept. It has no value."""
@@ -438,7 +532,10 @@ class Calls:
         expected = 2 if name == "__builtin_expect" else 1
         if len(arguments) != expected:
             raise self.session.refuse(node, f"{name} must have {expected} arguments", str(len(arguments)))
-        value = self.expressions.number(arguments[0])
+        return self._applied(name, self.expressions.number(arguments[0]))
+
+    def _applied(self, name: str, value: ir.Expression) -> ir.Expression:
+        """An operator that C spells as a function, of a value."""
         if name in _UNARY:
             operator, kind = _UNARY[name]
             return make_unary(operator, make_cast(value, kind))
@@ -449,16 +546,18 @@ class Calls:
 
     # ---- inlining ---------------------------------------------------------------------------------
 
-    def _inline(self, definition: c_ast.FuncDef, arguments: list[c_ast.Node], node: c_ast.Node) -> Result:
+    def _inline(
+        self, definition: c_ast.FuncDef, readers: Sequence[Callable[[], Result]], node: c_ast.FuncCall
+    ) -> Result:
+        """The value of a call, with the statements of the function. readers: of its arguments."""
         name = str(definition.decl.name)
         self.session.called.add(name)
         if name in _LATER_FUNCTIONS and is_own_header(str(definition.coord.file) if definition.coord else ""):
             self.session.later_forms = True
         parameters = parameters_of(self.session, definition)
-        if len(parameters) != len(arguments):
+        if len(parameters) != len(readers):
             rule = f"{name} must have {len(parameters)} arguments"
-            raise self.session.refuse(node, rule, str(len(arguments)))
-        readers = [lambda a=a: self.expressions.read(a) for a in arguments]
+            raise self.session.refuse(node, rule, str(len(readers)))
         values = self.expressions.sequence(*readers)
         self.session.count(node)
         line = self.session.line_of(node)
@@ -576,6 +675,8 @@ def parameter_type(expressions: Expressions, parameter: c_ast.Decl) -> CType:
     if isinstance(node, c_ast.ArrayDecl):
         return Pointer(target=expressions.types.read(node.type, parameter))
     kind = expressions.types.read(node, parameter)
+    if isinstance(kind, Function):
+        return Pointer(target=kind)
     return Pointer(target=kind.element) if isinstance(kind, ArrayOf) else kind
 
 

@@ -50,6 +50,11 @@ class Void:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Function:
+    """A function, whatever its parameters and result are."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Pointer:
     """The address of a `target`."""
 
@@ -106,9 +111,10 @@ class Layout:
     number_types: frozenset[ScalarType]
 
 
-CType = Scalar | Void | Pointer | ArrayOf | Struct
+CType = Scalar | Void | Pointer | ArrayOf | Struct | Function
 
 VOID = Void()
+FUNCTION = Function()
 BOOL = Scalar(type=UINT8, boolean=True)
 CHAR = Scalar(type=INT8)
 SIZE = UINT64
@@ -167,7 +173,7 @@ def layout_of(kind: CType) -> Layout | None:
             return replace(element, size=size, numbers=numbers)
         case Struct():
             return kind.layout
-        case Void():
+        case Void() | Function():
             return None
 
 
@@ -340,6 +346,8 @@ def spelled(kind: CType) -> str:
             return "_Bool" if kind.boolean else kind.type.c_name
         case Void():
             return "void"
+        case Function():
+            return "function"
         case Pointer():
             return f"{spelled(kind.target)} *"
         case ArrayOf():

@@ -11,6 +11,7 @@ from pycparser import c_ast
 from pipelines.hls import ir
 from pipelines.hls.preprocess import is_own_header
 from pipelines.hls.reading.ctypes import (
+    FUNCTION,
     UNNAMED,
     ArrayOf,
     CType,
@@ -142,7 +143,7 @@ class Declarators:
             case c_ast.IdentifierType():
                 return self._named(node.names, owner)
             case c_ast.PtrDecl():
-                return self._pointer(node, owner)
+                return Pointer(target=self.read(node.type, owner))
             case c_ast.ArrayDecl():
                 element = self.read(node.type, owner)
                 return ArrayOf(element=element, size=self._size(node, owner))
@@ -150,6 +151,9 @@ class Declarators:
                 return self._struct(node, owner)
             case c_ast.Enum():
                 return self._enum(node, owner)[0]
+            case c_ast.FuncDecl():
+                self.session.later_forms = True
+                return FUNCTION
             case _:
                 got = _TYPE_NAMES.get(type(node).__name__, type(node).__name__)
                 raise self.session.refuse(owner, "a type must be " + _ACCEPTED, got)
@@ -172,12 +176,6 @@ class Declarators:
             with self.at_file_scope():
                 self._typedefs[name] = self.read(node.type, node)
         return self._typedefs[name]
-
-    def _pointer(self, node: c_ast.PtrDecl, owner: c_ast.Node) -> CType:
-        if isinstance(node.type, c_ast.FuncDecl):
-            rule = "a function must be called by its name (write a switch over the functions)"
-            raise self.session.refuse(owner, rule, "a function pointer")
-        return Pointer(target=self.read(node.type, owner))
 
     def _size(self, node: c_ast.ArrayDecl, owner: c_ast.Node) -> int | None:
         if node.dim is None:
@@ -322,7 +320,6 @@ class Declarators:
 _ACCEPTED = "an integer of 8 to 64 bits, float, double, an enum, or a structure or array of them"
 
 _TYPE_NAMES = {
-    "FuncDecl": "a function",
     "TypeOf": "typeof",
     "BitIntType": "_BitInt",
     "InferredType": "auto",

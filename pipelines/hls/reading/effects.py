@@ -19,7 +19,7 @@ from pipelines.hls.reading.ctypes import (
     memory_members,
     spelled,
 )
-from pipelines.hls.reading.expressions import Expressions
+from pipelines.hls.reading.expressions import Expressions, table_part
 from pipelines.hls.reading.places import same_object
 from pipelines.hls.reading.session import (
     Address,
@@ -28,6 +28,7 @@ from pipelines.hls.reading.session import (
     Place,
     PointerChoice,
     PointerSlot,
+    PointerTable,
     Session,
     Storage,
     affected,
@@ -146,8 +147,12 @@ class Effects:
     def _assign_pointer(self, place: Place, address: Address, node: c_ast.Node) -> Result:
         session = self.expressions.session
         slot = place.storage
+        if isinstance(slot, Chosen):
+            return self._assign_to_one(slot, address, node)
+        if isinstance(slot, PointerTable):
+            return self._assign_in_table(place, slot, address, node)
         if not isinstance(slot, PointerSlot):
-            raise session.refuse(node, "a pointer must be a variable", "an array of pointers")
+            raise session.refuse(node, "a pointer must be a variable", "another object")
         if slot.targets:
             return self._assign_chosen(place, slot, address, node)
         if address.storage is None or isinstance(address.storage, Chosen):
@@ -163,33 +168,49 @@ class Effects:
                 session.emit(ir.Assign(variable=own.variable, value=value, line=line), node)
         return replace(address, indices=slot.indices)
 
-    def _hold(self, slot: PointerSlot, storage: Storage, node: c_ast.Node) -> None:
-        """Note that a pointer points into an object.
-
-        Raises: HlsError: a loop allocates it, and another pointer outside the loop may have it.
-        """
-        session = self.expressions.session
-        if slot.loops < session.allocated.get(storage, 0):
-            holder = session.holders.setdefault(storage, slot)
-            if holder is not slot:
-                rule = (
-                    "memory that a loop allocates must have one pointer outside the loop (copy the numbers)"
-                )
-                raise session.refuse(node, rule, f"{holder.name} and {slot.name}")
-
-    def _choice(self, slot: PointerSlot, address: Address, node: c_ast.Node) -> HlsError:
-        """The error that lets a pointer point into one of several objects, or be null."""
-        rule = "a pointer must always point into one array (write the access for each array)"
-        refusal = self.expressions.session.refuse(node, rule, f"another object for {slot.name}")
-        objects = [one for _, one in cases_of(address)]
-        objects += [] if slot.base is None else [slot.base]
-        targets = [target_of(one) for one in objects]
-        known = tuple(target for target in targets if target is not None)
-        return PointerChoice(slot.key, known, refusal) if len(known) == len(targets) else refusal
-
-    def _assign_chosen(self, place: Place, slot: PointerSlot, address: Address, node: c_ast.Node) -> Result:
-        """Assign a pointer that points into one of several objects: the number of the object, and indices."""
+    def _assign_to_one(self, places: Chosen, address: Address, node: c_ast.Node) -> Result:
+        """Assign to the present one of several pointers."""
         session, line = self.expressions.session, self.expressions.session.line_of(node)
+        kept = with_parts(
+            address, lambda i: i if isinstance(i, ir.Constant) else session.saved(i, "pointer", line)
+        )
+        rest: tuple[ir.Statement, ...] = ()
+        for number, (condition, one) in enumerate(reversed(places.cases)):
+            with session.collect() as body:
+                self._assign_pointer(self.expressions.places.target(one, node), kept, node)
+            choice = ir.If(condition=condition, then=tuple(body), otherwise=rest, line=line)
+            rest = tuple(body) if number == 0 else (choice,)
+        for statement in rest:
+            session.emit(statement, node)
+        return kept
+
+    def _assign_in_table(
+        self, place: Place, table: PointerTable, address: Address, node: c_ast.Node
+    ) -> Result:
+        """Assign an element of an array of pointers."""
+        session, line = self.expressions.session, self.expressions.session.line_of(node)
+        which, positions = self._numbered(table, address, len(table.indices), node)
+        new = [(table.which, which)] if table.which is not None else []
+        new += [(array, value) for array, value in zip(table.indices, positions, strict=True) if value is not None]
+        into = [(self.expressions.places.array_element(table_part(a, place), node), v) for a, v in new]
+        stores: list[ir.Statement] = [
+            ir.Store(array=array, indices=indices, value=make_cast(value, array.type), line=line)
+            for (array, indices), value in into
+        ]
+        if any(affected(e, stores) for s in stores for e in ir.statement_expressions(s)):
+
+            def kept(value: ir.Expression) -> ir.Expression:
+                return value if isinstance(value, ir.Constant) else session.saved(value, "pointer", line)
+
+            stores = [ir.map_own_expressions(store, kept) for store in stores]
+        for store in stores:
+            session.emit(store, node)
+        return address
+
+    def _numbered(
+        self, slot: PointerSlot | PointerTable, address: Address, depth: int, node: c_ast.Node
+    ) -> tuple[ir.Expression, list[ir.Expression | None]]:
+        """The number of the object that a pointer points into, and its indices; None for one without use."""
         cases, numbers = cases_of(address), list[int]()
         for _, one in cases:
             target = target_of(one)
@@ -198,13 +219,47 @@ class Effects:
             numbers.append(slot.targets.index(target))
             if one.storage is not None:
                 self._hold(slot, one.storage, node)
-        assert slot.which is not None
         kinds = [(own, ir.Constant(value=number)) for (own, _), number in zip(cases, numbers, strict=True)]
-        new = [(slot.which, selected(kinds))]
-        for position, index in enumerate(slot.indices):
-            assert isinstance(index, ir.Read)
+        indices: list[ir.Expression | None] = []
+        for position in range(depth):
             values = [(own, one.indices[position]) for own, one in cases if position < len(one.indices)]
-            new += [(index.variable, selected(values))] if values else []
+            indices.append(selected(values) if values else None)
+        return selected(kinds), indices
+
+    def _hold(self, slot: PointerSlot | PointerTable, storage: Storage, node: c_ast.Node) -> None:
+        """Note that a pointer points into an object.
+
+        Raises: HlsError: a loop allocates it, and another pointer outside the loop may have it.
+        """
+        session = self.expressions.session
+        if slot.loops < session.allocated.get(storage, 0):
+            rule = "memory that a loop allocates must have one pointer outside the loop (copy the numbers)"
+            if isinstance(slot, PointerTable):
+                raise session.refuse(node, rule, f"the pointers of {slot.name}")
+            holder = session.holders.setdefault(storage, slot)
+            if holder is not slot:
+                raise session.refuse(node, rule, f"{holder.name} and {slot.name}")
+
+    def _choice(self, slot: PointerSlot | PointerTable, address: Address, node: c_ast.Node) -> HlsError:
+        """The error that lets a pointer point into one of several objects, or be null."""
+        rule = "a pointer must always point into one array (write the access for each array)"
+        refusal = self.expressions.session.refuse(node, rule, f"another object for {slot.name}")
+        objects = [one for _, one in cases_of(address)]
+        if isinstance(slot, PointerSlot) and slot.base is not None:
+            objects.append(slot.base)
+        targets = [target_of(one) for one in objects]
+        known = tuple(target for target in targets if target is not None)
+        return PointerChoice(slot.key, known, refusal) if len(known) == len(targets) else refusal
+
+    def _assign_chosen(self, place: Place, slot: PointerSlot, address: Address, node: c_ast.Node) -> Result:
+        """Assign a pointer that points into one of several objects: the number of the object, and indices."""
+        session, line = self.expressions.session, self.expressions.session.line_of(node)
+        assert slot.which is not None
+        which, positions = self._numbered(slot, address, len(slot.indices), node)
+        new = [(slot.which, which)]
+        for index, value in zip(slot.indices, positions, strict=True):
+            assert isinstance(index, ir.Read)
+            new += [] if value is None else [(index.variable, value)]
         new = [(variable, value) for variable, value in new if value != ir.Read(variable=variable)]
         own: list[ir.Statement] = [
             ir.Assign(variable=variable, value=value, line=line) for variable, value in new

@@ -18,6 +18,7 @@ from pipelines.hls.reading.ctypes import (
     CHAR,
     ArrayOf,
     CType,
+    Function,
     Layout,
     Pointer,
     Scalar,
@@ -54,6 +55,8 @@ from pipelines.hls.reading.session import (
     Storage,
     TypeName,
     Value,
+    parts_of,
+    storage_key,
 )
 from pipelines.hls.reading.statics import (
     StaticUse,
@@ -154,37 +157,37 @@ class Objects:
         if port is not None:
             place = self._outside(node, kind, port, of_file=of_file)
         else:
-            if of_file and has_pointer(kind):
-                self._require_fixed(node, kind)
             place = self.new_object(kind, node.name, node, exposed=True)
+            moves = of_file and has_pointer(kind) and self._moves(node)
+            for slot in parts_of(place.storage) if moves else ():
+                if isinstance(slot, PointerSlot):
+                    self.session.later_forms = True
+                    self.session.expose(slot)
         self.statics[id(node)] = place
         if not is_own_header(str(node.coord.file if node.coord else "")):
             self.uses.append(StaticUse(declaration=node, place=place, of_file=of_file))
         if port is not None:
             return place
+        if of_file:
+            self.session.homes.update(
+                (key, str(node.name)) for key in map(storage_key, parts_of(place.storage)) if key is not None
+            )
         outer, self.session.buffer = self.session.buffer, self.session.prologue
         try:
             if node.init is not None:
                 self.initialise(place, node.init, node)
             else:
                 self.filler.fill(place, [], node)
+                if of_file:
+                    self.filler.fill_null(place, node)
         finally:
             self.session.buffer = outer
         return place
 
-    def _require_fixed(self, node: c_ast.Decl, kind: CType) -> None:
-        """Refuse a pointer of the file that changes, or that nothing sets.
-
-        Raises: StaticObjectError: it is one.
-        """
-        is_pointer = isinstance(kind, Pointer)
-        got = f"the pointer {node.name}" if is_pointer else f"{node.name}, which has a pointer,"
-        if node.init is None:
-            rule = "a pointer of file scope must have an initialiser (write it as an argument)"
-            raise self._refuse_static(node, rule, f"{got} without one")
-        if is_changed_pointer(node.name, self.expressions.types.file_scope):
-            rule = "a pointer of file scope must keep the object of its initialiser (write it as an argument)"
-            raise self._refuse_static(node, rule, got.rstrip(","))
+    def _moves(self, node: c_ast.Decl) -> bool:
+        """Whether a pointer of the file changes, or has no initialiser."""
+        scope = self.expressions.types.file_scope
+        return node.init is None or is_changed_pointer(node.name, scope)
 
     def _refuse_static(self, node: c_ast.Decl, rule: str, got: str) -> StaticObjectError:
         refusal = self.session.refuse(node, rule, got)
@@ -363,11 +366,12 @@ class _Allocation:
                 return self._record(kind, name, sizes, template)
             case Pointer():
                 if sizes:
-                    rule = "a pointer must be a variable (write an array of indices)"
-                    raise self.session.refuse(self.node, rule, f"an array of pointers {name}")
+                    check_shape(self.session, self.node, sizes)
+                    return self.session.new_pointer_table(name, self.node, sizes)
                 return self.session.new_pointer(name, self.node)
-            case Void():
-                raise self.session.refuse(self.node, "a variable must have a type", f"void {name}")
+            case Void() | Function():
+                got = f"{spelled(kind)} {name}"
+                raise self.session.refuse(self.node, "a variable must have a type", got)
 
     def _cell(self, kind: Scalar, name: str) -> Cell:
         variable = ir.Variable(name=self.session.unique(name), type=kind.type)

@@ -142,11 +142,11 @@ class Places:
     def target(self, address: Address, node: c_ast.Node) -> Place:
         """`*address`."""
         if address.storage is None:
-            raise self.session.refuse(node, "a pointer must point to an object", "a null pointer")
+            raise self.session.unset(node, "a null pointer")
         if isinstance(address.storage, Chosen):
             cases = [case for case in address.storage.cases if case[1].storage is not None]
             if not cases:
-                raise self.session.refuse(node, "a pointer must point to an object", "a null pointer")
+                raise self.session.unset(node, "a null pointer")
             address = chosen(cases)
         return _place(address)
 
@@ -169,6 +169,8 @@ class Places:
                     for own, one in address.storage.cases
                 ]
             )
+        if address.storage is None:
+            raise self.session.unset(node, "a null pointer")
         if not address.moving:
             if isinstance(address.storage, Memory) and address.storage.single:
                 raise self.session.unsized(node, address.storage.array.name)

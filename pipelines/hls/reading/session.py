@@ -16,10 +16,10 @@ from pycparser import c_ast
 
 from pipelines.hls import ir
 from pipelines.hls.arithmetic import make_binary, make_select, negated
-from pipelines.hls.errors import HlsError, UnsizedArgument
+from pipelines.hls.errors import HlsError, PointerUnset, UnsizedArgument
 from pipelines.hls.preprocess import is_own_header, shown_file
 from pipelines.hls.reading.ctypes import CType
-from pipelines.interface import ScalarType, StaticObject
+from pipelines.interface import INT32, UINT8, ScalarType, StaticObject
 
 MAXIMUM_STATEMENTS = 200_000
 MAXIMUM_VALUES = 1 << 24
@@ -161,7 +161,37 @@ class Allocation:
     place: Place | None = None
 
 
-Storage = Cell | Memory | Record | PointerSlot | Allocation | Chosen
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class FunctionObject:
+    """A function that a pointer may point to; one object per name, see `Session.function`."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class PointerTable:
+    """The pointers of an array, or of a member of the structures of an array.
+
+    Attributes:
+        name: for messages. key, loops, targets: as of `PointerSlot`.
+        which: for each pointer the number of its object; None with fewer than two objects.
+        indices: for each pointer its indices, one array per index.
+    """
+
+    name: str
+    key: str
+    loops: int
+    targets: tuple[Target, ...]
+    which: ir.Array | None
+    indices: tuple[ir.Array, ...]
+
+    @property
+    def arrays(self) -> tuple[ir.Array, ...]:
+        """All arrays of the table."""
+        return self.indices if self.which is None else (self.which, *self.indices)
+
+
+Storage = Cell | Memory | Record | PointerSlot | PointerTable | FunctionObject | Allocation | Chosen
 
 
 def parts_of(storage: Storage) -> Iterator[Storage]:
@@ -180,8 +210,10 @@ def storage_key(storage: Storage) -> str | None:
             leaf = variable.name
         case Memory() as memory:
             leaf = f"{memory.array.name} {memory.packed}"
-        case PointerSlot() as slot:
+        case PointerSlot() | PointerTable() as slot:
             leaf = slot.key
+        case FunctionObject(name=name):
+            leaf = name
         case _:
             return None
     return f"{type(storage).__name__} {len(parts)} {leaf}"
@@ -275,6 +307,14 @@ def chosen(cases: Sequence[tuple[ir.Expression, Address]]) -> Address:
     return Address(kind=kind, storage=Chosen(cases=tuple(cases)), moving=True)
 
 
+def merged(cases: Sequence[tuple[ir.Expression, Address]]) -> Address:
+    """The pointer of the first case that holds, where pointers may have cases of their own."""
+    *some, (_, value) = cases
+    for condition, one in reversed(some):
+        value = either(condition, one, value)
+    return value
+
+
 def with_parts(address: Address, change: Callable[[ir.Expression], ir.Expression]) -> Address:
     """A pointer whose indices, and the conditions that choose its object, are changed."""
     storage = address.storage
@@ -351,7 +391,10 @@ class Session:
         later_constants, later_forms: whether constants or forms were read that an earlier engine refused.
         left_out: name and line of each output call.
         pointers: what each pointer that points into one of several objects may point into, by its key.
-        storages: by their key.
+        storages: by their key. homes: name of the object of the file by the key of its storage, in any
+            reading.
+        refused: the first use of a pointer that has no object yet; a later statement may give it one.
+        pointer_arrays: names of the arrays of pointer tables.
     """
 
     file: str
@@ -381,6 +424,10 @@ class Session:
     left_out: list[tuple[str, int]] = field(default_factory=list[tuple[str, int]])
     pointers: Mapping[str, tuple[Target, ...]] = field(default_factory=dict[str, tuple[Target, ...]])
     storages: dict[str, Storage] = field(default_factory=dict[str, "Storage"])
+    homes: dict[str, str] = field(default_factory=dict[str, str])
+    refused: HlsError | None = None
+    pointer_arrays: set[str] = field(default_factory=set[str])
+    _functions: dict[str, FunctionObject] = field(default_factory=dict[str, FunctionObject])
     _taken: dict[str, int] = field(default_factory=dict[str, int])
     _loops: dict[str, int] = field(default_factory=dict[str, int])
     _statements: int = 0
@@ -396,8 +443,7 @@ class Session:
 
     def new_pointer(self, name: str, node: c_ast.Node) -> PointerSlot:
         """A pointer variable."""
-        calls = (frame.call.coord for frame in self.frames if frame.call is not None)
-        key = f"{name} {node.coord} {' '.join(map(str, calls))}"
+        key = self._pointer_key(name, node)
         slot = PointerSlot(name=name, loops=self.loops, key=key, targets=self.pointers.get(key, ()))
         if slot.targets:
             self.later_forms = True
@@ -406,6 +452,31 @@ class Session:
             variables = [ir.Variable(name=self.unique(f"{name}_at")) for _ in range(depth)]
             slot.indices = tuple(ir.Read(variable=variable) for variable in variables)
         return slot
+
+    def new_pointer_table(self, name: str, node: c_ast.Node, shape: tuple[int, ...]) -> PointerTable:
+        """The pointers of an array."""
+        self.later_forms = True
+        key = self._pointer_key(name, node)
+        targets = self.pointers.get(key, ())
+        which = self.new_array(f"{name}_which", UINT8, shape) if len(targets) > 1 else None
+        depth = max((target.depth for target in targets), default=0)
+        indices = tuple(self.new_array(f"{name}_at", INT32, shape) for _ in range(depth))
+        table = PointerTable(
+            name=name, key=key, loops=self.loops, targets=targets, which=which, indices=indices
+        )
+        self.pointer_arrays.update(array.name for array in table.arrays)
+        return table
+
+    def _pointer_key(self, name: str, node: c_ast.Node) -> str:
+        calls = (frame.call.coord for frame in self.frames if frame.call is not None)
+        return f"{name} {node.coord} {' '.join(map(str, calls))}"
+
+    def function(self, name: str) -> FunctionObject:
+        """The function of a name, as an object that pointers may point to."""
+        self.later_forms = True
+        known = self._functions.setdefault(name, FunctionObject(name=name))
+        self.register(known)
+        return known
 
     def expose(self, slot: PointerSlot) -> None:
         """Note that called functions may change a pointer."""
@@ -432,6 +503,12 @@ class Session:
             calls = (frame.call for frame in reversed(self.frames))
             at = next((call for call in calls if call is not None and self._is_users(call)), node)
         return HlsError(rule, got, file=self.file_of(at), line=at.coord.line if at.coord else None)
+
+    def unset(self, node: c_ast.Node, got: str) -> PointerUnset:
+        """The error for a pointer that has no object where it is used."""
+        at = self.refuse(node, "", "")
+        rule = "a pointer must point to an object before it is used"
+        return PointerUnset(rule, got, file=at.file, line=at.line)
 
     def unsized(self, node: c_ast.Node, argument: str) -> UnsizedArgument:
         """The error for a pointer argument that is used as an array."""

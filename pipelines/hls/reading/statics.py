@@ -15,7 +15,7 @@ from pycparser import c_ast
 
 from pipelines.hls import ir
 from pipelines.hls.reading.bodies import facts_of
-from pipelines.hls.reading.ctypes import ArrayOf, CType, Scalar, Struct, layout_of, member_offset
+from pipelines.hls.reading.ctypes import ArrayOf, CType, Scalar, Struct, has_pointer, layout_of, member_offset
 from pipelines.hls.reading.declarators import FileScope
 from pipelines.hls.reading.initialisers import Path
 from pipelines.hls.reading.session import Cell, Memory, Place, Port, Record, Storage
@@ -58,6 +58,8 @@ def outside_objects(
     ports: dict[str, Port] = {}
     for use in uses:
         declaration, storage = use.declaration, use.place.storage
+        if has_pointer(use.place.kind):
+            continue  # state of the design alone: addresses mean nothing outside
         if changed.intersection(_names(storage)):
             ports[object_key(declaration)] = Port.MEMORY
         elif use.of_file and _is_open(declaration, others) and _has_numbers(storage):

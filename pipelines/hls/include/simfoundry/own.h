@@ -344,3 +344,13 @@
 #undef truncf
 #define truncf simfoundry_truncf
 #endif
+#ifdef SIMFOUNDRY_OWN_qsort
+#pragma push_macro("qsort")
+#undef qsort
+#define qsort simfoundry_qsort
+#endif
+#ifdef SIMFOUNDRY_OWN_bsearch
+#pragma push_macro("bsearch")
+#undef bsearch
+#define bsearch simfoundry_bsearch
+#endif

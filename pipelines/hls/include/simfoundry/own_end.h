@@ -206,3 +206,9 @@
 #ifdef SIMFOUNDRY_OWN_truncf
 #pragma pop_macro("truncf")
 #endif
+#ifdef SIMFOUNDRY_OWN_qsort
+#pragma pop_macro("qsort")
+#endif
+#ifdef SIMFOUNDRY_OWN_bsearch
+#pragma pop_macro("bsearch")
+#endif
