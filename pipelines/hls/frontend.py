@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pycparser import c_ast
 
 from pipelines.hls import ir
-from pipelines.hls.errors import BytesNeeded, HlsError
+from pipelines.hls.errors import BytesNeeded, HlsError, StaticObjectError
 from pipelines.hls.preprocess import is_own_header, parse
 from pipelines.hls.reading.bodies import facts_of, finish, make_block
 from pipelines.hls.reading.calls import Calls, MemoryCalls, parameters_of
@@ -82,6 +82,7 @@ def make_program(session: Session, scope: FileScope) -> Program:
     hooks.call, hooks.is_operator = calls.call, calls.is_operator
     hooks.assignment, hooks.copy = effects.assignment, effects.copy
     hooks.global_symbol, hooks.new_object = objects.global_symbol, objects.new_object
+    session.stand_in = lambda kind, node: objects.new_object(kind, "unused", node)
     hooks.zero = lambda place, node: filler.fill(place, [], node)
     hooks.literal_object, hooks.string_table = objects.literal_object, objects.string_table
     return Program(
@@ -142,21 +143,26 @@ def read_function(
         ) from None
 
 
-def _read_once(
-    tree: c_ast.FileAST, top: str, session: Session
-) -> tuple[ir.Function, Mapping[str, Port]]:
+def _read_once(tree: c_ast.FileAST, top: str, session: Session) -> tuple[ir.Function, Mapping[str, Port]]:
     """What `_read` answers; the first use of a pointer without an object is the reason of other errors."""
     try:
         answer = _read(tree, top, session)
     except (BytesNeeded, PointerChoice):
         raise
-    except HlsError:
-        if session.refused is not None:
-            raise session.refused from None
-        raise
-    if session.refused is not None:
-        raise session.refused
+    except HlsError as error:
+        raise _first_refusal(session) or error from None
+    refusal = _first_refusal(session)
+    if refusal is not None:
+        raise refusal
     return answer
+
+
+def _first_refusal(session: Session) -> HlsError | None:
+    """The error for the first use of a pointer without an object."""
+    first = session.refused
+    if first is None or not session.file_pointers_move:
+        return first
+    return StaticObjectError(first.rule, first.got, file=first.file, line=first.line)
 
 
 def _read(tree: c_ast.FileAST, top: str, session: Session) -> tuple[ir.Function, Mapping[str, Port]]:

@@ -61,12 +61,15 @@ def _rules_of_reading(source: str, top: str, text: str) -> tuple[str, ...]:
 
 
 _FORMS = re.compile(
-    r"""\b(?:printf|fprintf|vfprintf|puts|fputs|putchar|fputc|putc|perror|fflush|NULL|strncpy|strcat|strchr|tm|qsort|bsearch)\b
-    |\(\s*\*\s*(?:const\s+)?\w*\s*(?:\[[^\]]*\]\s*)*\)\s*\(|\*\s*(?:const\s+)?\w+\s*\[|\?\s*:|\w\s*:\s*\w+\s*[;,]|\{[^{}]*\*[^{}]*\}\s*\w*\s*;""",
+    r"""\b(?:printf|fprintf|vfprintf|puts|fputs|putchar|fputc|putc|perror|fflush|NULL|strncpy|strcat|strchr|tm
+    |qsort|bsearch)\b
+    |\(\s*\*\s*(?:const\s+)?\w*\s*(?:\[[^\]]*\]\s*)*\)\s*\(
+    |\*\s*(?:const\s+)?\w+\s*\[
+    |\?\s*:|\w\s*:\s*\w+\s*[;,]|\{[^{}]*\*[^{}]*\}\s*\w*\s*;""",
     re.VERBOSE,
 )
-"""What a text has that may be one of `FORMS`: calls, operators, bit-fields, structures with pointers, pointers to
-functions, arrays of pointers."""
+"""What a text has that may be one of `FORMS`: calls, operators, bit-fields, structures with pointers,
+pointers to functions, arrays of pointers."""
 _POINTER = re.compile(
     r"\b(?:char|short|int|long|float|double|signed|unsigned|_Bool|bool|void|const|\w+_t|[A-Z]\w*|"
     r"(?:struct|union|enum)\s+\w+)\s*\*[\s*]*(?:(?:const|restrict)\s+)*(\w+)"

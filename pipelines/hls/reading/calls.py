@@ -389,13 +389,13 @@ class Calls:
         return self.session.find(name) is not None or (name in scope.objects and name not in scope.functions)
 
     def _call_through(self, node: c_ast.FuncCall, arguments: list[c_ast.Node]) -> Result:
-        """A call through a pointer: of its function, or of the present one of the functions it may point to."""
+        """A call through a pointer: of its function, or of the present one of several."""
         readers = [lambda a=a: self.expressions.read(a) for a in (node.name, *arguments)]
         called, *values = self.expressions.sequence(*readers)
         cases = cases_of(called) if isinstance(called, Address) else ()
         functions = [(own, one) for own, one in cases if isinstance(one.storage, FunctionObject)]
         if not functions and any(one.storage is None for _, one in cases):
-            raise self.session.unset(node, "a null pointer")
+            raise self.session.unset(node)
         if not functions:
             rule = "a call must be of a function of the file, or through a pointer to one"
             raise self.session.refuse(node, rule, f"a call of another value (in {self._chain()})")

@@ -191,7 +191,9 @@ class Effects:
         session, line = self.expressions.session, self.expressions.session.line_of(node)
         which, positions = self._numbered(table, address, len(table.indices), node)
         new = [(table.which, which)] if table.which is not None else []
-        new += [(array, value) for array, value in zip(table.indices, positions, strict=True) if value is not None]
+        new += [
+            (array, value) for array, value in zip(table.indices, positions, strict=True) if value is not None
+        ]
         into = [(self.expressions.places.array_element(table_part(a, place), node), v) for a, v in new]
         stores: list[ir.Statement] = [
             ir.Store(array=array, indices=indices, value=make_cast(value, array.type), line=line)
@@ -217,6 +219,7 @@ class Effects:
             if target not in slot.targets:
                 raise self._choice(slot, address, node)
             numbers.append(slot.targets.index(target))
+            self.expressions.session.void_kinds[slot.key, numbers[-1]] = one.kind
             if one.storage is not None:
                 self._hold(slot, one.storage, node)
         kinds = [(own, ir.Constant(value=number)) for (own, _), number in zip(cases, numbers, strict=True)]

@@ -253,7 +253,9 @@ class Expressions:
         if not table.targets:
             raise self.session.unset(node, table.name)
         which, *indices = (
-            ir.Constant(value=0) if array is None else self.places.load(table_part(array, place), node, self.guard)
+            ir.Constant(value=0)
+            if array is None
+            else self.places.load(table_part(array, place), node, self.guard)
             for array in (table.which, *table.indices)
         )
         return self._chosen_at(table, which, indices, place, node)
@@ -274,8 +276,11 @@ class Expressions:
             if storage is None and target.storage is not None:
                 rule = "an object must be used before the loop in which a pointer gets its address"
                 raise self.session.refuse(node, rule, f"one of the objects of {slot.name}")
+            kind = place.kind.target
             own = Address(
-                kind=place.kind.target,
+                kind=self.session.void_kinds.get((slot.key, number), kind)
+                if isinstance(kind, Void)
+                else kind,
                 storage=storage,
                 indices=tuple(indices[: target.depth]),
                 moving=target.moving,
@@ -287,9 +292,11 @@ class Expressions:
         return chosen(cases)
 
     def _storage_of(self, key: str, node: c_ast.Node) -> Storage | None:
-        """The storage of a key; an object of the file is declared for it."""
-        if key not in self.session.storages and key in self.session.homes:
-            self.hooks.global_symbol(c_ast.ID(self.session.homes[key], node.coord))
+        """The storage of a key; an object or function of the file is looked up for it."""
+        name = self.session.homes.get(key)
+        known = name is None or key in self.session.storages
+        if name is not None and not known and self.hooks.global_symbol(c_ast.ID(name, node.coord)) is None:
+            self.session.function(name)
         return self.session.storages.get(key)
 
     # ---- places -----------------------------------------------------------------------------------
@@ -478,15 +485,19 @@ class Expressions:
         unset = self._unset_pointer(node)
         if unset is not None:
             return unset
-        with self.session.collect():
-            if _names_place(node):
-                kind = self.place(node).kind
-                return Scalar(type=kind.value_type) if isinstance(kind, Scalar) and kind.bits else kind
-            if isinstance(node, c_ast.ID):
-                symbol = self.symbol(node)
-                if isinstance(symbol, Place):
-                    return symbol.kind
-            value = self.read(node)
+        self.session.unevaluated += 1
+        try:
+            with self.session.collect():
+                if _names_place(node):
+                    kind = self.place(node).kind
+                    return Scalar(type=kind.value_type) if isinstance(kind, Scalar) and kind.bits else kind
+                if isinstance(node, c_ast.ID):
+                    symbol = self.symbol(node)
+                    if isinstance(symbol, Place):
+                        return symbol.kind
+                value = self.read(node)
+        finally:
+            self.session.unevaluated -= 1
         match value:
             case None:
                 return Void()

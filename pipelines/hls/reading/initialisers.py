@@ -403,7 +403,9 @@ class Filler:
             kind = ArrayOf(element=kind, size=size)
         template: Template = (None,) * len(array.shape)
         leaf = Leaf(template=template, sizes=array.shape, kind=Scalar(type=array.type))
-        values = dict(zip(leaf.paths(), (ir.Constant(value=v, type=array.type) for v in content), strict=True))
+        values = dict(
+            zip(leaf.paths(), (ir.Constant(value=v, type=array.type) for v in content), strict=True)
+        )
         place = Place(kind=kind, storage=Memory(array=array))
         self._fill_leaf(place, leaf, {template: values}, (), node)
 

@@ -159,6 +159,7 @@ class Objects:
         else:
             place = self.new_object(kind, node.name, node, exposed=True)
             moves = of_file and has_pointer(kind) and self._moves(node)
+            self.session.file_pointers_move |= moves
             for slot in parts_of(place.storage) if moves else ():
                 if isinstance(slot, PointerSlot):
                     self.session.later_forms = True

@@ -28,6 +28,7 @@ from pipelines.hls.reading.session import (
     Record,
     Session,
     Storage,
+    cases_of,
     chosen,
     selected,
 )
@@ -141,12 +142,12 @@ class Places:
 
     def target(self, address: Address, node: c_ast.Node) -> Place:
         """`*address`."""
-        if address.storage is None:
-            raise self.session.unset(node, "a null pointer")
+        cases = [case for case in cases_of(address) if case[1].storage is not None]
+        if not cases and self.session.unevaluated:
+            return self.session.stand_in(address.kind, node)
+        if not cases:
+            raise self.session.unset(node)
         if isinstance(address.storage, Chosen):
-            cases = [case for case in address.storage.cases if case[1].storage is not None]
-            if not cases:
-                raise self.session.unset(node, "a null pointer")
             address = chosen(cases)
         return _place(address)
 
@@ -170,7 +171,7 @@ class Places:
                 ]
             )
         if address.storage is None:
-            raise self.session.unset(node, "a null pointer")
+            raise self.session.unset(node)
         if not address.moving:
             if isinstance(address.storage, Memory) and address.storage.single:
                 raise self.session.unsized(node, address.storage.array.name)

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from enum import Enum
 
-from pycparser import c_ast
+from pycparser import c_ast, c_generator
 
 from pipelines.hls import ir
 from pipelines.hls.arithmetic import make_binary, make_select, negated
@@ -391,9 +391,13 @@ class Session:
         later_constants, later_forms: whether constants or forms were read that an earlier engine refused.
         left_out: name and line of each output call.
         pointers: what each pointer that points into one of several objects may point into, by its key.
-        storages: by their key. homes: name of the object of the file by the key of its storage, in any
-            reading.
+        storages: by their key. homes: name of the object or function of the file by the key of its
+            storage, in any reading. void_kinds: type of an object that a `void *` points into, by the
+            pointer's key and the object's number.
         refused: the first use of a pointer that has no object yet; a later statement may give it one.
+        unevaluated: expressions around whose type alone is asked for. stand_in: makes an object of a type for
+            a null pointer there; set after construction.
+        file_pointers_move: a pointer of the file changes, or has no initialiser.
         pointer_arrays: names of the arrays of pointer tables.
     """
 
@@ -425,7 +429,11 @@ class Session:
     pointers: Mapping[str, tuple[Target, ...]] = field(default_factory=dict[str, tuple[Target, ...]])
     storages: dict[str, Storage] = field(default_factory=dict[str, "Storage"])
     homes: dict[str, str] = field(default_factory=dict[str, str])
+    void_kinds: dict[tuple[str, int], CType] = field(default_factory=dict[tuple[str, int], CType])
     refused: HlsError | None = None
+    file_pointers_move: bool = False
+    unevaluated: int = 0
+    stand_in: Callable[[CType, c_ast.Node], Place] = field(init=False)
     pointer_arrays: set[str] = field(default_factory=set[str])
     _functions: dict[str, FunctionObject] = field(default_factory=dict[str, FunctionObject])
     _taken: dict[str, int] = field(default_factory=dict[str, int])
@@ -476,6 +484,7 @@ class Session:
         self.later_forms = True
         known = self._functions.setdefault(name, FunctionObject(name=name))
         self.register(known)
+        self.homes.update((key, name) for key in [storage_key(known)] if key is not None)
         return known
 
     def expose(self, slot: PointerSlot) -> None:
@@ -504,9 +513,10 @@ class Session:
             at = next((call for call in calls if call is not None and self._is_users(call)), node)
         return HlsError(rule, got, file=self.file_of(at), line=at.coord.line if at.coord else None)
 
-    def unset(self, node: c_ast.Node, got: str) -> PointerUnset:
-        """The error for a pointer that has no object where it is used."""
+    def unset(self, node: c_ast.Node, name: str | None = None) -> PointerUnset:
+        """The error for a pointer without an object where it is used. name: of it; None for null."""
         at = self.refuse(node, "", "")
+        got = name or f"a null pointer in {' '.join(c_generator.CGenerator().visit(node).split())[:60]}"
         rule = "a pointer must point to an object before it is used"
         return PointerUnset(rule, got, file=at.file, line=at.line)
 

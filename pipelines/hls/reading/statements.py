@@ -102,8 +102,8 @@ class Statements:
     def statement(self, node: c_ast.Node, pragmas: list[c_ast.Pragma] | None = None) -> None:
         """Read one statement; `pragmas` are those before it.
 
-        A statement that uses a pointer without an object is skipped: where a later one gives it an object, the
-        program is read again, else it is refused for the first such use.
+        A statement that uses a pointer without an object is skipped: where a later one gives it an object,
+        the program is read again, else it is refused for the first such use.
         """
         try:
             self._statement(node, pragmas or [])
