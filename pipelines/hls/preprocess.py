@@ -68,7 +68,7 @@ _MACROS = (
     "__signed=signed",
     "__signed__=signed",
 )
-_GCC_ERROR = re.compile(r"^([^:\n]+):(\d+):\d+: (?:fatal )?error: (.*)$", re.MULTILINE)
+_GCC_ERROR = re.compile(r"^([^:\n]+):(\d+):(?:\d+:)? (?:fatal )?error: (.*)$", re.MULTILINE)
 _TOKEN = re.compile(
     r"""^\#[^\n]*+|(?:L|u8?|U)?"(?:[^"\\\n]++|\\.)*+"?|'(?:[^'\\\n]++|\\.)*+'?|[\w.]++|[^\s\w]""",
     re.MULTILINE,
@@ -218,9 +218,13 @@ def parse(source: str, *, file: str) -> c_ast.FileAST:
     try:
         return _parsed(source, file)
     except HlsError as error:
+        if not error.rule.startswith(_NO_C):
+            raise
         raise _foreign_language(source, error) or error from None
 
 
+_NO_C = ("a program must be C11", "a program must pass the C preprocessor", "#include must be")
+"""Begins the rules that a text of another language breaks."""
 _CPP = (
     (r"\bap_u?int\b|\bap_int\.h\b", "ap_int of C++"),
     (r"\bap_u?fixed\b|\bap_fixed\.h\b", "ap_fixed of C++"),
@@ -229,7 +233,11 @@ _CPP = (
     (r"\bclass\s+\w+\s*[:{]", "a class of C++"),
     (r"\bnamespace\s+\w+\s*[{;]|\bstd::", "a namespace of C++"),
     (r"#\s*include\s*<(?:iostream|vector|array|string|cmath|cstd\w+|algorithm)>", "a header of C++"),
-    (r"[\w>]\s*&\s*\w+\s*[,)]\s*(?:\w[^;{}]*\)\s*)?\{", "a reference of C++"),
+    (
+        r"\w[\s*&>]+(?!(?:if|while|for|switch)\b)\w+\s*\((?:[^(){};]*,)?\s*(?:[\w:<>]+\s+)*[\w:<>]+\s*&\s*\w+\s*"
+        r"(?:,[^(){};]*)?\)\s*\{",
+        "a reference of C++",
+    ),
 )
 """What only C++ has, and its name in messages."""
 
@@ -238,12 +246,12 @@ def _foreign_language(source: str, error: HlsError) -> HlsError | None:
     """The error for a text of C++ that is no C; None for other texts."""
     text = _QUIET.sub(lambda m: "\n" * m[0].count("\n") if m[0][0] == "/" else m[0], source)
     searched = ((re.search(pattern, text), name) for pattern, name in _CPP)
-    matches = [(match.start(), name) for match, name in searched if match is not None]
+    matches = [(_source_line(text[: m.start()]), name) for m, name in searched if m is not None]
     if not matches:
         return None
     rule = "a program must be C: functions of numbers, arrays, structures and pointers, in a .cpp file too"
-    start, name = min(matches)
-    return HlsError(rule, name, file=error.file, line=_source_line(text[:start]))
+    line, name = min(matches, key=lambda match: match[0])  # of one line the first of _CPP
+    return HlsError(rule, name, file=error.file, line=line)
 
 
 _QUIET = re.compile(r"//[^\n]*|/\*.*?(?:\*/|\Z)|\"(?:[^\"\\\n]|\\.)*\"", re.DOTALL)
@@ -296,11 +304,9 @@ def shown_file(name: str, file: str) -> str:
 
 
 def _syntax_error(message: str, source: str, text: str, file: str) -> HlsError:
-    """The error for a syntax error; gcc supplies the line when the parser does not."""
+    """The error for a syntax error, as gcc words it; as the parser does for what gcc accepts."""
     rule = "a program must be C11"
-    match = _PARSE_ERROR.match(message)
-    if match is None:
-        match = _GCC_ERROR.search(_run_gcc(source, "-fsyntax-only").stderr)
+    match = _GCC_ERROR.search(_run_gcc(source, "-fsyntax-only").stderr) or _PARSE_ERROR.match(message)
     if match is None:
         return HlsError(rule, f"a syntax error: {' '.join(message.split())[:200]}", file=file)
     name, line = match[1], int(match[2])

@@ -67,7 +67,8 @@ def test_label_says_what_to_do_about_drawn_data(project: Deployment, program: Pa
     found = _invoke("label", str(program), *places, "--json")
     reason = json.loads(found.stdout)["label"]["reason"]
     assert found.exit_code == 1
-    assert "got index out of bounds reading a (take.c:6); keep the index below the size" in reason
+    assert "got index out of bounds reading a (take.c:6), in `" in reason
+    assert "`; keep the index below the size" in reason
     assert "give others (--data FILE) or their ranges (--range NAME=LOW:HIGH, #pragma " in reason
     assert _invoke("label", str(program), *places, "--range", "n=0:4").exit_code == 0  # wins over the source
 
