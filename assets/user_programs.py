@@ -20,6 +20,7 @@ from pipelines.hls import (
     default_top,
     derive_sizes,
     function_files,
+    interface_of,
     object_files,
     parse_directives,
     read_program,
@@ -29,7 +30,7 @@ from pipelines.hls import (
     skipped_files,
     with_plain_arguments,
 )
-from pipelines.interface import ScalarType
+from pipelines.interface import INT8, ScalarType
 from pipelines.programs import ProgramError, default_range, program_from_file
 from pipelines.schemas import ProgramRow
 
@@ -63,7 +64,8 @@ _PLAIN = SourceOptions()
 def read_user_program(file: Path, top: str | None, *, options: SourceOptions = _PLAIN) -> ProgramRow:
     """The program of a C file, with the local headers it includes.
 
-    A pointer argument without a size has as many elements as its accesses reach for drawn values; the text
+    A pointer argument without a size has as many elements as its accesses reach for drawn values. One to
+    characters that are only read has TEXT_ELEMENTS when these have no bound, and is drawn as a text. The text
     then begins with the pragma that says so.
 
     Args:    top: function that becomes hardware; None for the one the file is about.
@@ -82,7 +84,10 @@ def read_user_program(file: Path, top: str | None, *, options: SourceOptions = _
     ranges = {**_source_ranges(source, file), **dict(map(_range, options.ranges))}
     source = _with_sizes(source, top, file, dict(map(_size, options.sizes)), ranges)
     _require_no_tables(ranges, source, top)
-    inputs = json.dumps(ranges) if ranges else None
+    texts = _texts(source, top)
+    source = _after(sizes_text(dict.fromkeys(texts, TEXT_ELEMENTS)), source, file) if texts else source
+    specification = {**dict.fromkeys(texts, {"kind": "text"}), **ranges}
+    inputs = json.dumps(specification) if specification else None
     return program_from_file(file, top=top, source=source, inputs=inputs)
 
 
@@ -134,6 +139,22 @@ def _lacks_sizes(source: str, top: str) -> bool:
     except HlsError:
         return False
     return False
+
+
+TEXT_ELEMENTS = 64
+"""Of a string argument that is read until its zero, when nothing says how long it is."""
+
+
+def _texts(source: str, top: str) -> tuple[str, ...]:
+    """Pointer arguments to characters that are only read, and whose accesses have no bound."""
+    try:
+        function, names = read_with_sizes(source, top=top, file="", size=TEXT_ELEMENTS)
+    except HlsError:
+        return ()  # labelling says why
+    arguments = {a.name: a for a in interface_of(function).arguments if a.static is None}
+    kinds = [arguments[name] for name in names]
+    is_text = all(a.type == INT8 and not a.written and a.structure is None for a in kinds)
+    return names if is_text else ()
 
 
 def argument_sizes(source: str) -> dict[str, int]:

@@ -262,6 +262,7 @@ _REPAIRS = (
 
 def repair_of(reason: str) -> str | None:
     """What to write instead of undefined behaviour, by the reason of a rejected run; None when unknown."""
+    reason = reason.split(", in `", 1)[0]
     if "defined behaviour" not in reason:
         return None
     return next((text for part, text in _REPAIRS if part in reason), None)
