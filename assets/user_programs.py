@@ -86,7 +86,7 @@ def read_user_program(file: Path, top: str | None, *, options: SourceOptions = _
     _require_no_tables(ranges, source, top)
     texts = _texts(source, top)
     source = _after(sizes_text(dict.fromkeys(texts, TEXT_ELEMENTS)), source, file) if texts else source
-    specification = {**dict.fromkeys(texts, {"kind": "text"}), **ranges}
+    specification = {name: {"kind": "text"} for name in texts} | ranges
     inputs = json.dumps(specification) if specification else None
     return program_from_file(file, top=top, source=source, inputs=inputs)
 

@@ -118,6 +118,16 @@ def test_label_draws_again_without_negative_numbers(project: Deployment, tmp_pat
     assert "shift exponent -" in answer["label"]["reason"]
 
 
+def test_read_user_program_takes_strings_without_a_bound_as_texts(tmp_path: Path) -> None:
+    file = tmp_path / "count.c"
+    file.write_text("int count(const char *s) { int n = 0; while (*s++) n++; return n; }\n")
+    program = read_user_program(file, None)
+    assert program.source.startswith("#pragma simfoundry size s=64\n")
+    assert json.loads(program.inputs) == {"s": {"kind": "text"}}
+    file.write_text("void clear(char *s) { while (*s) *s++ = 0; }\n")  # how much it may write is not known
+    assert "size" not in read_user_program(file, None).source
+
+
 def test_read_user_program_keeps_the_text_of_a_program_with_sizes(tmp_path: Path) -> None:
     file = tmp_path / "first.c"
     file.write_text("int first(int *a, int b[4]) { return *a + b[3]; }\n")

@@ -245,6 +245,41 @@ def test_another_language_is_refused_in_one_sentence(source: str, got: str) -> N
         read_function(source, top="f")
 
 
+@pytest.mark.parametrize(
+    "source",
+    [
+        "int f(int n, int m) { if (n & m) { return x; } return 0; }",
+        "int f(int n, int m) { if (n) n++; else if (n & m) { return x; } return 0; }",
+        "int f(int n) { int a[0x7fffffff]; while (a[0] & n) { n++; } return n; }",
+    ],
+)
+def test_bits_of_c_are_no_references_of_another_language(source: str) -> None:
+    with pytest.raises(HlsError) as refusal:
+        read_function(source, top="f")
+    assert "C++" not in str(refusal.value)
+
+
+@pytest.mark.parametrize(
+    ("source", "got"),
+    [
+        ("#define A(x) ((x) +\nint f(int n)\n{ return A(n) 1;\n}", r"expected '\)' before ';' token .*:3"),
+        ("int f(int n)\n{\nint x = n\nreturn x;\n}", "expected ',' or ';' before 'return' .*:4"),
+        ("int f(int n)\n{\nif (n) {\nn++;\nreturn n;\n}", "expected declaration or statement .*:6"),
+        ('int f(int n)\n{\nchar s[] = "abc;\nreturn n;\n}', 'missing terminating " character .*:3'),
+        ("int f(int n)\n{\nfoo_t x = n;\nreturn x;\n}", "unknown type name 'foo_t' .*:3"),
+        ('# 1 "g.h"\nint g(int n)\n{ return n + ;\n}\n# 2 "f.c"\nint f(int n) { return n; }', r".*\(g\.h:2"),
+    ],
+)
+def test_a_syntax_error_has_its_line(source: str, got: str) -> None:
+    with pytest.raises(HlsError, match=rf"^a program must be C11, got a syntax error: {got}\)$"):
+        read_function(source, top="f", file="f.c")
+
+
+def test_an_open_conditional_has_its_line() -> None:
+    with pytest.raises(HlsError, match=r"got unterminated #if \(f\.c:2\)$"):
+        read_function("int f(int n)\n#if 1\n{ return n; }", top="f", file="f.c")
+
+
 STRUCTURES = """
 struct part { short x, y; };
 typedef struct { const float *data; int n; struct part at; int h[3]; unsigned small : 3; } view;

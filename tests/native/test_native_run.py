@@ -397,3 +397,10 @@ def test_undefined_behaviour_does_not_blame_the_program_for_the_sanitizer() -> N
     text = "==1==ERROR: AddressSanitizer: SEGV on unknown address 0x10 (pc 0x1)\n  #0 0x1 in _start\n"
     assert undefined_behaviour(text, "", AB_N) is None
     assert undefined_behaviour("harness: inputs.bin can be read\n", "", AB_N) is None
+
+
+def test_run_native_compiles_what_the_top_function_reaches(tmp_path: Path) -> None:
+    source = 'int f(int n) { return n; }\nvoid other(void) { __asm__("nonsense"); }\n'
+    interface = Interface(top="f", arguments=(array("n"),), returns=INT32)
+    run = run_native(source, interface, data_of(interface), folder=tmp_path)
+    assert (run.status, run.returned) == ("ok", 3)
