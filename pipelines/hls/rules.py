@@ -64,9 +64,10 @@ _FORMS = re.compile(
     r"""\b(?:printf|fprintf|vfprintf|puts|fputs|putchar|fputc|putc|perror|fflush|NULL|strncpy|strcat|strchr|tm
     |qsort|bsearch)\b
     |\(\s*\*\s*(?:const\s+)?\w*\s*(?:\[[^\]]*\]\s*)*\)\s*\(
-    |\*\s*(?:const\s+)?\w+\s*\[
+    |(?:^|[;{}])\s*(?:(?:static|const|struct|union|enum)\s+)*\w+(?:\s+const)?\s*\*[\s*]*(?:const\s+)?\w+\s*\[
+    |,\s*\*+\s*(?:const\s+)?\w+\s*\[
     |\?\s*:|\w\s*:\s*\w+\s*[;,]|\{[^{}]*\*[^{}]*\}\s*\w*\s*;""",
-    re.VERBOSE,
+    re.VERBOSE | re.MULTILINE,
 )
 """What a text has that may be one of `FORMS`: calls, operators, bit-fields, structures with pointers,
 pointers to functions, arrays of pointers."""
