@@ -20,13 +20,17 @@ from pipelines.hls import (
     default_top,
     derive_sizes,
     function_files,
+    interface_of,
     object_files,
     parse_directives,
     read_program,
     read_with_sizes,
+    require_result,
     sizes_text,
+    skipped_files,
+    with_plain_arguments,
 )
-from pipelines.interface import ScalarType
+from pipelines.interface import INT8, ScalarType
 from pipelines.programs import ProgramError, default_range, program_from_file
 from pipelines.schemas import ProgramRow
 
@@ -38,7 +42,7 @@ class SourceOptions:
     """What belongs to a program beside its file.
 
     Attributes:
-        define: macros as NAME or NAME=TEXT, as a compiler's -D takes them.
+        define: macros as NAME, NAME=TEXT or NAME(ARGUMENTS)=TEXT, as a compiler's -D takes them.
         include: folders of headers. others: further C files, and folders with them.
         ranges: of drawn values, as NAME=LOW:HIGH, HIGH excluded for integers; they win over those of the
             source.
@@ -60,7 +64,8 @@ _PLAIN = SourceOptions()
 def read_user_program(file: Path, top: str | None, *, options: SourceOptions = _PLAIN) -> ProgramRow:
     """The program of a C file, with the local headers it includes.
 
-    A pointer argument without a size has as many elements as its accesses reach for drawn values; the text
+    A pointer argument without a size has as many elements as its accesses reach for drawn values. One to
+    characters that are only read has TEXT_ELEMENTS when these have no bound, and is drawn as a text. The text
     then begins with the pragma that says so.
 
     Args:    top: function that becomes hardware; None for the one the file is about.
@@ -71,11 +76,18 @@ def read_user_program(file: Path, top: str | None, *, options: SourceOptions = _
     for folder in options.include:
         if not folder.is_dir():
             raise FoundryError(f"no such folder of headers: {folder}")
+    is_open = top is None
     top, source = _whole_source(file, top, options)
+    source, top = with_plain_arguments(source, top, file=str(file))
+    if is_open and top == "main":
+        require_result(source, file=str(file))
     ranges = {**_source_ranges(source, file), **dict(map(_range, options.ranges))}
     source = _with_sizes(source, top, file, dict(map(_size, options.sizes)), ranges)
     _require_no_tables(ranges, source, top)
-    inputs = json.dumps(ranges) if ranges else None
+    texts = _texts(source, top)
+    source = _after(sizes_text(dict.fromkeys(texts, TEXT_ELEMENTS)), source, file) if texts else source
+    specification = {name: {"kind": "text"} for name in texts} | ranges
+    inputs = json.dumps(specification) if specification else None
     return program_from_file(file, top=top, source=source, inputs=inputs)
 
 
@@ -83,13 +95,16 @@ def _whole_source(file: Path, top: str | None, options: SourceOptions) -> tuple[
     """The top function and the text, with those files of the source folders that define what it lacks."""
     folders = [p for p in options.others if p.is_dir()]
     index = object_files(folders, file) | function_files(folders, file)
+    skipped = skipped_files(folders, file)
     others = [p for p in options.others if not p.is_dir()]
     while True:
         text = bundle_source(file, include_folders=options.include, others=others, text=options.text)
         source = _after(_definitions(options.define), text, file)
         name = default_top(source, file.stem, file=str(file)) if top is None else top
-        missing = _missing_name(source, name) if index else None
+        missing = _missing_name(source, name) if index or skipped else None
         found = index.pop(missing, None) if missing is not None else None
+        if skipped and missing is not None and found is None:
+            raise FoundryError(f"no file of --source defines {missing}; not searched: {'; '.join(skipped)}")
         if found is None or found in others:
             return name, source
         others.insert(0, found)
@@ -124,6 +139,22 @@ def _lacks_sizes(source: str, top: str) -> bool:
     except HlsError:
         return False
     return False
+
+
+TEXT_ELEMENTS = 64
+"""Of a string argument that is read until its zero, when nothing says how long it is."""
+
+
+def _texts(source: str, top: str) -> tuple[str, ...]:
+    """Pointer arguments to characters that are only read, and whose accesses have no bound."""
+    try:
+        function, names = read_with_sizes(source, top=top, file="", size=TEXT_ELEMENTS)
+    except HlsError:
+        return ()  # labelling says why
+    arguments = {a.name: a for a in interface_of(function).arguments if a.static is None}
+    kinds = [arguments[name] for name in names]
+    is_text = all(a.type == INT8 and not a.written and a.structure is None for a in kinds)
+    return names if is_text else ()
 
 
 def argument_sizes(source: str) -> dict[str, int]:
@@ -200,13 +231,16 @@ def _require_no_tables(ranges: Mapping[str, Any], source: str, top: str) -> None
             )
 
 
+_MACRO = re.compile(r"[A-Za-z_]\w*(?:\((?:\s*(?:[A-Za-z_]\w*|\.\.\.)\s*(?:,(?=[^)])|(?=\))))*\))?")
+
+
 def _definitions(macros: Sequence[str]) -> str:
     """Lines that define macros."""
     lines: list[str] = []
     for macro in macros:
         name, equals, text = macro.partition("=")
-        if not re.fullmatch(r"[A-Za-z_]\w*", name) or "\n" in text:
-            raise FoundryError(f"a macro must be NAME or NAME=TEXT, got {macro!r}")
+        if _MACRO.fullmatch(name) is None or "\n" in text:
+            raise FoundryError(f"a macro must be NAME, NAME=TEXT or NAME(ARGUMENTS)=TEXT, got {macro!r}")
         lines.append(f"#define {name} {text if equals else 1}\n")
     return "".join(lines)
 

@@ -20,13 +20,20 @@ from pipelines.hls.compiler import (
 from pipelines.hls.design import BoundUnit, ScheduledDesign, symbol_places, units_by_operation
 from pipelines.hls.directives import directive_json, directives_json, parse_directives, pragma_of
 from pipelines.hls.errors import HlsError, UnsizedArgument
-from pipelines.hls.frontend import interface_of, read_function, read_interface, require_outputs
+from pipelines.hls.frontend import (
+    interface_of,
+    read_function,
+    read_interface,
+    require_outputs,
+    require_result,
+)
 from pipelines.hls.ir import Directive, Function
-from pipelines.hls.linking import function_files, object_files
+from pipelines.hls.linking import function_files, object_files, skipped_files
 from pipelines.hls.lowering import store_initial_values
 from pipelines.hls.mapping_space import ArraySpace, LoopSpace, MappingSpace, mapping_space
 from pipelines.hls.narrowing import used_bits
 from pipelines.hls.operators import constant_factor, delay_library, signed_digit_count
+from pipelines.hls.plain_arguments import with_plain_arguments
 from pipelines.hls.plan import TransformOptions, tidy, transform
 from pipelines.hls.preprocess import BYTE_ORDER_MARK, bundle_source, default_top, is_own_header
 from pipelines.hls.preprocess import preprocess as preprocess_source
@@ -98,8 +105,10 @@ __all__ = [
     "read_program",
     "read_with_sizes",
     "require_outputs",
+    "require_result",
     "signed_digit_count",
     "sizes_text",
+    "skipped_files",
     "store_initial_values",
     "symbol_places",
     "tidy",
@@ -109,4 +118,5 @@ __all__ = [
     "unit_timing",
     "units_by_operation",
     "used_bits",
+    "with_plain_arguments",
 ]

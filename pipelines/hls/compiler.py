@@ -190,6 +190,18 @@ def banks_of(graph: Cdfg, interface: Interface) -> tuple[Bank, ...]:
     return tuple(banks)
 
 
+def _left_out(function: ir.Function) -> list[DirectiveOutcome]:
+    """One outcome per output call."""
+    return [
+        DirectiveOutcome(
+            directive=canonical_json({"kind": "call", "line": line, "text": name}),
+            applied=False,
+            reason="hardware does not print: the call is left out",
+        )
+        for name, line in function.left_out
+    ]
+
+
 def _unknown_pragmas(function: ir.Function) -> list[DirectiveOutcome]:
     """One outcome per pragma that this engine does not know; scop markers are comments."""
     return [
@@ -222,6 +234,7 @@ def compile_program(source: str, *, top: str, options: HlsOptions, file: str = "
     design = ScheduledDesign(graph=graph, schedules=schedules, model=model, units=bind_units(schedules))
     decisions = [*program.decisions, *_pipeline_decisions(program.pipelines, graph, schedules)]
     outcomes = [*directive_outcomes(directives, decisions), *_unknown_pragmas(source_function)]
+    outcomes += _left_out(source_function)
     return CompiledDesign(
         verilog=write_verilog(design),
         module=module_name(source_function.name),

@@ -34,6 +34,10 @@ class UnsizedArgument(HlsError):
         self.argument = argument
 
 
+class PointerUnset(HlsError):
+    """A pointer is used that has no object yet, as far as the program is read."""
+
+
 class StaticObjectError(HlsError):
     """An object of static storage that was a constant before it could be a port, and is refused since."""
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pycparser import c_ast
 
 from pipelines.hls import ir
-from pipelines.hls.errors import BytesNeeded, HlsError
+from pipelines.hls.errors import BytesNeeded, HlsError, StaticObjectError
 from pipelines.hls.preprocess import is_own_header, parse
 from pipelines.hls.reading.bodies import facts_of, finish, make_block
 from pipelines.hls.reading.calls import Calls, MemoryCalls, parameters_of
@@ -21,11 +21,14 @@ from pipelines.hls.reading.initialisers import Filler, Initialisers
 from pipelines.hls.reading.loops import Loops
 from pipelines.hls.reading.objects import Objects, declare_parameters
 from pipelines.hls.reading.places import Places
-from pipelines.hls.reading.session import Cell, Frame, Place, Port, Session
+from pipelines.hls.reading.session import Cell, Frame, Place, PointerChoice, Port, Session, Target
 from pipelines.hls.reading.statements import Statements, Switches
 from pipelines.hls.reading.statics import object_key, outside_objects
 from pipelines.hls.reading.values import Hooks, Pointers
 from pipelines.interface import Argument, Interface
+
+MAXIMUM_TARGETS = 64
+"""Objects that one pointer may point into, the null pointer included."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,6 +82,7 @@ def make_program(session: Session, scope: FileScope) -> Program:
     hooks.call, hooks.is_operator = calls.call, calls.is_operator
     hooks.assignment, hooks.copy = effects.assignment, effects.copy
     hooks.global_symbol, hooks.new_object = objects.global_symbol, objects.new_object
+    session.stand_in = lambda kind, node: objects.new_object(kind, "unused", node)
     hooks.zero = lambda place, node: filler.fill(place, [], node)
     hooks.literal_object, hooks.string_table = objects.literal_object, objects.string_table
     return Program(
@@ -101,23 +105,64 @@ def read_function(
         tree = parse(source, file=file)
         bytewise: frozenset[int] = frozenset()
         outside: dict[str, Port] = {}
+        pointers: dict[str, tuple[Target, ...]] = {}
+        homes: dict[str, str] = {}
         while True:
-            session = Session(file=file, sizes=sizes or {}, bytewise=bytewise, source=source, outside=outside)
+            session = Session(
+                file=file,
+                sizes=sizes or {},
+                bytewise=bytewise,
+                source=source,
+                outside=outside,
+                pointers=pointers,
+                homes=homes,
+            )
             try:
-                function, ports = _read(tree, top, session)
+                function, ports = _read_once(tree, top, session)
             except BytesNeeded as error:
                 if error.key in bytewise:
                     raise
                 bytewise |= {error.key}
+                pointers.clear()  # their objects have other storage now
+                continue
+            except PointerChoice as error:
+                known = pointers.get(error.key, ())
+                more = tuple(one for one in dict.fromkeys(error.objects) if one not in known)
+                if not more or len(known) + len(more) > MAXIMUM_TARGETS:
+                    raise
+                pointers[error.key] = (*known, *more)
                 continue
             new = {key: port for key, port in ports.items() if outside.get(key) not in (port, Port.MEMORY)}
             if not new:
                 return function
             outside |= new
+            pointers.clear()
     except RecursionError:
         raise HlsError(
             "expressions and statements must nest less deeply", "nesting too deep", file=file
         ) from None
+
+
+def _read_once(tree: c_ast.FileAST, top: str, session: Session) -> tuple[ir.Function, Mapping[str, Port]]:
+    """What `_read` answers; the first use of a pointer without an object is the reason of other errors."""
+    try:
+        answer = _read(tree, top, session)
+    except (BytesNeeded, PointerChoice):
+        raise
+    except HlsError as error:
+        raise _first_refusal(session) or error from None
+    refusal = _first_refusal(session)
+    if refusal is not None:
+        raise refusal
+    return answer
+
+
+def _first_refusal(session: Session) -> HlsError | None:
+    """The error for the first use of a pointer without an object."""
+    first = session.refused
+    if first is None or not session.file_pointers_move:
+        return first
+    return StaticObjectError(first.rule, first.got, file=first.file, line=first.line)
 
 
 def _read(tree: c_ast.FileAST, top: str, session: Session) -> tuple[ir.Function, Mapping[str, Port]]:
@@ -151,6 +196,8 @@ def _read(tree: c_ast.FileAST, top: str, session: Session) -> tuple[ir.Function,
         ignored_pragmas=tuple(dict.fromkeys(session.ignored)),
         objects=tuple(session.objects.items()),
         later_constants=session.later_constants,
+        later_forms=session.later_forms,
+        left_out=tuple(dict.fromkeys(session.left_out)),
     )
     ports = outside_objects(program.objects.uses, tuple(body), scope, {top, *session.called})
     return finish(function, session, result, line), ports
@@ -238,16 +285,39 @@ def interface_of(function: ir.Function) -> Interface:
     return Interface(top=function.name, arguments=arguments, returns=function.returns)
 
 
+_MAIN_RULE = "a main must return what it computes, or write it to an object of the file (or write a function)"
+
+
 def require_outputs(interface: Interface, file: str) -> None:
     """Refuse a program whose hardware would do nothing.
 
     Raises: HlsError: no array, object or returned value leaves it.
     """
+    if not interface.has_outputs and interface.top == "main":
+        rule = _MAIN_RULE
+        raise HlsError(rule, "no outputs", file=file)
     if not interface.has_outputs:
         rule = (
             "a design must have outputs (return a value, or write to an array, a pointer or a static object)"
         )
         raise HlsError(rule, "no outputs", file=file)
+
+
+def require_result(source: str, *, file: str) -> None:
+    """Refuse a program that is only a `main` whose result is always the same.
+
+    Raises: HlsError: its hardware would do nothing.
+    """
+    try:
+        function = read_function(source, top="main", file=file)
+    except HlsError:
+        return  # labelling says why
+    last = function.body[-1] if function.body else None
+    if isinstance(last, ir.Return) and isinstance(last.value, ir.Constant) and not function.objects:
+        rule = (
+            "a main must return what it computes, or write it to an object of the file (or write a function)"
+        )
+        raise HlsError(rule, f"a main that always returns {last.value.number}", file=file)
 
 
 def read_interface(source: str, top: str, *, file: str = "program.c") -> Interface:

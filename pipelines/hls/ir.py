@@ -336,6 +336,8 @@ class Function:
         banks: elements of each external array of `arrays`; unpartitioned arguments are not listed.
         objects: (parameter, object) of those parameters that are objects of static storage.
         later_constants: its text has constants that were refused before, see `rules.CONSTANTS`.
+        later_forms: its text has other forms that were refused before, see `rules.FORMS`.
+        left_out: (name, line) of calls that only print.
     """
 
     name: str
@@ -348,6 +350,8 @@ class Function:
     banks: tuple[Bank, ...] = ()
     objects: tuple[tuple[str, StaticObject], ...] = ()
     later_constants: bool = False
+    later_forms: bool = False
+    left_out: tuple[tuple[str, int], ...] = field(default=())
 
 
 def child_bodies(statement: Statement) -> tuple[tuple[Statement, ...], ...]:

@@ -38,6 +38,19 @@ def object_files(folders: Iterable[Path], main: Path) -> dict[str, Path]:
     return _owners(folders, main, _OBJECT)
 
 
+def skipped_files(folders: Iterable[Path], main: Path) -> list[str]:
+    """Why C files of the folders are not searched: one text per file, or per folder with too many."""
+    skipped: list[str] = []
+    for folder in folders:
+        files = sorted(folder.glob("*.c"))
+        if len(files) > MAXIMUM_FILES:
+            skipped.append(f"{len(files) - MAXIMUM_FILES} files of {folder} after the first {MAXIMUM_FILES}")
+        for file in files[:MAXIMUM_FILES]:
+            if file.resolve() != main.resolve() and file.stat().st_size > _FILE_BYTES:
+                skipped.append(f"{file}, larger than {_FILE_BYTES} bytes")
+    return skipped
+
+
 def _owners(folders: Iterable[Path], main: Path, pattern: re.Pattern[str]) -> dict[str, Path]:
     index: dict[str, Path] = {}
     several: set[str] = set()

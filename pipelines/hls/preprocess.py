@@ -69,7 +69,7 @@ _MACROS = (
     "__signed=signed",
     "__signed__=signed",
 )
-_GCC_ERROR = re.compile(r"^([^:\n]+):(\d+):\d+: (?:fatal )?error: (.*)$", re.MULTILINE)
+_GCC_ERROR = re.compile(r"^([^:\n]+):(\d+):(?:\d+:)? (?:fatal )?error: (.*)$", re.MULTILINE)
 _TOKEN = re.compile(
     r"""^\#[^\n]*+|(?:L|u8?|U)?"(?:[^"\\\n]++|\\.)*+"?|'(?:[^'\\\n]++|\\.)*+'?|[\w.]++|[^\s\w]""",
     re.MULTILINE,
@@ -216,6 +216,58 @@ def parse(source: str, *, file: str) -> c_ast.FileAST:
 
     Raises: HlsError: a syntax error, with its line.
     """
+    try:
+        return _parsed(source, file)
+    except HlsError as error:
+        if not error.rule.startswith(_NO_C):
+            raise
+        raise _foreign_language(source, error) or error from None
+
+
+_NO_C = ("a program must be C11", "a program must pass the C preprocessor", "#include must be")
+"""Begins the rules that a text of another language breaks."""
+_CPP = (
+    (r"\bap_u?int\b|\bap_int\.h\b", "ap_int of C++"),
+    (r"\bap_u?fixed\b|\bap_fixed\.h\b", "ap_fixed of C++"),
+    (r"\bhls::stream\b|\bhls_stream\.h\b", "hls::stream of C++"),
+    (r"\btemplate\s*<", "a template of C++"),
+    (r"\bclass\s+\w+\s*[:{]", "a class of C++"),
+    (r"\bnamespace\s+\w+\s*[{;]|\bstd::", "a namespace of C++"),
+    (r"#\s*include\s*<(?:iostream|vector|array|string|cmath|cstd\w+|algorithm)>", "a header of C++"),
+    (
+        r"\w[\s*&>]+(?!(?:if|while|for|switch)\b)\w+\s*\((?:[^(){};]*,)?\s*(?:[\w:<>]+\s+)*[\w:<>]+\s*&\s*\w+\s*"
+        r"(?:,[^(){};]*)?\)\s*\{",
+        "a reference of C++",
+    ),
+)
+"""What only C++ has, and its name in messages."""
+
+
+def _foreign_language(source: str, error: HlsError) -> HlsError | None:
+    """The error for a text of C++ that is no C; None for other texts."""
+    text = _QUIET.sub(lambda m: "\n" * m[0].count("\n") if m[0][0] == "/" else m[0], source)
+    searched = ((re.search(pattern, text), name) for pattern, name in _CPP)
+    matches = [(_source_line(text[: m.start()]), name) for m, name in searched if m is not None]
+    if not matches:
+        return None
+    rule = "a program must be C: functions of numbers, arrays, structures and pointers, in a .cpp file too"
+    line, name = min(matches, key=lambda match: match[0])  # of one line the first of _CPP
+    return HlsError(rule, name, file=error.file, line=line)
+
+
+_QUIET = re.compile(r"//[^\n]*|/\*.*?(?:\*/|\Z)|\"(?:[^\"\\\n]|\\.)*\"", re.DOTALL)
+
+
+def _source_line(before: str) -> int:
+    """Number of the line that a text ends in, by its last line marker."""
+    number = 1
+    for line in before.split("\n")[:-1]:
+        marker = _MARKER.match(line)
+        number = int(marker[1]) if marker is not None else number + 1
+    return number
+
+
+def _parsed(source: str, file: str) -> c_ast.FileAST:
     text = preprocess(source, file=file)
     try:
         try:
@@ -253,11 +305,9 @@ def shown_file(name: str, file: str) -> str:
 
 
 def _syntax_error(message: str, source: str, text: str, file: str) -> HlsError:
-    """The error for a syntax error; gcc supplies the line when the parser does not."""
+    """The error for a syntax error, as gcc words it; as the parser does for what gcc accepts."""
     rule = "a program must be C11"
-    match = _PARSE_ERROR.match(message)
-    if match is None:
-        match = _GCC_ERROR.search(_run_gcc(source, "-fsyntax-only").stderr)
+    match = _GCC_ERROR.search(_run_gcc(source, "-fsyntax-only").stderr) or _PARSE_ERROR.match(message)
     if match is None:
         return HlsError(rule, f"a syntax error: {' '.join(message.split())[:200]}", file=file)
     name, line = match[1], int(match[2])
@@ -477,7 +527,7 @@ def default_top(source: str, stem: str, *, file: str = "program.c") -> str:
     It is the function named after the file (`gemm`, `kernel_gemm` or `gemm_kernel` for gemm.c, `-` read as
     `_`), else the only function other than `main`, `init_array` and `print_array`, else the only one of these
     that no other one calls, `__gemm`, the only one that is in no header, or the only one of those that is not
-    static.
+    static. `main` is taken when the file has no other function.
 
     Raises: HlsError: the file has no such function, or several.
     """
@@ -492,6 +542,8 @@ def default_top(source: str, stem: str, *, file: str = "program.c") -> str:
     own = [n for n, d in definitions.items() if d.coord and Path(str(d.coord.file)).name in names]
     shown = [n for n in own if "static" not in definitions[n].decl.storage]
     alike = [n for n in definitions if n.strip("_") == base.strip("_")]
+    if not definitions and "main" in _definitions(source, file):
+        return "main"
     for candidates in (list(definitions), uncalled, alike, own, shown, [n for n in shown if n in uncalled]):
         if len(candidates) == 1:
             return candidates[0]

@@ -21,6 +21,9 @@ file scope that change are refused; so are programs without outputs."""
 CONSTANTS = "constants-1"
 """Constants that were refused are read: `_Generic`, `_Alignof`, wide characters and those of several bytes,
 elements in `offsetof`, initialisers of written objects that fold by division by zero or functions of bits."""
+FORMS = "forms-1"
+"""Forms of C that were refused are read: output calls, bit-fields, `a ?: b`, null pointers, pointers to
+pointers, to functions and to one of several arrays, arrays of pointers, structure arguments with pointers."""
 VOLATILE = "volatile-1"
 """Programs with volatile objects are refused."""
 
@@ -43,7 +46,7 @@ def _rules_of_reading(source: str, top: str, text: str) -> tuple[str, ...]:
     """The rules that a program is told to follow by reading it, where its text says that it may."""
     is_static = _may_have_objects(text) or not _has_outputs(text, top)
     written = _SKIPPED.sub(lambda m: m[0] if m[0][0] == "'" else " ", source)
-    if not is_static and _CONSTANTS.search(written) is None:
+    if not is_static and _CONSTANTS.search(written) is None and not _may_have_forms(text):
         return ()
     try:
         function = read_function(source, top=top)
@@ -53,7 +56,43 @@ def _rules_of_reading(source: str, top: str, text: str) -> tuple[str, ...]:
         return ()
     is_changed = is_static and (bool(function.objects) or not interface_of(function).has_outputs)
     rules = (STATIC_OBJECTS,) if is_changed else ()
-    return (*rules, CONSTANTS) if function.later_constants else rules
+    rules = (*rules, CONSTANTS) if function.later_constants else rules
+    return (*rules, FORMS) if function.later_forms else rules
+
+
+_FORMS = re.compile(
+    r"""\b(?:printf|fprintf|vfprintf|puts|fputs|putchar|fputc|putc|perror|fflush|NULL|strncpy|strcat|strchr|tm
+    |qsort|bsearch)\b
+    |\(\s*\*\s*(?:const\s+)?\w*\s*(?:\[[^\]]*\]\s*)*\)\s*\(
+    |(?:^|[;{}])\s*(?:(?:static|const|struct|union|enum)\s+)*\w+(?:\s+const)?\s*\*[\s*]*(?:const\s+)?\w+\s*\[
+    |,\s*\*+\s*(?:const\s+)?\w+\s*\[
+    |\?\s*:|\w\s*:\s*\w+\s*[;,]|\{[^{}]*\*[^{}]*\}\s*\w*\s*;""",
+    re.VERBOSE | re.MULTILINE,
+)
+"""What a text has that may be one of `FORMS`: calls, operators, bit-fields, structures with pointers,
+pointers to functions, arrays of pointers."""
+_POINTER = re.compile(
+    r"\b(?:char|short|int|long|float|double|signed|unsigned|_Bool|bool|void|const|\w+_t|[A-Z]\w*|"
+    r"(?:struct|union|enum)\s+\w+)\s*\*[\s*]*(?:(?:const|restrict)\s+)*(\w+)"
+)
+_CHOICE = re.compile(r"\?\s*&?\s*(\w+)[^?:;]*:\s*&?\s*(\w+)")
+
+
+def _may_have_forms(text: str) -> bool:
+    """Whether a text may have one of `FORMS`; pointers that get a value count."""
+    if _FORMS.search(text):
+        return True
+    typedefs = re.findall(r"\btypedef\b[^;{}]*?(\w+)\s*;|\}\s*(\w+)\s*;", text)
+    names = set(_POINTER.findall(text))
+    for own in {a or b for a, b in typedefs}:
+        names.update(re.findall(rf"\b{own}\s*\*[\s*]*(?:(?:const|restrict)\s+)*(\w+)", text))
+    if not names:
+        return False
+    arrays = set(re.findall(r"(\w+)\s*\[", text))
+    if any(names.union(arrays).intersection(pair) for pair in _CHOICE.findall(text)):
+        return True
+    listed = "|".join(map(re.escape, sorted(names)))
+    return re.search(rf"&\s*(?:{listed})\b(?!\s*[\[.-])|\b(?:{listed})\s*(?:=(?!=)|\()", text) is not None
 
 
 _SKIPPED = re.compile(r"""/\*.*?(?:\*/|\Z)|//[^\n]*|"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'""", re.DOTALL)

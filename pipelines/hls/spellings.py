@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from itertools import pairwise
 
 _ASSEMBLER_NAME = re.compile(
     r'\)\s*\b(?:asm|__asm__|__asm)\b\s*\(\s*(?:"(?:[^"\\\n]|\\.)*"\s*)+\)(?=\s*[;,])'
@@ -11,6 +12,9 @@ _ASSEMBLER_NAME = re.compile(
 _ATTRIBUTE = re.compile(r"\[\[[\w\s:,]*(?:\([^()]*\))?[\w\s:,]*\]\]")
 _WIDE = re.compile(r"\b(?:_Float128|__float128|_Float64x|_Float32x|_Float64|_Float32)\b")
 _WIDE_TYPES = {"_Float32": "float", "_Float64": "double", "_Float32x": "double"}
+
+SAME = "simfoundry_same"
+"""Name in `a ? simfoundry_same : b` for `a ?: b`."""
 
 _TOKEN = re.compile(
     r"""^[ \t]*\#[^\n]*+|(?:L|u8?|U)?"(?:[^"\\\n]++|\\.)*+"?|'(?:[^'\\\n]++|\\.)*+'?|[\w.]++|[^\s\w]""",
@@ -24,9 +28,16 @@ def plain_spellings(text: str) -> str:
     """A preprocessed program in the parser's dialect; the text itself when nothing has to change.
 
     Taken out: pragmas inside an expression or a declarator, assembler names of declared functions, attributes
-    in double brackets. Lines keep their numbers.
+    in double brackets. `a ?: b` names its middle operand. Lines keep their numbers.
     """
-    for repair in (_without_loose_pragmas, _without_assembler_names, _without_attributes, _known_types):
+    repairs = (
+        _without_loose_pragmas,
+        _without_assembler_names,
+        _without_attributes,
+        _known_types,
+        _whole_choices,
+    )
+    for repair in repairs:
         text = repair(text)
     return text
 
@@ -45,6 +56,15 @@ def _without_attributes(text: str) -> str:
 
 def _known_types(text: str) -> str:
     return _WIDE.sub(lambda m: _WIDE_TYPES.get(m[0], "long double"), text)
+
+
+def _whole_choices(text: str) -> str:
+    """The text with a name for each omitted operand of `?:`."""
+    tokens = list(_TOKEN.finditer(text))
+    marks = [a.end() for a, b in pairwise(tokens) if (a[0], b[0]) == ("?", ":")]
+    for mark in reversed(marks):
+        text = f"{text[:mark]} {SAME} {text[mark:]}"
+    return text
 
 
 def _without_loose_pragmas(text: str) -> str:

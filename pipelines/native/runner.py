@@ -73,6 +73,7 @@ def unit_text(interface: Interface) -> str:
     return (
         '#include "kernel.c"\n'
         + "".join(f"extern void *const {_pointer(i)};\n" for i, _, s in objects if s.end is not None)
+        + "__attribute__((externally_visible))\n"
         + "void simfoundry_call(void **simfoundry_values, void *simfoundry_result)\n{\n"
         + "".join(f"    {line}\n" for line in lines)
         + "}\n"
@@ -169,6 +170,7 @@ _ADDRESS_ERROR = re.compile(r"ERROR: AddressSanitizer: (\S+)(?: on (?:unknown )?
 _ACCESS = re.compile(r"^(READ|WRITE) of size|caused by a (READ|WRITE) memory access", re.MULTILINE)
 _FRAME = re.compile(r"#\d+ 0x[0-9a-f]+ in \S+ ([^:\n]+):(\d+)")
 _MARKER = re.compile(r'^[ \t]*#[ \t]*(?:line[ \t]+)?\d+[ \t]+"((?:[^"\\\n]|\\.)*)"', re.MULTILINE)
+_LINE_MARKER = re.compile(r'[ \t]*#[ \t]*(?:line[ \t]+)?(\d+)(?:[ \t]+"((?:[^"\\\n]|\\.)*)")?')
 _PLACE = re.compile(r"^(\d{1,6}) ([0-9a-f]{1,16}) ([0-9a-f]{1,16})$", re.MULTILINE | re.ASCII)
 _REASON_CHARACTERS = 300
 
@@ -194,15 +196,20 @@ def program_files(source: str) -> frozenset[str]:
 
 
 def undefined_behaviour(
-    messages: str, places: str, interface: Interface, files: frozenset[str] = frozenset(("kernel.c",))
+    messages: str,
+    places: str,
+    interface: Interface,
+    files: frozenset[str] = frozenset(("kernel.c",)),
+    source: str = "",
 ) -> str | None:
-    """The undefined behaviour that a sanitizer reports, with its line; None without any.
+    """The undefined behaviour that a sanitizer reports, with its line and text; None without any.
 
     Args:
         messages: standard error of the checked program.
         places: content of arrays.txt: addresses of each array and its guards.
         interface: names the arrays.
         files: of the program; a fault inside one of the project's headers has the line of the call.
+        source: the program's text.
     """
     error = _RUNTIME_ERROR.search(messages)
     frames = ((name.removeprefix("/box/"), line) for name, line in _FRAME.findall(messages))
@@ -210,13 +217,32 @@ def undefined_behaviour(
     if error:
         own = error[1].startswith(f"{INCLUDE_FOLDER}/") and frame is not None and frame[0] in files
         place = frame if own and frame is not None else (error[1], error[2])
-        return f"{_cut(error[3])} ({_place(*place)})"
+        return f"{_cut(error[3])} ({_place(*place)}){_quoted(source, *place)}"
     error = _ADDRESS_ERROR.search(messages)
     if not error or frame is None or frame[0] in _OUTSIDE:
         return None  # outside the program: a fault of the harness or of the sanitizer
     address = int(error[2], 16) if error[2] else None
     fault = _address_fault(error[1], _array_at(address, places, interface), messages)
-    return f"{fault} ({_place(*frame)})"
+    return f"{fault} ({_place(*frame)}){_quoted(source, *frame)}"
+
+
+_QUOTED_CHARACTERS = 80
+
+
+def _quoted(source: str, file: str, line: str) -> str:
+    """What stands in a line of a program, by the file and number that its line markers give it."""
+    at_file, at_line = "kernel.c", 1
+    for content in source.split("\n"):
+        marker = _LINE_MARKER.match(content)
+        if marker is not None:
+            at_line, at_file = int(marker[1]), marker[2] or at_file
+            continue
+        if at_line == int(line) and at_file == file:
+            text = " ".join(content.split())
+            cut = text[:_QUOTED_CHARACTERS]
+            return f", in `{cut}{'...' if cut != text else ''}`" if text else ""
+        at_line += 1
+    return ""
 
 
 _REPAIRS = (
@@ -236,6 +262,7 @@ _REPAIRS = (
 
 def repair_of(reason: str) -> str | None:
     """What to write instead of undefined behaviour, by the reason of a rejected run; None when unknown."""
+    reason = reason.split(", in `", 1)[0]
     if "defined behaviour" not in reason:
         return None
     return next((text for part, text in _REPAIRS if part in reason), None)
@@ -299,6 +326,7 @@ _PROGRAM = (
     "-ffunction-sections",
     "-fdata-sections",
     "-Wl,--gc-sections",
+    "-fwhole-program",  # gcc drops them before it checks and optimises them
 )
 _CHECKED = (
     "-g",
@@ -471,7 +499,7 @@ class _Session:
         """The functions of the headers, for a program that only declares them."""
         if not is_library_needed(self.source):
             return {}
-        weak = "#define static __attribute__((weak))\n#define inline\n"
+        weak = "#define static __attribute__((weak, externally_visible))\n#define inline\n"
         return {"library.c": f"{weak}{LIBRARY_FILE.read_text()}".encode("ascii")}
 
     def _kernel(self) -> tuple[str, ...]:
@@ -567,7 +595,9 @@ class _Session:
         run = self._run("checked", inputs, address_bytes=None)
         if run.returncode == 0:
             return
-        reason = undefined_behaviour(run.stderr, self._places(), self.interface, program_files(self.source))
+        reason = undefined_behaviour(
+            run.stderr, self._places(), self.interface, program_files(self.source), self.source
+        )
         if reason:
             raise _Ended(REJECTED, f"C must have defined behaviour, got {reason}")
         raise _Ended(TOOL_ERROR, f"the checked program failed: {_ending(run)}")

@@ -32,6 +32,7 @@ ACCEPTED = (
     '{"kind": "dominant_lower", "low": a, "high": b}, '
     '{"kind": "positive_definite", "low": a, "high": b}, '
     '{"kind": "lu_product", "low": a, "high": b}, '
+    '{"kind": "text"}, '
     '{"kind": "values", "values": [...]}'
 )
 """Every kind with its fields, for error messages and the documentation."""
@@ -128,6 +129,22 @@ class CsrRows(_Kind):
         return rows.astype(argument.type.dtype)
 
 
+class Text(_Kind):
+    """Lower-case letters, as many as the draw says, and zeros behind them: at least one."""
+
+    kind: Literal["text"]
+
+    def draw(self, argument: Argument, generator: np.random.Generator) -> Drawn:
+        """Values of the argument's shape and type; the shape must have one dimension."""
+        if argument.type.floating:
+            raise ProgramError(f"text needs an integer type, got {argument.name} of {argument.type.c_name}")
+        if len(argument.shape) != 1:
+            raise _wrong_shape(argument, "text", "one dimension")
+        letters = generator.integers(ord("a"), ord("z") + 1, argument.shape)
+        count = generator.integers(0, argument.shape[0])
+        return np.where(np.arange(argument.shape[0]) < count, letters, 0).astype(argument.type.dtype)
+
+
 class DominantLower(_Range):
     """A lower triangle whose diagonal is 1 more than the magnitudes left of it in its row.
 
@@ -199,6 +216,7 @@ ArgumentKind = Annotated[
     | Permutation
     | Sorted
     | CsrRows
+    | Text
     | DominantLower
     | PositiveDefinite
     | LuProduct

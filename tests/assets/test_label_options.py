@@ -67,7 +67,8 @@ def test_label_says_what_to_do_about_drawn_data(project: Deployment, program: Pa
     found = _invoke("label", str(program), *places, "--json")
     reason = json.loads(found.stdout)["label"]["reason"]
     assert found.exit_code == 1
-    assert "got index out of bounds reading a (take.c:6); keep the index below the size" in reason
+    assert "got index out of bounds reading a (take.c:6), in `" in reason
+    assert "`; keep the index below the size" in reason
     assert "give others (--data FILE) or their ranges (--range NAME=LOW:HIGH, #pragma " in reason
     assert _invoke("label", str(program), *places, "--range", "n=0:4").exit_code == 0  # wins over the source
 
@@ -115,6 +116,16 @@ def test_label_draws_again_without_negative_numbers(project: Deployment, tmp_pat
     answer = json.loads(result.stdout)
     assert (answer["label"]["status"], "ranges" in answer) == ("rejected", False)
     assert "shift exponent -" in answer["label"]["reason"]
+
+
+def test_read_user_program_takes_strings_without_a_bound_as_texts(tmp_path: Path) -> None:
+    file = tmp_path / "count.c"
+    file.write_text("int count(const char *s) { int n = 0; while (*s++) n++; return n; }\n")
+    program = read_user_program(file, None)
+    assert program.source.startswith("#pragma simfoundry size s=64\n")
+    assert json.loads(program.inputs) == {"s": {"kind": "text"}}
+    file.write_text("void clear(char *s) { while (*s) *s++ = 0; }\n")  # how much it may write is not known
+    assert "size" not in read_user_program(file, None).source
 
 
 def test_read_user_program_keeps_the_text_of_a_program_with_sizes(tmp_path: Path) -> None:
@@ -202,3 +213,26 @@ def test_a_limit_of_time_says_what_was_done_before(tmp_path: Path) -> None:
     assert explained_reason(replace(late, runs=()), drawn=True) == (
         "synthesis ran past 1 s; done before: high-level synthesis"
     )
+
+
+def test_macros_with_arguments_are_defined_as_by_a_compiler(tmp_path: Path) -> None:
+    (tmp_path / "g.c").write_text("int g(int n) { return TWICE(n) + SUM(1, 2) + LOG(n); }\n")
+    macros = ("TWICE(x)=((x) * 2)", "SUM(a, b)=(a+b)", "LOG(...)=0")
+    program = read_user_program(tmp_path / "g.c", None, options=SourceOptions(define=macros))
+    assert read_interface(program.source, program.top).returns is not None
+    for wrong in ("f(=1", "f(x,)=1", "f(1)=x", "f(x)y=1"):
+        with pytest.raises(
+            FoundryError, match=r"^a macro must be NAME, NAME=TEXT or NAME\(ARGUMENTS\)=TEXT, got "
+        ):
+            read_user_program(tmp_path / "g.c", None, options=SourceOptions(define=(wrong,)))
+
+
+def test_a_file_that_source_does_not_search_is_named(tmp_path: Path) -> None:
+    folder = tmp_path / "others"
+    folder.mkdir()
+    (folder / "big.c").write_text("int h(int n) { return n; }\n" + "/* text */\n" * 100_000)
+    (tmp_path / "g.c").write_text("int h(int n); int g(int n) { return h(n); }\n")
+    with pytest.raises(
+        FoundryError, match=r"^no file of --source defines h; not searched: .*big\.c, larger than"
+    ):
+        read_user_program(tmp_path / "g.c", None, options=SourceOptions(others=(folder,)))

@@ -440,7 +440,7 @@ def test_sums_in_order_give_designs_of_programs_whose_results_are_roundings(proj
             "only target simfoundry can be measured; for u200 give a folder of synthesis reports",
         ),
         ((*U200, "--area", "3"), "a limit on area is for target simfoundry, not for u200"),
-        (("-D", "2N"), "a macro must be NAME or NAME=TEXT, got '2N'"),
+        (("-D", "2N"), "a macro must be NAME, NAME=TEXT or NAME(ARGUMENTS)=TEXT, got '2N'"),
         ((*U200, "--power"), "power is estimated for target simfoundry, not for u200"),
         (("--reports", "/no/where"), "reports are for other targets (u200, a JSON file); simfoundry is"),
         (("--out", "/no/where/a.c"), "cannot write --out /no/where/a.c: no such folder: /no/where"),

@@ -26,9 +26,14 @@ def body_of(text: str, parameters: str = "int n, int A[8]") -> str:
         ),
         ('#include "/etc/hostname"\nint f(void) { return 1; }', r"#include must be one of <.*"),
         (body_of("long double x;"), r"a type must be .*, got 'long double' \(f\.c:3\)"),
-        (body_of("struct { int x : 3; } s;"), r"a member must have .*, got the bit-field x \(f\.c:3\)"),
-        (body_of("int (*g)(int);"), r"a function must be called by its name .*pointer \(f\.c:3\)"),
-        (body_of("int *p[3];"), r"a pointer must be a variable .*, got an array of pointers p \(f\.c:3\)"),
+        (
+            body_of("int (*g)(int); n = g(1);"),
+            r"a pointer must point to an object before it is used, got g \(f\.c:3\)",
+        ),
+        (
+            body_of("int *p[3]; n = *p[1];"),
+            r"a pointer must point to an object before it is used, got p \(f\.c:3\)",
+        ),
         (
             body_of("g(n);"),
             r"a called function must be defined .* one of abs, .*, got a call of g \(f\.c:3\)",
@@ -42,7 +47,7 @@ def body_of(text: str, parameters: str = "int n, int A[8]") -> str:
             body_of("int *p, *q; for (int i = 0; i < n; i++) { p = malloc(4); if (i == 0) q = p; }"),
             r"memory that a loop allocates must have one pointer outside .*, got p and q \(f\.c:3\)",
         ),
-        (body_of("n = f(n, A);"), r"a function must call itself only as .*, got recursion in f \(f\.c:3\)"),
+        (body_of("n = f(n, A);"), r"a function must call itself .*recursion in f \(f calls f\) \(f\.c:3\)"),
         (body_of("x: n++; goto x;"), r"goto must go forward, .*, got goto x \(f\.c:3\)"),
         (body_of("break;"), r"break must stand in a loop, got one outside \(f\.c:3\)"),
         (body_of("n = m;"), r"a name must be declared, got 'm' \(f\.c:3\)"),
@@ -55,7 +60,6 @@ def body_of(text: str, parameters: str = "int n, int A[8]") -> str:
         (body_of("n = 1.5L;"), r"a constant must be .* a double or a character, got 1\.5L \(f\.c:3\)"),
         (body_of("int B[n];"), r"an array size must be a positive constant .*an expression \(f\.c:3\)"),
         (body_of("int B[2][2][2][2][2][2];"), r"an array must have 1 to 5 dimensions, got 6 \(f\.c:3\)"),
-        (body_of("int *p = n ? A : &n;"), r"a pointer must always point into one array .* \(f\.c:3\)"),
         (body_of("int *p; p[0] = 1;"), r"a pointer must point to an object before .*, got p \(f\.c:3\)"),
         (
             body_of("A[2] = 1;", "int A[]"),
@@ -91,9 +95,11 @@ def test_front_end_rejects_a_large_file() -> None:
 @pytest.mark.parametrize(
     ("source", "message"),
     [
-        (body_of("int B[4]; int *p = A; p = B;"), r"a pointer must always point into one array .* for p .*"),
         (body_of("int x; int *p = &x; p++; *p = 1;"), r"a pointer to a single object must not be moved .*"),
-        (body_of("int *p = 0; *p = 1;"), r"a pointer must point to an object .*, got a null pointer .*"),
+        (
+            body_of("int *p = 0; *p = 1;"),
+            r"a pointer must point to an object .*, got a null pointer in \*p .*",
+        ),
         (
             body_of("struct { int a, *b; } s; char *p = (char *)&s; n = p[1];"),
             r"a structure with pointers must not be used as bytes .*",
@@ -116,7 +122,7 @@ def test_front_end_rejects_a_large_file() -> None:
             "struct s { int x; }; struct s f(void) { struct s a = {1}; return a; }",
             r"the top function must ret.*",
         ),
-        (body_of("int g = f;"), r"a function must be called by its name .*, got 'f' without a call .*"),
+        (body_of("int g = f;"), r"an expression must be a number, got a pointer .*"),
         (
             body_of("switch (n) { case A[0]: n = 1; }"),
             r"a case must be an integer constant, got an expression.*",
@@ -135,7 +141,6 @@ def test_front_end_rejects_a_large_file() -> None:
         (body_of("enum t s;"), r"an enumeration must be defined, got enum t .*"),
         (body_of("n.x = 1;"), r"only a structure has members, got a number or a pointer .*"),
         (body_of("n = *A[1];"), r"only an array or a pointer can be indexed, got another value .*"),
-        (body_of("A = 0;"), r"a pointer must point to an object .*, got a null pointer .*"),
         (body_of("int x; int x;"), r"a name must be declared once in a scope, got 'x' .*"),
         (body_of("n = sizeof(void);"), r"sizeof must be of a complete type, got void .*"),
         (body_of("void x;"), r"a variable must have a type, got void x .*"),
@@ -143,7 +148,6 @@ def test_front_end_rejects_a_large_file() -> None:
         (body_of("n = ~1.5;"), r"~ must have an integer operand, got double .*"),
         (body_of('__asm__("nop");'), r"a called function must be .*, got inline assembly \(write C\) .*"),
         (body_of('__asm__("" : "=r"(n));'), r"a program must be C11, got inline assembly \(write C\) .*"),
-        (body_of('printf("x");'), r"a called function must be .*, got output \(write to an array arg.*"),
         (body_of("__int128 x;"), r"a (program|type) must be .*"),
         (body_of("extern int q; n = q;"), r"an extern name must be defined in the file, got 'q' .*"),
         (

@@ -138,7 +138,7 @@ def test_run_native_passes_every_integer_type(tmp_path: Path) -> None:
 def test_run_native_rejects_undefined_behaviour(tmp_path: Path, body: str, got: str) -> None:
     run = run_body(body, tmp_path)
     assert run.status == "rejected"
-    assert re.fullmatch(rf"C must have defined behaviour, got {got} \(kernel\.c:[12]\)", run.reason)
+    assert re.fullmatch(rf"C must have defined behaviour, got {got} \(kernel\.c:[12]\), in `.+`", run.reason)
     assert (run.outputs, run.returned) == ({}, None)
 
 
@@ -162,7 +162,8 @@ def test_run_native_rejects_one_step_outside_any_shape(
     last = "".join(f"[{0 if beyond else n - 1}]" for n in shape[1:])
     source = f"int f(int a{extents}, int n) {{ return a[{index} + n]{last}; }}"
     run = run_native(source, interface, data_of(interface), folder=tmp_path)
-    assert run.reason == "C must have defined behaviour, got index out of bounds reading a (kernel.c:1)"
+    reason = "C must have defined behaviour, got index out of bounds reading a (kernel.c:1), in `int f("
+    assert str(run.reason).startswith(reason)
 
 
 @pytest.mark.parametrize(
@@ -371,11 +372,12 @@ INDEXED = "int g(int *a, int n) { return a[n + 7]; }"
         (f'# 1 "my/a b.h"\nint g(int *a, int n) {{ return y; }}\n# 2 "gemm.c"{F_OF_A}',
          "C must compile with gcc -std=c11, got 'y' undeclared (first use in this function) (my/a b.h:1)"),
         (f'# 1 "my/a b.h"\nint g(int *a, int n) {{ return n / (n - 3); }}\n# 2 "gemm.c"{F_OF_A}',
-         "C must have defined behaviour, got division by zero (my/a b.h:1)"),
+         "C must have defined behaviour, got division by zero (my/a b.h:1), "
+         "in `int g(int *a, int n) { return n / (n - 3); }`"),
         (f'# 1 "my/a b.h"\n{INDEXED}\n# 2 "gemm.c"{F_OF_A}',
-         "C must have defined behaviour, got index out of bounds reading a (my/a b.h:1)"),
+         f"C must have defined behaviour, got index out of bounds reading a (my/a b.h:1), in `{INDEXED}`"),
         (f'# 1 "a.h"\n\n# 2 "gemm.c"\n{INDEXED}{F_OF_A}',
-         "C must have defined behaviour, got index out of bounds reading a (gemm.c:2)"),
+         f"C must have defined behaviour, got index out of bounds reading a (gemm.c:2), in `{INDEXED}`"),
         (f"int g(int *a, int n) {{ return n; }}{F_OF_A}void simfoundry_call(int a) {{ }}",
          "C must compile with gcc -std=c11, got conflicting types for 'simfoundry_call'; "
          "have 'void(void **, void *)' (kernel.c)"),
@@ -395,3 +397,10 @@ def test_undefined_behaviour_does_not_blame_the_program_for_the_sanitizer() -> N
     text = "==1==ERROR: AddressSanitizer: SEGV on unknown address 0x10 (pc 0x1)\n  #0 0x1 in _start\n"
     assert undefined_behaviour(text, "", AB_N) is None
     assert undefined_behaviour("harness: inputs.bin can be read\n", "", AB_N) is None
+
+
+def test_run_native_compiles_what_the_top_function_reaches(tmp_path: Path) -> None:
+    source = 'int f(int n) { return n; }\nvoid other(void) { __asm__("nonsense"); }\n'
+    interface = Interface(top="f", arguments=(array("n"),), returns=INT32)
+    run = run_native(source, interface, data_of(interface), folder=tmp_path)
+    assert (run.status, run.returned) == ("ok", 3)

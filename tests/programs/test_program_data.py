@@ -298,3 +298,16 @@ def test_data_id_is_of_content() -> None:
     changed[5] = 7
     others = [changed, one["a"].reshape(2, 3), one["a"].astype(np.int64), one["a"].astype("u4")]
     assert len({data_id({**one, "a": a}) for a in others} | {data_id(one)}) == 5
+
+
+def test_text_is_letters_and_then_zeros() -> None:
+    values = drawn(argument("s", 40), kind="text")
+    count = int(np.argmin(values))
+    assert values[-1] == 0
+    assert not values[count:].any()
+    assert all(chr(value).islower() for value in values[:count])
+
+
+def test_text_rejects_several_dimensions() -> None:
+    with pytest.raises(ProgramError, match="text"):
+        drawn(argument("s", 4, 5), kind="text")

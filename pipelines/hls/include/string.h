@@ -7,9 +7,6 @@
 void *memcpy(void *to, const void *from, size_t size);
 void *memmove(void *to, const void *from, size_t size);
 void *memset(void *memory, int value, size_t size);
-char *strncpy(char *to, const char *from, size_t size);
-char *strcat(char *to, const char *from);
-char *strchr(const char *text, int character);
 char *strstr(const char *text, const char *part);
 char *strdup(const char *text);
 
@@ -65,6 +62,45 @@ static inline char *strcpy(char *to, const char *from)
     }
     to[i] = 0;
     return to;
+}
+
+static inline char *strncpy(char *to, const char *from, unsigned long size)
+{
+    int ended = 0;
+    for (unsigned long i = 0; i < size; i++) {
+        if (!ended && from[i] == 0) {
+            ended = 1;
+        }
+        to[i] = ended ? 0 : from[i];
+    }
+    return to;
+}
+
+static inline char *strcat(char *to, const char *from)
+{
+    unsigned long end = 0;
+    unsigned long i = 0;
+    while (to[end] != 0) {
+        end++;
+    }
+    while (from[i] != 0) {
+        to[end + i] = from[i];
+        i++;
+    }
+    to[end + i] = 0;
+    return to;
+}
+
+static inline char *strchr(const char *text, int character)
+{
+    unsigned long i = 0;
+    while (text[i] != (char)character) {
+        if (text[i] == 0) {
+            return NULL;
+        }
+        i++;
+    }
+    return (char *)text + i;
 }
 #include <simfoundry/own_end.h>
 #endif

@@ -33,7 +33,7 @@ def facts_of(definition: c_ast.FuncDef) -> FunctionFacts:
     exposed: set[str] = set()
     uses: Counter[str] = Counter()
     labels: dict[int, str] = {}
-    for node in _nodes(definition.body):
+    for node in all_nodes(definition.body):
         match node:
             case c_ast.ID():
                 uses[str(node.name)] += 1
@@ -58,7 +58,7 @@ def facts_of(definition: c_ast.FuncDef) -> FunctionFacts:
     )
 
 
-def _nodes(root: c_ast.Node) -> Iterator[c_ast.Node]:
+def all_nodes(root: c_ast.Node) -> Iterator[c_ast.Node]:
     """Every node, in source order."""
     stack: list[c_ast.Node] = [root]
     while stack:
@@ -91,7 +91,7 @@ def labelled_loop(node: c_ast.Label) -> c_ast.Node | None:
 
 def jump_targets(node: c_ast.Node) -> frozenset[str]:
     """Labels that the `goto`s of a function name."""
-    return frozenset(str(n.name) for n in _nodes(node) if isinstance(n, c_ast.Goto))
+    return frozenset(str(n.name) for n in all_nodes(node) if isinstance(n, c_ast.Goto))
 
 
 def labels_of(node: c_ast.Node) -> tuple[str, ...]:
@@ -240,6 +240,9 @@ def _with_tables(function: ir.Function, session: Session) -> ir.Function:
 
     def rewritten(expression: ir.Expression) -> ir.Expression:
         if isinstance(expression, ir.Load) and expression.array.name in tables:
+            content = tables[expression.array.name]
+            if expression.array.name in session.pointer_arrays and len(set(content)) == 1:
+                return ir.Constant(value=content[0], type=expression.array.type)
             return replace(expression, array=arrays[expression.array.name])
         return expression
 

@@ -3,21 +3,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, field
 
 from pycparser import c_ast
 
 from pipelines.hls import ir
 from pipelines.hls.arithmetic import make_binary, make_bit_cast, make_cast, make_unary
 from pipelines.hls.errors import HlsError
-from pipelines.hls.preprocess import library_definitions
-from pipelines.hls.reading.bodies import FunctionFacts, block_items, facts_of, make_block
+from pipelines.hls.preprocess import is_own_header, library_definitions
+from pipelines.hls.reading.bodies import FunctionFacts, all_nodes, block_items, facts_of, make_block
 from pipelines.hls.reading.ctypes import (
     SIZE,
     VOID,
     ArrayOf,
     CType,
+    Function,
     Pointer,
     Scalar,
     Struct,
@@ -30,8 +31,21 @@ from pipelines.hls.reading.expressions import Expressions
 from pipelines.hls.reading.initialisers import Filler
 from pipelines.hls.reading.objects import Objects
 from pipelines.hls.reading.places import as_index
-from pipelines.hls.reading.session import Address, Allocation, Cell, Frame, Place, PointerSlot, Session, Value
-from pipelines.hls.reading.values import Result
+from pipelines.hls.reading.session import (
+    Address,
+    Allocation,
+    Cell,
+    Chosen,
+    Frame,
+    FunctionObject,
+    Place,
+    Session,
+    Value,
+    cases_of,
+    merged,
+    with_parts,
+)
+from pipelines.hls.reading.values import UPDATES, Result
 from pipelines.interface import DOUBLE, FLOAT, INT32, UINT32, UINT64, ScalarType
 
 MEMORY_CALLS = ("memcpy", "memmove", "memset")
@@ -89,7 +103,8 @@ class MemoryCalls:
     def _copy(
         self, name: str, target: Address, source: Address, size_bytes: ir.Expression, node: c_ast.Node
     ) -> None:
-        if name == "memmove" and target.storage is source.storage:
+        is_chosen = isinstance(target.storage, Chosen) or isinstance(source.storage, Chosen)
+        if name == "memmove" and (target.storage is source.storage or is_chosen):
             rule = "memmove must copy between different arrays (write a loop)"
             raise self.session.refuse(node, rule, "one array")
         if not _same_layout(target.kind, source.kind):
@@ -230,13 +245,18 @@ _BIT_CASTS: dict[str, tuple[ScalarType, ScalarType]] = {
 _BUILTIN = "__builtin_"
 _NEVER_REACHED = ("abort", "exit", "_Exit", "__builtin_abort", "__builtin_trap", "__builtin_unreachable")
 """Calls that no run reaches: native C that does fails the design."""
+_LATER_FUNCTIONS = ("strncpy", "strcat", "strchr")
+"""Functions of the headers that an earlier engine had no body of."""
+_OUTPUT = frozenset(
+    ("printf", "fprintf", "vfprintf", "puts", "fputs", "putchar", "fputc", "putc", "perror", "fflush")
+)
+"""Calls that only print; hardware leaves them out."""
 
 _OPERATORS = frozenset((*_UNARY, *_BIT_CASTS, "__builtin_expect"))
 """Functions that are operators of the hardware."""
 
 _REFUSED = (
     (("malloc", "calloc", "realloc", "free"), "dynamic allocation (write an array of constant size)"),
-    (("printf", "fprintf", "puts", "putchar"), "output (write to an array argument)"),
     (("rand", "srand"), "random numbers (write an array argument)"),
     (("asm", "__asm__", "__asm"), "inline assembly (write C)"),
 )
@@ -257,6 +277,7 @@ class Calls:
     body: Callable[[c_ast.Node], None]
     _facts: dict[int, FunctionFacts] = field(default_factory=dict[int, FunctionFacts])
     _formulas: dict[str, bool] = field(default_factory=dict[str, bool])
+    _pure: dict[str, bool] = field(default_factory=dict[str, bool])
 
     def is_operator(self, name: str) -> bool:
         """Whether a call of that name is an operator, or a function of one formula without side effects."""
@@ -275,7 +296,7 @@ class Calls:
         own = self.expressions.types.file_scope.functions.get(name)
         if own is not None or name in _OPERATORS or name.removeprefix(_BUILTIN) in MEMORY_CALLS:
             return own
-        if name in _NEVER_REACHED or any(name in names for names, _ in _REFUSED):
+        if name in _NEVER_REACHED or name in _OUTPUT or any(name in names for names, _ in _REFUSED):
             return None
         library = library_definitions()
         return library.get(name) or library.get(name.removeprefix(_BUILTIN))
@@ -325,9 +346,8 @@ class Calls:
         del used
         name = node.name.name if isinstance(node.name, c_ast.ID) else None
         arguments: list[c_ast.Node] = list(node.args.exprs) if node.args is not None else []
-        if name is None or self.session.find(name) is not None:
-            rule = "a function must be called by its name (write a switch over the functions)"
-            raise self.session.refuse(node, rule, "a call through a pointer")
+        if name is None or self._is_object(name):
+            return self._call_through(node, arguments)
         definition = self._definition(name)
         if definition is None and self.is_operator(name):
             return self._operator(name, arguments, node)
@@ -337,18 +357,159 @@ class Calls:
             return self._offset(arguments, node)
         if definition is None and name in _NEVER_REACHED:
             return None
+        if definition is None and name.removeprefix(_BUILTIN) in _OUTPUT:
+            return self._output(name, arguments, node)
         if definition is None and name.removeprefix(_BUILTIN) in ("malloc", "calloc", "free"):
             return self._allocation(name.removeprefix(_BUILTIN), arguments, node)
         if definition is None:
             raise self._undefined(name, node)
+        self._check_depth(name, node)
+        readers = [lambda a=a: self.expressions.read(a) for a in arguments]
+        return self._inline(definition, readers, node)
+
+    def _check_depth(self, name: str, node: c_ast.FuncCall) -> None:
+        """Refuse a call of a function inside itself, and calls that nest too deep."""
         if any(frame.name == name for frame in self.session.frames):
             rule = (
                 "a function must call itself only as its last step (write a loop and an array as its stack)"
             )
-            raise self.session.refuse(node, rule, f"recursion in {name}")
+            raise self.session.refuse(node, rule, f"recursion in {name} ({self._chain()} calls {name})")
         if len(self.session.frames) > MAXIMUM_CALL_DEPTH:
             raise self.session.refuse(node, f"calls must nest at most {MAXIMUM_CALL_DEPTH} deep", "more")
-        return self._inline(definition, arguments, node)
+
+    def _chain(self) -> str:
+        """The functions being read, from the top one on."""
+        return " calls ".join(frame.name for frame in self.session.frames if frame.name)
+
+    # ---- calls through pointers -------------------------------------------------------------------
+
+    def _is_object(self, name: str) -> bool:
+        """Whether a name is that of a variable."""
+        scope = self.expressions.types.file_scope
+        return self.session.find(name) is not None or (name in scope.objects and name not in scope.functions)
+
+    def _call_through(self, node: c_ast.FuncCall, arguments: list[c_ast.Node]) -> Result:
+        """A call through a pointer: of its function, or of the present one of several."""
+        readers = [lambda a=a: self.expressions.read(a) for a in (node.name, *arguments)]
+        called, *values = self.expressions.sequence(*readers)
+        cases = cases_of(called) if isinstance(called, Address) else ()
+        functions = [(own, one) for own, one in cases if isinstance(one.storage, FunctionObject)]
+        if not functions and any(one.storage is None for _, one in cases):
+            raise self.session.unset(node)
+        if not functions:
+            rule = "a call must be of a function of the file, or through a pointer to one"
+            raise self.session.refuse(node, rule, f"a call of another value (in {self._chain()})")
+        if len(functions) == 1:
+            return self._call_value(functions[0][1], values, node)
+        return self._call_one_of(functions, values, node)
+
+    def _call_value(self, called: Address, values: list[Result], node: c_ast.FuncCall) -> Result:
+        """A call of a function that a pointer points to, with values as its arguments."""
+        assert isinstance(called.storage, FunctionObject)
+        name = called.storage.name
+        definition = self._definition(name)
+        if definition is None and name in _UNARY and len(values) == 1:
+            return self._applied(name, self.expressions.as_number(values[0], node))
+        if definition is None:
+            raise self._undefined(name, node)
+        self._check_depth(name, node)
+        return self._inline(definition, [lambda v=v: v for v in values], node)
+
+    def _call_one_of(
+        self, functions: list[tuple[ir.Expression, Address]], values: list[Result], node: c_ast.FuncCall
+    ) -> Result:
+        """A call of the present one of several functions: a condition over calls of each."""
+        session, line = self.session, self.session.line_of(node)
+        values = [self._kept(value, line) for value in values]
+        conditions = [session.saved(own, "called", line) for own, _ in functions[:-1]]
+        outcomes: list[Result] = []
+        bodies: list[list[ir.Statement]] = []
+        variable: ir.Variable | None = None
+        place: Place | None = None
+        for _, one in functions:
+            with session.collect() as body:
+                outcome = self._call_value(one, values, node)
+                if isinstance(outcome, Place):
+                    place = place or self.objects.new_object(outcome.kind, "returned", node)
+                    self.objects.effects.copy(place, outcome, node)
+                elif isinstance(outcome, Address):
+                    outcome = self._kept(outcome, line)
+                elif outcome is not None:
+                    kind = ir.type_of(outcome)
+                    variable = variable or ir.Variable(name=session.unique("returned"), type=kind)
+                    value = make_cast(outcome, variable.type)
+                    session.emit(ir.Assign(variable=variable, value=value, line=line), node)
+            outcomes.append(outcome)
+            bodies.append(body)
+        rest = tuple(bodies[-1])
+        for condition, body in reversed(list(zip(conditions, bodies[:-1], strict=True))):
+            rest = (ir.If(condition=condition, then=tuple(body), otherwise=rest, line=line),)
+        for statement in rest:
+            session.emit(statement, node)
+        pointers = [outcome for outcome in outcomes if isinstance(outcome, Address)]
+        if pointers:
+            last = ir.Constant(value=1)
+            return merged(list(zip((*conditions, last), pointers, strict=True)))
+        return place if variable is None else ir.Read(variable=variable)
+
+    def _kept(self, value: Result, line: int) -> Result:
+        """A value that no statement changes."""
+        match value:
+            case None | Place() | ir.Constant():
+                return value
+            case Address():
+                return with_parts(
+                    value,
+                    lambda i: i if isinstance(i, ir.Constant) else self.session.saved(i, "index", line),
+                )
+            case _:
+                return self.session.saved(value, "argument", line)
+
+    def _output(self, name: str, arguments: list[c_ast.Node], node: c_ast.FuncCall) -> None:
+        """A call that prints: only what its arguments change is kept. It has no value."""
+        self.session.later_forms = True
+        self.session.left_out.append((name, int(node.coord.line) if node.coord else 0))
+        for argument in arguments:
+            if self.changes_something(argument):
+                self.expressions.discard(argument)
+
+    def changes_something(self, node: c_ast.Node) -> bool:
+        """Whether evaluating an expression may change an object, in a called function too."""
+        if isinstance(node, c_ast.Assignment) or (isinstance(node, c_ast.UnaryOp) and node.op in UPDATES):
+            return True
+        if isinstance(node, c_ast.FuncCall):
+            name = str(node.name.name) if isinstance(node.name, c_ast.ID) else ""
+            if not self.is_operator(name) and not self._is_pure(name):
+                return True
+        return any(self.changes_something(child) for _, child in node.children())
+
+    def _is_pure(self, name: str) -> bool:
+        """Whether a function of the program changes only variables of its own."""
+        definition = self._definition(name)
+        if definition is None:
+            return name in _OUTPUT
+        if name not in self._pure:
+            self._pure[name] = False  # of itself, while it is looked at
+            own = {
+                str(n.name)
+                for n in all_nodes(definition)
+                if isinstance(n, c_ast.Decl) and "static" not in n.storage
+            }.difference(self.expressions.types.file_scope.objects)
+            self._pure[name] = all(self._is_own(n, own) for n in all_nodes(definition.body))
+        return self._pure[name]
+
+    def _is_own(self, node: c_ast.Node, own: Collection[str]) -> bool:
+        """Whether a node by itself changes nothing but some variables."""
+        match node:
+            case c_ast.Assignment():
+                return isinstance(node.lvalue, c_ast.ID) and node.lvalue.name in own
+            case c_ast.UnaryOp() if node.op in UPDATES:
+                return isinstance(node.expr, c_ast.ID) and node.expr.name in own
+            case c_ast.FuncCall():
+                name = str(node.name.name) if isinstance(node.name, c_ast.ID) else ""
+                return self.is_operator(name) or self._is_pure(name)
+            case _:
+                return True
 
     def _allocation(self, name: str, arguments: list[c_ast.Node], node: c_ast.FuncCall) -> Address | None:
         """Memory of a constant size, which is never taken back: each call has memory of its own."""
@@ -371,7 +532,10 @@ class Calls:
         expected = 2 if name == "__builtin_expect" else 1
         if len(arguments) != expected:
             raise self.session.refuse(node, f"{name} must have {expected} arguments", str(len(arguments)))
-        value = self.expressions.number(arguments[0])
+        return self._applied(name, self.expressions.number(arguments[0]))
+
+    def _applied(self, name: str, value: ir.Expression) -> ir.Expression:
+        """An operator that C spells as a function, of a value."""
         if name in _UNARY:
             operator, kind = _UNARY[name]
             return make_unary(operator, make_cast(value, kind))
@@ -382,14 +546,18 @@ class Calls:
 
     # ---- inlining ---------------------------------------------------------------------------------
 
-    def _inline(self, definition: c_ast.FuncDef, arguments: list[c_ast.Node], node: c_ast.Node) -> Result:
+    def _inline(
+        self, definition: c_ast.FuncDef, readers: Sequence[Callable[[], Result]], node: c_ast.FuncCall
+    ) -> Result:
+        """The value of a call, with the statements of the function. readers: of its arguments."""
         name = str(definition.decl.name)
         self.session.called.add(name)
+        if name in _LATER_FUNCTIONS and is_own_header(str(definition.coord.file) if definition.coord else ""):
+            self.session.later_forms = True
         parameters = parameters_of(self.session, definition)
-        if len(parameters) != len(arguments):
+        if len(parameters) != len(readers):
             rule = f"{name} must have {len(parameters)} arguments"
-            raise self.session.refuse(node, rule, str(len(arguments)))
-        readers = [lambda a=a: self.expressions.read(a) for a in arguments]
+            raise self.session.refuse(node, rule, str(len(readers)))
         values = self.expressions.sequence(*readers)
         self.session.count(node)
         line = self.session.line_of(node)
@@ -444,7 +612,7 @@ class Calls:
         converted = self.expressions.converted(value, kind, node)
         copied = name in frame.changed or name in frame.exposed
         if isinstance(converted, Address):
-            self._bind_pointer(name, converted, kind, copied, node)
+            self._bind_pointer(parameter, converted, kind, copied, node)
             return
         if isinstance(kind, Struct) or copied:
             place = self.objects.new_object(kind, name, parameter, exposed=name in frame.exposed)
@@ -457,18 +625,20 @@ class Calls:
             number = self.session.saved(number, name, self.session.line_of(node))
         self.session.declare(name, Value(expression=number), parameter)
 
-    def _bind_pointer(self, name: str, address: Address, kind: CType, copied: bool, node: c_ast.Node) -> None:
+    def _bind_pointer(
+        self, parameter: c_ast.Decl, address: Address, kind: CType, copied: bool, node: c_ast.Node
+    ) -> None:
+        name = str(parameter.name)
         if copied:
-            place = Place(kind=kind, storage=PointerSlot(name=name, loops=self.session.loops))
+            place = Place(kind=kind, storage=self.session.new_pointer(name, parameter))
             self.objects.effects.assign(place, address, node)
             self.session.declare(name, place, node)
             return
         line = self.session.line_of(node)
-        indices = tuple(
-            i if self.session.is_stable(i) else self.session.saved(i, f"{name}_at", line)
-            for i in address.indices
+        bound = with_parts(
+            address, lambda i: i if self.session.is_stable(i) else self.session.saved(i, f"{name}_at", line)
         )
-        self.session.declare(name, replace(address, indices=indices), node)
+        self.session.declare(name, bound, node)
 
 
 def parameters_of(session: Session, definition: c_ast.FuncDef) -> list[c_ast.Decl]:
@@ -505,6 +675,8 @@ def parameter_type(expressions: Expressions, parameter: c_ast.Decl) -> CType:
     if isinstance(node, c_ast.ArrayDecl):
         return Pointer(target=expressions.types.read(node.type, parameter))
     kind = expressions.types.read(node, parameter)
+    if isinstance(kind, Function):
+        return Pointer(target=kind)
     return Pointer(target=kind.element) if isinstance(kind, ArrayOf) else kind
 
 

@@ -26,15 +26,32 @@ from pipelines.interface import (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scalar:
-    """An arithmetic type; `boolean` marks _Bool: an unsigned byte that conversions set to 0 or 1."""
+    """An arithmetic type; `boolean` marks _Bool: an unsigned byte that conversions set to 0 or 1.
+
+    Attributes:
+        bits: of a bit-field, whose `type` is the declared one; 0 for other numbers. shift: its lowest bit in
+            the number of that type in memory that holds it.
+    """
 
     type: ScalarType
     boolean: bool = False
+    bits: int = 0
+    shift: int = 0
+
+    @property
+    def value_type(self) -> ScalarType:
+        """Type of a value that is read: an int for a bit-field that fits (C11 6.3.1.1)."""
+        return INT32 if 0 < self.bits < 32 else self.type
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Void:
     """No value."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Function:
+    """A function, whatever its parameters and result are."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,6 +81,7 @@ class Struct:
         members: by name, in order; empty until the structure is defined.
         layout: None until the structure is defined.
         union: the members lie over each other.
+        positions: of a structure with bit-fields, the first byte of each member or of the number that has it.
         key: of its definition in the syntax tree. as_bytes: objects are memory, as those of unions are.
     """
 
@@ -73,6 +91,7 @@ class Struct:
     as_bytes: bool = False
     members: dict[str, CType] = field(default_factory=dict[str, "CType"])
     layout: Layout | None = None
+    positions: dict[str, int] = field(default_factory=dict[str, int])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,9 +111,10 @@ class Layout:
     number_types: frozenset[ScalarType]
 
 
-CType = Scalar | Void | Pointer | ArrayOf | Struct
+CType = Scalar | Void | Pointer | ArrayOf | Struct | Function
 
 VOID = Void()
+FUNCTION = Function()
 BOOL = Scalar(type=UINT8, boolean=True)
 CHAR = Scalar(type=INT8)
 SIZE = UINT64
@@ -153,7 +173,7 @@ def layout_of(kind: CType) -> Layout | None:
             return replace(element, size=size, numbers=numbers)
         case Struct():
             return kind.layout
-        case Void():
+        case Void() | Function():
             return None
 
 
@@ -174,12 +194,13 @@ def union_layout(members: Iterable[Layout]) -> Layout:
 
 
 def has_union(kind: CType) -> bool:
-    """Whether a type is or holds a union, or a structure that is used as bytes."""
+    """Whether a type is or holds a union, a structure with bit-fields, or one that is used as bytes."""
     match kind:
         case ArrayOf():
             return has_union(kind.element)
         case Struct():
-            return kind.union or kind.as_bytes or any(has_union(member) for member in kind.members.values())
+            own = kind.union or kind.as_bytes or bool(kind.positions)
+            return own or any(has_union(member) for member in kind.members.values())
         case _:
             return False
 
@@ -212,6 +233,44 @@ def structure_layout(members: Iterable[Layout]) -> Layout:
         numbers=numbers,
         number_types=number_types,
     )
+
+
+def bit_field_layout(
+    members: Iterable[tuple[str, CType, int | None]],
+) -> tuple[Layout, dict[str, CType], dict[str, int]]:
+    """The layout of a structure with bit-fields.
+
+    Args:    members: name, type and bits of each, None for no bit-field; a bit-field may have no name.
+    Returns: the layout, the types and the first bytes of the members; see `Struct.positions`.
+    Source:  System V ABI, AMD64 supplement, "Bit-Fields": one never crosses a boundary of its declared type.
+    """
+    kinds: dict[str, CType] = {}
+    positions: dict[str, int] = {}
+    layouts: list[Layout] = []
+    end = 0  # in bits
+    for name, kind, bits in members:
+        own = layout_of(kind)
+        assert own is not None
+        unit = 8 * (own.size if bits is not None else own.alignment)
+        if bits is None or bits == 0 or end % unit + bits > unit:
+            end = -(-end // unit) * unit
+        if name:
+            first = end // unit * unit
+            positions[name] = first // 8
+            kinds[name] = (
+                replace(kind, bits=bits, shift=end - first) if bits and isinstance(kind, Scalar) else kind
+            )
+            layouts.append(own)
+        end += 8 * own.size if bits is None else bits
+    alignment = max((own.alignment for own in layouts), default=1)
+    layout = Layout(
+        size=-(-end // (8 * alignment)) * alignment,
+        alignment=alignment,
+        parts=sum(own.parts for own in layouts),
+        numbers=sum(own.numbers for own in layouts),
+        number_types=frozenset(number for own in layouts for number in own.number_types),
+    )
+    return layout, kinds, positions
 
 
 def memory_unit(kind: Struct) -> ScalarType:
@@ -247,14 +306,28 @@ def memory_members(kind: CType, offset_bytes: int = 0) -> Iterator[Member]:
             for number in range(kind.size or 0):
                 yield from memory_members(kind.element, offset_bytes + number * size)
         case Struct():
-            for name in (leading_member(kind),) if kind.union else kind.members:
+            names = (leading_member(kind),) if kind.union else tuple(kind.members)
+            held = {own for name in names for own in _bytes_of_bits(kind, name)}
+            yield from (Member(offset_bytes=offset_bytes + own, type=UINT8) for own in sorted(held))
+            for name in (name for name in names if not _bytes_of_bits(kind, name)):
                 yield from memory_members(kind.members[name], offset_bytes + member_offset(kind, name))
         case _:
             return
 
 
+def _bytes_of_bits(kind: Struct, name: str) -> range:
+    """The bytes of a structure that hold a bit-field."""
+    member = kind.members[name]
+    if not isinstance(member, Scalar) or not member.bits:
+        return range(0)
+    first = 8 * member_offset(kind, name) + member.shift
+    return range(first // 8, (first + member.bits - 1) // 8 + 1)
+
+
 def member_offset(kind: Struct, name: str) -> int:
-    """Bytes from the start of a structure to a member."""
+    """Bytes from the start of a structure to a member; to the number that holds a bit-field."""
+    if kind.positions:
+        return kind.positions[name]
     offset = 0
     for member, own in kind.members.items():
         layout = layout_of(own)
@@ -273,6 +346,8 @@ def spelled(kind: CType) -> str:
             return "_Bool" if kind.boolean else kind.type.c_name
         case Void():
             return "void"
+        case Function():
+            return "function"
         case Pointer():
             return f"{spelled(kind.target)} *"
         case ArrayOf():

@@ -4,19 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from pycparser import c_ast
 
 from pipelines.hls import ir
+from pipelines.hls.preprocess import is_own_header
 from pipelines.hls.reading.ctypes import (
+    FUNCTION,
     UNNAMED,
     ArrayOf,
     CType,
-    Layout,
     Pointer,
     Scalar,
     Struct,
+    bit_field_layout,
     layout_of,
     specified_type,
     spelled,
@@ -141,7 +143,7 @@ class Declarators:
             case c_ast.IdentifierType():
                 return self._named(node.names, owner)
             case c_ast.PtrDecl():
-                return self._pointer(node, owner)
+                return Pointer(target=self.read(node.type, owner))
             case c_ast.ArrayDecl():
                 element = self.read(node.type, owner)
                 return ArrayOf(element=element, size=self._size(node, owner))
@@ -149,6 +151,9 @@ class Declarators:
                 return self._struct(node, owner)
             case c_ast.Enum():
                 return self._enum(node, owner)[0]
+            case c_ast.FuncDecl():
+                self.session.later_forms = True
+                return FUNCTION
             case _:
                 got = _TYPE_NAMES.get(type(node).__name__, type(node).__name__)
                 raise self.session.refuse(owner, "a type must be " + _ACCEPTED, got)
@@ -171,12 +176,6 @@ class Declarators:
             with self.at_file_scope():
                 self._typedefs[name] = self.read(node.type, node)
         return self._typedefs[name]
-
-    def _pointer(self, node: c_ast.PtrDecl, owner: c_ast.Node) -> CType:
-        if isinstance(node.type, c_ast.FuncDecl):
-            rule = "a function must be called by its name (write a switch over the functions)"
-            raise self.session.refuse(owner, rule, "a function pointer")
-        return Pointer(target=self.read(node.type, owner))
 
     def _size(self, node: c_ast.ArrayDecl, owner: c_ast.Node) -> int | None:
         if node.dim is None:
@@ -202,15 +201,23 @@ class Declarators:
             as_bytes=id(node) in self.session.bytewise,
         )
         self._structs[id(node)] = structure
+        if structure.tag == "tm" and is_own_header(str(node.coord.file) if node.coord else ""):
+            self.session.later_forms = True
         if node.name and self.session.frames:
             self.session.frame.tags[-1][node.name] = structure
         members = list(self._members(node))
-        join = union_layout if structure.union else structure_layout
-        layout = join(layout for _, _, layout in members)
+        named = {name: kind for name, kind, _ in members if name}
+        positions: dict[str, int] = {}
+        if structure.union:
+            layout = union_layout(own for own in map(layout_of, named.values()) if own is not None)
+        elif any(bits is not None for _, _, bits in members):
+            layout, named, positions = bit_field_layout(members)
+        else:
+            layout = structure_layout(own for own in map(layout_of, named.values()) if own is not None)
         if layout.parts > MAXIMUM_PARTS:
             rule = f"a structure must have at most {MAXIMUM_PARTS} members, those of its members included"
             raise self.session.refuse(owner, rule, str(layout.parts))
-        structure.members, structure.layout = {name: kind for name, kind, _ in members}, layout
+        structure.members, structure.layout, structure.positions = named, layout, positions
         return structure
 
     def _tagged_struct(self, node: c_ast.Struct | c_ast.Union, owner: c_ast.Node) -> Struct:
@@ -224,23 +231,38 @@ class Declarators:
         with self.at_file_scope():
             return self._struct(defined, owner)
 
-    def _members(self, node: c_ast.Struct | c_ast.Union) -> Iterator[tuple[str, CType, Layout]]:
+    def _members(self, node: c_ast.Struct | c_ast.Union) -> Iterator[tuple[str, CType, int | None]]:
+        """Name, type and bits of each member; a bit-field may have no name."""
         for number, decl in enumerate(node.decls):
             if isinstance(decl, c_ast.Pragma | c_ast.StaticAssert):
                 continue
             unnamed = isinstance(decl, c_ast.Decl) and isinstance(decl.type, c_ast.Struct | c_ast.Union)
+            if isinstance(decl, c_ast.Decl) and decl.bitsize is not None:
+                yield self._bit_field(decl, in_union=isinstance(node, c_ast.Union))
+                continue
             if not isinstance(decl, c_ast.Decl) or (decl.name is None and not unnamed):
                 raise self.session.refuse(node, "a member must have a name", type(decl).__name__)
-            if decl.bitsize is not None:
-                rule = "a member must have a type of its own (write uint8_t and masks)"
-                raise self.session.refuse(decl, rule, f"the bit-field {decl.name}")
             kind = self.read(decl.type, decl)
             if isinstance(kind, ArrayOf) and kind.size is None:
                 raise self.session.refuse(decl, "a member must have a constant size", f"{decl.name}[]")
-            layout = layout_of(kind)
-            if layout is None:
+            if layout_of(kind) is None:
                 raise self.session.refuse(decl, "a member must have a complete type", spelled(kind))
-            yield decl.name or f"{UNNAMED}{number}", kind, layout
+            yield decl.name or f"{UNNAMED}{number}", kind, None
+
+    def _bit_field(self, decl: c_ast.Decl, *, in_union: bool) -> tuple[str, CType, int]:
+        """Name, type and bits of a bit-field."""
+        self.session.later_forms = True
+        kind, size = self.read(decl.type, decl), self.constant(decl.bitsize)
+        if not isinstance(kind, Scalar) or kind.type.floating:
+            raise self.session.refuse(decl, "a bit-field must be an integer", spelled(kind))
+        widest = 1 if kind.boolean else kind.type.width_bits
+        if size is None or size.type.floating or not (0 if decl.name is None else 1) <= size.value <= widest:
+            got = "an expression" if size is None else str(size.number)
+            raise self.session.refuse(decl, f"a bit-field must have 1 to {widest} bits", got)
+        if 32 < size.value < 64:
+            rule = "a bit-field must have at most 32 bits, or 64 (write two)"
+            raise self.session.refuse(decl, rule, f"{decl.name} of {size.value}")
+        return decl.name or "", replace(kind, bits=size.value) if in_union else kind, size.value
 
     def _enum(self, node: c_ast.Enum, owner: c_ast.Node) -> tuple[Scalar, list[ir.Constant]]:
         if node.values is None:
@@ -298,7 +320,6 @@ class Declarators:
 _ACCEPTED = "an integer of 8 to 64 bits, float, double, an enum, or a structure or array of them"
 
 _TYPE_NAMES = {
-    "FuncDecl": "a function",
     "TypeOf": "typeof",
     "BitIntType": "_BitInt",
     "InferredType": "auto",

@@ -8,7 +8,7 @@ saved in a variable before them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from itertools import islice
@@ -18,9 +18,11 @@ from pycparser import c_ast
 from pipelines.hls import ir
 from pipelines.hls.arithmetic import make_binary, make_cast, make_unary, negated, truth_value
 from pipelines.hls.reading.ctypes import (
+    FUNCTION,
     SIZE,
     ArrayOf,
     CType,
+    Function,
     Pointer,
     Scalar,
     Struct,
@@ -35,7 +37,22 @@ from pipelines.hls.reading.ctypes import (
 )
 from pipelines.hls.reading.declarators import Declarators
 from pipelines.hls.reading.places import Places
-from pipelines.hls.reading.session import Address, Place, PointerSlot, Session, TypeName, Value, affected
+from pipelines.hls.reading.session import (
+    Address,
+    Chosen,
+    Memory,
+    Place,
+    PointerSlot,
+    PointerTable,
+    Session,
+    Storage,
+    TypeName,
+    Value,
+    affected,
+    chosen,
+    merged,
+    with_parts,
+)
 from pipelines.hls.reading.values import BINARY, UPDATES, Hooks, Pointers, Result, convert
 from pipelines.interface import DOUBLE, FLOAT, INT16, INT32, UINT16, UINT32, common_type, promoted
 
@@ -81,9 +98,12 @@ class Expressions:
 
     def condition(self, node: c_ast.Node) -> ir.Expression:
         """The truth of an expression, 0 or 1."""
-        value = self.read(node)
+        return self.truth(self.read(node), node)
+
+    def truth(self, value: Result, node: c_ast.Node) -> ir.Expression:
+        """The truth of a value, 0 or 1."""
         if isinstance(value, Address):
-            return ir.Constant(value=int(value.storage is not None))
+            return negated(self.pointers.is_null(value))
         return truth_value(self.as_number(value, node))
 
     def constant(self, node: c_ast.Node) -> ir.Constant | None:
@@ -192,8 +212,7 @@ class Expressions:
             assert values is not None
             return self.hooks.string_table(values, node)
         if node.name in self.types.file_scope.functions or node.name in self.types.file_scope.prototypes:
-            rule = "a function must be called by its name (write a switch over the functions)"
-            raise self.session.refuse(node, rule, f"{node.name!r} without a call")
+            return Address(kind=FUNCTION, storage=self.session.function(node.name))
         raise self.session.refuse(node, "a name must be declared", repr(node.name))
 
     def value_at(self, place: Place, node: c_ast.Node) -> Result:
@@ -203,18 +222,82 @@ class Expressions:
                 return self.places.decayed(place)
             case Struct():
                 return place
+            case Function():
+                return self.places.address_of(place)
             case Pointer():
                 return self.pointer_at(place, node)
             case _:
                 return self.places.load(place, node, self.guard)
 
     def pointer_at(self, place: Place, node: c_ast.Node) -> Address:
-        """The value of a pointer variable."""
+        """The value of a pointer: of a variable, or of an element of an array of pointers."""
         slot = place.storage
+        if isinstance(slot, Chosen):
+            values: list[tuple[ir.Expression, Address]] = []
+            for (condition, one), guard in zip(slot.cases, slot.guards(), strict=True):
+                with self.under(guard, node):
+                    values.append((condition, self.pointer_at(self.places.target(one, node), node)))
+            return merged(values)
+        if isinstance(slot, PointerTable):
+            return self._in_table(slot, place, node)
+        if isinstance(slot, PointerSlot) and slot.targets:
+            assert slot.which is not None
+            return self._chosen_at(slot, ir.Read(variable=slot.which), slot.indices, place, node)
         if not isinstance(slot, PointerSlot) or slot.base is None:
             got = slot.name if isinstance(slot, PointerSlot) else "another object"
-            raise self.session.refuse(node, "a pointer must point to an object before it is used", got)
+            raise self.session.unset(node, got)
         return replace(slot.base, indices=slot.indices)
+
+    def _in_table(self, table: PointerTable, place: Place, node: c_ast.Node) -> Address:
+        """The value of an element of an array of pointers."""
+        if not table.targets:
+            raise self.session.unset(node, table.name)
+        which, *indices = (
+            ir.Constant(value=0)
+            if array is None
+            else self.places.load(table_part(array, place), node, self.guard)
+            for array in (table.which, *table.indices)
+        )
+        return self._chosen_at(table, which, indices, place, node)
+
+    def _chosen_at(
+        self,
+        slot: PointerSlot | PointerTable,
+        which: ir.Expression,
+        indices: Sequence[ir.Expression],
+        place: Place,
+        node: c_ast.Node,
+    ) -> Address:
+        """The value of a pointer that may point into several objects, or be null."""
+        assert isinstance(place.kind, Pointer)
+        cases: list[tuple[ir.Expression, Address]] = []
+        for number, target in enumerate(slot.targets):
+            storage = None if target.storage is None else self._storage_of(target.storage, node)
+            if storage is None and target.storage is not None:
+                rule = "an object must be used before the loop in which a pointer gets its address"
+                raise self.session.refuse(node, rule, f"one of the objects of {slot.name}")
+            kind = place.kind.target
+            own = Address(
+                kind=self.session.void_kinds.get((slot.key, number), kind)
+                if isinstance(kind, Void)
+                else kind,
+                storage=storage,
+                indices=tuple(indices[: target.depth]),
+                moving=target.moving,
+                flat=target.flat,
+                bytewise=target.bytewise,
+            )
+            number_there = ir.Constant(value=number, type=ir.type_of(which))
+            cases.append((make_binary("eq", which, number_there), own))
+        return chosen(cases)
+
+    def _storage_of(self, key: str, node: c_ast.Node) -> Storage | None:
+        """The storage of a key; an object or function of the file is looked up for it."""
+        name = self.session.homes.get(key)
+        known = name is None or key in self.session.storages
+        if name is not None and not known and self.hooks.global_symbol(c_ast.ID(name, node.coord)) is None:
+            self.session.function(name)
+        return self.session.storages.get(key)
 
     # ---- places -----------------------------------------------------------------------------------
 
@@ -275,11 +358,10 @@ class Expressions:
             case None | Place():
                 return value
             case Address():
-                kept = (
-                    self.session.saved(i, "index", line, mark) if affected(i, emitted) else i
-                    for i in value.indices
+                return with_parts(
+                    value,
+                    lambda i: self.session.saved(i, "index", line, mark) if affected(i, emitted) else i,
                 )
-                return replace(value, indices=tuple(kept))
             case _:
                 return self.session.saved(value, "kept", line, mark) if affected(value, emitted) else value
 
@@ -338,14 +420,19 @@ class Expressions:
         if isinstance(node.expr, c_ast.ArrayRef) or not isinstance(node.expr, c_ast.ID):
             return self.places.address_of(self.place(node.expr))
         symbol = self.symbol(node.expr)
-        if isinstance(symbol, Place) and not isinstance(symbol.storage, PointerSlot):
+        if isinstance(symbol, Address) and isinstance(symbol.kind, Function):
+            return symbol
+        if isinstance(symbol, Place):
+            if isinstance(symbol.storage, PointerSlot):
+                self.session.later_forms = True
+                self.session.expose(symbol.storage)
             return self.places.address_of(symbol)
         raise self.session.refuse(node, "an address must be that of a variable or an array", "a pointer's")
 
     def _not(self, node: c_ast.UnaryOp) -> ir.Expression:
         value = self.read(node.expr)
         if isinstance(value, Address):
-            return ir.Constant(value=int(value.storage is None))
+            return self.pointers.is_null(value)
         number = self.as_number(value, node)
         if isinstance(number, ir.Binary) and number.operator in ir.COMPARISONS:
             return negated(number)
@@ -398,14 +485,19 @@ class Expressions:
         unset = self._unset_pointer(node)
         if unset is not None:
             return unset
-        with self.session.collect():
-            if _names_place(node):
-                return self.place(node).kind
-            if isinstance(node, c_ast.ID):
-                symbol = self.symbol(node)
-                if isinstance(symbol, Place):
-                    return symbol.kind
-            value = self.read(node)
+        self.session.unevaluated += 1
+        try:
+            with self.session.collect():
+                if _names_place(node):
+                    kind = self.place(node).kind
+                    return Scalar(type=kind.value_type) if isinstance(kind, Scalar) and kind.bits else kind
+                if isinstance(node, c_ast.ID):
+                    symbol = self.symbol(node)
+                    if isinstance(symbol, Place):
+                        return symbol.kind
+                value = self.read(node)
+        finally:
+            self.session.unevaluated -= 1
         match value:
             case None:
                 return Void()
@@ -480,8 +572,13 @@ class Expressions:
                 if isinstance(value, Place) and value.kind is kind:
                     return value
                 raise self.session.refuse(node, f"a value must be a {spelled(kind)}", "another type")
-            case ArrayOf() | Void():
+            case ArrayOf() | Void() | Function():
                 raise self.session.refuse(node, "a value must not be converted", f"to {spelled(kind)}")
+
+
+def table_part(array: ir.Array, place: Place) -> Place:
+    """The place, in an array of a pointer table, of what belongs to the pointer at a place."""
+    return Place(kind=Scalar(type=array.type), storage=Memory(array=array), indices=place.indices)
 
 
 _OWN_FORM = (INT16, INT32, UINT16, UINT32, FLOAT, DOUBLE)

@@ -10,11 +10,30 @@ from math import prod
 from pycparser import c_ast
 
 from pipelines.hls import ir
-from pipelines.hls.reading.ctypes import ArrayOf, CType, Scalar, Struct, leading_member, read_string, spelled
+from pipelines.hls.reading.ctypes import (
+    VOID,
+    ArrayOf,
+    CType,
+    Pointer,
+    Scalar,
+    Struct,
+    leading_member,
+    read_string,
+    spelled,
+)
 from pipelines.hls.reading.effects import MAXIMUM_COPIED_STATEMENTS, Effects, counting_loop
 from pipelines.hls.reading.expressions import Expressions
 from pipelines.hls.reading.folding import ConstantFolder
-from pipelines.hls.reading.session import Memory, Place, Session
+from pipelines.hls.reading.session import (
+    Address,
+    Chosen,
+    Memory,
+    Place,
+    PointerChoice,
+    PointerTable,
+    Session,
+    target_of,
+)
 from pipelines.hls.reading.values import convert
 
 Step = int | str
@@ -192,7 +211,12 @@ class Leaf:
 
     template: Template
     sizes: tuple[int, ...]
-    kind: Scalar
+    kind: CType
+
+    @property
+    def template_path(self) -> Path:
+        """Path of the first element."""
+        return tuple(0 if step is None else step for step in self.template)
 
     @property
     def count(self) -> int:
@@ -207,6 +231,7 @@ class Leaf:
 
     def values(self, constants: ByTemplate) -> list[ir.Constant]:
         """The value of every element; zero by default."""
+        assert isinstance(self.kind, Scalar)
         values = [ir.Constant(value=0, type=self.kind.type)] * self.count
         for path, value in constants.get(self.template, {}).items():
             position = 0
@@ -229,20 +254,29 @@ def by_template(constants: Mapping[Path, ir.Constant]) -> ByTemplate:
     return groups
 
 
-def _leaves(kind: CType, template: Template, sizes: tuple[int, ...]) -> Iterator[Leaf]:
+def _leaves(
+    kind: CType, template: Template, sizes: tuple[int, ...], of: type[Scalar | Pointer] = Scalar
+) -> Iterator[Leaf]:
+    """The numbers of a type, or its pointers."""
     match kind:
-        case Scalar():
+        case Scalar() | Pointer() if isinstance(kind, of):
             yield Leaf(template=template, sizes=sizes, kind=kind)
         case ArrayOf():
-            yield from _leaves(kind.element, (*template, None), (*sizes, kind.size or 0))
+            yield from _leaves(kind.element, (*template, None), (*sizes, kind.size or 0), of)
         case Struct() if kind.union:
             name = leading_member(kind)
-            yield from _leaves(kind.members[name], (*template, name), sizes)
+            yield from _leaves(kind.members[name], (*template, name), sizes, of)
         case Struct():
             for name, member in kind.members.items():
-                yield from _leaves(member, (*template, name), sizes)
+                yield from _leaves(member, (*template, name), sizes, of)
         case _:
             return
+
+
+def _index_at(pointer: Address, position: int) -> int:
+    """A constant index of a pointer, 0 for one that it does not have."""
+    index = pointer.indices[position] if position < len(pointer.indices) else None
+    return index.value if isinstance(index, ir.Constant) else 0
 
 
 def _is_led(kind: CType, path: Path) -> bool:
@@ -305,9 +339,75 @@ class Filler:
         templates = by_template(constants)
         for leaf in _leaves(place.kind, (), ()):
             self._fill_leaf(place, leaf, templates, computed, node)
+        for leaf in _leaves(place.kind, (), (), Pointer):
+            if leaf.sizes or place.indices:
+                self._fill_pointers(place, leaf, computed, node)
         for item in computed.values():
             part = self._part(place, item.path, node)
             self.effects.assign(part, self.expressions.read(item.node), item.node)
+
+    def fill_null(self, place: Place, node: c_ast.Node) -> None:
+        """Set the pointers of an object that are in no array to null."""
+        for leaf in _leaves(place.kind, (), (), Pointer):
+            if not leaf.sizes:
+                self._set_null(self._part(place, leaf.template_path, node), node)
+
+    def _set_null(self, part: Place, node: c_ast.Node) -> None:
+        assert isinstance(part.kind, Pointer)
+        self.effects.assign(part, Address(kind=part.kind.target, storage=None), node)
+
+    def _fill_pointers(
+        self, place: Place, leaf: Leaf, computed: dict[Path, Initial], node: c_ast.Node
+    ) -> None:
+        """Set the pointers of an array: those whose value is known as tables, the others to null."""
+        first = self._part(place, leaf.template_path, node)
+        table = first.storage
+        if place.indices or not isinstance(table, PointerTable):
+            for path in leaf.paths():
+                if path not in computed:
+                    self._set_null(self._part(place, path, node), node)
+            return
+        known = {path: self._known(computed[path]) for path in leaf.paths() if path in computed}
+        pointers = [known.get(path) or Address(kind=VOID, storage=None) for path in leaf.paths()]
+        targets = tuple(dict.fromkeys(target_of(pointer) for pointer in pointers))
+        new = tuple(target for target in targets if target is not None and target not in table.targets)
+        if new:
+            rule = "a pointer must point into one of few objects"
+            raise PointerChoice(table.key, new, self.expressions.session.refuse(node, rule, table.name))
+        for path, pointer in known.items():
+            if pointer is not None:
+                del computed[path]
+        numbers = [table.targets.index(target) for target in map(target_of, pointers) if target is not None]
+        contents = [] if table.which is None else [(table.which, numbers)]
+        for position, array in enumerate(table.indices):
+            contents.append((array, [_index_at(pointer, position) for pointer in pointers]))
+        for array, content in contents:
+            self._fill_array(array, content, node)
+
+    def _known(self, item: Initial) -> Address | None:
+        """The pointer of a part of an object, None when it is no constant."""
+        if self.expressions.has_effects(item.node):
+            return None
+        with self.expressions.session.collect() as emitted:
+            value = self.expressions.converted(self.expressions.read(item.node), item.kind, item.node)
+        if not isinstance(value, Address) or emitted or target_of(value) is None:
+            return None
+        if isinstance(value.storage, Chosen):
+            return None
+        return value if all(isinstance(index, ir.Constant) for index in value.indices) else None
+
+    def _fill_array(self, array: ir.Array, content: list[int], node: c_ast.Node) -> None:
+        """Set all elements of an array."""
+        kind: CType = Scalar(type=array.type)
+        for size in reversed(array.shape):
+            kind = ArrayOf(element=kind, size=size)
+        template: Template = (None,) * len(array.shape)
+        leaf = Leaf(template=template, sizes=array.shape, kind=Scalar(type=array.type))
+        values = dict(
+            zip(leaf.paths(), (ir.Constant(value=v, type=array.type) for v in content), strict=True)
+        )
+        place = Place(kind=kind, storage=Memory(array=array))
+        self._fill_leaf(place, leaf, {template: values}, (), node)
 
     def _fill_leaf(
         self,
@@ -333,8 +433,7 @@ class Filler:
         for statement in body:
             session.emit(statement, node)
         if leaf.sizes and not computed:
-            first = tuple(0 if step is None else step for step in leaf.template)
-            part = self._part(place, first, node)
+            part = self._part(place, leaf.template_path, node)
             storage = part.storage
             if isinstance(storage, Memory) and storage.packed is None and not part.bytewise:
                 session.fills[storage.array.name] = (content, body)
@@ -342,6 +441,7 @@ class Filler:
     def _copy_table(self, place: Place, leaf: Leaf, content: tuple[int, ...], node: c_ast.Node) -> None:
         session = self.expressions.session
         line = session.line_of(node)
+        assert isinstance(leaf.kind, Scalar)
         table = session.new_array("initial_values", leaf.kind.type, leaf.sizes, initial=content)
         self._loop(place, leaf, lambda indices: ir.Load(array=table, indices=indices, line=line), node)
 

@@ -18,6 +18,7 @@ from pipelines.hls.reading.ctypes import (
     CHAR,
     ArrayOf,
     CType,
+    Function,
     Layout,
     Pointer,
     Scalar,
@@ -54,6 +55,8 @@ from pipelines.hls.reading.session import (
     Storage,
     TypeName,
     Value,
+    parts_of,
+    storage_key,
 )
 from pipelines.hls.reading.statics import (
     StaticUse,
@@ -154,37 +157,38 @@ class Objects:
         if port is not None:
             place = self._outside(node, kind, port, of_file=of_file)
         else:
-            if of_file and has_pointer(kind):
-                self._require_fixed(node, kind)
             place = self.new_object(kind, node.name, node, exposed=True)
+            moves = of_file and has_pointer(kind) and self._moves(node)
+            self.session.file_pointers_move |= moves
+            for slot in parts_of(place.storage) if moves else ():
+                if isinstance(slot, PointerSlot):
+                    self.session.later_forms = True
+                    self.session.expose(slot)
         self.statics[id(node)] = place
         if not is_own_header(str(node.coord.file if node.coord else "")):
             self.uses.append(StaticUse(declaration=node, place=place, of_file=of_file))
         if port is not None:
             return place
+        if of_file:
+            self.session.homes.update(
+                (key, str(node.name)) for key in map(storage_key, parts_of(place.storage)) if key is not None
+            )
         outer, self.session.buffer = self.session.buffer, self.session.prologue
         try:
             if node.init is not None:
                 self.initialise(place, node.init, node)
             else:
                 self.filler.fill(place, [], node)
+                if of_file:
+                    self.filler.fill_null(place, node)
         finally:
             self.session.buffer = outer
         return place
 
-    def _require_fixed(self, node: c_ast.Decl, kind: CType) -> None:
-        """Refuse a pointer of the file that changes, or that nothing sets.
-
-        Raises: StaticObjectError: it is one.
-        """
-        is_pointer = isinstance(kind, Pointer)
-        got = f"the pointer {node.name}" if is_pointer else f"{node.name}, which has a pointer,"
-        if node.init is None:
-            rule = "a pointer of file scope must have an initialiser (write it as an argument)"
-            raise self._refuse_static(node, rule, f"{got} without one")
-        if is_changed_pointer(node.name, self.expressions.types.file_scope):
-            rule = "a pointer of file scope must keep the object of its initialiser (write it as an argument)"
-            raise self._refuse_static(node, rule, got.rstrip(","))
+    def _moves(self, node: c_ast.Decl) -> bool:
+        """Whether a pointer of the file changes, or has no initialiser."""
+        scope = self.expressions.types.file_scope
+        return node.init is None or is_changed_pointer(node.name, scope)
 
     def _refuse_static(self, node: c_ast.Decl, rule: str, got: str) -> StaticObjectError:
         refusal = self.session.refuse(node, rule, got)
@@ -203,9 +207,11 @@ class Objects:
             made: Parameter = ir.Variable(name=session.unique(name), type=kind.type)
             session.exposed.add(made.name)
             place = Place(kind=kind, storage=Cell(variable=made))
+            session.register(place.storage)
         else:
             whole = kind if isinstance(kind, ArrayOf) else ArrayOf(element=kind, size=1)
             storage, made = _Parameter(objects=self, node=node, name=name).allocate(whole, single=False)
+            session.register(storage)
             bytewise = made.structure is not None
             is_first = bytewise or whole is not kind
             place = Place(
@@ -293,7 +299,9 @@ class Objects:
         self.session.count(node, 1 if layout is None else layout.parts)
         templates = None if tables is None else by_template(tables)
         allocation = _Allocation(session=self.session, node=node, exposed=exposed, tables=templates)
-        return Place(kind=kind, storage=allocation.storage(kind, name, (), ()))
+        storage = allocation.storage(kind, name, (), ())
+        self.session.register(storage)
+        return Place(kind=kind, storage=storage)
 
     def string_table(self, values: tuple[int, ...], node: c_ast.Node) -> Place:
         """The array of a string literal."""
@@ -359,11 +367,12 @@ class _Allocation:
                 return self._record(kind, name, sizes, template)
             case Pointer():
                 if sizes:
-                    rule = "a pointer must be a variable (write an array of indices)"
-                    raise self.session.refuse(self.node, rule, f"an array of pointers {name}")
-                return PointerSlot(name=name, loops=self.session.loops)
-            case Void():
-                raise self.session.refuse(self.node, "a variable must have a type", f"void {name}")
+                    check_shape(self.session, self.node, sizes)
+                    return self.session.new_pointer_table(name, self.node, sizes)
+                return self.session.new_pointer(name, self.node)
+            case Void() | Function():
+                got = f"{spelled(kind)} {name}"
+                raise self.session.refuse(self.node, "a variable must have a type", got)
 
     def _cell(self, kind: Scalar, name: str) -> Cell:
         variable = ir.Variable(name=self.session.unique(name), type=kind.type)
@@ -473,7 +482,9 @@ class _Parameter:
         variable = ir.Variable(name=self.session.unique(self.name), type=kind.type)
         if self.name in self.session.frame.exposed:
             self.session.exposed.add(variable.name)
-        self.session.declare(self.name, Place(kind=kind, storage=Cell(variable=variable)), self.node)
+        place = Place(kind=kind, storage=Cell(variable=variable))
+        self.session.register(place.storage)
+        self.session.declare(self.name, place, self.node)
         return variable
 
     def _pointer(self, target: CType) -> ir.Array:
@@ -483,6 +494,7 @@ class _Parameter:
 
     def _array(self, kind: ArrayOf, *, single: bool) -> ir.Array:
         storage, array = self.allocate(kind, single=single)
+        self.session.register(storage)
         bytewise = array.structure is not None
         address = Address(
             kind=kind.element,

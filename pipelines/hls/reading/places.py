@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from pycparser import c_ast
@@ -18,7 +19,19 @@ from pipelines.hls.reading.ctypes import (
     member_offset,
     spelled,
 )
-from pipelines.hls.reading.session import Address, Cell, Memory, Place, Record, Session
+from pipelines.hls.reading.session import (
+    Address,
+    Cell,
+    Chosen,
+    Memory,
+    Place,
+    Record,
+    Session,
+    Storage,
+    cases_of,
+    chosen,
+    selected,
+)
 from pipelines.interface import INT32, ScalarType
 
 
@@ -53,6 +66,8 @@ class Places:
 
     def element(self, place: Place, index: ir.Expression, node: c_ast.Node) -> Place:
         """`place[index]` of an array."""
+        if isinstance(place.storage, Chosen):
+            return self._in_each(place, lambda one: self.element(one, index, node), node)
         if not isinstance(place.kind, ArrayOf):
             raise self.session.refuse(node, "only an array or a pointer can be indexed", spelled(place.kind))
         inner = place.kind.element
@@ -68,6 +83,8 @@ class Places:
 
     def member(self, place: Place, name: str, node: c_ast.Node) -> Place:
         """`place.name`."""
+        if isinstance(place.storage, Chosen):
+            return self._in_each(place, lambda one: self.member(one, name, node), node)
         if not isinstance(place.kind, Struct):
             raise self.session.refuse(node, "only a structure has members", spelled(place.kind))
         kind = place.kind.members.get(name)
@@ -90,9 +107,18 @@ class Places:
         kind = structure.members[name]
         return replace(place, kind=kind, indices=(*outer, position), element=False, bytewise=True)
 
+    def byte_at(self, place: Place, offset: int, kind: Scalar) -> Place:
+        """A number at a byte of an object that is seen as bytes."""
+        *outer, last = place.indices
+        position = make_binary("add", last, ir.Constant(value=offset))
+        return replace(place, kind=kind, indices=(*outer, position), bytewise=True)
+
     def decayed(self, place: Place) -> Address:
         """The address of the first element of an array."""
         assert isinstance(place.kind, ArrayOf)
+        if isinstance(place.storage, Chosen):
+            cases = place.storage.cases
+            return chosen([(own, self.decayed(_place(one))) for own, one in cases])
         counted = place.flat or place.bytewise
         return Address(
             kind=place.kind.element,
@@ -116,16 +142,20 @@ class Places:
 
     def target(self, address: Address, node: c_ast.Node) -> Place:
         """`*address`."""
-        if address.storage is None:
-            raise self.session.refuse(node, "a pointer must point to an object", "a null pointer")
-        return Place(
-            kind=address.kind,
-            storage=address.storage,
-            indices=address.indices,
-            element=address.moving,
-            flat=address.flat,
-            bytewise=address.bytewise,
-        )
+        cases = [case for case in cases_of(address) if case[1].storage is not None]
+        if not cases and self.session.unevaluated:
+            return self.session.stand_in(address.kind, node)
+        if not cases:
+            raise self.session.unset(node)
+        if isinstance(address.storage, Chosen):
+            address = chosen(cases)
+        return _place(address)
+
+    def _in_each(self, place: Place, step: Callable[[Place], Place], node: c_ast.Node) -> Place:
+        """A step from each of the places that a pointer may point to."""
+        assert isinstance(place.storage, Chosen)
+        cases = [(own, self.address_of(step(_place(one)))) for own, one in place.storage.cases]
+        return self.target(chosen(cases), node)
 
     def moved(
         self, address: Address, offset: ir.Expression, node: c_ast.Node, operator: str = "add"
@@ -133,6 +163,15 @@ class Places:
         """`address + offset`, or `address - offset` with the operator `sub`."""
         if isinstance(offset, ir.Constant) and offset.value == 0:
             return address
+        if isinstance(address.storage, Chosen):
+            return chosen(
+                [
+                    (own, one if one.storage is None else self.moved(one, offset, node, operator))
+                    for own, one in address.storage.cases
+                ]
+            )
+        if address.storage is None:
+            raise self.session.unset(node)
         if not address.moving:
             if isinstance(address.storage, Memory) and address.storage.single:
                 raise self.session.unsized(node, address.storage.array.name)
@@ -196,6 +235,12 @@ class Places:
 
     def load(self, place: Place, node: c_ast.Node, guard: ir.Expression | None) -> ir.Expression:
         """The value of a scalar place."""
+        if isinstance(place.storage, Chosen):
+            return self._load_chosen(place.storage, node, guard)
+        if isinstance(place.kind, Scalar) and place.kind.bits:
+            value = self.load(replace(place, kind=Scalar(type=place.kind.type)), node, guard)
+            value = bits_of(value, place.kind, place.kind.shift) if place.bytewise else value
+            return make_cast(value, place.kind.value_type)
         if place.bytewise:
             return self._load_bytes(place, node, guard)
         kind = self.scalar_kind(place, node)
@@ -209,6 +254,12 @@ class Places:
 
     def store(self, place: Place, value: ir.Expression, node: c_ast.Node) -> None:
         """Store a value of the place's type to a scalar place."""
+        if isinstance(place.storage, Chosen):
+            self._store_chosen(place.storage, value, node)
+            return
+        if place.bytewise and isinstance(place.kind, Scalar) and place.kind.bits:
+            self._store_bits(place, place.kind, value, node)
+            return
         if place.bytewise:
             self._store_bytes(place, value, node)
             return
@@ -222,6 +273,28 @@ class Places:
         array, indices = self.array_element(place, node)
         own = _viewed(value, array.type)
         self.session.emit(ir.Store(array=array, indices=indices, value=own, line=line), node)
+
+    def _load_chosen(self, storage: Chosen, node: c_ast.Node, guard: ir.Expression | None) -> ir.Expression:
+        """The value of the present one of several places; each is read only when it is that one."""
+        values: list[tuple[ir.Expression, ir.Expression]] = []
+        for (condition, one), own in zip(storage.cases, storage.guards(), strict=True):
+            both = own if guard is None else make_binary("and", guard, own)
+            values.append((condition, self.load(_place(one), node, both)))
+        return selected(values)
+
+    def _store_chosen(self, storage: Chosen, value: ir.Expression, node: c_ast.Node) -> None:
+        """Store to the present one of several places."""
+        line = self.session.line_of(node)
+        if not isinstance(value, ir.Constant | ir.Read):
+            value = self.session.saved(value, "stored", line)
+        rest: tuple[ir.Statement, ...] = ()
+        for number, (condition, one) in enumerate(reversed(storage.cases)):
+            with self.session.collect() as body:
+                self.store(_place(one), value, node)
+            choice = ir.If(condition=condition, then=tuple(body), otherwise=rest, line=line)
+            rest = tuple(body) if number == 0 else (choice,)
+        for statement in rest:
+            self.session.emit(statement, node)
 
     def _load_bytes(self, place: Place, node: c_ast.Node, guard: ir.Expression | None) -> ir.Expression:
         """A number of another width than the numbers of its memory, lowest byte first."""
@@ -238,6 +311,19 @@ class Places:
             shift = ir.Constant(value=number * words.type.width_bits, type=bits)
             value = make_binary("or", value, make_binary("shl", make_cast(word, bits), shift))
         return _viewed(value, kind)
+
+    def _store_bits(self, place: Place, kind: Scalar, value: ir.Expression, node: c_ast.Node) -> None:
+        """Store to a bit-field in memory: the other bits of the number that holds it stay."""
+        bits, whole = _unsigned(kind.type.width_bits), replace(place, kind=Scalar(type=kind.type))
+        ones = (1 << kind.bits) - 1
+        shift = ir.Constant(value=kind.shift, type=bits)
+        old = _viewed(self.load(whole, node, None), bits)
+        others = ir.Constant(value=(1 << kind.type.width_bits) - 1 - (ones << kind.shift), type=bits)
+        own = make_binary(
+            "and", _viewed(make_cast(value, kind.type), bits), ir.Constant(value=ones, type=bits)
+        )
+        new = make_binary("or", make_binary("and", old, others), make_binary("shl", own, shift))
+        self.store(whole, _viewed(new, kind.type), node)
 
     def _store_bytes(self, place: Place, value: ir.Expression, node: c_ast.Node) -> None:
         kind, words = self._words(place, node)
@@ -377,6 +463,30 @@ class _Words:
         return ir.Store(array=self.array, indices=self.indices(number), value=own, line=line)
 
 
+def bits_of(value: ir.Expression, kind: Scalar, shift: int) -> ir.Expression:
+    """The bits of a bit-field in a number of its declared type, from a bit on, as a number of that type."""
+    width_bits = kind.type.width_bits
+    left = ir.Constant(value=width_bits - kind.bits - shift, type=kind.type)
+    right = ir.Constant(value=width_bits - kind.bits, type=kind.type)
+    return make_binary("shr", make_binary("shl", value, left), right)
+
+
+def _place(address: Address) -> Place:
+    return Place(
+        kind=address.kind,
+        storage=_held(address.storage),
+        indices=address.indices,
+        element=address.moving,
+        flat=address.flat,
+        bytewise=address.bytewise,
+    )
+
+
+def _held(storage: Storage | None) -> Storage:
+    assert storage is not None
+    return storage
+
+
 def _unsigned(width_bits: int) -> ScalarType:
     return ScalarType(width_bits=width_bits, signed=False)
 
@@ -452,3 +562,12 @@ def same_object(first: Address, second: Address) -> bool:
     alike = len(first.indices) == len(second.indices) and first.flat == second.flat
     alike = alike and first.bytewise == second.bytewise
     return alike and first.storage is second.storage
+
+
+def are_apart(first: Address, second: Address) -> bool:
+    """Whether two pointers are into different objects, or one is null."""
+    if first.storage is None or second.storage is None:
+        return True
+    if isinstance(first.storage, Memory) and isinstance(second.storage, Memory):
+        return first.storage.array is not second.storage.array
+    return type(first.storage) is type(second.storage) and first.storage is not second.storage

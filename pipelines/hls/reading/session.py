@@ -7,18 +7,19 @@ its last dimension runs over the scalars of a structure.
 
 from __future__ import annotations
 
-from collections.abc import Generator, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import Enum
 
-from pycparser import c_ast
+from pycparser import c_ast, c_generator
 
 from pipelines.hls import ir
-from pipelines.hls.errors import HlsError, UnsizedArgument
+from pipelines.hls.arithmetic import make_binary, make_select, negated
+from pipelines.hls.errors import HlsError, PointerUnset, UnsizedArgument
 from pipelines.hls.preprocess import is_own_header, shown_file
 from pipelines.hls.reading.ctypes import CType
-from pipelines.interface import ScalarType, StaticObject
+from pipelines.interface import INT32, UINT8, ScalarType, StaticObject
 
 MAXIMUM_STATEMENTS = 200_000
 MAXIMUM_VALUES = 1 << 24
@@ -71,6 +72,35 @@ class Record:
     members: dict[str, Storage]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Target:
+    """An object that a pointer may point into, in any reading of a program.
+
+    Attributes:
+        storage: key of its storage, see `storage_key`; None for the null pointer.
+        depth: number of indices. moving, flat, bytewise: as of `Address`.
+    """
+
+    storage: str | None
+    depth: int = 0
+    moving: bool = False
+    flat: bool = False
+    bytewise: bool = False
+
+
+class PointerChoice(HlsError):
+    """A pointer gets another object than it has, or none, so it must hold which one it points into.
+
+    Attributes:
+        key: of the pointer; objects: what it may point into, see `Target`.
+    """
+
+    def __init__(self, key: str, objects: tuple[Target, ...], refusal: HlsError) -> None:
+        super().__init__(refusal.rule, refusal.got, file=refusal.file, line=refusal.line)
+        self.key = key
+        self.objects = objects
+
+
 @dataclass(slots=True, kw_only=True, eq=False)
 class PointerSlot:
     """A pointer variable; its first value determines the one object that it points into.
@@ -81,6 +111,9 @@ class PointerSlot:
         indices: the pointer's present indices: variables of its own, or constants that never change.
         fixed: the pointer keeps its first value.
         loops: loops around its declaration.
+        key: of the pointer in any reading. exposed: called functions may change it.
+        targets: the objects of a pointer that points into one of several, or may be null; empty for others,
+            which have no `which`, the number of the present one.
     """
 
     name: str
@@ -88,6 +121,30 @@ class PointerSlot:
     indices: tuple[ir.Expression, ...] = ()
     fixed: bool = False
     loops: int = 0
+    key: str = ""
+    exposed: bool = False
+    targets: tuple[Target, ...] = ()
+    which: ir.Variable | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Chosen:
+    """One of several objects.
+
+    Attributes:
+        cases: conditions, the first that holds decides, and the places; the last condition is not used.
+    """
+
+    cases: tuple[tuple[ir.Expression, Address], ...]
+
+    def guards(self) -> Iterator[ir.Expression]:
+        """The condition of each case under which it is the present one."""
+        others: ir.Expression = ir.Constant(value=1)
+        for number, (condition, _) in enumerate(self.cases):
+            last = number == len(self.cases) - 1
+            yield others if last else condition if number == 0 else make_binary("and", others, condition)
+            rest = negated(condition)
+            others = rest if number == 0 else make_binary("and", others, rest)
 
 
 @dataclass(slots=True, kw_only=True, eq=False)
@@ -104,7 +161,62 @@ class Allocation:
     place: Place | None = None
 
 
-Storage = Cell | Memory | Record | PointerSlot | Allocation
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class FunctionObject:
+    """A function that a pointer may point to; one object per name, see `Session.function`."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class PointerTable:
+    """The pointers of an array, or of a member of the structures of an array.
+
+    Attributes:
+        name: for messages. key, loops, targets: as of `PointerSlot`.
+        which: for each pointer the number of its object; None with fewer than two objects.
+        indices: for each pointer its indices, one array per index.
+    """
+
+    name: str
+    key: str
+    loops: int
+    targets: tuple[Target, ...]
+    which: ir.Array | None
+    indices: tuple[ir.Array, ...]
+
+    @property
+    def arrays(self) -> tuple[ir.Array, ...]:
+        """All arrays of the table."""
+        return self.indices if self.which is None else (self.which, *self.indices)
+
+
+Storage = Cell | Memory | Record | PointerSlot | PointerTable | FunctionObject | Allocation | Chosen
+
+
+def parts_of(storage: Storage) -> Iterator[Storage]:
+    """A storage, and those of its members."""
+    yield storage
+    if isinstance(storage, Record):
+        for member in storage.members.values():
+            yield from parts_of(member)
+
+
+def storage_key(storage: Storage) -> str | None:
+    """Identity of a storage in any reading of its program, None for memory without a type."""
+    parts = list(parts_of(storage))
+    match next((part for part in parts if not isinstance(part, Record)), None):
+        case Cell(variable=variable):
+            leaf = variable.name
+        case Memory() as memory:
+            leaf = f"{memory.array.name} {memory.packed}"
+        case PointerSlot() | PointerTable() as slot:
+            leaf = slot.key
+        case FunctionObject(name=name):
+            leaf = name
+        case _:
+            return None
+    return f"{type(storage).__name__} {len(parts)} {leaf}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -146,6 +258,71 @@ class Address:
 
 
 Symbol = TypeName | Value | Place | Address
+
+
+def cases_of(address: Address) -> tuple[tuple[ir.Expression, Address], ...]:
+    """The cases of a pointer, one for a pointer into one object."""
+    if isinstance(address.storage, Chosen):
+        return address.storage.cases
+    return ((ir.Constant(value=1), address),)
+
+
+def either(condition: ir.Expression, first: Address, second: Address) -> Address:
+    """One of two pointers."""
+    *some, (_, last) = cases_of(first)
+    cases = [(make_binary("and", condition, own), one) for own, one in some]
+    cases += [(condition, last), *cases_of(second)]
+    return chosen(cases)
+
+
+def selected(cases: Sequence[tuple[ir.Expression, ir.Expression]]) -> ir.Expression:
+    """The value of the first case that holds; the last condition is not used."""
+    value = cases[-1][1]
+    for condition, other in reversed(cases[:-1]):
+        value = make_select(condition, other, value)
+    return value
+
+
+def target_of(address: Address) -> Target | None:
+    """What a pointer points into, in any reading; None for memory without a type."""
+    if address.storage is None:
+        return Target(storage=None)
+    key = storage_key(address.storage)
+    if key is None:
+        return None
+    return Target(
+        storage=key,
+        depth=len(address.indices),
+        moving=address.moving,
+        flat=address.flat,
+        bytewise=address.bytewise,
+    )
+
+
+def chosen(cases: Sequence[tuple[ir.Expression, Address]]) -> Address:
+    """A pointer to one of several objects."""
+    if len(cases) == 1:
+        return cases[0][1]
+    kind = next((one.kind for _, one in cases if one.storage is not None), cases[0][1].kind)
+    return Address(kind=kind, storage=Chosen(cases=tuple(cases)), moving=True)
+
+
+def merged(cases: Sequence[tuple[ir.Expression, Address]]) -> Address:
+    """The pointer of the first case that holds, where pointers may have cases of their own."""
+    *some, (_, value) = cases
+    for condition, one in reversed(some):
+        value = either(condition, one, value)
+    return value
+
+
+def with_parts(address: Address, change: Callable[[ir.Expression], ir.Expression]) -> Address:
+    """A pointer whose indices, and the conditions that choose its object, are changed."""
+    storage = address.storage
+    if isinstance(storage, Chosen):
+        *some, (condition, last) = storage.cases
+        cases = [(change(own), with_parts(one, change)) for own, one in some]
+        storage = Chosen(cases=(*cases, (condition, with_parts(last, change))))
+    return replace(address, storage=storage, indices=tuple(change(index) for index in address.indices))
 
 
 class Port(Enum):
@@ -211,7 +388,17 @@ class Session:
         source: the program's text.
         outside: objects of static storage that become ports, see `statics.outside_objects`.
         ports: what these became, in order; objects: the object behind each port, by its name.
-        later_constants: whether constants were read that an earlier engine refused.
+        later_constants, later_forms: whether constants or forms were read that an earlier engine refused.
+        left_out: name and line of each output call.
+        pointers: what each pointer that points into one of several objects may point into, by its key.
+        storages: by their key. homes: name of the object or function of the file by the key of its
+            storage, in any reading. void_kinds: type of an object that a `void *` points into, by the
+            pointer's key and the object's number.
+        refused: the first use of a pointer that has no object yet; a later statement may give it one.
+        unevaluated: expressions around whose type alone is asked for. stand_in: makes an object of a type for
+            a null pointer there; set after construction.
+        file_pointers_move: a pointer of the file changes, or has no initialiser.
+        pointer_arrays: names of the arrays of pointer tables.
     """
 
     file: str
@@ -237,6 +424,18 @@ class Session:
     ports: list[ir.Variable | ir.Array] = field(default_factory=list[ir.Variable | ir.Array])
     objects: dict[str, StaticObject] = field(default_factory=dict[str, StaticObject])
     later_constants: bool = False
+    later_forms: bool = False
+    left_out: list[tuple[str, int]] = field(default_factory=list[tuple[str, int]])
+    pointers: Mapping[str, tuple[Target, ...]] = field(default_factory=dict[str, tuple[Target, ...]])
+    storages: dict[str, Storage] = field(default_factory=dict[str, "Storage"])
+    homes: dict[str, str] = field(default_factory=dict[str, str])
+    void_kinds: dict[tuple[str, int], CType] = field(default_factory=dict[tuple[str, int], CType])
+    refused: HlsError | None = None
+    file_pointers_move: bool = False
+    unevaluated: int = 0
+    stand_in: Callable[[CType, c_ast.Node], Place] = field(init=False)
+    pointer_arrays: set[str] = field(default_factory=set[str])
+    _functions: dict[str, FunctionObject] = field(default_factory=dict[str, FunctionObject])
     _taken: dict[str, int] = field(default_factory=dict[str, int])
     _loops: dict[str, int] = field(default_factory=dict[str, int])
     _statements: int = 0
@@ -247,6 +446,60 @@ class Session:
     def frame(self) -> Frame:
         """The function being read."""
         return self.frames[-1]
+
+    # ---- pointers ---------------------------------------------------------------------------------
+
+    def new_pointer(self, name: str, node: c_ast.Node) -> PointerSlot:
+        """A pointer variable."""
+        key = self._pointer_key(name, node)
+        slot = PointerSlot(name=name, loops=self.loops, key=key, targets=self.pointers.get(key, ()))
+        if slot.targets:
+            self.later_forms = True
+            slot.which = ir.Variable(name=self.unique(f"{name}_which"))
+            depth = max(target.depth for target in slot.targets)
+            variables = [ir.Variable(name=self.unique(f"{name}_at")) for _ in range(depth)]
+            slot.indices = tuple(ir.Read(variable=variable) for variable in variables)
+        return slot
+
+    def new_pointer_table(self, name: str, node: c_ast.Node, shape: tuple[int, ...]) -> PointerTable:
+        """The pointers of an array."""
+        self.later_forms = True
+        key = self._pointer_key(name, node)
+        targets = self.pointers.get(key, ())
+        which = self.new_array(f"{name}_which", UINT8, shape) if len(targets) > 1 else None
+        depth = max((target.depth for target in targets), default=0)
+        indices = tuple(self.new_array(f"{name}_at", INT32, shape) for _ in range(depth))
+        table = PointerTable(
+            name=name, key=key, loops=self.loops, targets=targets, which=which, indices=indices
+        )
+        self.pointer_arrays.update(array.name for array in table.arrays)
+        return table
+
+    def _pointer_key(self, name: str, node: c_ast.Node) -> str:
+        calls = (frame.call.coord for frame in self.frames if frame.call is not None)
+        return f"{name} {node.coord} {' '.join(map(str, calls))}"
+
+    def function(self, name: str) -> FunctionObject:
+        """The function of a name, as an object that pointers may point to."""
+        self.later_forms = True
+        known = self._functions.setdefault(name, FunctionObject(name=name))
+        self.register(known)
+        self.homes.update((key, name) for key in [storage_key(known)] if key is not None)
+        return known
+
+    def expose(self, slot: PointerSlot) -> None:
+        """Note that called functions may change a pointer."""
+        slot.exposed = True
+        own = [slot.which] if slot.which is not None else []
+        own += [index.variable for index in slot.indices if isinstance(index, ir.Read)]
+        self.exposed.update(variable.name for variable in own)
+
+    def register(self, storage: Storage) -> None:
+        """Make an object known to pointers of this reading."""
+        for part in parts_of(storage):
+            key = storage_key(part)
+            if key is not None:
+                self.storages[key] = part
 
     # ---- refusals and lines -----------------------------------------------------------------------
 
@@ -259,6 +512,13 @@ class Session:
             calls = (frame.call for frame in reversed(self.frames))
             at = next((call for call in calls if call is not None and self._is_users(call)), node)
         return HlsError(rule, got, file=self.file_of(at), line=at.coord.line if at.coord else None)
+
+    def unset(self, node: c_ast.Node, name: str | None = None) -> PointerUnset:
+        """The error for a pointer without an object where it is used. name: of it; None for null."""
+        at = self.refuse(node, "", "")
+        got = name or f"a null pointer in {' '.join(c_generator.CGenerator().visit(node).split())[:60]}"
+        rule = "a pointer must point to an object before it is used"
+        return PointerUnset(rule, got, file=at.file, line=at.line)
 
     def unsized(self, node: c_ast.Node, argument: str) -> UnsizedArgument:
         """The error for a pointer argument that is used as an array."""

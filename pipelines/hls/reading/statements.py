@@ -10,6 +10,7 @@ from pycparser import c_ast
 from pipelines.hls import ir
 from pipelines.hls.arithmetic import make_binary, make_cast, negated
 from pipelines.hls.directives import parse_pragma
+from pipelines.hls.errors import PointerUnset
 from pipelines.hls.reading.bodies import block_items, ends_elsewhere, labelled_loop, labels_of, make_block
 from pipelines.hls.reading.effects import Effects
 from pipelines.hls.reading.expressions import Expressions
@@ -99,8 +100,17 @@ class Statements:
         self.loose(pragmas)
 
     def statement(self, node: c_ast.Node, pragmas: list[c_ast.Pragma] | None = None) -> None:
-        """Read one statement; `pragmas` are those before it."""
-        pragmas = pragmas or []
+        """Read one statement; `pragmas` are those before it.
+
+        A statement that uses a pointer without an object is skipped: where a later one gives it an object,
+        the program is read again, else it is refused for the first such use.
+        """
+        try:
+            self._statement(node, pragmas or [])
+        except PointerUnset as error:
+            self.session.refused = self.session.refused or error
+
+    def _statement(self, node: c_ast.Node, pragmas: list[c_ast.Pragma]) -> None:
         self.session.count(node)
         match node:
             case c_ast.For() | c_ast.While() | c_ast.DoWhile():

@@ -15,7 +15,7 @@ from pycparser import c_ast
 
 from pipelines.hls import ir
 from pipelines.hls.reading.bodies import facts_of
-from pipelines.hls.reading.ctypes import ArrayOf, CType, Scalar, Struct, layout_of, member_offset
+from pipelines.hls.reading.ctypes import ArrayOf, CType, Scalar, Struct, has_pointer, layout_of, member_offset
 from pipelines.hls.reading.declarators import FileScope
 from pipelines.hls.reading.initialisers import Path
 from pipelines.hls.reading.session import Cell, Memory, Place, Port, Record, Storage
@@ -58,6 +58,8 @@ def outside_objects(
     ports: dict[str, Port] = {}
     for use in uses:
         declaration, storage = use.declaration, use.place.storage
+        if has_pointer(use.place.kind):
+            continue  # state of the design alone: addresses mean nothing outside
         if changed.intersection(_names(storage)):
             ports[object_key(declaration)] = Port.MEMORY
         elif use.of_file and _is_open(declaration, others) and _has_numbers(storage):
@@ -174,13 +176,18 @@ def memory_of(kind: CType, constants: Sequence[tuple[Path, ir.Constant]]) -> byt
     layout = layout_of(kind)
     memory = bytearray(0 if layout is None else layout.size)
     for path, value in constants:
-        first, count = _offset(kind, path), value.type.width_bits // 8
-        memory[first : first + count] = (value.value % (1 << value.type.width_bits)).to_bytes(count, "little")
+        first, own = _part(kind, path)
+        count, bits, shift = value.type.width_bits // 8, value.type.width_bits, 0
+        if isinstance(own, Scalar) and own.bits:
+            bits, shift = own.bits, own.shift
+        ones = (1 << bits) - 1
+        others = int.from_bytes(memory[first : first + count], "little") & ~(ones << shift)
+        memory[first : first + count] = (others | (value.value & ones) << shift).to_bytes(count, "little")
     return bytes(memory) if any(memory) else b""
 
 
-def _offset(kind: CType, path: Path) -> int:
-    """Bytes from the start of an object to a part of it."""
+def _part(kind: CType, path: Path) -> tuple[int, CType]:
+    """Bytes from the start of an object to a part of it, and the part's type."""
     offset = 0
     for step in path:
         if isinstance(kind, ArrayOf):
@@ -190,7 +197,7 @@ def _offset(kind: CType, path: Path) -> int:
         elif isinstance(kind, Struct):
             offset += member_offset(kind, str(step))
             kind = kind.members[str(step)]
-    return offset
+    return offset, kind
 
 
 _MARKER = re.compile(r'[ \t]*#[ \t]*(?:line[ \t]+)?(\d+)(?:[ \t]+"((?:[^"\\]|\\.)*)")?')

@@ -2,17 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from typing import NoReturn
 
 from pycparser import c_ast
 
 from pipelines.hls import ir
-from pipelines.hls.arithmetic import make_binary, make_cast, truth_value
+from pipelines.hls.arithmetic import make_binary, make_cast, make_select, negated, truth_value
 from pipelines.hls.errors import BytesNeeded, HlsError
 from pipelines.hls.reading.ctypes import ArrayOf, CType, Pointer, Scalar, Struct, Void, layout_of, spelled
-from pipelines.hls.reading.places import Places, number_count, same_object
-from pipelines.hls.reading.session import Address, Allocation, Place, Record, Session, Storage, Value
+from pipelines.hls.reading.places import Places, are_apart, bits_of, number_count, same_object
+from pipelines.hls.reading.session import (
+    Address,
+    Allocation,
+    Chosen,
+    Place,
+    Session,
+    Value,
+    cases_of,
+    chosen,
+    parts_of,
+    selected,
+)
 from pipelines.interface import INT64, ScalarType
 
 Result = ir.Expression | Address | Place | None
@@ -44,6 +56,8 @@ def convert(value: ir.Expression, kind: Scalar) -> ir.Expression:
     """The value converted to a scalar type; a widening that the conversion undoes is dropped."""
     if kind.boolean:
         return make_cast(truth_value(value), kind.type)
+    if kind.bits:
+        return bits_of(convert(value, Scalar(type=kind.type)), kind, 0)
     while isinstance(value, ir.Cast) and not value.bits and _undone(value, kind.type):
         value = value.operand
     return make_cast(value, kind.type)
@@ -102,20 +116,60 @@ class Pointers:
         pointer, other = (left, right) if isinstance(left, Address) else (right, left)
         assert isinstance(pointer, Address)
         if operator in ("eq", "ne") and isinstance(other, ir.Constant) and other.value == 0:
-            return ir.Constant(value=int((pointer.storage is None) == (operator == "eq")))
+            null = self.is_null(pointer)
+            return null if operator == "eq" else negated(null)
         if operator == "add" or (operator == "sub" and pointer is left):
             return self.places.moved(pointer, self.integer(other, node), node, operator)
         raise self.session.refuse(node, "a pointer can be moved and compared", f"the operator {operator}")
 
+    def is_null(self, pointer: Address) -> ir.Expression:
+        """Whether a pointer is null, 0 or 1."""
+        *some, (_, last) = cases_of(pointer)
+        null: ir.Expression = ir.Constant(value=int(last.storage is None))
+        for condition, one in reversed(some):
+            own = ir.Constant(value=int(one.storage is None))
+            if isinstance(null, ir.Constant) and null.value != own.value:
+                null = condition if own.value else negated(condition)
+            else:
+                null = make_select(condition, own, null)
+        return null
+
+    def _pairs(self, operator: str, left: Address, right: Address, node: c_ast.Node) -> ir.Expression:
+        """An operator of pointers of which one may point into several objects, or be null."""
+        cases: list[tuple[ir.Expression, ir.Expression]] = []
+        lefts, rights = cases_of(left), cases_of(right)
+        for first_number, (first_condition, first) in enumerate(lefts):
+            for second_number, (second_condition, second) in enumerate(rights):
+                lasts = first_number == len(lefts) - 1, second_number == len(rights) - 1
+                conditions = [
+                    own
+                    for own, last in zip((first_condition, second_condition), lasts, strict=True)
+                    if not last
+                ]
+                both = conditions[0] if conditions else ir.Constant(value=1)
+                for other in conditions[1:]:
+                    both = make_binary("and", both, other)
+                is_undefined = operator not in ("eq", "ne") and are_apart(first, second)
+                is_null = first.storage is None or second.storage is None
+                if not is_undefined or (not is_null and 1 in (len(lefts), len(rights))):
+                    cases.append((both, self._pair(operator, first, second, node)))
+        if not cases:
+            return self._refuse_pair(node)
+        return selected(cases)
+
     def _pair(self, operator: str, left: Address, right: Address, node: c_ast.Node) -> ir.Expression:
+        if isinstance(left.storage, Chosen) or isinstance(right.storage, Chosen):
+            return self._pairs(operator, left, right, node)
         if left.storage is None or right.storage is None:
             equal = left.storage is right.storage
             if operator in ("eq", "ne"):
                 return ir.Constant(value=int(equal == (operator == "eq")))
+        elif operator in ("eq", "ne") and are_apart(left, right):
+            self.session.later_forms = True
+            return ir.Constant(value=int(operator == "ne"))
         same = same_object(left, right) and left.indices[:-1] == right.indices[:-1]
         if not same or operator not in ("sub", *ir.COMPARISONS):
-            rule = "two pointers must be into one array, and be subtracted or compared"
-            raise self.session.refuse(node, rule, "pointers into different objects")
+            return self._refuse_pair(node)
         if not left.indices:
             zero = ir.Constant(value=0)
             return make_binary(operator, zero, zero)
@@ -129,6 +183,10 @@ class Pointers:
             value = make_binary("div", value, ir.Constant(value=layout.size))
         return make_cast(value, INT64)
 
+    def _refuse_pair(self, node: c_ast.Node) -> NoReturn:
+        rule = "two pointers must be into one array, and be subtracted or compared"
+        raise self.session.refuse(node, rule, "pointers into different objects")
+
     def pointed(self, value: Result, kind: Pointer, node: c_ast.Node) -> Address:
         """A value as a pointer of a type: the same object with elements of the same width."""
         if isinstance(value, ir.Constant) and value.value == 0:
@@ -136,6 +194,8 @@ class Pointers:
         if not isinstance(value, Address):
             raise self.session.refuse(node, f"a value must be a {spelled(kind)}", "no pointer")
         target = kind.target
+        if isinstance(value.storage, Chosen):
+            return chosen([(own, self.pointed(one, kind, node)) for own, one in value.storage.cases])
         if isinstance(value.storage, Allocation):
             return value if isinstance(target, Void) else self._allocated(value.storage, kind, node)
         if value.bytewise and isinstance(target, Struct) and value.kind is target:
@@ -170,19 +230,11 @@ class Pointers:
             raise self.session.refuse(node, rule, f"{memory.size_bytes} bytes")
         own = kind.target if count == 1 else ArrayOf(element=kind.target, size=count)
         memory.place = self.hooks.new_object(own, "memory", node)
-        for storage in _parts(memory.place.storage):
+        for storage in parts_of(memory.place.storage):
             self.session.allocated[storage] = memory.loops
         if memory.zero:
             self.hooks.zero(memory.place, node)
         return self._allocated(memory, kind, node)
-
-
-def _parts(storage: Storage) -> Iterator[Storage]:
-    """A storage, and those of its members."""
-    yield storage
-    if isinstance(storage, Record):
-        for member in storage.members.values():
-            yield from _parts(member)
 
 
 def _compatible(own: CType, other: CType) -> bool:

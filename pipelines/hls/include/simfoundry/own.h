@@ -289,6 +289,21 @@
 #undef strncmp
 #define strncmp simfoundry_strncmp
 #endif
+#ifdef SIMFOUNDRY_OWN_strncpy
+#pragma push_macro("strncpy")
+#undef strncpy
+#define strncpy simfoundry_strncpy
+#endif
+#ifdef SIMFOUNDRY_OWN_strcat
+#pragma push_macro("strcat")
+#undef strcat
+#define strcat simfoundry_strcat
+#endif
+#ifdef SIMFOUNDRY_OWN_strchr
+#pragma push_macro("strchr")
+#undef strchr
+#define strchr simfoundry_strchr
+#endif
 #ifdef SIMFOUNDRY_OWN_tan
 #pragma push_macro("tan")
 #undef tan
@@ -328,4 +343,14 @@
 #pragma push_macro("truncf")
 #undef truncf
 #define truncf simfoundry_truncf
+#endif
+#ifdef SIMFOUNDRY_OWN_qsort
+#pragma push_macro("qsort")
+#undef qsort
+#define qsort simfoundry_qsort
+#endif
+#ifdef SIMFOUNDRY_OWN_bsearch
+#pragma push_macro("bsearch")
+#undef bsearch
+#define bsearch simfoundry_bsearch
 #endif

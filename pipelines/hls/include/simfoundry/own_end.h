@@ -173,6 +173,15 @@
 #ifdef SIMFOUNDRY_OWN_strncmp
 #pragma pop_macro("strncmp")
 #endif
+#ifdef SIMFOUNDRY_OWN_strncpy
+#pragma pop_macro("strncpy")
+#endif
+#ifdef SIMFOUNDRY_OWN_strcat
+#pragma pop_macro("strcat")
+#endif
+#ifdef SIMFOUNDRY_OWN_strchr
+#pragma pop_macro("strchr")
+#endif
 #ifdef SIMFOUNDRY_OWN_tan
 #pragma pop_macro("tan")
 #endif
@@ -196,4 +205,10 @@
 #endif
 #ifdef SIMFOUNDRY_OWN_truncf
 #pragma pop_macro("truncf")
+#endif
+#ifdef SIMFOUNDRY_OWN_qsort
+#pragma pop_macro("qsort")
+#endif
+#ifdef SIMFOUNDRY_OWN_bsearch
+#pragma pop_macro("bsearch")
 #endif
