@@ -280,6 +280,7 @@ def _with_ends(answer: Mapping[str, Any], calibration: Mapping[str, Mapping[str,
             if name in COUNTS:
                 low = max(1.0, float(math.floor(low + _NEAR_COUNT)))
                 high = float(math.ceil(high - _NEAR_COUNT))
+                whole[name] = min(max(value, low), high)  # 2748.9999 is 2749
             whole |= dict(zip(interval_columns(name), (low, high, confidences[-1]), strict=True))
     whole["confidence"] = math.fsum(confidences) / len(confidences) if confidences else None
     return whole

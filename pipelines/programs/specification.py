@@ -292,9 +292,11 @@ def _flatten(argument: Argument, value: object, shape: tuple[int, ...], flat: li
         return
     if not isinstance(value, list) or len(value) != shape[0]:  # pyright: ignore[reportUnknownArgumentType]
         got = f"a list of {len(value)}" if isinstance(value, list) else _short(value)  # pyright: ignore[reportUnknownArgumentType]
+        is_sized = len(argument.shape) == 1 and argument.static is None
+        remedy = f"; #pragma simfoundry size {argument.name}=N sets those of a pointer" if is_sized else ""
         raise ProgramError(
             f"values of {argument.name} must have the shape {_shape_text(argument)}, "
-            f"got {got} where {shape[0]} elements belong"
+            f"got {got} where {shape[0]} elements belong{remedy}"
         )
     for inner in value:  # pyright: ignore[reportUnknownVariableType]
         _flatten(argument, inner, shape[1:], flat)  # pyright: ignore[reportUnknownArgumentType]

@@ -271,9 +271,8 @@ def _written(
         raise MissingMemoryFile(missing[1]) from refusal
     if beyond := _NO_ADDRESS.search(str(refusal)):
         names = [name for name in files if f"@{beyond[1]} ".encode() in files[name]]
-        raise RtlError(
-            f"memory file {' or '.join(names)}: address @{beyond[1]} is beyond the memory"
-        ) from refusal
+        place = f"memory file {' or '.join(names)}" if names else "an end in a call of $readmemh or $readmemb"
+        raise RtlError(f"{place}: address @{beyond[1]} is beyond the memory") from refusal
     other = {VERILOG: SYSTEMVERILOG, SYSTEMVERILOG: VERILOG}[language]
     may_help = refusal.status != TIMEOUT and not isinstance(refusal, YosysExceeded)
     if may_help and (other == SYSTEMVERILOG or _may_ask_yosys(text, str(refusal))):

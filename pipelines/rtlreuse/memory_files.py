@@ -97,6 +97,20 @@ def require_ascending(text: str) -> None:
             )
 
 
+def image_words(name: str, content: bytes) -> list[int]:
+    """Words of a file of hexadecimal words without addresses, 0 for undefined digits.
+
+    Raises: RtlError: it has other text, or an address.
+    """
+    words = list(_words(name, content, "h"))
+    for word in words:
+        if word.address is not None:
+            raise RtlError(
+                f"memory file {name}:{word.line}: address @{word.address:x}; accepted: words alone"
+            )
+    return [int(word.text, 16) for word in words]
+
+
 def _calls(text: str) -> Iterator[_Call]:
     code = _COMMENT.sub(" ", text)
     for match in _CALL.finditer(code):
@@ -142,6 +156,6 @@ def _beyond(name: str, content: bytes, call: _Call, first: int, size: int, width
         if (len(digits) if call.base == "b" else int(digits or "0", 16).bit_length()) > width:
             return f"{shown}; accepted: at most {width} bits, 0 before them"
         if not first <= address <= last:
-            return f"{shown}; accepted: {first:#x} to {last:#x}"
+            return f"{shown}; accepted: {max(first, call.start or first):#x} to {last:#x}"
         address += 1
     return ""

@@ -17,6 +17,7 @@ from pipelines.rtlreuse.errors import RtlError
 from pipelines.rtlreuse.expressions import size_of
 from pipelines.rtlreuse.ir import mask
 from pipelines.rtlreuse.layout import Layout, Place
+from pipelines.rtlreuse.memory_files import image_words
 from pipelines.rtlreuse.simulator import RunResult, Simulator, Words
 from pipelines.rtlreuse.structure import words_of
 from pipelines.summation import ordered_sum
@@ -83,16 +84,12 @@ def read_memory(simulator: Simulator, name: str) -> list[list[int]]:
 
 
 def read_image(path: Path) -> list[int]:
-    """Words of a file in the form of $readmemh: hexadecimal numbers, `//` comments, no addresses.
+    """Words of a file in the form of $readmemh, without addresses.
 
     Raises: RtlError: not readable, or not such a file.
     """
     content = read_bounded(path, what="memory image", most_bytes=_IMAGE_BYTES, error=RtlError)
-    try:
-        lines = content.decode("ascii").splitlines()
-        return [int(word.replace("_", ""), 16) for line in lines for word in line.partition("//")[0].split()]
-    except ValueError as error:
-        raise RtlError(f"not hexadecimal words: {path} ({error})") from error
+    return image_words(str(path), content)
 
 
 def _lanes(simulator: Simulator) -> int:
@@ -112,8 +109,9 @@ def _place(simulator: Simulator, name: str, *, is_memory: bool) -> Place:
     known = _layout(simulator).places
     places = [p for p in known.get(name, ()) if bool(p.words) == is_memory]
     if not places:
-        near = [n for n, found in known.items() if bool(found[0].words) == is_memory][:_SHOWN]
-        raise RtlError(f"unknown {kind}: {name}; there are: {', '.join(near) or 'none'} ...")
+        names = [n for n, found in known.items() if bool(found[0].words) == is_memory]
+        near, more = names[:_SHOWN], " ..." if len(names) > _SHOWN else ""
+        raise RtlError(f"unknown {kind}: {name}; there are: {', '.join(near) or 'none'}{more}")
     if len(places) > 1:
         raise RtlError(f"{kind} {name} was split into {len(places)} parts; accepted: one part")
     return places[0]

@@ -90,7 +90,7 @@ def predict_file(
         data=data,
     )
     answer = _ask_best(query, str(file)) if model is None else _ask_named(model, query, str(file))
-    return {**_in_words(answer), **engine_answer(query), "top": query.top}
+    return _at_least_limit({**_in_words(answer), **engine_answer(query), "top": query.top})
 
 
 def _ask_named(model: str, query: Query, place: str) -> dict[str, Any]:
@@ -211,6 +211,14 @@ def _not_ended(loops: Sequence[Mapping[str, Any]], known: QueryKnowledge) -> dic
     return {"not_ended": {**loop, "cycle_limit": CYCLE_LIMIT}}
 
 
+def _at_least_limit(answer: dict[str, Any]) -> dict[str, Any]:
+    """Cycles of a run that did not end are no fewer than the limit that it passed."""
+    late = answer.get("not_ended")
+    names = ("latency_cycles", "latency_cycles_low", "latency_cycles_high") if late else ()
+    limited = {n: max(answer[n], late["cycle_limit"]) for n in names if answer.get(n) is not None}
+    return answer | limited
+
+
 def unknown_loops(query: Query, known: QueryKnowledge) -> list[dict[str, Any]]:
     """Name and line of the source's loops whose trip count neither the program nor data give."""
     unknown = [loop.loop for loop in known.knowledge.loops if loop.bounds == "data"]
@@ -233,7 +241,7 @@ def question_of(
     """The question about a C file under one configuration; see `predict_file`."""
     program = read_user_program(file, top)
     source, top = program.source, program.top
-    values = None if data is None else load_data(data, read_interface(source, top))
+    values = None if data is None else load_data(data, read_interface(source, top, file=str(file)))
     query = Query(
         source=source,
         top=top,

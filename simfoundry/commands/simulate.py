@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
@@ -18,7 +19,7 @@ from pipelines.files import read_bounded
 from pipelines.limited import reading
 from pipelines.rtlreuse import ENGINES, REUSE, Program, RunResult, Simulator, language_of, words_of
 from pipelines.rtlreuse.choice import installed_engines
-from pipelines.rtlreuse.errors import MissingMemoryFile
+from pipelines.rtlreuse.errors import MissingMemoryFile, RtlError
 from pipelines.rtlreuse.gpu_engines import CUDA, HETERO, build_cuda, build_hetero
 from pipelines.rtlreuse.languages import NO_FILES, memory_file_names, with_libraries, with_macros
 from pipelines.rtlreuse.state import (
@@ -43,6 +44,7 @@ TRACE_LIMIT_BYTES = 1 << 30
 MEMORY_FILE_BYTES = 64 << 20
 TEXT_BYTES = 256 << 20
 _BUILD_LIMIT_S = 3600.0
+_COPY = re.compile(r"(?<![\w/])design\.s?v:(?=\d)")
 _BUILDERS = {**ENGINES, CUDA: build_cuda, HETERO: build_hetero}
 
 
@@ -53,6 +55,25 @@ def answer_simulate(question: SimulateQuestion) -> dict[str, Any]:
             ToolMissing: a tool of the engine is not installed.
     """
     _require_options(question)
+    with _naming_file(question):
+        return _answer(question)
+
+
+@contextmanager
+def _naming_file(question: SimulateQuestion) -> Iterator[None]:
+    """Let messages name the user's file where tools name a copy; joined with libraries it has other lines."""
+    try:
+        yield
+    except MissingMemoryFile:
+        raise
+    except RtlError as error:
+        if question.library:
+            raise
+        name = Path(question.file).name.replace("\\", r"\\")
+        raise RtlError(_COPY.sub(f"{name}:", str(error))) from error
+
+
+def _answer(question: SimulateQuestion) -> dict[str, Any]:
     with reading(f"the design {question.file}"):
         text, language = with_libraries(
             _text(Path(question.file), "design"),

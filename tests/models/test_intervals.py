@@ -156,6 +156,8 @@ def test_the_ends_of_a_count_are_whole_numbers() -> None:
     calibration = calibrate([_residual(n, 1e-8 * n, target=CYCLES, spread=1e-6) for n in range(40)])
     [answer] = with_intervals([{CYCLES: 163.0000964, DIFFICULTY: difficulty}], calibration)
     assert (answer[f"{CYCLES}_low"], answer[f"{CYCLES}_high"]) == (163, 163)
+    [answer] = with_intervals([{CYCLES: 2748.999999999999, DIFFICULTY: difficulty}], calibration)
+    assert [answer[f"{CYCLES}{end}"] for end in ("_low", "", "_high")] == [2749] * 3
     [answer] = with_intervals([{CYCLES: 162.4, DIFFICULTY: difficulty}], calibration)
     assert (answer[f"{CYCLES}_low"], answer[f"{CYCLES}_high"]) == (162, 163)
     [answer] = with_intervals([{CYCLES: 0.4, DIFFICULTY: difficulty}], calibration)

@@ -15,7 +15,7 @@ from models.trips import known_trips, source_loop, with_trips
 from pipelines.cyclemodel import count_cycles_of
 from pipelines.hls import HlsOptions, compile_program, read_interface
 from pipelines.programs import load_data
-from simfoundry.commands.predict import engine_answer, question_of, unknown_loops
+from simfoundry.commands.predict import _at_least_limit, engine_answer, question_of, unknown_loops
 from simfoundry.commands.predict_text import prediction_text
 
 SEARCH = """/* Cycles depend on the data. */
@@ -83,6 +83,9 @@ def test_a_run_without_end_is_no_count(tmp_path: Path, is_data: bool) -> None:
     assert answer["not_ended"] == {"loop": "L0", "line": line, "cycle_limit": 50_000_000}
     known = know_query(query, ENGINE, "hls")
     assert (known.trips, known.knowledge.features.trips_known) == ("unknown", False)
+    columns = ("latency_cycles_low", "latency_cycles", "latency_cycles_high")
+    limited = _at_least_limit(answer | dict(zip(columns, (3.0, 4e7, 6e7), strict=True)))
+    assert [limited[name] for name in columns] == [5e7, 5e7, 6e7]
     text = prediction_text(answer)
     assert f"did not end within 50,000,000 cycles: it was in loop L0 (line {line})" in text
     assert "assumed at 8" not in text

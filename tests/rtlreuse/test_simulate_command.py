@@ -52,6 +52,25 @@ def test_simulate_writes_waveforms_of_given_inputs(design: Path, tmp_path: Path)
     assert changes == ["b0 $", "b11 $", "b1000 $"]
 
 
+def test_simulate_names_the_file_of_the_user(design: Path) -> None:
+    design.write_text(COUNTER.replace("sum + add", "sum + ad"))
+    result = simulate(design, "--cycles", "4")
+    assert result.exit_code == 1
+    assert "undeclared name ad (counter.v:3)" in result.stderr
+    assert "design.sv" not in result.stderr
+
+
+def test_simulate_says_that_an_end_of_a_call_is_beyond_the_memory(tmp_path: Path) -> None:
+    (tmp_path / "w.hex").write_text("1 2\n")
+    path = tmp_path / "rom.v"
+    path.write_text(
+        "module counter(input clk, input [1:0] a, output reg [7:0] q); reg [7:0] m [0:3];"
+        'initial $readmemh("w.hex", m, 1, 9); always @(posedge clk) q <= m[a]; endmodule\n'
+    )
+    result = simulate(path, "--cycles", "4")
+    assert "an end in a call of $readmemh or $readmemb: address @9 is beyond the memory" in result.stderr
+
+
 NESTED = """
 module counter (input clk, input rst, output [3:0] sum);
   genvar k;
