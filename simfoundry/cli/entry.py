@@ -31,8 +31,9 @@ from simfoundry.cli.tables import records, report, run, sql, stage, ui
 OWN_PROCESS = "own process"
 """Click's object of a command that may start processes and handle signals: `main` was called."""
 MEMORY_GIB: Mapping[str, float | None] = {
-    **dict.fromkeys(("run", "stage", "sql", "records", "report", "ui", "models", "train", "calibrate")),
+    **dict.fromkeys(("run", "stage", "sql", "records", "report", "ui", "models", "train")),
     "label": 4,
+    "calibrate": 4,
     "predict": 4,
     "pragmas": 4,
     "network": 2,
