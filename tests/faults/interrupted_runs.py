@@ -121,8 +121,8 @@ COMMANDS: Mapping[str, Command] = {
         share=10,
     ),
     "import-release": Command(
-        arguments=("import", str(ROOT / "releases" / "pragmas-v1")),
-        before=(("import", str(ROOT / "releases" / "rtl-v1")),),
+        arguments=("import", str(ROOT / "releases" / "accelerators-v2")),
+        before=(("import", str(ROOT / "releases" / "fixed-v2")),),
         share=8,
     ),
     "train": Command(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -87,6 +88,10 @@ def test_an_outcome_survives_its_folder_and_is_none_when_damaged(tmp_path: Path)
     )
     write_outcome(outcome, CONTENT)
     assert read_outcome(outcome.folder) == outcome
+    with pytest.raises(ZeroDivisionError):  # while costs are measured, which are written with the outcome
+        write_outcome(replace(outcome, key="other"), CONTENT, measure=lambda kept: 1 // 0)
+    assert read_outcome(outcome.folder) == outcome
+    assert [path.name for path in tmp_path.iterdir()] == ["model"]
     (outcome.folder / "weights.safetensors").write_bytes(b"")
     assert read_outcome(outcome.folder) is None
     assert read_outcome(tmp_path / "none") is None
