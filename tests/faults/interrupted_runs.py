@@ -421,8 +421,8 @@ def main() -> None:
     chosen = arguments.parse_args()
     names = chosen.commands.split(",")
     asked = {name: int(count) for name, _, count in (part.partition(":") for part in chosen.campaigns)}
-    is_there = chosen.results is not None and chosen.results.is_file()
-    lines = chosen.results.read_text().splitlines() if is_there else []
+    results: Path | None = chosen.results
+    lines = results.read_text().splitlines() if results is not None and results.is_file() else []
     known = {(done["campaign"], done["command"]): line for line in lines if (done := json.loads(line))}
     for name, share in zip(names, shares([COMMANDS[name].share for name in names]), strict=True):
         missing = [campaign for campaign in asked if (campaign, name) not in known]
@@ -434,8 +434,8 @@ def main() -> None:
                     draw = random.Random(f"{campaign} {name} {chosen.seed}")
                     count = share(asked[campaign])
                     line = json.dumps(_answer(campaign, name, Path(scratch), count, draw, reference))
-                    if chosen.results is not None:
-                        with chosen.results.open("a") as stream:
+                    if results is not None:
+                        with results.open("a") as stream:
                             stream.write(f"{line}\n")
                 sys.stdout.write(f"{line}\n")
                 sys.stdout.flush()
