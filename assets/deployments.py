@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
 import os
 import re
 import shutil
@@ -17,6 +16,7 @@ from pathlib import Path
 from filelock import FileLock, Timeout
 
 from assets.errors import FoundryError
+from pipelines.folders import LEFTOVER_AGE_S, exchange_folders, link_tree, replacing_folder
 
 DEPLOYMENT_VARIABLE = "SIMFOUNDRY_DEPLOYMENT"
 PROJECT_VARIABLE = "SIMFOUNDRY_PROJECT"
@@ -218,9 +218,6 @@ def _require_whole(path: Path, content: str) -> None:
         raise FoundryError(f"{path} is damaged ({' '.join(problem.split())}); it holds {content}")
 
 
-LEFTOVER_AGE_S = 3600.0
-
-
 @contextmanager
 def writing_to(data_dir: Path) -> Iterator[None]:
     """Hold the data folder; the kernel releases it when the process ends, however it ends.
@@ -242,38 +239,36 @@ def writing_to(data_dir: Path) -> Iterator[None]:
 
 @contextmanager
 def replacing_tables(data_dir: Path) -> Iterator[Path]:
-    """A folder for new tables, which take the place of those of a data folder when the block ends well.
+    """A folder with the tables of a data folder, of which it takes the place when the block ends well.
 
-    The process may be killed at any time: the former tables are whole until the new ones are there.
+    The process may be killed at any time: all tables are the former or the new ones. A kill between the two
+    exchanges leaves new wall-clock columns beside the former tables, until the command is run again.
     """
     for left in data_dir.glob(f"{_BESIDE}*"):
         shutil.rmtree(left)
     with tempfile.TemporaryDirectory(dir=data_dir, prefix=_BESIDE) as folder:
+        for room in _ROOMS:
+            (data_dir / room).mkdir(exist_ok=True)
+            link_tree(data_dir / room, Path(folder) / room)
         yield Path(folder)
-        for room in ("measured", "tables"):
+        for room in _ROOMS:
             new, former = Path(folder) / room, data_dir / room
-            new.mkdir(exist_ok=True)
-            former.mkdir(exist_ok=True)
             exchange_folders(new, former)
 
 
-_BESIDE = ".beside-"
+@contextmanager
+def replacing_suite(suite: Deployment) -> Iterator[Deployment]:
+    """A copy of a suite's folder, of which it takes the place when the block ends well; the lock is held.
 
-
-def exchange_folders(one: Path, other: Path) -> None:
-    """Give each of two folders of one file system the other's name, at once.
-
-    Raises: OSError: the file system cannot.
+    The process may be killed at any time: tables, wall-clock columns and params.yaml are the former or the
+    new ones together. The copy's files are second names, the lock's too.
     """
-    libc = ctypes.CDLL(None, use_errno=True)
-    names = os.fsencode(one), os.fsencode(other)
-    if libc.renameat2(_AT_FDCWD, names[0], _AT_FDCWD, names[1], _RENAME_EXCHANGE):
-        number = ctypes.get_errno()
-        raise OSError(number, os.strerror(number), str(one), None, str(other))
+    with replacing_folder(suite.data_dir, keeps=True, leftover_age_s=0.0) as folder:
+        yield suite.in_folder(folder)
 
 
-_AT_FDCWD = -100
-_RENAME_EXCHANGE = 2
+_BESIDE = ".beside-"
+_ROOMS = ("measured", "tables")
 
 
 def _holders(path: Path) -> list[str]:

@@ -14,7 +14,7 @@ from assets.dvc_figures import FIGURES
 from assets.engines import TOOLS_FILE
 from assets.step import Step
 from assets.steps import STEPS
-from pipelines.schemas import table_spec
+from pipelines.schemas import table_spec, write_bytes_atomically
 
 _HEADER = """\
 # One stage per dataset, derived from assets/steps/ by `make docs`; edit the steps, not this file. A stage
@@ -109,4 +109,4 @@ def _figures(stage: str) -> dict[str, Any]:
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description="Write the stages of dvc.yaml.")
     parser.add_argument("file", type=Path)
-    parser.parse_args().file.write_text(dvc_yaml(), encoding="utf-8")
+    write_bytes_atomically(parser.parse_args().file, dvc_yaml().encode())

@@ -15,10 +15,10 @@ from assets.configuration import read_parameters_file
 from assets.deployments import PARAMETERS_FILE, Deployment
 from assets.errors import FoundryError
 from assets.materialise import left_out
-from assets.refresh import link_file
 from assets.settings import Configuration, Settings
 from assets.step import Step
 from assets.steps import STEPS
+from pipelines.folders import link_file
 
 KEPT_FOLDER = "kept"
 ROOMS = ("tables", "measured")
@@ -110,6 +110,7 @@ def keep_tables(deployment: Deployment) -> Path | None:
     for name, path in files.items():
         target = folder / name
         if not target.exists():
+            target.parent.mkdir(parents=True, exist_ok=True)
             link_file(path, target)
     parameters = deployment.parameters_folder / PARAMETERS_FILE
     if parameters.is_file():

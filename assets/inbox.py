@@ -26,7 +26,7 @@ from assets.dagster_assets import (
     explained_failures,
 )
 from assets.database import write_database
-from assets.deployments import INBOX, Deployment, find_deployment, writing_to
+from assets.deployments import INBOX, Deployment, find_deployment, replacing_suite, writing_to
 from assets.histograms import histograms
 from assets.resources import FoundryResource, ProgressResource
 from assets.settings import Listener, Settings, ignore_progress
@@ -96,9 +96,11 @@ def take_files(settings: Settings, files: Sequence[Path], listen: Listener = ign
     for require in dict.fromkeys(step.require for step in STEPS_OF_SUITES if step.require):
         require(suite)
     with writing_to(suite.deployment.data_dir):
-        refused = _keep_sources(suite, files)
-        rows = _label(suite, listen)
-        refused |= _without_design(suite, [path for path in files if path.name not in refused])
+        with replacing_suite(suite.deployment) as deployment:
+            new = replace(suite, deployment=deployment)
+            refused = _keep_sources(new, files)
+            rows = _label(new, listen)
+            refused |= _without_design(new, [path for path in files if path.name not in refused])
         write_database(suite.deployment.data_dir)
         for path in files:
             _put_away(path, refused.get(path.name))
@@ -176,8 +178,8 @@ def _put_away(path: Path, reason: str | None) -> None:
     numbers = itertools.chain([""], (f"-{number}" for number in itertools.count(2)))
     names = (f"{shown}{number}.c" for number in numbers)
     name = next(name for name in names if not (folder / name).is_dir())
-    path.rename(folder / name)
-    (folder / f"{name}{REASON_SUFFIX}").write_text(f"{reason}\n", encoding="utf-8")
+    write_bytes_atomically(folder / f"{name}{REASON_SUFFIX}", f"{reason}\n".encode())
+    path.rename(folder / name)  # last: a file that waits is looked at again after a kill
 
 
 # ---- Dagster ---------------------------------------------------------------------------------------

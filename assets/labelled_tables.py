@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -12,7 +13,7 @@ from typing import Any
 
 from assets.configuration import read_parameters, write_parameters
 from assets.database import write_database
-from assets.deployments import INBOX, Deployment, replacing_tables, writing_to
+from assets.deployments import INBOX, Deployment, replacing_suite, writing_to
 from assets.errors import FoundryError
 from assets.label_settings import label_options
 from assets.settings import Settings
@@ -73,17 +74,19 @@ def import_labelled_table(deployment: Deployment, path: Path, suite: str) -> Imp
     rows = _rows(path, suite)
     own = deployment.of_suite(suite)
     settings = Settings(configuration=read_parameters(deployment.project), deployment=own)
-    with writing_to(own.data_dir), replacing_tables(own.data_dir) as folder:
-        beside = replace(settings, deployment=own.in_folder(folder))
-        counted = _count(settings, rows)
-        tables = _tables(rows, counted)
-        for name, content in tables.items():
-            write_table(folder, table_spec(name), content, suite)
-        counts = {name: len(content) for name, content in tables.items()}
-        for step in FEATURE_STEPS:
-            counts |= step_named(step).make(beside, suite).rows
-    write_parameters(own.parameters_folder, settings.configuration)
-    write_database(own.data_dir)
+    with writing_to(own.data_dir):
+        with replacing_suite(own) as new:
+            for room in ("tables", "measured"):
+                shutil.rmtree(new.data_dir / room, ignore_errors=True)
+            counted = _count(settings, rows)
+            tables = _tables(rows, counted)
+            for name, content in tables.items():
+                write_table(new.data_dir, table_spec(name), content, suite)
+            counts = {name: len(content) for name, content in tables.items()}
+            for step in FEATURE_STEPS:
+                counts |= step_named(step).make(replace(settings, deployment=new), suite).rows
+            write_parameters(new.parameters_folder, settings.configuration)
+        write_database(own.data_dir)
     labels: Sequence[LabelRow] = tables["labels"]
     return ImportedSuite(
         suite=suite,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import shutil
 import time
 from collections.abc import Iterator, Sequence
@@ -13,6 +12,7 @@ from datetime import datetime
 from pathlib import Path
 
 from assets.deployments import Deployment
+from pipelines.folders import link_file
 from pipelines.reports import ModelDecision, Refresh, compare_tables, draw_refresh
 from pipelines.schemas import PromotionRow, SchemaError, read_table, table_spec, write_bytes_atomically
 
@@ -35,20 +35,13 @@ def tables_before(data_dir: Path) -> Iterator[Path]:
     (folder / "tables").mkdir(parents=True)
     for path in (data_dir / "tables").glob("*/*.parquet"):
         if not path.name.startswith("."):
-            link_file(path, folder / "tables" / path.parent.name / path.name)
+            target = folder / "tables" / path.parent.name / path.name
+            target.parent.mkdir(exist_ok=True)
+            link_file(path, target)
     try:
         yield folder
     finally:
         shutil.rmtree(folder, ignore_errors=True)
-
-
-def link_file(path: Path, target: Path) -> None:
-    """Give a file a second name, or copy it where there are no links; its folder is made."""
-    target.parent.mkdir(parents=True, exist_ok=True)
-    try:
-        os.link(path, target)
-    except OSError:  # a file system without links
-        shutil.copyfile(path, target)
 
 
 def record_refresh(

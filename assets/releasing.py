@@ -15,7 +15,7 @@ import polars as pl
 import pyarrow as pa
 
 from assets.configuration import parameters_text, read_parameters, read_parameters_file
-from assets.deployments import Deployment, writing_to
+from assets.deployments import Deployment, replacing_tables, writing_to
 from assets.errors import FoundryError
 from assets.label_settings import label_context, label_options, target_of
 from assets.language_models import remember_variants
@@ -377,7 +377,8 @@ def import_release(deployment: Deployment, folder: Path) -> ImportedRelease:
         settings, networks = _settings(deployment, release)
     imported = ImportedRelease(name=release.manifest.name)
     with writing_to(deployment.data_dir):
-        _write_tables(deployment, release, imported)
+        with replacing_tables(deployment.data_dir) as tables:
+            _write_tables(tables, release, imported)
         _remember_networks(settings, networks, release, imported)
         _remember_placements(settings, release, imported)
         _remember_searches(settings, release, imported)
@@ -389,13 +390,8 @@ def import_release(deployment: Deployment, folder: Path) -> ImportedRelease:
     return imported
 
 
-def _write_tables(deployment: Deployment, release: Release, imported: ImportedRelease) -> None:
-    """Every partition; all are read before the first is written, so that a wrong release changes nothing."""
-    for measured in (True, False):
-        for table in release.tables():
-            spec = table_spec(table)
-            for partition in release.partitions(table) if spec.has_measured or not measured else ():
-                release.arrow(table, partition, measured=measured)
+def _write_tables(data_dir: Path, release: Release, imported: ImportedRelease) -> None:
+    """Every partition of a release into the tables of a folder."""
     for table in release.tables():
         spec = table_spec(table)
         imported.rows[table] = 0
@@ -404,8 +400,8 @@ def _write_tables(deployment: Deployment, release: Release, imported: ImportedRe
             imported.rows[table] += content.num_rows
             if spec.has_measured:
                 times = release.times(table, partition)
-                write_arrow(deployment.data_dir, spec, times, partition, measured=True)
-            write_arrow(deployment.data_dir, spec, content, partition)
+                write_arrow(data_dir, spec, times, partition, measured=True)
+            write_arrow(data_dir, spec, content, partition)
     imported.notes += [
         f"{table} is not in the release: {why}" for table, why in release.manifest.left_out.items()
     ]
@@ -668,13 +664,13 @@ def import_reports(deployment: Deployment, reports: Sequence[VendorReport]) -> I
     rows: dict[str, int] = {}
     replaced: dict[str, int] = {}
     total: dict[str, int] = {}
-    with writing_to(deployment.data_dir):
+    with writing_to(deployment.data_dir), replacing_tables(deployment.data_dir) as data_dir:
         for table, imported in new.items():
             spec = table_spec(table)
-            there = table_path(deployment.data_dir, spec, VENDOR_PARTITION).is_file()
-            present = read_table(deployment.data_dir, spec, [VENDOR_PARTITION]) if there else []
+            there = table_path(data_dir, spec, VENDOR_PARTITION).is_file()
+            present = read_table(data_dir, spec, [VENDOR_PARTITION]) if there else []
             merged, replaced[table] = merge_rows(spec, present, imported)
-            write_table(deployment.data_dir, spec, merged, VENDOR_PARTITION)
+            write_table(data_dir, spec, merged, VENDOR_PARTITION)
             rows[table], total[table] = len(imported), len(merged)
     statuses = Counter(row.status for row in new["vendor_designs"])
     return ImportedReports(rows=rows, replaced=replaced, total=total, statuses=dict(sorted(statuses.items())))

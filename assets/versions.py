@@ -9,6 +9,8 @@ import hashlib
 import json
 import logging
 import os
+import shutil
+import tempfile
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import chdir, contextmanager
 from dataclasses import dataclass, field
@@ -79,9 +81,22 @@ def _committed(repository: Any, names: Iterable[str]) -> list[Any]:
                 except DvcException as error:
                     raise FoundryError(f"DVC cannot record stage {name}: {explain(error)}") from error
         finally:
-            for file in {stage.dvcfile for stage in stages}:
-                file.dump_stages(stages, update_pipeline=False)
+            _write_lock(repository, stages)
     return stages
+
+
+def _write_lock(repository: Any, stages: Sequence[Any]) -> None:
+    """Write dvc.lock whole or not at all; DVC writes it in place."""
+    from dvc.dvcfile import LOCK_FILE, Lockfile
+
+    lock = Path(repository.root_dir) / LOCK_FILE
+    with tempfile.TemporaryDirectory(dir=lock.parent, prefix=f".{LOCK_FILE}-") as folder:
+        new = Path(folder) / LOCK_FILE
+        if lock.is_file():
+            shutil.copy(lock, new)
+        Lockfile(repository, str(new)).dump_stages(stages)
+        if new.is_file():
+            new.replace(lock)
 
 
 def _recorded_stages(project: Path) -> dict[str, dict[str, str]]:

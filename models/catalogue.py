@@ -125,7 +125,6 @@ class PredictorSpec:
             PREDICTIONS_FILE,
             model_bytes,
             read_outcome,
-            write_costs,
             write_outcome,
         )
 
@@ -176,11 +175,12 @@ class PredictorSpec:
         )
         predictions = canonical_json([asdict(p) for p in trained.predictions]).encode()
         extra = {PREDICTIONS_FILE: predictions} if trained.predictions and keep_predictions else {}
-        write_outcome(outcome, {**model_bytes(self.name, trained.files), **extra})
         asked = [query for _, query in queries.values()]
-        costs = measure_costs(outcome, self.load, asked, training_wall_s)
-        write_costs(folder, costs)
-        return replace(outcome, costs=costs)
+        return write_outcome(
+            outcome,
+            {**model_bytes(self.name, trained.files), **extra},
+            measure=lambda kept: measure_costs(kept, self.load, asked, training_wall_s),
+        )
 
     def load(self, folder: Path) -> Any:
         """The predictor in a folder.

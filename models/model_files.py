@@ -7,10 +7,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-import shutil
-import tempfile
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +19,7 @@ from safetensors.numpy import load, save
 
 from models.base import PredictorError, TrainOutcome
 from pipelines.files import read_bounded
+from pipelines.folders import replacing_folder
 from pipelines.identity import canonical_json
 from pipelines.schemas import LeaderboardRow, PredictorCostRow, WorkloadErrorRow, write_bytes_atomically
 
@@ -107,24 +106,34 @@ def read_model(folder: Path) -> tuple[str, ModelFiles]:
 
 
 def write_folder(folder: Path, files: Mapping[str, bytes]) -> None:
-    """Write files beside the final folder, then move them into place, whole or not at all."""
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    scratch = Path(tempfile.mkdtemp(dir=folder.parent, prefix=".unfinished-"))
-    try:
+    """Write a folder whole or not at all, in place of an earlier or a damaged one."""
+    with replacing_folder(folder) as new:
         for name, content in files.items():
-            (scratch / name).write_bytes(content)
-        scratch.chmod(0o755)
-        shutil.rmtree(folder, ignore_errors=True)  # an earlier or a damaged one
-        scratch.replace(folder)
-    finally:
-        shutil.rmtree(scratch, ignore_errors=True)
+            (new / name).write_bytes(content)
 
 
-def write_outcome(outcome: TrainOutcome, files: Mapping[str, bytes]) -> None:
-    """Write an outcome with its files into its folder."""
+def write_outcome(
+    outcome: TrainOutcome,
+    files: Mapping[str, bytes],
+    *,
+    measure: Callable[[TrainOutcome], PredictorCostRow] | None = None,
+) -> TrainOutcome:
+    """Write an outcome with its files into its folder, whole or not at all.
+
+    Args:    measure: costs of the outcome, which is in another folder meanwhile; they are written with it.
+    Returns: the outcome with the costs.
+    """
     record = {k: v for k, v in asdict(outcome).items() if k not in ("folder", "cached", "costs")}
     record["files"] = {name: hashlib.sha256(content).hexdigest() for name, content in files.items()}
-    write_folder(outcome.folder, {**files, OUTCOME_FILE: sealed_json(json.loads(canonical_json(record)))})
+    contents = {**files, OUTCOME_FILE: sealed_json(json.loads(canonical_json(record)))}
+    with replacing_folder(outcome.folder) as new:
+        for name, content in contents.items():
+            (new / name).write_bytes(content)
+        if measure is not None:
+            costs = measure(replace(outcome, folder=new))
+            (new / COSTS_FILE).write_bytes(sealed_json(asdict(costs)))
+            outcome = replace(outcome, costs=costs)
+    return outcome
 
 
 def update_outcome(outcome: TrainOutcome) -> None:
@@ -149,11 +158,6 @@ def read_outcome(folder: Path) -> TrainOutcome | None:
         return TrainOutcome(**record, folder=folder, cached=True, costs=read_costs(folder))
     except (OSError, ValueError, KeyError, TypeError):
         return None
-
-
-def write_costs(folder: Path, costs: PredictorCostRow) -> None:
-    """Keep measured costs beside an outcome."""
-    (folder / COSTS_FILE).write_bytes(sealed_json(asdict(costs)))
 
 
 def read_costs(folder: Path) -> PredictorCostRow | None:

@@ -34,7 +34,7 @@ from models.tracking import (
     mlflow_at,
     open_run,
 )
-from pipelines.schemas import PromotionRow
+from pipelines.schemas import PromotionRow, write_bytes_atomically
 
 CANDIDATE = "candidate"
 PROMOTION_FILE = "promotion.json"
@@ -186,7 +186,7 @@ class _Registering:
             version = self._log(outcome, spec, data_versions)
         number = str(version.version)
         client.set_registered_model_alias(spec.name, CANDIDATE, number)
-        row = _judge(client, outcome, spec, version, self.may_promote)
+        row = self._decision(outcome, spec, version)
         is_promoted = row.decision == "promoted"
         if is_promoted:
             client.set_registered_model_alias(spec.name, CHAMPION, number)
@@ -198,6 +198,15 @@ class _Registering:
             is_champion=is_promoted,
             reason=_sentence(row),
         )
+
+    def _decision(self, outcome: TrainOutcome, spec: PredictorSpec, version: Any) -> PromotionRow:
+        """The gate's decision, kept before the alias moves: a champion cannot be judged against itself."""
+        champion = _champion(self.client, spec.name)
+        if champion is not None and champion.version == version.version:  # killed after the alias moved
+            return _kept_decision(version)
+        row = _judge(self.client, outcome, spec, version, self.may_promote)
+        _keep_decision(self.client, version, row)
+        return row
 
     def _log(self, outcome: TrainOutcome, spec: PredictorSpec, data_versions: Mapping[str, str]) -> Any:
         """Complete the run of the training with parameters, dataset, card and model; register a version."""
@@ -255,7 +264,7 @@ def reference_errors(outcome: TrainOutcome, spec: PredictorSpec) -> ReferenceErr
 def write_reference_errors(outcome: TrainOutcome, spec: PredictorSpec) -> ReferenceErrors:
     """Score an outcome, and keep the errors in its folder, so that registering it costs no scoring."""
     errors = reference_errors(outcome, spec)
-    (outcome.folder / REFERENCE_FILE).write_bytes(sealed_json(errors.as_json()))
+    write_bytes_atomically(outcome.folder / REFERENCE_FILE, sealed_json(errors.as_json()))
     return errors
 
 
@@ -344,11 +353,11 @@ def rollback(store: RegistryStore, name: str) -> str:
         if not earlier:
             raise RegistryError(f"no earlier champion of model {name}; version {number} is the first")
         back = earlier[-1].version
-        client.set_registered_model_alias(name, CHAMPION, back)
         for row in rows:
             if int(row.version) == number:
                 reason = f"rolled back to version {back}"
                 _record_decision(client, champion, replace(row, decision="rolled_back", reason=reason))
+        client.set_registered_model_alias(name, CHAMPION, back)  # last: after a kill the call is repeated
         return back
 
 
@@ -457,9 +466,17 @@ def _promotion(version: Any) -> PromotionRow | None:
         return PromotionRow(**json.loads(version.tags["promotion"]))
     if DECISION_TAG not in version.tags:
         return None
+    return _kept_decision(version)
+
+
+def _kept_decision(version: Any) -> PromotionRow:
     from mlflow.artifacts import load_dict
 
     return PromotionRow(**load_dict(f"runs:/{version.run_id}/{PROMOTION_FILE}"))
+
+
+def _keep_decision(client: Any, version: Any, row: PromotionRow) -> None:
+    client.log_text(version.run_id, json.dumps(asdict(row), sort_keys=True), PROMOTION_FILE)
 
 
 def _is_open(decided: PromotionRow, may_promote: bool) -> bool:
@@ -482,7 +499,7 @@ def _registered_before(client: Any, known: Any, decided: PromotionRow) -> Regist
 def _record_decision(client: Any, version: Any, row: PromotionRow) -> None:
     """Keep a decision with the run, in the model card, and, last, as a tag: what has the tag is complete."""
     card = f"{version.description.partition(_DECISION)[0]}{_DECISION}{_sentence(row)}\n"
-    client.log_text(version.run_id, json.dumps(asdict(row), sort_keys=True), PROMOTION_FILE)
+    _keep_decision(client, version, row)
     client.log_text(version.run_id, card, CARD_FILE)
     client.update_model_version(version.name, version.version, description=card)
     for name, value in ((CARD_TAG, card), (DECISION_TAG, row.decision)):

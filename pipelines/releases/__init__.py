@@ -31,7 +31,6 @@ if TYPE_CHECKING:
         SIZE_LIMIT_BYTES,
         ReleaseOptions,
         WrittenRelease,
-        finish_replacement,
         released_tables,
         write_release,
     )
@@ -58,7 +57,6 @@ __all__ = [
     "Toolset",
     "WrittenRelease",
     "check_release",
-    "finish_replacement",
     "load_release",
     "open_release",
     "publish_baselines",

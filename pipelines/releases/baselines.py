@@ -14,6 +14,7 @@ from pathlib import Path
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from pipelines.files import read_bounded
+from pipelines.folders import replacing_folder
 from pipelines.identity import content_hash
 from pipelines.releases.manifest import (
     MANIFEST_FILE,
@@ -65,10 +66,11 @@ def publish_baselines(folder: Path, rows: Sequence[Baseline]) -> None:
     content = (json.dumps(stored, indent=1, sort_keys=True) + "\n").encode()
     entry = FileEntry(path=BASELINES_FILE, sha256=hashlib.sha256(content).hexdigest(), bytes=len(content))
     files = (*(file for file in manifest.files if file.path != BASELINES_FILE), entry)
-    write_bytes_atomically(folder / BASELINES_FILE, content)
-    write_bytes_atomically(
-        folder / MANIFEST_FILE, manifest_bytes(manifest.model_copy(update={"files": files}))
-    )
+    with replacing_folder(folder, keeps=True) as new:
+        write_bytes_atomically(new / BASELINES_FILE, content)
+        write_bytes_atomically(
+            new / MANIFEST_FILE, manifest_bytes(manifest.model_copy(update={"files": files}))
+        )
 
 
 def read_baselines(folder: Path, manifest: Manifest) -> tuple[Baseline, ...]:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 import re
-import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -16,6 +15,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from pipelines.folders import replacing_folder
 from pipelines.releases.baselines import BASELINES_FILE, kept_baselines
 from pipelines.releases.card import Reproduction, about_release, card_text
 from pipelines.releases.croissant import CROISSANT_FILE, croissant_bytes
@@ -276,29 +276,11 @@ def _too_large(files: Sequence[_File], limit: int) -> str:
 
 def _replace(folder: Path, files: Sequence[_File]) -> None:
     """Write a new folder beside, then put it in the old one's place."""
-    new, old = _neighbours(folder)
-    for leftover in (new, old):
-        shutil.rmtree(leftover, ignore_errors=True)
-    for file in files:
-        path = new / file.entry.path
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(file.content)
-    if folder.exists():
-        folder.rename(old)
-    new.rename(folder)
-    shutil.rmtree(old, ignore_errors=True)
-
-
-def finish_replacement(folder: Path) -> None:
-    """Put a whole new release in its place when the process that wrote it was ended between two renames."""
-    new, old = _neighbours(folder)
-    if not folder.exists() and old.is_dir() and new.is_dir():
-        new.rename(folder)
-
-
-def _neighbours(folder: Path) -> tuple[Path, Path]:
-    new, old = (folder.parent / f".{folder.name}.{what}" for what in ("new", "old"))
-    return new, old
+    with replacing_folder(folder, leftover_age_s=0.0) as new:
+        for file in files:
+            path = new / file.entry.path
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(file.content)
 
 
 # ---- shards ----------------------------------------------------------------------------------------

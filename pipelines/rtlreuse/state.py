@@ -20,6 +20,7 @@ from pipelines.rtlreuse.layout import Layout, Place
 from pipelines.rtlreuse.memory_files import image_words
 from pipelines.rtlreuse.simulator import RunResult, Simulator, Words
 from pipelines.rtlreuse.structure import words_of
+from pipelines.schemas import write_bytes_atomically
 from pipelines.summation import ordered_sum
 
 PLAIN_STATE = ("reuse", "arc")
@@ -221,7 +222,8 @@ def write_checkpoint(simulator: Simulator, path: Path) -> None:
     Raises: RtlError: the state of this engine has pointers. OSError: not writable.
     """
     _require_plain(simulator)
-    path.write_bytes(_header(simulator) + simulator.read_state(0, simulator.state_bytes).tobytes())
+    state = simulator.read_state(0, simulator.state_bytes).tobytes()
+    write_bytes_atomically(path, _header(simulator) + state)
 
 
 def read_checkpoint(simulator: Simulator, path: Path) -> None:

@@ -32,7 +32,13 @@ def table_path(data_dir: Path, spec: TableSpec, partition: str, *, measured: boo
 
 
 def write_bytes_atomically(path: Path, content: bytes) -> None:
-    """Write a file so that a reader, or a run after a crash, sees all of it or none of it."""
+    """Write a file so that a reader, or a run after a crash, sees all of it or none of it.
+
+    A device or a pipe is written to, and stays.
+    """
+    if path.exists() and not path.is_file():
+        path.write_bytes(content)
+        return
     path.parent.mkdir(parents=True, exist_ok=True)
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:

@@ -28,6 +28,7 @@ from pipelines.pragmas.search import (
     recommend,
 )
 from pipelines.programs import program_from_file
+from pipelines.schemas import write_bytes_atomically
 from simfoundry.commands.aligned import aligned_lines
 from simfoundry.questions import PragmaQuestion
 
@@ -84,7 +85,7 @@ def _write(out: Path, answer: Recommendation) -> None:
             "place in the text; accepted: the directives of the answer"
         )
     try:
-        out.write_text(answer.source, encoding="utf-8")
+        write_bytes_atomically(out, answer.source.encode())
     except OSError as error:
         raise FoundryError(f"cannot write --out {out}: {error.strerror}") from error
 

@@ -38,6 +38,7 @@ from assets.settings import Configuration, Settings
 from assets.step import Step, read_rows
 from assets.steps import STEPS
 from assets.suites import BY_SUITE, Shard, options_of_shard, shard_named, shards, suite_options
+from pipelines.folders import restore_folder
 from pipelines.hls import TOOL, HlsError, compile_program, options_of
 from pipelines.identity import text_sha256
 from pipelines.labelling import lacking_fpga_labels, lacking_library_labels
@@ -54,12 +55,20 @@ from pipelines.releases import (
     ReleaseError,
     ReleaseOptions,
     Reproduction,
-    finish_replacement,
     open_release,
     released_tables,
     write_release,
 )
-from pipelines.schemas import OK, DesignRow, ProgramRow, SchemaError, read_arrow, table_path, table_spec
+from pipelines.schemas import (
+    OK,
+    DesignRow,
+    ProgramRow,
+    SchemaError,
+    read_arrow,
+    table_path,
+    table_spec,
+    write_bytes_atomically,
+)
 from pipelines.workers import Outcome, run_all
 from simfoundry.commands.stage import attempt
 
@@ -544,7 +553,7 @@ def _checked_rtl(folder: Path, pair: tuple[DesignRow, ProgramRow]) -> Outcome[st
         problem = f"design {design.design_id} must compile: {error}"
     else:
         if text_sha256(compiled.verilog) == design.rtl_sha256:
-            (folder / f"{design.design_id}.v").write_text(compiled.verilog)
+            write_bytes_atomically(folder / f"{design.design_id}.v", compiled.verilog.encode())
         else:
             problem = f"design {design.design_id} must have the Verilog {design.rtl_sha256}, got another"
     return Outcome(result=problem, failed=problem is not None, name=design.design_id)
@@ -555,7 +564,7 @@ def _open(
 ) -> tuple[ReleaseMaking, Deployment]:
     deployment = find_deployment()
     folder = deployment.project / "releases" / name
-    finish_replacement(folder)
+    restore_folder(folder)
     configuration, text = _configuration(folder, overrides, parameters)
     if options.shares or options.keeps_discarded:
         configuration, text = _grown(configuration, options.shares, keeps_discarded=options.keeps_discarded)

@@ -241,7 +241,7 @@ def answer_query(query: str, *, as_json: bool, suite: str | None = None) -> str:
 
 def _suites() -> str:
     folder = find_deployment().data_dir / SUITES_FOLDER
-    return ", ".join(sorted(path.name for path in folder.glob("*") if path.is_dir())) or "none yet"
+    return ", ".join(sorted(path.name for path in folder.glob("[!.]*") if path.is_dir())) or "none yet"
 
 
 def _finite(value: Any) -> Any:

@@ -13,7 +13,16 @@ from assets.configuration import compose_configuration, write_parameters
 from assets.definitions import build_definitions
 from assets.deployments import Deployment
 from assets.errors import FoundryError
-from assets.inbox import INBOX, RUN_KEY_TAG, SETTLED_S, inbox_files, waiting_files
+from assets.inbox import (
+    INBOX,
+    RUN_KEY_TAG,
+    SETTLED_S,
+    _put_away,  # pyright: ignore[reportPrivateUsage]
+    inbox_files,
+    take_files,
+    waiting_files,
+)
+from assets.settings import Settings
 from pipelines.schemas import read_table, table_spec
 
 ADD = "void add(int a[4], int b[4]) {\n  for (int i = 0; i < 4; i++) a[i] = a[i] + b[i];\n}\n"
@@ -83,6 +92,44 @@ def test_files_become_a_suite_and_bad_ones_are_moved_aside(deployment: Deploymen
     checks = result.get_asset_check_evaluations()
     assert len(checks) > 10
     assert all(check.passed for check in checks if check.severity == dg.AssetCheckSeverity.ERROR)
+
+
+def test_a_killed_intake_leaves_the_earlier_suite_and_the_file_waits(
+    deployment: Deployment, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings = Settings(configuration=compose_configuration(OVERRIDES), deployment=deployment)
+    take_files(settings, [_drop(deployment, "add.c", ADD)])
+    suite = deployment.of_suite(INBOX).data_dir
+    before = {path: path.read_bytes() for path in suite.rglob("*") if path.is_file()}
+    other = _drop(deployment, "add.c", ADD.replace("a[i] + b[i]", "a[i] - b[i]"))
+    with monkeypatch.context() as patch:
+        patch.setattr("assets.inbox._without_design", _killed)
+        with pytest.raises(KeyboardInterrupt):
+            take_files(settings, [other])
+    assert {path: path.read_bytes() for path in suite.rglob("*") if path.is_file()} == before
+    assert waiting_files(deployment) == [other]
+    assert take_files(settings, [other]).accepted == ("add.c",)
+    [program] = read_table(suite, table_spec("programs"), [INBOX])
+    assert "a[i] - b[i]" in program.source
+    assert [path.name for path in suite.parent.iterdir()] == [INBOX]
+
+
+def test_a_refused_file_waits_until_its_reason_is_written(
+    deployment: Deployment, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = _drop(deployment, "text.c", "no program\n")
+    refused = path.parent / "refused"
+    with monkeypatch.context() as patch:
+        patch.setattr("assets.inbox.write_bytes_atomically", _killed)
+        with pytest.raises(KeyboardInterrupt):
+            _put_away(path, "no program")
+    assert path.is_file()
+    _put_away(path, "no program")
+    assert sorted(left.name for left in refused.iterdir()) == ["text.c", "text.c.reason.txt"]
+
+
+def _killed(*_: object) -> None:
+    raise KeyboardInterrupt
 
 
 @pytest.mark.slow

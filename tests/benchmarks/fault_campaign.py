@@ -34,14 +34,17 @@ def show(header: tuple[str, ...], rows: list[tuple[Any, ...]]) -> None:
 
 
 def interruptions(options: argparse.Namespace) -> list[dict[str, Any]]:
-    """Kills and full disks of `simfoundry run`."""
+    """Kills and full disks of every command that writes."""
     asked = [
         f"{kind}:{count}" for kind, count in (("kills", options.kills), ("full-disk", options.disks)) if count
     ]
-    answers = campaign("interrupted_runs.py", *asked, "--seed", str(options.seed), "--whole") if asked else []
+    answers = campaign("interrupted_runs.py", *asked, "--seed", str(options.seed)) if asked else []
     if answers:
-        rows = [(a["campaign"], a["interruptions"], a.get("failed", "-"), len(a["faults"])) for a in answers]
-        show(("interruption", "runs", "failed", "faults"), rows)
+        rows = [
+            (a["campaign"], a["command"], a["interruptions"], a.get("failed", "-"), len(a["faults"]))
+            for a in answers
+        ]
+        show(("interruption", "command", "runs", "failed", "faults"), rows)
     return answers
 
 

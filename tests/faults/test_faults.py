@@ -93,12 +93,12 @@ def test_flipped_bits_are_never_read_as_another_result() -> None:
 
 @pytest.mark.slow
 def test_a_killed_run_leaves_whole_tables_and_is_finished() -> None:
-    (answer,) = campaign("interrupted_runs.py", "kills:1")
+    (answer,) = campaign("interrupted_runs.py", "kills:1", "--commands", "stage")
     assert (answer["faults"], answer["interruptions"]) == ([], 1)
 
 
 @pytest.mark.slow
 def test_a_run_on_a_full_disk_leaves_whole_tables_and_is_finished() -> None:
-    (answer,) = campaign("interrupted_runs.py", "full-disk:1")
+    (answer,) = campaign("interrupted_runs.py", "full-disk:1", "--commands", "stage")
     assert answer["faults"] == []
     assert answer["interruptions"] == 1 or answer["skipped"], "no file system can be mounted"

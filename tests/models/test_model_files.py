@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -17,6 +18,7 @@ from models.model_files import (
     write_folder,
     write_outcome,
 )
+from pipelines.schemas import PredictorCostRow
 
 FILES = ModelFiles(card={"names": ["a", "b"]}, arrays={"x": np.arange(6.0).reshape(2, 3), "n": np.arange(3)})
 CONTENT = model_bytes("some-model", FILES)
@@ -87,9 +89,17 @@ def test_an_outcome_survives_its_folder_and_is_none_when_damaged(tmp_path: Path)
     )
     write_outcome(outcome, CONTENT)
     assert read_outcome(outcome.folder) == outcome
+    with pytest.raises(ZeroDivisionError):  # while costs are measured, which are written with the outcome
+        write_outcome(replace(outcome, key="other"), CONTENT, measure=_failing)
+    assert read_outcome(outcome.folder) == outcome
+    assert [path.name for path in tmp_path.iterdir()] == ["model"]
     (outcome.folder / "weights.safetensors").write_bytes(b"")
     assert read_outcome(outcome.folder) is None
     assert read_outcome(tmp_path / "none") is None
+
+
+def _failing(outcome: TrainOutcome) -> PredictorCostRow:
+    raise ZeroDivisionError(outcome.key)
 
 
 @pytest.mark.parametrize("spec", predictors(), ids=lambda spec: spec.name)

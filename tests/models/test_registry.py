@@ -377,6 +377,24 @@ def test_a_better_candidate_moves_the_alias_and_a_rollback_moves_it_back(
         rollback(store, spec.name)
 
 
+def test_a_champion_whose_registration_was_killed_keeps_its_decision(
+    lasting_data_dir: Path, store: RegistryStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def killed(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    spec = spec_of(lasting_data_dir, "tenset-mlp-killed")
+    outcome = train(lasting_data_dir, GOOD)
+    with monkeypatch.context() as patch:
+        patch.setattr("models.registry._record_decision", killed)
+        with pytest.raises(KeyboardInterrupt):
+            register(outcome, store, may_promote=True, spec=spec)
+    registration = register(outcome, store, may_promote=True, spec=spec)
+    assert (registration.version, registration.is_champion) == ("1", True)
+    [row] = promotion_rows(store, spec.name)
+    assert (row.decision, row.champion_error) == ("promoted", None)
+
+
 def test_a_smoke_run_never_moves_the_alias(lasting_data_dir: Path, store: RegistryStore) -> None:
     spec = spec_of(lasting_data_dir, "tenset-mlp-c")
     registration = register(train(lasting_data_dir, GOOD), store, may_promote=False, spec=spec)
