@@ -110,6 +110,27 @@ def test_hashes_follow_the_content_and_only_the_content(settings: Settings, engi
     assert record_stages(deployment, ["programs"]) != first
 
 
+def test_recording_that_is_killed_leaves_the_earlier_lock(
+    settings: Settings, engines: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def killed(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    _make(settings, "programs")
+    record_stages(settings.deployment, ["programs"])
+    lock = settings.deployment.project / "dvc.lock"
+    before = lock.read_bytes()
+    path = _programs(settings.deployment)
+    path.with_name("other.parquet").write_bytes(path.read_bytes())
+    with monkeypatch.context() as patch:
+        patch.setattr("dvc.utils.serialize._yaml._dump", killed)  # the file is open and empty by then
+        with pytest.raises(KeyboardInterrupt):
+            record_stages(settings.deployment, ["programs"])
+    assert lock.read_bytes() == before
+    record_stages(settings.deployment, ["programs"])
+    assert lock.read_bytes() != before
+
+
 def test_what_is_recorded_already_needs_no_dvc(
     settings: Settings, engines: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
