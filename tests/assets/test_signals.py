@@ -91,6 +91,29 @@ def test_a_signal_ends_a_command_and_its_tools(
     await_(lambda: running(seconds) == [])  # workers of a pool end after the command
 
 
+PROBE = """
+from simfoundry.cli import entry
+
+def interrupted(**_):
+    entry.end_on_signals()
+    exec("import os, signal; os.kill(os.getpid(), signal.SIGTERM)\\nwhile True: pass")
+
+entry.simfoundry.main = interrupted
+entry.main([])
+"""
+
+
+def test_a_signal_in_an_executed_text_has_its_own_status(tmp_path: Path) -> None:
+    """As while dataclasses are made; `python -m` would end with status 130."""
+    (tmp_path / "probe.py").write_text(PROBE)
+    argv = [sys.executable, "-m", "probe"]
+    path = os.pathsep.join([str(tmp_path), str(Path(__file__).parents[2])])
+    ended = subprocess.run(
+        argv, env={**os.environ, "PYTHONPATH": path}, capture_output=True, text=True, check=False
+    )
+    assert (ended.stderr, ended.returncode) == (SAID[signal.SIGTERM], 128 + signal.SIGTERM)
+
+
 @pytest.mark.parametrize("kind", ["threads", "processes"])
 def test_nothing_outlives_a_command_that_is_killed(kind: str, tmp_path: Path) -> None:
     process, seconds = started(kind, tmp_path)
