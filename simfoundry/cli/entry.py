@@ -66,8 +66,8 @@ def _end_by_signal() -> NoReturn:
         say_ended()
     ignore_signals()
     end_processes()
-    # After an interrupt in a text that was executed, as dataclasses do, `python -m` ends with status 130, whatever
-    # is asked for, unless one ends well.
+    # After an interrupt in a text that was executed, as dataclasses do, `python -m` ends with status 130,
+    # whatever is asked for, unless one ends well.
     exec("")  # noqa: S102
     sys.exit(EXIT_SIGNAL + received_signal())
 
