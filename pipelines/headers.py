@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 
 INCLUDE_FOLDER = Path(__file__).parent / "hls" / "include"
@@ -45,6 +45,7 @@ def _own_pattern() -> re.Pattern[str]:
     return re.compile(rf"\b({names})\b\s*{_ARGUMENTS}\s*\{{|#\s*define\s+({names})\b")
 
 
+@lru_cache(maxsize=2)
 def own_names(source: str) -> tuple[str, ...]:
     """Functions of the headers that a program defines itself, as functions or macros; the headers leave them
     out."""
@@ -56,6 +57,7 @@ def header_options(source: str) -> tuple[str, ...]:
     return (*HEADER_OPTIONS, *(f"-DSIMFOUNDRY_OWN_{name}" for name in own_names(source)))
 
 
+@lru_cache(maxsize=2)
 def is_library_needed(source: str) -> bool:
     """Whether a program names a function of a header that it does not include."""
     included = set(re.findall(r"#\s*include\s*<(\w+\.h)>", source))

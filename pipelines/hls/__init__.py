@@ -32,10 +32,17 @@ from pipelines.hls.linking import function_files, object_files, skipped_files
 from pipelines.hls.lowering import store_initial_values
 from pipelines.hls.mapping_space import ArraySpace, LoopSpace, MappingSpace, mapping_space
 from pipelines.hls.narrowing import used_bits
+from pipelines.hls.number_lists import parse_text
 from pipelines.hls.operators import constant_factor, delay_library, signed_digit_count
 from pipelines.hls.plain_arguments import with_plain_arguments
 from pipelines.hls.plan import TransformOptions, tidy, transform
-from pipelines.hls.preprocess import BYTE_ORDER_MARK, bundle_source, default_top, is_own_header
+from pipelines.hls.preprocess import (
+    BYTE_ORDER_MARK,
+    SOURCE_LIMIT_BYTES,
+    bundle_source,
+    default_top,
+    is_own_header,
+)
 from pipelines.hls.preprocess import preprocess as preprocess_source
 from pipelines.hls.rows import design_id, design_row, options_of, outcome_rows, program_rules
 from pipelines.hls.rules import later_rules
@@ -49,6 +56,7 @@ from pipelines.hls.verilog_values import BlockWriter
 
 __all__ = [
     "BYTE_ORDER_MARK",
+    "SOURCE_LIMIT_BYTES",
     "TOOL",
     "ArraySpace",
     "BlockSchedule",
@@ -97,6 +105,7 @@ __all__ = [
     "options_of",
     "outcome_rows",
     "parse_directives",
+    "parse_text",
     "pragma_of",
     "preprocess_source",
     "program_rules",

@@ -7,9 +7,9 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from pipelines.files import read_bounded
+from pipelines.hls.preprocess import SOURCE_LIMIT_BYTES
 
 MAXIMUM_FILES = 2000
-_FILE_BYTES = 1 << 20
 
 _COMMENT = re.compile(r"""//[^\n]*|/\*.*?\*/|"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'""", re.DOTALL)
 _DEFINITION = re.compile(
@@ -46,8 +46,8 @@ def skipped_files(folders: Iterable[Path], main: Path) -> list[str]:
         if len(files) > MAXIMUM_FILES:
             skipped.append(f"{len(files) - MAXIMUM_FILES} files of {folder} after the first {MAXIMUM_FILES}")
         for file in files[:MAXIMUM_FILES]:
-            if file.resolve() != main.resolve() and file.stat().st_size > _FILE_BYTES:
-                skipped.append(f"{file}, larger than {_FILE_BYTES} bytes")
+            if file.resolve() != main.resolve() and file.stat().st_size > SOURCE_LIMIT_BYTES:
+                skipped.append(f"{file}, larger than {SOURCE_LIMIT_BYTES} bytes")
     return skipped
 
 
@@ -67,7 +67,7 @@ def _owners(folders: Iterable[Path], main: Path, pattern: re.Pattern[str]) -> di
 def _defined(file: Path, pattern: re.Pattern[str]) -> list[str]:
     """Names that a file defines for others."""
     try:
-        content = read_bounded(file, what="C file", most_bytes=_FILE_BYTES, error=OSError)
+        content = read_bounded(file, what="C file", most_bytes=SOURCE_LIMIT_BYTES, error=OSError)
     except OSError:
         return []
     text = _COMMENT.sub(" ", content.decode("utf-8", errors="replace"))

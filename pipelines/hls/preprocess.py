@@ -16,14 +16,18 @@ from pipelines.files import read_bounded
 from pipelines.headers import INCLUDE_FOLDER, LIBRARY_FILE, header_options
 from pipelines.hls.errors import HlsError
 from pipelines.hls.expanded import is_expanded, without_system_headers
+from pipelines.hls.number_lists import cut_lists, parse_text
 from pipelines.hls.spellings import plain_spellings
 from pipelines.sandbox import MEMORY, OUTPUT, ConfinedRun, Limits, MachineFault, run_confined
 from pipelines.tools import PATIENCE, PROCESSOR, find_tool
 
-SOURCE_LIMIT_BYTES = 1 << 20
-PREPROCESSED_LIMIT_BYTES = 4 << 20
+SOURCE_LIMIT_BYTES = 4 << 20
+"""Of a program with its headers and of each other file that `--source` searches."""
+
+PREPROCESSED_LIMIT_BYTES = 8 << 20
 MAXIMUM_TOKENS = 1 << 18
-"""The parser takes some 30 us per token; the largest program of the suites has 9000 tokens."""
+"""The parser takes some 30 us per token; the largest program of the suites has 9000 tokens. A long list
+of numbers is not parsed, and counts as one."""
 
 MAXIMUM_TOKEN_CHARACTERS = 4095
 """The minimum that C11 requires for a string literal (5.2.4.1); the parser takes kilobytes per character."""
@@ -120,7 +124,7 @@ def preprocess(source: str, *, file: str) -> str:
             raise _foreign_header(name, file)
     if run.returncode != 0:
         raise _refused(run, file)
-    excess = _excess(run.stdout)
+    excess = _excess(cut_lists(run.stdout)[0])
     if excess is not None:
         raise HlsError(*excess, file=file)
     return run.stdout
@@ -271,13 +275,13 @@ def _parsed(source: str, file: str) -> c_ast.FileAST:
     text = preprocess(source, file=file)
     try:
         try:
-            return c_parser.CParser().parse(text, filename=file)
+            return parse_text(text, file=file)
         except c_parser.ParseError as error:
             plain = plain_spellings(text)
             if plain == text:
                 raise _syntax_error(str(error), source, text, file) from None
         try:
-            return c_parser.CParser().parse(plain, filename=file)
+            return parse_text(plain, file=file)
         except c_parser.ParseError as error:
             raise _syntax_error(str(error), source, text, file) from None
     except RecursionError:

@@ -21,7 +21,7 @@ from typing import Any
 
 from pycparser import c_ast, c_generator, c_parser
 
-from pipelines.hls import HlsError, is_own_header, preprocess_source
+from pipelines.hls import HlsError, is_own_header, parse_text, preprocess_source
 
 _MARKER = re.compile(r'^# \d+ "((?:[^"\\]|\\.)*)"')
 _INTEGER = re.compile(r"(0[xX][0-9a-fA-F]+|0[bB][01]+|\d+)([uUlL]*)")
@@ -63,7 +63,7 @@ def _parse(source: str) -> c_ast.FileAST:
     """The program's own syntax tree after the types that its headers declare."""
     own, headers = _split(preprocess_source(source, file="program.c"))
     try:
-        return c_parser.CParser().parse(_declared_types(headers) + own, filename="program.c")
+        return parse_text(_declared_types(headers) + own, file="program.c")
     except c_parser.ParseError as error:
         raise HlsError("a program must be C11", " ".join(str(error).split())[:200]) from None
 
@@ -121,6 +121,7 @@ class _Writer:
             "FuncDef": self._definition,
             "Compound": self._compound,
             "For": self._scoped,
+            "NumberList": lambda n: self._visit(c_ast.InitList(n.exprs)),
             "Label": lambda n: self._visit(n.stmt),
             "Pragma": lambda _: None,
             "EmptyStatement": lambda _: None,

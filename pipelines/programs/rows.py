@@ -8,6 +8,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from pipelines.hls import SOURCE_LIMIT_BYTES
 from pipelines.identity import canonical_json, content_hash
 from pipelines.programs.catalogue import KERNELS, SIZES, SUITES, Kernel
 from pipelines.programs.data import read_text
@@ -16,7 +17,6 @@ from pipelines.programs.normalised import ast_hash_or_none
 from pipelines.programs.specification import read_json_object, read_specification
 from pipelines.schemas import OK, ProgramRow
 
-SOURCE_LIMIT_BYTES = 1 << 20
 USER_SUITE = "user"
 CUSTOM_SIZE = "custom"
 
@@ -50,7 +50,7 @@ def program_from_file(
     """Row of a C file from anywhere; suite user, size custom.
 
     Args:
-        path: C source in UTF-8, at most 1 MiB.
+        path: C source in UTF-8, at most 4 MiB.
         source: the program's text when it is already read, with its local headers inlined.
         top: name of the top function; the HLS front end checks later that the file has it.
         inputs: JSON input specification; None for the default of every argument.

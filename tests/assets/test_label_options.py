@@ -230,7 +230,7 @@ def test_macros_with_arguments_are_defined_as_by_a_compiler(tmp_path: Path) -> N
 def test_a_file_that_source_does_not_search_is_named(tmp_path: Path) -> None:
     folder = tmp_path / "others"
     folder.mkdir()
-    (folder / "big.c").write_text("int h(int n) { return n; }\n" + "/* text */\n" * 100_000)
+    (folder / "big.c").write_text("int h(int n) { return n; }\n" + "/* text */\n" * 400_000)
     (tmp_path / "g.c").write_text("int h(int n); int g(int n) { return h(n); }\n")
     with pytest.raises(
         FoundryError, match=r"^no file of --source defines h; not searched: .*big\.c, larger than"

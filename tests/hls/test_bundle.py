@@ -95,9 +95,9 @@ def test_bundle_leaves_a_header_it_cannot_find_to_the_preprocessor(tmp_path: Pat
 
 
 def test_bundle_rejects_a_text_that_grows_too_large(tmp_path: Path) -> None:
-    main = write(tmp_path, {"a.c": '#include "h.h"\n' * 40, "h.h": "int x;\n" * 8000})
+    main = write(tmp_path, {"a.c": '#include "h.h"\n' * 40, "h.h": "int x;\n" * 32000})
     with pytest.raises(
-        HlsError, match=r"^a program with its headers must be at most 1048576 bytes, got more"
+        HlsError, match=r"^a program with its headers must be at most 4194304 bytes, got more"
     ):
         bundle_source(main)
 

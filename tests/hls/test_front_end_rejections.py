@@ -87,7 +87,7 @@ def test_front_end_rejects_what_it_cannot_build(source: str, message: str) -> No
 
 def test_front_end_rejects_a_large_file() -> None:
     with pytest.raises(
-        HlsError, match=r"^a program must be at most 1048576 bytes, got 10000\d+ bytes \(f\.c\)$"
+        HlsError, match=r"^a program must be at most 4194304 bytes, got 10000\d+ bytes \(f\.c\)$"
     ):
         read_function("int f(void) { return 1; }" + " " * 10_000_000, top="f", file="f.c")
 

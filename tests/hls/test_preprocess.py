@@ -88,7 +88,7 @@ def test_program_does_not_include_itself() -> None:
 
 
 TENS = "#define T0 a+\n" + "".join(f"#define T{n} {f'T{n - 1} ' * 10}\n" for n in range(1, 10))
-LARGE = "a preprocessed program must be at most 4194304 bytes"
+LARGE = "a preprocessed program must be at most 8388608 bytes"
 UNFOLDED = "macros that take more than 512 MiB to expand"
 EXPLOSIONS = {
     "a billion tokens": (f"{TENS}int f(int a) {{ return T9 a; }}\n", "output", "more"),

@@ -122,8 +122,8 @@ def test_program_from_file_has_one_id_for_one_meaning_of_the_inputs(tmp_path: Pa
         (b"int x;\nint \xe9;", r"C source is not UTF-8: byte 0xe9 \(.*a\.c:2\)"),
         (b"int x;\n\0", r"C source is not text: zero byte \(.*a\.c:2\)"),
         (
-            b"/" * ((1 << 20) + 1),
-            r"cannot read the C source .*a\.c: 1048577 bytes; accepted: a regular file of at most 1 MiB",
+            b"/" * ((4 << 20) + 1),
+            r"cannot read the C source .*a\.c: 4194305 bytes; accepted: a regular file of at most 4 MiB",
         ),
     ],
 )
@@ -139,8 +139,8 @@ def test_program_from_file_rejects_what_is_not_c_text(
 
 def test_program_from_file_accepts_exactly_the_limit(tmp_path: Path) -> None:
     path = tmp_path / "a.c"
-    path.write_text(C_TEXT + " " * ((1 << 20) - len(C_TEXT)))
-    assert program_from_file(path, top="top").source_bytes == 1 << 20
+    path.write_text(C_TEXT + " " * ((4 << 20) - len(C_TEXT)))
+    assert program_from_file(path, top="top").source_bytes == 4 << 20
 
 
 def test_program_from_file_rejects_what_is_not_a_regular_file(tmp_path: Path) -> None:
@@ -150,7 +150,7 @@ def test_program_from_file_rejects_what_is_not_a_regular_file(tmp_path: Path) ->
         tmp_path / "pipe.c": "a pipe",
         Path("/dev/zero"): "a character device",
     }.items():
-        message = f"cannot read the C source {path}: {kind}; accepted: a regular file of at most 1 MiB"
+        message = f"cannot read the C source {path}: {kind}; accepted: a regular file of at most 4 MiB"
         with pytest.raises(ProgramError, match=f"^{message}$"):
             program_from_file(path, top="top")
 

@@ -10,6 +10,8 @@ from math import prod
 from pycparser import c_ast
 
 from pipelines.hls import ir
+from pipelines.hls.arithmetic import make_unary
+from pipelines.hls.number_lists import MAXIMUM_NUMBERS, NumberList
 from pipelines.hls.reading.ctypes import (
     VOID,
     ArrayOf,
@@ -18,6 +20,8 @@ from pipelines.hls.reading.ctypes import (
     Scalar,
     Struct,
     leading_member,
+    read_floating,
+    read_integer,
     read_string,
     spelled,
 )
@@ -43,12 +47,13 @@ Path = tuple[Step, ...]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Initial:
-    """One part of an object and its initial value: an expression or a character."""
+    """One part of an object and its initial value: an expression, a character or a constant."""
 
     path: Path
     kind: CType
     node: c_ast.Node
     character: int | None = None
+    value: ir.Constant | None = None
 
 
 @dataclass(slots=True, kw_only=True)
@@ -78,6 +83,10 @@ class Initialisers:
 
     def _whole(self, kind: CType, node: c_ast.Node, path: Path) -> Iterator[Initial]:
         """An object with an initialiser of its own."""
+        values = _values(kind, node, path) if isinstance(node, NumberList) else None
+        if values is not None:
+            yield from values
+            return
         characters = self._characters(kind, node)
         if characters is not None:
             assert isinstance(kind, ArrayOf)
@@ -181,6 +190,37 @@ class Initialisers:
         if kind.element.type.width_bits != 8 or not isinstance(node, c_ast.Constant):
             return None
         return read_string(str(node.value)) if str(node.value).startswith('"') else None
+
+
+def _values(kind: CType, node: NumberList, path: Path) -> list[Initial] | None:
+    """The numbers of a list for an array of numbers; None where the items must be read as expressions."""
+    sizes: list[int | None] = []
+    while isinstance(kind, ArrayOf):
+        sizes.append(kind.size)
+        kind = kind.element
+    if not sizes or not isinstance(kind, Scalar) or node.count > MAXIMUM_NUMBERS:
+        return None
+    values: dict[str, ir.Constant | None] = {}
+    initials: list[Initial] = []
+    for indices, text in node.elements(len(sizes)) or ():
+        if text not in values:
+            values[text] = _value(text, kind)
+        value = values[text]
+        if value is None or any(s is not None and i >= s for i, s in zip(indices, sizes, strict=True)):
+            return None
+        initials.append(Initial(path=(*path, *indices), kind=kind, node=node, value=value))
+    return initials or None
+
+
+def _value(text: str, kind: Scalar) -> ir.Constant | None:
+    """A number with its sign, converted to a type; None when that is no constant."""
+    digits = text.lstrip("+-").strip()
+    floating = digits[:2] not in ("0x", "0X", "0b", "0B") and any(c in digits for c in ".eE")
+    value: ir.Expression | None = read_floating(digits) if floating else read_integer(digits)
+    if value is None:
+        return None
+    value = convert(make_unary("neg", value) if text[0] == "-" else value, kind)
+    return value if isinstance(value, ir.Constant) else None
 
 
 @dataclass(slots=True, kw_only=True)
@@ -303,6 +343,8 @@ class Filler:
         if not isinstance(item.kind, Scalar):
             return None
         kind = item.kind
+        if item.value is not None:
+            return item.value
         if item.character is not None:
             value = convert(ir.Constant(value=item.character), kind)
             return value if isinstance(value, ir.Constant) else None

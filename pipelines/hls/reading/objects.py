@@ -13,6 +13,7 @@ from pycparser import c_ast
 
 from pipelines.hls import ir
 from pipelines.hls.errors import HlsError, StaticObjectError
+from pipelines.hls.number_lists import MAXIMUM_NUMBERS, TABLE_RULE, NumberList
 from pipelines.hls.preprocess import is_own_header
 from pipelines.hls.reading.ctypes import (
     CHAR,
@@ -129,6 +130,8 @@ class Objects:
 
     def _kind(self, node: c_ast.Decl) -> CType:
         kind = self.expressions.types.read(node.type, node)
+        if isinstance(node.init, NumberList) and node.init.count > MAXIMUM_NUMBERS:
+            raise self.session.refuse(node, TABLE_RULE, f"more in {node.name}")
         return kind if node.init is None else self.initialisers.completed(kind, node.init)
 
     def global_symbol(self, node: c_ast.ID) -> Value | Place | Address | None:
