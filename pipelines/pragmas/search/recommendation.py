@@ -14,7 +14,7 @@ from pipelines.pragmas.analysis import summarise
 from pipelines.pragmas.bound import Bound, Target, bound, read_target
 from pipelines.pragmas.configuration import Configuration
 from pipelines.pragmas.errors import PragmaError, SubscriptError
-from pipelines.pragmas.nlp import INFEASIBLE, SearchOptions, Solution, solve
+from pipelines.pragmas.nlp import INFEASIBLE, SearchOptions, Solution, solve, solve_limited
 from pipelines.pragmas.search.budgets import FIRST_PARTITIONS, is_fine
 from pipelines.pragmas.search.directives import (
     MERLIN,
@@ -121,6 +121,11 @@ class DirectiveRequest:
         return self.target == OWN_TARGET
 
     @property
+    def limits_designs(self) -> bool:
+        """Whether some designs are not accepted."""
+        return self.fine_only or self.most_area_um2 is not None or self.most_partitions is not None
+
+    @property
     def options(self) -> HlsOptions:
         """Of designs of the project's own synthesis, without directives."""
         return HlsOptions(transforms=TransformOptions(unsafe_math=not self.ordered_sums))
@@ -171,7 +176,7 @@ class Recommendation:
     """The best directives of a program.
 
     Attributes:
-        solution: with the least bound; solver_s: time of the solver.
+        solution: with the least bound, whose `lower_bound` holds for all designs within the limits; solver_s: time of the solver.
         exploration: the log of measured designs, None when none was asked for.
         plain: the program as it is, None for other targets; designs: the best measured ones, or the one with
             the least bound, best first.
@@ -214,7 +219,7 @@ def recommend(request: DirectiveRequest, *, cache: ContentCache) -> Recommendati
         time_limit_s=request.solver_timeout_s,
     )
     start = stopwatch()
-    solution = solve(summary, target, options)
+    solution = solve_limited(summary, target, options)
     solver_s = stopwatch() - start
     if solution.configuration is None:
         raise PragmaError(_no_design(solution, request))
@@ -222,7 +227,7 @@ def recommend(request: DirectiveRequest, *, cache: ContentCache) -> Recommendati
         request=request, summary=summary, target=target, least=solution.configuration, cache=cache
     )
     plain = search.plain() if request.is_own else None
-    if request.is_own and (request.most_area_um2 is not None or summary.relaxed):
+    if request.is_own and (request.limits_designs or summary.relaxed):
         exploration, designs = search.by_estimates()
     else:
         exploration = search.explored() if request.evaluations else None
@@ -566,9 +571,11 @@ class _Search:
         try:
             if design.strips:
                 written = strips_design(text, summary, design.configuration)
-                return None if written is None else annotate_directives(written[0], summary, written[1])
-            if self.request.is_own and style in (None, OWN):
-                return annotate_directives(text, summary, design.directives)
+                if written is None:
+                    return None
+                return annotate_directives(written[0], summary, written[1], style=style or OWN)
+            if self.request.is_own:
+                return annotate_directives(text, summary, design.directives, style=style or OWN)
             return annotate(text, summary, design.configuration, style=style or MERLIN)
         except PragmaError:
             if self.request.is_own:

@@ -123,10 +123,10 @@ def body_of(blank: str, function: str) -> tuple[int, int] | None:
     return None if opening is None else (opening, _closing(blank, opening - 1, "{}"))
 
 
-def labelled_loops(source: str, labels: Iterable[str]) -> dict[str, int]:
-    """Where the loops with these labels begin."""
+def labelled_loops(source: str, labels: Iterable[str]) -> dict[str, LoopPlace]:
+    """Where the loops with these labels stand; each starts at its label."""
     blank = blanked(source)
-    return {label: next(_words(blank, label)) for label in labels}
+    return {label: _place(blank, next(_words(blank, label))) for label in labels}
 
 
 def above(source: str, blank: str, position: int, lines: Sequence[str]) -> Edit:
