@@ -295,8 +295,11 @@ def annotate(source: str, summary: Summary, configuration: Configuration, *, sty
         loop: vitis_pragmas(full, loop, below=not pipelined.isdisjoint(summary.loops_around(loop)))
         for loop in places
     }
-    of_arrays = _array_pragmas(summary, configuration)
-    return edited(source, _vitis(source, summary.top, places, lines, of_arrays))
+    of_arrays, starts = _array_pragmas(summary, configuration), [place.start for place in places.values()]
+    return edited(
+        source,
+        [*_in_bodies(source, places, lines), *_above_loops(source, summary.top, starts, {}, of_arrays)],
+    )
 
 
 def annotate_directives(
@@ -306,8 +309,8 @@ def annotate_directives(
 
     Args:   directives: their loops are those of the program, or labels of the text where it has strips. The
             loops of a function that is called several times get the pragmas of the first call.
-            style: spelling of the pragmas; those of VITIS stand in the bodies of loops. Its loops without a
-            pipeline say so.
+            style: spelling of the pragmas. Those of Vitis stand in the bodies of loops, and in style VITIS
+            loops without a pipeline say so. Merlin reads Vitis' words for what it has none for.
     Raises: PragmaError: a loop is not in the text.
     """
     loops = dict.fromkeys(d.loop for d in directives if d.loop)
@@ -315,18 +318,25 @@ def annotate_directives(
     places = labelled_loops(source, loops) if has_strips else find_loops(source, summary)
     lines = {loop: [_spelled(d, style) for d in directives if d.loop == loop] for loop in loops}
     of_arrays = [_spelled(d, style) for d in directives if not d.loop]
-    if style != VITIS:
-        above_loops: dict[int, list[str]] = {}
-        for loop in loops:
-            above_loops.setdefault(places[loop].start, lines[loop])
-        starts = [place.start for place in places.values()]
-        return edited(source, _above_loops(source, summary.top, starts, above_loops, of_arrays))
-    if not has_strips:
+    if style == VITIS and not has_strips:
         pipelined = {d.loop for d in directives if d.kind == "pipeline"}
         for loop in places:
             if pipelined.isdisjoint((*summary.loops_around(loop), loop)):
                 lines[loop] = ["HLS pipeline off", *lines.get(loop, [])]
-    return edited(source, _vitis(source, summary.top, places, lines, of_arrays))
+    above_loops: dict[int, list[str]] = {}
+    for loop in loops:
+        above_loops.setdefault(places[loop].start, [line for line in lines[loop] if not _is_inside(line)])
+    inside = {loop: [line for line in texts if _is_inside(line)] for loop, texts in lines.items()}
+    starts = [place.start for place in places.values()]
+    return edited(
+        source,
+        [*_in_bodies(source, places, inside), *_above_loops(source, summary.top, starts, above_loops, of_arrays)],
+    )
+
+
+def _is_inside(pragma: str) -> bool:
+    """Whether a pragma of a loop stands in its body."""
+    return pragma.startswith("HLS ")
 
 
 def _spelled(directive: Directive, style: str) -> str:
@@ -335,7 +345,7 @@ def _spelled(directive: Directive, style: str) -> str:
     interval = "" if directive.value is None else f" II={directive.value}"
     if directive.kind == "pipeline" and style != OWN:
         return f"HLS pipeline{interval}" if style == VITIS else f"ACCEL pipeline flatten{interval}"
-    if directive.kind in ("unroll", "parallel") and style == VITIS:
+    if (directive.kind == "unroll" and style != OWN) or (directive.kind == "parallel" and style == VITIS):
         return f"HLS unroll{factor}"
     if directive.kind == "parallel" and style == MERLIN:
         return f"ACCEL parallel{factor}"
@@ -421,15 +431,11 @@ def vitis_pragmas(full: Configuration, loop: str, *, below: bool) -> list[str]:
     return pragmas
 
 
-def _vitis(
-    source: str,
-    top: str,
-    places: Mapping[str, LoopPlace],
-    pragmas: Mapping[str, Sequence[str]],
-    of_arrays: Sequence[str],
+def _in_bodies(
+    source: str, places: Mapping[str, LoopPlace], pragmas: Mapping[str, Sequence[str]]
 ) -> list[Edit]:
-    """Pragmas of loops inside their bodies, those of arrays above the first loop of the top function."""
-    edits = _above_loops(source, top, [place.start for place in places.values()], {}, of_arrays)
+    """Pragmas of loops at the starts of their bodies."""
+    edits = list[Edit]()
     first_copies = {place.start: (loop, place) for loop, place in reversed(list(places.items()))}
     for loop, place in first_copies.values():  # inner loops close before outer ones at one place
         lines = [f"#pragma {text}" for text in pragmas.get(loop, ())]

@@ -101,6 +101,9 @@ def _place(blank: str, position: int) -> LoopPlace:
 def statement_end(blank: str, start: int) -> int:
     """Position after the C statement that begins at `start`, in a text without comments and strings."""
     start = _next(blank, start)
+    label = re.compile(r"(?!default\b)[A-Za-z_]\w*\s*:").match(blank, start)
+    if label is not None:
+        return statement_end(blank, label.end())
     if blank[start] == "{":
         return _closing(blank, start, "{}")
     for word in ("for", "while", "if"):
