@@ -29,7 +29,14 @@ from pipelines.pragmas.search.directives import (
     merlin_pragmas,
     strips_design,
 )
-from pipelines.pragmas.search.estimated import Candidate, Estimated, EstimatedSearch, preferred
+from pipelines.pragmas.search.estimated import (
+    TOLERANCE,
+    Candidate,
+    Estimated,
+    EstimatedSearch,
+    candidate_of,
+    preferred,
+)
 from pipelines.pragmas.search.evaluation import Exploration
 from pipelines.pragmas.search.evaluators import COPIES_PER_SECOND, OwnHls, RecordedReports
 from pipelines.pragmas.search.ladder import explore
@@ -40,6 +47,8 @@ from pipelines.pragmas.summary import Summary
 from pipelines.schemas import OK, ProgramRow
 from pipelines.tools import stopwatch
 
+REDUCTIONS_S = 24.0
+"""Seconds in which the engine likely estimates the designs with one directive less."""
 ESTIMATE_S = 8.0
 """Seconds in which high-level synthesis likely makes a design that is recommended without being measured."""
 MOST_DESIGNS = 5
@@ -232,9 +241,10 @@ def recommend(request: DirectiveRequest, *, cache: ContentCache) -> Recommendati
     else:
         exploration = search.explored() if request.evaluations else None
         designs = () if exploration is None else search.measured(exploration)
-        if exploration is None or (plain is None and not designs):
-            first = search.first()
-            designs = (first,) if first.directives or plain is None else ()
+        if plain is not None and exploration is None:
+            designs = search.near_first(plain)
+        elif exploration is None or (plain is None and not designs):
+            designs = (search.first(),)
     recommended, why = _choose(plain, designs, request)
     chosen = recommended.configuration or solution.configuration
     return Recommendation(
@@ -316,6 +326,13 @@ def best_designs(designs: Sequence[CandidateDesign]) -> list[CandidateDesign]:
     return [first, *sorted([*kept[1:], *others[: MOST_DESIGNS - len(kept)]], key=lambda design: design.cost)]
 
 
+def _first_and_smaller(designs: Sequence[CandidateDesign]) -> tuple[CandidateDesign, ...]:
+    """The preferred design, and the one that is close and much smaller."""
+    first, *others = best_designs(designs)
+    smaller = find_much_smaller(first, others)
+    return (first,) if smaller is None else (first, replace(smaller, name=MUCH_SMALLER))
+
+
 def _nothing_fits(
     plain: CandidateDesign, designs: Sequence[CandidateDesign], limit: float, request: DirectiveRequest
 ) -> str:
@@ -380,26 +397,17 @@ class _Search:
     def by_estimates(self) -> tuple[Exploration | None, tuple[CandidateDesign, ...]]:
         """The best designs by the engine's estimates, measured where that is asked for, all within the limit;
         where none is, the smallest one."""
-        search = EstimatedSearch(
-            summary=self.summary,
-            estimate=self._estimate,
-            measure=self.own.measure,
-            bound_of=lambda configuration: bound(self.summary, configuration, self.target).latency_cycles,
-            size_of=self._size_of,
-            accept=self._accepts,
-            most_area_um2=self.request.most_area_um2,
-            together=self.request.together,
-        )
+        search = self._by_estimates()
         estimates = search.estimated()
+        if self.request.most_area_um2 is None:
+            estimates = self._reduced(estimates)
         fitting = [one for one in search.fitting(estimates) if one.directives]
         if not fitting:
             others = [one for one in estimates if one.directives]
             smallest = min(others, key=lambda one: one.cost[1], default=None)
             return None, () if smallest is None else (self._of_estimate(smallest),)
         if not self.request.evaluations:
-            first, *others = best_designs([self._of_estimate(one) for one in fitting])
-            smaller = find_much_smaller(first, others)
-            return None, (first,) if smaller is None else (first, replace(smaller, name=MUCH_SMALLER))
+            return None, _first_and_smaller([self._of_estimate(one) for one in fitting])
         exploration, measured = search.measured(estimates, self.request.evaluations)
         designs = [
             replace(
@@ -418,6 +426,37 @@ class _Search:
         best = best_designs(designs)
         ranked = [replace(design, name=str(rank)) for rank, design in enumerate(best, 1)]
         return exploration, tuple(map(self._with_power, ranked))
+
+    def _by_estimates(self) -> EstimatedSearch:
+        return EstimatedSearch(
+            summary=self.summary,
+            estimate=self._estimate,
+            measure=self.own.measure,
+            bound_of=lambda configuration: bound(self.summary, configuration, self.target).latency_cycles,
+            size_of=self._size_of,
+            accept=self._accepts,
+            most_area_um2=self.request.most_area_um2,
+            together=self.request.together,
+        )
+
+    def _reduced(self, estimates: Sequence[Estimated]) -> list[Estimated]:
+        """Estimates, and those of designs that have less of one directive than the best ones."""
+        most_size = int(REDUCTIONS_S * COPIES_PER_SECOND)
+        return self._by_estimates().reduced(estimates, (TOLERANCE, CLOSE), most_size)
+
+    def near_first(self, plain: CandidateDesign) -> tuple[CandidateDesign, ...]:
+        """The design with the least bound, or a smaller one that is nearly as fast; and a much smaller one."""
+        first = self.first()
+        if first.cycles is None or plain.cycles is None or first.cycles >= plain.cycles:
+            return (first,) if first.directives else ()
+        start = Estimated(
+            candidate=candidate_of(self.summary, first.directives),
+            directives=first.directives,
+            estimate=self._estimate(first.directives),
+        )
+        reduced = [one for one in self._reduced([start]) if one is not start and one.directives]
+        able = [self._of_estimate(one) for one in reduced if one.estimate.status == OK]
+        return _first_and_smaller([first, *able])
 
     def _accepts(self, candidate: Candidate) -> bool:
         """Whether a design keeps to the limits of the request, and the engine likely makes it in time."""
