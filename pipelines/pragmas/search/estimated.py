@@ -37,8 +37,8 @@ PATIENCE = 2
 MOST_BANKS = 32
 """Most banks of an array dimension."""
 INTERVALS = (1, 2, 4, 8, 16)
-MOST_REDUCTIONS = 40
-"""Designs with one directive less that are estimated at most after a search."""
+MOST_REDUCTIONS = 60
+"""Designs near the best ones that are estimated at most after a search."""
 TOLERANCE = 0.01
 """Share of the least cycles by which a smaller design may be slower and is still recommended."""
 
@@ -240,10 +240,11 @@ class EstimatedSearch:
     def reduced(
         self, estimates: Sequence[Estimated], tolerances: Sequence[float], most_size: int
     ) -> list[Estimated]:
-        """Estimates, and those of the smallest near designs with one directive less, until none is smaller.
+        """Estimates, and those near the smallest designs that are nearly as fast, until none is smaller: with
+        one directive less, and of a design that is not the preferred one with one directive more.
 
         Args:
-            tolerances: shares above the least cycles within which the smallest design is made smaller.
+            tolerances: shares above the least cycles within which the smallest design is changed.
             most_size: sum of operations and accesses of the designs that are estimated.
         """
         known = {one.directives: one for one in estimates}
@@ -257,20 +258,31 @@ class EstimatedSearch:
                         break
                     done.add(current.directives)
                     asked: dict[tuple[Directive, ...], Candidate] = {}
-                    for fewer in reductions(self.summary, current.directives):
-                        candidate = candidate_of(self.summary, fewer)
+                    for candidate, directives in sorted(
+                        self._near(current, larger=tolerance > TOLERANCE),
+                        key=lambda pair: self.size_of(pair[0]),
+                    ):
                         size = self.size_of(candidate)
-                        if fewer in known or fewer in asked or not self.accept(candidate):
+                        if directives in known or directives in asked or not self.accept(candidate):
                             continue
                         if len(asked) < left and size <= size_left:
-                            asked[fewer] = candidate
+                            asked[directives] = candidate
                             size_left -= size
                     left -= len(asked)
-                    for (fewer, candidate), estimate in zip(
+                    for (directives, candidate), estimate in zip(
                         asked.items(), pool.map(self.estimate, asked), strict=True
                     ):
-                        known[fewer] = Estimated(candidate=candidate, directives=fewer, estimate=estimate)
+                        known[directives] = Estimated(
+                            candidate=candidate, directives=directives, estimate=estimate
+                        )
         return list(known.values())
+
+    def _near(self, one: Estimated, *, larger: bool) -> Iterator[tuple[Candidate, tuple[Directive, ...]]]:
+        """Designs with one directive less, and if asked for those that the search would look at next."""
+        for fewer in reductions(self.summary, one.directives):
+            yield candidate_of(self.summary, fewer), fewer
+        for candidate in self._neighbours(one.candidate) if larger else ():
+            yield candidate, candidate.directives(self.summary)
 
     def _is_valid(self, one: Estimated) -> bool:
         return one.estimate.status == OK and self.fits(one.estimate.area_um2)

@@ -47,8 +47,8 @@ from pipelines.pragmas.summary import Summary
 from pipelines.schemas import OK, ProgramRow
 from pipelines.tools import stopwatch
 
-REDUCTIONS_S = 24.0
-"""Seconds in which the engine likely estimates the designs with one directive less."""
+REDUCTIONS_S = 48.0
+"""Seconds in which the engine likely estimates the designs near the best ones."""
 ESTIMATE_S = 8.0
 """Seconds in which high-level synthesis likely makes a design that is recommended without being measured."""
 MOST_DESIGNS = 5
@@ -442,7 +442,7 @@ class _Search:
     def _reduced(self, estimates: Sequence[Estimated]) -> list[Estimated]:
         """Estimates, and those of designs that have less of one directive than the best ones."""
         most_size = int(REDUCTIONS_S * COPIES_PER_SECOND)
-        return self._by_estimates().reduced(estimates, (TOLERANCE, CLOSE), most_size)
+        return self._by_estimates().reduced(estimates, (TOLERANCE, CLOSE, TOLERANCE), most_size)
 
     def near_first(self, plain: CandidateDesign) -> tuple[CandidateDesign, ...]:
         """The design with the least bound, or a smaller one that is nearly as fast; and a much smaller one."""
