@@ -224,7 +224,7 @@ def pragma_text(answer: Recommendation, question: PragmaQuestion) -> str:
     if answer.exploration is not None:
         lines += [_exploration_line(answer, answer.exploration), ""]
     lines += [*_area_lines(answer, question), *smaller_lines(answer)]
-    lines.append(_bound_line(answer))
+    lines.append(_bound_line(answer, question))
     parts = [
         (p.place, p.kind, str(round(p.cycles, 1)), "yes" if p.critical else "no", str(p.limit))
         for p in answer.bound.parts
@@ -328,13 +328,14 @@ def _number(value: float | None) -> str:
     return "-" if value is None else f"{value:,.0f}"
 
 
-def _bound_line(answer: Recommendation) -> str:
+def _bound_line(answer: Recommendation, question: PragmaQuestion) -> str:
     lower, solution = answer.bound, answer.solution
     gap = _finite(solution.gap)
     kind = "gap unknown" if gap is None else f"found {excess(1 + gap)} that"
+    kind = "with any number of partitions" if question.partitions is not None else kind
     kind = "proven least" if solution.status == OPTIMAL else kind
     known = f"({kind}, {answer.solver_s:.2f} s)"
-    own, best = _at_least_one(lower.latency_cycles), _at_least_one(solution.latency_cycles)
+    own, best = _at_least_one(lower.latency_cycles), _at_least_one(solution.lower_bound)
     if answer.plain is None:
         return (
             f"bound {_number(own)} cycles on {answer.target.name}: computation "

@@ -326,6 +326,55 @@ def test_an_area_that_nothing_keeps_to_is_refused_and_no_design_over_it_is_print
     assert max(areas) <= 129_000
 
 
+SUMS = """\
+void mm(float a[7][5], float b[5][9], float c[7][9]) {
+  for (int i = 0; i < 7; i++)
+    for (int j = 0; j < 9; j++) {
+      float s = 0.0f;
+      for (int k = 0; k < 5; k++)
+        s += a[i][k] * b[k][j];
+      c[i][j] = s;
+    }
+}
+"""
+
+
+@pytest.mark.usefixtures("few_estimates")
+def test_the_bound_holds_for_designs_that_unroll_without_banks(project: Path) -> None:
+    """327 cycles and less without any partition; with the banks of all factors 630 would be the least."""
+    file = project / "mm.c"
+    file.write_text(SUMS)
+    answer = json.loads(_ask(file, "--partitions", "1", "--json").stdout)
+    assert answer["recommended"]["cycles"] < 630
+    assert not any(d["kind"] == "partition" for d in answer["directives"])
+    assert answer["solution"]["status"] == "incumbent"
+    assert answer["solution"]["lower_bound_cycles"] <= answer["recommended"]["cycles"]
+    said = _ask(file, "--partitions", "1").stdout
+    assert re.search(r"any other at least \d+ cycles? \(with any number of partitions, ", said)
+
+
+@pytest.mark.usefixtures("few_estimates")
+@pytest.mark.parametrize("style", ["simfoundry", "merlin", "vitis"])
+def test_the_written_c_has_the_recommended_banks_in_every_style(project: Path, style: str) -> None:
+    """Fewer banks than the factors would want, for the limit on area."""
+    file, out = project / "mm.c", project / "out.c"
+    file.write_text(SUMS)
+    asked = ("--ordered-sums", "--area", "0.5", "--style", style, "--out", out, "--json")
+    answer = json.loads(_ask(file, *asked).stdout)
+    assert any(d["kind"] == "pipeline" for d in answer["directives"])
+    assert out.read_text() == answer["source"]
+    label = _labelled(out)
+    read = [json.loads(o["directive"]) for o in label["directive_outcomes"] if o["applied"]]
+    assert {_plain(d) for d in read} == {_plain(d) for d in answer["directives"]}
+    assert _cycles(label) == answer["recommended"]["cycles"]
+
+
+def _plain(directive: Mapping[str, Any]) -> str:
+    """A directive without Merlin's word for a pipeline that unrolls the loops inside."""
+    kept = {k: v for k, v in directive.items() if (directive["kind"], k) != ("pipeline", "style")}
+    return json.dumps(kept, sort_keys=True)
+
+
 @pytest.mark.usefixtures("few_estimates")
 def test_a_histogram_is_searched(project: Path) -> None:
     file = project / "hist.c"

@@ -7,7 +7,7 @@ loops; directives have intervals of 1 to 64, factors that need not divide, and b
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from random import Random
@@ -18,10 +18,11 @@ from pipelines.pragmas import Configuration, LoopChoice, Summary
 from pipelines.pragmas.analysis import summarise
 from pipelines.pragmas.bound import Target, bound, read_target
 from pipelines.pragmas.configuration import FINE
-from pipelines.pragmas.nlp import SearchOptions, pipeline_factors, solve
+from pipelines.pragmas.nlp import SearchOptions, pipeline_factors, solve_limited
 from pipelines.pragmas.nlp.constants import build_space
 from pipelines.pragmas.nlp.solving import Problem, build_program
 from pipelines.pragmas.nlp.space import design_of, encode
+from pipelines.pragmas.search.budgets import is_fine
 from pipelines.pragmas.search.directives import hls_directives
 from pipelines.programs import draw_data
 
@@ -37,7 +38,9 @@ SOLVER_NODES = 500
 class Case:
     """A kernel and a configuration of it.
 
-    Attributes: ordered: floating sums keep their order; banks: partitions other than those of the search.
+    Attributes:
+        ordered: floating sums keep their order; banks: partitions other than those of the search.
+        most_partitions, fine_only: limits that the design keeps to.
     """
 
     seed: int
@@ -46,6 +49,8 @@ class Case:
     configuration: Configuration
     ordered: bool
     banks: tuple[Directive, ...] | None
+    most_partitions: int | None = None
+    fine_only: bool = False
 
     @property
     def target(self) -> Target:
@@ -102,9 +107,11 @@ def figures_of(case: Case, folder: Path) -> Figures:
         for name, loop in summary.loops.items()
         if loop.constant
     )
-    options = SearchOptions(most_nodes=SOLVER_NODES)
+    options = SearchOptions(
+        most_nodes=SOLVER_NODES, most_partitions=case.most_partitions, fine_only=case.fine_only
+    )
     return Figures(
-        solver=solve(summary, target, options).lower_bound if divide else None,
+        solver=solve_limited(summary, target, options).lower_bound if divide else None,
         at_design=objective_at(summary, target, case.configuration) if divide else None,
         composed=bound(summary, case.configuration, target).latency_cycles,
         measured=run.latency_cycles,
@@ -144,14 +151,31 @@ def draw_case(seed: int) -> Case:
     summary = summarise(source, "f")
     configuration = draw_configuration(random, summary)
     banks = tuple(_draw_banks(random, summary)) if random.random() < 0.4 else None
+    ordered = random.random() < 0.4
+    most_partitions = random.choice((None, 1, 1, 2, 4))
+    if most_partitions is not None:  # factors stay, also without the banks that they want
+        banks = tuple(_within(summary, banks or tuple(_draw_banks(random, summary)), most_partitions))
     return Case(
         seed=seed,
         source=source,
         summary=summary,
         configuration=configuration,
-        ordered=random.random() < 0.4,
+        ordered=ordered,
         banks=banks,
+        most_partitions=most_partitions,
+        fine_only=random.random() < 0.5 and is_fine(summary, configuration),
     )
+
+
+def _within(summary: Summary, banks: Sequence[Directive], most: int) -> Iterator[Directive]:
+    """Partitions in their order as long as each array keeps to the limit."""
+    counts = dict.fromkeys(summary.arrays, 1)
+    for one in banks:
+        extent = summary.arrays[one.variable].shape[(one.dimension or 1) - 1]
+        count = min(one.value or extent, extent)
+        if counts[one.variable] * count <= most:
+            counts[one.variable] *= count
+            yield one
 
 
 def draw_configuration(random: Random, summary: Summary) -> Configuration:

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 
 import pytest
 
-from pipelines.hls import HlsOptions, compile_program
+from pipelines.hls import Directive, HlsOptions, compile_program, directive_json
 from pipelines.pragmas import Configuration, LoopChoice, PragmaError
 from pipelines.pragmas.analysis import summarise
 from pipelines.pragmas.configuration import FINE
 from pipelines.pragmas.search import MERLIN, OWN, VITIS, annotate
-from pipelines.pragmas.search.directives import hls_directives
+from pipelines.pragmas.search.directives import annotate_directives, hls_directives, strips_design
 from pipelines.pragmas.search.source_text import blanked
 
 PLAIN = """\
@@ -200,3 +201,47 @@ def test_annotate_rejects_an_unknown_style() -> None:
 def test_annotate_rejects_a_loop_that_is_not_in_the_text() -> None:
     with pytest.raises(PragmaError, match=r"no `for` of loop L0 in line 4"):
         annotate("\n\n\n\n\n", summarise(PLAIN, "scale"), CHOSEN)
+
+
+FEWER_BANKS = (
+    Directive(kind="pipeline", loop="L1", value=2),
+    Directive(kind="unroll", loop="L1", value=4),
+    Directive(kind="partition", variable="a", style="cyclic", value=2, dimension=2),
+    Directive(kind="partition", variable="b", style="complete", dimension=1),
+)
+"""Not the banks that the search derives from the factors."""
+
+
+@pytest.mark.parametrize("style", [OWN, MERLIN, VITIS])
+@pytest.mark.parametrize("source", [PLAIN, ONE_LINE], ids=["plain", "one line"])
+def test_directives_are_written_as_they_are_in_every_style(source: str, style: str) -> None:
+    text = annotate_directives(source, summarise(source, "scale"), FEWER_BANKS, style=style)
+    written = compile_program(text, top="scale", options=HlsOptions())
+    asked = compile_program(source, top="scale", options=HlsOptions(directives=FEWER_BANKS))
+    read = {o.directive for o in written.outcomes if o.applied}
+    flatten = {directive_json(replace(FEWER_BANKS[0], style="flatten" if style == MERLIN else ""))}
+    assert read == {directive_json(d) for d in FEWER_BANKS[1:]} | flatten
+    assert _without_comments(written.verilog) == _without_comments(asked.verilog)
+
+
+@pytest.mark.parametrize("style", [OWN, MERLIN, VITIS])
+def test_a_text_with_strips_has_its_directives_in_every_style(style: str) -> None:
+    summary = summarise(PLAIN, "scale")
+    chosen = Configuration(loops={"L1": LoopChoice(pipeline=FINE, unroll=4)})
+    strips = strips_design(PLAIN, summary, chosen)
+    assert strips is not None
+    text = annotate_directives(strips[0], summary, strips[1], style=style)
+    written = compile_program(text, top="scale", options=HlsOptions())
+    asked = compile_program(strips[0], top="scale", options=HlsOptions(directives=strips[1]))
+    assert _without_comments(written.verilog) == _without_comments(asked.verilog)
+
+
+def test_a_table_that_nothing_writes_has_no_partition() -> None:
+    source = (
+        "static const int coef[8] = {3, 1, 4, 1, 5, 9, 2, 6};\n"
+        "void f(int x[8], int y[8]) { for (int i = 0; i < 8; i++) y[i] = coef[i] * x[i]; }\n"
+    )
+    directives = hls_directives(summarise(source, "f"), Configuration(loops={"L0": LoopChoice(unroll=4)}))
+    assert {d.variable for d in directives if d.kind == "partition"} == {"x", "y"}
+    design = compile_program(source, top="f", options=HlsOptions(directives=directives))
+    assert all(outcome.applied for outcome in design.outcomes)

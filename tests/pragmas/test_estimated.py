@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import pytest
 
@@ -10,7 +10,17 @@ from pipelines.features import DesignEstimate
 from pipelines.hls import Directive
 from pipelines.pragmas.analysis import summarise
 from pipelines.pragmas.search.directives import given_size
-from pipelines.pragmas.search.estimated import HOPELESS, MOST_ESTIMATES, Candidate, EstimatedSearch, preferred
+from pipelines.pragmas.search.estimated import (
+    HOPELESS,
+    MOST_ESTIMATES,
+    TOLERANCE,
+    Candidate,
+    Estimated,
+    EstimatedSearch,
+    candidate_of,
+    preferred,
+    reductions,
+)
 from pipelines.pragmas.search.evaluation import Evaluation
 from pipelines.schemas import OK
 
@@ -137,3 +147,38 @@ def test_designs_that_a_preferred_one_beats_by_the_tolerance_are_not_measured() 
     exploration, designs = search.measured(search.estimated(), 5)
     assert len(designs) == 1
     assert exploration.best is not None
+
+
+def test_designs_with_one_directive_less() -> None:
+    one = (
+        Directive(kind="pipeline", loop="L0", value=1),
+        Directive(kind="unroll", loop="L1", value=16),
+        Directive(kind="partition", variable="x", style="complete", dimension=1),
+    )
+    pipeline, unroll, partition = one
+    assert list(reductions(SUMMARY, one)) == [
+        (pipeline, partition),
+        (pipeline, replace(unroll, value=8), partition),
+        (pipeline, replace(unroll, kind="pipeline", value=1), partition),
+        (pipeline, unroll),
+        (pipeline, unroll, replace(partition, style="cyclic", value=8)),
+    ]
+
+
+def test_a_design_is_made_smaller_as_long_as_it_is_as_fast() -> None:
+    """The model gains nothing from more than half as many banks as copies."""
+    model = Model()
+    search = searched(model, None)
+    start = (
+        Directive(kind="unroll", loop="L1", value=8),
+        Directive(kind="partition", variable="x", style="complete", dimension=1),
+        Directive(kind="partition", variable="A", style="cyclic", value=2, dimension=1),
+    )
+    first = Estimated(
+        candidate=candidate_of(SUMMARY, start), directives=start, estimate=model.estimate(start)
+    )
+    reduced = search.reduced([first], (TOLERANCE,), most_size=10**6)
+    best = preferred(reduced)
+    assert best.estimate.cycles == 1000 // 8
+    assert best.directives == (start[0], replace(start[1], style="cyclic", value=4), start[2])
+    assert search.reduced([first], (TOLERANCE,), most_size=0) == [first]

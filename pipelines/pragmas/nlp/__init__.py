@@ -21,7 +21,7 @@ from pipelines.pragmas.nlp.constants import (
     pipeline_factors,
     unrolled_size,
 )
-from pipelines.pragmas.nlp.solving import export, solve
+from pipelines.pragmas.nlp.solving import export, solve, solve_limited
 
 __all__ = [
     "DSPS",
@@ -39,5 +39,6 @@ __all__ = [
     "partitions",
     "pipeline_factors",
     "solve",
+    "solve_limited",
     "unrolled_size",
 ]

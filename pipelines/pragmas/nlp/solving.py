@@ -105,6 +105,28 @@ def solve(summary: Summary, target: Target, options: SearchOptions | None = None
             options = replace(options, time_limit_s=max(left, 1e-3))
 
 
+def solve_limited(summary: Summary, target: Target, options: SearchOptions) -> Solution:
+    """`solve`, with a lower bound that holds for every design within the limit on partitions.
+
+    The program gives an array the partitions of each factor (equations 9 to 11), so its limit on them removes
+    factors. A design with such a factor and fewer banks waits for ports, but it keeps to the limit and may be
+    faster than what the limit leaves. So the bound is that of any number of partitions.
+
+    Returns: OPTIMAL only where the configuration reaches that bound, too.
+    """
+    found = solve(summary, target, options)
+    if options.most_partitions is None or found.latency_cycles is None:
+        return found
+    least = solve(summary, target, replace(options, most_partitions=None)).lower_bound
+    reached = found.latency_cycles <= least * (1 + TOLERANCE)
+    return replace(
+        found,
+        status=found.status if reached else INCUMBENT,
+        lower_bound=least,
+        gap=found.latency_cycles / least - 1 if least > 0 else None,
+    )
+
+
 def export(summary: Summary, target: Target, options: SearchOptions | None, path: Path) -> None:
     """Write a sub-problem's program for other solvers.
 

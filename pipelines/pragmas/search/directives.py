@@ -250,8 +250,12 @@ def _partitions(summary: Summary, full: Configuration) -> list[Directive]:
 
 
 def _partitions_of(summary: Summary, banks_of: Mapping[str, tuple[int, ...]]) -> list[Directive]:
+    """Partitions of arrays; the engine has no memory for a table that nothing writes, so none of these."""
+    written = {a.array for s in summary.statements for a in s.accesses if a.kind == WRITE}
     directives: list[Directive] = []
     for name, banks in banks_of.items():
+        if name not in written and not summary.arrays[name].external:
+            continue
         shape = summary.arrays[name].shape
         for dimension, (count, extent) in enumerate(zip(banks, shape, strict=True), 1):
             if count >= extent > 1:
@@ -283,27 +287,72 @@ def annotate(source: str, summary: Summary, configuration: Configuration, *, sty
     if style == OWN:
         return annotate_directives(source, summary, hls_directives(summary, configuration))
     places = find_loops(source, summary)
-    return edited(source, (_merlin if style == MERLIN else _vitis)(summary, configuration, places, source))
+    if style == MERLIN:
+        return edited(source, _merlin(summary, configuration, places, source))
+    full = complete(summary, configuration)
+    pipelined = {name for name in summary.loops if full.of(name).pipeline == FINE}
+    lines = {
+        loop: vitis_pragmas(full, loop, below=not pipelined.isdisjoint(summary.loops_around(loop)))
+        for loop in places
+    }
+    of_arrays, starts = _array_pragmas(summary, configuration), [place.start for place in places.values()]
+    return edited(
+        source,
+        [*_in_bodies(source, places, lines), *_above_loops(source, summary.top, starts, {}, of_arrays)],
+    )
 
 
-def annotate_directives(source: str, summary: Summary, directives: Sequence[Directive]) -> str:
-    """The program's text with directives as pragmas above its loops, which make the design of the directives.
+def annotate_directives(
+    source: str, summary: Summary, directives: Sequence[Directive], *, style: str = OWN
+) -> str:
+    """The program's text with directives as pragmas, which make the design of the directives.
 
     Args:   directives: their loops are those of the program, or labels of the text where it has strips. The
             loops of a function that is called several times get the pragmas of the first call.
+            style: spelling of the pragmas. Those of Vitis stand in the bodies of loops, and in style VITIS
+            loops without a pipeline say so. Merlin reads Vitis' words for what it has none for.
     Raises: PragmaError: a loop is not in the text.
     """
     loops = dict.fromkeys(d.loop for d in directives if d.loop)
-    if all(loop in summary.loops for loop in loops):
-        starts = {name: place.start for name, place in find_loops(source, summary).items()}
-    else:
-        starts = labelled_loops(source, loops)
+    has_strips = any(loop not in summary.loops for loop in loops)
+    places = labelled_loops(source, loops) if has_strips else find_loops(source, summary)
+    lines = {loop: [_spelled(d, style) for d in directives if d.loop == loop] for loop in loops}
+    of_arrays = [_spelled(d, style) for d in directives if not d.loop]
+    if style == VITIS and not has_strips:
+        pipelined = {d.loop for d in directives if d.kind == "pipeline"}
+        for loop in places:
+            if pipelined.isdisjoint((*summary.loops_around(loop), loop)):
+                lines[loop] = ["HLS pipeline off", *lines.get(loop, [])]
     above_loops: dict[int, list[str]] = {}
     for loop in loops:
-        pragmas = [pragma_of(d) for d in directives if d.loop == loop]
-        above_loops.setdefault(starts[loop], [p for p in pragmas if p is not None])
-    of_arrays = [p for d in directives if not d.loop and (p := pragma_of(d)) is not None]
-    return edited(source, _above_loops(source, summary.top, starts.values(), above_loops, of_arrays))
+        above_loops.setdefault(places[loop].start, [line for line in lines[loop] if not _is_inside(line)])
+    inside = {loop: [line for line in texts if _is_inside(line)] for loop, texts in lines.items()}
+    starts = [place.start for place in places.values()]
+    return edited(
+        source,
+        [*_in_bodies(source, places, inside), *_above_loops(source, summary.top, starts, above_loops, of_arrays)],
+    )
+
+
+def _is_inside(pragma: str) -> bool:
+    """Whether a pragma of a loop stands in its body."""
+    return pragma.startswith("HLS ")
+
+
+def _spelled(directive: Directive, style: str) -> str:
+    """The pragma of a directive of the search, without `#pragma`."""
+    factor = "" if directive.value is None else f" factor={directive.value}"
+    interval = "" if directive.value is None else f" II={directive.value}"
+    if directive.kind == "pipeline" and style != OWN:
+        return f"HLS pipeline{interval}" if style == VITIS else f"ACCEL pipeline flatten{interval}"
+    if (directive.kind == "unroll" and style != OWN) or (directive.kind == "parallel" and style == VITIS):
+        return f"HLS unroll{factor}"
+    if directive.kind == "parallel" and style == MERLIN:
+        return f"ACCEL parallel{factor}"
+    pragma = pragma_of(directive)
+    if pragma is None:
+        raise PragmaError(f"no pragma says {directive}")
+    return pragma
 
 
 def _above_loops(
@@ -382,21 +431,14 @@ def vitis_pragmas(full: Configuration, loop: str, *, below: bool) -> list[str]:
     return pragmas
 
 
-def _vitis(
-    summary: Summary, configuration: Configuration, places: Mapping[str, LoopPlace], source: str
+def _in_bodies(
+    source: str, places: Mapping[str, LoopPlace], pragmas: Mapping[str, Sequence[str]]
 ) -> list[Edit]:
-    full = complete(summary, configuration)
-    edits = _above_loops(
-        source,
-        summary.top,
-        [place.start for place in places.values()],
-        {},
-        _array_pragmas(summary, configuration),
-    )
+    """Pragmas of loops at the starts of their bodies."""
+    edits = list[Edit]()
     first_copies = {place.start: (loop, place) for loop, place in reversed(list(places.items()))}
     for loop, place in first_copies.values():  # inner loops close before outer ones at one place
-        below = any(full.of(outer).pipeline == FINE for outer in summary.loops_around(loop))
-        lines = [f"#pragma {text}" for text in vitis_pragmas(full, loop, below=below)]
+        lines = [f"#pragma {text}" for text in pragmas.get(loop, ())]
         indent = indent_of(source, place.start)
         if not lines:
             continue

@@ -37,6 +37,8 @@ PATIENCE = 2
 MOST_BANKS = 32
 """Most banks of an array dimension."""
 INTERVALS = (1, 2, 4, 8, 16)
+MOST_REDUCTIONS = 60
+"""Designs near the best ones that are estimated at most after a search."""
 TOLERANCE = 0.01
 """Share of the least cycles by which a smaller design may be slower and is still recommended."""
 
@@ -53,10 +55,10 @@ class Costed(Protocol):
 _Design = TypeVar("_Design", bound=Costed)
 
 
-def preferred(designs: Sequence[_Design]) -> _Design:
-    """The smallest of the designs whose cycles are the least ones, or within `TOLERANCE` of them."""
+def preferred(designs: Sequence[_Design], tolerance: float = TOLERANCE) -> _Design:
+    """The smallest of the designs whose cycles are the least ones, or within a share above them."""
     least = min(design.cost[0] for design in designs)
-    near = [design for design in designs if design.cost[0] <= (1 + TOLERANCE) * least]
+    near = [design for design in designs if design.cost[0] <= (1 + tolerance) * least]
     return min(near, key=lambda design: design.cost[::-1])
 
 
@@ -105,6 +107,50 @@ class Estimated:
         """Cycles, then area; infinite when unknown."""
         cycles, area = self.estimate.cycles, self.estimate.area_um2
         return math.inf if cycles is None else cycles, math.inf if area is None else area
+
+
+def configuration_of(directives: Sequence[Directive]) -> Configuration:
+    """The choices of loops that directives make."""
+    loops: dict[str, LoopChoice] = {}
+    for directive in directives:
+        choice = loops.get(directive.loop, LoopChoice())
+        if directive.kind == "pipeline":
+            loops[directive.loop] = replace(choice, pipeline=FINE, interval=directive.value or 1)
+        elif directive.kind in ("unroll", "parallel"):
+            loops[directive.loop] = replace(choice, unroll=directive.value or 1)
+    return Configuration(loops=loops)
+
+
+def candidate_of(summary: Summary, directives: Sequence[Directive]) -> Candidate:
+    """The choices that directives make, with the most banks of a dimension."""
+    banks = [
+        d.value or summary.arrays[d.variable].shape[(d.dimension or 1) - 1]
+        for d in directives
+        if d.kind == "partition"
+    ]
+    return Candidate(configuration=configuration_of(directives), most_banks=max(banks, default=1))
+
+
+def reductions(summary: Summary, directives: Sequence[Directive]) -> Iterator[tuple[Directive, ...]]:
+    """Directives with one partition or factor less: without it, with half of it, and, of an innermost loop
+    without a pipeline, with a pipeline for its factor."""
+    pipelined = {d.loop for d in directives if d.kind == "pipeline"}
+    for index, one in enumerate(directives):
+        before, after = tuple(directives[:index]), tuple(directives[index + 1 :])
+        if one.kind == "pipeline":
+            continue
+        yield (*before, *after)
+        if one.kind == "partition":
+            count = one.value or summary.arrays[one.variable].shape[(one.dimension or 1) - 1]
+            half = (count + 1) // 2
+            if 1 < half < count:
+                yield (*before, replace(one, style="cyclic", value=half), *after)
+            continue
+        half = ((one.value or 1) + 1) // 2
+        if 1 < half < (one.value or 1):
+            yield (*before, replace(one, value=half), *after)
+        if one.loop not in pipelined and not summary.child_loops(one.loop):
+            yield (*before, Directive(kind="pipeline", loop=one.loop, value=1), *after)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -190,6 +236,53 @@ class EstimatedSearch:
             estimates = pool.map(self.estimate, [directives for directives, _ in batch])
             for (directives, candidate), estimate in zip(batch, estimates, strict=True):
                 known[directives] = Estimated(candidate=candidate, directives=directives, estimate=estimate)
+
+    def reduced(
+        self, estimates: Sequence[Estimated], tolerances: Sequence[float], most_size: int
+    ) -> list[Estimated]:
+        """Estimates, and those near the smallest designs that are nearly as fast, until none is smaller: with
+        one directive less, and of a design that is not the preferred one with one directive more.
+
+        Args:
+            tolerances: shares above the least cycles within which the smallest design is changed.
+            most_size: sum of operations and accesses of the designs that are estimated.
+        """
+        known = {one.directives: one for one in estimates}
+        left, size_left = MOST_REDUCTIONS, most_size
+        done = set[tuple[Directive, ...]]()
+        with ThreadPoolExecutor(max_workers=self.together) as pool:
+            for tolerance in tolerances:
+                while fitting := [one for one in self.fitting(list(known.values())) if one.directives]:
+                    current = preferred(fitting, tolerance)
+                    if current.directives in done:
+                        break
+                    done.add(current.directives)
+                    asked: dict[tuple[Directive, ...], Candidate] = {}
+                    for candidate, directives in sorted(
+                        self._near(current, larger=tolerance > TOLERANCE),
+                        key=lambda pair: self.size_of(pair[0]),
+                    ):
+                        size = self.size_of(candidate)
+                        if directives in known or directives in asked or not self.accept(candidate):
+                            continue
+                        if len(asked) < left and size <= size_left:
+                            asked[directives] = candidate
+                            size_left -= size
+                    left -= len(asked)
+                    for (directives, candidate), estimate in zip(
+                        asked.items(), pool.map(self.estimate, asked), strict=True
+                    ):
+                        known[directives] = Estimated(
+                            candidate=candidate, directives=directives, estimate=estimate
+                        )
+        return list(known.values())
+
+    def _near(self, one: Estimated, *, larger: bool) -> Iterator[tuple[Candidate, tuple[Directive, ...]]]:
+        """Designs with one directive less, and if asked for those that the search would look at next."""
+        for fewer in reductions(self.summary, one.directives):
+            yield candidate_of(self.summary, fewer), fewer
+        for candidate in self._neighbours(one.candidate) if larger else ():
+            yield candidate, candidate.directives(self.summary)
 
     def _is_valid(self, one: Estimated) -> bool:
         return one.estimate.status == OK and self.fits(one.estimate.area_um2)

@@ -14,7 +14,7 @@ from pipelines.pragmas.analysis import summarise
 from pipelines.pragmas.bound import Bound, Target, bound, read_target
 from pipelines.pragmas.configuration import Configuration
 from pipelines.pragmas.errors import PragmaError, SubscriptError
-from pipelines.pragmas.nlp import INFEASIBLE, SearchOptions, Solution, solve
+from pipelines.pragmas.nlp import INFEASIBLE, SearchOptions, Solution, solve, solve_limited
 from pipelines.pragmas.search.budgets import FIRST_PARTITIONS, is_fine
 from pipelines.pragmas.search.directives import (
     MERLIN,
@@ -29,7 +29,14 @@ from pipelines.pragmas.search.directives import (
     merlin_pragmas,
     strips_design,
 )
-from pipelines.pragmas.search.estimated import Candidate, Estimated, EstimatedSearch, preferred
+from pipelines.pragmas.search.estimated import (
+    TOLERANCE,
+    Candidate,
+    Estimated,
+    EstimatedSearch,
+    candidate_of,
+    preferred,
+)
 from pipelines.pragmas.search.evaluation import Exploration
 from pipelines.pragmas.search.evaluators import COPIES_PER_SECOND, OwnHls, RecordedReports
 from pipelines.pragmas.search.ladder import explore
@@ -40,6 +47,8 @@ from pipelines.pragmas.summary import Summary
 from pipelines.schemas import OK, ProgramRow
 from pipelines.tools import stopwatch
 
+REDUCTIONS_S = 48.0
+"""Seconds in which the engine likely estimates the designs near the best ones."""
 ESTIMATE_S = 8.0
 """Seconds in which high-level synthesis likely makes a design that is recommended without being measured."""
 MOST_DESIGNS = 5
@@ -121,6 +130,11 @@ class DirectiveRequest:
         return self.target == OWN_TARGET
 
     @property
+    def limits_designs(self) -> bool:
+        """Whether some designs are not accepted."""
+        return self.fine_only or self.most_area_um2 is not None or self.most_partitions is not None
+
+    @property
     def options(self) -> HlsOptions:
         """Of designs of the project's own synthesis, without directives."""
         return HlsOptions(transforms=TransformOptions(unsafe_math=not self.ordered_sums))
@@ -171,7 +185,7 @@ class Recommendation:
     """The best directives of a program.
 
     Attributes:
-        solution: with the least bound; solver_s: time of the solver.
+        solution: with the least bound, whose `lower_bound` holds for all designs within the limits; solver_s: time of the solver.
         exploration: the log of measured designs, None when none was asked for.
         plain: the program as it is, None for other targets; designs: the best measured ones, or the one with
             the least bound, best first.
@@ -214,7 +228,7 @@ def recommend(request: DirectiveRequest, *, cache: ContentCache) -> Recommendati
         time_limit_s=request.solver_timeout_s,
     )
     start = stopwatch()
-    solution = solve(summary, target, options)
+    solution = solve_limited(summary, target, options)
     solver_s = stopwatch() - start
     if solution.configuration is None:
         raise PragmaError(_no_design(solution, request))
@@ -222,14 +236,15 @@ def recommend(request: DirectiveRequest, *, cache: ContentCache) -> Recommendati
         request=request, summary=summary, target=target, least=solution.configuration, cache=cache
     )
     plain = search.plain() if request.is_own else None
-    if request.is_own and (request.most_area_um2 is not None or summary.relaxed):
+    if request.is_own and (request.limits_designs or summary.relaxed):
         exploration, designs = search.by_estimates()
     else:
         exploration = search.explored() if request.evaluations else None
         designs = () if exploration is None else search.measured(exploration)
-        if exploration is None or (plain is None and not designs):
-            first = search.first()
-            designs = (first,) if first.directives or plain is None else ()
+        if plain is not None and exploration is None:
+            designs = search.near_first(plain)
+        elif exploration is None or (plain is None and not designs):
+            designs = (search.first(),)
     recommended, why = _choose(plain, designs, request)
     chosen = recommended.configuration or solution.configuration
     return Recommendation(
@@ -311,6 +326,13 @@ def best_designs(designs: Sequence[CandidateDesign]) -> list[CandidateDesign]:
     return [first, *sorted([*kept[1:], *others[: MOST_DESIGNS - len(kept)]], key=lambda design: design.cost)]
 
 
+def _first_and_smaller(designs: Sequence[CandidateDesign]) -> tuple[CandidateDesign, ...]:
+    """The preferred design, and the one that is close and much smaller."""
+    first, *others = best_designs(designs)
+    smaller = find_much_smaller(first, others)
+    return (first,) if smaller is None else (first, replace(smaller, name=MUCH_SMALLER))
+
+
 def _nothing_fits(
     plain: CandidateDesign, designs: Sequence[CandidateDesign], limit: float, request: DirectiveRequest
 ) -> str:
@@ -375,26 +397,17 @@ class _Search:
     def by_estimates(self) -> tuple[Exploration | None, tuple[CandidateDesign, ...]]:
         """The best designs by the engine's estimates, measured where that is asked for, all within the limit;
         where none is, the smallest one."""
-        search = EstimatedSearch(
-            summary=self.summary,
-            estimate=self._estimate,
-            measure=self.own.measure,
-            bound_of=lambda configuration: bound(self.summary, configuration, self.target).latency_cycles,
-            size_of=self._size_of,
-            accept=self._accepts,
-            most_area_um2=self.request.most_area_um2,
-            together=self.request.together,
-        )
+        search = self._by_estimates()
         estimates = search.estimated()
+        if self.request.most_area_um2 is None:
+            estimates = self._reduced(estimates)
         fitting = [one for one in search.fitting(estimates) if one.directives]
         if not fitting:
             others = [one for one in estimates if one.directives]
             smallest = min(others, key=lambda one: one.cost[1], default=None)
             return None, () if smallest is None else (self._of_estimate(smallest),)
         if not self.request.evaluations:
-            first, *others = best_designs([self._of_estimate(one) for one in fitting])
-            smaller = find_much_smaller(first, others)
-            return None, (first,) if smaller is None else (first, replace(smaller, name=MUCH_SMALLER))
+            return None, _first_and_smaller([self._of_estimate(one) for one in fitting])
         exploration, measured = search.measured(estimates, self.request.evaluations)
         designs = [
             replace(
@@ -413,6 +426,37 @@ class _Search:
         best = best_designs(designs)
         ranked = [replace(design, name=str(rank)) for rank, design in enumerate(best, 1)]
         return exploration, tuple(map(self._with_power, ranked))
+
+    def _by_estimates(self) -> EstimatedSearch:
+        return EstimatedSearch(
+            summary=self.summary,
+            estimate=self._estimate,
+            measure=self.own.measure,
+            bound_of=lambda configuration: bound(self.summary, configuration, self.target).latency_cycles,
+            size_of=self._size_of,
+            accept=self._accepts,
+            most_area_um2=self.request.most_area_um2,
+            together=self.request.together,
+        )
+
+    def _reduced(self, estimates: Sequence[Estimated]) -> list[Estimated]:
+        """Estimates, and those of designs that have less of one directive than the best ones."""
+        most_size = int(REDUCTIONS_S * COPIES_PER_SECOND)
+        return self._by_estimates().reduced(estimates, (TOLERANCE, CLOSE, TOLERANCE), most_size)
+
+    def near_first(self, plain: CandidateDesign) -> tuple[CandidateDesign, ...]:
+        """The design with the least bound, or a smaller one that is nearly as fast; and a much smaller one."""
+        first = self.first()
+        if first.cycles is None or plain.cycles is None or first.cycles >= plain.cycles:
+            return (first,) if first.directives else ()
+        start = Estimated(
+            candidate=candidate_of(self.summary, first.directives),
+            directives=first.directives,
+            estimate=self._estimate(first.directives),
+        )
+        reduced = [one for one in self._reduced([start]) if one is not start and one.directives]
+        able = [self._of_estimate(one) for one in reduced if one.estimate.status == OK]
+        return _first_and_smaller([first, *able])
 
     def _accepts(self, candidate: Candidate) -> bool:
         """Whether a design keeps to the limits of the request, and the engine likely makes it in time."""
@@ -566,9 +610,11 @@ class _Search:
         try:
             if design.strips:
                 written = strips_design(text, summary, design.configuration)
-                return None if written is None else annotate_directives(written[0], summary, written[1])
-            if self.request.is_own and style in (None, OWN):
-                return annotate_directives(text, summary, design.directives)
+                if written is None:
+                    return None
+                return annotate_directives(written[0], summary, written[1], style=style or OWN)
+            if self.request.is_own:
+                return annotate_directives(text, summary, design.directives, style=style or OWN)
             return annotate(text, summary, design.configuration, style=style or MERLIN)
         except PragmaError:
             if self.request.is_own:

@@ -101,6 +101,9 @@ def _place(blank: str, position: int) -> LoopPlace:
 def statement_end(blank: str, start: int) -> int:
     """Position after the C statement that begins at `start`, in a text without comments and strings."""
     start = _next(blank, start)
+    label = re.compile(r"(?!default\b)[A-Za-z_]\w*\s*:").match(blank, start)
+    if label is not None:
+        return statement_end(blank, label.end())
     if blank[start] == "{":
         return _closing(blank, start, "{}")
     for word in ("for", "while", "if"):
@@ -123,10 +126,10 @@ def body_of(blank: str, function: str) -> tuple[int, int] | None:
     return None if opening is None else (opening, _closing(blank, opening - 1, "{}"))
 
 
-def labelled_loops(source: str, labels: Iterable[str]) -> dict[str, int]:
-    """Where the loops with these labels begin."""
+def labelled_loops(source: str, labels: Iterable[str]) -> dict[str, LoopPlace]:
+    """Where the loops with these labels stand; each starts at its label."""
     blank = blanked(source)
-    return {label: next(_words(blank, label)) for label in labels}
+    return {label: _place(blank, next(_words(blank, label))) for label in labels}
 
 
 def above(source: str, blank: str, position: int, lines: Sequence[str]) -> Edit:
