@@ -248,10 +248,12 @@ def replacing_tables(data_dir: Path) -> Iterator[Path]:
         shutil.rmtree(left)
     with tempfile.TemporaryDirectory(dir=data_dir, prefix=_BESIDE) as folder:
         for room in _ROOMS:
-            (data_dir / room).mkdir(exist_ok=True)
-            link_tree(data_dir / room, Path(folder) / room)
+            (Path(folder) / room).mkdir()
+            if (data_dir / room).is_dir():
+                link_tree(data_dir / room, Path(folder) / room)
         yield Path(folder)
         for room in _ROOMS:
+            (data_dir / room).mkdir(exist_ok=True)
             new, former = Path(folder) / room, data_dir / room
             exchange_folders(new, former)
 

@@ -534,6 +534,7 @@ PARSERS: dict[str, Callable[[Path], Parser]] = {
 COMMANDS: dict[str, tuple[str, ...]] = {
     "label": ("c", "data", "directives", "liberty"),
     "predict": ("c", "data", "directives"),
+    "calibrate": ("c", "directives"),
     "pragmas": ("c", "liberty"),
     "network": ("topology_json", "topology_graphml", "trace"),
     "power": ("onnx", "hardware", "hls_config"),

@@ -359,7 +359,7 @@ OF_8_BITS = "accepted: at most 8 bits, 0 before them"
     ("base", "ends", "content", "message"),
     [
         ("h", "", b"1 2 3 4 5", f"memory file f.hex: word 5 for address 0x6 of memory m; {TO_5}"),
-        ("h", ", 4", b"1 2 3", f"memory file f.hex: word 3 for address 0x6 of memory m; {TO_5}"),
+        ("h", ", 4", b"1 2 3", "memory file f.hex: word 3 for address 0x6 of memory m; accepted: 0x4 to 0x5"),
         (
             "b",
             ", 2, 3",
