@@ -110,7 +110,7 @@ def test_preprocessor_ends_at_its_limits(source: str, limit: str, got: str, runs
     assert message_of(source) == f"{LARGE}, got {got} (f.c)"
     (run,) = runs
     assert run.limit == limit
-    assert len(run.stdout) <= 4 << 20
+    assert len(run.stdout) <= 8 << 20
 
 
 def test_preprocessor_says_the_first_error_alone(runs: list[ConfinedRun]) -> None:
