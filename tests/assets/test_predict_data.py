@@ -67,8 +67,8 @@ def test_reordered_sums_are_judged_when_they_are_allowed(tmp_path: Path) -> None
 
 @pytest.mark.parametrize(
     ("text", "message"),
-    [("", r"^empty C source: "), ("/" * (1 << 20) + "\n//", r"too large|larger|bytes")],
-    ids=["empty", "over 1 MB"],
+    [("", r"^empty C source: "), ("/" * (4 << 20) + "\n//", r"too large|larger|bytes")],
+    ids=["empty", "over 4 MB"],
 )
 def test_predict_rejects_programs_that_are_none(text: str, message: str, tmp_path: Path) -> None:
     with pytest.raises(ProgramError, match=message):
