@@ -330,7 +330,10 @@ def annotate_directives(
     starts = [place.start for place in places.values()]
     return edited(
         source,
-        [*_in_bodies(source, places, inside), *_above_loops(source, summary.top, starts, above_loops, of_arrays)],
+        [
+            *_in_bodies(source, places, inside),
+            *_above_loops(source, summary.top, starts, above_loops, of_arrays),
+        ],
     )
 
 
