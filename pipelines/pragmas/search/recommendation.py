@@ -185,7 +185,8 @@ class Recommendation:
     """The best directives of a program.
 
     Attributes:
-        solution: with the least bound, whose `lower_bound` holds for all designs within the limits; solver_s: time of the solver.
+        solution: with the least bound; its `lower_bound` holds for all designs within the limits; solver_s:
+            time of the solver.
         exploration: the log of measured designs, None when none was asked for.
         plain: the program as it is, None for other targets; designs: the best measured ones, or the one with
             the least bound, best first.
@@ -445,7 +446,7 @@ class _Search:
         return self._by_estimates().reduced(estimates, (TOLERANCE, CLOSE, TOLERANCE), most_size)
 
     def near_first(self, plain: CandidateDesign) -> tuple[CandidateDesign, ...]:
-        """The design with the least bound, or a smaller one that is nearly as fast; and a much smaller one."""
+        """The design with the least bound or a smaller one nearly as fast, and one that is much smaller."""
         first = self.first()
         if first.cycles is None or plain.cycles is None or first.cycles >= plain.cycles:
             return (first,) if first.directives else ()
