@@ -16,7 +16,7 @@ from pathlib import Path
 from filelock import FileLock, Timeout
 
 from assets.errors import FoundryError
-from pipelines.folders import LEFTOVER_AGE_S, exchange_folders, link_tree, replacing_folder
+from pipelines.folders import LEFTOVER_AGE_S, link_tree, put_in_place, replacing_folder, restore_folder
 
 DEPLOYMENT_VARIABLE = "SIMFOUNDRY_DEPLOYMENT"
 PROJECT_VARIABLE = "SIMFOUNDRY_PROJECT"
@@ -244,6 +244,8 @@ def replacing_tables(data_dir: Path) -> Iterator[Path]:
     The process may be killed at any time: all tables are the former or the new ones. A kill between the two
     exchanges leaves new wall-clock columns beside the former tables, until the command is run again.
     """
+    for room in _ROOMS:
+        restore_folder(data_dir / room)
     for left in data_dir.glob(f"{_BESIDE}*"):
         shutil.rmtree(left)
     with tempfile.TemporaryDirectory(dir=data_dir, prefix=_BESIDE) as folder:
@@ -253,9 +255,7 @@ def replacing_tables(data_dir: Path) -> Iterator[Path]:
                 link_tree(data_dir / room, Path(folder) / room)
         yield Path(folder)
         for room in _ROOMS:
-            (data_dir / room).mkdir(exist_ok=True)
-            new, former = Path(folder) / room, data_dir / room
-            exchange_folders(new, former)
+            put_in_place(Path(folder) / room, data_dir / room)
 
 
 @contextmanager

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import stat
+from collections import Counter
 from collections.abc import Callable, Iterator
 from io import BufferedReader
 from pathlib import Path
@@ -104,6 +105,15 @@ def plain_yaml(text: str) -> Any:
     """
     import yaml  # lazy import: no part of the base installation
 
+    class Loader(yaml.CSafeLoader):
+        def construct_mapping(self, node: Any, deep: bool = False) -> Any:
+            counts = Counter(key.value for key, _ in node.value if isinstance(key, yaml.ScalarNode))
+            if twice := [name for name, count in counts.items() if count > 1]:
+                raise yaml.YAMLError(
+                    f"the name {twice[0]!r} twice in one mapping, line {node.start_mark.line + 1}"
+                )
+            return super().construct_mapping(node, deep)
+
     depth = 0
     try:
         parse = cast(Callable[..., Iterator[yaml.Event]], yaml.parse)  # pyright: ignore[reportUnknownMemberType]
@@ -113,7 +123,7 @@ def plain_yaml(text: str) -> Any:
             depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
             if depth > MOST_DEPTH:
                 raise yaml.YAMLError(f"values nested deeper than {MOST_DEPTH} levels")
-        return yaml.load(text, yaml.CSafeLoader)
+        return yaml.load(text, Loader)  # noqa: S506 (a safe one)
     except (ValueError, AttributeError, KeyError, TypeError, RecursionError) as problem:
         # PyYAML raises these for broken texts by oversight
         raise yaml.YAMLError(f"a value that cannot be read: {problem}") from problem

@@ -48,12 +48,13 @@ def replacing_folder(
         if keeps and folder.is_dir():
             link_tree(folder, new)
         yield new
-        _put_in_place(new, folder)
+        put_in_place(new, folder)
     finally:
         shutil.rmtree(new, ignore_errors=True)  # after an exchange the former one
 
 
-def _put_in_place(new: Path, folder: Path) -> None:
+def put_in_place(new: Path, folder: Path) -> None:
+    """Give a new folder the name of another one, which then has the new one's name or is gone."""
     if not folder.exists():
         new.replace(folder)
         return

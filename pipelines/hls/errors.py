@@ -14,7 +14,8 @@ class HlsError(ValueError):
         self.got = got
         self.file = file
         self.line = line
-        place = f" ({file}:{line})" if line is not None else f" ({file})" if file else ""
+        parts = [file] if line is None else [f"{file}:{line}" if file else f"line {line}"]
+        place = f" ({parts[0]})" if parts[0] else ""
         super().__init__(f"{rule}, got {got}{place}")
 
 

@@ -389,6 +389,9 @@ def _bind_dimensions(inputs: Sequence[ValueInfoProto], given: Mapping[str, int])
         for place, dimension in enumerate(_dimensions(value))
         if dimension.dim_value <= 0
     ]
+    for _, name, dimension in open_dimensions:
+        if dimension.dim_value < -1:  # exporters write -1 and 0 where there is no number
+            raise OnnxError(f"dimension {name} is {dimension.dim_value}; accepted: 1 or more")
     names = sorted({name for _, name, _ in open_dimensions})
     assumed = {name: 1 for place, name, _ in open_dimensions if place == 0 and name not in given}
     sizes = assumed | dict(given)

@@ -68,6 +68,7 @@ def answer_power(question: PowerQuestion) -> dict[str, Any]:
     with reading(f"the network {question.network}"):
         hardware = Hardware() if question.hardware is None else read_hardware(Path(question.hardware))
         network = _read(question, has_data=question.measure)
+        _require_work(network)
         compiled = compile_network(network, hardware)
     pair = compiled_pair(compiled, hardware)
     model = shipped_model()
@@ -87,6 +88,12 @@ def answer_power(question: PowerQuestion) -> dict[str, Any]:
     if question.measure:
         answer["measured"] = measured(network, hardware, compiled.flow)
     return answer
+
+
+def _require_work(network: Network) -> None:
+    """Raises: FoundryError: no layer runs on the accelerator, so that models have nothing to say."""
+    if all(layer.kind == "host" for layer in network.layers):
+        raise FoundryError(f"no layer of {network.name} runs on the accelerator; accepted: products or sums")
 
 
 def _read(question: PowerQuestion | ExploreQuestion, *, has_data: bool) -> Network:
@@ -252,6 +259,7 @@ def answer_explore(question: ExploreQuestion) -> dict[str, Any]:
     from pipelines.accelerators.dataset import drawn_hardware
 
     network = _read(question, has_data=False)
+    _require_work(network)
     drawn = [
         drawn_hardware(question.seed, number, is_small=number % 2 == 0)
         for number in range(question.candidates)

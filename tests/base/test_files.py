@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from pipelines.files import open_regular, read_bounded
+from pipelines.files import open_regular, read_bounded, read_yaml
 
 LIMIT = 10
 
@@ -66,3 +66,10 @@ def test_open_regular_leaves_no_file_open(tmp_path: Path) -> None:
         with pytest.raises(LookupError):
             open_regular(path, what="trace", most_bytes=1 << 20, error=LookupError)
     assert len(list(Path("/proc/self/fd").iterdir())) == before
+
+
+def test_a_name_twice_in_a_mapping_of_yaml_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "hardware.yaml"
+    path.write_text("a:\n  rows: 4\n  rows: 8\n")
+    with pytest.raises(LookupError, match=r"hardware.yaml: the name 'rows' twice in one mapping, line 2$"):
+        read_yaml(path, what="hardware", error=LookupError)

@@ -236,9 +236,9 @@ def finish(project: Path, commands: Sequence[Sequence[str]], errors: Path) -> En
 def tables_of(project: Path) -> dict[str, str]:
     """SHA-256 of every file of tables and models, by path in the project."""
     patterns = ("data/**/tables/*/*.parquet", "data/models/**/*.safetensors", "data/models/**/outcome.json")
-    found = [path.relative_to(project) for pattern in patterns for path in sorted(project.glob(pattern))]
-    found += [path.relative_to(project) for path in sorted(project.glob("releases/*/tables/*/*.parquet"))]
-    shown = [path for path in found if not any(part.startswith(".") for part in path.parts)]
+    files = [path.relative_to(project) for pattern in patterns for path in sorted(project.glob(pattern))]
+    files += [path.relative_to(project) for path in sorted(project.glob("releases/*/tables/*/*.parquet"))]
+    shown = [path for path in files if not any(part.startswith(".") for part in path.parts)]
     return {str(path): hashlib.sha256((project / path).read_bytes()).hexdigest() for path in shown}
 
 
@@ -292,7 +292,7 @@ def _working_in(project: Path) -> Iterator[str]:
         except OSError:
             continue  # it ended, or is another user's
         own = f"SIMFOUNDRY_PROJECT={project}".encode() in variables or place.startswith(f"{project}/")
-        if own and command:
+        if (own or f"{project}/" in command) and command:  # confined ones have neither
             yield command[:120]
 
 

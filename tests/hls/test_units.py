@@ -19,6 +19,7 @@ from unit_checks import (
     multiplier_check,
 )
 
+from pipelines.hls import HlsOptions, compile_program
 from pipelines.hls.errors import HlsError
 from pipelines.hls.units.catalogue import (
     FunctionalUnit,
@@ -205,6 +206,11 @@ def test_reciprocals_divide_exactly(scalar: ScalarType, divisor: int, near: int,
 def test_reciprocal_rejects_zero() -> None:
     with pytest.raises(HlsError, match="a constant divisor must not be zero, got 0"):
         reciprocal(0, INT32)
+
+
+def test_a_divisor_that_folds_to_zero_names_its_line() -> None:
+    with pytest.raises(HlsError, match=r"a constant divisor must not be zero, got 0 \(line 2\)$"):
+        compile_program("int f(int a, int n) {\n  return a / (n - n);\n}\n", top="f", options=HlsOptions())
 
 
 # ---- timing ---------------------------------------------------------------------------------------

@@ -267,6 +267,24 @@ def test_power_takes_the_size_of_a_dimension(tmp_path: Path) -> None:
         read_network(path)
 
 
+def test_a_network_that_only_moves_values_is_refused(tmp_path: Path) -> None:
+    path = write(tmp_path / "m.onnx", model_of([node("Identity", "x", "y")]))
+    for words in (["power"], ["explore", "--budget-mw", "20", "--candidates", "2"]):
+        result = CliRunner().invoke(simfoundry, [words[0], str(path), *words[1:]])
+        assert result.exit_code == 1
+        assert "no layer of m runs on the accelerator; accepted: products or sums" in result.stderr
+
+
+def test_a_negative_dimension_is_refused_and_weights_must_be_finite(tmp_path: Path) -> None:
+    path = write(tmp_path / "m.onnx", model_of(DENSE, {"w": WEIGHT}, shape=(-4, 4)))
+    with pytest.raises(AcceleratorError, match=r"^dimension x.0 is -4; accepted: 1 or more \(.*m.onnx\)$"):
+        read_network(path)
+    path = write(tmp_path / "n.onnx", model_of(DENSE, {"w": WEIGHT * np.float32("nan")}))
+    result = CliRunner().invoke(simfoundry, ["power", str(path), "--flow", "fixed"])
+    assert result.exit_code == 1
+    assert "that are not finite; accepted: finite ones" in result.stderr
+
+
 def test_a_dropout_keeps_all_and_its_mask_is_not_read(tmp_path: Path) -> None:
     nodes = [node("MatMul", "x w", "h"), node("Dropout", "h half yes", "d mask"), node("Relu", "d", "y")]
     constants = {"w": WEIGHT, "half": np.float32(0.5), "yes": np.bool_(True)}

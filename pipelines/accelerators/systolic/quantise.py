@@ -162,7 +162,11 @@ def _factor(ratio: float, low: int, hardware: Hardware) -> Scale:
 def weight_matrix(layer: Layer) -> NDArray[np.float64]:
     """Weights as (k, outputs), k in the order height, width, channel; groups are blocks, zero outside."""
     if layer.weight is None:
-        raise AcceleratorError(f"layer without data: {layer.name}")
+        raise AcceleratorError(
+            f"no values of the weights of {layer.name}; accepted: in the model or beside it"
+        )
+    if not np.isfinite(layer.weight).all():
+        raise AcceleratorError(f"weights of {layer.name} that are not finite; accepted: finite ones")
     if layer.kind == "matmul":
         return layer.weight.astype(np.float64)
     outputs, size, high, wide = layer.weight.shape

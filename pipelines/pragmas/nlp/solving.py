@@ -114,16 +114,16 @@ def solve_limited(summary: Summary, target: Target, options: SearchOptions) -> S
 
     Returns: OPTIMAL only where the configuration reaches that bound, too.
     """
-    found = solve(summary, target, options)
-    if options.most_partitions is None or found.latency_cycles is None:
-        return found
+    limited = solve(summary, target, options)
+    if options.most_partitions is None or limited.latency_cycles is None:
+        return limited
     least = solve(summary, target, replace(options, most_partitions=None)).lower_bound
-    reached = found.latency_cycles <= least * (1 + TOLERANCE)
+    reached = limited.latency_cycles <= least * (1 + TOLERANCE)
     return replace(
-        found,
-        status=found.status if reached else INCUMBENT,
+        limited,
+        status=limited.status if reached else INCUMBENT,
         lower_bound=least,
-        gap=found.latency_cycles / least - 1 if least > 0 else None,
+        gap=limited.latency_cycles / least - 1 if least > 0 else None,
     )
 
 
