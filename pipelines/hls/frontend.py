@@ -294,8 +294,7 @@ def require_outputs(interface: Interface, file: str) -> None:
     Raises: HlsError: no array, object or returned value leaves it.
     """
     if not interface.has_outputs and interface.top == "main":
-        rule = _MAIN_RULE
-        raise HlsError(rule, "no outputs", file=file)
+        raise HlsError(_MAIN_RULE, "no outputs", file=file)
     if not interface.has_outputs:
         rule = (
             "a design must have outputs (return a value, or write to an array, a pointer or a static object)"
@@ -314,10 +313,7 @@ def require_result(source: str, *, file: str) -> None:
         return  # labelling says why
     last = function.body[-1] if function.body else None
     if isinstance(last, ir.Return) and isinstance(last.value, ir.Constant) and not function.objects:
-        rule = (
-            "a main must return what it computes, or write it to an object of the file (or write a function)"
-        )
-        raise HlsError(rule, f"a main that always returns {last.value.number}", file=file)
+        raise HlsError(_MAIN_RULE, f"a main that always returns {last.value.number}", file=file)
 
 
 def read_interface(source: str, top: str, *, file: str = "program.c") -> Interface:

@@ -38,7 +38,8 @@ def _list_pattern(depth: int) -> str:
     return rf"\{{{_SPACE}(?:{item}){_SPACE}(?:,{_SPACE}(?:{item}){_SPACE})*+(?:,{_SPACE})?+\}}"
 
 
-_LIST = re.compile(_list_pattern(MAXIMUM_DEPTH), re.MULTILINE)
+_QUOTED = r"\"(?:[^\"\\\n]|\\.)*+\"|'(?:[^'\\\n]|\\.)*+'"
+_LIST = re.compile(f"{_QUOTED}|{_list_pattern(MAXIMUM_DEPTH)}", re.MULTILINE)
 _KEPT = re.compile(rf"{_MARKER}|\n", re.MULTILINE)
 _PART = re.compile(rf"{_MARKER}|[{{}}]|{_NUMBER}", re.MULTILINE)
 _PREFIX = "__simfoundry_numbers_"
@@ -56,7 +57,7 @@ def cut_lists(text: str) -> tuple[str, tuple[str, ...]]:
 
     def replaced(match: re.Match[str]) -> str:
         content = match[0]
-        if content.count(",") < LEAST_NUMBERS:
+        if content[0] != "{" or content.count(",") < LEAST_NUMBERS:
             return content
         lists.append(content)
         name = f"{{{_PREFIX}{len(lists) - 1}"

@@ -214,9 +214,10 @@ def _not_ended(loops: Sequence[Mapping[str, Any]], known: QueryKnowledge) -> dic
 def _at_least_limit(answer: dict[str, Any]) -> dict[str, Any]:
     """Cycles of a run that did not end are no fewer than the limit that it passed."""
     late = answer.get("not_ended")
-    names = ("latency_cycles", "latency_cycles_low", "latency_cycles_high") if late else ()
-    limited = {n: max(answer[n], late["cycle_limit"]) for n in names if answer.get(n) is not None}
-    return answer | limited
+    if late is None:
+        return answer
+    names = ("latency_cycles", "latency_cycles_low", "latency_cycles_high")
+    return answer | {n: max(answer[n], late["cycle_limit"]) for n in names if answer.get(n) is not None}
 
 
 def unknown_loops(query: Query, known: QueryKnowledge) -> list[dict[str, Any]]:

@@ -127,6 +127,20 @@ def test_errors_are_the_same_without_parsing_of_lists(source: str, monkeypatch: 
     assert cut == parsed
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        f'const char t[] = "{{{LONG}}}"',
+        f'const char t[] = "\\"{{{LONG}}}"',
+        f"const int t[] = {{'\"', '\\'', {LONG}, '\"'}}",
+    ],
+)
+def test_lists_in_strings_stay(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    source = f"int f(int n) {{ {text}; return t[n & 63]; }}"
+    parsed, cut = _outcomes(source, monkeypatch)
+    assert cut == parsed
+
+
 def _large(kind: str, count: int, use: str) -> str:
     rows = "\n".join(["0x12, 0x34, 0x56, 0x78, 0x9a, 0xbc, 0xde, 0xf0,"] * (count // 8))
     return f"static {kind} t[] = {{\n{rows}\n}};\nint f(int n) {{ return {use}; }}\n"
