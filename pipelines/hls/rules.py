@@ -75,6 +75,8 @@ _POINTER = re.compile(
     r"\b(?:char|short|int|long|float|double|signed|unsigned|_Bool|bool|void|const|\w+_t|[A-Z]\w*|"
     r"(?:struct|union|enum)\s+\w+)\s*\*[\s*]*(?:(?:const|restrict)\s+)*(\w+)"
 )
+_POINTS = re.compile(r"\b(\w+)(?=\s*\*[\s*]*(?:(?:const|restrict)\s+)*(\w+))")
+_GETS_A_VALUE = re.compile(r"&\s*(\w+)\b(?!\s*[\[.-])|\b(\w+)(?=\s*(?:=(?!=)|\())")
 _CHOICE = re.compile(r"\?\s*&?\s*(\w+)[^?:;]*:\s*&?\s*(\w+)")
 
 
@@ -84,15 +86,14 @@ def _may_have_forms(text: str) -> bool:
         return True
     typedefs = re.findall(r"\btypedef\b[^;{}]*?(\w+)\s*;|\}\s*(\w+)\s*;", text)
     names = set(_POINTER.findall(text))
-    for own in {a or b for a, b in typedefs}:
-        names.update(re.findall(rf"\b{own}\s*\*[\s*]*(?:(?:const|restrict)\s+)*(\w+)", text))
+    own = {a or b for a, b in typedefs}
+    names.update(name for kind, name in _POINTS.findall(text) if kind in own)
     if not names:
         return False
     arrays = set(re.findall(r"(\w+)\s*\[", text))
     if any(names.union(arrays).intersection(pair) for pair in _CHOICE.findall(text)):
         return True
-    listed = "|".join(map(re.escape, sorted(names)))
-    return re.search(rf"&\s*(?:{listed})\b(?!\s*[\[.-])|\b(?:{listed})\s*(?:=(?!=)|\()", text) is not None
+    return any(name in names for pair in _GETS_A_VALUE.findall(text) for name in pair)
 
 
 _SKIPPED = re.compile(r"""/\*.*?(?:\*/|\Z)|//[^\n]*|"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'""", re.DOTALL)
