@@ -57,14 +57,21 @@ def default_content(cache: ContentCache) -> Any:
     return cache.cached(KIND, key, lambda: compose_content([]), lambda stored: stored)
 
 
+UNKNOWN_KEY = ("extra_forbidden", "unexpected_keyword_argument")
+"""Types of pydantic's errors about keys that a group does not have."""
+
+
 def describe_invalid(error: ValidationError) -> str:
     """What is wrong with values of groups."""
     return "; ".join(_problem(one) for one in error.errors())
 
 
 def _problem(error: Any) -> str:
+    cause = error.get("ctx", {}).get("error")
+    if isinstance(cause, ValueError) and type(cause) is not ValueError:
+        return str(cause)  # of an engine, which names value and group
     key = ".".join(str(part) for part in error["loc"]) or "the configuration"
-    if error["type"] == "extra_forbidden":
+    if error["type"] in UNKNOWN_KEY:
         return f"unknown key: {key}"
     if error["type"] == "missing":
         return f"missing key: {key}"

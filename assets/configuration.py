@@ -15,7 +15,7 @@ from typing import Any
 import yaml
 from pydantic import BaseModel, ValidationError, create_model
 
-from assets.composition import compose_content, describe_invalid
+from assets.composition import UNKNOWN_KEY, compose_content, describe_invalid
 from assets.deployments import PARAMETERS_FILE
 from assets.errors import FoundryError
 from assets.settings import CONFIGURATION_FOLDER, Configuration, Group, Nightly, Quality, Run
@@ -199,7 +199,7 @@ def _validated(content: Any, *, where: str) -> Configuration:
     try:
         return configuration_model().model_validate(content)
     except ValidationError as error:
-        about_keys = any(e["type"] in ("extra_forbidden", "missing") for e in error.errors())
+        about_keys = any(e["type"] in (*UNKNOWN_KEY, "missing") for e in error.errors())
         keys = [".".join(str(part) for part in e["loc"]) for e in error.errors()]
         problem = describe_invalid(error)
         shown = problem if len(problem) <= _MOST_SHOWN else f"{problem[:_MOST_SHOWN]}..."

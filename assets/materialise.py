@@ -105,12 +105,12 @@ def _simulated_again(settings: Settings, fresh: Settings, partition: str, draw: 
     group = settings.group(Network).groups[partition]
     one = {
         name: (draw.choice(values),)
-        for name, values in group
+        for name, values in asdict(group).items()
         if isinstance(values, tuple) and values and group.samples is None
     }
     samples = None if group.samples is None else 1
     network = settings.group(Network).model_copy(
-        update={"groups": {partition: group.model_copy(update={**one, "samples": samples})}}
+        update={"groups": {partition: replace(group, samples=samples, **one)}}
     )
     configuration = fresh.configuration.model_copy(update={"network": network})
     step = next(step for step in STEPS if step.name == "network")

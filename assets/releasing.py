@@ -23,7 +23,7 @@ from assets.settings import Configuration, Settings
 from assets.step import keep_written, unchanged_rows
 from assets.steps import STEPS, step_named
 from assets.steps.designs import configuration_space
-from assets.steps.network import network_groups
+from assets.steps.network import Network
 from assets.steps.pragmas import present_explorations, searches_version
 from pipelines.fabric.dataset import VERSION as PLACEMENTS_VERSION
 from pipelines.features import GRAPH_TABLES, FeatureRows, Graphs, feature_version, import_features
@@ -231,7 +231,7 @@ def require_fresh(settings: Settings, tables: Container[str]) -> None:
     """
     if "designs" in tables:
         _require_fresh_designs(settings)
-    for group in network_groups(settings).values() if "network_runs" in tables else ():
+    for group in settings.group(Network).groups.values() if "network_runs" in tables else ():
         if _is_stale(settings, group):
             raise FoundryError(_STALE.format("network_runs", group.name))
     step = step_named("fabric")
@@ -412,7 +412,7 @@ def _settings(deployment: Deployment, release: Release) -> tuple[Settings, Mappi
     path = release.folder / PARAMETERS_FILE
     try:
         settings = Settings(configuration=read_parameters_file(path), deployment=deployment)
-        return settings, network_groups(settings)
+        return settings, settings.group(Network).groups
     except (FoundryError, NetworkError) as error:
         raise ReleaseError(
             f"release {release.manifest.name} cannot be imported: {error}; "

@@ -2,21 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, Generic, TypeAlias, TypeVar
 from zoneinfo import ZoneInfo
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    SerializerFunctionWrapHandler,
+    WrapSerializer,
+)
 
 from assets.deployments import Deployment
+from assets.errors import FoundryError
 from pipelines.cache import ContentCache
 from pipelines.labelling import SLOTTED
 from pipelines.workers import Progress
 
 CONFIGURATION_FOLDER = Path(__file__).resolve().parents[1] / "conf"
-AnyGroup = TypeVar("AnyGroup", bound="Group")
+AnyGroup = TypeVar("AnyGroup")
+Declared = TypeVar("Declared")
 Positive: TypeAlias = Annotated[float, Field(gt=0)]
 
 
@@ -24,6 +34,46 @@ class Group(BaseModel):
     """A group of the configuration; unknown keys, NaN and infinities are refused."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+
+
+def _with_names(groups: Any) -> Any:
+    """Each group with its key as the field `name`."""
+    if not isinstance(groups, Mapping):
+        return groups
+    if any(isinstance(group, Mapping) and "name" in group for group in groups.values()):
+        raise ValueError("the key of a group is its name; accepted: groups without a field name")
+    return {
+        name: {"name": name, **group} if isinstance(group, Mapping) else group
+        for name, group in groups.items()
+    }
+
+
+def _without_names(groups: Any, handler: SerializerFunctionWrapHandler) -> Any:
+    return {
+        name: {key: value for key, value in group.items() if key != "name"}
+        for name, group in handler(groups).items()
+    }
+
+
+GroupName = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]{0,99}$")]
+"""It names table files and partitions."""
+
+
+class Groups(Group, Generic[Declared]):
+    """What a step makes, by name: objects of the engine's own class, whose field `name` is the key."""
+
+    groups: Annotated[
+        dict[GroupName, Declared], BeforeValidator(_with_names), WrapSerializer(_without_names)
+    ] = Field(default_factory=dict[str, Declared])
+
+    def named(self, name: str) -> Declared:
+        """The group of that name.
+
+        Raises: FoundryError: there is none.
+        """
+        if name not in self.groups:
+            raise FoundryError(f"unknown group: {name}; accepted: {', '.join(self.groups) or 'none'}")
+        return self.groups[name]
 
 
 def some_of(choices: Sequence[str]) -> Any:

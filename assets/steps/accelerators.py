@@ -3,67 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Annotated, Any
-
-from pydantic import Field
+from typing import Any
 
 from assets.checks import CheckedFile, CheckRule
 from assets.engines import ACCELERATORS, POWER, SYNTHESIS
-from assets.errors import FoundryError
 from assets.label_settings import label_options, target_of
-from assets.settings import Group, Listener, Settings
+from assets.settings import Groups, Listener, Settings
 from assets.step import Output, Partitioning, Step
-from assets.steps.network import GroupName
+from pipelines.accelerators import dataset
+from pipelines.accelerators.dataset import AcceleratorGroup
 from pipelines.schemas import OK
-
-if TYPE_CHECKING:
-    from pipelines.accelerators.dataset import AcceleratorGroup
 
 _TOLERANCE = 1e-6
 
 
-class AcceleratorFields(Group):
-    """Pairs of one kind; meanings are those of pipelines.accelerators.dataset.AcceleratorGroup."""
-
-    hardware: Annotated[int, Field(ge=1)] = 1
-    families: tuple[str, ...] = ("mlp", "cnn", "resnet", "mobilenet", "transformer", "bert")
-    scales: tuple[str, ...] = ("tiny",)
-    networks: Annotated[int, Field(ge=1)] = 1
-    is_labelled: bool = False
-    is_small: bool = False
-    is_near_default: bool = False
-    exported: tuple[int, ...] = ()
-    part: str | None = None
-    seed: int = 0
-
-
-class Accelerators(Group):
+class Accelerators(Groups[AcceleratorGroup]):
     """Groups of pairs of hardware and network."""
-
-    groups: dict[GroupName, AcceleratorFields] = Field(default_factory=dict[str, AcceleratorFields])
-
-
-def accelerator_groups(settings: Settings) -> dict[str, AcceleratorGroup]:
-    """The groups by name, in order.
-
-    Raises: AcceleratorError: a family or a scale is not acceptable.
-    """
-    from pipelines.accelerators.dataset import AcceleratorGroup  # lazy import: loads onnx
-
-    return {
-        name: AcceleratorGroup(name=name, **group.model_dump())
-        for name, group in settings.group(Accelerators).groups.items()
-    }
 
 
 def make(settings: Settings, partition: str, listen: Listener) -> Output:
     """The pairs of a group."""
-    from pipelines.accelerators.dataset import LabelTools, make_accelerators
-
     options = label_options(settings)
-    made = make_accelerators(
-        _group_named(settings, partition),
-        tools=LabelTools(
+    made = dataset.make_accelerators(
+        settings.group(Accelerators).named(partition),
+        tools=dataset.LabelTools(
             liberty=target_of(settings).liberty, folder=settings.deployment.cache_dir / "accelerators"
         ),
         cache=settings.cache,
@@ -80,21 +43,7 @@ def make(settings: Settings, partition: str, listen: Listener) -> Output:
 
 
 def _version(settings: Settings, partition: str) -> str:
-    from pipelines.accelerators.dataset import group_key
-
-    return group_key(_group_named(settings, partition), target_of(settings).liberty)
-
-
-def _require(settings: Settings) -> None:
-    if settings.group(Accelerators).groups:
-        accelerator_groups(settings)
-
-
-def _group_named(settings: Settings, name: str) -> AcceleratorGroup:
-    groups = accelerator_groups(settings)
-    if name not in groups:
-        raise FoundryError(f"unknown group: {name}; accepted: {', '.join(groups) or 'none'}")
-    return groups[name]
+    return dataset.group_key(settings.group(Accelerators).named(partition), target_of(settings).liberty)
 
 
 def wrong_energies(file: CheckedFile) -> list[str]:
@@ -131,5 +80,4 @@ STEP = Step(
             CheckRule("energies_add_up", "Outputs are equal and energies of parts add up.", wrong_energies)
         ]
     },
-    require=_require,
 )

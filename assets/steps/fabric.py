@@ -12,9 +12,8 @@ from assets.checks import CheckedFile, CheckRule
 from assets.engines import FABRIC
 from assets.errors import FoundryError
 from assets.label_settings import label_options
-from assets.settings import CONFIGURATION_FOLDER, Group, Listener, Settings
+from assets.settings import CONFIGURATION_FOLDER, Group, GroupName, Listener, Settings
 from assets.step import Output, Partitioning, Step
-from assets.steps.network import GroupName
 from pipelines.schemas import OK
 
 if TYPE_CHECKING:

@@ -2,59 +2,24 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
-
-from pydantic import Field
-
 from assets.checks import CheckedFile, CheckRule
 from assets.engines import FIXED, POWER, SYNTHESIS
-from assets.errors import FoundryError
 from assets.label_settings import label_options, target_of
-from assets.settings import Group, Listener, Settings
+from assets.settings import Groups, Listener, Settings
 from assets.step import Output, Partitioning, Step
-from assets.steps.network import GroupName
+from pipelines.accelerators.fixed import dataset
+from pipelines.accelerators.fixed.dataset import FixedGroup
 from pipelines.schemas import OK
 
-if TYPE_CHECKING:
-    from pipelines.accelerators.fixed.dataset import FixedGroup
 
-
-class FixedFields(Group):
-    """Networks of one kind; meanings are those of pipelines.accelerators.fixed.dataset.FixedGroup."""
-
-    families: tuple[str, ...] = ("mlp", "cnn", "resnet", "mobilenet", "rnn")
-    scale: str = "small"
-    reuse_factors: tuple[Annotated[int, Field(ge=1, le=64)], ...] = (1,)
-    networks: Annotated[int, Field(ge=1)] = 1
-    is_labelled: bool = False
-    seed: int = 0
-
-
-class Fixed(Group):
+class Fixed(Groups[FixedGroup]):
     """Groups of networks as fixed-point pipelines; they need da4ml, extra `fixed`."""
-
-    groups: dict[GroupName, FixedFields] = Field(default_factory=dict[str, FixedFields])
-
-
-def fixed_groups(settings: Settings) -> dict[str, FixedGroup]:
-    """The groups by name, in order.
-
-    Raises: AcceleratorError: a family is not acceptable.
-    """
-    from pipelines.accelerators.fixed.dataset import FixedGroup  # lazy import: loads onnx
-
-    return {
-        name: FixedGroup(name=name, **group.model_dump())
-        for name, group in settings.group(Fixed).groups.items()
-    }
 
 
 def make(settings: Settings, partition: str, listen: Listener) -> Output:
     """The networks of a group."""
-    from pipelines.accelerators.fixed.dataset import make_fixed
-
-    rows = make_fixed(
-        _group_named(settings, partition),
+    rows = dataset.make_fixed(
+        settings.group(Fixed).named(partition),
         liberty=target_of(settings).liberty,
         folder=settings.deployment.cache_dir / "fixed",
         cache=settings.cache,
@@ -65,24 +30,12 @@ def make(settings: Settings, partition: str, listen: Listener) -> Output:
 
 
 def _version(settings: Settings, partition: str) -> str:
-    from pipelines.accelerators.fixed.dataset import group_key
-
-    return group_key(_group_named(settings, partition), target_of(settings).liberty)
+    return dataset.group_key(settings.group(Fixed).named(partition), target_of(settings).liberty)
 
 
 def _require(settings: Settings) -> None:
     if settings.group(Fixed).groups:
-        from pipelines.accelerators.fixed.dataset import compiler_version
-
-        compiler_version()
-        fixed_groups(settings)
-
-
-def _group_named(settings: Settings, name: str) -> FixedGroup:
-    groups = fixed_groups(settings)
-    if name not in groups:
-        raise FoundryError(f"unknown group: {name}; accepted: {', '.join(groups) or 'none'}")
-    return groups[name]
+        dataset.compiler_version()
 
 
 def unequal_outputs(file: CheckedFile) -> list[str]:

@@ -4,75 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
-from pydantic import Field
 
 from assets.checks import CheckedFile, CheckRule
 from assets.engines import NETWORK
-from assets.errors import FoundryError
 from assets.label_settings import label_options
-from assets.settings import Group, Listener, Positive, Settings
+from assets.settings import Groups, Listener, Positive, Settings
 from assets.step import Output, Partitioning, Step
 from pipelines.identity import content_hash
+from pipelines.network import runs as network_runs
+from pipelines.network.runs import RunGroup
 from pipelines.schemas import OK, read_arrow
 
-if TYPE_CHECKING:
-    from pipelines.network.runs import RunGroup
 
-GroupName = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]{0,99}$")]
-"""It names table files and partitions."""
-
-
-class NetworkGroup(Group):
-    """Runs of one kind; fields and meanings are those of pipelines.network.runs.RunGroup."""
-
-    network: str = "fat_tree"
-    pods: int = 4
-    edges: int = 8
-    cores: int = 4
-    hosts_per_edge: int = 4
-    parallel_links: int = 2
-    patterns: tuple[str, ...] = ("all_to_all", "incast", "broadcast")
-    loads: tuple[float, ...] = (0.25, 0.5, 0.75)
-    arrivals: tuple[str, ...] = ("poisson", "ge")
-    scvs: tuple[float, ...] = (4.0,)
-    sizes: tuple[str, ...] = ("fixed", "uniform")
-    mean_bytes: tuple[int, ...] = (500,)
-    spread: float = 0.01
-    density: float = 1.0
-    protocols: tuple[str, ...] = ("udp",)
-    acknowledged: tuple[bool, ...] = (True,)
-    routings: tuple[str, ...] = ("ecmp",)
-    routing_seeds: tuple[int, ...] = (1,)
-    seeds: tuple[int, ...] = (1,)
-    samples: int | None = None
-    sample_seed: int = 0
-    duration_s: Positive = 10.0
-    warm_up_s: Annotated[float, Field(ge=0)] = 1.0
-    queue_capacity: int = 128
-
-
-class Network(Group):
+class Network(Groups[RunGroup]):
     """Simulated networks; the limit of each run is of processor time."""
 
-    groups: dict[GroupName, NetworkGroup] = Field(default_factory=dict[str, NetworkGroup])
     timeout_s: Positive = 600.0
-
-
-def network_groups(settings: Settings) -> dict[str, RunGroup]:
-    """The groups of network runs by name, in order.
-
-    Raises: NetworkError: a value is not acceptable.
-    """
-    from pipelines.network.runs import RunGroup  # lazy import: takes 1 s
-
-    groups = settings.group(Network).groups
-    return {name: RunGroup(name=name, **group.model_dump()) for name, group in groups.items()}
 
 
 def require_groups(settings: Settings) -> None:
@@ -80,23 +33,18 @@ def require_groups(settings: Settings) -> None:
 
     Raises: NetworkError: a value is not acceptable.
     """
-    groups = network_groups(settings)
-    if groups:
-        from pipelines.network.runs import runs_of
-
-        for group in groups.values():
-            runs_of(group)[0].topology()  # the topology of all its runs
+    for group in settings.group(Network).groups.values():
+        network_runs.runs_of(group)[0].topology()  # the topology of all its runs
 
 
 def make_networks(settings: Settings, partition: str, listen: Listener) -> Output:
     """The runs of a group of networks, their flows, and their flows at queues."""
-    from pipelines.network.runs import simulate_runs
-
-    tables = simulate_runs(
-        _group_named(settings, partition),
+    network = settings.group(Network)
+    tables = network_runs.simulate_runs(
+        network.named(partition),
         cache=settings.cache,
         workers=label_options(settings).workers,
-        timeout_s=settings.group(Network).timeout_s,
+        timeout_s=network.timeout_s,
         on_progress=listen,
     )
     return Output(
@@ -105,16 +53,7 @@ def make_networks(settings: Settings, partition: str, listen: Listener) -> Outpu
 
 
 def _version(settings: Settings, partition: str) -> str:
-    from pipelines.network.runs import runs_version
-
-    return content_hash(runs_version(), asdict(_group_named(settings, partition)))
-
-
-def _group_named(settings: Settings, name: str) -> RunGroup:
-    groups = network_groups(settings)
-    if name not in groups:
-        raise FoundryError(f"unknown group: {name}; accepted: {', '.join(groups) or 'none'}")
-    return groups[name]
+    return content_hash(network_runs.runs_version(), asdict(settings.group(Network).named(partition)))
 
 
 UDP = "udp"

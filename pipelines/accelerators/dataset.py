@@ -8,9 +8,9 @@ from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
 from random import Random
-from typing import Any
+from typing import Annotated, Any
 
-from pydantic import ValidationError
+from pydantic import Field, ValidationError
 
 from pipelines.accelerators.errors import AcceleratorError
 from pipelines.accelerators.graph import Network, network_of
@@ -70,10 +70,10 @@ class AcceleratorGroup:
     """
 
     name: str
-    hardware: int = 1
+    hardware: Annotated[int, Field(ge=1)] = 1
     families: tuple[str, ...] = tuple(FAMILIES)
     scales: tuple[str, ...] = ("tiny",)
-    networks: int = 1
+    networks: Annotated[int, Field(ge=1)] = 1
     is_labelled: bool = False
     is_small: bool = False
     is_near_default: bool = False

@@ -10,7 +10,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
+
+from pydantic import Field
 
 from pipelines.cache import ContentCache
 from pipelines.identity import content_hash
@@ -54,10 +56,10 @@ class SimulationGroup:
     """
 
     name: str
-    sizes: Mapping[str, tuple[int, ...]]
-    engines: tuple[str, ...] = tuple(ENGINES)
-    cycles: int = 10_000
-    stimuli: int = 1
+    sizes: Mapping[str, tuple[Annotated[int, Field(ge=1)], ...]]
+    engines: tuple[str, ...] = ("reuse",)
+    cycles: Annotated[int, Field(ge=1)] = 10_000
+    stimuli: Annotated[int, Field(ge=1, le=4096)] = 1
     seeds: tuple[int, ...] = (0,)
 
     def __post_init__(self) -> None:

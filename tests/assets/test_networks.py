@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -38,7 +38,7 @@ from assets.step import StepSummary
 from assets.steps import designs as designs_step
 from assets.steps import predictors as predictors_step
 from assets.steps import step_named
-from assets.steps.network import NetworkGroup, network_groups, require_groups
+from assets.steps.network import Network, require_groups
 from assets.steps.predictors import registry_store
 from assets.versions import record_stages
 from models import registry
@@ -76,22 +76,16 @@ def _files(settings: Settings) -> dict[str, bytes]:
 # ---- groups ----------------------------------------------------------------------------------------
 
 
-def test_groups_are_the_engine_s_with_its_defaults() -> None:
-    own = asdict(RunGroup(name="any"))
-    del own["name"]
-    assert NetworkGroup().model_dump() == own
-
-
 @pytest.mark.parametrize("choice", ["default", "laptop", "release"])
 def test_every_choice_of_networks_is_acceptable(settings: Settings, choice: str) -> None:
-    groups = network_groups(_with(settings, f"network={choice}"))
+    groups = _with(settings, f"network={choice}").group(Network).groups
     runs = [run.configuration() for group in groups.values() for run in runs_of(group)]
     assert len(set(runs)) == len(runs)
     assert len(runs) == {"default": 6, "laptop": 76, "release": 550}[choice]
 
 
 def test_the_release_has_the_published_grid_at_every_size(settings: Settings) -> None:
-    groups = network_groups(_with(settings, "network=release"))
+    groups = _with(settings, "network=release").group(Network).groups
     for pods, seeds, sizes in ((4, 2, 2), (8, 2, 2), (12, 1, 2), (16, 1, 1)):
         runs = runs_of(groups[f"grid-{pods**3 // 4}"])
         assert len(runs) == 3 * 2 * sizes * 3 * seeds
@@ -103,8 +97,8 @@ def test_the_release_has_the_published_grid_at_every_size(settings: Settings) ->
 def test_parameters_bring_groups_back(settings: Settings) -> None:
     wide = _with(settings, *TWO_GROUPS)
     assert read_parameters(settings.deployment.project).network == wide.configuration.network
-    assert list(network_groups(wide)) == [GROUP, "other"]
-    assert network_groups(wide)["other"].samples == 2
+    assert list(wide.group(Network).groups) == [GROUP, "other"]
+    assert wide.group(Network).groups["other"].samples == 2
 
 
 @pytest.mark.parametrize(
@@ -122,14 +116,13 @@ def test_parameters_bring_groups_back(settings: Settings) -> None:
 def test_groups_rejects_what_no_network_can_be(
     settings: Settings, engines: Any, override: str, message: str
 ) -> None:
-    with pytest.raises(NetworkError, match=message):
+    with pytest.raises((FoundryError, NetworkError), match=message):
         require_groups(_with(settings, override))
     before = (settings.deployment.project / "params.yaml").read_bytes()
-    for arguments in (("run", override), ("stage", "network")):
-        found = CliRunner().invoke(simfoundry, arguments)
-        assert found.exit_code == 1
-        assert found.stderr.startswith("simfoundry: ")
-        assert len(found.stderr.splitlines()) == 1
+    result = CliRunner().invoke(simfoundry, ("run", override))
+    assert result.exit_code == 1
+    assert result.stderr.startswith("simfoundry: ")
+    assert len(result.stderr.splitlines()) == 1
     assert (settings.deployment.project / "params.yaml").read_bytes() == before
     assert not (settings.deployment.data_dir / "tables").exists()
 
@@ -155,7 +148,7 @@ def test_a_group_is_simulated_into_three_tables(settings: Settings) -> None:
         }
         assert [r.description for r in results if not r.passed] == []
     direct = simulate_runs(
-        network_groups(small)[GROUP],
+        small.group(Network).groups[GROUP],
         cache=ContentCache(folder=settings.deployment.project / "elsewhere"),
         workers=1,
         timeout_s=60.0,
@@ -312,7 +305,7 @@ def test_a_registry_that_cannot_be_reached_is_a_problem_of_the_run(
 
 def test_files_of_groups_left_out_are_removed_and_none_is_recorded(settings: Settings, engines: Any) -> None:
     wide = _with(settings, *TWO_GROUPS)
-    for group in network_groups(wide):
+    for group in wide.group(Network).groups:
         _make(wide, group)
     assert len(_files(wide)) == 6
     steps = [step_named("network")]
@@ -559,7 +552,7 @@ def test_a_release_rejects_networks_of_another_version(filled: Settings, tmp_pat
 def _asked(settings: Settings, **changes: Any) -> list[Any]:
     """A row for each run that the configuration asks for; the first have the ids of the flows."""
     rows: list[Any] = read_table(settings.deployment.data_dir, table_spec("network_runs"))
-    runs = runs_of(network_groups(settings)[GROUP])
+    runs = runs_of(settings.group(Network).groups[GROUP])
     ids = [*(row.run_id for row in rows), *(character * 32 for character in "abcdef")]
     return [
         make_network_run(ids[place], configuration=run.configuration(), **changes)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import json
 from collections.abc import Iterator
+from dataclasses import asdict
 from typing import Any
 
 import click
@@ -13,7 +14,7 @@ from click.testing import CliRunner
 
 from assets.configuration import compose_configuration, configuration_model, read_parameters_file
 from assets.errors import FoundryError
-from assets.steps.network import NetworkGroup
+from pipelines.network.runs import RunGroup
 from simfoundry.cli import simfoundry
 from simfoundry.cli.options import Finite
 
@@ -75,7 +76,8 @@ def _leaves(content: dict[str, Any], path: tuple[str, ...] = ()) -> Iterator[tup
 
 def test_no_key_of_the_configuration_takes_what_is_not_finite() -> None:
     content = compose_configuration([]).model_dump()
-    content["network"]["groups"] = {"grid": NetworkGroup().model_dump()}
+    own = {name: value for name, value in asdict(RunGroup(name="grid")).items() if name != "name"}
+    content["network"]["groups"] = {"grid": own}
     configuration_model().model_validate(content)
     for path in _leaves(content):
         for number in map(float, NUMBERS):

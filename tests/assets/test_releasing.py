@@ -206,7 +206,7 @@ BROKEN_CONFIGURATIONS: list[tuple[Callable[[Path], object], str]] = [
     ),
     (
         _changed(lambda p: p["network"]["groups"].update(x={"network": "ring"})),
-        "unknown network of a group: ring; accepted: fat_tree, two_tier",
+        rf"unknown network of a group: ring; accepted: fat_tree, two_tier \({FILE}\)",
     ),
 ]
 

@@ -13,7 +13,9 @@ from functools import partial
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import Annotated, Any
+
+from pydantic import Field
 
 from pipelines.accelerators.errors import AcceleratorError
 from pipelines.accelerators.fixed import FIXED_CATEGORIES
@@ -57,8 +59,8 @@ class FixedGroup:
     name: str
     families: tuple[str, ...] = tuple(FIXED_FAMILIES)
     scale: str = "small"
-    reuse_factors: tuple[int, ...] = (1,)
-    networks: int = 1
+    reuse_factors: tuple[Annotated[int, Field(ge=1, le=64)], ...] = (1,)
+    networks: Annotated[int, Field(ge=1)] = 1
     is_labelled: bool = False
     seed: int = 0
 

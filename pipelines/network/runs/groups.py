@@ -10,10 +10,11 @@ import itertools
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
+from pydantic import Field
 
 from pipelines.identity import canonical_json
 from pipelines.network.errors import NetworkError
@@ -139,8 +140,8 @@ class RunGroup:
     seeds: tuple[int, ...] = (1,)
     samples: int | None = None
     sample_seed: int = 0
-    duration_s: float = 10.0
-    warm_up_s: float = 1.0
+    duration_s: Annotated[float, Field(gt=0)] = 10.0
+    warm_up_s: Annotated[float, Field(ge=0)] = 1.0
     queue_capacity: int = 128
 
     def __post_init__(self) -> None:
