@@ -194,6 +194,14 @@ def read_commands(top: str, language: str) -> list[str]:
     return [reads[language], f"{DERIVE_INSTANCES} {top}", hierarchy, REQUIRE_DECLARED]
 
 
+class _BeyondMemory(RtlError):
+    """An address, of one of the files `names` or of a call, is beyond its memory."""
+
+    def __init__(self, message: str, names: Sequence[str]) -> None:
+        super().__init__(message)
+        self.names = names
+
+
 def run_front_end(
     text: str,
     *,
@@ -224,9 +232,17 @@ def run_front_end(
         except MissingMemoryFile as error:
             raise RtlError(refused[error.name]) if error.name in refused else error from error
 
-    written, memories = written_with(known)
-    shapes = [MemoryShape(**shape) for shape in json.loads(memories)]
-    refused |= dict(words_beyond(text, known, shapes))
+    def beyond(memories: bytes) -> dict[str, str]:
+        shapes = [MemoryShape(**shape) for shape in json.loads(memories)]
+        return dict(words_beyond(text, known, shapes))
+
+    try:
+        written, memories = written_with(known)
+    except _BeyondMemory as error:  # the range is known after reading without the words of these files
+        _, memories = written_with({n: b"" if n in error.names else known[n] for n in known})
+        reasons = beyond(memories)
+        raise RtlError(next((reasons[n] for n in error.names if n in reasons), str(error))) from error
+    refused |= beyond(memories)
     if refused.keys() & known:  # they are no error unless the design reads them
         written_with({name: known[name] for name in known if name not in refused})
     return written
@@ -272,7 +288,7 @@ def _written(
     if beyond := _NO_ADDRESS.search(str(refusal)):
         names = [name for name in files if f"@{beyond[1]} ".encode() in files[name]]
         place = f"memory file {' or '.join(names)}" if names else "an end in a call of $readmemh or $readmemb"
-        raise RtlError(f"{place}: address @{beyond[1]} is beyond the memory") from refusal
+        raise _BeyondMemory(f"{place}: address @{beyond[1]} is beyond the memory", names) from refusal
     other = {VERILOG: SYSTEMVERILOG, SYSTEMVERILOG: VERILOG}[language]
     may_help = refusal.status != TIMEOUT and not isinstance(refusal, YosysExceeded)
     if may_help and (other == SYSTEMVERILOG or _may_ask_yosys(text, str(refusal))):
