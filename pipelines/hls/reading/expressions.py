@@ -456,7 +456,13 @@ class Expressions:
         layout = layout_of(kind)
         if layout is None:
             raise self.session.refuse(node, f"{node.op} must be of a complete type", spelled(kind))
-        return ir.Constant(value=layout.size if node.op == "sizeof" else layout.alignment, type=SIZE)
+        if node.op == "sizeof":
+            return ir.Constant(value=layout.size, type=SIZE)
+        if self.session.layouts and not _is_typename(node.expr):
+            rule = "_Alignof must be of a type in a program with layout attributes"
+            raise self.session.refuse(node, rule, "an expression")
+        alignment = self.types.type_alignment(node.expr) or layout.alignment
+        return ir.Constant(value=alignment, type=SIZE)
 
     def _selected(self, node: c_ast.GenericSelection) -> c_ast.Node:
         """The expression that `_Generic` selects.
