@@ -19,8 +19,8 @@ LAYOUT_PROGRAMS = {
     "int f(int n) { struct s t = {1, n, 3}; return sizeof t + __builtin_offsetof(struct s, c) + t.b; }",
     "after_the_keyword": f"struct {PACKED} s {{ char a; long b; }};\n"
     "typedef struct s s_t; int f(int n) { s_t t[3]; t[n & 1].b = n; return sizeof t + (int)t[n & 1].b; }",
-    "typedef": f"#define PACK(x) x __attribute__((__packed__))\ntypedef PACK(struct {{ char a; int b; "
-    f"}}) s_t;\n"
+    "typedef": "#define PACK(x) x __attribute__((__packed__))\ntypedef PACK(struct { char a; int b; "
+    "}) s_t;\n"
     "int f(int n) { return sizeof(s_t) * n; }",
     "of_a_name": f"typedef struct {{ char a; int b; }} s_t {PACKED}; int f(int n) {{ return sizeof(s_t) "
     f"* n; }}",
@@ -153,7 +153,7 @@ def test_layouts_change_the_identity_of_their_programs_only(source: str) -> None
     assert read_function(source, top="f") == read_function(source, top="f", natural=True)
 
 
-@pytest.mark.parametrize("seed", (4, 5, 7, 22, 41, 53))
+@pytest.mark.parametrize("seed", [4, 5, 7, 22, 41, 53])
 def test_packed_bit_fields_hold_what_native_c_holds(seed: int, tmp_path: Path) -> None:
     whole = (PACKED, "__attribute__((packed, aligned(4)))", "")[seed % 3]
     pragma = "" if whole else f"#pragma pack({(1, 2, 4)[seed // 3 % 3]})\n"
