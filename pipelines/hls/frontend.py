@@ -10,7 +10,7 @@ from pycparser import c_ast
 
 from pipelines.hls import ir
 from pipelines.hls.errors import BytesNeeded, HlsError, StaticObjectError
-from pipelines.hls.preprocess import is_own_header, layouts_of, parse
+from pipelines.hls.preprocess import is_own_header, layouts_of, parse, too_deep
 from pipelines.hls.reading.bodies import facts_of, finish, make_block
 from pipelines.hls.reading.calls import Calls, MemoryCalls, parameters_of
 from pipelines.hls.reading.ctypes import Scalar, spelled
@@ -146,9 +146,7 @@ def read_function(
             outside |= new
             pointers.clear()
     except RecursionError:
-        raise HlsError(
-            "expressions and statements must nest less deeply", "nesting too deep", file=file
-        ) from None
+        raise too_deep(source, file) from None
 
 
 def _read_once(tree: c_ast.FileAST, top: str, session: Session) -> tuple[ir.Function, Mapping[str, Port]]:

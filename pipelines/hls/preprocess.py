@@ -17,6 +17,7 @@ from pipelines.headers import INCLUDE_FOLDER, LIBRARY_FILE, header_options
 from pipelines.hls.errors import HlsError
 from pipelines.hls.expanded import is_expanded, without_system_headers
 from pipelines.hls.layouts import Attributes, Position, position_of, read_layouts
+from pipelines.hls.nesting import deepest_place
 from pipelines.hls.number_lists import cut_lists, parse_text
 from pipelines.hls.spellings import plain_spellings
 from pipelines.sandbox import MEMORY, OUTPUT, ConfinedRun, Limits, MachineFault, run_confined
@@ -298,9 +299,13 @@ def _parsed(source: str, file: str) -> c_ast.FileAST:
         _require_places(tree, layouts_of(source), file)
         return tree
     except RecursionError:
-        raise HlsError(
-            "expressions and statements must nest less deeply", "nesting too deep", file=file
-        ) from None
+        raise too_deep(source, file) from None
+
+
+def too_deep(source: str, file: str) -> HlsError:
+    """The error for a program that nests too deep to be read."""
+    rule, name, line = deepest_place(preprocess(source, file=file))
+    return HlsError(rule, "more", file=shown_file(name, file), line=line)
 
 
 def _require_places(tree: c_ast.FileAST, layouts: Mapping[Position, Attributes], file: str) -> None:

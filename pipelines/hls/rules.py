@@ -100,8 +100,8 @@ _FORMS = re.compile(
     re.VERBOSE | re.MULTILINE,
 )
 """What a text has that may be one of `FORMS`; what it misses keeps its id, and a cached refusal of it is checked
-(`labelling.flows.cached_rows`): calls, operators, bit-fields, structures with pointers,
-pointers to functions, arrays of pointers."""
+(`labelling.flows.cached_rows`): calls, operators, bit-fields, structures with pointers, pointers to functions,
+arrays of pointers."""
 _POINTER = re.compile(
     r"\b(?:char|short|int|long|float|double|signed|unsigned|_Bool|bool|void|const|\w+_t|[A-Z]\w*|"
     r"(?:struct|union|enum)\s+\w+)\s*\*[\s*]*(?:(?:const|restrict)\s+)*(\w+)"
