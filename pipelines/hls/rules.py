@@ -96,12 +96,12 @@ _FORMS = re.compile(
     |\(\s*\*\s*(?:const\s+)?\w*\s*(?:\[[^\]]*\]\s*)*\)\s*\(
     |(?:^|[;{}])\s*(?:(?:static|const|struct|union|enum)\s+)*\w+(?:\s+const)?\s*\*[\s*]*(?:const\s+)?\w+\s*\[
     |,\s*\*+\s*(?:const\s+)?\w+\s*\[
-    |\?\s*:|\w\s*:\s*\w+\s*[;,]|\{[^{}]*\*[^{}]*\}\s*\w*\s*;""",
+    |\?\s*:|\bcase\b[^:;]*\.\.\.|\w\s*:\s*\w+\s*[;,]|\{[^{}]*\*[^{}]*\}\s*\w*\s*;""",
     re.VERBOSE | re.MULTILINE,
 )
-"""What a text has that may be one of `FORMS`; what it misses keeps its id, and a cached refusal of it is checked
-(`labelling.flows.cached_rows`): calls, operators, bit-fields, structures with pointers, pointers to functions,
-arrays of pointers."""
+"""What a text has that may be one of `FORMS`: calls, operators, bit-fields, structures with pointers, pointers
+to functions, arrays of pointers. What this misses keeps its id; a cached refusal of it is checked
+(`labelling.flows.cached_rows`)."""
 _POINTER = re.compile(
     r"\b(?:char|short|int|long|float|double|signed|unsigned|_Bool|bool|void|const|\w+_t|[A-Z]\w*|"
     r"(?:struct|union|enum)\s+\w+)\s*\*[\s*]*(?:(?:const|restrict)\s+)*(\w+)"

@@ -350,3 +350,22 @@ int f(const char T[16], char R[64], int n)
 
 def test_later_functions_of_the_headers_do_what_native_c_does(tmp_path: Path) -> None:
     check_front_end(STRINGS, "f", tmp_path)
+
+
+CASE_RANGES = """
+#include <stdio.h>
+enum { LOW = -3 };
+int f(int n, unsigned char c)
+{
+    int r = BUFSIZ;
+    switch (n & 15) { case 0 ... 5: r++; case 7: r += 2; break; case 9 ... 9: return 4; default: r = 7; }
+    switch (n) { case LOW ... -1: r *= 2; break; case 10 ... LOW: r = 1; break; case 20 ... 90: r += 5; }
+    switch (c) { case 'a' ... 'z': return r - 32; case '0' ... '9': return r * 3; }
+    return r;
+}
+"""
+
+
+def test_case_ranges_are_those_of_gcc(tmp_path: Path) -> None:
+    check_front_end(CASE_RANGES, "f", tmp_path, runs=40)
+    assert later_rules(CASE_RANGES, "f") == (FORMS,)
