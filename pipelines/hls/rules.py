@@ -92,15 +92,15 @@ def _rules_of_reading(source: str, top: str, text: str) -> tuple[str, ...]:
 
 _FORMS = re.compile(
     r"""\b(?:printf|fprintf|vfprintf|puts|fputs|putchar|fputc|putc|perror|fflush|NULL|strncpy|strcat|strchr|tm
-    |qsort|bsearch)\b
+    |qsort|bsearch|(?:l?rint|lround|ldexp|log1p|expm1)f?)\b
     |\(\s*\*\s*(?:const\s+)?\w*\s*(?:\[[^\]]*\]\s*)*\)\s*\(
     |(?:^|[;{}])\s*(?:(?:static|const|struct|union|enum)\s+)*\w+(?:\s+const)?\s*\*[\s*]*(?:const\s+)?\w+\s*\[
     |,\s*\*+\s*(?:const\s+)?\w+\s*\[
     |\?\s*:|\bcase\b[^:;]*\.\.\.|\w\s*:\s*\w+\s*[;,]|\{[^{}]*\*[^{}]*\}\s*\w*\s*;""",
     re.VERBOSE | re.MULTILINE,
 )
-"""What a text has that may be one of `FORMS`: calls, operators, bit-fields, structures with pointers, pointers
-to functions, arrays of pointers. What this misses keeps its id; a cached refusal of it is checked
+"""What a text has that may be one of `FORMS`: calls, operators, bit-fields, structures with pointers,
+pointers to functions, arrays of pointers. What this misses keeps its id; a cached refusal of it is checked
 (`labelling.flows.cached_rows`)."""
 _POINTER = re.compile(
     r"\b(?:char|short|int|long|float|double|signed|unsigned|_Bool|bool|void|const|\w+_t|[A-Z]\w*|"

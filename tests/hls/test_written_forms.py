@@ -369,3 +369,20 @@ int f(int n, unsigned char c)
 def test_case_ranges_are_those_of_gcc(tmp_path: Path) -> None:
     check_front_end(CASE_RANGES, "f", tmp_path, runs=40)
     assert later_rules(CASE_RANGES, "f") == (FORMS,)
+
+
+MATHEMATICS = """
+#include <math.h>
+double f(double x, float y, int n, long R[4])
+{
+    R[0] = lrint(x * 0.5);
+    R[1] = lroundf(y) + lround(x);
+    R[2] = lrintf(y);
+    return rint(x) + ldexp(x, n * 20) + ldexpf(y, n) * 3 + log1p(fabs(x)) + expm1f(y * 0.01f) + expm1(x * 0.001);
+}
+"""
+
+
+def test_later_mathematics_is_that_of_the_header(tmp_path: Path) -> None:
+    check_front_end(MATHEMATICS, "f", tmp_path, runs=20)
+    assert later_rules(MATHEMATICS, "f") == (FORMS,)
