@@ -378,7 +378,8 @@ double f(double x, float y, int n, long R[4])
     R[0] = lrint(x * 0.5);
     R[1] = lroundf(y) + lround(x);
     R[2] = lrintf(y);
-    return rint(x) + ldexp(x, n * 20) + ldexpf(y, n) * 3 + log1p(fabs(x)) + expm1f(y * 0.01f) + expm1(x * 0.001);
+    double r = rint(x) + ldexp(x, n * 20) + ldexpf(y, n) * 3;
+    return r + log1p(fabs(x)) + expm1f(y * 0.01f) + expm1(x * 0.001);
 }
 """
 
@@ -386,3 +387,36 @@ double f(double x, float y, int n, long R[4])
 def test_later_mathematics_is_that_of_the_header(tmp_path: Path) -> None:
     check_front_end(MATHEMATICS, "f", tmp_path, runs=20)
     assert later_rules(MATHEMATICS, "f") == (FORMS,)
+
+
+INSERTION = """#include <stdlib.h>
+struct node { int v; struct node *next; };
+static struct node pool[8];
+int f(int A[8])
+{
+    struct node *h = 0;
+    for (int i = 0; i < 8; i++) {
+        struct node **pp = &h, *x = NODE;
+        while (*pp && (*pp)->v < A[i])
+            pp = &(*pp)->next;
+        x->v = A[i];
+        x->next = *pp;
+        *pp = x;
+    }
+    return h->v * 3 + h->next->v;
+}
+"""
+
+
+def test_a_pointer_to_a_pointer_inserts_into_a_list(tmp_path: Path) -> None:
+    check_front_end(INSERTION.replace("NODE", "&pool[i]"), "f", tmp_path, runs=4)
+
+
+def test_a_list_of_memory_that_a_loop_allocates_is_refused_with_its_line() -> None:
+    message = r"^a pointer must not be read in a loop before .*, got the pointer h \(program\.c:6\)$"
+    with pytest.raises(HlsError, match=message):
+        read_function(INSERTION.replace("NODE", "malloc(sizeof *x)"), top="f")
+
+
+def test_a_macro_that_names_itself_is_not_expanded_again(tmp_path: Path) -> None:
+    check_front_end("int f(int n) {\n#define n (n + 1)\nreturn n * n; }", "f", tmp_path)

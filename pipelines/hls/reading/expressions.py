@@ -274,8 +274,11 @@ class Expressions:
         for number, target in enumerate(slot.targets):
             storage = None if target.storage is None else self._storage_of(target.storage, node)
             if storage is None and target.storage is not None:
-                rule = "an object must be used before the loop in which a pointer gets its address"
-                raise self.session.refuse(node, rule, f"one of the objects of {slot.name}")
+                rule = (
+                    "a pointer must not be read in a loop before the statement that makes its "
+                    "object there (write an array of objects before the loop)"
+                )
+                raise self.session.refuse(node, rule, f"the pointer {slot.name}")
             kind = place.kind.target
             own = Address(
                 kind=self.session.void_kinds.get((slot.key, number), kind)
