@@ -196,7 +196,7 @@ def program_files(source: str) -> frozenset[str]:
 
 
 def early_end(messages: str, files: frozenset[str], source: str) -> str | None:
-    """The call that ends the program before its top function returns, with its line and text; None without."""
+    """The call that ends a program before its top function returns, with line and text; None without one."""
     end = _END.search(messages)
     trap = _ADDRESS_ERROR.search(messages)
     if end is None and (trap is None or trap[1] != "ILL"):

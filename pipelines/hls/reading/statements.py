@@ -384,7 +384,7 @@ class Switches:
                 return None
             self.session.count(label)
             match label:
-                case c_ast.TernaryOp(iftrue=c_ast.ID(name=name)) if name == RANGE:
+                case c_ast.TernaryOp(iftrue=c_ast.ID() as mark) if mark.name == RANGE:
                     self.session.later_forms = True
                     first, last = self._constant(label.cond), self._constant(label.iffalse)
                     is_in = [("ge", first), ("le", last)]
