@@ -231,7 +231,8 @@ def test_run_native_stops_an_endless_loop(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("call", ["exit(1)", "_Exit(2)", "abort()", "__builtin_abort()", "__builtin_trap()"])
 def test_run_native_names_the_call_that_ends_a_program(call: str, tmp_path: Path) -> None:
-    source = f"#include <stdlib.h>\nvoid _Exit(int);\nint f(int n)\n{{\n    if (n)\n        {call};\n    return n;\n}}"
+    body = f"{{\n    if (n)\n        {call};\n    return n;\n}}"
+    source = f"#include <stdlib.h>\nvoid _Exit(int);\nint f(int n)\n{body}"
     interface = read_interface(source, "f")
     run = run_native(source, interface, {"n": np.int32(1)}, folder=tmp_path)
     name = call.split("(")[0].removeprefix("__builtin_" if "abort" in call else " ")
