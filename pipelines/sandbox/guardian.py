@@ -8,9 +8,9 @@ parent.
 from __future__ import annotations
 
 import os
+import select
 import signal
 import sys
-import time
 from pathlib import Path
 
 _LOOKS = 20
@@ -27,7 +27,7 @@ def main() -> None:
         return
     for _ in range(_LOOKS):
         end_marked(os.fsencode(sys.argv[1]))
-        time.sleep(_LOOK_S)
+        select.select([], [], [], _LOOK_S)
 
 
 def end_marked(mark: bytes) -> None:
