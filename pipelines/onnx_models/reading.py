@@ -162,9 +162,7 @@ def _training_notes(trained: Sequence[str]) -> list[str]:
     if not trained:
         return []
     shown = ", ".join(trained[:3]) + (f" and {len(trained) - 3} more" if len(trained) > 3 else "")
-    return (
-        [f"Dropout in training mode taken as at inference, it keeps all values: {shown}"]
-    )
+    return [f"Dropout in training mode taken as at inference, it keeps all values: {shown}"]
 
 
 def _at_inference(node: NodeProto, read: set[str]) -> NodeProto:

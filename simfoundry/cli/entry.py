@@ -95,6 +95,8 @@ class _Commands(Commands):
         sys.exit(status if isinstance(status, int) else 0)
 
 
+RESUMED = ("run", "stage", "label", "pragmas", "train", "release")
+"""Commands that keep each part that is done, so that another run goes on from there."""
 LEAST_GIB, LEAST_GIB_OF = 0.5, {"pragmas": 0.75}
 """Memory in which commands start; some need more than others."""
 
@@ -137,4 +139,4 @@ def simfoundry(context: click.Context, memory_gib: float | None) -> None:
             exit_by_signal=EXIT_SIGNAL,
             failed=EXIT_FAILED,
         )
-    end_on_signals()
+    end_on_signals(resumes=context.invoked_subcommand in RESUMED)

@@ -515,3 +515,21 @@ def test_label_takes_local_headers_and_finds_the_function_of_the_file(project: P
     found = _invoke("label", str(tmp_path / "add.c"))
     assert found.exit_code == 0, found.stderr
     assert json.loads(found.stdout)["runs"][0]["outputs_equal"] is True
+
+
+def test_label_names_what_it_cannot_read_in_a_folder(project: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "code"
+    folder.mkdir()
+    (folder / "device.c").symlink_to("/dev/zero")
+    (folder / "gone.c").symlink_to("nowhere")
+    os.mkfifo(folder / "pipe.c")
+    found = _invoke("label", str(folder), "--json")
+    reasons = {
+        Path(entry["file"]).stem: entry["label"]["reason"] for entry in json.loads(found.stdout)["files"]
+    }
+    assert found.exit_code == 1
+    assert {name: said.partition(f"{name}.c: ")[2].partition(";")[0] for name, said in reasons.items()} == {
+        "device": "a character device",
+        "gone": "No such file or directory",
+        "pipe": "a pipe",
+    }
