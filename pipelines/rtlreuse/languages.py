@@ -61,6 +61,10 @@ _INCLUDED = re.compile(r'`include\s+"([^"]*)"')
 _ASSIGNED_WORD = re.compile(r"\]\s*=[^=]")
 _HAS_REASON = "ERROR:"
 _NO_FILE = re.compile(r"(?:failed to open|Can not open) file ['`]([^'`]+)['`]")
+_TOO_WIDE = re.compile(
+    r"(?:(?P<place>\S+:\d+): )?ERROR: ?"
+    r"(?:Signal `\\?(?P<name>[^']*)' with invalid width range|Assert `width >= 0)"
+)
 _NO_ADDRESS = re.compile(r"address '(\w+)' \(hexadecimal\) is out of range")
 _MEMORIES = "memories.json"
 _READING_SHARE = 5
@@ -194,6 +198,14 @@ def read_commands(top: str, language: str) -> list[str]:
     return [reads[language], f"{DERIVE_INSTANCES} {top}", hierarchy, REQUIRE_DECLARED]
 
 
+class _BeyondMemory(RtlError):
+    """An address, of one of the files `names` or of a call, is beyond its memory."""
+
+    def __init__(self, message: str, names: Sequence[str]) -> None:
+        super().__init__(message)
+        self.names = names
+
+
 def run_front_end(
     text: str,
     *,
@@ -224,9 +236,17 @@ def run_front_end(
         except MissingMemoryFile as error:
             raise RtlError(refused[error.name]) if error.name in refused else error from error
 
-    written, memories = written_with(known)
-    shapes = [MemoryShape(**shape) for shape in json.loads(memories)]
-    refused |= dict(words_beyond(text, known, shapes))
+    def beyond(memories: bytes) -> dict[str, str]:
+        shapes = [MemoryShape(**shape) for shape in json.loads(memories)]
+        return dict(words_beyond(text, known, shapes))
+
+    try:
+        written, memories = written_with(known)
+    except _BeyondMemory as error:  # the range is known after reading without the words of these files
+        _, memories = written_with({n: b"" if n in error.names else known[n] for n in known})
+        reasons = beyond(memories)
+        raise RtlError(next((reasons[n] for n in error.names if n in reasons), str(error))) from error
+    refused |= beyond(memories)
     if refused.keys() & known:  # they are no error unless the design reads them
         written_with({name: known[name] for name in known if name not in refused})
     return written
@@ -272,7 +292,7 @@ def _written(
     if beyond := _NO_ADDRESS.search(str(refusal)):
         names = [name for name in files if f"@{beyond[1]} ".encode() in files[name]]
         place = f"memory file {' or '.join(names)}" if names else "an end in a call of $readmemh or $readmemb"
-        raise RtlError(f"{place}: address @{beyond[1]} is beyond the memory") from refusal
+        raise _BeyondMemory(f"{place}: address @{beyond[1]} is beyond the memory", names) from refusal
     other = {VERILOG: SYSTEMVERILOG, SYSTEMVERILOG: VERILOG}[language]
     may_help = refusal.status != TIMEOUT and not isinstance(refusal, YosysExceeded)
     if may_help and (other == SYSTEMVERILOG or _may_ask_yosys(text, str(refusal))):
@@ -280,7 +300,17 @@ def _written(
             return written_by(other)
         except YosysFailed as error:
             refusal = refusal if _HAS_REASON in str(refusal) else error  # the first one may have crashed
-    raise RtlError(f"Yosys rejects the design: {refusal}") from refusal
+    raise RtlError(f"Yosys rejects the design: {_plainly(str(refusal))}") from refusal
+
+
+def _plainly(refusal: str) -> str:
+    """A refusal of Yosys; one that speaks of its own variables in the words of the design."""
+    wide = _TOO_WIDE.search(refusal)
+    if wide is None:
+        return refusal
+    named = f" {wide['name']}" if wide["name"] else ""
+    place = f" ({wide['place']})" if wide["place"] else ""
+    return f"signal{named} has too many bits{place}; accepted: less than 2^24"
 
 
 def _may_ask_yosys(text: str, refusal: str) -> bool:

@@ -379,7 +379,7 @@ OF_8_BITS = "accepted: at most 8 bits, 0 before them"
             b"011111111 111111111",
             f"memory file f.hex: word 111111111 for address 0x3 of memory m; {OF_8_BITS}",
         ),
-        ("h", "", b"@9 1", "memory file f.hex: address @9 is beyond the memory"),
+        ("h", "", b"1 @9 1", f"memory file f.hex: word 1 for address 0x9 of memory m; {TO_5}"),
         ("h", "", b"1\n/* 2\n*/ zoo", f"memory file f.hex:3: 'zoo'; {of_words('hexadecimal')}"),
         ("b", "", b"1 2", f"memory file f.hex:1: '2'; {of_words('binary')}"),
         ("h", "", b"\xff", f"memory file f.hex:1: '\\xff'; {of_words('hexadecimal')}"),
