@@ -25,6 +25,8 @@ from assets.figures import (
 from assets.results_pages import pages, write_pages
 from models.catalogue import predictors
 from simfoundry.cli import simfoundry
+from tests.benchmarks import network_estimates, people_programs, pragma_area, quick_commands
+from tests.benchmarks.recording import record
 
 ROWS = read_figures()
 ROW = Figure(
@@ -112,6 +114,38 @@ def test_reading_rejects_two_rows_of_one_name(tmp_path: Path) -> None:
     write_figures([ROW, ROW], path := tmp_path / "figures.jsonl")
     with pytest.raises(FoundryError, match="two figures have the name"):
         read_figures(path)
+
+
+def test_a_benchmark_replaces_its_row(tmp_path: Path) -> None:
+    write_figures([replace(ROW, interval="0.01 to 0.03", missed=True)], path := tmp_path / "figures.jsonl")
+    record(ROW.area, ROW.figure, 0.01, path=path)
+    (row,) = read_figures(path)
+    assert replace(row, commit=ROW.commit, machine=ROW.machine, date=ROW.date) == replace(
+        ROW, value=0.01, engines={"hls": engine_versions()["hls"]}
+    )
+    assert re.fullmatch(r"[0-9a-f]{12}(\+changes)?", row.commit)
+    assert re.match(r"\d+ cores, \d+ GiB, ", row.machine)
+    record("hls", "another", 1, new=replace(ROW, figure="another"), path=path)
+    assert [one.figure for one in read_figures(path)] == [ROW.figure, "another"]
+
+
+def test_a_benchmark_cannot_replace_a_row_that_is_not_there(tmp_path: Path) -> None:
+    write_figures([ROW], path := tmp_path / "figures.jsonl")
+    with pytest.raises(SystemExit, match="no figure 'gone' of area hls in "):
+        record("hls", "gone", 1, path=path)
+
+
+@pytest.mark.parametrize(
+    ("area", "figures"),
+    [
+        ("hls", [f"programs {name}" for name in people_programs.GOAL]),
+        ("directives", [pragma_area.FIGURE]),
+        ("main_job", [quick_commands.CACHED, *(f"`{text}`" for text, _ in quick_commands.COMMANDS)]),
+        ("network", [figure for figure, _ in network_estimates.FIGURES.values()]),
+    ],
+)
+def test_figures_of_benchmarks_have_rows(area: str, figures: Sequence[str]) -> None:
+    assert set(figures) <= {row.figure for row in ROWS if row.area == area}
 
 
 def test_engines_of_rows_are_known() -> None:
