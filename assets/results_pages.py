@@ -21,9 +21,7 @@ from pipelines.schemas import write_bytes_atomically
 from pipelines.schemas.documentation import markdown_table
 
 MISSED = "**missed**"
-_GENERATED = (
-    "Printed by `make docs` from `docs/results/figures.jsonl`; benchmarks write the rows (`--record`)."
-)
+_GENERATED = "Printed by `make docs` from `docs/results/figures.jsonl`; benchmarks write its rows."
 _SUMMARY = f"""\
 # Measured figures
 
