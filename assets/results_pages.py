@@ -70,7 +70,7 @@ def summary_page(rows: Sequence[Figure], present: Mapping[str, str]) -> str:
 
 def area_page(area: str, rows: Sequence[Figure], present: Mapping[str, str]) -> str:
     """All figures of an area, in tables of rows with the same section, command, machine and values."""
-    parts = [f"# {AREAS[area]}\n", f"{_GENERATED}\n"]
+    parts = [f"# {AREAS[area]}\n", f"{_GENERATED} Causes and attempts: [attempts](../attempts/{area}.md).\n"]
     own = [row for row in rows if row.area == area]
     for section in dict.fromkeys(row.section for row in own):
         if section != AREAS[area]:
