@@ -11,8 +11,12 @@ from typing import Any
 
 import click
 
+from pipelines.files import MOST_SHOWN, shown
+
 DEBUG_VARIABLE = "SIMFOUNDRY_DEBUG"
 _ACCEPTED = re.compile(r"; (?:accepted(?: keys)?|nearest): (?P<names>.*)$", re.DOTALL)
+_LONG = re.compile(rf"[^\s/'\"]{{{MOST_SHOWN + 1},}}")
+"""A word that a message repeats from the input; paths stay whole."""
 _PLACE = re.compile(
     r"\((?P<place>[^()]*[\w.]+:\d+(?::\d+)?|[^()\s]*/[^()]*|[\w.-]+\.(?:c|h|json|yaml|csv))\)"
 )
@@ -48,6 +52,7 @@ def say_problems(problems: Sequence[str]) -> None:
     """Write problems to standard error: a line each, or one JSON object for all under `--json`."""
     if not problems:
         return
+    problems = [_with_short_words(problem) for problem in problems]
     if not wants_json():
         for problem in problems:
             click.echo(f"simfoundry: {problem}", err=True)
@@ -56,6 +61,10 @@ def say_problems(problems: Sequence[str]) -> None:
     described = [describe_problem(problem, context.command_path) for problem in problems]
     more = {"problems": described} if len(described) > 1 else {}
     echo_problem({**described[0], **more})
+
+
+def _with_short_words(message: str) -> str:
+    return _LONG.sub(lambda word: shown(word[0]), message)
 
 
 def echo_problem(problem: dict[str, Any]) -> None:
@@ -89,7 +98,7 @@ def describe_usage(error: click.ClickException, command: str) -> dict[str, Any]:
     possible: Sequence[str] = getattr(error, "possibilities", None) or ()
     name = getattr(error, "option_name", None) or (param.opts[0] if isinstance(param, click.Option) else None)
     return {
-        "error": error.format_message(),
+        "error": _with_short_words(error.format_message()),
         "where": f"{where} {name}" if name else where,
         "accepted": [str(value) for value in (*choices, *possible)],
     }
@@ -99,6 +108,7 @@ def usage_line(error: click.ClickException, command: str) -> str:
     """Wrong usage as one line: what is wrong, which command, and where its options are."""
     context = getattr(error, "ctx", None)
     where = context.command_path if context is not None else command
-    said = " ".join(error.format_message().split()).replace(". Did you mean", "; did you mean")
+    message = _with_short_words(error.format_message())
+    said = " ".join(message.split()).replace(". Did you mean", "; did you mean")
     end = "" if said.endswith("?") else ";"
     return f"{said[:1].lower()}{said[1:].removesuffix('.')}{end} `{where} --help` lists what is accepted"

@@ -15,12 +15,18 @@ from pipelines.tools import end_tools
 ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 _INTERRUPTS = ("KeyboardInterrupt", "DagsterExecutionInterruptedError")
+_RESUMES = ("run again to resume", "run again to begin anew")
+_ending = [_RESUMES[0]]
 _received: list[int] = []
 _said: list[int] = []
 
 
-def end_on_signals() -> None:
-    """Make the signals of ENDING end the command; to be called once, by the main thread."""
+def end_on_signals(*, resumes: bool) -> None:
+    """Make the signals of ENDING end the command; to be called once, by the main thread.
+
+    Args: resumes: whether another run of the command goes on from finished work.
+    """
+    _ending[0] = _RESUMES[0] if resumes else _RESUMES[1]
     sys.unraisablehook = _show_unraisable
     read, write = os.pipe()
     os.set_blocking(write, False)
@@ -36,7 +42,7 @@ def say_ended() -> None:
     number = received_signal()
     _said.append(number)
     how = "interrupted" if number == signal.SIGINT else f"ended by {signal.Signals(number).name}"
-    sys.stderr.write(f"simfoundry: {how}; run again to resume\n")
+    sys.stderr.write(f"simfoundry: {how}; {_ending[0]}\n")
 
 
 def was_said() -> bool:

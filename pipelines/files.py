@@ -6,8 +6,11 @@ stands in `tests/base/test_one_reader.py` with its reason.
 
 from __future__ import annotations
 
+import json
 import os
+import re
 import stat
+import sys
 from collections import Counter
 from collections.abc import Callable, Iterator
 from io import BufferedReader
@@ -17,6 +20,8 @@ from typing import Any, cast
 YAML_LIMIT_BYTES = 1 << 20
 MOST_DEPTH = 64
 """Levels of nesting in a YAML file; the loader in C recurs without a limit."""
+MOST_SHOWN = 100
+"""Characters of a value that a message repeats."""
 _KINDS = {
     stat.S_IFBLK: "a block device",
     stat.S_IFCHR: "a character device",
@@ -126,7 +131,44 @@ def plain_yaml(text: str) -> Any:
         return yaml.load(text, Loader)  # noqa: S506 (a safe one)
     except (ValueError, AttributeError, KeyError, TypeError, RecursionError) as problem:
         # PyYAML raises these for broken texts by oversight
-        raise yaml.YAMLError(f"a value that cannot be read: {problem}") from problem
+        raise yaml.YAMLError(f"a value that cannot be read: {_plain_reason(problem, text)}") from problem
+
+
+def plain_json(
+    text: str,
+    *,
+    pairs: Callable[[list[tuple[str, Any]]], Any] | None = None,
+    constant: Callable[[str], Any] | None = None,
+) -> Any:
+    """Value of a JSON text.
+
+    Args:   pairs: makes an object of its names and values, a dict by default. constant: the value of NaN and
+            of infinities, which are not JSON; None for numbers.
+    Raises: ValueError: not JSON, nested too deep, or a number of too many digits; the message says where.
+    """
+    try:
+        return json.loads(text, object_pairs_hook=pairs, parse_constant=constant)
+    except (ValueError, RecursionError) as problem:
+        raise ValueError(_plain_reason(problem, text)) from problem
+
+
+def _plain_reason(problem: Exception, text: str) -> str:
+    """Why Python cannot read a text, without words about its interpreter."""
+    if isinstance(problem, RecursionError):
+        return f"values nested too deep; accepted: {MOST_DEPTH} levels"
+    most = sys.get_int_max_str_digits()
+    digits = re.search(rf"\d{{{most + 1},}}", text) if most else None
+    if digits is not None and "integer string conversion" in str(problem):
+        line = text.count("\n", 0, digits.start()) + 1
+        return f"a number of {len(digits[0])} digits in line {line}; accepted: {most} digits at most"
+    return str(problem)
+
+
+def shown(value: str) -> str:
+    """A value as a message repeats it: its beginning when it is long."""
+    if len(value) <= MOST_SHOWN:
+        return value
+    return f"{value[: MOST_SHOWN // 2]}... ({len(value)} characters)"
 
 
 def _refused(

@@ -23,6 +23,29 @@ _NO_EXCHANGE = (errno.EINVAL, errno.ENOSYS, errno.EOPNOTSUPP)
 
 
 @contextmanager
+def replacing_file(path: Path) -> Generator[Path]:
+    """A new file beside another one, with its ending, whose place it takes when the block ends well.
+
+    A device or a pipe is written to, and stays.
+
+    Raises: OSError: not writable.
+    """
+    path = path.resolve()
+    if path.exists() and not path.is_file():
+        yield path
+        return
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.stem}.new-", suffix=path.suffix)
+    os.close(handle)
+    new = Path(name)
+    try:
+        yield new
+        new.chmod(0o644)
+        new.replace(path)
+    finally:
+        new.unlink(missing_ok=True)
+
+
+@contextmanager
 def replacing_folder(
     folder: Path, *, keeps: bool = False, leftover_age_s: float = LEFTOVER_AGE_S
 ) -> Generator[Path]:

@@ -161,6 +161,7 @@ class PlaceQuestion:
         moves: per graph, of all chains together. seed: of the search. clock: in MHz.
         dimension: sizes of symbolic dimensions of an ONNX model, as NAME=SIZE.
         svg: file for a picture.
+        on_step: called with what begins, and with every tenth of the moves.
     """
 
     graph: File
@@ -172,6 +173,7 @@ class PlaceQuestion:
     clock: float | None = None
     dimension: Sequence[str] = ()
     svg: File | None = None
+    on_step: Callable[[str], None] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,7 @@ from xml.sax.saxutils import quoteattr
 
 import numpy as np
 
+from pipelines.bounds import MEMORY_DELAY_CYCLES
 from pipelines.interface import DataSet, Interface
 from pipelines.summation import ordered_sum
 from pipelines.tools import find_tool, run_tool
@@ -144,10 +145,11 @@ class BambuOptions:
     simulate: bool = True
 
     def __post_init__(self) -> None:
+        least, most = MEMORY_DELAY_CYCLES
         for name in ("memory_read_delay_cycles", "memory_write_delay_cycles"):
             value = getattr(self, name)
-            if not 1 <= value <= 1000:
-                raise BambuError(f"{name} must be 1 to 1000, got {value}")
+            if not least <= value <= most:
+                raise BambuError(f"{name} must be {least} to {most}, got {value}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,7 +10,7 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 from pipelines.fabric.errors import FabricError
-from pipelines.files import read_yaml
+from pipelines.files import read_yaml, shown
 
 UnitType = Literal["compute", "memory"]
 LETTERS: dict[str, UnitType] = {"C": "compute", "M": "memory"}
@@ -170,4 +170,6 @@ def first_problem(error: ValidationError) -> str:
     if isinstance(own := first.get("ctx", {}).get("error"), FabricError):
         return str(own)
     place = ".".join(str(part) for part in first["loc"]) or "the file"
-    return f"{place}: {first['msg']}, not {str(first['input'])[:100]!r}"
+    if first["type"] == "json_invalid":
+        return f"{place}: {first['msg']}"
+    return f"{place}: {first['msg']}, not {shown(str(first['input']))!r}"

@@ -6,7 +6,7 @@ the moves go towards an operation's neighbours, as directed moves of FPGA placer
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -130,16 +130,26 @@ def random_placements(graph: Graph, fabric: Fabric, count: int, *, seed: int) ->
 
 
 def anneal(
-    graph: Graph, fabric: Fabric, model: CostModel, schedules: Sequence[Schedule], *, seed: int = 0
+    graph: Graph,
+    fabric: Fabric,
+    model: CostModel,
+    schedules: Sequence[Schedule],
+    *,
+    seed: int = 0,
+    on_tenth: Callable[[int], None] = lambda tenth: None,  # noqa: ARG005
 ) -> Annealed:
     """Anneal one chain per schedule from random placements; a move goes to a free place or swaps two.
 
+    Args:   on_tenth: called with the number of tenths of the moves that are done.
     Raises: FabricError: an operation is unknown, or the graph is too large.
     """
     began = stopwatch()
     chains = _Chains(graph, fabric, model, schedules, np.random.default_rng(seed))
-    for step in range(max((s.moves for s in schedules), default=0)):
+    steps = max((s.moves for s in schedules), default=0)
+    for step in range(steps):
         chains.step(step)
+        if (tenth := 10 * (step + 1) // steps) > 10 * step // steps:
+            on_tenth(tenth)
     units = chains.places.units[chains.best]
     moves = sum(schedule.moves for schedule in schedules)
     return Annealed(

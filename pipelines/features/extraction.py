@@ -215,10 +215,11 @@ class FeatureTables:
 
 
 def _cached_rows(kind: str, row: type[Row], program: ProgramRow, cache: ContentCache) -> list[Row]:
-    """Loops or facts of a program, from the cache when they are there."""
+    """Loops or facts of a program, from the cache when there are any: none may be the refusal of an earlier
+    engine."""
     key = _program_key(kind, program)
     stored = cache.get(kind, key)
-    if stored is None:
+    if not stored:
         try:
             stored = [asdict(r) for r in _PROGRAM_ROWS[kind](program)]
         except HlsError:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from pipelines.bounds import CLOCK_PERIOD_NS, MEMORY_DELAY_CYCLES
+from pipelines.files import shown
 from pipelines.hls import ir
 from pipelines.hls.cdfg import Cdfg
 from pipelines.hls.design import ScheduledDesign, bind_units
@@ -59,12 +61,14 @@ class HlsOptions:
     unit_limits: tuple[tuple[str, int], ...] = ()
 
     def __post_init__(self) -> None:
+        least, most = MEMORY_DELAY_CYCLES
         for name in ("memory_read_delay_cycles", "memory_write_delay_cycles"):
             value = getattr(self, name)
-            if not 1 <= value <= 1000:
-                raise HlsError(f"{name} must be 1 to 1000", str(value))
-        if not 0.1 <= self.clock_period_ns <= 1000.0:
-            raise HlsError("clock_period_ns must be 0.1 to 1000", str(self.clock_period_ns))
+            if not least <= value <= most:
+                raise HlsError(f"{name} must be {least} to {most}", shown(str(value)))
+        shortest, longest = CLOCK_PERIOD_NS
+        if not shortest <= self.clock_period_ns <= longest:
+            raise HlsError(f"clock_period_ns must be {shortest:g} to {longest:g}", str(self.clock_period_ns))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,7 +5,6 @@ Spellings are those of Vitis HLS (`#pragma HLS …`), Merlin (`#pragma ACCEL …
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -13,6 +12,7 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError, model_validator
 
+from pipelines.files import plain_json
 from pipelines.hls.errors import HlsError
 from pipelines.hls.ir import Directive
 from pipelines.identity import canonical_json
@@ -115,12 +115,12 @@ def parse_directives(text: str) -> tuple[Directive, ...]:
     """
     accepted = 'directives must be a JSON list like [{"kind": "pipeline", "loop": "L0", "value": 1}]'
     try:
-        models = _DIRECTIVES.validate_python(json.loads(text))
+        models = _DIRECTIVES.validate_python(plain_json(text))
     except ValidationError as error:
         first = error.errors()[0]
         place = "/".join(str(part) for part in first["loc"])
         raise HlsError(accepted, f"{first['msg']} at {place or 'the top'}") from None
-    except (ValueError, RecursionError) as error:  # ValueError: a number of thousands of digits, too
+    except ValueError as error:
         raise HlsError(accepted, f"invalid JSON ({error})") from None
     return tuple(m.directive() for m in models)
 

@@ -10,7 +10,7 @@ from pycparser import c_ast
 
 from pipelines.hls import ir
 from pipelines.hls.errors import BytesNeeded, HlsError, StaticObjectError
-from pipelines.hls.preprocess import is_own_header, parse
+from pipelines.hls.preprocess import is_own_header, layouts_of, parse, too_deep
 from pipelines.hls.reading.bodies import facts_of, finish, make_block
 from pipelines.hls.reading.calls import Calls, MemoryCalls, parameters_of
 from pipelines.hls.reading.ctypes import Scalar, spelled
@@ -91,12 +91,18 @@ def make_program(session: Session, scope: FileScope) -> Program:
 
 
 def read_function(
-    source: str, *, top: str, file: str = "program.c", sizes: Mapping[str, int] | None = None
+    source: str,
+    *,
+    top: str,
+    file: str = "program.c",
+    sizes: Mapping[str, int] | None = None,
+    natural: bool = False,
 ) -> ir.Function:
     """Read a C program as the structured intermediate representation.
 
     Args:    source: C text; top: name of the function to read; file: name for messages; sizes: elements of
-             its pointer arguments, beside those that `#pragma simfoundry size` gives.
+             its pointer arguments, beside those that `#pragma simfoundry size` gives; natural: types have the
+             layout that they have without attributes, as in an earlier engine.
     Returns: the function with everything it calls inlined; its loops named by label or L0, L1, … in source
              order, those of called functions `<function>_L0`, ….
     Raises:  HlsError: outside the accepted subset; the message has the line and what to write instead.
@@ -116,6 +122,8 @@ def read_function(
                 outside=outside,
                 pointers=pointers,
                 homes=homes,
+                layouts={} if natural else layouts_of(source),
+                natural=natural,
             )
             try:
                 function, ports = _read_once(tree, top, session)
@@ -138,9 +146,7 @@ def read_function(
             outside |= new
             pointers.clear()
     except RecursionError:
-        raise HlsError(
-            "expressions and statements must nest less deeply", "nesting too deep", file=file
-        ) from None
+        raise too_deep(source, file) from None
 
 
 def _read_once(tree: c_ast.FileAST, top: str, session: Session) -> tuple[ir.Function, Mapping[str, Port]]:

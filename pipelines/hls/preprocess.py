@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, lru_cache
 from pathlib import Path
@@ -16,6 +16,8 @@ from pipelines.files import read_bounded
 from pipelines.headers import INCLUDE_FOLDER, LIBRARY_FILE, header_options
 from pipelines.hls.errors import HlsError
 from pipelines.hls.expanded import is_expanded, without_system_headers
+from pipelines.hls.layouts import Attributes, Position, position_of, read_layouts
+from pipelines.hls.nesting import deepest_place
 from pipelines.hls.number_lists import cut_lists, parse_text
 from pipelines.hls.spellings import plain_spellings
 from pipelines.sandbox import MEMORY, OUTPUT, ConfinedRun, Limits, MachineFault, run_confined
@@ -57,8 +59,6 @@ _MARKER = re.compile(r'^# (\d+) "((?:[^"\\]|\\.)*)"')
 _ENTERED = re.compile(r'^# \d+ "((?:[^"\\]|\\.)*)" 1\b', re.MULTILINE)
 _MACROS = (
     "SIMFOUNDRY_HLS=1",
-    "__attribute__(x)=",
-    "__attribute(x)=",
     "__extension__=",
     "__builtin_va_list=void*",
     "__builtin_va_arg(list,type)=(*(type*)(list))",
@@ -73,6 +73,8 @@ _MACROS = (
     "__signed=signed",
     "__signed__=signed",
 )
+_ATTRIBUTES_KEPT = ("__attribute__(x)=__attribute__(x)", "__attribute(x)=__attribute__(x)")
+_ATTRIBUTES_DROPPED = ("__attribute__(x)=", "__attribute(x)=")
 _GCC_ERROR = re.compile(r"^([^:\n]+):(\d+):(?:\d+:)? (?:fatal )?error: (.*)$", re.MULTILINE)
 _TOKEN = re.compile(
     r"""^\#[^\n]*+|(?:L|u8?|U)?"(?:[^"\\\n]++|\\.)*+"?|'(?:[^'\\\n]++|\\.)*+'?|[\w.]++|[^\s\w]""",
@@ -124,10 +126,19 @@ def preprocess(source: str, *, file: str) -> str:
             raise _foreign_header(name, file)
     if run.returncode != 0:
         raise _refused(run, file)
-    excess = _excess(cut_lists(run.stdout)[0])
+    text, _ = _without_layouts(run.stdout)
+    excess = _excess(cut_lists(text)[0])
     if excess is not None:
         raise HlsError(*excess, file=file)
-    return run.stdout
+    return text
+
+
+_without_layouts = lru_cache(maxsize=2)(read_layouts)
+
+
+def layouts_of(source: str) -> Mapping[Position, Attributes]:
+    """Attributes and pragmas of a program that change layouts, by position; see `read_layouts`."""
+    return _without_layouts(_run_gcc(source, "-E").stdout)[1]
 
 
 def is_own_header(name: str) -> bool:
@@ -148,7 +159,8 @@ def _run_gcc(source: str, mode: str) -> ConfinedRun:
         "-std=c11",
         *header_options(source),
     ]
-    argv += [*(f"-D{macro}" for macro in _MACROS), _MAIN_FILE]
+    macros = (*_MACROS, *(_ATTRIBUTES_KEPT if mode == "-E" else _ATTRIBUTES_DROPPED))
+    argv += [*(f"-D{macro}" for macro in macros), _MAIN_FILE]
     with TemporaryDirectory() as scratch:
         run = run_confined(
             argv,
@@ -281,13 +293,32 @@ def _parsed(source: str, file: str) -> c_ast.FileAST:
             if plain == text:
                 raise _syntax_error(str(error), source, text, file) from None
         try:
-            return parse_text(plain, file=file)
+            tree = parse_text(plain, file=file)
         except c_parser.ParseError as error:
             raise _syntax_error(str(error), source, text, file) from None
+        _require_places(tree, layouts_of(source), file)
+        return tree
     except RecursionError:
-        raise HlsError(
-            "expressions and statements must nest less deeply", "nesting too deep", file=file
-        ) from None
+        raise too_deep(source, file) from None
+
+
+def too_deep(source: str, file: str) -> HlsError:
+    """The error for a program that nests too deep to be read."""
+    rule, name, line = deepest_place(preprocess(source, file=file))
+    return HlsError(rule, "more", file=shown_file(name, file), line=line)
+
+
+def _require_places(tree: c_ast.FileAST, layouts: Mapping[Position, Attributes], file: str) -> None:
+    """Refuse a program of which attributes have lost their types, since spellings before them moved these."""
+    waiting = {position: own for position, own in layouts.items() if own.is_of_type}
+    stack: list[c_ast.Node] = [tree]
+    while stack and waiting:
+        node = stack.pop()
+        waiting.pop(position_of(node) or ("", 0, 0), None)
+        stack.extend(child for _, child in node.children())
+    for (name, line, _), own in waiting.items():
+        rule = "a type with a layout of its own must stand in a line of its own"
+        raise HlsError(rule, own.text, file=shown_file(name, file), line=line)
 
 
 LIBRARY_NAME = "<library>"

@@ -12,8 +12,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
+from pipelines.hls import ir
 from pipelines.hls.errors import HlsError, StaticObjectError
 from pipelines.hls.frontend import interface_of, read_function
+from pipelines.hls.preprocess import layouts_of, preprocess
 
 STATIC_OBJECTS = "static-objects-1"
 """Objects of static storage that are written, or whose value the file does not fix, are ports; pointers of
@@ -24,6 +26,9 @@ elements in `offsetof`, initialisers of written objects that fold by division by
 FORMS = "forms-1"
 """Forms of C that were refused are read: output calls, bit-fields, `a ?: b`, null pointers, pointers to
 pointers, to functions and to one of several arrays, arrays of pointers, structure arguments with pointers."""
+LAYOUTS = "layouts-1"
+"""Attributes and pragmas that change the layout of types are followed, where that changes a program or its
+refusal."""
 VOLATILE = "volatile-1"
 """Programs with volatile objects are refused."""
 
@@ -33,7 +38,32 @@ def later_rules(source: str, top: str) -> tuple[str, ...]:
     """The rules by which a program's designs differ from those of the engine's version alone."""
     text = _plain(source)
     rules = (VOLATILE,) if re.search(r"\b(?:__)?volatile(?:__)?\b", text) else ()
+    rules = (LAYOUTS, *rules) if _has_other_layouts(source, top) else rules
     return (*_rules_of_reading(source, top, text), *rules)
+
+
+_LAYOUTS = re.compile(r"__attribute|\bpack\b|_Alignas|\[\[|##")
+"""What a text has that may change the layout of a type."""
+
+
+def _has_other_layouts(source: str, top: str) -> bool:
+    """Whether a program differs from the one whose types have their natural layouts."""
+    if _LAYOUTS.search(source) is None:
+        return False
+    try:
+        if not layouts_of(source) and "_Alignas" not in preprocess(source, file=""):
+            return False
+    except HlsError:
+        return False
+    readings = [_read_or_none(source, top, natural=natural) for natural in (False, True)]
+    return readings[0] != readings[1]
+
+
+def _read_or_none(source: str, top: str, *, natural: bool) -> ir.Function | None:
+    try:
+        return read_function(source, top=top, natural=natural)
+    except HlsError:
+        return None
 
 
 _CONSTANTS = re.compile(
@@ -62,15 +92,16 @@ def _rules_of_reading(source: str, top: str, text: str) -> tuple[str, ...]:
 
 _FORMS = re.compile(
     r"""\b(?:printf|fprintf|vfprintf|puts|fputs|putchar|fputc|putc|perror|fflush|NULL|strncpy|strcat|strchr|tm
-    |qsort|bsearch)\b
+    |qsort|bsearch|(?:l?rint|lround|ldexp|log1p|expm1)f?)\b
     |\(\s*\*\s*(?:const\s+)?\w*\s*(?:\[[^\]]*\]\s*)*\)\s*\(
     |(?:^|[;{}])\s*(?:(?:static|const|struct|union|enum)\s+)*\w+(?:\s+const)?\s*\*[\s*]*(?:const\s+)?\w+\s*\[
     |,\s*\*+\s*(?:const\s+)?\w+\s*\[
-    |\?\s*:|\w\s*:\s*\w+\s*[;,]|\{[^{}]*\*[^{}]*\}\s*\w*\s*;""",
+    |\?\s*:|\bcase\b[^:;]*\.\.\.|\w\s*:\s*\w+\s*[;,]|\{[^{}]*\*[^{}]*\}\s*\w*\s*;""",
     re.VERBOSE | re.MULTILINE,
 )
 """What a text has that may be one of `FORMS`: calls, operators, bit-fields, structures with pointers,
-pointers to functions, arrays of pointers."""
+pointers to functions, arrays of pointers. What this misses keeps its id; a cached refusal of it is checked
+(`labelling.flows.cached_rows`)."""
 _POINTER = re.compile(
     r"\b(?:char|short|int|long|float|double|signed|unsigned|_Bool|bool|void|const|\w+_t|[A-Z]\w*|"
     r"(?:struct|union|enum)\s+\w+)\s*\*[\s*]*(?:(?:const|restrict)\s+)*(\w+)"

@@ -16,6 +16,9 @@ _WIDE_TYPES = {"_Float32": "float", "_Float64": "double", "_Float32x": "double"}
 SAME = "simfoundry_same"
 """Name in `a ? simfoundry_same : b` for `a ?: b`."""
 
+RANGE = "simfoundry_range"
+"""Name in `case (a) ? simfoundry_range : (b):` for gcc's `case a ... b:`."""
+
 _TOKEN = re.compile(
     r"""^[ \t]*\#[^\n]*+|(?:L|u8?|U)?"(?:[^"\\\n]++|\\.)*+"?|'(?:[^'\\\n]++|\\.)*+'?|[\w.]++|[^\s\w]""",
     re.MULTILINE,
@@ -28,7 +31,7 @@ def plain_spellings(text: str) -> str:
     """A preprocessed program in the parser's dialect; the text itself when nothing has to change.
 
     Taken out: pragmas inside an expression or a declarator, assembler names of declared functions, attributes
-    in double brackets. `a ?: b` names its middle operand. Lines keep their numbers.
+    in double brackets. `a ?: b` and `case a ... b:` name their middle operand. Lines keep their numbers.
     """
     repairs = (
         _without_loose_pragmas,
@@ -36,6 +39,7 @@ def plain_spellings(text: str) -> str:
         _without_attributes,
         _known_types,
         _whole_choices,
+        _known_ranges,
     )
     for repair in repairs:
         text = repair(text)
@@ -65,6 +69,27 @@ def _whole_choices(text: str) -> str:
     for mark in reversed(marks):
         text = f"{text[:mark]} {SAME} {text[mark:]}"
     return text
+
+
+def _known_ranges(text: str) -> str:
+    """The text with a name for each range of a case."""
+    if "..." not in text:
+        return text
+    pieces: list[str] = []
+    end, first = 0, -1
+    for match in _TOKEN.finditer(text):
+        word = match[0]
+        if word == "case":
+            first = match.end()
+        elif word == "..." and first >= 0:
+            pieces += [text[end:first], " (", text[first : match.start()], f") ? {RANGE} : ("]
+            end, first = match.end(), match.end()
+        elif word == ":" and first >= 0:
+            if first == end:
+                pieces += [text[end : match.start()], ")"]
+                end = match.start()
+            first = -1
+    return "".join([*pieces, text[end:]])
 
 
 def _without_loose_pragmas(text: str) -> str:

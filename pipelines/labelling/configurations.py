@@ -128,15 +128,18 @@ def program_configurations(
 ) -> list[HlsOptions] | str | EngineFault:
     """Every configuration of a program in the engine, or why the front end refuses it, or what broke.
 
-    The first two are cached, for reading a program and finding its legal space take a while.
+    Configurations are cached, for reading a program and finding its legal space take a while. A refusal is
+    not: a later engine may read the program.
 
     Raises: HlsError: the space has a value that the engine does not accept.
     """
     key = content_hash(program.program_id, tool_version(), _VERSION, asdict(space), *program_rules(program))
     try:
-        stored: list[dict[str, Any]] | str = cache.cached(
-            "configurations", key, lambda: _mappings_or_refusal(program, space), lambda stored: stored
-        )
+        stored: list[dict[str, Any]] | str | None = cache.get("configurations", key)
+        if stored is None or isinstance(stored, str):
+            stored = _mappings_or_refusal(program, space)
+            if not isinstance(stored, str):
+                cache.put("configurations", key, stored)
     except (HlsError, OSError):
         raise
     except Exception as error:  # a fault of the engine costs one program, not the run, and is tried again

@@ -12,12 +12,13 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from pipelines.cache import ContentCache
+from pipelines.cache import ContentCache, json_value
 from pipelines.hls import (
     TOOL,
     CompiledDesign,
     HlsError,
     HlsOptions,
+    check_program,
     compile_program,
     design_id,
     design_row,
@@ -99,20 +100,33 @@ def compile_natively(
             return HlsRows(design=row, outcomes=tuple(outcome_rows(program, configuration, design)))
         return HlsRows(design=design_row(program, configuration, failure, stopwatch() - start))
 
-    rows = cache.cached(
-        "hls",
-        design_id(program, configuration),
-        make,
-        lambda stored: _stored_rows(stored, program),
-        statuses=lambda rows: (rows.design.status,),
-    )
+    rows = cached_rows(program, configuration, cache)
+    if rows is None:
+        rows = make()
+        cache.keep("hls", design_id(program, configuration), json_value(rows), rows.design.status)
     return rows, compiled[0] if compiled else None
 
 
 def cached_rows(program: ProgramRow, configuration: HlsOptions, cache: ContentCache) -> HlsRows | None:
-    """The stored rows of a design of the engine, of whatever suite its program was; None without any."""
+    """The stored rows of a design of the engine, of whatever suite its program was.
+
+    Returns: None without any, and for a refusal of an earlier engine that the present one does not repeat.
+    """
     stored = cache.get("hls", design_id(program, configuration))
-    return None if stored is None else _stored_rows(stored, program)
+    if stored is None:
+        return None
+    rows = _stored_rows(stored, program)
+    if rows.design.status == REJECTED and not _is_refused(program, configuration):
+        return None
+    return rows
+
+
+def _is_refused(program: ProgramRow, configuration: HlsOptions) -> bool:
+    try:
+        check_program(program.source, top=program.top, options=configuration, file=f"{program.name}.c")
+    except HlsError:
+        return True
+    return False
 
 
 LATER_COLUMNS: dict[str, Any] = {"is_constant": None}

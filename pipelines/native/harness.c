@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 struct argument {
     size_t bytes;     /* of the whole array or scalar */
@@ -25,11 +26,40 @@ void simfoundry_call(void **values, void *result); /* generated, in unit.c */
 
 void __asan_poison_memory_region(void const volatile *start, size_t size) __attribute__((weak));
 
+void __sanitizer_print_stack_trace(void) __attribute__((weak));
+
+/* The checked program is linked with --wrap: what ends it instead of returning says so, with its place. */
+static void report_end(const char *name)
+{
+    fprintf(stderr, "simfoundry: a call of %s\n", name);
+    if (__sanitizer_print_stack_trace) {
+        __sanitizer_print_stack_trace();
+    }
+    _exit(4);
+}
+
+void __wrap_exit(int status)
+{
+    (void)status;
+    report_end("exit");
+}
+
+void __wrap__Exit(int status)
+{
+    (void)status;
+    report_end("_Exit");
+}
+
+void __wrap_abort(void)
+{
+    report_end("abort");
+}
+
 static void require(int holds, const char *rule)
 {
     if (!holds) {
         fprintf(stderr, "harness: %s\n", rule);
-        exit(3);
+        _exit(3);
     }
 }
 

@@ -195,6 +195,23 @@ def program_files(source: str) -> frozenset[str]:
     return frozenset(("kernel.c", *_MARKER.findall(source)))
 
 
+def early_end(messages: str, files: frozenset[str], source: str) -> str | None:
+    """The call that ends a program before its top function returns, with line and text; None without one."""
+    end = _END.search(messages)
+    trap = _ADDRESS_ERROR.search(messages)
+    if end is None and (trap is None or trap[1] != "ILL"):
+        return None
+    frame = _frame_of(messages, files) or ("unit.c", "0")
+    call = "__builtin_trap" if end is None else end[1]
+    return f"a call of {call} ({_place(*frame)}){_quoted(source, *frame)}"
+
+
+def _frame_of(messages: str, files: frozenset[str]) -> tuple[str, str] | None:
+    """File and line of the innermost function of the program or of the harness."""
+    frames = ((name.removeprefix("/box/"), line) for name, line in _FRAME.findall(messages))
+    return next((f for f in frames if f[0] in _OUTSIDE or f[0] in files), None)
+
+
 def undefined_behaviour(
     messages: str,
     places: str,
@@ -212,8 +229,7 @@ def undefined_behaviour(
         source: the program's text.
     """
     error = _RUNTIME_ERROR.search(messages)
-    frames = ((name.removeprefix("/box/"), line) for name, line in _FRAME.findall(messages))
-    frame = next((f for f in frames if f[0] in _OUTSIDE or f[0] in files), None)
+    frame = _frame_of(messages, files)
     if error:
         own = error[1].startswith(f"{INCLUDE_FOLDER}/") and frame is not None and frame[0] in files
         place = frame if own and frame is not None else (error[1], error[2])
@@ -333,9 +349,11 @@ _CHECKED = (
     "-fsanitize=undefined,address,float-cast-overflow",
     "-fno-sanitize-recover=all",
     "-ftrivial-auto-var-init=pattern",
+    "-Wl,--wrap=exit,--wrap=_Exit,--wrap=abort",  # see harness.c
 )
+_END = re.compile(r"^simfoundry: a call of (\w+)$", re.MULTILINE)
 _PLAIN = ("-ftrivial-auto-var-init=zero",)
-_SANITIZER_OPTIONS = "detect_leaks=0:color=never:disable_coredump=1"
+_SANITIZER_OPTIONS = "detect_leaks=0:color=never:disable_coredump=1:handle_sigill=1"
 _FILE_SLACK_BYTES = 1 << 20  # arrays.txt, and room to detect excess output
 
 
@@ -595,9 +613,11 @@ class _Session:
         run = self._run("checked", inputs, address_bytes=None)
         if run.returncode == 0:
             return
-        reason = undefined_behaviour(
-            run.stderr, self._places(), self.interface, program_files(self.source), self.source
-        )
+        files = program_files(self.source)
+        end = early_end(run.stderr, files, self.source)
+        if end is not None:
+            raise _Ended(REJECTED, f"C must return from its top function, got {end}")
+        reason = undefined_behaviour(run.stderr, self._places(), self.interface, files, self.source)
         if reason:
             raise _Ended(REJECTED, f"C must have defined behaviour, got {reason}")
         raise _Ended(TOOL_ERROR, f"the checked program failed: {_ending(run)}")

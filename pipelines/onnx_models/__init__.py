@@ -7,12 +7,13 @@ quantised and recurrent ones. What a network costs on hardware belongs to the pa
 from pipelines.onnx_models.evaluation import evaluator, run
 from pipelines.onnx_models.model import OnnxError, OnnxModel, Shape, attributes_of, node_name
 from pipelines.onnx_models.quantised import QUANTISED
-from pipelines.onnx_models.reading import model_of, read_model
+from pipelines.onnx_models.reading import SHAPES_ALONE, model_of, read_model
 from pipelines.onnx_models.recurrent import RECURRENT
 
 __all__ = [
     "QUANTISED",
     "RECURRENT",
+    "SHAPES_ALONE",
     "OnnxError",
     "OnnxModel",
     "Shape",

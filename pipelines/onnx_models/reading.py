@@ -35,6 +35,8 @@ from pipelines.onnx_models.model import OnnxError, OnnxModel, Values, is_constan
 from pipelines.onnx_models.quantised import QUANTISED, VENDOR, Dequantiser
 from pipelines.onnx_models.recurrent import unrolled
 
+SHAPES_ALONE = ": its weights are shapes alone"
+"""Ends the note about a file of weights that is not there."""
 FILE_LIMIT_BYTES = 1 << 30
 """Of a model, and of each of its files of weights."""
 NODE_LIMIT = 16_384
@@ -124,7 +126,10 @@ def model_of(
     dequantiser = Dequantiser(inference=inference, positive={value.name for value in inputs})
     read = {name for node in graph.node for name in node.input} | {value.name for value in graph.output}
     nodes: list[NodeProto] = []
+    trained: list[str] = []
     for node in graph.node:
+        if _is_training(node, constants.values):
+            trained.append(node.name or node.output[0])
         for plain in dequantiser.plain_nodes(_at_inference(node, read)):
             for step in unrolled(plain, inference, read) if is_unrolled else (plain,):
                 inference.visit(step)
@@ -143,8 +148,21 @@ def model_of(
         rescaled=frozenset(dequantiser.rescaled),
         repeated=frozenset(inference.repeated),
         opset=opset,
-        notes=(*_size_notes(assumed), *constants.notes),
+        notes=(*_size_notes(assumed), *constants.notes, *_training_notes(trained)),
     )
+
+
+def _is_training(node: NodeProto, values: Mapping[str, Values]) -> bool:
+    """Whether a dropout is exported in training mode, in which it would draw random numbers."""
+    mode = values.get(node.input[2]) if node.op_type == "Dropout" and len(node.input) > 2 else None
+    return mode is not None and bool(mode.any())
+
+
+def _training_notes(trained: Sequence[str]) -> list[str]:
+    if not trained:
+        return []
+    shown = ", ".join(trained[:3]) + (f" and {len(trained) - 3} more" if len(trained) > 3 else "")
+    return [f"Dropout in training mode taken as at inference, it keeps all values: {shown}"]
 
 
 def _at_inference(node: NodeProto, read: set[str]) -> NodeProto:
@@ -304,7 +322,7 @@ class _Constants:
         entries = {entry.key: entry.value for entry in tensor.external_data}
         path = _beside(self.folder, str(entries.get("location", "")), name)
         if not path.exists():
-            note = f"no file {path.name} beside the model: its weights are shapes alone"
+            note = f"no file {path.name} beside the model{SHAPES_ALONE}"
             self.notes += [note] * (note not in self.notes)
             return None
         if not is_read:

@@ -8,7 +8,6 @@ rounded to its type, which may reach the end.
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal
@@ -17,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError, model_validator
 
+from pipelines.files import plain_json
 from pipelines.interface import Argument, ScalarType
 from pipelines.programs.errors import ProgramError
 
@@ -265,8 +265,8 @@ def read_json_object(text: str) -> dict[str, Any]:
     Raises: ProgramError: anything else; the message has the position.
     """
     try:
-        value = json.loads(text, object_pairs_hook=_distinct, parse_constant=_refuse_constant)
-    except (ValueError, RecursionError) as error:
+        value = plain_json(text, pairs=_distinct, constant=_refuse_constant)
+    except ValueError as error:
         raise ProgramError(f"inputs are not JSON: {error}") from error
     if not isinstance(value, dict):
         raise ProgramError(f"inputs are not a JSON object: {_short(value)}")

@@ -61,6 +61,10 @@ _INCLUDED = re.compile(r'`include\s+"([^"]*)"')
 _ASSIGNED_WORD = re.compile(r"\]\s*=[^=]")
 _HAS_REASON = "ERROR:"
 _NO_FILE = re.compile(r"(?:failed to open|Can not open) file ['`]([^'`]+)['`]")
+_TOO_WIDE = re.compile(
+    r"(?:(?P<place>\S+:\d+): )?ERROR: ?"
+    r"(?:Signal `\\?(?P<name>[^']*)' with invalid width range|Assert `width >= 0)"
+)
 _NO_ADDRESS = re.compile(r"address '(\w+)' \(hexadecimal\) is out of range")
 _MEMORIES = "memories.json"
 _READING_SHARE = 5
@@ -296,7 +300,17 @@ def _written(
             return written_by(other)
         except YosysFailed as error:
             refusal = refusal if _HAS_REASON in str(refusal) else error  # the first one may have crashed
-    raise RtlError(f"Yosys rejects the design: {refusal}") from refusal
+    raise RtlError(f"Yosys rejects the design: {_plainly(str(refusal))}") from refusal
+
+
+def _plainly(refusal: str) -> str:
+    """A refusal of Yosys; one that speaks of its own variables in the words of the design."""
+    wide = _TOO_WIDE.search(refusal)
+    if wide is None:
+        return refusal
+    named = f" {wide['name']}" if wide["name"] else ""
+    place = f" ({wide['place']})" if wide["place"] else ""
+    return f"signal{named} has too many bits{place}; accepted: less than 2^24"
 
 
 def _may_ask_yosys(text: str, refusal: str) -> bool:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from pipelines.files import open_regular
+from pipelines.files import open_regular, shown
 from pipelines.parquet_files import open_parquet
 from pipelines.rtlreuse.errors import RtlError
 from pipelines.rtlreuse.ir import LIMB, mask
@@ -90,6 +90,11 @@ def _require_ports(header: list[str], ports: Ports, path: Path) -> None:
         raise RtlError(f"a port has two columns ({path}:1)")
 
 
+def _upto(largest: int) -> str:
+    bits = largest.bit_length()
+    return f"0 to {largest}" if bits <= LIMB else f"0 to 2^{bits}-1"
+
+
 def _values(row: list[str], header: list[str], ports: Ports, place: str) -> dict[str, int]:
     if len(row) != len(header):
         raise RtlError(f"{len(row)} values ({place}); accepted: {len(header)}, as in the first row")
@@ -101,6 +106,6 @@ def _values(row: list[str], header: list[str], ports: Ports, place: str) -> dict
         except ValueError:
             value = -1
         if not 0 <= value <= largest:
-            raise RtlError(f"value of {port}: {text.strip()!r} ({place}); accepted: 0 to {largest}")
+            raise RtlError(f"value of {port}: {shown(text.strip())!r} ({place}); accepted: {_upto(largest)}")
         values[port] = value
     return values

@@ -18,6 +18,7 @@ from functools import cache
 from pathlib import Path
 from typing import IO
 
+from pipelines.sandbox.guard import guarded
 from pipelines.sandbox.limits import ConfinedRun, Limits, SandboxError
 from pipelines.sandbox.supervision import Supervision, require_children_in_proc
 from pipelines.sandbox.system_calls import system_call_filter
@@ -90,9 +91,11 @@ def confining_command(
     limits: Limits,
     descriptors: Descriptors,
     devices: Sequence[Path] = (),
+    mark: Sequence[str] = (),
 ) -> list[str]:
     """The whole command line, from bubblewrap to the program.
 
+    Args:   mark: arguments by which the guardian recognises it.
     Raises:
         SandboxError: the program or a readable path cannot be shown inside.
         ToolMissing: bubblewrap or util-linux is not installed.
@@ -101,6 +104,7 @@ def confining_command(
     _check_program(argv, [*shown, *(Path(f) for f in _SYSTEM_FOLDERS)])
     return [
         find_tool("bwrap", "bubblewrap"),
+        *mark,
         *_NAMESPACES,
         *_user_arguments(),
         *("--json-status-fd", str(descriptors.status)),
@@ -267,6 +271,7 @@ def run_confined(
             limits=limits,
             descriptors=Descriptors(status=theirs[0], start=theirs[1], filter=theirs[2]),
             devices=devices,
+            mark=stack.enter_context(guarded()),
         )
         stack.enter_context(_handed_over(folder))
         process = stack.enter_context(_started(command, [*theirs, *inherited], environment or {}))

@@ -15,7 +15,7 @@ from typing import Any
 
 from pyosys import libyosys as yosys
 
-DERIVE = "derive_instances"
+DERIVE_INSTANCES = "derive_instances"
 """A command of this worker, not of yosys; its argument is the name of the top module."""
 WIDER_PORT = "a port is wider than the expression that it is connected to"
 """Words of the error about such a design, as in `yosys.py`, which this file cannot import."""
@@ -53,7 +53,7 @@ def run_commands(commands: list[str], log: str) -> None:
     _, most_bytes = resource.getrlimit(resource.RLIMIT_AS)
     for command in commands:
         name, _, argument = command.partition(" ")
-        if name == DERIVE:
+        if name == DERIVE_INSTANCES:
             derive_instances(design, library.IdString(f"\\{argument}"))
         elif name == REQUIRE_REGISTERS:
             require_registers(design, Path(argument).read_text("utf-8"))

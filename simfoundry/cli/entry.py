@@ -95,6 +95,12 @@ class _Commands(Commands):
         sys.exit(status if isinstance(status, int) else 0)
 
 
+RESUMED = ("run", "stage", "label", "pragmas", "train", "release")
+"""Commands that keep each part that is done, so that another run goes on from there."""
+LEAST_GIB, LEAST_GIB_OF = 0.5, {"pragmas": 0.75}
+"""Memory in which commands start; some need more than others."""
+
+
 @click.group(
     cls=_Commands,
     context_settings={"help_option_names": ["-h", "--help"]},
@@ -109,7 +115,7 @@ class _Commands(Commands):
 @click.version_option(package_name="simfoundry")
 @click.option(
     "--memory-gib",
-    type=Finite(min=0.25),
+    type=Finite(min=LEAST_GIB),
     help="Memory of a command that reads your files, with its tools; docs/cli.md names the usual ones.",
 )
 @debug_option
@@ -118,6 +124,12 @@ def simfoundry(context: click.Context, memory_gib: float | None) -> None:
     """A dataset foundry for learned cost models of hardware and networks."""
     if context.obj != OWN_PROCESS:
         return  # called by a program in its own process
+    least_gib = LEAST_GIB_OF.get(context.invoked_subcommand or "", LEAST_GIB)
+    if memory_gib is not None and memory_gib < least_gib:
+        raise click.BadParameter(
+            f"{memory_gib:g} is too little for {context.invoked_subcommand}: {least_gib:g} or more.",
+            param_hint="'--memory-gib'",
+        )
     most_gib = MEMORY_GIB[context.invoked_subcommand or ""] if memory_gib is None else memory_gib
     if most_gib is not None:
         watched(
@@ -127,4 +139,4 @@ def simfoundry(context: click.Context, memory_gib: float | None) -> None:
             exit_by_signal=EXIT_SIGNAL,
             failed=EXIT_FAILED,
         )
-    end_on_signals()
+    end_on_signals(resumes=context.invoked_subcommand in RESUMED)

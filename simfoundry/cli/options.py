@@ -18,6 +18,7 @@ import click
 from assets.errors import explain_fully, needing
 from assets.problems import say_problems, set_debugging, show_traceback
 from assets.signals import received_signal, say_ended
+from pipelines.bounds import CLOCK_PERIOD_NS, MEMORY_DELAY_CYCLES
 from simfoundry.questions import Options
 
 EXIT_FAILED = 1
@@ -185,8 +186,8 @@ def _click_type(hint: Any) -> Any:
 def configuration_options(command: Command) -> Command:
     """Options of one configuration."""
     for one in (
-        option(Options, "clock_ns", "--clock", help="Clock period in ns."),
-        option(Options, "memory_delay", help="Memory delay in cycles."),
+        option(Options, "clock_ns", "--clock", type=Finite(*CLOCK_PERIOD_NS), help="Clock period in ns."),
+        option(Options, "memory_delay", type=Whole(*MEMORY_DELAY_CYCLES), help="Memory delay in cycles."),
         click.option("--directives", type=PATH, help="JSON file with a list of directives."),
     ):
         command = one(command)

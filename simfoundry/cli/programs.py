@@ -10,6 +10,7 @@ from typing import Any
 
 import click
 
+from pipelines.bounds import MEMORY_DELAY_CYCLES
 from simfoundry import asking
 from simfoundry.cli.options import (
     PATH,
@@ -39,7 +40,13 @@ _unsafe_math_option = option(Options, "unsafe_math", help="Floating sums may be 
 @click.argument("path", type=PATH)
 @_top_option
 @configuration_options
-@option(Options, "write_delay", help="Cycles of writes.", show_default="the memory delay")
+@option(
+    Options,
+    "write_delay",
+    type=Whole(*MEMORY_DELAY_CYCLES),
+    help="Cycles of writes.",
+    show_default="the memory delay",
+)
 @_unsafe_math_option
 @option(
     Options,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import click
@@ -116,7 +117,8 @@ def place(as_json: bool, **options: Any) -> None:
 
     A network that does not fit is cut into graphs that take turns.
     """
-    answer = asking.place(**options)
+    on_step = None if as_json else partial(click.echo, err=True)
+    answer = asking.place(**options, on_step=on_step)
     if as_json:
         answer_json(answer)
     else:

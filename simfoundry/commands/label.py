@@ -151,7 +151,7 @@ def answer_label(question: LabelQuestion) -> dict[str, Any]:
         if len(entries) == 1:
             return {name: value for name, value in entries[0].items() if name != "file"}
     else:
-        files = sorted(p for p in path.rglob("*.c") if p.is_file())
+        files = sorted(p for p in path.rglob("*.c") if not p.is_dir())  # a pipe is an entry, too
         if not files:
             raise FoundryError(f"no C files in folder: {path}")
         labeller = replace(labeller, siblings=True)

@@ -12,6 +12,7 @@ from threadpoolctl import threadpool_limits
 from assets.errors import FoundryError
 from models.queue_correction.correction import correct, shipped_correction
 from models.queue_correction.tails import gamma_rtt_quantile_s, rtt_quantiles_s
+from pipelines.folders import replacing_file
 from pipelines.network.estimation import CorrectedLatency, estimate_network
 from pipelines.network.queueing import NetworkModel, flow_latency
 from simfoundry.questions import NetworkQuestion
@@ -98,10 +99,11 @@ def _write(rows: pa.Table, path: Path) -> None:
     import pyarrow.parquet as pq
 
     try:
-        if path.suffix == ".csv":
-            pa_csv.write_csv(rows, path)
-        else:
-            pq.write_table(rows, path)
+        with replacing_file(path) as new:
+            if path.suffix == ".csv":
+                pa_csv.write_csv(rows, new)
+            else:
+                pq.write_table(rows, new)
     except OSError as error:
         raise FoundryError(f"cannot write --flows {path}: {error}") from error
 

@@ -21,6 +21,7 @@ from pipelines.fabric.layers import cut
 from pipelines.fabric.picture import placement_picture
 from pipelines.fabric.placing import Annealed, CostModel, Schedule, anneal
 from pipelines.fabric.routing import Router
+from pipelines.folders import replacing_file
 from pipelines.limited import reading
 from simfoundry.commands.aligned import aligned_lines
 from simfoundry.commands.dimensions import sizes_of
@@ -122,7 +123,18 @@ def _search(
     engine_folder = find_deployment().cache_dir / "engines"
     moves = _share(question.moves, turn, turns)
     schedules = [Schedule(moves=_share(moves, chain, CHAINS)) for chain in range(CHAINS)]
-    annealed = anneal(graph, fabric, model, schedules, seed=question.seed)
+    say = question.on_step or (lambda step: None)  # noqa: ARG005
+    search = f"{graph.name}: search {turn + 1} of {turns}"
+    say(f"{search}, {moves:,} moves")
+    annealed = anneal(
+        graph,
+        fabric,
+        model,
+        schedules,
+        seed=question.seed,
+        on_tenth=lambda tenth: say(f"{search}, {10 * tenth} % of the moves"),
+    )
+    say(f"{search}, simulation of {CHAINS} placements")
     measured = measure(graph, fabric, annealed.units.tolist(), engine_folder=engine_folder)
     if isinstance(router := getattr(model, "router", None), Router):
         routings, last = [router.routing(chain) for chain in range(CHAINS)], annealed.last.tolist()
@@ -220,9 +232,10 @@ def _draw(graph: Graph, fabric: Fabric, best: Measured, svg: File | None, number
         path = path.with_name(f"{path.stem}.{number}{path.suffix}")
     loads = link_loads(best.simulated)
     try:
-        path.write_text(
-            placement_picture(graph, fabric, best.units, best.routing.routes, loads), encoding="utf-8"
-        )
+        with replacing_file(path) as new:
+            new.write_text(
+                placement_picture(graph, fabric, best.units, best.routing.routes, loads), encoding="utf-8"
+            )
     except OSError as error:
         raise FoundryError(f"cannot write --svg {path}: {error.strerror}") from error
     return str(path)

@@ -21,6 +21,7 @@ from pipelines.accelerators import (
     read_network,
 )
 from pipelines.limited import reading
+from pipelines.onnx_models import SHAPES_ALONE
 from simfoundry.commands.aligned import aligned_lines
 from simfoundry.commands.dimensions import sizes_of
 from simfoundry.questions import DEFAULT_REUSE_FACTOR, ExploreQuestion, PowerQuestion
@@ -127,6 +128,9 @@ def answer_fixed(question: PowerQuestion) -> dict[str, Any]:
         else:
             chosen = read_configuration(Path(question.hls_config))
         network = _read(question, has_data=True)
+        if absent := [note for note in network.notes if note.endswith(SHAPES_ALONE)]:
+            file = absent[0].removesuffix(SHAPES_ALONE)
+            raise FoundryError(f"{file}; --flow fixed needs the weights ({question.network})")
         described = describe_network(network, **asdict(chosen)).layers() if question.describe else None
         design = trace_shared(network, reuse_factor=chosen.reuse_factor)
     columns = compiled_columns(network, design)

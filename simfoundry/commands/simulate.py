@@ -16,6 +16,7 @@ from pyarrow.parquet import write_table
 from assets.deployments import find_deployment
 from assets.errors import FoundryError
 from pipelines.files import read_bounded
+from pipelines.folders import replacing_file
 from pipelines.limited import reading
 from pipelines.rtlreuse import ENGINES, REUSE, Program, RunResult, Simulator, language_of, words_of
 from pipelines.rtlreuse.choice import installed_engines
@@ -260,12 +261,12 @@ def _write_waveforms(question: SimulateQuestion, program: Program, choice: Choic
     signals = traced_signals(question.top, program.ports, choice, result)
     if question.vcd is not None:
         path = Path(question.vcd)
-        with _writing("--vcd", path):
-            write_vcd(path, clock, signals)
+        with _writing("--vcd", path), replacing_file(path) as new:
+            write_vcd(new, clock, signals)
     if question.fst is not None:
         path = Path(question.fst)
-        with _writing("--fst", path):
-            write_fst(path, clock, signals)
+        with _writing("--fst", path), replacing_file(path) as new:
+            write_fst(new, clock, signals)
 
 
 @contextmanager
@@ -281,11 +282,11 @@ def _write_toggles(path: Path, rows: Sequence[Toggles], cycles: int) -> None:
     table = pa.Table.from_pylist(
         [{**asdict(row), "toggle_rate": row.toggles / (row.width * cycles)} for row in rows]
     )
-    with _writing("--toggles", path):
+    with _writing("--toggles", path), replacing_file(path) as new:
         if path.suffix == ".parquet":
-            write_table(table, path)
+            write_table(table, new)
         else:
-            write_csv(table, path)
+            write_csv(table, new)
 
 
 def _toggle_sums(rows: Sequence[Toggles]) -> dict[str, int]:

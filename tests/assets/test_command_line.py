@@ -27,6 +27,7 @@ from assets.steps import designs as designs_step
 from pipelines.schemas import read_table, table_path, table_spec
 from pipelines.workers import Progress
 from simfoundry.cli import simfoundry
+from simfoundry.cli.entry import OWN_PROCESS
 from simfoundry.commands import ui
 from simfoundry.commands.ui import _require_free, _start, _stop, serve
 
@@ -128,6 +129,16 @@ def test_help_lists_every_command_in_a_section_with_its_whole_first_sentence() -
             "`simfoundry network --help` lists what is accepted",
         ),
         (
+            "predict f.c --memory-delay 0",
+            "invalid value for '--memory-delay': 0 is not in the range 1 to 1,000; "
+            "`simfoundry predict --help` lists what is accepted",
+        ),
+        (
+            f"predict f.c --memory-delay {'9' * 5000}",
+            f"invalid value for '--memory-delay': '{'9' * 50}... (5000 characters)' is not a valid integer; "
+            "`simfoundry predict --help` lists what is accepted",
+        ),
+        (
             "simulate d.v --top d --cycles 0",
             "invalid value for '--cycles': 0 is not in the range 1 to 1,000,000,000,000; "
             "`simfoundry simulate --help` lists what is accepted",
@@ -145,6 +156,19 @@ def test_help_lists_every_command_in_a_section_with_its_whole_first_sentence() -
 def test_wrong_usage_is_one_line(words: str, said: str) -> None:
     result = _invoke(*words.split())
     assert (result.exit_code, result.stdout, result.stderr) == (2, "", f"simfoundry: {said}\n")
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ("--memory-gib 0.3 label f.c", "0.3 is not in the range 0.5 or more"),
+        ("--memory-gib 0.6 pragmas f.c", "0.6 is too little for pragmas: 0.75 or more"),
+    ],
+)
+def test_memory_gib_rejects_less_than_a_command_needs_to_start(words: str, said: str) -> None:
+    result = CliRunner().invoke(simfoundry, words.split(), obj=OWN_PROCESS)
+    problem = f"invalid value for '--memory-gib': {said}; `simfoundry --help` lists what is accepted"
+    assert (result.exit_code, result.stderr) == (2, f"simfoundry: {problem}\n")
 
 
 def test_wrong_usage_is_one_object_under_json() -> None:
@@ -344,7 +368,6 @@ def test_label_takes_a_file_with_any_name(project: Path, source: Path, tmp_path:
             "cannot read the directives /nowhere.json: No such",
         ),
         (["--top", "add", "--data", "/nowhere.json"], "/nowhere.json"),
-        (["--top", "add", "--memory-delay", "0"], "memory_read_delay_cycles must be 1 to 1000, got 0"),
     ],
 )
 def test_label_rejects_wrong_input_on_one_line(
@@ -492,3 +515,21 @@ def test_label_takes_local_headers_and_finds_the_function_of_the_file(project: P
     found = _invoke("label", str(tmp_path / "add.c"))
     assert found.exit_code == 0, found.stderr
     assert json.loads(found.stdout)["runs"][0]["outputs_equal"] is True
+
+
+def test_label_names_what_it_cannot_read_in_a_folder(project: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "code"
+    folder.mkdir()
+    (folder / "device.c").symlink_to("/dev/zero")
+    (folder / "gone.c").symlink_to("nowhere")
+    os.mkfifo(folder / "pipe.c")
+    found = _invoke("label", str(folder), "--json")
+    reasons = {
+        Path(entry["file"]).stem: entry["label"]["reason"] for entry in json.loads(found.stdout)["files"]
+    }
+    assert found.exit_code == 1
+    assert {name: said.partition(f"{name}.c: ")[2].partition(";")[0] for name, said in reasons.items()} == {
+        "device": "a character device",
+        "gone": "No such file or directory",
+        "pipe": "a pipe",
+    }

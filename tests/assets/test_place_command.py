@@ -298,3 +298,15 @@ def test_place_rejects_networks(tmp_path: Path) -> None:
 def test_the_default_fabric_is_readable() -> None:
     for file in sorted((CONFIGURATION_FOLDER / "fabric").glob("*.yaml")):
         assert read_fabric(file).name == file.stem
+
+
+def test_place_says_which_part_of_the_search_runs_unless_the_answer_is_json(tmp_path: Path) -> None:
+    file, fabric = write(tmp_path / "g.json", GRAPH), write(tmp_path / "f.yaml", FABRIC)
+    said = place(file, "--fabric", fabric).stderr.splitlines()
+    assert said[:3] == [
+        "one: search 1 of 2, 200 moves",
+        *(f"one: search 1 of 2, {share} % of the moves" for share in (10, 20)),
+    ]
+    assert said[-1] == "one: search 2 of 2, simulation of 8 placements"
+    assert len(said) == 2 * (1 + 10 + 1)
+    assert place(file, "--fabric", fabric, "--json").stderr == ""

@@ -95,7 +95,7 @@ PROBE = """
 from simfoundry.cli import entry
 
 def interrupted(**_):
-    entry.end_on_signals()
+    entry.end_on_signals(resumes={resumes})
     exec("import os, signal; os.kill(os.getpid(), signal.SIGTERM)\\nwhile True: pass")
 
 entry.simfoundry.main = interrupted
@@ -103,15 +103,17 @@ entry.main([])
 """
 
 
-def test_a_signal_in_an_executed_text_has_its_own_status(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("resumes", "end"), [(True, "resume"), (False, "begin anew")])
+def test_a_signal_in_an_executed_text_has_its_own_status(resumes: bool, end: str, tmp_path: Path) -> None:
     """As while dataclasses are made; `python -m` would end with status 130."""
-    (tmp_path / "probe.py").write_text(PROBE)
+    (tmp_path / "probe.py").write_text(PROBE.format(resumes=resumes))
     argv = [sys.executable, "-m", "probe"]
     path = os.pathsep.join([str(tmp_path), str(Path(__file__).parents[2])])
     ended = subprocess.run(
         argv, env={**os.environ, "PYTHONPATH": path}, capture_output=True, text=True, check=False
     )
-    assert (ended.stderr, ended.returncode) == (SAID[signal.SIGTERM], 128 + signal.SIGTERM)
+    said = f"simfoundry: ended by SIGTERM; run again to {end}\n"
+    assert (ended.stderr, ended.returncode) == (said, 128 + signal.SIGTERM)
 
 
 @pytest.mark.parametrize("kind", ["threads", "processes"])

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from pipelines.files import open_regular, read_bounded, read_yaml
+from pipelines.files import MOST_SHOWN, open_regular, plain_json, read_bounded, read_yaml, shown
 
 LIMIT = 10
 
@@ -73,3 +73,25 @@ def test_a_name_twice_in_a_mapping_of_yaml_is_refused(tmp_path: Path) -> None:
     path.write_text("a:\n  rows: 4\n  rows: 8\n")
     with pytest.raises(LookupError, match=r"hardware.yaml: the name 'rows' twice in one mapping, line 2$"):
         read_yaml(path, what="hardware", error=LookupError)
+
+
+def test_plain_json_and_yaml_say_in_plain_words_what_python_cannot_read(tmp_path: Path) -> None:
+    assert plain_json('{"a": [1, 2.5]}') == {"a": [1, 2.5]}
+    digits = "9" * 6000
+    (tmp_path / "big.yaml").write_text(f"a: 1\nb: {digits}\n")
+    said = r"a number of 6000 digits in line 2; accepted: 4300 digits at most$"
+    for text, problem in {
+        "[" * 100_000 + "]" * 100_000: r"^values nested too deep; accepted: 64 levels$",
+        '{"a":' * 100_000: r"^values nested too deep; accepted: 64 levels$",
+        f'{{"a":\n{digits}}}': f"^{said}",
+        '{"a": }': r"^Expecting value: line 1 column 7 \(char 6\)$",
+    }.items():
+        with pytest.raises(ValueError, match=problem):
+            plain_json(text)
+    with pytest.raises(LookupError, match=f"^not YAML: .*big.yaml: a value that cannot be read: {said}"):
+        read_yaml(tmp_path / "big.yaml", what="fabric", error=LookupError)
+
+
+def test_shown_gives_the_beginning_of_a_long_value() -> None:
+    assert shown("9" * MOST_SHOWN) == "9" * MOST_SHOWN
+    assert shown("9" * 5000) == f"{'9' * 50}... (5000 characters)"

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from pipelines import folders
-from pipelines.folders import link_tree, replacing_folder, restore_folder
+from pipelines.folders import link_tree, replacing_file, replacing_folder, restore_folder
 
 WRITER = """
 import json, os, signal, sys
@@ -128,3 +128,21 @@ def test_a_folder_that_is_there_is_not_restored(tmp_path: Path) -> None:
         (tmp_path / name / "name").write_text(name)
     restore_folder(tmp_path / "kept")
     assert (tmp_path / "kept" / "name").read_text() == "kept"
+
+
+def test_replacing_file_leaves_the_former_file_when_the_block_fails(tmp_path: Path) -> None:
+    path = tmp_path / "out.vcd"
+    with replacing_file(path) as new:
+        new.write_text("first")
+        assert new.suffix == ".vcd"
+    with pytest.raises(NotADirectoryError), replacing_file(path) as new:
+        (new / "beyond").write_text("second")
+    assert [entry.name for entry in tmp_path.iterdir()] == ["out.vcd"]
+    assert path.read_text() == "first"
+
+
+def test_replacing_file_writes_into_a_device(tmp_path: Path) -> None:
+    (tmp_path / "null").symlink_to("/dev/null")
+    with replacing_file(tmp_path / "null") as new:
+        new.write_text("first")
+    assert (tmp_path / "null").is_symlink()

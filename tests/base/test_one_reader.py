@@ -85,6 +85,7 @@ REASONS = {
         assets/deployments.py _holders
         assets/instance.py _start_time
         pipelines/parquet_worker.py decode
+        pipelines/sandbox/guardian.py end_marked
         pipelines/processes.py _children _own_bytes _own_ticks
         pipelines/rtlreuse/dataset.py machine
         pipelines/sandbox/confinement.py is_real_root

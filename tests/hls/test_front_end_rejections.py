@@ -77,7 +77,10 @@ def body_of(text: str, parameters: str = "int n, int A[8]") -> str:
         ),
         ("int f(int n, ...) { return 1; }", r"a function must have fixed parameters, got \.\.\. \(f\.c:1\)"),
         ("int f(int n) { n = 1; }", r"f must end by returning a value, got no final return \(f\.c:1\)"),
-        ("int f(int n) { return " + "(" * 3000 + "n" + ")" * 3000 + "; }", r".*nest less deeply.*|.*C11.*"),
+        (
+            "int f(int n) { return " + "(" * 3000 + "n" + ")" * 3000 + "; }",
+            r".*must nest at most 100 deep.*:1.*|.*C11.*",
+        ),
     ],
 )
 def test_front_end_rejects_what_it_cannot_build(source: str, message: str) -> None:
@@ -206,3 +209,13 @@ def test_mangled_programs_are_read_or_refused() -> None:
         except HlsError:
             continue
     assert 0 < read < 60
+
+
+def test_a_long_chain_of_conditions_has_its_line_and_limit() -> None:
+    chain = "else ".join(f"if (n == {number}) {{ r = {number}; }}\n" for number in range(300))
+    message = r"statements must nest at most 100 deep, each else-if as one level .*\(program\.c:102\)$"
+    with pytest.raises(HlsError, match=message):
+        read_function(f"int f(int n) {{\nint r = 0;\n\n{chain}return r; }}", top="f")
+    terms = " +\n".join(f"n * {number}" for number in range(3000))
+    with pytest.raises(HlsError, match=r"an expression must nest at most 200 deep .*\(program\.c:\d+\)$"):
+        read_function(f"int f(int n) {{\nreturn {terms}; }}", top="f")

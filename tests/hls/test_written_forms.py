@@ -350,3 +350,73 @@ int f(const char T[16], char R[64], int n)
 
 def test_later_functions_of_the_headers_do_what_native_c_does(tmp_path: Path) -> None:
     check_front_end(STRINGS, "f", tmp_path)
+
+
+CASE_RANGES = """
+#include <stdio.h>
+enum { LOW = -3 };
+int f(int n, unsigned char c)
+{
+    int r = BUFSIZ;
+    switch (n & 15) { case 0 ... 5: r++; case 7: r += 2; break; case 9 ... 9: return 4; default: r = 7; }
+    switch (n) { case LOW ... -1: r *= 2; break; case 10 ... LOW: r = 1; break; case 20 ... 90: r += 5; }
+    switch (c) { case 'a' ... 'z': return r - 32; case '0' ... '9': return r * 3; }
+    return r;
+}
+"""
+
+
+def test_case_ranges_are_those_of_gcc(tmp_path: Path) -> None:
+    check_front_end(CASE_RANGES, "f", tmp_path, runs=40)
+    assert later_rules(CASE_RANGES, "f") == (FORMS,)
+
+
+MATHEMATICS = """
+#include <math.h>
+double f(double x, float y, int n, long R[4])
+{
+    R[0] = lrint(x * 0.5);
+    R[1] = lroundf(y) + lround(x);
+    R[2] = lrintf(y);
+    double r = rint(x) + ldexp(x, n * 20) + ldexpf(y, n) * 3;
+    return r + log1p(fabs(x)) + expm1f(y * 0.01f) + expm1(x * 0.001);
+}
+"""
+
+
+def test_later_mathematics_is_that_of_the_header(tmp_path: Path) -> None:
+    check_front_end(MATHEMATICS, "f", tmp_path, runs=20)
+    assert later_rules(MATHEMATICS, "f") == (FORMS,)
+
+
+INSERTION = """#include <stdlib.h>
+struct node { int v; struct node *next; };
+static struct node pool[8];
+int f(int A[8])
+{
+    struct node *h = 0;
+    for (int i = 0; i < 8; i++) {
+        struct node **pp = &h, *x = NODE;
+        while (*pp && (*pp)->v < A[i])
+            pp = &(*pp)->next;
+        x->v = A[i];
+        x->next = *pp;
+        *pp = x;
+    }
+    return h->v * 3 + h->next->v;
+}
+"""
+
+
+def test_a_pointer_to_a_pointer_inserts_into_a_list(tmp_path: Path) -> None:
+    check_front_end(INSERTION.replace("NODE", "&pool[i]"), "f", tmp_path, runs=4)
+
+
+def test_a_list_of_memory_that_a_loop_allocates_is_refused_with_its_line() -> None:
+    message = r"^a pointer must not be read in a loop before .*, got the pointer h \(program\.c:6\)$"
+    with pytest.raises(HlsError, match=message):
+        read_function(INSERTION.replace("NODE", "malloc(sizeof *x)"), top="f")
+
+
+def test_a_macro_that_names_itself_is_not_expanded_again(tmp_path: Path) -> None:
+    check_front_end("int f(int n) {\n#define n (n + 1)\nreturn n * n; }", "f", tmp_path)

@@ -11,12 +11,13 @@ import numpy as np
 import pytest
 
 from pipelines.cache import ContentCache
-from pipelines.hls import Directive, HlsOptions, TransformOptions
+from pipelines.hls import Directive, HlsError, HlsOptions, TransformOptions
 from pipelines.labelling import (
     ConfigurationSpace,
     LabelContext,
     LabelledDesign,
     LabelOptions,
+    configurations,
     flows,
     label_design,
     label_designs,
@@ -24,6 +25,7 @@ from pipelines.labelling import (
     runs,
     synthesis,
 )
+from pipelines.labelling.configurations import program_configurations
 from pipelines.labelling.runs import is_audited
 from pipelines.programs import program_from_file
 from pipelines.schemas import ProgramRow
@@ -284,6 +286,30 @@ def test_a_fault_of_the_engine_is_a_row_and_is_tried_again(
     assert (found.design.status, found.label.status) == ("tool_error", "tool_error")
     assert found.design.reason == "the engine failed: IndexError: list index out of range"
     assert flows.compile_natively(program(tmp_path), HlsOptions(), fresh)[0].design.status == "ok"
+
+
+def test_a_refusal_of_an_earlier_engine_is_not_taken_from_the_cache(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fresh: ContentCache
+) -> None:
+    def refusing(*_: object, **__: object) -> None:
+        raise HlsError("a call must be of another function", "f")
+
+    row, space = program(tmp_path), ConfigurationSpace()
+    with monkeypatch.context() as patch:
+        patch.setattr(flows, "compile_program", refusing)
+        patch.setattr(configurations, "_mappings_or_refusal", lambda *_: "refused")
+        assert flows.compile_natively(row, HlsOptions(), fresh)[0].design.status == "rejected"
+        assert program_configurations(row, space, liberty="osu018", cache=fresh) == "refused"
+    assert flows.cached_rows(row, HlsOptions(), fresh) is None
+    assert flows.compile_natively(row, HlsOptions(), fresh)[0].design.status == "ok"
+    assert isinstance(program_configurations(row, space, liberty="osu018", cache=fresh), list)
+
+
+def test_a_refusal_that_holds_is_taken_from_the_cache(tmp_path: Path, fresh: ContentCache) -> None:
+    row = program(tmp_path, "int total(int n) { return total(n) + 1; }")
+    made = flows.compile_natively(row, HlsOptions(), fresh)[0]
+    assert made.design.status == "rejected"
+    assert flows.cached_rows(row, HlsOptions(), fresh) == made
 
 
 def test_a_refused_program_is_one_rejected_design(

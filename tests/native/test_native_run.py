@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from pipelines.hls import read_interface
 from pipelines.interface import INT32, Argument, DataSet, Interface, ScalarType
 from pipelines.native import NativeRun, native_version, run_native, run_native_sets, runner
 from pipelines.native.runner import undefined_behaviour
@@ -228,6 +229,18 @@ def test_run_native_stops_an_endless_loop(tmp_path: Path) -> None:
     assert (run.outputs, run.returned) == ({}, None)
 
 
+@pytest.mark.parametrize("call", ["exit(1)", "_Exit(2)", "abort()", "__builtin_abort()", "__builtin_trap()"])
+def test_run_native_names_the_call_that_ends_a_program(call: str, tmp_path: Path) -> None:
+    body = f"{{\n    if (n)\n        {call};\n    return n;\n}}"
+    source = f"#include <stdlib.h>\nvoid _Exit(int);\nint f(int n)\n{body}"
+    interface = read_interface(source, "f")
+    run = run_native(source, interface, {"n": np.int32(1)}, folder=tmp_path)
+    name = call.split("(")[0].removeprefix("__builtin_" if "abort" in call else " ")
+    reason = f"C must return from its top function, got a call of {name} (kernel.c:6), in `{call};`"
+    assert (run.status, run.reason) == ("rejected", reason)
+    assert run_native(source, interface, {"n": np.int32(0)}, folder=tmp_path).status == "ok"
+
+
 HOSTILE = """
 typedef unsigned long word;
 extern int open(const char *, int, ...), fork(void), socket(int, int, int);
@@ -263,7 +276,7 @@ def test_run_native_confines_a_program(tmp_path: Path, body: str, returned: int)
     [
         (
             "exit(0); return 0;",
-            r"C must return from its top function, output is not a regular file: No such .*",
+            r"C must return from its top function, got a call of exit \(kernel\.c:8\), in .*exit\(0\);.*",
         ),
         (
             "char c[4096] = {1}; for (int i = 0; i < 1000; i++) { write(1, c, 4096); } return 0;",

@@ -184,6 +184,22 @@ def test_a_missing_file_of_weights_leaves_shapes_and_a_note(tmp_path: Path) -> N
         quantise(network, Hardware())
 
 
+def test_a_pipeline_names_the_missing_file_of_weights(tmp_path: Path) -> None:
+    path = str(_model_with_weights(tmp_path, "w.bin"))
+    result = CliRunner().invoke(simfoundry, ["power", path, "--flow", "fixed"])
+    said = f"no file w.bin beside the model; --flow fixed needs the weights ({path})"
+    assert (result.exit_code, result.stderr) == (1, f"simfoundry: {said}\n")
+
+
+@pytest.mark.parametrize("is_training", [False, True])
+def test_a_dropout_in_training_mode_is_a_note(is_training: bool, tmp_path: Path) -> None:
+    constants = {"w": WEIGHT, "r": np.float32(0.5), "t": np.array(is_training)}
+    nodes = [node("MatMul", "x w", "h"), node("Dropout", "h r t", "y")]
+    network = read_network(write(tmp_path / "m.onnx", model_of(nodes, constants)))
+    note = "Dropout in training mode taken as at inference, it keeps all values: y"
+    assert network.notes == ((note,) if is_training else ())
+
+
 @pytest.mark.parametrize("location", ["../w.bin", "/dev/zero", "out.bin", "", "parts/../../w.bin", "pipe"])
 def test_weights_elsewhere_are_refused(tmp_path: Path, location: str) -> None:
     folder = tmp_path / "model"

@@ -180,7 +180,7 @@ def test_draw_data_rejects_an_unknown_argument() -> None:
     [
         ("", "inputs are not JSON: Expecting value"),
         ("[]", r"inputs are not a JSON object: \[\]"),
-        ("[" * 100_000, "inputs are not JSON: maximum recursion"),
+        ("[" * 100_000, "inputs are not JSON: values nested too deep"),
         ('{"a": 1, "a": 2}', "inputs are not JSON: the name 'a' twice in one object"),
     ],
 )

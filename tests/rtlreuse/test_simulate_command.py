@@ -266,3 +266,24 @@ def test_simulate_rejects_options(options: tuple[str, ...], message: str, design
     result = simulate(design, "--cycles", "5", *options)
     assert result.exit_code == 1
     assert result.stderr == f"simfoundry: {message}\n"
+
+
+def test_simulate_shows_the_beginning_of_a_long_value_of_an_input(design: Path, tmp_path: Path) -> None:
+    inputs = tmp_path / "in.csv"
+    inputs.write_text(f"rst,add\n1,{'9' * 5000}\n")
+    result = simulate(design, "--cycles", "1", "--inputs", str(inputs))
+    said = f"value of add: '{'9' * 50}... (5000 characters)' ({inputs}:2); accepted: 0 to 15"
+    assert (result.exit_code, result.stderr) == (1, f"simfoundry: {said}\n")
+
+
+@pytest.mark.parametrize(
+    ("highest", "said"),
+    [
+        (2**31 - 1, "signal add has too many bits (counter.v:1); accepted: less than 2^24"),
+        (2**31 - 2, "signal has too many bits; accepted: less than 2^24"),
+    ],
+)
+def test_simulate_rejects_a_port_of_too_many_bits(design: Path, highest: int, said: str) -> None:
+    design.write_text(f"module counter(input [{highest}:0] add, output sum); assign sum = add[0]; endmodule")
+    result = simulate(design, "--cycles", "1")
+    assert (result.exit_code, result.stderr) == (1, f"simfoundry: Yosys rejects the design: {said}\n")

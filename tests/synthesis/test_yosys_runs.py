@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import signal
 from pathlib import Path
 
@@ -98,3 +99,18 @@ def test_an_output_that_is_a_link_is_not_read(tmp_path: Path, monkeypatch: pytes
     outcome = run_worker("import os; os.symlink('/etc/passwd', 'out')", tmp_path, monkeypatch)
     assert outcome[0] == TOOL_ERROR
     assert outcome[1].startswith("output is not a regular file: ")
+
+
+def test_the_worker_has_the_constants_of_its_caller() -> None:
+    # it runs in the interpreter of pyosys and cannot import them
+    tree = ast.parse(REAL_WORKER.read_text())
+    constants = {
+        target.id: ast.literal_eval(one.value)
+        for one in tree.body
+        if isinstance(one, ast.Assign) and isinstance(one.value, ast.Constant)
+        for target in one.targets
+        if isinstance(target, ast.Name)
+    }
+    both = {name for name in constants if hasattr(yosys, name)}
+    assert both >= {"DERIVE_INSTANCES", "REQUIRE_REGISTERS", "WIDER_PORT", "MEMORY_BITS", "WAS_READ"}
+    assert {name: constants[name] for name in both} == {name: getattr(yosys, name) for name in both}

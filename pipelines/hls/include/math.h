@@ -690,6 +690,79 @@ static inline float roundf(float x)
     return fabsf(x - whole) >= 0.5f ? whole + copysignf(1.0f, x) : whole;
 }
 
+/* The nearest whole number, half to even. */
+static inline double rint(double x)
+{
+    double whole = fabs(x) + 4503599627370496.0 - 4503599627370496.0;
+    return fabs(x) < 4503599627370496.0 ? copysign(whole, x) : x;
+}
+
+static inline float rintf(float x)
+{
+    float whole = fabsf(x) + 8388608.0f - 8388608.0f;
+    return fabsf(x) < 8388608.0f ? copysignf(whole, x) : x;
+}
+
+static inline long lrint(double x)
+{
+    return (long)rint(x);
+}
+
+static inline long lrintf(float x)
+{
+    return (long)rintf(x);
+}
+
+static inline long lround(double x)
+{
+    return (long)round(x);
+}
+
+static inline long lroundf(float x)
+{
+    return (long)roundf(x);
+}
+
+/* x 2^n in up to three steps; only the last one rounds. */
+static inline double ldexp(double x, int n)
+{
+    double first = n > 1023 ? simfoundry_power_of_two_double(1023) : n < -1022 ? simfoundry_power_of_two_double(-969) : 1.0;
+    int rest = n > 1023 ? n - 1023 : n < -1022 ? n + 969 : n;
+    double second =
+        rest > 1023 ? simfoundry_power_of_two_double(1023) : rest < -1022 ? simfoundry_power_of_two_double(-969) : 1.0;
+    int last = rest > 1023 ? rest - 1023 : rest < -1022 ? rest + 969 : rest;
+    int limited = last > 1023 ? 1023 : last < -1022 ? -1022 : last;
+    return x * first * second * simfoundry_power_of_two_double(limited);
+}
+
+static inline float ldexpf(float x, int n)
+{
+    return (float)ldexp((double)x, n);
+}
+
+/* Kahan: the error of 1 + x cancels in the quotient. */
+static inline double log1p(double x)
+{
+    double sum = 1.0 + x;
+    return sum == 1.0 ? x : sum < HUGE_VAL && sum > 0.0 ? log(sum) * x / (sum - 1.0) : log(sum);
+}
+
+static inline double expm1(double x)
+{
+    double power = exp(x);
+    return power == 1.0 ? x : fabs(x) > 1.0 || x != x ? power - 1.0 : (power - 1.0) * x / log(power);
+}
+
+static inline float log1pf(float x)
+{
+    return (float)log1p((double)x);
+}
+
+static inline float expm1f(float x)
+{
+    return (float)expm1((double)x);
+}
+
 /* ---- composed of the others ----------------------------------------------------------------------------- */
 
 static inline double asin(double x)

@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #define EOF (-1)
+#define BUFSIZ 8192
 #define SEEK_SET 0
 #define SEEK_CUR 1
 #define SEEK_END 2

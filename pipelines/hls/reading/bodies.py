@@ -10,6 +10,7 @@ from pycparser import c_ast
 
 from pipelines.hls import ir
 from pipelines.hls.errors import HlsError
+from pipelines.hls.nesting import MAXIMUM_EXPRESSION_DEPTH, MAXIMUM_STATEMENT_DEPTH
 from pipelines.hls.reading.session import Session
 from pipelines.hls.reading.values import UPDATES
 
@@ -171,10 +172,6 @@ def _joined(statement: ir.If, rest: tuple[ir.Statement, ...], label: str) -> tup
             otherwise=_without_leaves(otherwise, label),
         ),
     )
-
-
-MAXIMUM_STATEMENT_DEPTH = 100
-MAXIMUM_EXPRESSION_DEPTH = 200
 
 
 def finish(function: ir.Function, session: Session, result: ir.Variable | None, line: int) -> ir.Function:

@@ -245,7 +245,11 @@ _BIT_CASTS: dict[str, tuple[ScalarType, ScalarType]] = {
 _BUILTIN = "__builtin_"
 _NEVER_REACHED = ("abort", "exit", "_Exit", "__builtin_abort", "__builtin_trap", "__builtin_unreachable")
 """Calls that no run reaches: native C that does fails the design."""
-_LATER_FUNCTIONS = ("strncpy", "strcat", "strchr")
+_LATER_MATHEMATICS = ("rint", "lrint", "lround", "ldexp", "log1p", "expm1")
+_LATER_FUNCTIONS = (
+    *("strncpy", "strcat", "strchr"),
+    *(f"{name}{suffix}" for name in _LATER_MATHEMATICS for suffix in ("", "f")),
+)
 """Functions of the headers that an earlier engine had no body of."""
 _OUTPUT = frozenset(
     ("printf", "fprintf", "vfprintf", "puts", "fputs", "putchar", "fputc", "putc", "perror", "fflush")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
@@ -82,6 +82,8 @@ class Struct:
         layout: None until the structure is defined.
         union: the members lie over each other.
         positions: of a structure with bit-fields, the first byte of each member or of the number that has it.
+        offsets: of a structure whose layout attributes change, the first byte of each member. packed: a
+            member may lie at an address that its type does not allow elsewhere.
         key: of its definition in the syntax tree. as_bytes: objects are memory, as those of unions are.
     """
 
@@ -92,6 +94,8 @@ class Struct:
     members: dict[str, CType] = field(default_factory=dict[str, "CType"])
     layout: Layout | None = None
     positions: dict[str, int] = field(default_factory=dict[str, int])
+    offsets: dict[str, int] = field(default_factory=dict[str, int])
+    packed: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -235,42 +239,124 @@ def structure_layout(members: Iterable[Layout]) -> Layout:
     )
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Alignment:
+    """How attributes align a member.
+
+    Attributes:
+        natural: of its type, in bytes. own: of the member itself; 0 without it. packed: as near as possible.
+        pack: largest one that `#pragma pack` allows; 0 for any.
+    """
+
+    natural: int
+    own: int = 0
+    packed: bool = False
+    pack: int = 0
+
+    @property
+    def bytes(self) -> int:
+        """The alignment."""
+        least = (self.own or 1) if self.packed else max(self.natural, self.own)
+        return min(least, self.pack) if self.pack else least
+
+
+def attributed_layout(
+    layout: Layout, members: Iterable[tuple[str, Layout, Alignment]], *, aligned: int, union: bool
+) -> tuple[Layout, dict[str, int]]:
+    """The layout of a structure or union with attributes, and the first byte of each member.
+
+    Args:    layout: of the same without attributes; aligned: of the whole, 0 without it.
+    Source:  gcc 12, as measured: `tests/hls/test_layouts.py` compares sizes and offsets.
+    """
+    end, size, alignment = 0, 0, max(aligned, 1)
+    offsets: dict[str, int] = {}
+    for name, own, at in members:
+        end = 0 if union else -(-end // at.bytes) * at.bytes
+        offsets[name] = end
+        end += own.size
+        size, alignment = max(size, end), max(alignment, at.bytes)
+    size = -(-size // alignment) * alignment
+    numbers = layout.numbers
+    if union and layout.size:
+        numbers = layout.numbers * size // layout.size
+    return replace(layout, size=size, alignment=alignment, numbers=numbers), offsets
+
+
 def bit_field_layout(
     members: Iterable[tuple[str, CType, int | None]],
+    alignments: Mapping[str, Alignment] | None = None,
+    *,
+    packed: bool = False,
+    pack: int = 0,
+    aligned: int = 0,
 ) -> tuple[Layout, dict[str, CType], dict[str, int]]:
     """The layout of a structure with bit-fields.
 
     Args:    members: name, type and bits of each, None for no bit-field; a bit-field may have no name.
-    Returns: the layout, the types and the first bytes of the members; see `Struct.positions`.
-    Source:  System V ABI, AMD64 supplement, "Bit-Fields": one never crosses a boundary of its declared type.
+             alignments: of members with attributes. packed, pack, aligned: of the structure, see `Alignment`.
+    Returns: the layout, the types and the first bytes of the members; see `Struct.positions`. A bit-field
+             that lies in no number has no position.
+    Source:  System V ABI, AMD64 supplement, "Bit-Fields": one never crosses a boundary of its declared type;
+             with attributes gcc 12, as `tests/hls/test_layouts.py` measures.
     """
-    kinds: dict[str, CType] = {}
-    positions: dict[str, int] = {}
-    layouts: list[Layout] = []
-    end = 0  # in bits
+    starts: list[tuple[str, CType, int | None, int]] = []
+    end, alignment = 0, max(aligned, 1)  # end in bits
     for name, kind, bits in members:
         own = layout_of(kind)
         assert own is not None
-        unit = 8 * (own.size if bits is not None else own.alignment)
-        if bits is None or bits == 0 or end % unit + bits > unit:
+        at = (alignments or {}).get(name) or Alignment(natural=own.alignment, packed=packed, pack=pack)
+        unit = 8 * (at.bytes if bits != 0 else own.alignment)
+        crosses = bits is not None and end % unit + bits > unit
+        if bits is None or bits == 0 or (crosses and not at.packed and not at.pack):
             end = -(-end // unit) * unit
         if name:
-            first = end // unit * unit
-            positions[name] = first // 8
-            kinds[name] = (
-                replace(kind, bits=bits, shift=end - first) if bits and isinstance(kind, Scalar) else kind
-            )
-            layouts.append(own)
+            starts.append((name, kind, bits, end))
+            alignment = max(alignment, at.bytes)
         end += 8 * own.size if bits is None else bits
-    alignment = max((own.alignment for own in layouts), default=1)
+    size = -(-end // (8 * alignment)) * alignment
+    kinds: dict[str, CType] = {}
+    positions: dict[str, int] = {}
+    widths = [t.width_bits for _, kind, _, _ in starts if (own := layout_of(kind)) for t in own.number_types]
+    unit = min(widths, default=8)  # bits per element of the memory
+    is_regular = 8 * size % unit == 0 and all(
+        _holder(kind, bits, start, size, kind.type.width_bits)
+        if bits and isinstance(kind, Scalar)
+        else start % unit == 0
+        for _, kind, bits, start in starts
+    )
+    for name, kind, bits, start in starts:
+        if not bits or not isinstance(kind, Scalar):
+            kinds[name], positions[name] = kind, start // 8
+            continue
+        own_bits = kind.type.width_bits
+        step = own_bits if is_regular else 8
+        holder = _holder(kind, bits, start, size, step)
+        first = start // step * step
+        number = replace(kind.type, width_bits=holder or own_bits)
+        kinds[name] = replace(kind, type=number, bits=bits, shift=start - first)
+        if holder:
+            positions[name] = first // 8
+    layouts = [own for own in map(layout_of, kinds.values()) if own is not None]
     layout = Layout(
-        size=-(-end // (8 * alignment)) * alignment,
+        size=size,
         alignment=alignment,
         parts=sum(own.parts for own in layouts),
         numbers=sum(own.numbers for own in layouts),
-        number_types=frozenset(number for own in layouts for number in own.number_types),
+        number_types=frozenset(number for own in layouts for number in own.number_types)
+        | frozenset(() if is_regular else (UINT8,)),
     )
     return layout, kinds, positions
+
+
+def _holder(kind: Scalar, bits: int, start: int, size: int, step: int) -> int:
+    """Width of the number that holds a bit-field, from the last multiple of `step` bits on; 0 without one.
+
+    It is the declared one, or another where the value has the type of an int in each.
+    """
+    declared = kind.type.width_bits
+    first = start // step * step
+    widths = (declared, *(w for w in (8, 16, 32, 64) if step < declared and bits < 32))
+    return next((w for w in widths if start - first + bits <= w and first + w <= 8 * size), 0)
 
 
 def memory_unit(kind: Struct) -> ScalarType:
@@ -328,6 +414,8 @@ def member_offset(kind: Struct, name: str) -> int:
     """Bytes from the start of a structure to a member; to the number that holds a bit-field."""
     if kind.positions:
         return kind.positions[name]
+    if kind.offsets:
+        return kind.offsets[name]
     offset = 0
     for member, own in kind.members.items():
         layout = layout_of(own)

@@ -9,15 +9,20 @@ from dataclasses import dataclass, field, replace
 from pycparser import c_ast
 
 from pipelines.hls import ir
+from pipelines.hls.errors import HlsError
+from pipelines.hls.layouts import NO_ATTRIBUTES, Attributes, position_of
 from pipelines.hls.preprocess import is_own_header
 from pipelines.hls.reading.ctypes import (
     FUNCTION,
     UNNAMED,
+    Alignment,
     ArrayOf,
     CType,
+    Layout,
     Pointer,
     Scalar,
     Struct,
+    attributed_layout,
     bit_field_layout,
     layout_of,
     specified_type,
@@ -141,7 +146,8 @@ class Declarators:
             case c_ast.TypeDecl() | c_ast.Typename():
                 return self.read(node.type, owner)
             case c_ast.IdentifierType():
-                return self._named(node.names, owner)
+                kind = self._named(node.names, owner)
+                return self._in_mode(kind, owner) if self.session.layouts else kind
             case c_ast.PtrDecl():
                 return Pointer(target=self.read(node.type, owner))
             case c_ast.ArrayDecl():
@@ -169,6 +175,18 @@ class Declarators:
         if kind is None:
             raise self.session.refuse(owner, "a type must be " + _ACCEPTED, repr(" ".join(names)))
         return kind
+
+    def _in_mode(self, kind: CType, owner: c_ast.Node) -> CType:
+        """A type in the machine mode that an attribute of its declaration names."""
+        own = self.session.layouts.get(position_of(owner) or ("", 0, 0), NO_ATTRIBUTES)
+        if not own.mode:
+            return kind
+        floating = isinstance(kind, Scalar) and kind.type.floating
+        width_bits = (_FLOATING_MODES if floating else _INTEGER_MODES).get(own.mode)
+        if width_bits is None or not isinstance(kind, Scalar):
+            rule = "a mode must be one of " + ", ".join((*_INTEGER_MODES, *_FLOATING_MODES))
+            raise HlsError(rule, own.mode, file=self.session.file_of(owner), line=own.line)
+        return replace(kind, type=replace(kind.type, width_bits=width_bits))
 
     def _typedef(self, name: str) -> CType:
         if name not in self._typedefs:
@@ -207,18 +225,123 @@ class Declarators:
             self.session.frame.tags[-1][node.name] = structure
         members = list(self._members(node))
         named = {name: kind for name, kind, _ in members if name}
+        has_bits = any(bits is not None for _, _, bits in members)
         positions: dict[str, int] = {}
         if structure.union:
             layout = union_layout(own for own in map(layout_of, named.values()) if own is not None)
-        elif any(bits is not None for _, _, bits in members):
+        elif has_bits:
             layout, named, positions = bit_field_layout(members)
         else:
             layout = structure_layout(own for own in map(layout_of, named.values()) if own is not None)
+        own, alignments = self._attributes(node, owner), self._alignments(node, named)
+        natural = {name: known.alignment for name in alignments if (known := layout_of(named[name]))}
+        structure.packed = any(at.bytes < natural[name] for name, at in alignments.items())
+        moved = any(at.bytes != natural[name] for name, at in alignments.items())
+        if has_bits and (moved or own.pack or own.aligned > layout.alignment):
+            layout, named, positions = self._attributed_bits(node, members, alignments, own)
+        elif moved or own.aligned > layout.alignment:
+            parts = ((m, known, alignments[m]) for m, k in named.items() if (known := layout_of(k)))
+            layout, structure.offsets = attributed_layout(
+                layout, parts, aligned=own.aligned, union=structure.union
+            )
         if layout.parts > MAXIMUM_PARTS:
             rule = f"a structure must have at most {MAXIMUM_PARTS} members, those of its members included"
             raise self.session.refuse(owner, rule, str(layout.parts))
         structure.members, structure.layout, structure.positions = named, layout, positions
         return structure
+
+    # ---- attributes -------------------------------------------------------------------------------
+
+    def _attributes(self, node: c_ast.Node, owner: c_ast.Node | None = None) -> Attributes:
+        """The layout attributes of a type, a member or a typedef.
+
+        Raises: HlsError: one that is not followed.
+        """
+        position = position_of(node) if self.session.layouts else None
+        own = NO_ATTRIBUTES if position is None else self.session.layouts.get(position, NO_ATTRIBUTES)
+        if own.unread:
+            raise self._unfollowed(owner or node, own)
+        return own
+
+    def _unfollowed(self, node: c_ast.Node, own: Attributes) -> HlsError:
+        rule = (
+            "a layout must be natural, packed, or aligned to a number (write the members one after another)"
+        )
+        refusal = self.session.refuse(node, rule, own.text)
+        return HlsError(rule, own.text, file=refusal.file, line=own.line or refusal.line)
+
+    def _alignments(self, node: c_ast.Struct | c_ast.Union, named: dict[str, CType]) -> dict[str, Alignment]:
+        """How each named member of a structure is aligned."""
+        whole = self._attributes(node)
+        alignments: dict[str, Alignment] = {}
+        for number, decl in enumerate(node.decls):
+            name = getattr(decl, "name", None) or f"{UNNAMED}{number}"
+            known = layout_of(named[name]) if name in named else None
+            if known is None:
+                continue
+            own = self._attributes(decl) if decl.name else NO_ATTRIBUTES
+            if own.aligned and decl.bitsize is not None:
+                raise self._unfollowed(decl, own)
+            alignments[name] = Alignment(
+                natural=self.type_alignment(decl.type) or known.alignment,
+                own=max(own.aligned, self._alignas(decl)),
+                packed=whole.packed or own.packed,
+                pack=whole.pack,
+            )
+        return alignments
+
+    def _attributed_bits(
+        self,
+        node: c_ast.Struct | c_ast.Union,
+        members: list[tuple[str, CType, int | None]],
+        alignments: dict[str, Alignment],
+        own: Attributes,
+    ) -> tuple[Layout, dict[str, CType], dict[str, int]]:
+        """The layout of a structure with bit-fields and attributes."""
+        if isinstance(node, c_ast.Union):
+            raise self._unfollowed(node, own)
+        layout, named, positions = bit_field_layout(
+            members, alignments, packed=own.packed, pack=own.pack, aligned=own.aligned
+        )
+        lost = next((name for name in named if name not in positions), None)
+        if lost is not None:
+            rule = "a bit-field of a packed structure must lie inside one number (write shifts and masks)"
+            raise self.session.refuse(node, rule, lost)
+        return layout, named, positions
+
+    def _alignas(self, decl: c_ast.Decl) -> int:
+        """Bytes that `_Alignas` of a member names; 0 without it."""
+        most = 0
+        for one in () if self.session.natural else getattr(decl, "align", None) or ():
+            if isinstance(one.alignment, c_ast.Typename):
+                layout = layout_of(self.read(one.alignment, decl))
+                size = 0 if layout is None else layout.alignment
+            else:
+                value = self.constant(one.alignment)
+                if value is None or value.type.floating:
+                    raise self.session.refuse(
+                        decl, "_Alignas must name a type or a constant", "an expression"
+                    )
+                size = value.value
+            most = max(most, size)
+        return most
+
+    def typedef_alignment(self, node: c_ast.Typedef) -> int:
+        """Bytes that attributes of a typedef, or of one that it names, align a type to; 0 without them."""
+        return self._attributes(node).aligned or self.type_alignment(node.type)
+
+    def type_alignment(self, node: c_ast.Node) -> int:
+        """Bytes that the typedef in a declared type aligns it to; 0 without one."""
+        while isinstance(node, c_ast.TypeDecl | c_ast.ArrayDecl | c_ast.Typename):
+            node = node.type
+        names = node.names if self.session.layouts and isinstance(node, c_ast.IdentifierType) else ()
+        if len(names) != 1:
+            return 0
+        symbol = self.session.find(names[0]) if self.session.frames else None
+        if symbol is not None:
+            return symbol.alignment if isinstance(symbol, TypeName) else 0
+        known = self.file_scope.typedefs.get(names[0])
+        return 0 if known is None else self.typedef_alignment(known)
 
     def _tagged_struct(self, node: c_ast.Struct | c_ast.Union, owner: c_ast.Node) -> Struct:
         for tags in reversed(self.session.frame.tags) if self.session.frames else ():
@@ -306,7 +429,16 @@ class Declarators:
             values.append(ir.Constant(value=value))
             self.session.frame.scopes[-1][item.name] = Value(expression=values[-1])
         negative = any(v.value < 0 for v in values)
-        return Scalar(type=INT32 if negative else UINT32), values
+        kind = INT32 if negative else UINT32
+        own = self._attributes(node)
+        if own.packed:
+            bits = max((v.value if v.value >= 0 else ~v.value).bit_length() for v in values) + negative
+            kind = replace(kind, width_bits=next(width for width in (8, 16, 32) if bits <= width))
+        if own.mode:
+            raise HlsError(
+                "an enumeration must have no mode", own.mode, file=self.session.file_of(node), line=own.line
+            )
+        return Scalar(type=kind), values
 
     def enumerator(self, name: str) -> ir.Constant | None:
         """The value of an enumerator of the file; None when there is none of that name."""
@@ -318,6 +450,9 @@ class Declarators:
 
 
 _ACCEPTED = "an integer of 8 to 64 bits, float, double, an enum, or a structure or array of them"
+
+_INTEGER_MODES = {"QI": 8, "HI": 16, "SI": 32, "DI": 64, "byte": 8, "word": 64, "pointer": 64}
+_FLOATING_MODES = {"SF": 32, "DF": 64}
 
 _TYPE_NAMES = {
     "TypeOf": "typeof",

@@ -274,8 +274,11 @@ class Expressions:
         for number, target in enumerate(slot.targets):
             storage = None if target.storage is None else self._storage_of(target.storage, node)
             if storage is None and target.storage is not None:
-                rule = "an object must be used before the loop in which a pointer gets its address"
-                raise self.session.refuse(node, rule, f"one of the objects of {slot.name}")
+                rule = (
+                    "a pointer must not be read in a loop before the statement that makes its "
+                    "object there (write an array of objects before the loop)"
+                )
+                raise self.session.refuse(node, rule, f"the pointer {slot.name}")
             kind = place.kind.target
             own = Address(
                 kind=self.session.void_kinds.get((slot.key, number), kind)
@@ -456,7 +459,13 @@ class Expressions:
         layout = layout_of(kind)
         if layout is None:
             raise self.session.refuse(node, f"{node.op} must be of a complete type", spelled(kind))
-        return ir.Constant(value=layout.size if node.op == "sizeof" else layout.alignment, type=SIZE)
+        if node.op == "sizeof":
+            return ir.Constant(value=layout.size, type=SIZE)
+        if self.session.layouts and not _is_typename(node.expr):
+            rule = "_Alignof must be of a type in a program with layout attributes"
+            raise self.session.refuse(node, rule, "an expression")
+        alignment = self.types.type_alignment(node.expr) or layout.alignment
+        return ir.Constant(value=alignment, type=SIZE)
 
     def _selected(self, node: c_ast.GenericSelection) -> c_ast.Node:
         """The expression that `_Generic` selects.

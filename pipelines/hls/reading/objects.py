@@ -96,7 +96,8 @@ class Objects:
         """A declaration in a function."""
         if isinstance(node, c_ast.Typedef):
             kind = self.expressions.types.read(node.type, node)
-            self.session.declare(node.name, TypeName(kind=kind), node)
+            alignment = self.expressions.types.typedef_alignment(node)
+            self.session.declare(node.name, TypeName(kind=kind, alignment=alignment), node)
             return
         if isinstance(node.type, c_ast.FuncDecl):
             return
@@ -553,7 +554,8 @@ class _Parameter:
             got = "a pointer in it" if has_pointer(kind) else spelled(kind)
             rule = "a structure must hold numbers to be an argument (write what it points to as an argument)"
             raise self.session.refuse(self.node, rule, f"{got} ({self.name})")
-        if has_union(kind) or len(layout.number_types) > 1:
+        has_gaps = 8 * layout.size != sum(layout.numbers * t.width_bits for t in layout.number_types)
+        if has_union(kind) or len(layout.number_types) > 1 or has_gaps:
             return self._memory(kind, layout, prod(sizes), single=single)
         shape = (*sizes, layout.numbers)
         check_shape(self.session, self.node, (prod(shape),))

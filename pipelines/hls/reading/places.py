@@ -17,6 +17,7 @@ from pipelines.hls.reading.ctypes import (
     Struct,
     layout_of,
     member_offset,
+    memory_unit,
     spelled,
 )
 from pipelines.hls.reading.session import (
@@ -93,11 +94,22 @@ class Places:
             if unnamed is not None:
                 return self.member(self.member(place, unnamed, node), name, node)
         if kind is not None and (place.kind.union or place.kind.as_bytes or place.bytewise):
+            self._require_near_words(place, place.kind, node)
             return self._member_bytes(place, place.kind, name)
         if kind is None or not isinstance(place.storage, Record):
             known = ", ".join(place.kind.members) or "none"
             raise self.session.refuse(node, f"a member must be one of {known}", repr(name))
         return replace(place, kind=kind, storage=place.storage.members[name], element=False)
+
+    def _require_near_words(self, place: Place, structure: Struct, node: c_ast.Node) -> None:
+        """Refuse a packed structure in memory of numbers that its own may cross."""
+        storage = place.storage
+        words = storage.variable.type if isinstance(storage, Cell) else None
+        words = storage.array.type if isinstance(storage, Memory) else words
+        unit = memory_unit(structure).width_bits
+        if words is not None and structure.packed and words.width_bits > unit:
+            rule = f"a packed structure must lie in memory of at most {unit} bits per element"
+            raise self.session.refuse(node, rule, f"{spelled(structure)} in elements of {words.width_bits}")
 
     def _member_bytes(self, place: Place, structure: Struct, name: str) -> Place:
         """A member of a union, or of a structure that is seen as bytes."""

@@ -17,6 +17,7 @@ from pycparser import c_ast, c_generator
 from pipelines.hls import ir
 from pipelines.hls.arithmetic import make_binary, make_select, negated
 from pipelines.hls.errors import HlsError, PointerUnset, UnsizedArgument
+from pipelines.hls.layouts import Attributes, Position
 from pipelines.hls.preprocess import is_own_header, shown_file
 from pipelines.hls.reading.ctypes import CType
 from pipelines.interface import INT32, UINT8, ScalarType, StaticObject
@@ -30,9 +31,10 @@ suites needs some 3000."""
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TypeName:
-    """A typedef."""
+    """A typedef; `alignment` in bytes is that of its attributes, 0 without them."""
 
     kind: CType
+    alignment: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -399,6 +401,7 @@ class Session:
             a null pointer there; set after construction.
         file_pointers_move: a pointer of the file changes, or has no initialiser.
         pointer_arrays: names of the arrays of pointer tables.
+        layouts: attributes of types and declarations by position; natural: attributes count for nothing.
     """
 
     file: str
@@ -435,6 +438,8 @@ class Session:
     unevaluated: int = 0
     stand_in: Callable[[CType, c_ast.Node], Place] = field(init=False)
     pointer_arrays: set[str] = field(default_factory=set[str])
+    layouts: Mapping[Position, Attributes] = field(default_factory=dict[Position, Attributes])
+    natural: bool = False
     _functions: dict[str, FunctionObject] = field(default_factory=dict[str, FunctionObject])
     _taken: dict[str, int] = field(default_factory=dict[str, int])
     _loops: dict[str, int] = field(default_factory=dict[str, int])

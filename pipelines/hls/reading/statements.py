@@ -17,6 +17,7 @@ from pipelines.hls.reading.expressions import Expressions
 from pipelines.hls.reading.objects import Objects
 from pipelines.hls.reading.session import Address, Memory, Place, Record, Session, Storage
 from pipelines.hls.reading.values import Result
+from pipelines.hls.spellings import RANGE
 from pipelines.interface import promoted
 
 
@@ -382,11 +383,23 @@ class Switches:
             if label is None:
                 return None
             self.session.count(label)
-            constant = self.expressions.constant(label)
-            if constant is None or constant.type.floating:
-                raise self.session.refuse(label, "a case must be an integer constant", "an expression")
-            tests.append(make_binary("eq", value, make_cast(constant, kind)))
+            match label:
+                case c_ast.TernaryOp(iftrue=c_ast.ID() as mark) if mark.name == RANGE:
+                    self.session.later_forms = True
+                    first, last = self._constant(label.cond), self._constant(label.iffalse)
+                    is_in = [("ge", first), ("le", last)]
+                    tests.append(
+                        make_binary("and", *(make_binary(o, value, make_cast(c, kind)) for o, c in is_in))
+                    )
+                case _:
+                    tests.append(make_binary("eq", value, make_cast(self._constant(label), kind)))
         return _any(tests)
+
+    def _constant(self, label: c_ast.Node) -> ir.Constant:
+        constant = self.expressions.constant(label)
+        if constant is None or constant.type.floating:
+            raise self.session.refuse(label, "a case must be an integer constant", "an expression")
+        return constant
 
 
 def _any(tests: list[ir.Expression]) -> ir.Expression:

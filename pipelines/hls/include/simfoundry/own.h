@@ -354,3 +354,63 @@
 #undef bsearch
 #define bsearch simfoundry_bsearch
 #endif
+#ifdef SIMFOUNDRY_OWN_rint
+#pragma push_macro("rint")
+#undef rint
+#define rint simfoundry_rint
+#endif
+#ifdef SIMFOUNDRY_OWN_rintf
+#pragma push_macro("rintf")
+#undef rintf
+#define rintf simfoundry_rintf
+#endif
+#ifdef SIMFOUNDRY_OWN_lrint
+#pragma push_macro("lrint")
+#undef lrint
+#define lrint simfoundry_lrint
+#endif
+#ifdef SIMFOUNDRY_OWN_lrintf
+#pragma push_macro("lrintf")
+#undef lrintf
+#define lrintf simfoundry_lrintf
+#endif
+#ifdef SIMFOUNDRY_OWN_lround
+#pragma push_macro("lround")
+#undef lround
+#define lround simfoundry_lround
+#endif
+#ifdef SIMFOUNDRY_OWN_lroundf
+#pragma push_macro("lroundf")
+#undef lroundf
+#define lroundf simfoundry_lroundf
+#endif
+#ifdef SIMFOUNDRY_OWN_ldexp
+#pragma push_macro("ldexp")
+#undef ldexp
+#define ldexp simfoundry_ldexp
+#endif
+#ifdef SIMFOUNDRY_OWN_ldexpf
+#pragma push_macro("ldexpf")
+#undef ldexpf
+#define ldexpf simfoundry_ldexpf
+#endif
+#ifdef SIMFOUNDRY_OWN_log1p
+#pragma push_macro("log1p")
+#undef log1p
+#define log1p simfoundry_log1p
+#endif
+#ifdef SIMFOUNDRY_OWN_log1pf
+#pragma push_macro("log1pf")
+#undef log1pf
+#define log1pf simfoundry_log1pf
+#endif
+#ifdef SIMFOUNDRY_OWN_expm1
+#pragma push_macro("expm1")
+#undef expm1
+#define expm1 simfoundry_expm1
+#endif
+#ifdef SIMFOUNDRY_OWN_expm1f
+#pragma push_macro("expm1f")
+#undef expm1f
+#define expm1f simfoundry_expm1f
+#endif

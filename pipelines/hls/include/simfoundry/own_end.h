@@ -212,3 +212,39 @@
 #ifdef SIMFOUNDRY_OWN_bsearch
 #pragma pop_macro("bsearch")
 #endif
+#ifdef SIMFOUNDRY_OWN_rint
+#pragma pop_macro("rint")
+#endif
+#ifdef SIMFOUNDRY_OWN_rintf
+#pragma pop_macro("rintf")
+#endif
+#ifdef SIMFOUNDRY_OWN_lrint
+#pragma pop_macro("lrint")
+#endif
+#ifdef SIMFOUNDRY_OWN_lrintf
+#pragma pop_macro("lrintf")
+#endif
+#ifdef SIMFOUNDRY_OWN_lround
+#pragma pop_macro("lround")
+#endif
+#ifdef SIMFOUNDRY_OWN_lroundf
+#pragma pop_macro("lroundf")
+#endif
+#ifdef SIMFOUNDRY_OWN_ldexp
+#pragma pop_macro("ldexp")
+#endif
+#ifdef SIMFOUNDRY_OWN_ldexpf
+#pragma pop_macro("ldexpf")
+#endif
+#ifdef SIMFOUNDRY_OWN_log1p
+#pragma pop_macro("log1p")
+#endif
+#ifdef SIMFOUNDRY_OWN_log1pf
+#pragma pop_macro("log1pf")
+#endif
+#ifdef SIMFOUNDRY_OWN_expm1
+#pragma pop_macro("expm1")
+#endif
+#ifdef SIMFOUNDRY_OWN_expm1f
+#pragma pop_macro("expm1f")
+#endif
