@@ -14,7 +14,7 @@ from pipelines.interface import same_values
 from pipelines.native import run_native
 from pipelines.programs import draw_data
 from pipelines.programs.dataflow import swept_inputs
-from pipelines.programs.evaluation import WORKLOADS, stationary_program, workload_program
+from pipelines.programs.evaluation import modern_program, modern_workloads, stationary_program
 from pipelines.programs.evaluation.programs import STATIONARY_OPERANDS, STATIONARY_TYPES
 from pipelines.schemas import OK, ProgramRow
 
@@ -25,10 +25,10 @@ CYCLE_BOUND = 50_000
 @pytest.mark.parametrize(
     "program",
     [
-        *((workload_program, workload) for workload in WORKLOADS),
+        *((modern_program, name) for name in modern_workloads()),
         *((stationary_program, o, t) for o in STATIONARY_OPERANDS for t in STATIONARY_TYPES),
     ],
-    ids=lambda program: getattr(program[1], "name", "-".join(map(str, program[1:]))),
+    ids=lambda program: "-".join(map(str, program[1:])),
 )
 def test_hardware_equals_native_and_is_within_its_cycles(program: tuple[Any, ...], tmp_path: Path) -> None:
     make, *arguments = program
@@ -45,7 +45,7 @@ def test_hardware_equals_native_and_is_within_its_cycles(program: tuple[Any, ...
 @pytest.mark.sample(2)
 @pytest.mark.parametrize("name", ["image-norm-cnn", "anchor-roialign", "albert", "llama"])
 def test_dynamic_parameters_change_the_cycles(name: str, tmp_path: Path) -> None:
-    row = next(workload_program(workload) for workload in WORKLOADS if workload.name == name)
+    row = modern_program(name)
     design = compile_program(row.source, top=row.top, options=HlsOptions())
     cycles: list[int] = []
     for inputs in swept_inputs(row, fractions=(-0.5, 0.0, 0.5)):

@@ -10,10 +10,6 @@ from pathlib import Path
 from typing import Any
 
 from pipelines.programs.errors import ProgramError
-from pipelines.programs.evaluation.emission import Emission
-from pipelines.programs.evaluation.language import LANGUAGE
-from pipelines.programs.evaluation.vision import VISION
-from pipelines.programs.evaluation.workload import Workload
 from pipelines.programs.polybench_catalogue import (
     POLYBENCH_DATA_TYPES,
     POLYBENCH_SIZES,
@@ -63,12 +59,12 @@ def _refused(program: ProgramRow) -> ProgramRow:
 MODERN, STATIONARY = "modern", "stationary"
 EVALUATION_SUITES = (MODERN, STATIONARY, POLYBENCH_SUITE)
 STAGE = "evaluation"
-WORKLOADS = (*VISION, *LANGUAGE)
+_MODERN_FOLDER = Path(__file__).parent / "modern"
 
 STATIONARY_OPERANDS = ("weight", "input", "output")
 STATIONARY_TYPES = ("int", "float")
 _STATIONARY_SIZES = {"NI": 12, "NJ": 16, "NK": 12, "TILE": 4}
-_FOLDER = Path(__file__).parent / "stationary"
+_STATIONARY_FOLDER = Path(__file__).parent / "stationary"
 
 
 def evaluation_programs(
@@ -81,7 +77,7 @@ def evaluation_programs(
     Raises:  ProgramError: there is no such suite, size or data type.
     """
     if suite == MODERN:
-        return [workload_program(workload) for workload in WORKLOADS]
+        return [modern_program(name) for name in modern_workloads()]
     if suite == STATIONARY:
         return [
             stationary_program(operand, data_type)
@@ -110,7 +106,7 @@ class EvaluationWorkload:
         """Its rows, one per data type."""
         if self.suite == POLYBENCH_SUITE:
             return [polybench_program(self.name, size="mini", data_type=t) for t in self.data_types]
-        return [workload_program(w) for w in WORKLOADS if w.name == self.name]
+        return [modern_program(self.name)]
 
 
 _TEN = (
@@ -157,20 +153,29 @@ def every_evaluation_program() -> list[ProgramRow]:
     ]
 
 
-def workload_program(workload: Workload) -> ProgramRow:
-    """The row of a workload at the base values of its dynamic parameters."""
-    emission = Emission(workload)
+@cache
+def modern_workloads() -> Mapping[str, Mapping[str, Any]]:
+    """Sizes, input specification and graph of operators of each modern workload, by name.
+
+    The graph has the dynamic parameters: the base value of each, and the ends of its sweep of -50 to +50 %.
+    """
+    return json.loads((_MODERN_FOLDER / "workloads.json").read_text(encoding="utf-8"))
+
+
+def modern_program(name: str) -> ProgramRow:
+    """The row of a modern workload at the base values of its dynamic parameters."""
+    workload = modern_workloads()[name]
     return program_row(
-        name=workload.name,
+        name=name,
         suite=MODERN,
         stage=STAGE,
         size=CUSTOM_SIZE,
-        parameters=workload.sizes,
-        source=emission.source,
-        top=workload.top,
-        inputs=emission.inputs,
-        operators=emission.operators,
-        graph=emission.graph,
+        parameters=workload["sizes"],
+        source=(_MODERN_FOLDER / f"{name}.c").read_text(encoding="utf-8"),
+        top=name.replace("-", "_"),
+        inputs=workload["inputs"],
+        operators=tuple(node["operator"] for node in workload["graph"]["nodes"]),
+        graph=workload["graph"],
     )
 
 
@@ -193,7 +198,7 @@ def stationary_program(operand: str, data_type: str) -> ProgramRow:
         parameters=_STATIONARY_SIZES,
         source="".join(macros)
         + f"#define DATA_TYPE {data_type}\n\n"
-        + (_FOLDER / f"{name}.c").read_text(encoding="utf-8"),
+        + (_STATIONARY_FOLDER / f"{name}.c").read_text(encoding="utf-8"),
         top=name.replace("-", "_"),
         inputs={"alpha": factor, "beta": factor},
         operators=("gemm",),
