@@ -10,9 +10,9 @@ import pytest
 
 from pipelines.accelerators import AcceleratorError, network_of
 from pipelines.accelerators.fixed.description import HlsConfiguration, describe_network, read_configuration
-from pipelines.accelerators.fixed.emulation import emulate_network
 from pipelines.accelerators.fixed.tracing import linear_map, trace_network, uniform_inputs
 from pipelines.accelerators.networks import drawn_fixed_network, drawn_network
+from tests.support.fixed_emulation import emulate_network
 
 _FORMAT, _WIDE = "fixed<8,3,TRN,WRAP,0>", "fixed<19,9,TRN,WRAP,0>"
 

@@ -41,8 +41,8 @@ REASONS = {
         pipelines/network/compiled.py kernels
         pipelines/network/simulation/ns3.py _build_id _debian
         pipelines/pragmas/bound/target.py _text
-        pipelines/pragmas/vendor_kernels/__init__.py _entries vendor_kernel
-        pipelines/programs/evaluation/programs.py frozen_hashes modern_program modern_workloads stationary_program
+        pipelines/programs/evaluation/programs.py frozen_hashes modern_program modern_workloads
+        pipelines/programs/evaluation/programs.py stationary_program
         pipelines/programs/machsuite_catalogue.py _text
         pipelines/programs/polybench_catalogue.py _inlined
         pipelines/programs/rows.py _kernel_text

@@ -27,7 +27,6 @@ from scipy.stats import kendalltau
 
 from models.compile_power import PREDICTOR, FitOptions
 from models.compile_power.baselines import analytical, fit_loads, start_logarithms, trees
-from models.compile_power.compared import FIXED, SYSTOLIC
 from models.compile_power.data import Pair, read_fixed_pairs, read_pairs
 from models.compile_power.train import fit_power
 from models.metrics import mape, r_squared
@@ -38,6 +37,7 @@ from pipelines.accelerators.networks import FAMILIES, FIXED_FAMILIES, drawn_fixe
 from pipelines.identity import content_hash
 from pipelines.schemas import read_arrow
 from pipelines.synthesis import find_liberty
+from tests.support.compared_power import FIXED, SYSTOLIC
 
 Vector = NDArray[np.float64]
 _COMPILED_NETWORKS, _TEST_SHARE = 10, 0.2

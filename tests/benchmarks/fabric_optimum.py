@@ -1,6 +1,6 @@
 """Placements of small graphs against the proven optimum of their steady throughput.
 
-    python tests/benchmarks/fabric_optimum.py [--graphs 78] [--solver-nodes 2000] [--only gemm]
+    python -m tests.benchmarks.fabric_optimum [--graphs 78] [--solver-nodes 2000] [--only gemm]
 
 Draws layers (GEMM, perceptron, attention, feed-forward and gated feed-forward) and random graphs (`drawn`) of
 4 to 16 operations, on small fabrics that differ from `conf/fabric/present.yaml` in the grid and the width
@@ -42,10 +42,10 @@ from pipelines.fabric import (
     random_placements,
     read_fabric,
 )
-from pipelines.fabric.bounds import least_intervals
 from pipelines.fabric.families import Layer, ffn, gemm, mlp
 from pipelines.fabric.heuristic import RoutedCost
-from pipelines.fabric.optimum import (
+from tests.support.fabric_bounds import least_intervals
+from tests.support.fabric_optimum import (
     Optimum,
     OptimumOptions,
     find_optimum,

@@ -1,6 +1,6 @@
 """Throughput of placements that the annealer finds under each cost model.
 
-    python tests/benchmarks/fabric_placement.py [--fabric past --predictor FOLDER] [--seeds 5] [--moves 24000]
+    python -m tests.benchmarks.fabric_placement [--fabric past --predictor FOLDER] [--seeds 5] [--moves 24000]
 
 Places the subgraphs of one layer of BERT-large and of GPT2-XL, and MLP and MHA graphs that the network was
 not trained on. Every cost model has the same chains and moves; `heuristic, equal time` has as many more moves
@@ -39,10 +39,10 @@ from pipelines.fabric import (
     measure,
     read_fabric,
 )
-from pipelines.fabric.bounds import least_intervals
 from pipelines.fabric.dataset import fold_of, layer_hash
 from pipelines.fabric.families import layer_operations
 from pipelines.fabric.heuristic import RoutedCost
+from tests.support.fabric_bounds import least_intervals
 
 CHAINS = 8
 ENGINES = Path("data/cache/engines")

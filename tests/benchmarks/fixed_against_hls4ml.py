@@ -16,9 +16,9 @@ from math import prod
 import numpy as np
 
 from pipelines.accelerators import AcceleratorError, Network, network_of
-from pipelines.accelerators.fixed.emulation import emulate_network
 from pipelines.accelerators.fixed.tracing import trace_network, uniform_inputs
 from pipelines.accelerators.networks import FIXED_FAMILIES, drawn_fixed_network
+from tests.support.fixed_emulation import emulate_network
 
 SAMPLES, SEED = 500, 7
 

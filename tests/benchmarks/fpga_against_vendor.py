@@ -31,12 +31,12 @@ from pipelines.pragmas.analysis import summarise
 from pipelines.pragmas.errors import PragmaError
 from pipelines.pragmas.search.directives import hls_directives
 from pipelines.pragmas.search.evaluators import banked_size
-from pipelines.pragmas.vendor_kernels import configuration_of_row, vendor_kernel
 from pipelines.programs import draw_data
 from pipelines.schemas import VendorDesignRow
 from pipelines.synthesis import synthesize_for_fpga
 from pipelines.tools import stopwatch
 from pipelines.vendor import read_merlin
+from tests.support.vendor_kernels import configuration_of_row, vendor_kernel
 
 FIGURES = {"lut": "lut_count", "ff": "ff_count", "dsp": "dsp_count", "cycles": "latency_cycles"}
 """Our name of each figure, and the vendor's column."""

@@ -37,9 +37,9 @@ from models.pragma_gnn.train import fit_pragma_gnn
 from pipelines.pragmas.analysis import summarise
 from pipelines.pragmas.bound import Target, read_target
 from pipelines.pragmas.summary import Summary
-from pipelines.pragmas.vendor_kernels import vendor_kernel
 from pipelines.vendor import read_merlin
 from tests.benchmarks.pragma_splits import folds_of_programs, split_by_configuration, vendor_designs
+from tests.support.vendor_kernels import vendor_kernel
 
 FAMILIES = {
     "atax-medium": "atax",

@@ -8,8 +8,8 @@ from models.base import PredictorError
 from models.pragma_gnn.data import MeasuredDesign, part_of
 from pipelines.pragmas.bound import Target, bound, impossible
 from pipelines.pragmas.summary import Summary
-from pipelines.pragmas.vendor_kernels import configuration_of_row, vendor_kernel
 from pipelines.schemas import VendorDesignRow
+from tests.support.vendor_kernels import configuration_of_row, vendor_kernel
 
 
 def vendor_designs(

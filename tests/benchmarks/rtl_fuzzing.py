@@ -26,9 +26,9 @@ import numpy as np
 from pipelines.rtlreuse import ENGINES, Program, RtlError, Simulator, build_reuse
 from pipelines.rtlreuse.arc_engine import ARC
 from pipelines.rtlreuse.designs import DesignSource
-from pipelines.rtlreuse.fuzzing import bundle
 from pipelines.rtlreuse.structure import words_of
 from tests.benchmarks.rtl_engines import processor_s, unconfine
+from tests.support.random_designs import bundle
 
 CYCLES = 300
 EQUAL, DIFFERENT = "equal", "different"

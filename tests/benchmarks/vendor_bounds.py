@@ -30,8 +30,8 @@ from pipelines.pragmas.analysis import summarise
 from pipelines.pragmas.bound import Bound, bound, complete, impossible, read_target
 from pipelines.pragmas.bound.composition import staged
 from pipelines.pragmas.summary import ROOT
-from pipelines.pragmas.vendor_kernels import configuration_of_row, vendor_kernel
 from pipelines.vendor import read_merlin
+from tests.support.vendor_kernels import configuration_of_row, vendor_kernel
 
 TARGETS = {"vitis-2021.1": "u200-2021.1"}
 """Targets of toolchains; `u200` holds for all."""

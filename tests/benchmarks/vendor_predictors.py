@@ -34,7 +34,6 @@ from pipelines.identity import content_hash
 from pipelines.pragmas.analysis import summarise
 from pipelines.pragmas.bound import bound, impossible, read_target
 from pipelines.pragmas.configuration import FINE, OFF, Configuration
-from pipelines.pragmas.vendor_kernels import configuration_of_row, vendor_kernel
 from pipelines.programs.data import data_id, draw_data
 from pipelines.programs.rows import program_row
 from pipelines.schemas import (
@@ -52,6 +51,7 @@ from pipelines.schemas import (
 from pipelines.vendor import read_merlin
 from tests.benchmarks.pragma_gnn import FAMILIES, HELD_OPTIONS, answers, bound_answers, rank
 from tests.benchmarks.pragma_splits import folds_of_programs
+from tests.support.vendor_kernels import configuration_of_row, vendor_kernel
 
 SUITE, SPLIT = "vendor", "apart"
 PREDICTORS = ("lightgbm-text", "tlp", "numeric-lm-text", "lightgbm-static", "tenset-mlp")

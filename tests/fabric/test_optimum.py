@@ -22,8 +22,8 @@ from pipelines.fabric import (
     require_legal,
     simulate,
 )
-from pipelines.fabric.bounds import edge_loads, highest_load, least_intervals
-from pipelines.fabric.optimum import (
+from tests.support.fabric_bounds import edge_loads, highest_load, least_intervals
+from tests.support.fabric_optimum import (
     TOLERANCE,
     Optimum,
     OptimumOptions,

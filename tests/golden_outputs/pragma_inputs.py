@@ -30,9 +30,9 @@ from pipelines.pragmas import Configuration, LoopChoice, Summary, analysis, boun
 from pipelines.pragmas import configuration as pragmas_configuration
 from pipelines.pragmas.configuration import COARSE, FINE, OFF
 from pipelines.pragmas.search import directives
-from pipelines.pragmas.vendor_kernels import configuration_of_row, vendor_kernel
 from pipelines.programs import Generation, SuiteOptions, kernel_programs, polybench_program
 from pipelines.schemas import OK, TIMEOUT, TOOL_ERROR
+from tests.support.vendor_kernels import configuration_of_row, vendor_kernel
 
 GEMV = """\
 // for (;;) in a comment is no loop

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from engine_outputs import Folders, Output
 
 from pipelines.rtlreuse import FIRRTL, SYSTEMVERILOG, VERILOG, Simulator, build_reuse
-from pipelines.rtlreuse.fuzzing import bundle
+from tests.support.random_designs import bundle
 
 _SYSTEM_VERILOG = """
 typedef struct packed { logic [7:0] x; logic signed [3:0] y; } pair_t;

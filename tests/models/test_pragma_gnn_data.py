@@ -12,9 +12,9 @@ from models.base import PredictorError
 from models.pragma_gnn.data import explored_designs, programs_apart
 from pipelines.pragmas.analysis import summarise
 from pipelines.pragmas.configuration import FINE, configuration_key
-from pipelines.pragmas.vendor_kernels import vendor_kernel
 from pipelines.schemas import OK, TIMEOUT, PragmaDesignRow, VendorDesignRow
 from tests.benchmarks.pragma_splits import folds_of_programs, split_by_configuration, vendor_designs
+from tests.support.vendor_kernels import vendor_kernel
 
 SAID = {
     "kernel": "gemm-ncubed",

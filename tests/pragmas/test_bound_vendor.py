@@ -13,9 +13,9 @@ import pytest
 from pipelines.pragmas import PragmaError, Summary
 from pipelines.pragmas.analysis import summarise
 from pipelines.pragmas.configuration import COARSE, FINE, OFF
-from pipelines.pragmas.vendor_kernels import configuration_of_row, vendor_kernel, vendor_kernel_names
 from pipelines.vendor import read_merlin
 from tests.benchmarks.vendor_bounds import figures, points, walk
+from tests.support.vendor_kernels import configuration_of_row, vendor_kernel, vendor_kernel_names
 
 TYPES = {"double": "double", "int": "int32", "char": "int8", "long": "int64"}
 KERNEL_COUNT = 31

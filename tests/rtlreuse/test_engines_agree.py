@@ -23,12 +23,12 @@ from pipelines.rtlreuse import (
     languages,
 )
 from pipelines.rtlreuse.building import read_design
-from pipelines.rtlreuse.fuzzing import BOUNDED_FROM, FEATURED_FROM, FILES_PER, bundle
 from pipelines.rtlreuse.languages import memory_file_names, with_macros
 from pipelines.rtlreuse.memory_files import MemoryShape, words_beyond
 from pipelines.synthesis import YosysFailed
 from simfoundry.cli import simfoundry
 from tests.rtlreuse.icarus_reference import first_difference
+from tests.support.random_designs import BOUNDED_FROM, FEATURED_FROM, FILES_PER, bundle
 
 CASES = Path(__file__).with_name("cases")
 FAST = ("reuse", "cxxrtl")

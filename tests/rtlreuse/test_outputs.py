@@ -11,11 +11,11 @@ from pipelines.hls import HlsOptions, compile_program
 from pipelines.rtlreuse import RtlError, Simulator, build_reuse, build_verilator
 from pipelines.rtlreuse.designs import DesignSource, chain, gemm
 from pipelines.rtlreuse.elaboration import elaborate
-from pipelines.rtlreuse.fuzzing import bundle
 from pipelines.rtlreuse.netlist import read_verilog
 from pipelines.rtlreuse.placement import place
 from pipelines.rtlreuse.structure import analyse
 from tests.rtlreuse.icarus_reference import first_difference
+from tests.support.random_designs import bundle
 
 HIERARCHY = """
 module core #(parameter W = 8, parameter D = 4) (input clk, input rst, input [W-1:0] a, input en,

@@ -10,7 +10,7 @@ import pytest
 
 from pipelines.rtlreuse import Simulator, build_reuse, emission, pieces
 from pipelines.rtlreuse.designs import FAMILIES
-from pipelines.rtlreuse.fuzzing import bundle
+from tests.support.random_designs import bundle
 
 WRITTEN_TWICE = """
 module top (input clk, input [3:0] a, b, input [15:0] x, y, input v, w, output reg [15:0] q, output [15:0] m,

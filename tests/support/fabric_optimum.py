@@ -16,7 +16,6 @@ from typing import Any, Literal
 
 from pyscipopt import Model, quicksum
 
-from pipelines.fabric.bounds import EdgeLoads, edge_loads, highest_load, least_intervals, may_share
 from pipelines.fabric.errors import FabricError
 from pipelines.fabric.evaluation import measure
 from pipelines.fabric.explaining import require_fit
@@ -26,6 +25,7 @@ from pipelines.fabric.machine import Fabric
 from pipelines.fabric.placing import Schedule, anneal
 from pipelines.fabric.routing import Route, problem_of
 from pipelines.fabric.simulation import simulate
+from tests.support.fabric_bounds import EdgeLoads, edge_loads, highest_load, least_intervals, may_share
 
 NODE_LIMIT, TILE_LIMIT = 16, 64
 """Operations and tiles that are accepted: the program has a binary per edge and link."""

@@ -111,7 +111,7 @@ def random_design(seed: int, *, name: str = "top", modules: int = 4) -> DesignSo
 
 def _drawn(seed: int, name: str, modules: int) -> tuple[_Module, DesignSource]:
     """The top module of a random design, and the design."""
-    rng = random.Random(seed)  # noqa: S311
+    rng = random.Random(seed)
     children: list[_Module] = []
     texts: list[str] = []
     files: dict[str, bytes] = {}
