@@ -52,9 +52,10 @@ venv: ## .venv from requirements.txt; make HASHED=1 ... checks the hash of every
 lock: ## resolve the requirements anew into both lock files, and NOTICE
 	@PYTHON='$(PYTHON)' setup/lock.sh
 
-docs: venv ## pages that derive from the code
+docs: venv ## pages that derive from the code and from measured figures
 	$(BIN)/python -m pipelines.schemas.documentation docs/tables.md
 	$(BIN)/python -m assets.dvc_stages dvc.yaml
+	$(BIN)/python -m assets.results_pages docs
 
 clean: ## remove .venv and caches; the data folder stays
 	rm -rf .venv .pytest_cache .ruff_cache .hypothesis .import_linter_cache build *.egg-info

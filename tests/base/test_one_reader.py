@@ -20,6 +20,7 @@ REASONS = {
         assets/composition.py default_content
         assets/configuration.py configuration_model
         assets/engines.py Constant.read training_engine
+        assets/figures.py read_figures
         assets/language_models.py read_prompt
         assets/mlflow_app.py first_page
         models/queue_correction/wait_law.py _tables

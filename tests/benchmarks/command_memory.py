@@ -1,6 +1,6 @@
 """Peak of the resident memory of commands on large inputs, tools included: where `MEMORY_GIB` comes from.
 
-    python tests/benchmarks/command_memory.py [--only simulate]
+    python -m tests.benchmarks.command_memory [--only simulate] [--record]
 
 Sums the memory of a command and of all its descendants 20 times a second. `MEMORY_GIB` in
 `simfoundry/cli/entry.py` is twice the largest peak of a command, rounded up to a half and at most 4.
@@ -16,14 +16,17 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import onnx
 from onnx import TensorProto, helper, numpy_helper
 
+from assets.figures import Figure
 from pipelines.processes import resident_bytes
 from pipelines.rtlreuse.designs import gemm, mesh, rv32im
+from tests.benchmarks.recording import add_record_option, record
 
 KERNEL = """
 void gemm(int a[64][64], int b[64][64], int c[64][64]) {
@@ -44,6 +47,17 @@ UNROLLED = [
     {"kind": "pipeline", "loop": "L1", "value": 1},
 ]
 ROOT = Path(__file__).resolve().parents[2]
+FIGURE = Figure(
+    figure="",
+    area="size",
+    section="Memory of commands",
+    value=0,
+    unit="MiB",
+    command="python -m tests.benchmarks.command_memory",
+    commit="",
+    machine="",
+    date="",
+)
 
 
 def commands(folder: Path) -> Iterator[list[str]]:
@@ -118,13 +132,18 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--only", help="first word of the commands that are measured")
-    only = parser.parse_args().only
+    add_record_option(parser)
+    options = parser.parse_args()
+    only = options.only
     with tempfile.TemporaryDirectory() as name:
         for arguments in commands(Path(name)):
             if only in (None, arguments[0]):
                 most, seconds, status = peak_bytes(arguments, Path(name))
                 words = " ".join(Path(word).name if "/" in word else word for word in arguments)
                 print(f"{words}: {most / 2**20:,.0f} MiB, {seconds:.0f} s, status {status}", flush=True)
+                if options.record:
+                    new = replace(FIGURE, figure=f"`{words}`")
+                    record(new.area, new.figure, round(most / 2**20), new=new)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """Latency by queueing theory beside packet-level simulation, and what each takes.
 
-    python tests/benchmarks/network_estimates.py [--seconds 10] [--no-ns3]
+    python -m tests.benchmarks.network_estimates [--seconds 10] [--no-ns3] [--record]
 
 Errors: mean absolute percentage error over flows of the mean round trip (of the delay without
 acknowledgements), of equation 5.1 and of the estimate for trees, and between two seeds of the simulation; the
@@ -37,7 +37,13 @@ from pipelines.network.simulation import (
 from pipelines.network.simulation.ns3 import build_ns3, find_ns3, simulate_in_ns3
 from pipelines.network.topology import FatTree, Topology, fat_tree
 from pipelines.network.traffic import PATTERNS, Arrivals, Pattern, Traffic, draw_schedule, traffic_of
+from tests.benchmarks.recording import add_record_option, record
 
+FIGURES = {
+    (4, "all_to_all"): ("all to all, 16 hosts", 0.002),
+    (16, "all_to_all"): ("all to all, 1,024 hosts, 1,047,552 flows", 1.0),
+}
+"""Recorded times of `model_times`, and their goals in seconds."""
 GE = Arrivals(kind="ge", scv=4.0)
 WORKLOADS = [
     (4, kind, load, arrivals, has_acks)
@@ -167,10 +173,14 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=10.0, help="simulated, of each run")
     parser.add_argument("--no-ns3", action="store_true")
     parser.add_argument("--only-times", action="store_true", help="no errors")
+    add_record_option(parser)
     chosen = parser.parse_args()
     print(f"Machine: {os.cpu_count()} cores, {platform.system()}, Python {platform.python_version()}.\n")
     with tempfile.TemporaryDirectory() as name:
         times = model_times()
+        if chosen.record:
+            for run, (figure, goal_s) in FIGURES.items():
+                record("network", figure, round(times[run], 4), missed=times[run] > goal_s)
         if find_ns3() is not None and not chosen.no_ns3:
             ns3_times(Path(name), times)
             simulator_times(Path(name))

@@ -1,6 +1,6 @@
 """Programs as people write them, and the shares of them that the engine accepts and labels.
 
-    python -m tests.benchmarks.people_programs [FILE]...
+    python -m tests.benchmarks.people_programs [--record] [FILE]...
 
 `people/` has 60 C files: utilities, libraries and kernels that print, assert and return NULL. They were
 written before the front end was changed for them and are never changed for it. Each is labelled as
@@ -24,6 +24,7 @@ from assets.errors import FoundryError
 from pipelines.hls import HlsError
 from pipelines.programs import ProgramError
 from pipelines.schemas import OK
+from tests.benchmarks.recording import add_record_option, record
 
 PROGRAMS = Path(__file__).parent / "people"
 GOAL = {"accepted": 0.95, "labelled": 0.9, "empty": 0.0}
@@ -53,8 +54,13 @@ def is_empty(design: dict[str, Any]) -> bool:
 def main(arguments: Sequence[str] | None = None) -> None:
     """Print one line per program that is not labelled or empty, and the shares."""
     parser = argparse.ArgumentParser(description=str(__doc__).splitlines()[0])
-    parser.add_argument("files", type=Path, nargs="*", default=sorted(PROGRAMS.glob("*.c")))
-    files: Sequence[Path] = parser.parse_args(arguments).files
+    programs = sorted(PROGRAMS.glob("*.c"))
+    parser.add_argument("files", type=Path, nargs="*", default=programs)
+    add_record_option(parser)
+    options = parser.parse_args(arguments)
+    files: Sequence[Path] = options.files
+    if options.record and files != programs:
+        parser.error("--record measures all programs; leave FILE out")
     verdicts: list[set[str]] = []
     for file in files:
         holding, reason = verdict(file)
@@ -67,8 +73,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
     for name, goal in GOAL.items():
         count = sum(name in holding for holding in verdicts)
         share = count / max(1, len(files))
-        missed = " **missed**" if (share > goal if name == "empty" else share < goal) else ""
-        sys.stdout.write(f"| {name} | {count} of {len(files)} | {share:.0%} | {goal:.0%}{missed} |\n")
+        missed = share > goal if name == "empty" else share < goal
+        mark = " **missed**" if missed else ""
+        sys.stdout.write(f"| {name} | {count} of {len(files)} | {share:.0%} | {goal:.0%}{mark} |\n")
+        if options.record:
+            record("hls", f"programs {name}", f"{count} of {len(files)} ({share:.0%})", missed=missed)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """Search under a limit on area against exhaustive spaces: eight kernels, at most 100 designs each.
 
-    python tests/benchmarks/pragma_area.py --folder FOLDER
+    python -m tests.benchmarks.pragma_area --folder FOLDER [--record]
 
 The space of a kernel: pipelines of any loop, factors and banks of the finest of `GRIDS` that has at most
 100 designs. Cycles of all of them are measured, areas are the engine's estimates. Limits are multiples of the
@@ -29,9 +29,11 @@ from pipelines.pragmas.search import DirectiveRequest, OwnHls, recommend
 from pipelines.pragmas.search.directives import given_directives, given_size
 from pipelines.programs import program_from_file
 from pipelines.schemas import TOOL_ERROR, ProgramRow
+from tests.benchmarks.recording import add_record_option, record
 
 MOST_DESIGNS, MOST_SIZE, EVALUATIONS, NEAR = 100, 2000, 12, 1.10
 LIMITS = (1.25, 2.5)
+FIGURE = "search under an area limit within 10 % of an exhaustive one, at most 12 measured designs"
 GRIDS = (
     ((1, 2, 3, 4, 8, 0), (1, 2, 4, 8, 32)),
     ((1, 2, 4, 0), (1, 2, 4, 32)),
@@ -169,7 +171,9 @@ def main() -> int:
     """Measure what is not kept yet and print the table."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--folder", type=Path, required=True)
-    folder: Path = parser.parse_args().folder
+    add_record_option(parser)
+    options = parser.parse_args()
+    folder: Path = options.folder
     folder.mkdir(parents=True, exist_ok=True)
     cache = ContentCache(folder=folder / "cache")
     print("| kernel | limit, mm2 | designs | plain | best of all | found | its mm2 | found/best | measured |")
@@ -178,6 +182,8 @@ def main() -> int:
     good = [near for near, _ in compared]
     ratios = [float(line.split("|")[8]) for _, line in compared]
     print(f"{sum(good)} of {len(good)} within 10 %; median of found/best {statistics.median(ratios):.2f}")
+    if options.record:
+        record("directives", FIGURE, f"{sum(good)} of {len(good)}", missed=not all(good))
     return 0 if all(good) else 1
 
 

@@ -1,4 +1,4 @@
-"""Speed, build time and size of RTL simulators, as tables of docs/results.md.
+"""Speed, build time and size of RTL simulators, as tables of docs/results/rtl_simulation.md.
 
     python -m tests.benchmarks.rtl_simulation speed --family gemm_os --size 32 [--stimuli 64]
 
