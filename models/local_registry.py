@@ -68,20 +68,25 @@ def is_local(tracking_uri: str) -> bool:
     return tracking_uri.startswith(_SQLITE)
 
 
+def database_file(tracking_uri: str) -> Path | None:
+    """The file of a local registry, which need not be there yet; None for another registry."""
+    return Path(tracking_uri.removeprefix(_SQLITE)).absolute() if is_local(tracking_uri) else None
+
+
 def find_local(tracking_uri: str, name: str, alias: str) -> LocalModel | None:
     """The version with an alias; None when it is not in a local registry, or the code has newer weights.
 
     Args: tracking_uri: of the registry.
     """
     spec = next((spec for spec in predictors() if spec.name == name), None)
-    if spec is None or not is_local(tracking_uri):
+    path = database_file(tracking_uri)
+    if spec is None or path is None:
         return None
     if is_new(tracking_uri):
         return _first_champion(spec, alias)
-    path = Path(tracking_uri.removeprefix(_SQLITE))
     try:
         follow_project(tracking_uri)
-        with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as connection:
+        with closing(sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True)) as connection:
             row = connection.execute(_VERSIONS, (REFERENCE_METRIC, name, alias)).fetchone()
             if row is None and connection.execute(_ANY, (name,)).fetchone() is None:
                 return _first_champion(spec, alias)
@@ -101,7 +106,8 @@ def find_local(tracking_uri: str, name: str, alias: str) -> LocalModel | None:
 
 def is_new(tracking_uri: str) -> bool:
     """Whether nothing is registered yet: the registry is an SQLite file that is not there."""
-    return is_local(tracking_uri) and not Path(tracking_uri.removeprefix(_SQLITE)).is_file()
+    path = database_file(tracking_uri)
+    return path is not None and not path.is_file()
 
 
 def follow_project(tracking_uri: str) -> None:
@@ -112,8 +118,8 @@ def follow_project(tracking_uri: str) -> None:
 
     Raises: sqlite3.DatabaseError: the database cannot be read or written.
     """
-    path = Path(tracking_uri.removeprefix(_SQLITE)).absolute()
-    if not tracking_uri.startswith(_SQLITE) or not path.is_file():
+    path = database_file(tracking_uri)
+    if path is None or not path.is_file():
         return
     project = path.resolve().parent
     with closing(sqlite3.connect(path)) as connection, connection:
@@ -149,11 +155,11 @@ def registry_state(tracking_uri: str, names: Iterable[str]) -> str | None:
     Returns: None when there is no local registry, or it cannot be read.
     """
     chosen = set(names)
-    path = Path(tracking_uri.removeprefix(_SQLITE))
-    if not tracking_uri.startswith(_SQLITE) or not path.is_file():
+    path = database_file(tracking_uri)
+    if path is None or not path.is_file():
         return None
     try:
-        with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as connection:
+        with closing(sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True)) as connection:
             rows = [sorted(row for row in connection.execute(query) if row[0] in chosen) for query in _STATE]
     except sqlite3.DatabaseError:
         return None

@@ -10,11 +10,13 @@ from __future__ import annotations
 import json
 import logging
 import os
+import shutil
 import subprocess
+import tempfile
 import time
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -22,7 +24,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from models.base import TrainOutcome, log_level
-from models.local_registry import REFERENCE_METRIC, follow_project
+from models.local_registry import REFERENCE_METRIC, database_file, follow_project
+from pipelines.folders import LEFTOVER_AGE_S
 
 if TYPE_CHECKING:
     from lightning.pytorch.loggers import Logger
@@ -91,10 +94,31 @@ def mlflow_at(store: RegistryStore) -> Iterator[Any]:
             with log_level(logging.CRITICAL, *_NOISY_LOGGERS):  # it raises what it logs as an error
                 mlflow.set_tracking_uri(store.tracking_uri)
                 mlflow.set_registry_uri(store.tracking_uri)
+                _make_database(mlflow, store.tracking_uri)
                 yield mlflow.MlflowClient(store.tracking_uri, store.tracking_uri)
         finally:
             mlflow.set_tracking_uri(before or "")
             mlflow.set_registry_uri("")
+
+
+def _make_database(mlflow: Any, tracking_uri: str) -> None:
+    """Make the database of a local store where there is none, whole or not at all.
+
+    MLflow makes its tables one by one and cannot go on with a part of them, so a killed process would leave a
+    database that no later one reads. Here MLflow makes them in a file beside it that is then linked.
+    """
+    path = database_file(tracking_uri)
+    if path is None or path.exists() or not path.parent.is_dir():
+        return
+    for left in path.parent.glob(".registry-*"):  # of killed processes
+        if time.time() - left.stat().st_mtime >= LEFTOVER_AGE_S:
+            shutil.rmtree(left, ignore_errors=True)
+    with tempfile.TemporaryDirectory(dir=path.parent, prefix=".registry-") as folder:
+        scratch = Path(folder) / path.name
+        address = f"sqlite:///{scratch}"
+        mlflow.MlflowClient(address, address).search_experiments(max_results=1)
+        with suppress(FileExistsError):  # another process was faster
+            os.link(scratch, path)
 
 
 def experiment_of(client: Any, store: RegistryStore) -> str:

@@ -46,9 +46,12 @@ INBOX = """
 import sys
 import dagster as dg
 from assets.definitions import build_definitions
-with dg.DagsterInstance.ephemeral() as instance:
-    job = build_definitions().resolve_job_def("label_inbox")
-    sys.exit(not job.execute_in_process(instance=instance, raise_on_error=False).success)
+try:
+    with dg.DagsterInstance.ephemeral() as instance:
+        job = build_definitions().resolve_job_def("label_inbox")
+        sys.exit(not job.execute_in_process(instance=instance, raise_on_error=False).success)
+except dg.DagsterExecutionInterruptedError:
+    sys.exit(143)
 """
 """The job that the sensor of the inbox launches."""
 ENDING_S = 60.0

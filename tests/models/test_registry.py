@@ -308,6 +308,28 @@ def test_a_copied_registry_answers_with_its_own_files(
     assert not any(str(store.artifact_folder.parent) in unquote(address) for address in addresses)
 
 
+def test_a_new_registry_is_whole_or_not_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """MLflow cannot go on with a part of its tables, which a killed process would leave."""
+    import mlflow.store.db.utils as database
+
+    store = RegistryStore(tracking_uri=f"sqlite:///{tmp_path / 'mlflow.db'}")
+    make_tables = database._initialize_tables
+
+    def end_early(engine: Any) -> None:
+        with engine.begin() as connection:
+            connection.exec_driver_sql("CREATE TABLE experiments (experiment_id INTEGER)")
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(database, "_initialize_tables", end_early)
+    with pytest.raises(KeyboardInterrupt), mlflow_at(store):
+        pass
+    assert not list(tmp_path.iterdir())
+    monkeypatch.setattr(database, "_initialize_tables", make_tables)
+    with mlflow_at(store) as client:
+        assert [path.name for path in tmp_path.iterdir()] == ["mlflow.db"]
+        assert [experiment.name for experiment in client.search_experiments()] == ["Default"]
+
+
 def test_a_registry_without_tables_is_left_to_mlflow(tmp_path: Path) -> None:
     sqlite3.connect(tmp_path / "mlflow.db").close()
     follow_project(f"sqlite:///{tmp_path / 'mlflow.db'}")
