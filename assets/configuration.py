@@ -8,6 +8,7 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import fields, is_dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -18,7 +19,7 @@ from pydantic import BaseModel, ValidationError, create_model
 from assets.composition import UNKNOWN_KEY, compose_content, describe_invalid
 from assets.deployments import PARAMETERS_FILE
 from assets.errors import FoundryError
-from assets.settings import CONFIGURATION_FOLDER, Configuration, Group, Nightly, Quality, Run
+from assets.settings import CONFIGURATION_FOLDER, Configuration, Nightly, Quality, Run
 from assets.steps import STEPS
 from pipelines.files import read_yaml
 from pipelines.schemas import write_bytes_atomically
@@ -30,25 +31,29 @@ NIGHTLY = "nightly"
 @cache
 def configuration_model() -> type[Configuration]:
     """The configuration with the groups that the steps declare, in the order of conf/config.yaml."""
-    groups: dict[str, type[Group]] = {"quality": Quality, "run": Run}
+    groups: dict[str, type[Any]] = {"quality": Quality, "run": Run}
     for step in STEPS:
         groups |= step.configuration
     defaults = yaml.safe_load((CONFIGURATION_FOLDER / "config.yaml").read_text())["defaults"]
     order = [name for default in defaults if isinstance(default, dict) for name in default if name in groups]
-    fields: Mapping[str, Any] = {name: _field_of(groups[name]) for name in dict.fromkeys([*order, *groups])}
-    return create_model("Configuration", __base__=Configuration, **fields)
+    declared: Mapping[str, Any] = {name: _field_of(groups[name]) for name in dict.fromkeys([*order, *groups])}
+    return create_model("Configuration", __base__=Configuration, **declared)
 
 
-def _field_of(group: type[Group]) -> tuple[type[Group], Any]:
-    is_required = any(field.is_required() for field in group.model_fields.values())
-    return group, ... if is_required else group()
+def _field_of(group: type[Any]) -> tuple[type[Any], Any]:
+    try:
+        return group, group()
+    except (ValidationError, TypeError):  # a field without default
+        return group, ...
 
 
 def accepted_keys(model: type[BaseModel] | None = None, prefix: str = "") -> Iterator[str]:
     """Names of all keys, as an override spells them, in the order of their declaration."""
     for name, field in (model or configuration_model()).model_fields.items():
         inner = field.annotation
-        if isinstance(inner, type) and issubclass(inner, BaseModel):
+        if is_dataclass(inner):
+            yield from (f"{prefix}{name}.{own.name}" for own in fields(inner))
+        elif isinstance(inner, type) and issubclass(inner, BaseModel):
             yield from accepted_keys(inner, f"{prefix}{name}.")
         else:
             yield prefix + name

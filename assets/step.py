@@ -18,7 +18,7 @@ import pyarrow.parquet as pq
 from assets.checks import CheckRule
 from assets.engines import TOOLS_OF_ALL, Constant, Engine
 from assets.errors import FoundryError
-from assets.settings import Configuration, Group, Listener, Settings, ignore_progress
+from assets.settings import Configuration, Listener, Settings, ignore_progress
 from pipelines.identity import content_hash
 from pipelines.schemas import OK, read_arrow, read_table, table_path, table_spec, write_arrow, write_table
 
@@ -89,7 +89,8 @@ class Step:
         stage: DVC stage and Dagster group; that of its tables unless given.
         asset: key of its one asset; without it each table is an asset.
         pool: Dagster's pool; dagster.yaml admits one step of a pool at a time.
-        configuration: groups of the configuration that it declares, by name.
+        configuration: groups of the configuration that it declares, by name: a `Group`, or a dataclass of its
+            engine.
         parameters: keys of params.yaml that its rows depend on.
         engines: whose version constants and tools its rows depend on.
         files: committed files and folders that its rows depend on.
@@ -116,7 +117,7 @@ class Step:
     stage: str = ""
     asset: str | None = None
     pool: str | None = None
-    configuration: Mapping[str, type[Group]] = field(default_factory=dict[str, type[Group]])
+    configuration: Mapping[str, type[Any]] = field(default_factory=dict[str, type[Any]])
     parameters: tuple[str, ...] = ()
     engines: tuple[Engine, ...] = ()
     files: tuple[str, ...] = ()

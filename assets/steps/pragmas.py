@@ -5,48 +5,17 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Annotated, Any
-
-from pydantic import Field
+from typing import Any
 
 from assets.checks import CheckedFile, CheckRule
 from assets.engines import CYCLE_MODEL, HLS, PRAGMAS, PROGRAMS
-from assets.settings import Group, Listener, Positive, Settings
+from assets.settings import Listener, Settings
 from assets.step import Output, Step, whole
 from assets.suites import suite_options
 from pipelines.identity import content_hash
+from pipelines.pragmas.exploration import SuiteExploration
 from pipelines.programs import SuiteOptions
 from pipelines.schemas import OK
-
-if TYPE_CHECKING:
-    from pipelines.pragmas.search import SuiteExploration
-
-
-class Pragmas(Group):
-    """Searches for directives; meanings are those of pipelines.pragmas.search.SuiteExploration."""
-
-    kernels: tuple[str, ...] = ()
-    size: str = "mini"
-    data_type: str = "float"
-    methods: tuple[str, ...] = ("nlp_dse",)
-    most_evaluations: Annotated[int, Field(ge=1)] | None = 12
-    solver_nodes: Annotated[int, Field(ge=1)] = 2000
-    most_operations: Annotated[int, Field(ge=1)] = 15_000
-    hls_timeout_s: Positive = 600.0
-    most_area_um2: Positive | None = None
-    ordered_sums: bool = False
-    together: Annotated[int, Field(ge=1)] = 2
-    seed: int = 0
-
-
-def explorations(settings: Settings) -> SuiteExploration:
-    """The searches for directives.
-
-    Raises: PragmaError: a method is not acceptable.
-    """
-    from pipelines.pragmas.search import SuiteExploration  # lazy import: loads the solver
-
-    return SuiteExploration(**settings.group(Pragmas).model_dump())
 
 
 def _suite_options(settings: Settings) -> SuiteOptions:
@@ -61,7 +30,7 @@ def present_explorations(settings: Settings) -> frozenset[str]:
     """
     from pipelines.pragmas.search import exploration_ids
 
-    return exploration_ids(explorations(settings), _suite_options(settings), settings.cache)
+    return exploration_ids(settings.group(SuiteExploration), _suite_options(settings), settings.cache)
 
 
 def searches_version() -> str:
@@ -81,7 +50,7 @@ def make_explorations(settings: Settings, partition: str, listen: Listener) -> O
     from pipelines.pragmas.search import explore_suite
 
     del partition
-    options = explorations(settings)
+    options = settings.group(SuiteExploration)
     rows = explore_suite(options, _suite_options(settings), cache=settings.cache, on_progress=listen)
     return Output(rows={"pragma_designs": rows})
 
@@ -140,7 +109,7 @@ STEP = Step(
     tables=("pragma_designs",),
     partitioned=whole(),
     pool="hls",
-    configuration={"pragmas": Pragmas},
+    configuration={"pragmas": SuiteExploration},
     parameters=("pragmas", "programs", "ast", "dataflow"),
     version=_version,
     engines=(HLS, CYCLE_MODEL, PROGRAMS, PRAGMAS),

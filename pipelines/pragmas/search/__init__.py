@@ -5,10 +5,9 @@ convex program (`nlp/`), bounds (`bound/`). An evaluator is any object with `nam
 `evaluate(configuration)`. Outside this package only the names below are used.
 """
 
+from pipelines.pragmas.exploration import AUTODSE, METHODS, NLP_DSE, RANDOM, SuiteExploration
 from pipelines.pragmas.search.baselines import (
-    AUTODSE,
     PREDICTED,
-    RANDOM,
     BaselineOptions,
     Predictor,
     explore_all,
@@ -34,11 +33,9 @@ from pipelines.pragmas.search.recommendation import (
     Recommendation,
     recommend,
 )
-from pipelines.pragmas.search.state import NLP_DSE, LadderOptions
+from pipelines.pragmas.search.state import LadderOptions
 from pipelines.pragmas.search.suite import (
-    METHODS,
     Explored,
-    SuiteExploration,
     exploration_ids,
     exploration_rows,
     explore_suite,

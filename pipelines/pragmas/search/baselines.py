@@ -31,6 +31,7 @@ import numpy as np
 from pipelines.pragmas.bound import COMPUTATION, Bound, Target, bound, complete
 from pipelines.pragmas.configuration import FINE, OFF, Configuration, LoopChoice, configuration_key
 from pipelines.pragmas.errors import PragmaError
+from pipelines.pragmas.exploration import AUTODSE, EXHAUSTIVE, RANDOM
 from pipelines.pragmas.nlp import pipeline_factors, unrolled_size
 from pipelines.pragmas.search.evaluation import (
     EVALUATED,
@@ -43,7 +44,7 @@ from pipelines.pragmas.search.evaluation import (
 from pipelines.pragmas.summary import ROOT, Summary
 from pipelines.tools import stopwatch
 
-AUTODSE, PREDICTED, EXHAUSTIVE, RANDOM = "bottleneck", "predicted", "exhaustive", "random"
+PREDICTED = "predicted"
 ENOUGH_GAIN = 1.001
 BEAM = 24
 """Configurations from which a pass of the predicted search starts."""

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field, replace
 
 from pipelines.pragmas.bound import Target, bound, complete, dsp_count, leaf
 from pipelines.pragmas.configuration import FINE, OFF, Configuration, LoopChoice, configuration_key
+from pipelines.pragmas.exploration import NLP_DSE
 from pipelines.pragmas.nlp import INCUMBENT, OPTIMAL, Solution, unrolled_size
 from pipelines.pragmas.search.budgets import ResourceBudget, Sizes, Use, is_fine, resource_budget
 from pipelines.pragmas.search.evaluation import (
@@ -29,7 +30,6 @@ from pipelines.pragmas.search.evaluation import (
 from pipelines.pragmas.summary import Summary
 from pipelines.schemas import INFEASIBLE, TIMEOUT, TOOL_ERROR
 
-NLP_DSE = "nlp_dse"
 LADDER: tuple[int | None, ...] = (None, 2048, 1024, 512, 256, 128, 64, 32, 16, 8, 1)
 """Most partitions of an array, NLP-DSE section 8.2.1; None = unlimited."""
 MATTERS = 1.15

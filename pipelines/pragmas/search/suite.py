@@ -13,10 +13,8 @@ from pipelines.pragmas.analysis import summarise
 from pipelines.pragmas.bound import Target, read_target
 from pipelines.pragmas.configuration import configuration_key
 from pipelines.pragmas.errors import PragmaError
+from pipelines.pragmas.exploration import AUTODSE, EXHAUSTIVE, NLP_DSE, RANDOM, SuiteExploration
 from pipelines.pragmas.search.baselines import (
-    AUTODSE,
-    EXHAUSTIVE,
-    RANDOM,
     BaselineOptions,
     explore_all,
     explore_bottlenecks,
@@ -25,7 +23,7 @@ from pipelines.pragmas.search.baselines import (
 from pipelines.pragmas.search.evaluation import Evaluation, Exploration, Step
 from pipelines.pragmas.search.evaluators import OwnHls, own_evaluator
 from pipelines.pragmas.search.ladder import explore
-from pipelines.pragmas.search.state import LADDER, NLP_DSE, LadderOptions
+from pipelines.pragmas.search.state import LADDER, LadderOptions
 from pipelines.pragmas.summary import Summary
 from pipelines.programs import SuiteOptions, cached_programs, polybench_program
 from pipelines.schemas import OK, PragmaDesignRow, ProgramRow
@@ -40,44 +38,7 @@ def pragmas_version() -> str:
     return content_hash(_VERSION, tool_version(), engine_version())[:12]
 
 
-METHODS = (NLP_DSE, AUTODSE, RANDOM, EXHAUSTIVE)
 OWN_TARGET = "simfoundry"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SuiteExploration:
-    """Which programs are explored, and how far.
-
-    Attributes:
-        kernels: names in PolyBench, or `suite/program` and `suite/program/size` of any suite that needs no
-            language model; size, data_type: of the former, as `polybench_program` takes them.
-        methods: of METHODS, each an exploration of each kernel.
-        most_evaluations: designs that an exploration measures; None = unlimited.
-        solver_nodes: of each sub-problem.
-        most_operations: operations and accesses of a design; larger ones count as timeouts.
-        hls_timeout_s: processor time of each design, far above the time of one of that size.
-        most_area_um2: largest estimated area of a design; None = unlimited.
-        ordered_sums: floating sums keep their order, for programs whose results are roundings.
-        together: designs measured at a time; seed: of random searches.
-    """
-
-    kernels: tuple[str, ...] = ()
-    size: str = "mini"
-    data_type: str = "float"
-    methods: tuple[str, ...] = (NLP_DSE,)
-    most_evaluations: int | None = 20
-    solver_nodes: int = 2000
-    most_operations: int = 15_000
-    hls_timeout_s: float = 600.0
-    most_area_um2: float | None = None
-    ordered_sums: bool = False
-    together: int = 2
-    seed: int = 0
-
-    def __post_init__(self) -> None:
-        for method in self.methods:
-            if method not in METHODS:
-                raise PragmaError(f"unknown method: {method}; accepted: {', '.join(METHODS)}")
 
 
 def explore_suite(
