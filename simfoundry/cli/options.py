@@ -6,6 +6,7 @@ import json
 import math
 import os
 import sys
+import time
 import types
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import MISSING, fields
@@ -68,6 +69,22 @@ def explained(command: Command) -> Command:
 def fail(message: str, status: int = EXIT_FAILED) -> NoReturn:
     say_problems([message])
     sys.exit(status)
+
+
+PACE_S = 5.0
+
+
+class PacedEcho:
+    """Lines about progress on standard error: none in the first seconds, then one every few seconds."""
+
+    def __init__(self) -> None:
+        self._latest_s = time.monotonic()
+
+    def __call__(self, line: str) -> None:
+        """Print a line, unless the one before is younger than `PACE_S`."""
+        if time.monotonic() - self._latest_s >= PACE_S:
+            self._latest_s = time.monotonic()
+            click.echo(line, err=True)
 
 
 def answer_json(value: Any) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Any
 
 import click
@@ -18,7 +17,16 @@ from pipelines.network.request import (
     POISSON,
 )
 from simfoundry import asking
-from simfoundry.cli.options import PATH, Finite, Whole, answer_json, as_json_option, explained, option
+from simfoundry.cli.options import (
+    PATH,
+    Finite,
+    PacedEcho,
+    Whole,
+    answer_json,
+    as_json_option,
+    explained,
+    option,
+)
 from simfoundry.questions import (
     DEFAULT_FABRIC,
     DEFAULT_REUSE_FACTOR,
@@ -117,7 +125,7 @@ def place(as_json: bool, **options: Any) -> None:
 
     A network that does not fit is cut into graphs that take turns.
     """
-    on_step = None if as_json else partial(click.echo, err=True)
+    on_step = None if as_json else PacedEcho()
     answer = asking.place(**options, on_step=on_step)
     if as_json:
         answer_json(answer)
