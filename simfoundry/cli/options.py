@@ -71,11 +71,11 @@ def fail(message: str, status: int = EXIT_FAILED) -> NoReturn:
     sys.exit(status)
 
 
-PACE_S = 5.0
+PACE_S = 20.0
 
 
 class PacedEcho:
-    """Lines about progress on standard error: none in the first seconds, then one every few seconds."""
+    """Lines about progress on standard error: none at first, then one every `PACE_S` seconds."""
 
     def __init__(self) -> None:
         self._latest_s = time.monotonic()
