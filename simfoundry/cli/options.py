@@ -120,7 +120,7 @@ class Page(Output):
     """An HTML file that a command writes; it replaces no file of another kind, such as a release's."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        path = Path(super().convert(value, param, ctx))
+        path = Path(str(super().convert(value, param, ctx)))
         if path.is_file() and path.suffix not in (".html", ".htm"):
             self.fail(f"{path} exists and is no page; accepted: a new file, or an .html file", param, ctx)
         return path

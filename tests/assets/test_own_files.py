@@ -114,6 +114,8 @@ def test_two_outputs_have_not_one_new_name(tmp_path: Path) -> None:
     found = _invoke("simulate", "--vcd", "--checkpoint", one, other)
     assert f"--checkpoint {other} is the file of --vcd; accepted: another file" in found.stderr
     assert "is the file of" not in _invoke("simulate", "--vcd", "--checkpoint", one, tmp_path / "y").stderr
+    found = CliRunner().invoke(simfoundry, ["place", str(tmp_path / "g"), "--svg", str(tmp_path / "g")])
+    assert found.exit_code != 2, "neither is a file yet: the graph is missing, which `place` says"
     null = Path(os.devnull)
     assert "is the file of" not in _invoke("simulate", "--vcd", "--checkpoint", null, null).stderr
 
@@ -132,5 +134,5 @@ def test_a_page_replaces_no_file_of_another_kind(words: str, tmp_path: Path) -> 
     path = tmp_path / "labels.parquet"
     path.write_text("rows")
     found = CliRunner().invoke(simfoundry, [*words.split(), "--out", str(path)])
-    assert f"{path} is there and no .html file; accepted: a new file, or an .html file" in found.stderr
+    assert f"{path} exists and is no page; accepted: a new file, or an .html file" in found.stderr
     assert path.read_text() == "rows"
