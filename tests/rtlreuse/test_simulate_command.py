@@ -174,6 +174,8 @@ def test_simulate_reads_parquet_and_goes_on_from_a_checkpoint(design: Path, tmp_
     result = simulate(design, "--cycles", "1", *options)
     assert result.exit_code == 0, result.output
     assert "b1000 $" in vcd.read_text().splitlines()
+    result = simulate(design, "--cycles", "1", "--resume", state, "--seed", "7")
+    assert "--seed with --resume; accepted: without, the checkpoint goes on with its" in result.stderr
 
 
 def test_simulate_writes_toggles(design: Path, tmp_path: Path) -> None:
