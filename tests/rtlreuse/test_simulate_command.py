@@ -13,6 +13,7 @@ import pytest
 from click.testing import CliRunner, Result
 from pyarrow.parquet import read_table, write_table
 
+from pipelines.files import shown
 from simfoundry.cli import simfoundry
 
 COUNTER = """
@@ -144,7 +145,31 @@ def test_simulate_takes_modules_from_a_library(tmp_path: Path) -> None:
     [
         ("rst,sub\n0,0\n", "unknown input: sub (in.csv:1); accepted: rst, add"),
         ("rst,add\n0,16\n", "value of add: '16' (in.csv:2); accepted: 0 to 15"),
-        ("rst,add\n0,x\n", "value of add: 'x' (in.csv:2); accepted: 0 to 15"),
+        (
+            "rst,add\n0,x\n",
+            "value of add: 'x' (in.csv:2); accepted: 0 to 15, decimal (up to 4000 digits) or hexadecimal behind 0x",
+        ),
+        *(
+            (
+                f"rst,add\n0,{text}\n",
+                f"value of add: {shown(text)!r} (in.csv:2); accepted: 0 to 15, decimal (up to 4000 digits) or hexadecimal behind 0x",
+            )
+            for text in (
+                "1_0",
+                "0b1",
+                "0o17",
+                "0x1_f",
+                "0X1",
+                "+3",
+                "-0",
+                "-1",
+                "1.0",
+                "9" * 4001,
+                "0x",
+                "\u0663",
+                "",
+            )
+        ),
         ("rst,add\n0\n", "1 values (in.csv:2); accepted: 2, as in the first row"),
         ("rst,add\n0,1\n", "too few rows: 1 for 2 cycles (in.csv)"),
         ("rst,rst\n0,1\n", "a port has two columns (in.csv:1)"),
@@ -162,6 +187,22 @@ def test_simulate_rejects_inputs(
     with pytest.raises(RtlError) as error:
         read_stimulus(Path("in.csv"), ports, 2)
     assert str(error.value) == message
+
+
+def test_simulate_rejects_inputs_that_are_no_text(design: Path, tmp_path: Path) -> None:
+    (tmp_path / "in.csv").write_bytes(b"rst,add\n0,1\n\x89PNG\xff\n")
+    result = simulate(design, "--cycles", "3", "--inputs", str(tmp_path / "in.csv"))
+    assert result.stderr.startswith("simfoundry: inputs are not text in UTF-8: byte 0x89 (")
+    assert result.stderr.endswith("in.csv)\n")
+
+
+def test_simulate_reads_numbers_with_leading_zeros(tmp_path: Path) -> None:
+    from pipelines.rtlreuse import Ports
+    from pipelines.rtlreuse.stimulus import read_stimulus
+
+    (tmp_path / "in.csv").write_text("add\n007\n0x0A\n 15 \n" + "0" * 5000 + "9\n")
+    inputs = read_stimulus(tmp_path / "in.csv", Ports(inputs={"add": 4}, outputs={}, clock=None), 4)
+    assert inputs[:, 0, 0].tolist() == [7, 10, 15, 9]
 
 
 def test_simulate_reads_parquet_and_goes_on_from_a_checkpoint(design: Path, tmp_path: Path) -> None:
