@@ -20,6 +20,7 @@ from pipelines.rtlreuse.structure import words_of
 _MOST_BYTES, _MOST_ROWS = 16 << 30, 1 << 32
 _MOST_DIGITS = 4000
 """Of a decimal number; Python converts some more."""
+_TOO_LONG = -1
 _DECIMAL, _HEXADECIMAL = re.compile(r"[0-9]+"), re.compile(r"0x[0-9a-fA-F]+")
 _BATCH = 65_536  # rows of a Parquet file in memory
 
@@ -106,7 +107,7 @@ def _number(text: str) -> int | None:
     """The number that a text is, in the digits of C; None when it is none."""
     if _DECIMAL.fullmatch(text):
         digits = text.lstrip("0")
-        return int(digits or "0") if len(digits) <= _MOST_DIGITS else None
+        return int(digits or "0") if len(digits) <= _MOST_DIGITS else _TOO_LONG
     return int(text, 16) if _HEXADECIMAL.fullmatch(text) else None
 
 
@@ -117,10 +118,9 @@ def _values(row: list[str], header: list[str], ports: Ports, place: str) -> dict
     for port, text in zip(header, row, strict=True):
         largest = mask(ports.inputs[port])
         value = _number(text.strip())
-        if value is None or value > largest:
-            form = (
-                f", decimal (up to {_MOST_DIGITS} digits) or hexadecimal behind 0x" if value is None else ""
-            )
+        if value is None or not 0 <= value <= largest:
+            is_form = value is None or (value == _TOO_LONG and largest >= 10**_MOST_DIGITS)
+            form = f", decimal of {_MOST_DIGITS} digits or hexadecimal behind 0x" if is_form else ""
             problem = f"value of {port}: {shown(text.strip())!r} ({place})"
             raise RtlError(f"{problem}; accepted: {_upto(largest)}{form}")
         values[port] = value
