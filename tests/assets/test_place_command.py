@@ -208,7 +208,9 @@ NAN_WORK = changed(nodes=[{**GRAPH["nodes"][0], "work": float("nan")}], edges=[]
             "graph too large for present: 60 operations on compute units, room for 50; 0 operations on ",
         ),
         (NAN_WORK, "nodes.0.work"),
-        ([], "the file: "),
+        ([], "the file: a list of 0 ("),
+        (changed(nodes=[]), "nodes: a list of 0 ("),
+        (changed(nodes=[{**GRAPH["nodes"][0], "work": "3"}], edges=[]), 'nodes.0.work: "3" ('),
     ],
 )
 def test_place_rejects_graphs(tmp_path: Path, graph: Any, message: str) -> None:

@@ -10,8 +10,9 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
-from pipelines.files import read_bounded
+from pipelines.files import plain_json, read_bounded
 from pipelines.pragmas.errors import PragmaError
+from pipelines.validation import describe_invalid
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -151,11 +152,7 @@ def read_target(name_or_path: str | Path) -> Target:
     try:
         file = _File.model_validate(_fields(name_or_path))
     except ValidationError as error:
-        first = error.errors()[0]
-        place = ".".join(str(p) for p in first["loc"]) or "the file"
-        raise PragmaError(
-            f"not a target, at {place}: {first['msg']} ({name_or_path}); accepted: the format of u200.json"
-        ) from error
+        raise PragmaError(f"not a target: {describe_invalid(error, _File, name_or_path)}") from error
     costs = {
         (kind, row.type): OperationCost(latency_cycles=row.latency_cycles, dsp_count=row.dsp_count)
         for row in file.operations
@@ -167,10 +164,12 @@ def read_target(name_or_path: str | Path) -> Target:
 
 def _fields(name_or_path: str | Path) -> dict[str, Any]:
     """Fields of a file, over those of the target that it extends."""
+    text = _text(name_or_path)
     try:
-        own = _FIELDS.validate_json(_text(name_or_path))
-    except ValidationError as error:
-        raise PragmaError(f"not a JSON object: {error.errors()[0]['msg']} ({name_or_path})") from error
+        own = _FIELDS.validate_python(plain_json(text))
+    except ValueError as error:
+        said = error.errors()[0]["msg"] if isinstance(error, ValidationError) else error
+        raise PragmaError(f"not a JSON object: {said} ({name_or_path})") from error
     base = own.pop("extends", None)
     if base is None:
         return own
