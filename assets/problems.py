@@ -79,14 +79,19 @@ def describe_problem(message: str, command: str) -> dict[str, Any]:
     Returns: `error`, the whole message; `where`, a file with its line, a path or the command; `accepted`, the
              accepted values that the message lists.
     """
-    named = _ACCEPTED.search(message)
-    listed = named.group("names").split("; ")[0] if named else ""
     place = _PLACE.search(message)
     return {
         "error": message,
         "where": place.group("place") if place else command,
-        "accepted": [name for name in listed.split(", ") if name],
+        "accepted": _accepted(message),
     }
+
+
+def _accepted(message: str) -> list[str]:
+    """Accepted values that a message lists."""
+    named = _ACCEPTED.search(message)
+    listed = named.group("names").split("; ")[0] if named else ""
+    return [name for name in listed.split(", ") if name]
 
 
 def describe_usage(error: click.ClickException, command: str) -> dict[str, Any]:
@@ -97,10 +102,11 @@ def describe_usage(error: click.ClickException, command: str) -> dict[str, Any]:
     choices: Sequence[Any] = getattr(getattr(param, "type", None), "choices", None) or ()
     possible: Sequence[str] = getattr(error, "possibilities", None) or ()
     name = getattr(error, "option_name", None) or (param.opts[0] if isinstance(param, click.Option) else None)
+    message = _with_short_words(error.format_message())
     return {
-        "error": _with_short_words(error.format_message()),
+        "error": message,
         "where": f"{where} {name}" if name else where,
-        "accepted": [str(value) for value in (*choices, *possible)],
+        "accepted": [str(value) for value in (*choices, *possible)] or _accepted(message),
     }
 
 

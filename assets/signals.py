@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import select
 import signal
 import sys
-from threading import Thread
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from threading import Lock, Thread
 from types import FrameType
 from typing import NoReturn
 
@@ -19,6 +22,10 @@ _RESUMES = ("run again to resume", "run again to begin anew")
 _ending = [_RESUMES[0]]
 _received: list[int] = []
 _said: list[int] = []
+_queries: list[Callable[[], None]] = []
+_queries_lock = Lock()
+_AGAIN_S = 0.2
+"""Between interrupts of a query: one that arrives before the query begins is lost."""
 
 
 def end_on_signals(*, resumes: bool) -> None:
@@ -66,6 +73,24 @@ def received_signal() -> int:
     return _received[0] if _received else signal.SIGINT
 
 
+@contextmanager
+def interrupted_by_signals(interrupt: Callable[[], None]) -> Generator[None]:
+    """Call `interrupt` when a signal of ENDING arrives: for a library that computes long without Python."""
+    with _queries_lock:
+        _queries.append(interrupt)
+    try:
+        yield
+    finally:
+        with _queries_lock:
+            _queries.remove(interrupt)
+
+
+def _interrupt_queries() -> None:
+    with _queries_lock:
+        for interrupt in _queries:
+            interrupt()
+
+
 def _interrupt(number: int, _: FrameType | None) -> NoReturn:
     """Interrupt the main thread; those who end the command need not ask twice."""
     for other in (signal.SIGTERM, signal.SIGHUP):
@@ -81,6 +106,8 @@ def _watch(wakeup: int) -> None:
     see no signal at all.
     """
     while True:
+        while _received and not select.select([wakeup], [], [], _AGAIN_S)[0]:
+            _interrupt_queries()
         number = os.read(wakeup, 1)[0]
         if number in ENDING:
             _received.append(number)

@@ -117,7 +117,8 @@ class PredictorSpec:
             keep_predictions: write those of every design beside the model, as `predictions.json`.
             loggers: makes the logger of a network by the key of the training and the part of it, if any.
 
-        Raises: DatasetError, PredictorError: the tables cannot be trained on. SchemaError: one is damaged.
+        Raises: DatasetError, PredictorError: the tables cannot be trained on, or the folder holds other files
+                than a model's. SchemaError: one is damaged.
         """
         from models.costs import design_families, design_queries, measure_costs
         from models.leaderboard import leaderboard_rows, residuals_of, workload_rows
@@ -125,6 +126,7 @@ class PredictorSpec:
             PREDICTIONS_FILE,
             model_bytes,
             read_outcome,
+            require_model_folder,
             write_outcome,
         )
 
@@ -135,6 +137,7 @@ class PredictorSpec:
         earlier = read_outcome(folder)
         if earlier is not None and (earlier.key, earlier.predictor) == (key, self.name):
             return earlier
+        require_model_folder(folder)
         dataset_hash = hash_tables(data_dirs, self.task.tables)
         started_s = time.perf_counter()
         trained: Trained = resolve(self.train_with)(

@@ -18,7 +18,7 @@ from safetensors import SafetensorError
 from safetensors.numpy import load, save
 
 from models.base import PredictorError, TrainOutcome
-from pipelines.files import read_bounded
+from pipelines.files import read_bounded, shown
 from pipelines.folders import replacing_folder
 from pipelines.identity import canonical_json
 from pipelines.schemas import LeaderboardRow, PredictorCostRow, WorkloadErrorRow, write_bytes_atomically
@@ -30,6 +30,8 @@ OUTCOME_FILE = "outcome.json"
 PREDICTIONS_FILE = "predictions.json"
 COSTS_FILE = "costs.json"
 REFERENCE_FILE = "reference_errors.json"
+MODEL_NAMES = (CARD_FILE, WEIGHTS_FILE, OUTCOME_FILE, PREDICTIONS_FILE, COSTS_FILE, REFERENCE_FILE)
+"""Files that a model's folder may hold; a folder with any other one is not replaced."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -105,8 +107,26 @@ def read_model(folder: Path) -> tuple[str, ModelFiles]:
         raise PredictorError(f"not a predictor: {folder} ({_first_line(error)})") from error
 
 
+def require_model_folder(folder: Path) -> None:
+    """Raises: PredictorError: a model cannot take the place of `folder`, which is not one of a model."""
+    if not folder.exists():
+        return
+    if not folder.is_dir():
+        raise PredictorError(f"folder of the model: {folder} is a file; accepted: a new or empty folder")
+    others = sorted(path.name for path in folder.iterdir() if path.name not in MODEL_NAMES or path.is_dir())
+    if others:
+        raise PredictorError(
+            f"folder of the model: {folder} holds {shown(others[0])}; accepted: a new or empty folder, or "
+            "one with the files of a model alone, which are replaced"
+        )
+
+
 def write_folder(folder: Path, files: Mapping[str, bytes]) -> None:
-    """Write a folder whole or not at all, in place of an earlier or a damaged one."""
+    """Write a folder whole or not at all, in place of an earlier or a damaged one.
+
+    Raises: PredictorError: the folder holds other files than a model's.
+    """
+    require_model_folder(folder)
     with replacing_folder(folder) as new:
         for name, content in files.items():
             (new / name).write_bytes(content)
@@ -122,7 +142,9 @@ def write_outcome(
 
     Args:    measure: costs of the outcome, which is in another folder meanwhile; they are written with it.
     Returns: the outcome with the costs.
+    Raises:  PredictorError: the folder holds other files than a model's.
     """
+    require_model_folder(outcome.folder)
     record = {k: v for k, v in asdict(outcome).items() if k not in ("folder", "cached", "costs")}
     record["files"] = {name: hashlib.sha256(content).hexdigest() for name, content in files.items()}
     contents = {**files, OUTCOME_FILE: sealed_json(json.loads(canonical_json(record)))}

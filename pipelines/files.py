@@ -134,22 +134,35 @@ def plain_yaml(text: str) -> Any:
         raise yaml.YAMLError(f"a value that cannot be read: {_plain_reason(problem, text)}") from problem
 
 
-def plain_json(
-    text: str,
-    *,
-    pairs: Callable[[list[tuple[str, Any]]], Any] | None = None,
-    constant: Callable[[str], Any] | None = None,
-) -> Any:
-    """Value of a JSON text.
+def plain_json(text: str, *, keeps: bool = True) -> Any:
+    """Value of a JSON text whose objects have distinct names.
 
-    Args:   pairs: makes an object of its names and values, a dict by default. constant: the value of NaN and
-            of infinities, which are not JSON; None for numbers.
-    Raises: ValueError: not JSON, nested too deep, or a number of too many digits; the message says where.
+    Args:   keeps: False only checks the text, in little memory, NaN and infinities aside.
+    Raises: ValueError: not JSON, NaN or an infinity, nested too deep, a name twice in an object, or a number
+            of too many digits; the message says where.
     """
     try:
-        return json.loads(text, object_pairs_hook=pairs, parse_constant=constant)
+        if not keeps:
+            return json.loads(text, object_pairs_hook=_checked)
+        return json.loads(text, object_pairs_hook=_distinct, parse_constant=_refused_number)
     except (ValueError, RecursionError) as problem:
         raise ValueError(_plain_reason(problem, text)) from problem
+
+
+def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    value = dict(pairs)
+    if len(value) < len(pairs):
+        counts = Counter(name for name, _ in pairs)
+        raise ValueError(f"the name {shown(counts.most_common(1)[0][0])!r} twice in one object")
+    return value
+
+
+def _checked(pairs: list[tuple[str, Any]]) -> None:
+    _distinct(pairs)
+
+
+def _refused_number(name: str) -> float:
+    raise ValueError(f"{name}, which is no number of JSON")
 
 
 def _plain_reason(problem: Exception, text: str) -> str:

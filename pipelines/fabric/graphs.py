@@ -9,9 +9,10 @@ from typing import Annotated
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from pipelines.fabric.errors import FabricError
-from pipelines.fabric.machine import Fabric, UnitType, first_problem
+from pipelines.fabric.machine import Fabric, UnitType
 from pipelines.files import read_bounded
 from pipelines.identity import content_hash
+from pipelines.validation import NotJson, Whole, describe_invalid, parse_json_model
 
 NODE_LIMIT, EDGE_LIMIT = 4096, 32768
 FILE_LIMIT_BYTES = 16 << 20
@@ -30,7 +31,7 @@ class Node(BaseModel):
 
     name: str = Field(min_length=1, max_length=200)
     kind: str
-    stage: int = Field(ge=0, le=NODE_LIMIT)
+    stage: Whole = Field(ge=0, le=NODE_LIMIT)
     work: _Amount
 
 
@@ -73,11 +74,11 @@ def read_graph(path: Path) -> Graph:
     """
     content = read_bounded(path, what="graph", most_bytes=FILE_LIMIT_BYTES, error=FabricError)
     try:
-        graph = Graph.model_validate_json(content)
+        graph = parse_json_model(content, Graph)
         require_acyclic(graph)
     except ValidationError as error:
-        raise FabricError(f"{first_problem(error)} ({path})") from error
-    except FabricError as error:
+        raise FabricError(describe_invalid(error, Graph, path)) from error
+    except (FabricError, NotJson) as error:
         raise FabricError(f"{error} ({path})") from error
     return graph
 

@@ -10,7 +10,8 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 from pipelines.fabric.errors import FabricError
-from pipelines.files import read_yaml, shown
+from pipelines.files import read_yaml
+from pipelines.validation import describe_invalid
 
 UnitType = Literal["compute", "memory"]
 LETTERS: dict[str, UnitType] = {"C": "compute", "M": "memory"}
@@ -157,19 +158,8 @@ def read_fabric(path: Path) -> Fabric:
     try:
         fabric = Fabric.model_validate(content)
     except ValidationError as error:
-        raise FabricError(f"{first_problem(error)} ({path})") from error
+        raise FabricError(describe_invalid(error, Fabric, path)) from error
     for needed in sorted({rate.unit for rate in fabric.operations.values()}):
         if needed not in fabric.unit_types:
             raise FabricError(f"fabric without {needed} units ({path}): its operations need some")
     return fabric
-
-
-def first_problem(error: ValidationError) -> str:
-    """The first problem that pydantic found, with its place; a rule of ours says it in its own words."""
-    first = error.errors(include_url=False)[0]
-    if isinstance(own := first.get("ctx", {}).get("error"), FabricError):
-        return str(own)
-    place = ".".join(str(part) for part in first["loc"]) or "the file"
-    if first["type"] == "json_invalid":
-        return f"{place}: {first['msg']}"
-    return f"{place}: {first['msg']}, not {shown(str(first['input']))!r}"

@@ -265,7 +265,7 @@ def read_json_object(text: str) -> dict[str, Any]:
     Raises: ProgramError: anything else; the message has the position.
     """
     try:
-        value = plain_json(text, pairs=_distinct, constant=_refuse_constant)
+        value = plain_json(text)
     except ValueError as error:
         raise ProgramError(f"inputs are not JSON: {error}") from error
     if not isinstance(value, dict):
@@ -395,19 +395,6 @@ def _shape_text(argument: Argument) -> str:
 
 def _one(argument: Argument) -> str:
     return "one number" if argument.type.floating else "one integer"
-
-
-def _refuse_constant(name: str) -> float:
-    raise ValueError(f"{name}, which is no number of JSON")
-
-
-def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    result: dict[str, Any] = {}
-    for name, value in pairs:
-        if name in result:
-            raise ValueError(f"the name {_short(name)} twice in one object")
-        result[name] = value
-    return result
 
 
 def _first_problem(error: ValidationError) -> str:

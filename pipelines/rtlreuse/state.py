@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
@@ -25,7 +26,8 @@ from pipelines.summation import ordered_sum
 
 PLAIN_STATE = ("reuse", "arc")
 """Engines whose state is bytes without pointers, so that it can be kept in a file."""
-_FORMAT = 1
+_FORMAT = 2
+"""1 had no hash of the state."""
 _SHOWN = 5
 _IMAGE_BYTES = 256 << 20
 CHUNK_CYCLES = 1024
@@ -223,21 +225,27 @@ def write_checkpoint(simulator: Simulator, path: Path) -> None:
     """
     _require_plain(simulator)
     state = simulator.read_state(0, simulator.state_bytes).tobytes()
-    write_bytes_atomically(path, _header(simulator) + state)
+    write_bytes_atomically(path, _header(simulator, state) + state)
 
 
 def read_checkpoint(simulator: Simulator, path: Path) -> None:
     """Go on where a checkpoint was written, by the same compiled program.
 
-    Raises: RtlError: not readable, or of another program.
+    Raises: RtlError: not readable, of another program, damaged, or of an earlier format.
     """
     _require_plain(simulator)
-    header = _header(simulator)
-    most_bytes = len(header) + simulator.state_bytes
+    most_bytes = len(_header(simulator, b"")) + simulator.state_bytes
     content = read_bounded(path, what="checkpoint", most_bytes=most_bytes, error=RtlError)
-    if content[: len(header)] != header or len(content) != most_bytes:
+    if content.startswith(b'{"format": 1,'):
+        raise RtlError(f"checkpoint of an earlier version, without a hash: {path}; write it again")
+    state = content[most_bytes - simulator.state_bytes :]
+    header = _header(simulator, state)
+    about = header.rpartition(b'"sha256"')[0]
+    if not content.startswith(about) or len(content) != most_bytes:
         raise RtlError(f"not a checkpoint of this design, engine and number of stimuli: {path}")
-    simulator.write_state(0, np.frombuffer(content[len(header) :], np.uint8))
+    if not content.startswith(header):
+        raise RtlError(f"damaged checkpoint: {path} does not have the hash it names; write it again")
+    simulator.write_state(0, np.frombuffer(state, np.uint8))
 
 
 def _require_plain(simulator: Simulator) -> None:
@@ -246,6 +254,7 @@ def _require_plain(simulator: Simulator) -> None:
         raise RtlError(f"checkpoint with engine {engine}; accepted: {', '.join(PLAIN_STATE)}")
 
 
-def _header(simulator: Simulator) -> bytes:
+def _header(simulator: Simulator, state: bytes) -> bytes:
+    """A line of JSON, of the same length for all states of a program; the hash is last."""
     about = {"format": _FORMAT, "program": simulator.program.path.name, "bytes": simulator.state_bytes}
-    return json.dumps(about).encode() + b"\n"
+    return json.dumps({**about, "sha256": hashlib.sha256(state).hexdigest()}).encode() + b"\n"

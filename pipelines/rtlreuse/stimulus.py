@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import re
 from collections.abc import Iterator
 from io import BufferedReader, TextIOWrapper
 from pathlib import Path
@@ -17,6 +18,10 @@ from pipelines.rtlreuse.simulator import Ports, Words
 from pipelines.rtlreuse.structure import words_of
 
 _MOST_BYTES, _MOST_ROWS = 16 << 30, 1 << 32
+_MOST_DIGITS = 4000
+"""Of a decimal number; Python converts some more."""
+_TOO_LONG = -1
+_DECIMAL, _HEXADECIMAL = re.compile(r"[0-9]+"), re.compile(r"0x[0-9a-fA-F]+")
 _BATCH = 65_536  # rows of a Parquet file in memory
 
 
@@ -43,7 +48,10 @@ def read_stimulus(path: Path, ports: Ports, cycles: int) -> Words:
             for i, (port, limb, _) in enumerate(words):
                 inputs[count, i, 0] = values.get(port, 0) >> (LIMB * limb) & mask(LIMB)
             count += 1
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
+    except UnicodeDecodeError as error:
+        byte = error.object[error.start]
+        raise RtlError(f"inputs are not text in UTF-8: byte 0x{byte:02x} ({path})") from error
+    except (OSError, csv.Error) as error:
         raise RtlError(
             f"cannot read the inputs {path}: {getattr(error, 'strerror', None) or error}"
         ) from error
@@ -95,17 +103,25 @@ def _upto(largest: int) -> str:
     return f"0 to {largest}" if bits <= LIMB else f"0 to 2^{bits}-1"
 
 
+def _number(text: str) -> int | None:
+    """The number that a text is, in the digits of C; None when it is none."""
+    if _DECIMAL.fullmatch(text):
+        digits = text.lstrip("0")
+        return int(digits or "0") if len(digits) <= _MOST_DIGITS else _TOO_LONG
+    return int(text, 16) if _HEXADECIMAL.fullmatch(text) else None
+
+
 def _values(row: list[str], header: list[str], ports: Ports, place: str) -> dict[str, int]:
     if len(row) != len(header):
         raise RtlError(f"{len(row)} values ({place}); accepted: {len(header)}, as in the first row")
     values: dict[str, int] = {}
     for port, text in zip(header, row, strict=True):
         largest = mask(ports.inputs[port])
-        try:
-            value = int(text.strip(), 0)
-        except ValueError:
-            value = -1
-        if not 0 <= value <= largest:
-            raise RtlError(f"value of {port}: {shown(text.strip())!r} ({place}); accepted: {_upto(largest)}")
+        value = _number(text.strip())
+        if value is None or not 0 <= value <= largest:
+            is_form = value is None or (value == _TOO_LONG and largest >= 10**_MOST_DIGITS)
+            form = f", decimal of {_MOST_DIGITS} digits or hexadecimal behind 0x" if is_form else ""
+            problem = f"value of {port}: {shown(text.strip())!r} ({place})"
+            raise RtlError(f"{problem}; accepted: {_upto(largest)}{form}")
         values[port] = value
     return values

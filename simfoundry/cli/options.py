@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 import math
 import os
+import stat
 import sys
+import time
 import types
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import MISSING, fields
@@ -15,6 +17,7 @@ from typing import Any, NoReturn, get_args, get_origin, get_type_hints
 
 import click
 
+from assets.deployments import find_deployment
 from assets.errors import explain_fully, needing
 from assets.problems import say_problems, set_debugging, show_traceback
 from assets.signals import received_signal, say_ended
@@ -25,6 +28,7 @@ EXIT_FAILED = 1
 EXIT_SIGNAL = 128
 """Exit status of a command that a signal ended, less the signal's number."""
 PATH = click.Path(path_type=Path)
+"""A file or folder that a command reads."""
 Command = Callable[..., None]
 
 debug_option = click.option(
@@ -47,6 +51,7 @@ def explained(command: Command) -> Command:
     @wraps(command)
     def run(*args: Any, **kwargs: Any) -> None:
         try:
+            require_apart(click.get_current_context())
             with needing("foundry"):
                 command(*args, **kwargs)
         except click.UsageError as error:
@@ -68,6 +73,22 @@ def explained(command: Command) -> Command:
 def fail(message: str, status: int = EXIT_FAILED) -> NoReturn:
     say_problems([message])
     sys.exit(status)
+
+
+PACE_S = 20.0
+
+
+class PacedEcho:
+    """Lines about progress on standard error: none at first, then one every `PACE_S` seconds."""
+
+    def __init__(self) -> None:
+        self._latest_s = time.monotonic()
+
+    def __call__(self, line: str) -> None:
+        """Print a line, unless the one before is younger than `PACE_S`."""
+        if time.monotonic() - self._latest_s >= PACE_S:
+            self._latest_s = time.monotonic()
+            click.echo(line, err=True)
 
 
 def answer_json(value: Any) -> None:
@@ -104,6 +125,82 @@ class Commands(click.Group):
 
 _UNCUT = 1000
 """Characters of a command's first sentence in the list of commands: more than any has."""
+
+# ---- files -------------------------------------------------------------------------------------------
+
+
+class Output(click.Path):
+    """A file that a command writes, which is none that it reads and no other one that it writes."""
+
+
+class Page(Output):
+    """An HTML file that a command writes; it replaces no file of another kind, such as a release's."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        path = Path(str(super().convert(value, param, ctx)))
+        if path.is_file() and path.suffix not in (".html", ".htm"):
+            self.fail(f"{path} exists and is no page; accepted: a new file, or an .html file", param, ctx)
+        return path
+
+
+class OutputFolder(click.Path):
+    """A folder that a command writes into."""
+
+
+class NameOrFile(click.ParamType):
+    """A name, or a file that the command reads; a file may follow `NAME=`."""
+
+    name = "text"
+
+
+OUTPUT, OUTPUT_FOLDER, NAME_OR_FILE = Output(path_type=Path), OutputFolder(path_type=Path), NameOrFile()
+PAGE = Page(path_type=Path)
+
+
+def require_apart(context: click.Context) -> None:
+    """Refuse an output that is an input, another output, or a table of the project; links count.
+
+    Raises: click.UsageError: there is one.
+    """
+    taken: dict[Any, str] = {}
+    outputs: list[tuple[str, Path]] = []
+    for parameter in context.command.params:
+        label = parameter.opts[0] if isinstance(parameter, click.Option) else parameter.make_metavar(context)
+        for value in _values_of(context.params.get(parameter.name or "")):
+            if isinstance(parameter.type, Output):
+                outputs.append((label, Path(value)))
+            elif isinstance(parameter.type, click.Path | NameOrFile):
+                names = (value, *str(value).partition("=")[2:])
+                taken.update({identity: label for name in names if (identity := _identity(Path(name)))})
+    for label, path in outputs:
+        identity = _identity(path) or os.path.realpath(path)
+        if identity in taken:
+            raise click.UsageError(f"{label} {path} is the file of {taken[identity]}; accepted: another file")
+        if path.is_file():
+            _require_no_table(label, path.resolve())
+            taken[identity] = label
+        elif not path.exists():
+            taken[identity] = label
+
+
+def _require_no_table(label: str, path: Path) -> None:
+    data_dir = find_deployment().data_dir.resolve()
+    if any(path.is_relative_to(data_dir / room) for room in ("tables", "measured")):
+        raise click.UsageError(f"{label} {path} is a file of a table; accepted: another file")
+
+
+def _values_of(value: Any) -> Sequence[Any]:
+    return () if value is None else value if isinstance(value, list | tuple) else (value,)
+
+
+def _identity(path: Path) -> tuple[int, int] | None:
+    """Device and number of a regular file, the same for all its names; None for anything else."""
+    try:
+        status = path.stat()
+    except (OSError, ValueError):
+        return None
+    return (status.st_dev, status.st_ino) if stat.S_ISREG(status.st_mode) else None
+
 
 # ---- numbers -----------------------------------------------------------------------------------------
 

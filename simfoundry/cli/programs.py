@@ -13,6 +13,9 @@ import click
 from pipelines.bounds import MEMORY_DELAY_CYCLES
 from simfoundry import asking
 from simfoundry.cli.options import (
+    NAME_OR_FILE,
+    OUTPUT,
+    OUTPUT_FOLDER,
     PATH,
     Command,
     Finite,
@@ -76,14 +79,19 @@ _unsafe_math_option = option(Options, "unsafe_math", help="Floating sums may be 
 @option(LabelQuestion, "define", metavar="NAME=TEXT", help="Macro of the program.")
 @click.option("--targets", metavar="LIST", help="Those of cycles,area,power to compute.", show_default="all")
 @option(LabelQuestion, "without", metavar="TARGET", help="Leave out area or power.")
-@option(Options, "liberty", help="Installed library or liberty file.")
+@option(Options, "liberty", type=NAME_OR_FILE, help="Installed library or liberty file.")
 @option(
     LabelQuestion,
     "tools",
     "--tool",
     help="HLS tool: simfoundry-hls, circt-calyx, circt-handshake or bambu.",
 )
-@option(LabelQuestion, "report", help="Folder for each design's Verilog and schedule (JSON, SVG).")
+@option(
+    LabelQuestion,
+    "report",
+    type=OUTPUT_FOLDER,
+    help="Folder for each design's Verilog and schedule (JSON, SVG).",
+)
 @click.option("--table", "as_table", is_flag=True, help="Answer as a table, one line per file and tool.")
 @as_json_option
 @explained
@@ -162,7 +170,7 @@ def predict(as_json: bool, **options: Any) -> None:
 @click.option("--window", default=64, show_default=True, help="Profiles in the replay buffer.")
 @click.option("--beta", default=0.1, show_default=True, type=Finite(), help="Weight of the preference loss.")
 @click.option("--seed", default=0, show_default=True, help="Seed of inputs and minibatches.")
-@click.option("--out", type=PATH, help="Write the calibrated model to this folder.")
+@click.option("--out", type=OUTPUT_FOLDER, help="Write the calibrated model to this folder.")
 @as_json_option
 @explained
 def calibrate(as_json: bool, **options: Any) -> None:
@@ -187,6 +195,7 @@ _pragma_option = partial(option, PragmaQuestion)
 @_top_option
 @_pragma_option(
     "target",
+    type=NAME_OR_FILE,
     metavar="NAME",
     help="Tool that makes the design: simfoundry, u200 (Merlin and Vitis HLS) or a JSON file of a target.",
 )
@@ -220,7 +229,7 @@ _pragma_option = partial(option, PragmaQuestion)
     "hls_timeout", type=Finite(min=1), metavar="S", help="Most seconds of processor time of a design."
 )
 @_pragma_option("together", type=Whole(min=1), metavar="N", help="Designs that are measured at a time.")
-@_pragma_option("out", metavar="FILE", help="Write the recommended design's annotated C.")
+@_pragma_option("out", type=OUTPUT, metavar="FILE", help="Write the recommended design's annotated C.")
 @as_json_option
 @explained
 def pragmas(file: Path, top: str | None, as_json: bool, **options: Any) -> None:

@@ -11,6 +11,8 @@ import click
 from simfoundry import asking
 from simfoundry.cli.options import (
     EXIT_FAILED,
+    OUTPUT_FOLDER,
+    PAGE,
     PATH,
     Command,
     Commands,
@@ -59,7 +61,13 @@ def rollback(name: str) -> None:
 @option(
     TrainQuestion, "suite", metavar="NAME", help="Suite of your own labels to train on, in data/suites/NAME."
 )
-@option(TrainQuestion, "out", help="Folder of the model.", show_default="models/NAME in the data folder")
+@option(
+    TrainQuestion,
+    "out",
+    type=OUTPUT_FOLDER,
+    help="Folder of the model.",
+    show_default="models/NAME in the data folder",
+)
 @option(TrainQuestion, "seed", help="Seed of initial weights and batches.")
 @option(TrainQuestion, "settings", "-o", "--option", metavar="NAME=VALUE", help="Option of training.")
 @as_json_option
@@ -139,7 +147,7 @@ def release_write(
 )
 @click.option("--keep-discarded", is_flag=True, help="Make the discarded attempts of AST programs rows, too.")
 @click.option("--derived", is_flag=True, help="Make the tables that were left out and compare hashes.")
-@click.option("--rtl", type=PATH, help="With --derived: folder for the Verilog of each design.")
+@click.option("--rtl", type=OUTPUT_FOLDER, help="With --derived: folder for the Verilog of each design.")
 @as_json_option
 @explained
 def release_make(
@@ -207,7 +215,7 @@ def release_check(name: str, floors: tuple[str, ...], as_json: bool) -> None:
 @release.command("diff")
 @click.argument("one")
 @click.argument("other")
-@click.option("--out", type=PATH, help="HTML file with plots.")
+@click.option("--out", type=PAGE, help="HTML file with plots.")
 @click.option(
     "--train",
     "trained",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Any
 
 import click
@@ -18,7 +17,18 @@ from pipelines.network.request import (
     POISSON,
 )
 from simfoundry import asking
-from simfoundry.cli.options import PATH, Finite, Whole, answer_json, as_json_option, explained, option
+from simfoundry.cli.options import (
+    NAME_OR_FILE,
+    OUTPUT,
+    PATH,
+    Finite,
+    PacedEcho,
+    Whole,
+    answer_json,
+    as_json_option,
+    explained,
+    option,
+)
 from simfoundry.questions import (
     DEFAULT_FABRIC,
     DEFAULT_REUSE_FACTOR,
@@ -78,7 +88,9 @@ LARGEST_SEED = 2**63 - 1
     help="Queueing theory for trees or by maximum entropy, or corrected by what simulations taught.",
     show_default=f"{CORRECTED}; {MAXIMUM_ENTROPY} for a trace",
 )
-@option(NetworkQuestion, "flows", help="Write each flow's latency to this .parquet or .csv file.")
+@option(
+    NetworkQuestion, "flows", type=OUTPUT, help="Write each flow's latency to this .parquet or .csv file."
+)
 @as_json_option
 @explained
 def network(as_json: bool, **options: Any) -> None:
@@ -109,7 +121,7 @@ def network(as_json: bool, **options: Any) -> None:
     metavar="NAME=SIZE",
     help="Size of a symbolic dimension of an ONNX model.",
 )
-@option(PlaceQuestion, "svg", help="Write a picture of the fabric to this file.")
+@option(PlaceQuestion, "svg", type=OUTPUT, help="Write a picture of the fabric to this file.")
 @as_json_option
 @explained
 def place(as_json: bool, **options: Any) -> None:
@@ -117,7 +129,7 @@ def place(as_json: bool, **options: Any) -> None:
 
     A network that does not fit is cut into graphs that take turns.
     """
-    on_step = None if as_json else partial(click.echo, err=True)
+    on_step = None if as_json else PacedEcho()
     answer = asking.place(**options, on_step=on_step)
     if as_json:
         answer_json(answer)
@@ -213,8 +225,8 @@ def explore(as_json: bool, **options: Any) -> None:
     type=Whole(min=0),
     help="Cycles in which ports named like a reset are active; then they are inactive. 0 = random.",
 )
-@option(SimulateQuestion, "vcd", help="Write a waveform of the first stimulus to this file.")
-@option(SimulateQuestion, "fst", help="The same as FST; needs vcd2fst of Debian's gtkwave.")
+@option(SimulateQuestion, "vcd", type=OUTPUT, help="Write a waveform of the first stimulus to this file.")
+@option(SimulateQuestion, "fst", type=OUTPUT, help="The same as FST; needs vcd2fst of Debian's gtkwave.")
 @option(
     SimulateQuestion,
     "signals",
@@ -246,11 +258,13 @@ def explore(as_json: bool, **options: Any) -> None:
 @option(
     SimulateQuestion,
     "toggles",
+    type=OUTPUT,
     help="Write toggles of ports and registers to this .csv or .parquet file.",
 )
 @option(
     SimulateQuestion,
     "memory",
+    type=NAME_OR_FILE,
     metavar="NAME=FILE",
     help="Hexadecimal words of a memory, such as top.u.words=image.hex.",
 )
@@ -262,7 +276,9 @@ def explore(as_json: bool, **options: Any) -> None:
     help="Cycles that a thread of engine reuse runs before it exchanges values with the others.",
 )
 @option(SimulateQuestion, "skip_idle", help="Skip parts of which nothing changed, for designs that idle.")
-@option(SimulateQuestion, "checkpoint", help="Write the state after the last cycle to this file.")
+@option(
+    SimulateQuestion, "checkpoint", type=OUTPUT, help="Write the state after the last cycle to this file."
+)
 @option(SimulateQuestion, "resume", help="Go on from this checkpoint.")
 @as_json_option
 @explained

@@ -10,7 +10,10 @@ import click
 
 from simfoundry.cli.options import (
     EXIT_FAILED,
+    OUTPUT_FOLDER,
+    PAGE,
     PATH,
+    Output,
     answer_json,
     as_json_option,
     explained,
@@ -22,7 +25,9 @@ from simfoundry.cli.options import (
 @click.option(
     "--parameters", type=PATH, help="Read the full configuration from this file instead of overrides."
 )
-@click.option("--into", "folder", type=PATH, help="Folder of the tables.", show_default="the data folder")
+@click.option(
+    "--into", "folder", type=OUTPUT_FOLDER, help="Folder of the tables.", show_default="the data folder"
+)
 @click.option("--keep", "keeps", is_flag=True, help="Keep the tables of the earlier run in data/kept.")
 @click.option("--lock", "locks", is_flag=True, help="Write dvc.lock although it was made with other tools.")
 @click.option("--cfg", type=click.Choice(("job",)), help="Print the configuration and run nothing.")
@@ -106,7 +111,7 @@ def sql(query: str, suite: str | None, as_json: bool) -> None:
     help="Only designs of this part of the split; may be repeated.",
 )
 @click.option("--split", help="Name of the split.", show_default="that of params.yaml")
-@click.option("--out", type=click.Path(dir_okay=False, path_type=Path), help="FILE.jsonl or .parquet.")
+@click.option("--out", type=Output(dir_okay=False, path_type=Path), help="FILE.jsonl or .parquet.")
 @click.option(
     "--lengths", is_flag=True, help="Show the lengths of prompts by format, stage and part instead."
 )
@@ -142,7 +147,7 @@ def records(
 
 
 @click.command()
-@click.option("--out", type=PATH, help="File of the page.", show_default="report.html in the data folder")
+@click.option("--out", type=PAGE, help="File of the page.", show_default="report.html in the data folder")
 @click.option("--release", type=PATH, help="Folder of a release.", show_default="the project's own tables")
 @as_json_option
 @explained

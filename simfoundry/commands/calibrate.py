@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from assets.errors import FoundryError
+from models.model_files import model_bytes, require_model_folder, write_folder
 from pipelines.files import read_bounded
 from simfoundry.commands.predict import opened_model, question_of
 
@@ -34,6 +35,8 @@ def calibrate_file(
     Raises:  FoundryError: the model is another one, or an option is out of range. ProgramError, HlsError,
              PredictorError: the program or its inputs are not acceptable.
     """
+    if out is not None:
+        require_model_folder(out)
     query = question_of(
         file=file, top=top, directives=directives, memory_delay=memory_delay, clock=clock, data=None
     )
@@ -49,8 +52,6 @@ def calibrate_file(
 
         report = calibrate(predictor, query, CalibrationOptions(**settings))
         if out is not None:
-            from models.model_files import model_bytes, write_folder
-
             write_folder(out, model_bytes(spec.name, predictor.files))
     return {"file": str(file), "model": model, **asdict(report), "folder": None if out is None else str(out)}
 

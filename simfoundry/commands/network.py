@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 
 NEARLY_FULL = 0.95
 BUSIEST_QUEUES = 5
+SHORT_NS = 100.0
+"""Times below have digits behind the point, and nanoseconds as their unit."""
 ENDINGS = (".parquet", ".csv")
 TIMES_NS = (
     "delay_mean_ns",
@@ -60,7 +63,7 @@ def answer_network(question: NetworkQuestion) -> dict[str, Any]:
                 "from_node": queue.from_node,
                 "to_node": queue.to_node,
                 "utilisation": round(queue.utilisation, 4),
-                "wait_mean_ns": round(queue.wait_mean_ns),
+                "wait_mean_ns": _rounded(queue.wait_mean_ns),
             }
             for queue in answer.busiest_queues(BUSIEST_QUEUES)
         ],
@@ -108,10 +111,15 @@ def _write(rows: pa.Table, path: Path) -> None:
         raise FoundryError(f"cannot write --flows {path}: {error}") from error
 
 
-def _spread(values: NDArray[Any]) -> dict[str, int]:
+def _spread(values: NDArray[Any]) -> dict[str, float]:
     """Least, mean and most over flows, in nanoseconds."""
     numbers = {"least": values.min(), "mean": values.mean(), "most": values.max()}
-    return {key: round(float(value)) for key, value in numbers.items()}
+    return {key: _rounded(float(value)) for key, value in numbers.items()}
+
+
+def _rounded(time_ns: float) -> float:
+    """A time in whole nanoseconds, a short one in thousandths."""
+    return round(time_ns) if time_ns >= SHORT_NS or time_ns == 0 else round(time_ns, 3)
 
 
 def _note(offered: float) -> str | None:
@@ -123,18 +131,28 @@ def _note(offered: float) -> str | None:
     )
 
 
+def _unit(times_ns: Iterable[float]) -> str:
+    return "ns" if any(0 < time_ns < SHORT_NS for time_ns in times_ns) else "us"
+
+
+def _in_unit(time_ns: float, unit: str) -> str:
+    return f"{time_ns:,.3f}".removesuffix(".000") if unit == "ns" else f"{time_ns / 1e3:.1f}"
+
+
 def network_text(answer: dict[str, Any]) -> str:
-    """The answer for a person, times in microseconds."""
+    """The answer for a person, times in microseconds, or in nanoseconds in a line with a short one."""
     plain = ("network", "hosts", "flows", "estimate", "seen_in_training")
     lines = [f"{name:<24} {answer[name]}" for name in plain if answer[name] is not None]
     for name in TIMES_NS:
-        spread = " ".join(f"{key} {time_ns / 1e3:.1f}" for key, time_ns in answer[name].items())
-        lines.append(f"{name.removesuffix('ns') + 'us':<24} {spread}")
+        unit = _unit(answer[name].values())
+        spread = " ".join(f"{key} {_in_unit(time_ns, unit)}" for key, time_ns in answer[name].items())
+        lines.append(f"{name.removesuffix('ns') + unit:<24} {spread}")
     lines += ["busiest queues"]
     lines += [
         f"  {q['kind']:<18} node {q['from_node']} to {q['to_node']}: utilisation {q['utilisation']:.1%}, "
-        f"wait {q['wait_mean_ns'] / 1e3:.1f} us"
+        f"wait {_in_unit(q['wait_mean_ns'], unit)} {unit}"
         for q in answer["busiest_queues"]
+        for unit in (_unit([q["wait_mean_ns"]]),)
     ]
     if answer["note"]:
         lines.append(f"note: {answer['note']}")

@@ -442,6 +442,10 @@ def _in_words(answer: dict[str, Any]) -> dict[str, Any]:
     return {**answer, "note": range_note(names)}
 
 
+_ABSENT = ("RESOURCE_DOES_NOT_EXIST", "INVALID_PARAMETER_VALUE")
+"""MLflow's codes for a name or an alias that is not registered."""
+
+
 @contextmanager
 def registered_model(name: str, alias: str) -> Iterator[Any]:
     """A registered model as MLflow loads it.
@@ -468,8 +472,8 @@ def registered_model(name: str, alias: str) -> Iterator[Any]:
         except MlflowException as error:
             refused = [row.reason for row in promotion_rows(store, name) if row.decision == "refused"]
             why = f"; refused: {refused[-1]}" if alias == CHAMPION and refused else ""
+            cause = "" if error.error_code in _ABSENT else f" ({explain(error)})"
             raise FoundryError(
-                f"no such model: {name}@{alias} in {store.tracking_uri} ({explain(error)}){why}; "
-                "`simfoundry models` lists the registered ones"
+                f"no such model: {name}@{alias}{cause}{why}; `simfoundry models` lists the registered ones"
             ) from error
         yield model

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -18,7 +17,7 @@ from assets.releasing import (
     is_release,
     release_tables,
 )
-from pipelines.files import read_bounded
+from pipelines.files import plain_json, read_bounded
 from pipelines.identity import canonical_json
 from pipelines.limited import reading
 from pipelines.vendor import VendorReport, is_labelled_table, read_csynth, read_merlin
@@ -152,7 +151,7 @@ def _kernels_beside(path: Path) -> Path | None:
 def _directives(path: Path) -> str:
     content = read_bounded(path, what="directives", most_bytes=DIRECTIVES_LIMIT_BYTES, error=FoundryError)
     try:
-        return canonical_json(json.loads(content))
+        return canonical_json(plain_json(content.decode("utf-8")))
     except (ValueError, RecursionError) as error:
         raise FoundryError(f"directives must be JSON, got {error} ({path})") from error
 

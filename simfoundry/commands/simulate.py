@@ -161,6 +161,10 @@ def _require_options(question: SimulateQuestion) -> None:
         for option in ("vcd", "fst", "resume"):
             if getattr(question, option) is not None:
                 raise FoundryError(f"--toggles and --{option} are mutually exclusive")
+    if question.resume is not None and question.seed != 0:
+        raise FoundryError(
+            "--seed with --resume; accepted: without, the checkpoint goes on with its own inputs"
+        )
     if question.signals and question.vcd is None and question.fst is None:
         raise FoundryError("--signals without a waveform; accepted: with --vcd or --fst")
     for text in question.memory:

@@ -25,6 +25,7 @@ import pyarrow.parquet as pq
 from assets.database import QUESTIONS
 from assets.deployments import SUITES_FOLDER, find_deployment
 from assets.errors import FoundryError
+from assets.signals import interrupted_by_signals, was_signalled
 from pipelines.schemas import TableSpec, is_readable, unknown_table
 from simfoundry.commands.aligned import aligned_lines
 
@@ -64,7 +65,7 @@ def run_query(data_dir: Path, query: str) -> QueryResult:
     Raises: FoundryError: not one read-only statement, not valid SQL, more than `ROW_LIMIT` rows, or a damaged
             file is read.
     """
-    with _connection(data_dir) as (connection, damaged):
+    with _connection(data_dir) as (connection, damaged), interrupted_by_signals(connection.interrupt):
         try:
             answer = connection.execute(_reading_statement(connection, query))
             columns = tuple(d[0] for d in answer.description or [])
@@ -72,6 +73,10 @@ def run_query(data_dir: Path, query: str) -> QueryResult:
             if len(rows) > ROW_LIMIT:
                 raise FoundryError(f"an answer of more than {ROW_LIMIT} rows; use LIMIT or aggregates")
             return QueryResult(columns=columns, rows=tuple(rows))
+        except (duckdb.InterruptException, RuntimeError):  # DuckDB's when it meets the signal itself
+            if was_signalled():
+                raise KeyboardInterrupt from None
+            raise
         except duckdb.Error as error:
             for spec in _named(query):
                 problem = damaged.get(spec.name)

@@ -398,7 +398,11 @@ def test_label_rejects_a_file_that_is_not_there(project: Path, tmp_path: Path) -
         ),
         (
             ("predict", "FILE", "--top", "add", "--model", "numeric-lm@previous"),
-            "no such model: numeric-lm-hls@previous",
+            "no such model: numeric-lm-hls@previous; `simfoundry models` lists the registered ones\n",
+        ),
+        (
+            ("predict", "FILE", "--model", "foo@champion"),
+            "no such model: foo@champion; `simfoundry models` lists the registered ones\n",
         ),
         (("models", "rollback", "loop-rules"), "no champion of model loop-rules"),
         (
@@ -406,7 +410,7 @@ def test_label_rejects_a_file_that_is_not_there(project: Path, tmp_path: Path) -
             "not a model of C programs: routenet; accepted: engine-estimate-hls, ",
         ),
     ],
-    ids=["no alias", "a name without a level is of level hls", "no champion", "another task"],
+    ids=["no alias", "a name without a level is of level hls", "no such name", "no champion", "another task"],
 )
 def test_a_model_that_is_not_there_is_one_error(
     project: Path, source: Path, arguments: tuple[str, ...], message: str

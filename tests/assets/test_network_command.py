@@ -39,6 +39,20 @@ def test_an_answer_has_latencies_of_flows_and_the_busiest_queues(tmp_path: Path)
     assert {"offered_utilisation", "hosts", "network"} <= tables
 
 
+def test_short_times_have_digits(tmp_path: Path) -> None:
+    nodes = [{"id": "a", "host": True}, {"id": "b", "host": True}, {"id": "s"}]
+    links = [{"source": end, "target": "s", "rate_bps": 1e13} for end in "ab"]
+    path = tmp_path / "fast.json"
+    path.write_text(json.dumps({"nodes": nodes, "links": links}))
+    answer = json.loads(_invoke("--topology", str(path), "--json").output)
+    sending_ns = 2 * 530 * 8 / 1e4
+    assert sending_ns < answer["delay_mean_ns"]["least"] < 3 * sending_ns
+    assert all(0 < queue["wait_mean_ns"] < 1 for queue in answer["busiest_queues"])
+    lines = _invoke("--topology", str(path)).output.splitlines()
+    assert f"delay_mean_ns            least {answer['delay_mean_ns']['least']:.3f} " in "\n".join(lines)
+    assert lines[-1].endswith(f"wait {answer['busiest_queues'][-1]['wait_mean_ns']:.3f} ns")
+
+
 def test_theory_is_kept_beside_what_corrects_it(tmp_path: Path) -> None:
     file, question = tmp_path / "flows.parquet", ("--pods", "4", "--arrivals", "ge", "--flows")
     corrected = json.loads(_invoke(*question, str(file), "--json").output)

@@ -19,7 +19,7 @@ from onnx import TensorProto, helper, numpy_helper
 from assets.settings import CONFIGURATION_FOLDER
 from pipelines.fabric import read_fabric
 from pipelines.fabric.evaluation import Measured, measure
-from simfoundry.cli import simfoundry
+from simfoundry.cli import options, simfoundry
 from simfoundry.commands import place as place_command
 
 GRAPH: dict[str, Any] = {
@@ -208,7 +208,9 @@ NAN_WORK = changed(nodes=[{**GRAPH["nodes"][0], "work": float("nan")}], edges=[]
             "graph too large for present: 60 operations on compute units, room for 50; 0 operations on ",
         ),
         (NAN_WORK, "nodes.0.work"),
-        ([], "the file: "),
+        ([], "the file: a list of 0 ("),
+        (changed(nodes=[]), "nodes: a list of 0 ("),
+        (changed(nodes=[{**GRAPH["nodes"][0], "work": "3"}], edges=[]), 'nodes.0.work: "3" ('),
     ],
 )
 def test_place_rejects_graphs(tmp_path: Path, graph: Any, message: str) -> None:
@@ -300,7 +302,11 @@ def test_the_default_fabric_is_readable() -> None:
         assert read_fabric(file).name == file.stem
 
 
-def test_place_says_which_part_of_the_search_runs_unless_the_answer_is_json(tmp_path: Path) -> None:
+def test_place_says_which_part_of_the_search_runs_unless_the_answer_is_json(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert place(write(tmp_path / "h.json", GRAPH), "--moves", "20").stderr == ""  # a short one says nothing
+    monkeypatch.setattr(options, "PACE_S", 0.0)
     file, fabric = write(tmp_path / "g.json", GRAPH), write(tmp_path / "f.yaml", FABRIC)
     said = place(file, "--fabric", fabric).stderr.splitlines()
     assert said[:3] == [

@@ -116,6 +116,42 @@ def test_a_signal_in_an_executed_text_has_its_own_status(resumes: bool, end: str
     assert (ended.stderr, ended.returncode) == (said, 128 + signal.SIGTERM)
 
 
+ENDLESS = "WITH RECURSIVE t(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM t) SELECT count(*) FROM t"
+QUERY = """
+import sys
+from pathlib import Path
+from simfoundry.commands import sql
+
+answer = sql._reading_statement
+
+def reading_statement(*arguments):
+    statement = answer(*arguments)
+    print("begins", flush=True)
+    return statement
+
+sql._reading_statement = reading_statement
+from simfoundry.cli import main
+main(["sql", sys.argv[1]])
+"""
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_ends_an_endless_query(number: signal.Signals, project: Path) -> None:
+    process = subprocess.Popen(
+        [sys.executable, "-c", QUERY, ENDLESS], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    try:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "begins\n"
+        time.sleep(0.5)  # the query computes in DuckDB by then
+        process.send_signal(number)
+        _, said = process.communicate(timeout=END_LIMIT_S)
+    finally:
+        process.kill()
+    assert said == SAID[number].replace("to resume", "to begin anew")
+    assert process.returncode == 128 + number
+
+
 @pytest.mark.parametrize("kind", ["threads", "processes"])
 def test_nothing_outlives_a_command_that_is_killed(kind: str, tmp_path: Path) -> None:
     process, seconds = started(kind, tmp_path)

@@ -110,3 +110,30 @@ def test_shipped_weights_load_and_are_small(spec) -> None:
         assert outcome is not None
         assert outcome.source.startswith("releases/")
         spec.load(spec.shipped_folder)
+
+
+@pytest.mark.parametrize("name", ["notes.txt", "photos/a.txt"])
+def test_a_model_does_not_replace_a_folder_with_other_files(folder: Path, name: str) -> None:
+    other = folder / name
+    other.parent.mkdir(exist_ok=True)
+    other.write_text("mine")
+    with pytest.raises(PredictorError, match=f"holds {name.partition('/')[0]}; accepted: a new or empty"):
+        write_folder(folder, CONTENT)
+    assert other.read_text() == "mine"
+
+
+def test_a_model_does_not_replace_a_file(tmp_path: Path) -> None:
+    (tmp_path / "model").write_text("mine")
+    with pytest.raises(PredictorError, match=r"model is a file; accepted: a new or empty folder"):
+        write_folder(tmp_path / "model", CONTENT)
+    assert (tmp_path / "model").read_text() == "mine"
+
+
+def test_training_does_not_begin_for_a_folder_with_other_files(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    spec = predictors()[0]
+    monkeypatch.setattr(type(spec), "training_key", lambda *_: "key")
+    (tmp_path / "a.txt").write_text("mine")
+    with pytest.raises(PredictorError, match=r"holds a\.txt"):
+        spec.train(tmp_path / "no tables", folder=tmp_path)

@@ -247,3 +247,6 @@ def test_a_calibrated_model_is_a_folder_that_answers(tmp_path: Path) -> None:
     before, after = (predict_file(**common, model=model) for model in models)
     assert before.keys() == after.keys()
     assert before != after
+    with pytest.raises(PredictorError, match="holds calibrated"):
+        calibrate_file(**common, model="no model", inputs=None, out=tmp_path, settings=settings)
+    assert (tmp_path / "p.c").exists()

@@ -131,9 +131,45 @@ def test_json_and_graphml_give_the_same_network_hosts_first(tmp_path: Path) -> N
     ("name", "content", "message"),
     [
         ("n.txt", "{}", r"must end in .json or .graphml, got n.txt"),
-        ("n.json", "{", r"^a topology must be nodes and links with their attributes, got at the file: "),
-        ("n.json", '{"nodes": [], "links": [], "more": 1}', r"got at more: Extra inputs"),
-        ("n.json", '{"nodes": [{"id": "a", "host": 3}], "links": []}', r"got at nodes.0.host"),
+        ("n.json", "{", r"^not JSON: Expecting property name .* \(.*n.json\)$"),
+        (
+            "n.json",
+            '{"nodes": [], "links": [], "more": 1}',
+            r"^unknown key: more \(.*n.json\); accepted: nodes, links$",
+        ),
+        (
+            "n.json",
+            '{"nodes": [{"id": "a", "host": 3}], "links": []}',
+            r"^nodes.0.host: 3 \(.*\); accepted: true or false$",
+        ),
+        (
+            "n.json",
+            '{"nodes": [{"id": "a", "host": "no"}], "links": []}',
+            r'^nodes.0.host: "no" \(.*\); accepted: t',
+        ),
+        (
+            "n.json",
+            '{"nodes": [{"host": true}], "links": []}',
+            r"^missing key: nodes.0.id \(.*\); needed: id$",
+        ),
+        (
+            "n.json",
+            '{"nodes": [{"id": "a"}, {"id": "b", "id": "c"}], "links": []}',
+            r"^not JSON: the name 'id' twice in one object \(.*n.json\)$",
+        ),
+        *(
+            (
+                "n.json",
+                f'{{"nodes": [], "links": [{{"source": "x", "target": "y", "rate_bps": {rate}}}]}}',
+                rf"^links.0.rate_bps: {rate} \(.*n.json\); accepted: a whole number$",
+            )
+            for rate in ("true", '"100000000"', "1.5")
+        ),
+        (
+            "n.json",
+            '{"nodes": [], "links": [{"source": "x", "target": "y", "rate_bps": 1, "foo": 2}]}',
+            r"^unknown key: links.0.foo \(.*n.json\); accepted: source, target, rate_bps, delay_ns$",
+        ),
         ("n.json", '{"nodes": [{"id": "a"}, {"id": "a"}], "links": []}', r"different ids, got 'a' twice"),
         (
             "n.json",
@@ -163,7 +199,11 @@ def test_json_and_graphml_give_the_same_network_hosts_first(tmp_path: Path) -> N
             '{"nodes": [' + "1," * 800_000 + '1], "links": []}',
             r"so at most 786432 times ',', got 800001",
         ),
-        ("n.json", '{"nodes": [' + "1," * 700_000 + '1], "links": []}', r"got at nodes.0: Input should be"),
+        (
+            "n.json",
+            '{"nodes": [' + "1," * 700_000 + '1], "links": []}',
+            r"^nodes.0: 1 \(.*n.json\); accepted: names and values$",
+        ),
         (
             "n.graphml",
             "<graphml>" + "<a/>" * 1_200_000 + "</graphml>",

@@ -426,18 +426,20 @@ def test_read_target_rejects_numbers_that_cannot_be(number: str, tmp_path: Path)
     path = tmp_path / "target.json"
     for name in ("clock_period_ns", "burst_bits", "dsp_available", "onchip_bits", "most_partitions", "ports"):
         path.write_text(f'{{"extends": "u200", "name": "mine", "{name}": {number}}}')
-        with pytest.raises(PragmaError, match=rf"^not a target, at {name}: .* \({path}\)"):
+        with pytest.raises(
+            PragmaError, match=rf"^not a (target: {name}: .*|JSON .*number of JSON) \({path}\)"
+        ):
             read_target(path)
     row = f'{{"kinds": ["add"], "type": "int32", "latency_cycles": {number}, "source": "s"}}'
     path.write_text(f'{{"extends": "u200", "name": "mine", "operations": [{row}]}}')
-    with pytest.raises(PragmaError, match=r" at operations\.0\.latency_cycles: "):
+    with pytest.raises(PragmaError, match=r" operations\.0\.latency_cycles: |no number of JSON"):
         read_target(path)
 
 
 def test_read_target_rejects_an_unknown_field(tmp_path: Path) -> None:
     path = tmp_path / "target.json"
     path.write_text('{"extends": "u200", "name": "mine", "speed": 3}')
-    with pytest.raises(PragmaError, match="at speed: Unexpected keyword argument"):
+    with pytest.raises(PragmaError, match=r"target: unknown key: speed \(.*\); accepted: name, about, "):
         read_target(path)
 
 

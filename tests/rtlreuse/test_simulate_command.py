@@ -139,12 +139,38 @@ def test_simulate_takes_modules_from_a_library(tmp_path: Path) -> None:
     assert simulate(file, "--cycles", "6", "--library", str(library)).exit_code == 0
 
 
+FORM = "accepted: 0 to 15, decimal of 4000 digits or hexadecimal behind 0x"
+
+
 @pytest.mark.parametrize(
     ("rows", "message"),
     [
         ("rst,sub\n0,0\n", "unknown input: sub (in.csv:1); accepted: rst, add"),
         ("rst,add\n0,16\n", "value of add: '16' (in.csv:2); accepted: 0 to 15"),
-        ("rst,add\n0,x\n", "value of add: 'x' (in.csv:2); accepted: 0 to 15"),
+        (
+            "rst,add\n0,x\n",
+            f"value of add: 'x' (in.csv:2); {FORM}",
+        ),
+        *(
+            (
+                f"rst,add\n0,{text}\n",
+                f"value of add: {text!r} (in.csv:2); {FORM}",
+            )
+            for text in (
+                "1_0",
+                "0b1",
+                "0o17",
+                "0x1_f",
+                "0X1",
+                "+3",
+                "-0",
+                "-1",
+                "1.0",
+                "0x",
+                "\u0663",
+                "",
+            )
+        ),
         ("rst,add\n0\n", "1 values (in.csv:2); accepted: 2, as in the first row"),
         ("rst,add\n0,1\n", "too few rows: 1 for 2 cycles (in.csv)"),
         ("rst,rst\n0,1\n", "a port has two columns (in.csv:1)"),
@@ -164,6 +190,22 @@ def test_simulate_rejects_inputs(
     assert str(error.value) == message
 
 
+def test_simulate_rejects_inputs_that_are_no_text(design: Path, tmp_path: Path) -> None:
+    (tmp_path / "in.csv").write_bytes(b"rst,add\n0,1\n\x89PNG\xff\n")
+    result = simulate(design, "--cycles", "3", "--inputs", str(tmp_path / "in.csv"))
+    assert result.stderr.startswith("simfoundry: inputs are not text in UTF-8: byte 0x89 (")
+    assert result.stderr.endswith("in.csv)\n")
+
+
+def test_simulate_reads_numbers_with_leading_zeros(tmp_path: Path) -> None:
+    from pipelines.rtlreuse import Ports
+    from pipelines.rtlreuse.stimulus import read_stimulus
+
+    (tmp_path / "in.csv").write_text("add\n007\n0x0A\n 15 \n" + "0" * 5000 + "9\n")
+    inputs = read_stimulus(tmp_path / "in.csv", Ports(inputs={"add": 4}, outputs={}, clock=None), 4)
+    assert inputs[:, 0, 0].tolist() == [7, 10, 15, 9]
+
+
 def test_simulate_reads_parquet_and_goes_on_from_a_checkpoint(design: Path, tmp_path: Path) -> None:
     inputs, state = tmp_path / "in.parquet", str(tmp_path / "state")
     write_table(pa.table({"rst": [1, 0, 0], "add": [0, 3, 5]}), inputs)
@@ -174,6 +216,8 @@ def test_simulate_reads_parquet_and_goes_on_from_a_checkpoint(design: Path, tmp_
     result = simulate(design, "--cycles", "1", *options)
     assert result.exit_code == 0, result.output
     assert "b1000 $" in vcd.read_text().splitlines()
+    result = simulate(design, "--cycles", "1", "--resume", state, "--seed", "7")
+    assert "--seed with --resume; accepted: without, the checkpoint goes on with its" in result.stderr
 
 
 def test_simulate_writes_toggles(design: Path, tmp_path: Path) -> None:

@@ -103,6 +103,20 @@ def test_a_checkpoint_goes_on(simulator: Simulator, tmp_path: Path) -> None:
     assert other.run(50, seed=4).digests.tolist() == expected
 
 
+@pytest.mark.parametrize("share", [0.0, 0.3, 0.999])
+def test_a_checkpoint_rejects_a_changed_byte(simulator: Simulator, tmp_path: Path, share: float) -> None:
+    write_checkpoint(simulator, tmp_path / "state")
+    content = bytearray((tmp_path / "state").read_bytes())
+    begin = content.index(b"\n") + 1
+    content[begin + int(share * (len(content) - begin))] ^= 1
+    (tmp_path / "state").write_bytes(content)
+    with pytest.raises(RtlError, match=r"^damaged checkpoint: .*state does not have the hash it names"):
+        read_checkpoint(simulator, tmp_path / "state")
+    (tmp_path / "state").write_bytes(b'{"format": 1, "program": "p", "bytes": 3}\nabc')
+    with pytest.raises(RtlError, match=r"^checkpoint of an earlier version, without a hash: .*; write it ag"):
+        read_checkpoint(simulator, tmp_path / "state")
+
+
 def test_state_rejects(counting: Simulator, programs: Path, tmp_path: Path) -> None:
     with pytest.raises(RtlError, match=r"^unknown memory: top.w; there are: top.u.words, top.v.words$"):
         load_memory(counting, "top.w", [1])

@@ -29,6 +29,7 @@ from pipelines.accelerators.fixed.tracing import (
 )
 from pipelines.accelerators.graph import Layer, Network, Shape
 from pipelines.files import read_yaml
+from pipelines.validation import describe_invalid
 
 FORMAT = f"ap_fixed<{BITS},{SIGN + INTEGER},AP_TRN,AP_WRAP,0>"
 _PRODUCT_FRACTION = 2 * FRACTION
@@ -347,13 +348,7 @@ def read_configuration(path: Path) -> HlsConfiguration:
     try:
         settings = _Configuration.model_validate(content).HLSConfig
     except ValidationError as error:
-        first = error.errors()[0]
-        name = ".".join(map(str, first["loc"])) or "configuration"
-        if first["type"] == "extra_forbidden":
-            known = _HlsConfig if first["loc"][:-1] == ("HLSConfig",) else _Settings
-            accepted = ", ".join(known.model_fields)
-            raise AcceleratorError(f"unknown key: {name} ({path}); accepted: {accepted}") from error
-        raise AcceleratorError(f"{name}: {first['msg']} ({path})") from error
+        raise AcceleratorError(describe_invalid(error, _Configuration, path)) from error
     try:
         return _checked(settings)
     except AcceleratorError as error:

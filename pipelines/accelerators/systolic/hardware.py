@@ -12,6 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 from pipelines.accelerators.errors import AcceleratorError
 from pipelines.files import read_yaml
 from pipelines.identity import content_hash
+from pipelines.validation import describe_invalid
 
 Dataflow = Literal["weight", "output", "both"]
 Activation = Literal["none", "relu", "clip"]
@@ -152,11 +153,7 @@ def read_hardware(path: Path) -> Hardware:
     try:
         return Hardware.model_validate({} if content is None else content)
     except ValidationError as error:
-        first = error.errors()[0]
-        name = ".".join(map(str, first["loc"])) or "hardware"
-        accepted = ", ".join(Hardware.model_fields)
-        hint = f"; accepted: {accepted}" if first["type"] == "extra_forbidden" else ""
-        raise AcceleratorError(f"{name}: {first['msg']} ({path}){hint}") from error
+        raise AcceleratorError(describe_invalid(error, Hardware, path)) from error
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

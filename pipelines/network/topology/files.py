@@ -25,6 +25,7 @@ from pipelines.network.topology.graph import (
     Topology,
     topology_of_links,
 )
+from pipelines.validation import NotJson, Whole, describe_invalid, parse_json_model
 
 FILE_LIMIT_BYTES = 64 << 20
 FORMATS = (".json", ".graphml")
@@ -45,7 +46,7 @@ class _Node(BaseModel):
 
     id: _Name
     host: bool = False
-    tier: int | None = Field(default=None, ge=1, le=1000)
+    tier: Annotated[Whole, Field(ge=1, le=1000)] | None = None
 
 
 class _Edge(BaseModel):
@@ -55,8 +56,8 @@ class _Edge(BaseModel):
 
     source: _Name
     target: _Name
-    rate_bps: int
-    delay_ns: int = 0
+    rate_bps: Whole
+    delay_ns: Whole = 0
 
 
 class _Graph(BaseModel):
@@ -78,9 +79,15 @@ def read_topology(path: Path) -> Topology:
         raise NetworkError(f"a topology file must end in {' or '.join(FORMATS)}, got {path.name}")
     content = read_bounded(path, what="topology", most_bytes=FILE_LIMIT_BYTES, error=NetworkError)
     try:
-        graph = _from_json(content) if path.suffix == ".json" else _from_graphml(content)
+        if path.suffix == ".graphml":
+            graph = _from_graphml(content)
+        else:
+            _check_marks(content, {b"{": _PARTS + 1, b",": 4 * _PARTS})
+            graph = parse_json_model(content, _Graph)
         return _topology(path.stem, graph)
-    except NetworkError as error:
+    except ValidationError as error:
+        raise NetworkError(describe_invalid(error, _Graph, path)) from error
+    except (NetworkError, NotJson) as error:
         raise NetworkError(f"{error} ({path})") from error
 
 
@@ -93,20 +100,6 @@ def _check_marks(content: bytes, most: dict[bytes, int]) -> None:
                 f"a topology must have at most {NODE_LIMIT} nodes and {LINK_LIMIT} links, so at most {limit} "
                 f"times {mark.decode()!r}, got {count}"
             )
-
-
-def _from_json(content: bytes) -> _Graph:
-    _check_marks(content, {b"{": _PARTS + 1, b",": 4 * _PARTS})
-    try:
-        return _Graph.model_validate_json(content)
-    except ValidationError as error:
-        raise NetworkError(_first_problem(error)) from error
-
-
-def _first_problem(error: ValidationError) -> str:
-    first = error.errors(include_url=False, include_input=False)[0]
-    place = ".".join(str(part) for part in first["loc"]) or "the file"
-    return f"a topology must be nodes and links with their attributes, got at {place}: {first['msg']}"
 
 
 def _from_graphml(content: bytes) -> _Graph:
@@ -128,10 +121,7 @@ def _from_graphml(content: bytes) -> _Graph:
         {"source": str(one), "target": str(other), **_without_id(attributes)}
         for one, other, attributes in read.edges(data=True)
     ]
-    try:
-        return _Graph.model_validate({"nodes": nodes, "links": links})
-    except ValidationError as error:
-        raise NetworkError(_first_problem(error)) from error
+    return _Graph.model_validate({"nodes": nodes, "links": links})
 
 
 def _read_graphml(text: str) -> Any:

@@ -6,25 +6,21 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from importlib import resources
 from pathlib import Path
-from typing import Annotated, Any, TypeAlias
+from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
-from pipelines.files import read_bounded
+from pipelines.files import plain_json, read_bounded
 from pipelines.pragmas.errors import PragmaError
-
-LARGEST = 10**12
-_STRICT = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
-Count: TypeAlias = Annotated[int, Field(ge=0, le=LARGEST)]
-PositiveCount: TypeAlias = Annotated[int, Field(ge=1, le=LARGEST)]
+from pipelines.validation import describe_invalid
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OperationCost:
     """Least cycles from operands to result, and DSP blocks of a unit that starts one operation per cycle."""
 
-    latency_cycles: Count
-    dsp_count: Count = 0
+    latency_cycles: int
+    dsp_count: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,30 +53,28 @@ class Target:
         ports: reads, and writes, of an array in one bank that may start per cycle; None = unlimited.
     """
 
-    __pydantic_config__ = _STRICT
-
     name: str
-    clock_period_ns: Annotated[float, Field(gt=0, le=LARGEST)]
+    clock_period_ns: float
     operations: Mapping[tuple[str, str], OperationCost]
-    burst_bits: PositiveCount | None = None
-    dsp_available: Count | None = None
-    onchip_bits: Count | None = None
-    most_partitions: PositiveCount
+    burst_bits: int | None
+    dsp_available: int | None
+    onchip_bits: int | None
+    most_partitions: int
     tree_reduction: bool = True
     chained_array_sums: bool = False
-    update_cycles: Count = 0
+    update_cycles: int = 0
     partial_sums: bool = False
     separate_rests: bool = False
-    unrolled_trips: Count = 0
-    unrolled_copies: Count = 0
-    access_cycles: Count = 0
+    unrolled_trips: int = 0
+    unrolled_copies: int = 0
+    access_cycles: int = 0
     outermost_copies: bool = False
     swapped_nests: bool = True
     varying_copies: bool = False
-    varying_factors: tuple[Annotated[int, Field(ge=2, le=LARGEST)], ...] = ()
-    intervals: tuple[PositiveCount, ...] = (1,)
+    varying_factors: tuple[int, ...] = ()
+    intervals: tuple[int, ...] = (1,)
     banked_reads: bool = False
-    ports: PositiveCount | None = None
+    ports: int | None = None
 
     def cost(self, kind: str, type_name: str) -> OperationCost:
         """Cost of an operation."""
@@ -96,26 +90,50 @@ class Target:
 
 
 LIMIT_BYTES = 1 << 20
+_LARGEST = 10**12
+
 _FIELDS: TypeAdapter[dict[str, Any]] = TypeAdapter(dict[str, Any])
-_TARGET = TypeAdapter(Target)
 
 
 class _Operation(BaseModel):
     """A row of figures and where they come from."""
 
-    model_config = _STRICT
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
     kinds: tuple[str, ...]
     type: str
-    latency_cycles: Count
-    dsp_count: Count = 0
+    latency_cycles: int = Field(ge=0, le=_LARGEST)
+    dsp_count: int = Field(default=0, ge=0, le=_LARGEST)
     source: str
 
 
-class _Notes(BaseModel):
-    """What a target's file has beside the fields of a target."""
+class _File(BaseModel):
+    """A target's file."""
 
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+
+    name: str
     about: str
+    clock_period_ns: float = Field(gt=0, le=_LARGEST)
+    burst_bits: int | None = Field(default=None, ge=1, le=_LARGEST)
+    dsp_available: int | None = Field(default=None, ge=0, le=_LARGEST)
+    onchip_bits: int | None = Field(default=None, ge=0, le=_LARGEST)
+    most_partitions: int = Field(ge=1, le=_LARGEST)
+    tree_reduction: bool = True
+    chained_array_sums: bool = False
+    update_cycles: int = Field(default=0, ge=0, le=_LARGEST)
+    partial_sums: bool = False
+    separate_rests: bool = False
+    unrolled_trips: int = Field(default=0, ge=0, le=_LARGEST)
+    unrolled_copies: int = Field(default=0, ge=0, le=_LARGEST)
+    access_cycles: int = Field(default=0, ge=0, le=_LARGEST)
+    outermost_copies: bool = False
+    swapped_nests: bool = True
+    varying_copies: bool = False
+    varying_factors: tuple[Annotated[int, Field(ge=2, le=_LARGEST)], ...] = ()
+    intervals: tuple[Annotated[int, Field(ge=1, le=_LARGEST)], ...] = (1,)
+    banked_reads: bool = False
+    ports: int | None = Field(default=None, ge=1, le=_LARGEST)
     sources: dict[str, str]
     operations: tuple[_Operation, ...]
 
@@ -132,28 +150,26 @@ def read_target(name_or_path: str | Path) -> Target:
     Raises: PragmaError: no such target or file, larger than 1 MiB, or not of the format.
     """
     try:
-        fields = _fields(name_or_path)
-        notes = _Notes.model_validate({n: fields.pop(n) for n in _Notes.model_fields if n in fields})
-        costs = {
-            (kind, row.type): OperationCost(latency_cycles=row.latency_cycles, dsp_count=row.dsp_count)
-            for row in notes.operations
-            for kind in row.kinds
-        }
-        return _TARGET.validate_python({**fields, "operations": costs})
+        file = _File.model_validate(_fields(name_or_path))
     except ValidationError as error:
-        first = error.errors()[0]
-        place = ".".join(str(p) for p in first["loc"]) or "the file"
-        raise PragmaError(
-            f"not a target, at {place}: {first['msg']} ({name_or_path}); accepted: the format of u200.json"
-        ) from error
+        raise PragmaError(f"not a target: {describe_invalid(error, _File, name_or_path)}") from error
+    costs = {
+        (kind, row.type): OperationCost(latency_cycles=row.latency_cycles, dsp_count=row.dsp_count)
+        for row in file.operations
+        for kind in row.kinds
+    }
+    fields = file.model_dump(exclude={"about", "sources", "operations"})
+    return Target(operations=costs, **fields)
 
 
 def _fields(name_or_path: str | Path) -> dict[str, Any]:
     """Fields of a file, over those of the target that it extends."""
+    text = _text(name_or_path)
     try:
-        own = _FIELDS.validate_json(_text(name_or_path))
-    except ValidationError as error:
-        raise PragmaError(f"not a JSON object: {error.errors()[0]['msg']} ({name_or_path})") from error
+        own = _FIELDS.validate_python(plain_json(text))
+    except ValueError as error:
+        said = error.errors()[0]["msg"] if isinstance(error, ValidationError) else error
+        raise PragmaError(f"not a JSON object: {said} ({name_or_path})") from error
     base = own.pop("extends", None)
     if base is None:
         return own
