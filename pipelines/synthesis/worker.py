@@ -29,6 +29,10 @@ MEMORY_BITS = "bits of memories"
 """Words of the error about too large memories, as in `yosys.py`, which this file cannot import."""
 MOST_MEMORY_BITS = 1 << 29
 """Bits of all memories of a design: yosys writes a character per bit, and the file has a limit of 1 GiB."""
+SIGNAL_BITS = "bits of a signal"
+"""Words of the error about too wide signals, as in `yosys.py`, which this file cannot import."""
+MOST_SIGNAL_BITS = (1 << 24) - 1
+"""Bits of a signal, as slang accepts them; wider ones need more than 4 GiB of memory later."""
 LIMIT_READING = "limit_reading"
 """A command of this worker; its argument is the address space in bytes until `DESCRIBE_MEMORIES` ends."""
 WAS_READ = "was-read"
@@ -152,8 +156,18 @@ def _wires(signal: Any) -> list[str]:
 def describe_memories(design: Any) -> list[dict[str, Any]]:
     """Module, name, first address, size and bits of a word of every memory.
 
-    Raises: SystemExit: they have more than `MOST_MEMORY_BITS` together.
+    Raises: SystemExit: they have more than `MOST_MEMORY_BITS` together, or a signal `MOST_SIGNAL_BITS`.
     """
+    widths = {
+        f"{name.str()} in {module.name.str()}".replace("\\", ""): wire.width
+        for module in design.modules_.values()
+        for name, wire in module.wires_.items()
+        if wire.width > MOST_SIGNAL_BITS
+    }
+    if widths:
+        widest = max(widths, key=lambda name: widths[name])
+        said = f"{widths[widest]} {SIGNAL_BITS}; accepted: at most {MOST_SIGNAL_BITS}; the widest is {widest}"
+        sys.exit(said)
     bits = {
         f"{name.str()} in {module.name.str()}".replace("\\", ""): memory.width * memory.size
         for module in design.modules_.values()

@@ -160,7 +160,7 @@ NORMALISE_MEMORIES = "normalise_memories"
 word 0, and with wide addresses."""
 WIDER_PORT = "a port is wider than the expression that it is connected to"
 """Words of the worker's error about Verilog of which yosys would lose a carry or a sign."""
-MEMORY_BITS = "bits of memories"
+MEMORY_BITS, SIGNAL_BITS = "bits of memories", "bits of a signal"
 """Words of the worker's error about a design with too large memories."""
 _WORKER = Path(__file__).with_name("worker.py")
 _FILE_BYTES = 1 << 30
@@ -288,7 +288,7 @@ def _failure(run: ConfinedRun, folder: Path, cpu_s: int, memory_bytes: int) -> Y
             TOOL_ERROR,
             f"yosys needs more than {memory_bytes >> 20} MiB of memory; accepted: less, or a higher limit",
         )
-    if not errors and MEMORY_BITS in run.last_words():
+    if not errors and any(words in run.last_words() for words in (MEMORY_BITS, SIGNAL_BITS)):
         return YosysExceeded(TOOL_ERROR, run.last_words())
     if not errors:
         ending = "" if (run.returncode or 0) < 0 else f"ended with status {run.returncode}: "
