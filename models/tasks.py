@@ -8,6 +8,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
+from pipelines.schemas import tables_of_role
+
 Level = Literal[
     "text", "static", "hls", "run", "network", "directives", "programs", "placements", "rtl", "compilation"
 ]
@@ -19,7 +21,7 @@ LABEL_LEVELS: tuple[Level, ...] = ("text", "static", "hls", "run")
 LABEL_TABLES = ("programs", "loops", "designs", "labels", "runs", "splits")
 DERIVED_TABLES = ("features", "loop_profiles", "run_features")
 """Tables that follow from programs, designs and runs; the release v1 has none of them."""
-GRAPH_TABLES = ("cdfg_nodes", "cdfg_edges")
+GRAPH_TABLES = tables_of_role("optional")
 """Tables that training makes from programs and designs where a release leaves them out."""
 NETWORK_TABLES = ("network_runs", "network_flows", "network_hops")
 

@@ -13,7 +13,7 @@ FIXED_CLOCK_PERIOD_NS = 20.0
 """Clock period of every fixed-point pipeline."""
 
 
-@table("accelerators", stage="accelerators")
+@table("accelerators", stage="accelerators", group="accelerators", tools=("pyosys",))
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AcceleratorRow:
     """A hardware configuration of the systolic generator."""
@@ -64,7 +64,7 @@ class CompiledNetworkRow:
     )
 
 
-@table("accelerator_labels", stage="accelerators")
+@table("accelerator_labels", stage="accelerators", tools=("netlist-simulator", "pyosys", "rtl-reuse"))
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AcceleratorLabelRow:
     """Power, energy and cycles of a network on an accelerator, from its netlist on the network's data."""
@@ -88,7 +88,7 @@ class AcceleratorLabelRow:
     label_wall_s: float | None = column("Time of the label without synthesis.", unit="s", measured=True)
 
 
-@table("fixed_networks", stage="accelerators")
+@table("fixed_networks", stage="accelerators", group="fixed", tools=("da4ml", "netlist-simulator", "pyosys"))
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FixedNetworkRow:
     """A network as a fixed-point pipeline: what compilation gives, and its label."""

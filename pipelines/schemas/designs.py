@@ -7,7 +7,13 @@ from dataclasses import dataclass
 from pipelines.schemas.columns import STATUSES, column, table
 
 
-@table("designs", stage="designs")
+@table(
+    "designs",
+    stage="designs",
+    tool_columns=(("tool", "tool_version"),),
+    hashes="programs",
+    card=("state_count", "functional_unit_count", "register_bits"),
+)
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DesignRow:
     """A program under one configuration, with the outcome of high-level synthesis."""
@@ -92,7 +98,7 @@ class LoopRow:
     array_count: int = column("Different arrays the body touches, nested included.")
 
 
-@table("cdfg_nodes", stage="features")
+@table("cdfg_nodes", stage="features", release="optional", report=("design_id",))
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CdfgNodeRow:
     """An operation of a design's control/data-flow graph."""
@@ -110,7 +116,7 @@ class CdfgNodeRow:
     loop: str | None = column("Innermost loop the operation stands in.")
 
 
-@table("cdfg_edges", stage="features")
+@table("cdfg_edges", stage="features", release="optional", report=("design_id",))
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CdfgEdgeRow:
     """A dependence between two operations of a design."""

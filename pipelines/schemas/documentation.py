@@ -32,11 +32,16 @@ def tables_page(tables: Iterable[TableSpec] | None = None) -> str:
 
     Args:   tables: the tables to describe; every declared table when None.
     """
-    known = list(TableSpec.registry.values() if tables is None else tables)
-    stages = stage_order(known)
-    ordered = sorted(known, key=lambda table: (stages.index(table.stage), table.name))
+    ordered = ordered_tables(TableSpec.registry.values() if tables is None else tables)
     parts = [_INTRODUCTION, _summary(ordered), *(table_section(table) for table in ordered)]
     return "\n".join(parts)
+
+
+def ordered_tables(tables: Iterable[TableSpec]) -> list[TableSpec]:
+    """Sort tables by stage, then by name."""
+    known = list(tables)
+    stages = stage_order(known)
+    return sorted(known, key=lambda table: (stages.index(table.stage), table.name))
 
 
 def stage_order(tables: Iterable[TableSpec]) -> list[str]:

@@ -58,7 +58,12 @@ class FabricEdgeRow:
     words: float = column("Words per sample.")
 
 
-@table("placements", stage="fabric")
+@table(
+    "placements",
+    stage="fabric",
+    group="placements",
+    card=("throughput", "heuristic_throughput", "overuse"),
+)
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlacementRow:
     """A placed and routed graph, its simulated throughput, and the heuristic's estimate."""

@@ -7,7 +7,22 @@ from dataclasses import dataclass
 from pipelines.schemas.columns import STATUSES, column, table
 
 
-@table("labels", stage="labels")
+@table(
+    "labels",
+    stage="labels",
+    tool_columns=(("tool", "tool_version"),),
+    hashes="designs",
+    card=(
+        "area_um2",
+        "cell_count",
+        "flip_flop_count",
+        "delay_ns",
+        "leakage_mw",
+        "lut_count",
+        "dsp_count",
+        "bram_count",
+    ),
+)
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LabelRow:
     """A design's static labels from logic synthesis."""
@@ -19,11 +34,13 @@ class LabelRow:
     liberty: str = column("Name of the standard-cell library, or family of FPGAs.")
     status: str = column("Outcome of the whole attempt, checks of the netlist included.", choices=STATUSES)
     reason: str | None = column("Why the status is not ok.")
-    area_um2: float | None = column("Standard-cell area.", unit="um2")
-    flip_flop_count: int | None = column("Cells with an ff group in the liberty, or flip-flops of the FPGA.")
+    area_um2: float | None = column("Standard-cell area.", unit="um2", target=True)
+    flip_flop_count: int | None = column(
+        "Cells with an ff group in the liberty, or flip-flops of the FPGA.", target=True
+    )
     cell_count: int | None = column("Standard cells, or cells of the FPGA.")
     cells_by_type: str | None = column("JSON object: cells of each type.")
-    delay_ns: float | None = column("Longest path, register to register or port.", unit="ns")
+    delay_ns: float | None = column("Longest path, register to register or port.", unit="ns", target=True)
     leakage_mw: float | None = column(
         "Leakage of all cells, each at its value for the cell as a whole; null when the library has none.",
         unit="mW",
@@ -40,7 +57,16 @@ DRAWN = "drawn"
 DATA_KINDS = (DRAWN, "sweep", "uniform", "sparse", "sorted", "skewed", "constant", "adversarial")
 
 
-@table("runs", stage="labels")
+@table(
+    "runs",
+    stage="labels",
+    tool_columns=(
+        ("engine", "engine_version"),
+        ("audit_engine", "audit_engine_version"),
+        ("power_engine", "power_engine_version"),
+    ),
+    card=("latency_cycles", "power_mw", "energy_nj"),
+)
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunRow:
     """A design run on one input data set and compared with native C."""
@@ -58,7 +84,7 @@ class RunRow:
     )
     status: str = column("Outcome of the run.", choices=STATUSES)
     reason: str | None = column("Why the status is not ok.")
-    latency_cycles: int | None = column("Cycles from start to done.", unit="cycles")
+    latency_cycles: int | None = column("Cycles from start to done.", unit="cycles", target=True)
     outputs_equal: bool | None = column(
         "Whether every output equals native C: bit by bit, or within the rounding that unsafe_math allows."
     )
@@ -81,8 +107,10 @@ class RunRow:
     timed_cycles: int | None = column(
         "Cycles in which gates had delays; the glitches of the others are scaled from them.", unit="cycles"
     )
-    power_mw: float | None = column("Mean power of the run: internal, switching and leakage.", unit="mW")
-    energy_nj: float | None = column("Power times cycles times clock period.", unit="nJ")
+    power_mw: float | None = column(
+        "Mean power of the run: internal, switching and leakage.", unit="mW", target=True
+    )
+    energy_nj: float | None = column("Power times cycles times clock period.", unit="nJ", target=True)
     internal_power_mw: float | None = column("Power spent inside cells at transitions.", unit="mW")
     switching_power_mw: float | None = column("Power that charges the nets of cells.", unit="mW")
     leakage_power_mw: float | None = column(

@@ -9,7 +9,14 @@ from pipelines.schemas.columns import STATUSES, column, table
 PACKETS = ("data", "ack")
 
 
-@table("network_runs", stage="network")
+@table(
+    "network_runs",
+    stage="network",
+    group="network",
+    tool_columns=(("tool", "tool_version"),),
+    in_manifest=False,
+    card=("delay_mean_ns", "rtt_mean_ns", "rtt_p99_ns", "busiest_utilisation"),
+)
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NetworkRunRow:
     """A simulated network: its configuration, the engine and its results."""
@@ -54,7 +61,11 @@ class NetworkRunRow:
     wall_s: float | None = column("Elapsed time of the simulation.", unit="s", measured=True)
 
 
-@table("network_flows", stage="network")
+@table(
+    "network_flows",
+    stage="network",
+    report=("run_id", "delay_mean_ns", "rtt_mean_ns", "entropy_ns", "tree_ns"),
+)
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NetworkFlowRow:
     """A flow of a simulated network: statistics of packets sent after the warm-up, and both estimates."""
@@ -83,7 +94,7 @@ class NetworkFlowRow:
     tree_ns: int = column("base_ns plus waits by the estimate for trees of queues.", unit="ns")
 
 
-@table("network_hops", stage="network")
+@table("network_hops", stage="network", report=("run_id", "queue", "queue_type", "utilisation"))
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NetworkHopRow:
     """A flow at a queue of its route or of the acknowledgements' route; packets sent after the warm-up."""

@@ -9,7 +9,7 @@ from pipelines.schemas.columns import STATUSES, column, table
 DECISIONS = ("evaluated", "repeated", "pruned", "no_design")
 
 
-@table("pragma_designs", stage="pragmas")
+@table("pragma_designs", stage="pragmas", group="pragmas")
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PragmaDesignRow:
     """A configuration tried in an exploration: bound, measured latency, resources."""
