@@ -9,6 +9,7 @@ import types
 import typing
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from difflib import get_close_matches
+from types import MappingProxyType
 from typing import Any, ClassVar, Literal, TypeVar
 
 import pyarrow as pa
@@ -43,6 +44,11 @@ LEVELS = ("text", "static", "hls", "run")
 Each includes those before it.
 """
 
+
+NONE = "none"
+"""In the place of an independent check: no program but the column's own computes it."""
+REST = "*"
+"""All columns of a table that `checked_by` does not name."""
 
 ReleaseRole = Literal["released", "optional", "derived", "internal"]
 """What a release has of a table: its rows; its rows unless the release is too large; their hashes at most,
@@ -115,6 +121,7 @@ class ColumnSpec:
     references: str | None
     level: str | None = None
     target: bool = False
+    checked_by: str = NONE
 
     def arrow_field(self) -> pa.Field:
         """The pyarrow field, with unit and description as metadata."""
@@ -317,6 +324,7 @@ def table(
     card: tuple[str, ...] = (),
     report: tuple[str, ...] = (),
     hashes: str | None = None,
+    checked_by: Mapping[str, str] = MappingProxyType({}),
 ) -> Callable[[RowClass], RowClass]:
     """Class decorator: register a frozen dataclass as the row of a Parquet table.
 
@@ -331,14 +339,22 @@ def table(
         card: columns whose distribution the card of a release shows.
         report: the only columns that the report reads, of a table of many or long rows; all if empty.
         hashes: table whose rows the ids of this table hash, so that a DVC stage need not name that table.
+        checked_by: independent check by names of columns, with spaces between: another program, or an
+            implementation for the check alone. It is of every row, of a sample of each run
+            (`labelling.audit_fraction` and `cross_check_fraction`), or of examples in the tests. Other
+            columns have the one of REST, or none.
+
+    Raises: SchemaError: `checked_by` names a column twice, or one that the table lacks.
     """
 
     def register(row: RowClass) -> RowClass:
         hints = typing.get_type_hints(row)
+        checks = _check_by_column(name, [f.name for f in dataclasses.fields(row)], checked_by)
         columns: list[ColumnSpec] = []
         for f in dataclasses.fields(row):
             arrow_type, nullable = _arrow_type(hints[f.name])
-            columns.append(ColumnSpec(name=f.name, arrow_type=arrow_type, nullable=nullable, **f.metadata))
+            own: dict[str, Any] = {"name": f.name, "checked_by": checks[f.name], **f.metadata}
+            columns.append(ColumnSpec(arrow_type=arrow_type, nullable=nullable, **own))
         TableSpec.registry[name] = TableSpec(
             name=name,
             row=row,
@@ -356,6 +372,16 @@ def table(
         return row
 
     return register
+
+
+def _check_by_column(table: str, columns: Sequence[str], checked_by: Mapping[str, str]) -> dict[str, str]:
+    checks: dict[str, str] = {}
+    for names, check in checked_by.items():
+        for name in names.split() if names != REST else ():
+            if name not in columns or name in checks:
+                raise SchemaError(f"checks of table {table} name {name} twice, or it has no such column")
+            checks[name] = check
+    return {name: checks.get(name, checked_by.get(REST, NONE)) for name in columns}
 
 
 def tables_of_role(*roles: ReleaseRole) -> tuple[str, ...]:

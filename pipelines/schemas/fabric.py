@@ -63,6 +63,10 @@ class FabricEdgeRow:
     stage="fabric",
     group="placements",
     card=("throughput", "heuristic_throughput", "overuse"),
+    checked_by={
+        "units routes": "every row: legal units, and routes that join them",
+        "throughput interval_cycles": "tests: a simulator that steps through every cycle",
+    },
 )
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlacementRow:

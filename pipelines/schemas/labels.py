@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from pipelines.schemas.checks import AUDIT, IDENTITY, NATIVE, STA, YOSYS
 from pipelines.schemas.columns import STATUSES, column, table
 
 
@@ -22,6 +23,16 @@ from pipelines.schemas.columns import STATUSES, column, table
         "dsp_count",
         "bram_count",
     ),
+    checked_by={
+        "design_id": IDENTITY,
+        "status": f"{NATIVE}; netlist simulated where power is",
+        "area_um2 flip_flop_count": f"{YOSYS}; FPGA: tests, another yosys",
+        "cell_count cells_by_type": "area and flip-flops are sums over them, see there",
+        "delay_ns": f"{STA}, within 2 %",
+        "lut_count": "tests: another yosys and mapper, within 25 %",
+        "dsp_count": "tests: another yosys, equal",
+        "bram_count": "tests: memories of known size",
+    },
 )
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LabelRow:
@@ -66,6 +77,17 @@ DATA_KINDS = (DRAWN, "sweep", "uniform", "sparse", "sorted", "skewed", "constant
         ("power_engine", "power_engine_version"),
     ),
     card=("latency_cycles", "power_mw", "energy_nj"),
+    checked_by={
+        "design_id": IDENTITY,
+        "outputs_equal": NATIVE,
+        "latency_cycles": f"{AUDIT}; every row with power: the mapped netlist; cross-checked sample: Icarus",
+        "bytes_read bytes_written": f"{AUDIT}; every row with power: the mapped netlist",
+        "audit_latency_cycles": "every audited row: the cycle model",
+        "power_mw energy_nj": "sum of parts; see internal_power_mw and switching_power_mw",
+        "switching_power_mw": f"{STA} with the same activity of every pin, within 3 %",
+        "internal_power_mw": f"{STA} with the same activity under its rule, within 5 %",
+        "toggle_count": "tests: a plain simulation in Python; of a share of cycles: within 2 %",
+    },
 )
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunRow:
@@ -131,7 +153,16 @@ class RunRow:
     )
 
 
-@table("inputs", stage="labels")
+@table(
+    "inputs",
+    stage="labels",
+    checked_by={
+        "data_id": "tests: one row per data set of each run",
+        "type shape element_count minimum maximum mean zero_share distinct_count is_sorted values": (
+            "tests: data of which these figures are known"
+        ),
+    },
+)
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InputRow:
     """An argument of an input data set."""
@@ -151,7 +182,13 @@ class InputRow:
     values: str | None = column("JSON list: the elements in C order; null when there are more than 64.")
 
 
-@table("loop_runs", stage="labels")
+@table(
+    "loop_runs",
+    stage="labels",
+    checked_by={
+        "iterations entries branches branches_taken": "tests: loops in Python, on data of several kinds",
+    },
+)
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LoopRunRow:
     """A loop of a scheduled design in a run, from the executions of blocks that the cycle model counts."""
@@ -183,7 +220,13 @@ CROSS_CHECKS = (
 )
 
 
-@table("cross_checks", stage="labels")
+@table(
+    "cross_checks",
+    stage="labels",
+    checked_by={
+        "reference": "another tool's own figure",
+    },
+)
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CrossCheckRow:
     """A figure of a sampled design against another tool."""

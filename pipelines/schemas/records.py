@@ -15,6 +15,9 @@ FORMATS = {"direct": "text", "reasoning_static": "static", "reasoning": "hls", "
     stage="records",
     release="derived",
     report=("format", "stage", "part", "prompt_characters", "left_out"),
+    checked_by={
+        "prompt completion": "tests: read back, and their code with its pragmas is the design",
+    },
 )
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecordRow:
