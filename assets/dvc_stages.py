@@ -22,8 +22,6 @@ _HEADER = """\
 # constants of its engines, not on their code. Trained figures differ between machines and have no hash in
 # dvc.lock.
 """
-_FOLLOWS = (("programs", "designs"), ("designs", "labels"))
-"""Tables, each with one whose ids hash its rows: a stage that depends on the second names it alone."""
 _LABELLED = "programs"
 """Predictors that read this table are in the stage `models`; others have a stage of their dataset."""
 
@@ -79,7 +77,7 @@ def _sources(steps: Sequence[Step]) -> list[str]:
     """Tables that steps read and do not write, without those that follow from another one."""
     own = {table for step in steps for table in step.tables}
     read = dict.fromkeys(table for step in steps for table in step.reads if table not in own)
-    implied = {table for table, other in _FOLLOWS if other in read}
+    implied = {table_spec(table).hashes for table in read}
     return [table for table in read if table not in implied]
 
 

@@ -62,8 +62,6 @@ from pipelines.releases import (
 from pipelines.releases.toolset import (
     NOT_RECORDED,
     SIMULATIONS,
-    TABLE_TOOLS,
-    VERSION_COLUMNS,
     named_versions,
     simulator_tool,
     table_tools,
@@ -73,6 +71,7 @@ from pipelines.rtlreuse.engines import ENGINES
 from pipelines.schemas import (
     DRAWN,
     OK,
+    TableSpec,
     is_lasting,
     read_arrow,
     read_table,
@@ -126,18 +125,7 @@ def release_tables(
 
 def unused_groups(tables: Mapping[str, Sequence[str]]) -> tuple[str, ...]:
     """Groups of the configuration that a release with these partitions by table does not have."""
-    return tuple(group for group, table in _GROUPS.items() if not tables.get(table))
-
-
-_GROUPS = {
-    "accelerators": "accelerators",
-    "fixed": "fixed_networks",
-    "network": "network_runs",
-    "placements": "placements",
-    "pragmas": "pragma_designs",
-    "simulations": "simulations",
-}
-"""Groups of the configuration that a release without these tables does not have."""
+    return tuple(s.group for s in TableSpec.registry.values() if s.group and not tables.get(s.name))
 
 
 def _partitions(settings: Settings, tables: Sequence[str]) -> dict[str, tuple[str, ...]]:
@@ -176,11 +164,11 @@ def _tool_rows(
     settings: Settings, partitions: Mapping[str, Sequence[str]]
 ) -> Iterator[tuple[str, pl.LazyFrame]]:
     """Columns of tools of the tables that are there; one that is not is an error when it is written."""
-    for table in (*VERSION_COLUMNS, *TABLE_TOOLS, SIMULATIONS):
+    for table, own in partitions.items():
         spec = table_spec(table)
-        names = [name for pair in VERSION_COLUMNS.get(table, ()) for name in pair]
-        names = names or ["engine" if table == SIMULATIONS else spec.key[0]]
-        paths = [table_path(settings.deployment.data_dir, spec, p) for p in partitions.get(table, ())]
+        names = [name for pair in spec.tool_columns for name in pair] if spec.in_manifest else []
+        names = names or (["engine"] if table == SIMULATIONS else [*spec.key[:1]] if spec.tools else [])
+        paths = [table_path(settings.deployment.data_dir, spec, p) for p in own if names]
         frames = [to_frame(read_arrow(path, columns=names)) for path in paths if path.is_file()]
         if frames:
             yield table, pl.concat(frames).lazy()

@@ -11,14 +11,13 @@ from typing import Any
 import polars as pl
 
 from models.query import ALL_TARGETS, DELAY, POWER, Query
-from models.tasks import DatasetError, TooFewRows, table_files
+from models.tasks import LABEL_TABLES, DatasetError, TooFewRows, table_files
 from pipelines.features import EXCLUDED, design_part
 from pipelines.hls import TOOL
 from pipelines.schemas import DRAWN, OK, LoopRow, scan_table, table_spec
 from pipelines.schemas.timing import SLACK, TIMING_MET, timing_of
 
 PARTS = ("train", "validation", "test", "evaluation")
-TABLES = ("programs", "loops", "designs", "labels", "runs", "splits")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,7 +85,7 @@ def load_labelled_designs(data_dir: Path, selection: Selection) -> tuple[Labelle
              no place in it, or a chosen tool or liberty has no labels. TooFewRows: train or test is empty.
              SchemaError: a table file is damaged.
     """
-    tables = {name: _scan(data_dir, name) for name in TABLES}
+    tables = {name: _scan(data_dir, name) for name in LABEL_TABLES}
     places = _places(tables["splits"], selection.split)
     labels = _one_kind(tables["labels"], selection).join(_medians_of_runs(tables["runs"]), on="design_id")
     is_own = (pl.col("status") == OK) & (pl.col("tool") == TOOL)

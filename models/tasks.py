@@ -8,6 +8,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
+from pipelines.schemas import tables_of_role
+
 Level = Literal[
     "text", "static", "hls", "run", "network", "directives", "programs", "placements", "rtl", "compilation"
 ]
@@ -19,8 +21,6 @@ LABEL_LEVELS: tuple[Level, ...] = ("text", "static", "hls", "run")
 LABEL_TABLES = ("programs", "loops", "designs", "labels", "runs", "splits")
 DERIVED_TABLES = ("features", "loop_profiles", "run_features")
 """Tables that follow from programs, designs and runs; the release v1 has none of them."""
-GRAPH_TABLES = ("cdfg_nodes", "cdfg_edges")
-"""Tables that training makes from programs and designs where a release leaves them out."""
 NETWORK_TABLES = ("network_runs", "network_flows", "network_hops")
 
 
@@ -106,15 +106,15 @@ class Task:
 def hash_tables(data_dirs: Iterable[Path], tables: Iterable[str]) -> str:
     """Hash of tables as they are on disk; equal content has equal bytes.
 
-    Graphs that a folder lacks are not read: they follow from its programs and designs.
+    Optional tables of releases that a folder lacks are not read: they follow from its programs and designs.
 
     Returns: first 32 hexadecimal digits of the SHA-256.
     Raises:  DatasetError: a table is missing.
     """
     digest = hashlib.sha256()
-    tables = tuple(tables)
+    tables, optional = tuple(tables), tables_of_role("optional")
     for folder in data_dirs:
-        for name in (t for t in tables if t not in GRAPH_TABLES or has_table(folder, t)):
+        for name in (t for t in tables if t not in optional or has_table(folder, t)):
             for path in table_files(folder, name):
                 digest.update(f"{name}/{path.name}\0".encode())
                 digest.update(hashlib.sha256(path.read_bytes()).digest())

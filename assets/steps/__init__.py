@@ -13,6 +13,7 @@ from importlib import import_module
 
 from assets.errors import FoundryError
 from assets.step import Step
+from pipelines.schemas import TableSpec, unknown_table
 
 EVERYTHING = ("*",)
 """`Step.reads` of a step that reads every table."""
@@ -28,6 +29,7 @@ def _ordered(steps: Sequence[Step]) -> tuple[Step, ...]:
     """Steps after those that they read; those that most others need, directly or not, come first."""
     tables = tuple(sorted({table for step in steps for table in step.tables}))
     steps = [replace(step, reads=tables) if step.reads == EVERYTHING else step for step in steps]
+    check_tables(steps)
     readers = {step.name: {s.name for s in steps if set(s.reads) & set(step.tables)} for step in steps}
 
     def all_readers(name: str, path: tuple[str, ...] = ()) -> set[str]:
@@ -37,6 +39,17 @@ def _ordered(steps: Sequence[Step]) -> tuple[Step, ...]:
         return readers[name].union(*further)
 
     return tuple(sorted(steps, key=lambda step: (-len(all_readers(step.name)), step.name)))
+
+
+def check_tables(steps: Sequence[Step]) -> None:
+    """Check that SQL sees every table that a step writes or reads.
+
+    Raises: FoundryError: a step names a table that no module of `pipelines/schemas/` declares.
+    """
+    for step in steps:
+        for name in (*step.tables, *step.reads):
+            if name not in TableSpec.registry:
+                raise FoundryError(f"step {step.name}: {unknown_table(name, TableSpec.registry)}")
 
 
 STEPS: tuple[Step, ...] = _ordered(list(_declared()))

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from models.catalogue import PredictorSpec
-from models.tasks import GRAPH_TABLES, LABEL_TABLES, Column, all_labels_task
+from models.tasks import LABEL_TABLES, Column, all_labels_task
 
 LAYERS = ("rgcn", "gine")
 _VERSION = "1"
@@ -60,7 +60,7 @@ class TrainOptions:
                 raise ValueError(f"{name} out of range: {getattr(self, name)!r}; accepted: at least 1")
 
 
-_TASK = all_labels_task("hls", tables=(*LABEL_TABLES, *GRAPH_TABLES))
+_TASK = all_labels_task("hls", tables=(*LABEL_TABLES, "cdfg_nodes", "cdfg_edges"))
 PREDICTOR = PredictorSpec(
     name="gnnhls",
     version=_VERSION,

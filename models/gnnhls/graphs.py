@@ -22,9 +22,17 @@ from numpy.typing import NDArray
 
 from models.labelled import LabelledDesign, Query
 from models.scheduled import compile_query
-from models.tasks import GRAPH_TABLES, DatasetError, has_table
+from models.tasks import DatasetError, has_table
 from pipelines.cyclemodel import UNKNOWN_TRIPS
-from pipelines.features import KIND_OF, OPERATIONS, Graphs, extract_graphs, extract_loops, graph_rows
+from pipelines.features import (
+    GRAPH_TABLES,
+    KIND_OF,
+    OPERATIONS,
+    Graphs,
+    extract_graphs,
+    extract_loops,
+    graph_rows,
+)
 from pipelines.hls import HlsError, tool_version
 from pipelines.schemas import LoopRow, from_frame, scan_table, table_spec, to_frame
 

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from models.base import PredictorError
 from models.queue_correction.features import StreamSamples, samples_of
+from models.tasks import NETWORK_TABLES
 from pipelines.network.errors import NetworkError
 from pipelines.network.queueing import NetworkModel, model_network
 from pipelines.network.routing import Routing
@@ -91,7 +92,7 @@ def read_runs(tables: Path, groups: Sequence[str] | None = None) -> Iterator[Sim
     Raises: PredictorError: a file is missing.
     """
     for name in groups or groups_of(tables):
-        rows, flows, hops = (_read(tables, table, name) for table in _TABLES)
+        rows, flows, hops = (_read(tables, table, name) for table in NETWORK_TABLES)
         for row in table_spec("network_runs").from_arrow(rows):
             if row.status == OK and row.protocol == "udp" and row.load is not None:
                 yield simulated_run(row, _of_run(flows, row.run_id), _of_run(hops, row.run_id))
@@ -116,7 +117,7 @@ def read_means(tables: Path, groups: Sequence[str]) -> list[MeasuredRun]:
     """
     runs: list[MeasuredRun] = []
     for name in groups:
-        rows, flows = (_read(tables, table, name) for table in _TABLES[:2])
+        rows, flows = (_read(tables, table, name) for table in NETWORK_TABLES[:2])
         for row in table_spec("network_runs").from_arrow(rows):
             if row.status == OK and row.protocol == "udp" and row.load is not None:
                 model = model_of(run_of(json.loads(row.configuration)))
@@ -140,9 +141,6 @@ def _read(tables: Path, table: str, group: str) -> pa.Table:
         raise PredictorError(f"no such file: {whole}; `simfoundry run network=release` simulates its runs")
     schema = table_spec(table).schema()
     return pa.concat_tables([fill_columns(read_arrow(path), schema) for path in paths])
-
-
-_TABLES = ("network_runs", "network_flows", "network_hops")
 
 
 def _of_run(table: pa.Table, run_id: str) -> pa.Table:

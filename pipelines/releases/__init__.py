@@ -12,7 +12,6 @@ from pipelines.releases.baselines import Baseline, publish_baselines, read_basel
 from pipelines.releases.loading import ReleaseTables, load_release
 from pipelines.releases.manifest import MANIFEST_FILE, Manifest, ReleaseError, Toolset
 from pipelines.releases.reading import PARAMETERS_FILE, Release, open_release
-from pipelines.releases.toolset import VERSION_COLUMNS
 
 if TYPE_CHECKING:
     from pipelines.releases.card import Reproduction
@@ -26,17 +25,16 @@ if TYPE_CHECKING:
         target_values,
     )
     from pipelines.releases.writing import (
-        DERIVED_TABLES,
         ROWS_A_SHARD,
         SIZE_LIMIT_BYTES,
         ReleaseOptions,
         WrittenRelease,
+        derived_tables,
         released_tables,
         write_release,
     )
 
 __all__ = [
-    "DERIVED_TABLES",
     "FAIL",
     "MANIFEST_FILE",
     "PARAMETERS_FILE",
@@ -44,7 +42,6 @@ __all__ = [
     "ROWS_A_SHARD",
     "SIZE_LIMIT_BYTES",
     "TARGETS",
-    "VERSION_COLUMNS",
     "Baseline",
     "CheckLine",
     "Floors",
@@ -57,6 +54,7 @@ __all__ = [
     "Toolset",
     "WrittenRelease",
     "check_release",
+    "derived_tables",
     "load_release",
     "open_release",
     "publish_baselines",

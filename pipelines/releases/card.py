@@ -13,24 +13,13 @@ from pipelines.hls import later_rules
 from pipelines.releases.croissant import hub_header
 from pipelines.releases.manifest import Manifest
 from pipelines.schemas import OK, table_spec, to_frame
-from pipelines.schemas.documentation import markdown_table, table_section
+from pipelines.schemas.documentation import markdown_table, ordered_tables, table_section
 
 Tables = Mapping[str, pa.Table]
 
 REASONS_SHOWN = 12
 REASON_LENGTH = 110
 QUANTILES = (0.0, 0.05, 0.25, 0.5, 0.75, 0.95, 1.0)
-LABELS = {
-    "designs": ("state_count", "functional_unit_count", "register_bits"),
-    "labels": (
-        *("area_um2", "cell_count", "flip_flop_count", "delay_ns", "leakage_mw"),
-        *("lut_count", "dsp_count", "bram_count"),
-    ),
-    "runs": ("latency_cycles", "power_mw", "energy_nj"),
-    "placements": ("throughput", "heuristic_throughput", "overuse"),
-    "network_runs": ("delay_mean_ns", "rtt_mean_ns", "rtt_p99_ns", "busiest_utilisation"),
-}
-"""Columns whose distribution the card shows, by table, as far as they are declared."""
 MAKERS = {"labels": ("tool", "liberty")}
 """Columns by table that say what made a row: figures of different tools and libraries are not compared."""
 
@@ -219,9 +208,9 @@ def _searches(tables: Tables) -> str:
 
 def _distributions(tables: Tables) -> str:
     rows: list[tuple[str, ...]] = []
-    for table, columns in LABELS.items():
-        declared = tables[table].column_names if table in tables else ()
-        names, makers = ([n for n in group if n in declared] for group in (columns, MAKERS.get(table, ())))
+    for spec in ordered_tables(table_spec(name) for name in tables):
+        table, declared = spec.name, tables[spec.name].column_names
+        names, makers = ([n for n in group if n in declared] for group in (spec.card, MAKERS.get(table, ())))
         for maker, values in _by_maker(_scan(tables, table, *makers, *names), makers):
             for column in (values[name] for name in names if values[name].count()):
                 unit = next(c.unit for c in table_spec(table).columns if c.name == column.name) or ""

@@ -25,7 +25,7 @@ from pipelines.programs import untyped_name
 from pipelines.releases.loading import ReleaseTables
 from pipelines.releases.near_duplicates import nearest
 from pipelines.releases.toolset import NOT_RECORDED, lacking_tools
-from pipelines.schemas import OK, ProgramRow, table_spec
+from pipelines.schemas import OK, ProgramRow, TableSpec, table_spec
 
 PASS, FAIL, ABSENT = "pass", "fail", "absent"
 TRAINING = "train"
@@ -33,12 +33,7 @@ FIRST_SPLIT = "by_kernel_v1"
 NEAR = 0.8
 """Share of common text from which two programs are near-duplicates."""
 TARGETS: Mapping[str, str] = {
-    "area_um2": "labels",
-    "flip_flop_count": "labels",
-    "delay_ns": "labels",
-    "latency_cycles": "runs",
-    "power_mw": "runs",
-    "energy_nj": "runs",
+    column.name: spec.name for spec in TableSpec.registry.values() for column in spec.columns if column.target
 }
 """Table by target of a predictor."""
 

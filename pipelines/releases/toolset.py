@@ -5,27 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from pipelines.schemas import TableSpec
+
 if TYPE_CHECKING:
     import polars as pl
 
 NOT_RECORDED = "not recorded"
 """In the place of a version, of a release whose rows were made before versions were written."""
-VERSION_COLUMNS: Mapping[str, tuple[tuple[str, str], ...]] = {
-    "designs": (("tool", "tool_version"),),
-    "labels": (("tool", "tool_version"),),
-    "runs": (
-        ("engine", "engine_version"),
-        ("audit_engine", "audit_engine_version"),
-        ("power_engine", "power_engine_version"),
-    ),
-}
-"""Columns that name a tool and its version, by table."""
-TABLE_TOOLS: Mapping[str, tuple[str, ...]] = {
-    "accelerators": ("pyosys",),
-    "accelerator_labels": ("netlist-simulator", "pyosys", "rtl-reuse"),
-    "fixed_networks": ("da4ml", "netlist-simulator", "pyosys"),
-}
-"""Tools whose versions are in hashes of the rows of a table."""
 SIMULATIONS = "simulations"
 
 
@@ -39,10 +25,10 @@ def named_versions(rows: Mapping[str, pl.LazyFrame]) -> dict[str, tuple[str, ...
     import polars as pl
 
     pairs = [
-        rows[table].select(tool=tool, version=version).drop_nulls("tool")
-        for table, columns in VERSION_COLUMNS.items()
-        if table in rows
-        for tool, version in columns
+        rows[spec.name].select(tool=tool, version=version).drop_nulls("tool")
+        for spec in TableSpec.registry.values()
+        if spec.name in rows and spec.in_manifest
+        for tool, version in spec.tool_columns
     ]
     empty = pl.DataFrame(schema={"tool": pl.String, "version": pl.String}).lazy()
     by_tool = pl.concat([empty, *pairs]).group_by("tool").agg(pl.col("version").unique().sort()).sort("tool")
@@ -51,7 +37,7 @@ def named_versions(rows: Mapping[str, pl.LazyFrame]) -> dict[str, tuple[str, ...
 
 def table_tools(rows: Mapping[str, pl.LazyFrame]) -> tuple[str, ...]:
     """Tools of rows that do not name versions. Args: rows: by table."""
-    names = {name for table, tools in TABLE_TOOLS.items() if table in rows for name in tools}
+    names = {tool for spec in TableSpec.registry.values() if spec.name in rows for tool in spec.tools}
     if SIMULATIONS in rows:
         engines = rows[SIMULATIONS].select("engine").unique().collect()["engine"]
         names |= {simulator_tool(engine) for engine in engines}

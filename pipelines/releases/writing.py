@@ -31,16 +31,11 @@ from pipelines.releases.manifest import (
     manifest_bytes,
 )
 from pipelines.releases.reading import CARD_FILE, PARAMETERS_FILE
-from pipelines.schemas import SchemaError, TableSpec, fill_columns, read_arrow, table_path, table_spec
+from pipelines.schemas import SchemaError, fill_columns, read_arrow, table_path, table_spec, tables_of_role
 
 SIZE_LIMIT_BYTES = 30 << 20
 ROWS_A_SHARD = 25_000
 COMPRESSION_LEVEL = 19
-EXCLUDED_STAGES = ("models", "records", "vendor")
-OPTIONAL_TABLES = ("cdfg_edges", "cdfg_nodes")
-"""Tables left out, in this order, when a release is too large; programs give them again in minutes."""
-DERIVED_TABLES = (*OPTIONAL_TABLES, "records")
-"""Tables that follow from the others, so that a release may have their hashes in place of their rows."""
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,99}")
 _LARGEST_SHOWN = 5
@@ -108,7 +103,17 @@ class _File:
 
 def released_tables() -> tuple[str, ...]:
     """Names of the tables that releases have: all but imported ones and those made from the others."""
-    return tuple(s.name for s in TableSpec.registry.values() if s.stage not in EXCLUDED_STAGES)
+    return tables_of_role("released", "optional")
+
+
+def derived_tables() -> tuple[str, ...]:
+    """Names of the tables that follow from the others, so that a release may have hashes for their rows."""
+    return (*optional_tables(), *tables_of_role("derived"))
+
+
+def optional_tables() -> tuple[str, ...]:
+    """Names of the tables left out, in this order, when a release is too large; programs give them again."""
+    return tuple(reversed(tables_of_role("optional")))
 
 
 def write_release(data_dir: Path, releases: Path, options: ReleaseOptions) -> WrittenRelease:
@@ -136,7 +141,7 @@ def write_release(data_dir: Path, releases: Path, options: ReleaseOptions) -> Wr
     files = _table_files(tables, shelf)
     left_out = dict(options.left_out)
     written: list[_File] = []
-    for table in ("", *OPTIONAL_TABLES):
+    for table in ("", *optional_tables()):
         if table in tables:
             files = [f for f in files if f.entry.table != table]
             del tables[table]

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from pipelines.releases import VERSION_COLUMNS as RELEASE_COLUMNS
 from pipelines.reports.samples import EVALUATION, LABELS, STAGE_ORDER, UNKNOWN_STAGE
 from pipelines.reports.statistics import Quantiles, quantiles_of
 from pipelines.reports.tables import TableSet
@@ -22,9 +21,6 @@ TABLE_STAGES = ("programs", "designs", "labels", "features")
 
 ATTEMPT_TABLES = ("programs", "designs", "labels", "runs", "power")
 """Rows with a status by suite; power is a second attempt in each row of runs."""
-
-VERSION_COLUMNS = {**RELEASE_COLUMNS, "network_runs": (("tool", "tool_version"),)}
-"""Columns that name a tool and its version, by table."""
 
 PARTS = ("test", "evaluation", "validation", "train")
 SECONDS_PER_HOUR = 3600.0
@@ -135,11 +131,11 @@ def _table_counts(tables: TableSet) -> list[TableCount]:
 
 def _versions(tables: TableSet) -> list[VersionCount]:
     rows = pl.concat(
-        tables.scan(table, texts=(tool, version)).select(
-            table=pl.lit(table), tool=pl.col(tool), version=pl.col(version)
+        tables.scan(spec.name, texts=(tool, version)).select(
+            table=pl.lit(spec.name), tool=pl.col(tool), version=pl.col(version)
         )
-        for table, pairs in VERSION_COLUMNS.items()
-        for tool, version in pairs
+        for spec in TableSpec.registry.values()
+        for tool, version in spec.tool_columns
     )
     key = ("table", "tool", "version")
     counts = rows.filter(pl.col("tool") != "").group_by(key).agg(rows=pl.len()).sort(key)

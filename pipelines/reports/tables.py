@@ -13,7 +13,6 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from pipelines.records import LENGTH_COLUMNS
 from pipelines.schemas import SchemaError, TableSpec, read_arrow, to_frame
 
 FloatArray = npt.NDArray[np.float64]
@@ -28,15 +27,6 @@ LONG_COLUMNS = (
     "operations",
 )
 """Long texts that no figure needs."""
-
-COUNTED_TABLES: Mapping[str, tuple[str, ...]] = {
-    "records": LENGTH_COLUMNS,
-    "cdfg_nodes": ("design_id",),
-    "cdfg_edges": ("design_id",),
-    "network_flows": ("run_id", "delay_mean_ns", "rtt_mean_ns", "entropy_ns", "tree_ns"),
-    "network_hops": ("run_id", "queue", "queue_type", "utilisation"),
-}
-"""Tables of many or long rows of which only these columns are read."""
 
 REPEATED_TEXTS = ("design_id", "run_id", "queue_type")
 """Texts of these tables that are read as dictionaries, for each stands in many rows."""
@@ -169,9 +159,10 @@ def _read_shards(table: str, paths: Sequence[Path], problems: list[str]) -> pl.D
 
 def _read_shard(table: str, path: Path) -> pl.DataFrame:
     names: list[str] = pq.read_schema(path).names
-    if table not in COUNTED_TABLES:
+    spec = TableSpec.registry.get(table)
+    if spec is None or not spec.report:
         return to_frame(read_arrow(path, columns=[name for name in names if name not in LONG_COLUMNS]))
-    chosen = [name for name in COUNTED_TABLES[table] if name in names]
+    chosen = [name for name in spec.report if name in names]
     return to_frame(read_arrow(path, columns=chosen, encoded=REPEATED_TEXTS))
 
 

@@ -1,8 +1,11 @@
-"""Every table of the foundry, one module per stage.
+"""Every table of the foundry, one module per stage, found automatically: a new module needs no edit here.
 
 Belongs here: row classes, their units and descriptions, and what derives from them. Does not: the
 engines that fill them.
 """
+
+import pkgutil
+from importlib import import_module
 
 from pipelines.schemas.accelerators import (
     AcceleratorLabelRow,
@@ -24,6 +27,7 @@ from pipelines.schemas.columns import (
     TableSpec,
     is_lasting,
     table_spec,
+    tables_of_role,
     unknown_table,
 )
 from pipelines.schemas.designs import CdfgEdgeRow, CdfgNodeRow, DesignRow, DirectiveOutcomeRow, LoopRow
@@ -132,9 +136,14 @@ __all__ = [
     "scan_table",
     "table_path",
     "table_spec",
+    "tables_of_role",
     "to_frame",
     "unknown_table",
     "write_arrow",
     "write_bytes_atomically",
     "write_table",
 ]
+
+for _module in pkgutil.iter_modules(__path__):
+    if _module.name != "documentation":  # reads this package, and is a program
+        import_module(f"{__name__}.{_module.name}")

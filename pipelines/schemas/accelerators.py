@@ -13,7 +13,16 @@ FIXED_CLOCK_PERIOD_NS = 20.0
 """Clock period of every fixed-point pipeline."""
 
 
-@table("accelerators", stage="accelerators")
+@table(
+    "accelerators",
+    stage="accelerators",
+    group="accelerators",
+    tools=("pyosys",),
+    checked_by={
+        "area_um2 flip_flop_count": "tests: as labels.area_um2, by the same synthesis",
+        "module_kinds": "tests: kinds and numbers that Yosys elaborates",
+    },
+)
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AcceleratorRow:
     """A hardware configuration of the systolic generator."""
@@ -32,7 +41,14 @@ class AcceleratorRow:
     delay_ns: float | None = column("Longest path of the core.", unit="ns")
 
 
-@table("compiled_networks", stage="accelerators")
+@table(
+    "compiled_networks",
+    stage="accelerators",
+    checked_by={
+        "block_counts": "tests: counted again from the listed commands, equal",
+        "estimated_cycles": "tests: within 10 % of accelerator_labels.latency_cycles in the mean",
+    },
+)
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CompiledNetworkRow:
     """A network compiled for an accelerator: blocks with counts of commands, and the data between them."""
@@ -64,7 +80,16 @@ class CompiledNetworkRow:
     )
 
 
-@table("accelerator_labels", stage="accelerators")
+@table(
+    "accelerator_labels",
+    stage="accelerators",
+    tools=("netlist-simulator", "pyosys", "rtl-reuse"),
+    checked_by={
+        "outputs_equal": "every row: integer inference, RTL and netlist",
+        "latency_cycles": "every row: the netlist writes in the cycles of the RTL",
+        "energy_nj": "every row: sum of parts, and of layers",
+    },
+)
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AcceleratorLabelRow:
     """Power, energy and cycles of a network on an accelerator, from its netlist on the network's data."""
@@ -88,7 +113,17 @@ class AcceleratorLabelRow:
     label_wall_s: float | None = column("Time of the label without synthesis.", unit="s", measured=True)
 
 
-@table("fixed_networks", stage="accelerators")
+@table(
+    "fixed_networks",
+    stage="accelerators",
+    group="fixed",
+    tools=("da4ml", "netlist-simulator", "pyosys"),
+    checked_by={
+        "outputs_equal": "every labelled row: da4ml's own model of the network",
+        "power_mw energy_nj": "as runs.power_mw, by the same simulator and power model",
+        "area_um2": "tests: as labels.area_um2, by the same synthesis",
+    },
+)
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FixedNetworkRow:
     """A network as a fixed-point pipeline: what compilation gives, and its label."""

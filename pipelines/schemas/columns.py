@@ -9,7 +9,8 @@ import types
 import typing
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from difflib import get_close_matches
-from typing import Any, ClassVar, TypeVar
+from types import MappingProxyType
+from typing import Any, ClassVar, Literal, TypeVar
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -44,6 +45,16 @@ Each includes those before it.
 """
 
 
+NONE = "none"
+"""In the place of an independent check: no program but the column's own computes it."""
+REST = "*"
+"""All columns of a table that `checked_by` does not name."""
+
+ReleaseRole = Literal["released", "optional", "derived", "internal"]
+"""What a release has of a table: its rows; its rows unless the release is too large; their hashes at most,
+because they follow from the other tables; nothing."""
+
+
 class SchemaError(ValueError):
     """A row, a table or a Parquet file does not fit its declared schema."""
 
@@ -57,6 +68,7 @@ def column(
     choices: Sequence[str] = (),
     references: str | None = None,
     level: str | None = None,
+    target: bool = False,
 ) -> Any:
     """Declare one column of a table.
 
@@ -70,6 +82,7 @@ def column(
         references: a table, or a column as TABLE.COLUMN, that has a row of this value. Other columns of that
             table's key refer to those of the same name here, where there are such.
         level: of information, one of LEVELS, for a column that predictors may read.
+        target: the check of a release compares the ranges of this label between training and evaluation.
     """
     return dataclasses.field(
         metadata={
@@ -80,6 +93,7 @@ def column(
             "choices": tuple(choices),
             "references": references,
             "level": level,
+            "target": target,
         }
     )
 
@@ -106,6 +120,8 @@ class ColumnSpec:
     choices: tuple[str, ...]
     references: str | None
     level: str | None = None
+    target: bool = False
+    checked_by: str = NONE
 
     def arrow_field(self) -> pa.Field:
         """The pyarrow field, with unit and description as metadata."""
@@ -149,7 +165,7 @@ class Reference:
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class TableSpec:
-    """A table: its name, its row class and everything that derives from the row class."""
+    """A table: its name, its row class and everything that derives from the row class; see `table`."""
 
     registry: ClassVar[dict[str, TableSpec]] = {}
 
@@ -157,6 +173,14 @@ class TableSpec:
     row: type
     stage: str
     columns: tuple[ColumnSpec, ...]
+    release: ReleaseRole = "released"
+    group: str | None = None
+    tool_columns: tuple[tuple[str, str], ...] = ()
+    in_manifest: bool = True
+    tools: tuple[str, ...] = ()
+    card: tuple[str, ...] = ()
+    report: tuple[str, ...] = ()
+    hashes: str | None = None
 
     @property
     def description(self) -> str:
@@ -288,24 +312,81 @@ class TableSpec:
         return rows
 
 
-def table(name: str, *, stage: str) -> Callable[[RowClass], RowClass]:
+def table(
+    name: str,
+    *,
+    stage: str,
+    release: ReleaseRole = "released",
+    group: str | None = None,
+    tool_columns: tuple[tuple[str, str], ...] = (),
+    in_manifest: bool = True,
+    tools: tuple[str, ...] = (),
+    card: tuple[str, ...] = (),
+    report: tuple[str, ...] = (),
+    hashes: str | None = None,
+    checked_by: Mapping[str, str] = MappingProxyType({}),
+) -> Callable[[RowClass], RowClass]:
     """Class decorator: register a frozen dataclass as the row of a Parquet table.
 
     Args:
         name: the table's name, also its folder, its DuckDB view and its Dagster asset.
         stage: the DVC stage and asset group that make it.
+        release: what a release has of it.
+        group: group of the configuration that a release without this table does not have.
+        tool_columns: pairs of columns that name a tool and its version.
+        in_manifest: whether the manifest of a release takes versions from these columns.
+        tools: tools whose versions are in hashes of its rows.
+        card: columns whose distribution the card of a release shows.
+        report: the only columns that the report reads, of a table of many or long rows; all if empty.
+        hashes: table whose rows the ids of this table hash, so that a DVC stage need not name that table.
+        checked_by: independent check by names of columns, with spaces between: another program, or an
+            implementation for the check alone. It is of every row, of a sample of each run
+            (`labelling.audit_fraction` and `cross_check_fraction`), or of examples in the tests. Other
+            columns have the one of REST, or none.
+
+    Raises: SchemaError: `checked_by` names a column twice, or one that the table lacks.
     """
 
     def register(row: RowClass) -> RowClass:
         hints = typing.get_type_hints(row)
+        checks = _check_by_column(name, [f.name for f in dataclasses.fields(row)], checked_by)
         columns: list[ColumnSpec] = []
         for f in dataclasses.fields(row):
             arrow_type, nullable = _arrow_type(hints[f.name])
-            columns.append(ColumnSpec(name=f.name, arrow_type=arrow_type, nullable=nullable, **f.metadata))
-        TableSpec.registry[name] = TableSpec(name=name, row=row, stage=stage, columns=tuple(columns))
+            own: dict[str, Any] = {"name": f.name, "checked_by": checks[f.name], **f.metadata}
+            columns.append(ColumnSpec(arrow_type=arrow_type, nullable=nullable, **own))
+        TableSpec.registry[name] = TableSpec(
+            name=name,
+            row=row,
+            stage=stage,
+            columns=tuple(columns),
+            release=release,
+            group=group,
+            tool_columns=tool_columns,
+            in_manifest=in_manifest,
+            tools=tools,
+            card=card,
+            report=report,
+            hashes=hashes,
+        )
         return row
 
     return register
+
+
+def _check_by_column(table: str, columns: Sequence[str], checked_by: Mapping[str, str]) -> dict[str, str]:
+    checks: dict[str, str] = {}
+    for names, check in checked_by.items():
+        for name in names.split() if names != REST else ():
+            if name not in columns or name in checks:
+                raise SchemaError(f"checks of table {table} name {name} twice, or it has no such column")
+            checks[name] = check
+    return {name: checks.get(name, checked_by.get(REST, NONE)) for name in columns}
+
+
+def tables_of_role(*roles: ReleaseRole) -> tuple[str, ...]:
+    """Names of the tables with one of these roles in a release."""
+    return tuple(spec.name for spec in TableSpec.registry.values() if spec.release in roles)
 
 
 NEAREST_COUNT = 3

@@ -4,10 +4,25 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from pipelines.schemas.checks import AUDIT, ESTIMATE, IDENTITY, NATIVE
 from pipelines.schemas.columns import STATUSES, column, table
 
 
-@table("designs", stage="designs")
+@table(
+    "designs",
+    stage="designs",
+    tool_columns=(("tool", "tool_version"),),
+    hashes="programs",
+    card=("state_count", "functional_unit_count", "register_bits"),
+    checked_by={
+        "design_id": IDENTITY,
+        "rtl_sha256": f"{NATIVE} (cycle model); {AUDIT}; every row with power: the netlist simulator",
+        "memory_read_delay_cycles memory_write_delay_cycles": "audited sample: memories of the bench",
+        "initiation_intervals": "tests: a checker of schedules, and cycles in Verilator",
+        "register_bits": "tests: registers in the text of the Verilog",
+        "estimated_area_um2 critical_path_ns": ESTIMATE,
+    },
+)
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DesignRow:
     """A program under one configuration, with the outcome of high-level synthesis."""
@@ -68,7 +83,16 @@ class DirectiveOutcomeRow:
     reason: str = column("Effect of the directive, or why it was not applied.")
 
 
-@table("loops", stage="features")
+@table(
+    "loops",
+    stage="features",
+    checked_by={
+        "loop depth parent_index iterator is_innermost kind trip_count step": (
+            "tests: loops of kernels, written down by hand"
+        ),
+        "load_count store_count arithmetic_count array_count": "tests: loops of kernels, counted by hand",
+    },
+)
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LoopRow:
     """A loop of a program, in source order."""
@@ -92,7 +116,15 @@ class LoopRow:
     array_count: int = column("Different arrays the body touches, nested included.")
 
 
-@table("cdfg_nodes", stage="features")
+@table(
+    "cdfg_nodes",
+    stage="features",
+    release="optional",
+    report=("design_id",),
+    checked_by={
+        "start_cycle latency_cycles": "tests: a checker of schedules",
+    },
+)
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CdfgNodeRow:
     """An operation of a design's control/data-flow graph."""
@@ -110,7 +142,15 @@ class CdfgNodeRow:
     loop: str | None = column("Innermost loop the operation stands in.")
 
 
-@table("cdfg_edges", stage="features")
+@table(
+    "cdfg_edges",
+    stage="features",
+    release="optional",
+    report=("design_id",),
+    checked_by={
+        "distance": "tests: distances found by running the loops",
+    },
+)
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CdfgEdgeRow:
     """A dependence between two operations of a design."""

@@ -10,7 +10,7 @@ from pathlib import Path
 import pyarrow as pa
 
 from pipelines.schemas import ColumnSpec, TableSpec, table_spec
-from pipelines.schemas.checks import NONE, column_checks
+from pipelines.schemas.columns import NONE
 
 _INTRODUCTION = """\
 # Tables
@@ -22,8 +22,7 @@ A table lies in `data/tables/<table>/`, one Parquet file per partition. Its wall
 same inputs, all other columns do not. A column has a value in every row unless it says *or null*.
 
 Below each table stand the independent checks of its columns: by another program, or by an implementation for
-the check alone, of every row, of a sample of each run, or of examples in the tests
-(`pipelines/schemas/checks.py`).
+the check alone, of every row, of a sample of each run, or of examples in the tests.
 """
 
 
@@ -32,11 +31,16 @@ def tables_page(tables: Iterable[TableSpec] | None = None) -> str:
 
     Args:   tables: the tables to describe; every declared table when None.
     """
-    known = list(TableSpec.registry.values() if tables is None else tables)
-    stages = stage_order(known)
-    ordered = sorted(known, key=lambda table: (stages.index(table.stage), table.name))
+    ordered = ordered_tables(TableSpec.registry.values() if tables is None else tables)
     parts = [_INTRODUCTION, _summary(ordered), *(table_section(table) for table in ordered)]
     return "\n".join(parts)
+
+
+def ordered_tables(tables: Iterable[TableSpec]) -> list[TableSpec]:
+    """Sort tables by stage, then by name."""
+    known = list(tables)
+    stages = stage_order(known)
+    return sorted(known, key=lambda table: (stages.index(table.stage), table.name))
 
 
 def stage_order(tables: Iterable[TableSpec]) -> list[str]:
@@ -75,8 +79,8 @@ def table_section(table: TableSpec) -> str:
 def _checks(table: TableSpec) -> str:
     """Columns by their independent check, in order of the first column of each; those without one last."""
     columns: dict[str, list[str]] = {}
-    for name, check in column_checks(table).items():
-        columns.setdefault(check, []).append(name)
+    for column in table.columns:
+        columns.setdefault(column.checked_by, []).append(column.name)
     unchecked = columns.pop(NONE, [])
     rows = [(_code_list(names), check) for check, names in columns.items()]
     if unchecked:

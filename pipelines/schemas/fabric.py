@@ -58,7 +58,16 @@ class FabricEdgeRow:
     words: float = column("Words per sample.")
 
 
-@table("placements", stage="fabric")
+@table(
+    "placements",
+    stage="fabric",
+    group="placements",
+    card=("throughput", "heuristic_throughput", "overuse"),
+    checked_by={
+        "units routes": "every row: legal units, and routes that join them",
+        "throughput interval_cycles": "tests: a simulator that steps through every cycle",
+    },
+)
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlacementRow:
     """A placed and routed graph, its simulated throughput, and the heuristic's estimate."""

@@ -12,7 +12,13 @@ _hls, _run = partial(column, level="hls"), partial(column, level="run")
 BOUNDS = ("constant", "varying", "data")
 
 
-@table("features", stage="features")
+@table(
+    "features",
+    stage="features",
+    checked_by={
+        "estimated_cycles": "every row of known trips: the cycle model, within 0.2 %",
+    },
+)
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FeatureRow:
     """What is known of a design without running it."""
@@ -66,7 +72,15 @@ class FeatureRow:
     local_memory_bits: int = _hls("Bits of local arrays that are stored to.", unit="bits")
 
 
-@table("loop_profiles", stage="features")
+@table(
+    "loop_profiles",
+    stage="features",
+    checked_by={
+        "depth bounds": "tests: loops of kernels, written down by hand",
+        "entries iterations": "tests: programs of known counts; see features.estimated_cycles",
+        "iteration_cycles interval_cycles": "see features.estimated_cycles",
+    },
+)
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LoopProfileRow:
     """A loop of a scheduled design; copies that transformations made are loops of their own."""
@@ -88,7 +102,13 @@ class LoopProfileRow:
     )
 
 
-@table("run_features", stage="features")
+@table(
+    "run_features",
+    stage="features",
+    checked_by={
+        "cycles": "every row: the same run in table runs, equal",
+    },
+)
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunFeatureRow:
     """What one run of the cycle model counts of a design on its first data set."""

@@ -4,10 +4,36 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from pipelines.schemas.checks import AUDIT, IDENTITY, NATIVE, STA, YOSYS
 from pipelines.schemas.columns import STATUSES, column, table
 
 
-@table("labels", stage="labels")
+@table(
+    "labels",
+    stage="labels",
+    tool_columns=(("tool", "tool_version"),),
+    hashes="designs",
+    card=(
+        "area_um2",
+        "cell_count",
+        "flip_flop_count",
+        "delay_ns",
+        "leakage_mw",
+        "lut_count",
+        "dsp_count",
+        "bram_count",
+    ),
+    checked_by={
+        "design_id": IDENTITY,
+        "status": f"{NATIVE}; netlist simulated where power is",
+        "area_um2 flip_flop_count": f"{YOSYS}; FPGA: tests, another yosys",
+        "cell_count cells_by_type": "area and flip-flops are sums over them, see there",
+        "delay_ns": f"{STA}, within 2 %",
+        "lut_count": "tests: another yosys and mapper, within 25 %",
+        "dsp_count": "tests: another yosys, equal",
+        "bram_count": "tests: memories of known size",
+    },
+)
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LabelRow:
     """A design's static labels from logic synthesis."""
@@ -19,11 +45,13 @@ class LabelRow:
     liberty: str = column("Name of the standard-cell library, or family of FPGAs.")
     status: str = column("Outcome of the whole attempt, checks of the netlist included.", choices=STATUSES)
     reason: str | None = column("Why the status is not ok.")
-    area_um2: float | None = column("Standard-cell area.", unit="um2")
-    flip_flop_count: int | None = column("Cells with an ff group in the liberty, or flip-flops of the FPGA.")
+    area_um2: float | None = column("Standard-cell area.", unit="um2", target=True)
+    flip_flop_count: int | None = column(
+        "Cells with an ff group in the liberty, or flip-flops of the FPGA.", target=True
+    )
     cell_count: int | None = column("Standard cells, or cells of the FPGA.")
     cells_by_type: str | None = column("JSON object: cells of each type.")
-    delay_ns: float | None = column("Longest path, register to register or port.", unit="ns")
+    delay_ns: float | None = column("Longest path, register to register or port.", unit="ns", target=True)
     leakage_mw: float | None = column(
         "Leakage of all cells, each at its value for the cell as a whole; null when the library has none.",
         unit="mW",
@@ -40,7 +68,27 @@ DRAWN = "drawn"
 DATA_KINDS = (DRAWN, "sweep", "uniform", "sparse", "sorted", "skewed", "constant", "adversarial")
 
 
-@table("runs", stage="labels")
+@table(
+    "runs",
+    stage="labels",
+    tool_columns=(
+        ("engine", "engine_version"),
+        ("audit_engine", "audit_engine_version"),
+        ("power_engine", "power_engine_version"),
+    ),
+    card=("latency_cycles", "power_mw", "energy_nj"),
+    checked_by={
+        "design_id": IDENTITY,
+        "outputs_equal": NATIVE,
+        "latency_cycles": f"{AUDIT}; every row with power: the mapped netlist; cross-checked sample: Icarus",
+        "bytes_read bytes_written": f"{AUDIT}; every row with power: the mapped netlist",
+        "audit_latency_cycles": "every audited row: the cycle model",
+        "power_mw energy_nj": "sum of parts; see internal_power_mw and switching_power_mw",
+        "switching_power_mw": f"{STA} with the same activity of every pin, within 3 %",
+        "internal_power_mw": f"{STA} with the same activity under its rule, within 5 %",
+        "toggle_count": "tests: a plain simulation in Python; of a share of cycles: within 2 %",
+    },
+)
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunRow:
     """A design run on one input data set and compared with native C."""
@@ -58,7 +106,7 @@ class RunRow:
     )
     status: str = column("Outcome of the run.", choices=STATUSES)
     reason: str | None = column("Why the status is not ok.")
-    latency_cycles: int | None = column("Cycles from start to done.", unit="cycles")
+    latency_cycles: int | None = column("Cycles from start to done.", unit="cycles", target=True)
     outputs_equal: bool | None = column(
         "Whether every output equals native C: bit by bit, or within the rounding that unsafe_math allows."
     )
@@ -81,8 +129,10 @@ class RunRow:
     timed_cycles: int | None = column(
         "Cycles in which gates had delays; the glitches of the others are scaled from them.", unit="cycles"
     )
-    power_mw: float | None = column("Mean power of the run: internal, switching and leakage.", unit="mW")
-    energy_nj: float | None = column("Power times cycles times clock period.", unit="nJ")
+    power_mw: float | None = column(
+        "Mean power of the run: internal, switching and leakage.", unit="mW", target=True
+    )
+    energy_nj: float | None = column("Power times cycles times clock period.", unit="nJ", target=True)
     internal_power_mw: float | None = column("Power spent inside cells at transitions.", unit="mW")
     switching_power_mw: float | None = column("Power that charges the nets of cells.", unit="mW")
     leakage_power_mw: float | None = column(
@@ -103,7 +153,16 @@ class RunRow:
     )
 
 
-@table("inputs", stage="labels")
+@table(
+    "inputs",
+    stage="labels",
+    checked_by={
+        "data_id": "tests: one row per data set of each run",
+        "type shape element_count minimum maximum mean zero_share distinct_count is_sorted values": (
+            "tests: data of which these figures are known"
+        ),
+    },
+)
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InputRow:
     """An argument of an input data set."""
@@ -123,7 +182,13 @@ class InputRow:
     values: str | None = column("JSON list: the elements in C order; null when there are more than 64.")
 
 
-@table("loop_runs", stage="labels")
+@table(
+    "loop_runs",
+    stage="labels",
+    checked_by={
+        "iterations entries branches branches_taken": "tests: loops in Python, on data of several kinds",
+    },
+)
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LoopRunRow:
     """A loop of a scheduled design in a run, from the executions of blocks that the cycle model counts."""
@@ -155,7 +220,13 @@ CROSS_CHECKS = (
 )
 
 
-@table("cross_checks", stage="labels")
+@table(
+    "cross_checks",
+    stage="labels",
+    checked_by={
+        "reference": "another tool's own figure",
+    },
+)
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CrossCheckRow:
     """A figure of a sampled design against another tool."""

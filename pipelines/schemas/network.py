@@ -4,12 +4,24 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from pipelines.schemas.checks import NS3, THEORY
 from pipelines.schemas.columns import STATUSES, column, table
 
 PACKETS = ("data", "ack")
 
 
-@table("network_runs", stage="network")
+@table(
+    "network_runs",
+    stage="network",
+    group="network",
+    tool_columns=(("tool", "tool_version"),),
+    in_manifest=False,
+    card=("delay_mean_ns", "rtt_mean_ns", "rtt_p99_ns", "busiest_utilisation"),
+    checked_by={
+        "delay_mean_ns rtt_mean_ns rtt_p50_ns rtt_p99_ns packet_count drop_count": NS3,
+        "offered_utilisation busiest_utilisation": THEORY,
+    },
+)
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NetworkRunRow:
     """A simulated network: its configuration, the engine and its results."""
@@ -54,7 +66,16 @@ class NetworkRunRow:
     wall_s: float | None = column("Elapsed time of the simulation.", unit="s", measured=True)
 
 
-@table("network_flows", stage="network")
+@table(
+    "network_flows",
+    stage="network",
+    report=("run_id", "delay_mean_ns", "rtt_mean_ns", "entropy_ns", "tree_ns"),
+    checked_by={
+        "packet_count drop_count delay_mean_ns delay_p50_ns delay_p99_ns": NS3,
+        "rtt_mean_ns rtt_p50_ns rtt_p99_ns": NS3,
+        "base_ns entropy_ns tree_ns": THEORY,
+    },
+)
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NetworkFlowRow:
     """A flow of a simulated network: statistics of packets sent after the warm-up, and both estimates."""
@@ -83,7 +104,15 @@ class NetworkFlowRow:
     tree_ns: int = column("base_ns plus waits by the estimate for trees of queues.", unit="ns")
 
 
-@table("network_hops", stage="network")
+@table(
+    "network_hops",
+    stage="network",
+    report=("run_id", "queue", "queue_type", "utilisation"),
+    checked_by={
+        "wait_mean_ns service_ns utilisation": f"{NS3}; {THEORY}",
+        "entropy_wait_ns tree_wait_ns": THEORY,
+    },
+)
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NetworkHopRow:
     """A flow at a queue of its route or of the acknowledgements' route; packets sent after the warm-up."""

@@ -4,12 +4,22 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from pipelines.schemas.checks import NATIVE
 from pipelines.schemas.columns import STATUSES, column, table
 
 DECISIONS = ("evaluated", "repeated", "pruned", "no_design")
 
 
-@table("pragma_designs", stage="pragmas")
+@table(
+    "pragma_designs",
+    stage="pragmas",
+    group="pragmas",
+    checked_by={
+        "bound_cycles space_bound_cycles proven": "tests: brute force on small programs",
+        "latency_cycles": f"{NATIVE}, cycles as in runs",
+        "area_um2": "as labels.area_um2 where measured by this project",
+    },
+)
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PragmaDesignRow:
     """A configuration tried in an exploration: bound, measured latency, resources."""

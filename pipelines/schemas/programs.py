@@ -4,12 +4,21 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from pipelines.schemas.checks import IDENTITY
 from pipelines.schemas.columns import STATUSES, column, table
 
 STAGES = ("kernel", "ast", "dataflow", "llm", "evaluation")
 
 
-@table("programs", stage="programs")
+@table(
+    "programs",
+    stage="programs",
+    checked_by={
+        "program_id source_bytes": IDENTITY,
+        "source top inputs": "every program with a run: gcc and its sanitizers",
+        "status reason": "programs of a language model: undefined behaviour by gcc's sanitizers",
+    },
+)
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProgramRow:
     """A program: self-contained C source with its top function and its input data specification."""
@@ -43,7 +52,13 @@ class ProgramRow:
     reason: str | None = column("Why the status is not ok.")
 
 
-@table("splits", stage="features")
+@table(
+    "splits",
+    stage="features",
+    checked_by={
+        "part": "every row: groups on one side, checked at each run",
+    },
+)
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SplitRow:
     """The part of a named, frozen split that a program is in."""
@@ -57,7 +72,13 @@ class SplitRow:
     )
 
 
-@table("program_facts", stage="features")
+@table(
+    "program_facts",
+    stage="features",
+    checked_by={
+        "dynamic_class": "class I with several runs: equal cycles on all data",
+    },
+)
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProgramFactsRow:
     """Properties of a program, from its text and its structured representation, calls inlined."""

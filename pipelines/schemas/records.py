@@ -10,7 +10,15 @@ FORMATS = {"direct": "text", "reasoning_static": "static", "reasoning": "hls", "
 """Level of information of each layout of a completion."""
 
 
-@table("records", stage="records")
+@table(
+    "records",
+    stage="records",
+    release="derived",
+    report=("format", "stage", "part", "prompt_characters", "left_out"),
+    checked_by={
+        "prompt completion": "tests: read back, and their code with its pragmas is the design",
+    },
+)
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecordRow:
     """A labelled design on one input data set as a prompt and its completion."""

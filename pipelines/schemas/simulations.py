@@ -7,7 +7,14 @@ from dataclasses import dataclass
 from pipelines.schemas.columns import STATUSES, column, table
 
 
-@table("simulations", stage="simulations")
+@table(
+    "simulations",
+    stage="simulations",
+    group="simulations",
+    checked_by={
+        "digest": "every design: each engine's outputs of all cycles, equal",
+    },
+)
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SimulationRow:
     """A design simulated by one engine with random inputs."""

@@ -4,10 +4,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from pipelines.schemas.columns import STATUSES, column, table
+from pipelines.schemas.checks import VENDOR
+from pipelines.schemas.columns import REST, STATUSES, column, table
 
 
-@table("vendor_designs", stage="vendor")
+@table(
+    "vendor_designs",
+    stage="vendor",
+    release="internal",
+    checked_by={
+        REST: VENDOR,
+    },
+)
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VendorDesignRow:
     """A kernel under directives as a vendor's tool reported it; nothing here was measured by this project."""
@@ -56,7 +64,14 @@ class VendorDesignRow:
     ff_utilization: float | None = column("Flip-flops as a share of the part.")
 
 
-@table("vendor_loops", stage="vendor")
+@table(
+    "vendor_loops",
+    stage="vendor",
+    release="internal",
+    checked_by={
+        REST: VENDOR,
+    },
+)
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VendorLoopRow:
     """A loop of a vendor's kernel: as scheduled in a report, or as written with the places of directives."""

@@ -47,7 +47,6 @@ from pipelines.labelling.synthesis import is_mapped, lacking_figures, lacking_po
 from pipelines.programs import AST, LLM
 from pipelines.programs.ast import lacks_discarded
 from pipelines.releases import (
-    DERIVED_TABLES,
     MANIFEST_FILE,
     PARAMETERS_FILE,
     SIZE_LIMIT_BYTES,
@@ -55,6 +54,7 @@ from pipelines.releases import (
     ReleaseError,
     ReleaseOptions,
     Reproduction,
+    derived_tables,
     open_release,
     released_tables,
     write_release,
@@ -154,7 +154,7 @@ def whole_steps(settings: Settings) -> tuple[Step, ...]:
     known = {table for step in _steps(settings) for table in step.tables}
     steps: list[Step] = []
     for step in (s for s in STEPS if s.partitioned.is_whole and s.is_active(settings)):
-        is_ours = set(step.tables) <= {*released_tables(), *DERIVED_TABLES}
+        is_ours = set(step.tables) <= {*released_tables(), *derived_tables()}
         if step.tables and step.reads and is_ours and set(step.reads) <= known:
             steps.append(step)
             known |= set(step.tables)
@@ -274,7 +274,7 @@ class ReleaseMaking:
     def is_done(self, step: Step, partition: str) -> bool:
         """Whether every table of a step has that partition, or its hash where it is derived."""
         is_there = all(
-            partition in (self.derived if table in DERIVED_TABLES else self.finished).get(table, ())
+            partition in (self.derived if table in derived_tables() else self.finished).get(table, ())
             for table in step.tables
         )
         if is_there and step.name == PROGRAMS:
@@ -399,7 +399,7 @@ class ReleaseMaking:
                 self.made.append(f"{table} {partition}, equal to the release's")
 
     def _keep(self, table: str, partition: str) -> None:
-        if table in DERIVED_TABLES:
+        if table in derived_tables():
             self.derived.setdefault(table, {})[partition] = _digest(self._path(table, partition))
         elif partition not in self.finished.setdefault(table, []):
             self.finished[table].append(partition)
@@ -445,7 +445,9 @@ class ReleaseMaking:
                 toolset=toolset_of(self.settings, partitions),
                 reproduction=self._reproduction(),
                 size_limit_bytes=self.options.size_limit_bytes,
-                left_out={table: LEFT_OUT.format(name) for table in DERIVED_TABLES if table in self.derived},
+                left_out={
+                    table: LEFT_OUT.format(name) for table in derived_tables() if table in self.derived
+                },
                 pending=pending or None,
                 derived=self.derived or None,
                 keeps_shards=True,

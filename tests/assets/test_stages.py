@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ from assets.label_settings import label_options
 from assets.overview import environment_problems
 from assets.settings import Settings, ignore_progress
 from assets.step import count_failures
-from assets.steps import STEPS, step_named, steps_of
+from assets.steps import STEPS, check_tables, step_named, steps_of
 from assets.steps.designs import configuration_space
 from pipelines.programs import kernel_programs
 from pipelines.schemas import SchemaError, TableSpec, read_table, table_path, table_spec
@@ -30,6 +31,14 @@ def test_every_table_is_made_by_one_step_of_its_stage() -> None:
     pairs = {(table, table_spec(table).stage) for step in STEPS for table in step.tables}
     own = [spec for spec in TableSpec.registry.values() if spec.stage != "vendor"]  # which is imported
     assert pairs == {(s.name, s.stage) for s in own}
+
+
+def test_steps_reject_an_undeclared_table() -> None:
+    step = replace(step_named("designs"), tables=("designs", "desings"))
+    with pytest.raises(FoundryError, match="step designs: unknown table: desings; nearest: designs"):
+        check_tables([step])
+    with pytest.raises(FoundryError, match="unknown table: lables; nearest: labels"):
+        check_tables([replace(step_named("designs"), reads=("lables",))])
 
 
 def test_every_table_is_made_before_it_is_read() -> None:
