@@ -310,7 +310,7 @@ def _plainly(refusal: str) -> str:
         return refusal
     named = f" {wide['name']}" if wide["name"] else ""
     place = f" ({wide['place']})" if wide["place"] else ""
-    return f"signal{named} has too many bits{place}; accepted: less than 2^24"
+    return f"signal{named} has too many bits{place}; accepted: at most 1048576"
 
 
 def _may_ask_yosys(text: str, refusal: str) -> bool:

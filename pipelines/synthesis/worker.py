@@ -31,8 +31,8 @@ MOST_MEMORY_BITS = 1 << 29
 """Bits of all memories of a design: yosys writes a character per bit, and the file has a limit of 1 GiB."""
 SIGNAL_BITS = "bits of a signal"
 """Words of the error about too wide signals, as in `yosys.py`, which this file cannot import."""
-MOST_SIGNAL_BITS = (1 << 24) - 1
-"""Bits of a signal, as slang accepts them; wider ones need more than 4 GiB of memory later."""
+MOST_SIGNAL_BITS = 1 << 20
+"""Bits of a signal: a simulator of one with 2^21 takes more than five minutes to build."""
 LIMIT_READING = "limit_reading"
 """A command of this worker; its argument is the address space in bytes until `DESCRIBE_MEMORIES` ends."""
 WAS_READ = "was-read"

@@ -323,9 +323,9 @@ def test_simulate_shows_the_beginning_of_a_long_value_of_an_input(design: Path, 
 @pytest.mark.parametrize(
     ("highest", "said"),
     [
-        (2**31 - 1, "signal add has too many bits (counter.v:1); accepted: less than 2^24"),
-        (2**31 - 2, "signal has too many bits; accepted: less than 2^24"),
-        (2**24 - 1, "16777216 bits of a signal; accepted: at most 16777215; the widest is add in counter"),
+        (2**31 - 1, "signal add has too many bits (counter.v:1); accepted: at most 1048576"),
+        (2**31 - 2, "signal has too many bits; accepted: at most 1048576"),
+        (2**20, "1048577 bits of a signal; accepted: at most 1048576; the widest is add in counter"),
     ],
 )
 def test_simulate_rejects_a_port_of_too_many_bits(design: Path, highest: int, said: str) -> None:
