@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 from functools import cache, lru_cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
 
 from pycparser import c_ast, c_parser
 
@@ -571,7 +570,7 @@ def default_top(source: str, stem: str, *, file: str = "program.c") -> str:
     for candidate in (base, f"kernel_{base}", f"{base}_kernel"):
         if candidate in definitions:
             return candidate
-    called = {c for name, d in definitions.items() for c in _called_names(d.body) if c != name}
+    called = {c for name, d in definitions.items() for c in _called_names(d) if c != name}
     uncalled = [n for n in definitions if n not in called]
     names = ("<stdin>", Path(file).name, f"{stem}.c")
     own = [n for n, d in definitions.items() if d.coord and Path(str(d.coord.file)).name in names]
@@ -590,9 +589,16 @@ def default_top(source: str, stem: str, *, file: str = "program.c") -> str:
     )
 
 
-def _called_names(node: Any) -> Iterator[str]:
-    """Names that a syntax tree calls as functions."""
-    if isinstance(node, c_ast.FuncCall) and isinstance(node.name, c_ast.ID):
-        yield str(node.name.name)
-    for child in node:
-        yield from _called_names(child)
+def function_calls(node: c_ast.Node) -> Iterator[c_ast.FuncCall]:
+    """Calls of functions by name in a syntax tree of any depth, in no order."""
+    waiting = [node]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, c_ast.FuncCall) and isinstance(node.name, c_ast.ID):
+            yield node
+        waiting += (child for _, child in node.children())
+
+
+def _called_names(definition: c_ast.FuncDef) -> set[str]:
+    """Names of the functions that a function calls."""
+    return {str(call.name.name) for call in function_calls(definition.body)}
