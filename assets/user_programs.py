@@ -97,9 +97,12 @@ def _whole_source(file: Path, top: str | None, options: SourceOptions) -> tuple[
     index = object_files(folders, file) | function_files(folders, file)
     skipped = skipped_files(folders, file)
     others = [p for p in options.others if not p.is_dir()]
+    macros = _definitions(options.define)
     while True:
-        text = bundle_source(file, include_folders=options.include, others=others, text=options.text)
-        source = _after(_definitions(options.define), text, file)
+        text = bundle_source(
+            file, include_folders=options.include, others=others, text=options.text, macros=macros
+        )
+        source = _after(macros, text, file)
         name = default_top(source, file.stem, file=str(file)) if top is None else top
         missing = _missing_name(source, name) if index or skipped else None
         found = index.pop(missing, None) if missing is not None else None

@@ -7,6 +7,14 @@ import re
 MAXIMUM_STATEMENT_DEPTH = 100
 MAXIMUM_EXPRESSION_DEPTH = 200
 
+STATEMENT_RULE = (
+    f"statements must nest at most {MAXIMUM_STATEMENT_DEPTH} deep, each else-if as one level "
+    "(write a switch or a table)"
+)
+EXPRESSION_RULE = (
+    f"an expression must nest at most {MAXIMUM_EXPRESSION_DEPTH} deep (write several statements)"
+)
+
 _TOKEN = re.compile(
     r"""^[ \t]*\#[^\n]*+|"(?:[^"\\\n]++|\\.)*+"?|'(?:[^'\\\n]++|\\.)*+'?|[\w.]++|[^\s\w]|\n""", re.MULTILINE
 )
@@ -45,7 +53,5 @@ def deepest_place(text: str) -> tuple[str, str, int]:
         longest = max(longest, (operators, file, line), key=lambda place: place[0])
         previous = word
     if deepest[0] > MAXIMUM_STATEMENT_DEPTH or deepest[0] >= longest[0]:
-        rule = f"statements must nest at most {MAXIMUM_STATEMENT_DEPTH} deep, each else-if as one level"
-        return f"{rule} (write a switch or a table)", *deepest[1:]
-    rule = f"an expression must nest at most {MAXIMUM_EXPRESSION_DEPTH} deep (write several statements)"
-    return rule, *longest[1:]
+        return STATEMENT_RULE, *deepest[1:]
+    return EXPRESSION_RULE, *longest[1:]

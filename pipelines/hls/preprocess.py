@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 from functools import cache, lru_cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
 
 from pycparser import c_ast, c_parser
 
@@ -381,31 +380,54 @@ def bundle_source(
     include_folders: Sequence[Path] = (),
     others: Sequence[Path] = (),
     text: str | None = None,
+    macros: str = "",
 ) -> str:
     """Text of a C file in which local headers replace their `#include`s.
 
     Args:    include_folders: searched for headers after the including file's own folder; others: further C
              files of the program, which come first, so that the file may call their functions; text: in place
-             of the file's, which has no folder then.
-    Returns: the file's own text when it includes no local header. A missing header is left to the
+             of the file's, which has no folder then; macros: lines with definitions that the caller puts
+             before the text.
+    Returns: the file's own text when it includes no local header. A file that includes itself is in the
+             text as often as the conditions around its `#include` need. A missing header is left to the
              preprocessor, which may not need it. Line markers (`# 12 "gemm.c"`) keep file and line of
              messages right; they name files relative to the program, so that equal programs are equal texts
              in any folder. In the output of `gcc -E` system headers are `#include`s again.
     Raises:  HlsError: a file is not readable UTF-8 text, lies outside the program's folder and
-             `include_folders`, or all files together are larger than 1 MiB.
+             `include_folders`, includes itself without an end, or all files together are larger than
+             SOURCE_LIMIT_BYTES.
     """
     folders = [folder.resolve() for folder in include_folders]
     folders += [other.parent.resolve() for other in others]
     roots = [*([path.parent.resolve()] if text is None else []), *folders]
-    bundle = _Bundle(main=path, roots=roots, folders=folders, joined=bool(others), text=text)
-    for other in others:
-        name = bundle.name_of(other.resolve())
-        bundle.append(f'# 1 "{name}"\n')
-        bundle.add(other, name, ())
-    if others:
-        bundle.append(f'# 1 "{path.name}"\n')
-    bundle.add(path, path.name, ())
-    return "".join(bundle.pieces)
+    repeats = 0
+    while True:
+        bundle = _Bundle(
+            main=path, roots=roots, folders=folders, joined=bool(others), text=text, repeats=repeats
+        )
+        for other in others:
+            name = bundle.name_of(other.resolve())
+            bundle.append(f'# 1 "{name}"\n')
+            bundle.add(other, name, ())
+        if others:
+            bundle.append(f'# 1 "{path.name}"\n')
+        bundle.add(path, path.name, ())
+        bundled = "".join(bundle.pieces)
+        if _INCLUDED_AGAIN not in bundle.pieces or _INCLUDED_AGAIN.strip() not in _gcc_error(
+            macros + bundled
+        ):
+            return "".join("\n" if piece is _INCLUDED_AGAIN else piece for piece in bundle.pieces)
+        repeats += 1
+
+
+_INCLUDED_AGAIN = "#error SIMFOUNDRY_INCLUDED_AGAIN\n"
+"""Stands for the `#include` of a file in itself; gcc complains where the conditions around it hold."""
+
+
+def _gcc_error(source: str) -> str:
+    """The first error of gcc's preprocessor in a text, empty where there is none."""
+    error = _GCC_ERROR.search(_run_gcc(source, "-E").stderr)
+    return "" if error is None else error[3]
 
 
 @dataclass(slots=True, kw_only=True)
@@ -418,6 +440,7 @@ class _Bundle:
         once: files with `#pragma once`, and of several joined files those with an include guard.
         joined: the program has several C files.
         text: of the main file, when it is no file.
+        repeats: how often a file is put in itself.
     """
 
     main: Path
@@ -425,6 +448,7 @@ class _Bundle:
     folders: list[Path]
     joined: bool = False
     text: str | None = None
+    repeats: int = 0
     pieces: list[str] = field(default_factory=list[str])
     once: set[Path] = field(default_factory=set[Path])
     size_bytes: int = 0
@@ -447,8 +471,10 @@ class _Bundle:
                 self.append("\n")
             elif header is None:
                 self.append(line if line.endswith("\n") else line + "\n")
-            elif header in self.once or header in inside:
+            elif header in self.once:
                 self.append("\n")
+            elif inside.count(header) > self.repeats:
+                self.append(_INCLUDED_AGAIN)
             else:
                 if len(inside) > MAXIMUM_INCLUDE_DEPTH:
                     rule = f"headers must nest at most {MAXIMUM_INCLUDE_DEPTH} deep"
@@ -571,7 +597,7 @@ def default_top(source: str, stem: str, *, file: str = "program.c") -> str:
     for candidate in (base, f"kernel_{base}", f"{base}_kernel"):
         if candidate in definitions:
             return candidate
-    called = {c for name, d in definitions.items() for c in _called_names(d.body) if c != name}
+    called = {c for name, d in definitions.items() for c in _called_names(d) if c != name}
     uncalled = [n for n in definitions if n not in called]
     names = ("<stdin>", Path(file).name, f"{stem}.c")
     own = [n for n, d in definitions.items() if d.coord and Path(str(d.coord.file)).name in names]
@@ -590,9 +616,16 @@ def default_top(source: str, stem: str, *, file: str = "program.c") -> str:
     )
 
 
-def _called_names(node: Any) -> Iterator[str]:
-    """Names that a syntax tree calls as functions."""
-    if isinstance(node, c_ast.FuncCall) and isinstance(node.name, c_ast.ID):
-        yield str(node.name.name)
-    for child in node:
-        yield from _called_names(child)
+def function_calls(node: c_ast.Node) -> Iterator[c_ast.FuncCall]:
+    """Calls of functions by name in a syntax tree of any depth, in no order."""
+    waiting = [node]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, c_ast.FuncCall) and isinstance(node.name, c_ast.ID):
+            yield node
+        waiting += (child for _, child in node.children())
+
+
+def _called_names(definition: c_ast.FuncDef) -> set[str]:
+    """Names of the functions that a function calls."""
+    return {str(call.name.name) for call in function_calls(definition.body)}

@@ -9,7 +9,7 @@ import pytest
 
 from pipelines.hls.errors import HlsError
 from pipelines.hls.frontend import interface_of, read_function
-from pipelines.hls.preprocess import bundle_source
+from pipelines.hls.preprocess import bundle_source, defined_functions
 
 
 def write(folder: Path, files: dict[str, str]) -> Path:
@@ -119,3 +119,52 @@ def test_a_source_behind_a_link_that_leads_elsewhere_is_refused(tmp_path: Path) 
     rule = "a file of the program must lie in its folder, not behind a link that leads elsewhere, got g.c"
     with pytest.raises(HlsError, match=re.escape(rule)):
         bundle_source(folder / "main.c", others=[folder / "g.c"])
+
+
+RECURSIVE = """
+#ifndef N
+#define N 0
+int a(int x) { return x; }
+#elif N == 0
+#undef N
+#define N 1
+int b(int x) { return a(x) + N; }
+#else
+#define LAST
+int f(int x) { return b(x) + N; }
+#endif
+#ifndef LAST
+#include "a.c"
+#endif
+"""
+
+
+def test_file_that_includes_itself_by_a_changing_macro_is_in_the_text_as_often(tmp_path: Path) -> None:
+    main = write(tmp_path, {"a.c": RECURSIVE})
+    assert main.read_text().count("#include") == 1
+    text = bundle_source(main)
+    assert [line for line in text.splitlines() if line.startswith('# 1 "a.c"')] == ['# 1 "a.c"'] * 2
+    assert "SIMFOUNDRY_INCLUDED_AGAIN" not in text
+    assert defined_functions(text) == ("a", "b", "f")
+
+
+@pytest.mark.parametrize("guard", ["#ifndef A\n#define A\n", "#if !defined(A)\n#define A 1\n", "#if 0\n"])
+def test_file_that_includes_itself_under_a_guard_is_in_the_text_once(tmp_path: Path, guard: str) -> None:
+    main = write(tmp_path, {"a.c": f'{guard}#include "a.c"\nint f(int x) {{ return x; }}\n#endif\n'})
+    assert bundle_source(main) == main.read_text().replace('#include "a.c"', "")
+
+
+def test_file_that_includes_itself_without_an_end_is_refused(tmp_path: Path) -> None:
+    main = write(tmp_path, {"a.c": '#include "a.c"\nint f(int a) { return a; }\n'})
+    with pytest.raises(HlsError, match=r"^headers must nest at most 32 deep, got more \(a\.c:1\)$"):
+        bundle_source(main)
+    main = write(
+        tmp_path,
+        {"b.c": '#include "b.h"\nint f(void);\n', "b.h": '\n#include "c.h"\n', "c.h": '#include "b.h"\n'},
+    )
+    with pytest.raises(HlsError, match=r"^headers must nest at most 32 deep, got more \(c\.h:1\)$"):
+        bundle_source(main)
+    main = write(tmp_path, {"d.c": '#ifdef M\n#include "d.c"\n#endif\nint f(int a) { return a; }\n'})
+    assert bundle_source(main) == main.read_text().replace('#include "d.c"', "")
+    with pytest.raises(HlsError, match=r"^headers must nest at most 32 deep, got more \(d\.c:2\)$"):
+        bundle_source(main, macros="#define M 1\n")

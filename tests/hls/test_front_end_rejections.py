@@ -7,7 +7,8 @@ from random import Random
 import pytest
 from test_front_end_native import PROGRAMS
 
-from pipelines.hls import HlsError, interface_of, read_function
+from pipelines.hls import HlsError, default_top, interface_of, read_function
+from pipelines.hls.plain_arguments import with_plain_arguments
 
 
 def body_of(text: str, parameters: str = "int n, int A[8]") -> str:
@@ -173,11 +174,11 @@ def test_front_end_rejects_a_large_file() -> None:
         (body_of("x: for (;;) break; { x: for (;;) break; }"), r"a loop label must be unique, got 'x' .*"),
         (
             body_of("n = " + "+".join(["n"] * 230) + ";"),
-            r"an expression must nest at most 200 deep, got more .*",
+            r"an expression must nest at most 200 deep .*, got more .*",
         ),
         (
             body_of("".join(f"if (n > {i}) " for i in range(120)) + "n = 0;"),
-            r"statements must nest at most 100 deep, got more .*",
+            r"statements must nest at most 100 deep, .*, got more .*",
         ),
         (
             "static void a(int *x) { " + "x[0]++;" * 100 + "}\n"
@@ -219,3 +220,13 @@ def test_a_long_chain_of_conditions_has_its_line_and_limit() -> None:
     terms = " +\n".join(f"n * {number}" for number in range(3000))
     with pytest.raises(HlsError, match=r"an expression must nest at most 200 deep .*\(program\.c:\d+\)$"):
         read_function(f"int f(int n) {{\nreturn {terms}; }}", top="f")
+
+
+@pytest.mark.parametrize("terms", [205, 300, 600, 1000, 10_000])
+def test_a_sum_of_any_length_above_the_limit_has_one_refusal(terms: int) -> None:
+    text = f"int q(int a)\n{{ return {'+'.join(['a'] * terms)}; }}\n"
+    message = r"^an expression must nest at most 200 deep \(write several statements\), got more \(q\.c:2\)$"
+    assert default_top(text, "q") == "q"
+    assert with_plain_arguments(text, "q") == (text, "q")
+    with pytest.raises(HlsError, match=message):
+        read_function(text, top="q", file="q.c")

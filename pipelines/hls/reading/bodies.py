@@ -10,7 +10,12 @@ from pycparser import c_ast
 
 from pipelines.hls import ir
 from pipelines.hls.errors import HlsError
-from pipelines.hls.nesting import MAXIMUM_EXPRESSION_DEPTH, MAXIMUM_STATEMENT_DEPTH
+from pipelines.hls.nesting import (
+    EXPRESSION_RULE,
+    MAXIMUM_EXPRESSION_DEPTH,
+    MAXIMUM_STATEMENT_DEPTH,
+    STATEMENT_RULE,
+)
 from pipelines.hls.reading.session import Session
 from pipelines.hls.reading.values import UPDATES
 
@@ -197,13 +202,11 @@ def _check_depth(body: tuple[ir.Statement, ...], session: Session) -> None:
     """
     for statement in body:
         if nesting(statement) > MAXIMUM_STATEMENT_DEPTH:
-            rule = f"statements must nest at most {MAXIMUM_STATEMENT_DEPTH} deep"
-            raise HlsError(rule, "more", file=session.file, line=statement.line)
+            raise HlsError(STATEMENT_RULE, "more", file=session.file, line=statement.line)
     for statement in ir.walk_statements(body):
         for expression in ir.statement_expressions(statement):
             if _depth(expression) > MAXIMUM_EXPRESSION_DEPTH:
-                rule = f"an expression must nest at most {MAXIMUM_EXPRESSION_DEPTH} deep"
-                raise HlsError(rule, "more", file=session.file, line=statement.line)
+                raise HlsError(EXPRESSION_RULE, "more", file=session.file, line=statement.line)
 
 
 def _depth(expression: ir.Expression) -> int:

@@ -8,6 +8,8 @@ from typing import Any
 
 from pycparser import c_ast
 
+from pipelines.hls.preprocess import function_calls
+
 _AGAIN = "again_of_"
 """Begins the label at the end of the loop's body."""
 
@@ -34,8 +36,7 @@ def without_tail_calls(definition: c_ast.FuncDef) -> c_ast.FuncDef:
 
 
 def _calls(node: c_ast.Node, name: str) -> list[c_ast.FuncCall]:
-    own = [node] if _is_call(node, name) else []
-    return own + [call for _, child in node.children() for call in _calls(child, name)]
+    return [call for call in function_calls(node) if call.name.name == name]
 
 
 def _is_call(node: Any, name: str) -> bool:
