@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache, lru_cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -389,7 +389,7 @@ def bundle_source(
              of the file's, which has no folder then; macros: lines with definitions that the caller puts
              before the text.
     Returns: the file's own text when it includes no local header. A file that includes itself is in the
-             text as often as the conditions around its `#include` need. A missing header is left to the
+             text again where that adds to the preprocessed text. A missing header is left to the
              preprocessor, which may not need it. Line markers (`# 12 "gemm.c"`) keep file and line of
              messages right; they name files relative to the program, so that equal programs are equal texts
              in any folder. In the output of `gcc -E` system headers are `#include`s again.
@@ -400,34 +400,31 @@ def bundle_source(
     folders = [folder.resolve() for folder in include_folders]
     folders += [other.parent.resolve() for other in others]
     roots = [*([path.parent.resolve()] if text is None else []), *folders]
-    repeats = 0
-    while True:
-        bundle = _Bundle(
-            main=path, roots=roots, folders=folders, joined=bool(others), text=text, repeats=repeats
-        )
-        for other in others:
-            name = bundle.name_of(other.resolve())
-            bundle.append(f'# 1 "{name}"\n')
-            bundle.add(other, name, ())
-        if others:
-            bundle.append(f'# 1 "{path.name}"\n')
-        bundle.add(path, path.name, ())
-        bundled = "".join(bundle.pieces)
-        if _INCLUDED_AGAIN not in bundle.pieces or _INCLUDED_AGAIN.strip() not in _gcc_error(
-            macros + bundled
-        ):
-            return "".join("\n" if piece is _INCLUDED_AGAIN else piece for piece in bundle.pieces)
-        repeats += 1
+    bundle = _Bundle(main=path, roots=roots, folders=folders, joined=bool(others), text=text)
+    bundle.add_all(others)
+    once = bundle.text_without(_INCLUDED_AGAIN)
+    while _INCLUDED_AGAIN in bundle.pieces and _is_included_again(macros + "".join(bundle.pieces)):
+        bundle = replace(bundle, repeats=bundle.repeats + 1, pieces=[], once=set(), size_bytes=0)
+        bundle.add_all(others)
+    bundled = bundle.text_without(_INCLUDED_AGAIN)
+    same = bundle.repeats == 0 or _expanded_lines(macros + bundled) == _expanded_lines(macros + once)
+    return once if same else bundled
 
 
 _INCLUDED_AGAIN = "#error SIMFOUNDRY_INCLUDED_AGAIN\n"
 """Stands for the `#include` of a file in itself; gcc complains where the conditions around it hold."""
 
 
-def _gcc_error(source: str) -> str:
-    """The first error of gcc's preprocessor in a text, empty where there is none."""
+def _is_included_again(source: str) -> bool:
+    """Whether gcc's preprocessor meets an `#include` that `_INCLUDED_AGAIN` stands for."""
     error = _GCC_ERROR.search(_run_gcc(source, "-E").stderr)
-    return "" if error is None else error[3]
+    return error is not None and error[3] == _INCLUDED_AGAIN.strip()
+
+
+def _expanded_lines(source: str) -> list[str]:
+    """Lines of the preprocessed text without its line markers and empty lines."""
+    lines = _run_gcc(source, "-E").stdout.splitlines()
+    return [line for line in lines if line and _MARKER.match(line) is None]
 
 
 @dataclass(slots=True, kw_only=True)
@@ -438,6 +435,7 @@ class _Bundle:
         roots: folders from which files may be read, the program's own first.
         folders: of these the ones that are searched for headers after the including file's own.
         once: files with `#pragma once`, and of several joined files those with an include guard.
+        guarded: files with an include guard around all directives, or `#pragma once`.
         joined: the program has several C files.
         text: of the main file, when it is no file.
         repeats: how often a file is put in itself.
@@ -451,6 +449,7 @@ class _Bundle:
     repeats: int = 0
     pieces: list[str] = field(default_factory=list[str])
     once: set[Path] = field(default_factory=set[Path])
+    guarded: set[Path] = field(default_factory=set[Path])
     size_bytes: int = 0
 
     def add(self, path: Path, shown: str, including: tuple[Path, ...]) -> None:
@@ -467,11 +466,13 @@ class _Bundle:
             in_comment = _comment_open(line, in_comment)
             if once:
                 self.once.add(inside[-1])
+            if not in_comment and (_ONCE.match(line) or (number == guard and _is_guarded(lines))):
+                self.guarded.add(inside[-1])
             if once and number != guard:
                 self.append("\n")
             elif header is None:
                 self.append(line if line.endswith("\n") else line + "\n")
-            elif header in self.once:
+            elif header in self.once or (header in inside and header in self.guarded):
                 self.append("\n")
             elif inside.count(header) > self.repeats:
                 self.append(_INCLUDED_AGAIN)
@@ -483,6 +484,20 @@ class _Bundle:
                 self.append(f'# 1 "{name}"\n')
                 self.add(header, name, inside)
                 self.append(f'# {number + 1} "{shown}"\n')
+
+    def add_all(self, others: Sequence[Path]) -> None:
+        """Append further files, then the main one."""
+        for other in others:
+            name = self.name_of(other.resolve())
+            self.append(f'# 1 "{name}"\n')
+            self.add(other, name, ())
+        if others:
+            self.append(f'# 1 "{self.main.name}"\n')
+        self.add(self.main, self.main.name, ())
+
+    def text_without(self, piece: str) -> str:
+        """The text with empty lines in place of a piece."""
+        return "".join("\n" if p is piece else p for p in self.pieces)
 
     def append(self, text: str) -> None:
         """Append text, up to the limit."""
@@ -547,6 +562,22 @@ def _guard_line(lines: Sequence[str]) -> int | None:
     if guard is None or not re.match(rf"[ \t]*#[ \t]*define[ \t]+{guard[1]}\b", lines[directives[1]]):
         return None
     return directives[0] + 1
+
+
+_CONDITION = re.compile(r"[ \t]*#[ \t]*(if|end|el|undef)")
+
+
+def _is_guarded(lines: Sequence[str]) -> bool:
+    """Whether a file that begins with an include guard has it around all directives, and keeps its macro."""
+    directives = [line for line in lines if line.lstrip().startswith("#")]
+    depth = 0
+    for number, line in enumerate(directives):
+        condition = _CONDITION.match(line)
+        kind = "" if condition is None else condition[1]
+        depth += {"if": 1, "end": -1}.get(kind, 0)
+        if kind == "undef" or (kind == "el" and depth == 1) or (depth < 1 and number < len(directives) - 1):
+            return False
+    return True
 
 
 def _comment_open(line: str, in_comment: bool) -> bool:

@@ -148,10 +148,28 @@ def test_file_that_includes_itself_by_a_changing_macro_is_in_the_text_as_often(t
     assert defined_functions(text) == ("a", "b", "f")
 
 
-@pytest.mark.parametrize("guard", ["#ifndef A\n#define A\n", "#if !defined(A)\n#define A 1\n", "#if 0\n"])
+@pytest.mark.parametrize(
+    "guard", ["#ifndef A\n#define A\n", "#if !defined(A)\n#define A 1\n", "#if 0\n", "#pragma once\n#if 1\n"]
+)
 def test_file_that_includes_itself_under_a_guard_is_in_the_text_once(tmp_path: Path, guard: str) -> None:
     main = write(tmp_path, {"a.c": f'{guard}#include "a.c"\nint f(int x) {{ return x; }}\n#endif\n'})
     assert bundle_source(main) == main.read_text().replace('#include "a.c"', "")
+
+
+def test_header_whose_first_condition_is_no_guard_includes_itself(tmp_path: Path) -> None:
+    header = """#ifndef N
+#define N 0
+#endif
+#if N == 0
+#undef N
+#define N 1
+#include "h.h"
+#else
+int g(int x) { return x + N; }
+#endif
+"""
+    main = write(tmp_path, {"a.c": '#include "h.h"\nint f(int x) { return g(x); }\n', "h.h": header})
+    assert defined_functions(bundle_source(main)) == ("g", "f")
 
 
 def test_file_that_includes_itself_without_an_end_is_refused(tmp_path: Path) -> None:
