@@ -15,6 +15,7 @@ from pipelines.files import MOST_SHOWN, shown
 
 DEBUG_VARIABLE = "SIMFOUNDRY_DEBUG"
 _ACCEPTED = re.compile(r"; (?:accepted(?: keys)?|nearest): (?P<names>.*)$", re.DOTALL)
+_SUPPORTED = re.compile(r"; supported: (?P<sentence>.*)$", re.DOTALL)
 _LONG = re.compile(rf"[^\s/'\"]{{{MOST_SHOWN + 1},}}")
 """A word that a message repeats from the input; paths stay whole."""
 _PLACE = re.compile(
@@ -89,6 +90,8 @@ def describe_problem(message: str, command: str) -> dict[str, Any]:
 
 def _accepted(message: str) -> list[str]:
     """Accepted values that a message lists."""
+    if sentence := _SUPPORTED.search(message):
+        return [sentence["sentence"]]
     named = _ACCEPTED.search(message)
     listed = named.group("names").split("; ")[0] if named else ""
     return [name for name in listed.split(", ") if name]

@@ -124,6 +124,8 @@ def _with_sizes(
         return int(low), int(high) - 1
 
     sized = _after(sizes_text(sizes), source, file) if sizes else source
+    if sizes:
+        _require_used(sized, top, file, sizes)
     try:
         derived = derive_sizes(sized, top=top, drawn=drawn, file=str(file))
     except HlsError:
@@ -131,6 +133,20 @@ def _with_sizes(
             raise  # what is wrong beside the sizes
         return sized  # labelling says why
     return _after(sizes_text(derived), sized, file) if derived else sized
+
+
+def _require_used(source: str, top: str, file: Path, sizes: Mapping[str, int]) -> None:
+    """Refuse a size of an array, whose own extent is the one that counts."""
+    try:
+        function, _ = read_with_sizes(source, top=top, file=str(file), size=1)
+    except HlsError:
+        return  # labelling says why
+    for argument in interface_of(function).arguments:
+        if argument.shape and argument.shape[0] != sizes.get(argument.name, argument.shape[0]):
+            shape = "".join(f"[{extent}]" for extent in argument.shape)
+            raise FoundryError(
+                f"a size of {argument.name}{shape}, an array; accepted: sizes of pointer arguments"
+            )
 
 
 def _lacks_sizes(source: str, top: str) -> bool:

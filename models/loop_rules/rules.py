@@ -182,6 +182,8 @@ def fit_costs(counts: Sequence[Counts], actual: Sequence[float], rounds: int) ->
 
     Args: rounds: of reweighting; with many, the sum of absolute relative errors is least.
     """
+    if not counts:
+        raise TooFewRows("loop-rules must have a training design that its rules describe, got none")
     names = list(counts[0])
     matrix = np.array([[row[name] for name in names] for row in counts], np.float64)
     relative = matrix / np.asarray(actual, np.float64)[:, None]

@@ -338,6 +338,10 @@ def shown_file(name: str, file: str) -> str:
     return f"<{Path(name).name}>" if is_own_header(name) else name
 
 
+_OTHER_LETTERS = re.compile(r"\w*(?:\\[uU](?:[0-9a-fA-F]{4}){1,2}\w*)+")
+"""A name with letters beyond ASCII, as gcc's preprocessor writes them."""
+
+
 def _syntax_error(message: str, source: str, text: str, file: str) -> HlsError:
     """The error for a syntax error, as gcc words it; as the parser does for what gcc accepts."""
     rule = "a program must be C11"
@@ -345,10 +349,17 @@ def _syntax_error(message: str, source: str, text: str, file: str) -> HlsError:
     if match is None:
         return HlsError(rule, f"a syntax error: {' '.join(message.split())[:200]}", file=file)
     name, line = match[1], int(match[2])
-    words = re.findall(r"\w+", _line_of(text, name, line))
+    shown, text_line = shown_file(name, file), _line_of(text, name, line)
+    if (other := _OTHER_LETTERS.search(text_line)) and "Illegal character" in match[3]:
+        rule, spelled = (
+            "names must be of ASCII letters, digits and _",
+            other[0].encode().decode("unicode_escape"),
+        )
+        return HlsError(rule, spelled, file=shown, line=line)
+    words = re.findall(r"\w+", text_line)
     got = next((_NOT_C11[w] for w in words if w in _NOT_C11), None)
     got = got or f"a syntax error: {' '.join(match[3].split())[:200]}"
-    return HlsError(rule, got, file=shown_file(name, file), line=line)
+    return HlsError(rule, got, file=shown, line=line)
 
 
 def _line_of(text: str, name: str, line: int) -> str:

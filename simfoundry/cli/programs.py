@@ -209,7 +209,7 @@ _pragma_option = partial(option, PragmaQuestion)
 @_pragma_option("reports", metavar="FOLDER", help="Folder of synthesis reports, a folder a configuration.")
 @_pragma_option(
     "area",
-    type=Finite(min=0, min_open=True),
+    type=Finite(min=0, max=1e9, min_open=True),
     metavar="MM2",
     help="Most estimated area of a design, in mm2; target simfoundry.",
 )

@@ -212,12 +212,13 @@ def _not_ended(loops: Sequence[Mapping[str, Any]], known: QueryKnowledge) -> dic
 
 
 def _at_least_limit(answer: dict[str, Any]) -> dict[str, Any]:
-    """Cycles of a run that did not end are no fewer than the limit that it passed."""
+    """Cycles of a run that did not end are no fewer than the limit that it passed, and have no upper end."""
     late = answer.get("not_ended")
     if late is None:
         return answer
-    names = ("latency_cycles", "latency_cycles_low", "latency_cycles_high")
-    return answer | {n: max(answer[n], late["cycle_limit"]) for n in names if answer.get(n) is not None}
+    names = ("latency_cycles", "latency_cycles_low")
+    least = {n: max(answer[n], late["cycle_limit"]) for n in names if answer.get(n) is not None}
+    return answer | least | ({"latency_cycles_high": None} if "latency_cycles_high" in answer else {})
 
 
 def unknown_loops(query: Query, known: QueryKnowledge) -> list[dict[str, Any]]:

@@ -120,8 +120,10 @@ def _value(answer: Mapping[str, Any], target: str) -> str:
     quantity = QUANTITIES[target]
     low, high = (answer.get(f"{target}_{end}") for end in ("low", "high"))
     value = quantity.text(answer[target])
-    if low is None or high is None:
+    if low is None:
         return value
+    if high is None:
+        return f"{value} ({quantity.number(low)} or more)"
     return f"{value} ({quantity.number(low)} to {quantity.number(high)})"
 
 
@@ -144,8 +146,8 @@ def _end_note(answer: Mapping[str, Any]) -> str:
         return ""
     place = f"{late['loop']} (line {late['line']})" if late["line"] else late["loop"]
     return (
-        f"the run did not end within {late['cycle_limit']:,} cycles: it was in loop {place}, whose trip "
-        "count is unknown; the cycles above are of a run that stops there, not a count"
+        f"the run did not end within {late['cycle_limit']:,} cycles: it was in loop {place}; "
+        "the cycles above are of a run that stops there, not a count"
     )
 
 

@@ -118,6 +118,17 @@ def test_label_draws_again_without_negative_numbers(project: Deployment, tmp_pat
     assert "shift exponent -" in answer["label"]["reason"]
 
 
+def test_a_size_of_an_array_is_refused(tmp_path: Path) -> None:
+    file = tmp_path / "f.c"
+    file.write_text("int f(int a[8], int *b, int (*c)[4]) { return a[7] + *b + c[0][3]; }\n")
+    with pytest.raises(
+        FoundryError, match=r"^a size of a\[8\], an array; accepted: sizes of pointer arguments$"
+    ):
+        read_user_program(file, "f", options=SourceOptions(sizes=("a=4",)))
+    sized = read_user_program(file, "f", options=SourceOptions(sizes=("b=3", "c=2")))
+    assert sized.source.startswith("#pragma simfoundry size b=3 c=2\n")
+
+
 def test_read_user_program_takes_strings_without_a_bound_as_texts(tmp_path: Path) -> None:
     file = tmp_path / "count.c"
     file.write_text("int count(const char *s) { int n = 0; while (*s++) n++; return n; }\n")

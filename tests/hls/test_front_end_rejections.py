@@ -19,6 +19,7 @@ def body_of(text: str, parameters: str = "int n, int A[8]") -> str:
     ("source", "message"),
     [
         ("", r"a program must have a function, got an empty file \(f\.c\)"),
+        ("int fé(int n) { return n; }", r"names must be of ASCII letters, digits and _, got fé \(f\.c:1\)"),
         ("int f(int n) { return n + ; }", r"a program must be C11, got a syntax error: .* \(f\.c:1\)"),
         ("int g(void) { return 1; }", r"top must be a function of the file \(there: g\), got 'f' \(f\.c\)"),
         (
