@@ -148,7 +148,7 @@ def test_every_package_that_is_imported_is_of_a_known_extra(repository: Path) ->
     modules = {name for path in files for name in imported.findall(path.read_text(encoding="utf-8"))}
     third = {name for name in modules - own - sys.stdlib_module_names if find_spec(name)}
     base = {"click", "filelock", "polars", "pyarrow", "pydantic"}
-    assert {"yaml", "torch", "sklearn"} <= third
+    assert {"yaml", "torch", "lightning"} <= third
     assert {name for name in third if not extras_of(name)} <= base | TRANSITIVE
 
 

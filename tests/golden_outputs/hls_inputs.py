@@ -179,7 +179,7 @@ def _bundles(folder: Path) -> Iterator[Output]:
     texts = {
         "headers": '#include <stdint.h>\n#include "part.h"\n#include "again.h"\nint f() { return PART; }\n',
         "none": "int f(int a) { return a; }\n",
-        "circle": '#include "circle.h"\n',
+        "endless circle": '#include "circle.h"\n',
         "absent": '#include "absent.h"\nint f(int a) { return a; }\n',
         "outside": '#include "../../etc/passwd"\n',
         "bytes": '#include "bytes.h"\n',

@@ -14,6 +14,7 @@ from models.labelled import Query
 from models.loop_rules import PREDICTOR, TrainOptions
 from models.loop_rules.nests import UnsupportedError, nests_of
 from models.loop_rules.rules import answer, fit_costs, total
+from models.tasks import TooFewRows
 
 OPTIONS = TrainOptions(bootstrap_resamples=10)
 GEMM = """void top(int A[6][5], int B[5][4], int C[6][4]) {
