@@ -474,11 +474,11 @@ class _Bundle:
             header = None if in_comment else self._header(plain, path, shown, number)
             once = not in_comment and len(inside) > 1
             once = once and (_ONCE.match(line) is not None or (self.joined and number == guard))
+            if not in_comment and (_ONCE.match(line) or (number == guard and _is_guarded(lines))):
+                self.guarded.add(inside[-1])
             in_comment = _comment_open(line, in_comment)
             if once:
                 self.once.add(inside[-1])
-            if not in_comment and (_ONCE.match(line) or (number == guard and _is_guarded(lines))):
-                self.guarded.add(inside[-1])
             if once and number != guard:
                 self.append("\n")
             elif header is None:
