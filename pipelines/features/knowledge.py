@@ -82,12 +82,15 @@ def _compiled(program: ProgramRow, design: DesignRow) -> CompiledDesign:
 class DesignKnowledge:
     """Rows of one design.
 
-    Attributes: late_loop: in which the estimate passed the limit of cycles; None where it ended.
+    Attributes:
+        late_loop: in which the estimate passed the limit of cycles; None where it ended.
+        late_is_counted: whether each entry of that loop has the number of iterations in the source.
     """
 
     features: FeatureRow
     loops: tuple[LoopProfileRow, ...]
     late_loop: str | None = None
+    late_is_counted: bool = False
 
 
 def know_design(
@@ -147,7 +150,13 @@ def know_design(
     if estimate is None:
         return DesignKnowledge(features=features, loops=())
     profiles = _profiles(design, compiled, estimate)
-    return DesignKnowledge(features=features, loops=profiles, late_loop=estimate.late_loop)
+    late = [loop for loop in profiles if loop.loop == estimate.late_loop]
+    return DesignKnowledge(
+        features=features,
+        loops=profiles,
+        late_loop=estimate.late_loop,
+        late_is_counted=[loop.bounds for loop in late] == ["constant"],
+    )
 
 
 def estimated_flip_flops(compiled: CompiledDesign) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, replace
 from importlib.util import find_spec
@@ -52,6 +52,7 @@ if TYPE_CHECKING:
     from models.scheduled import QueryKnowledge
     from pipelines.hls import CompiledDesign
     from pipelines.interface import DataSet
+    from pipelines.schemas import LoopRow
 
 _SEEDS = (1, 2, 3)
 """Seeds of the data sets that count trips by ranges of the source."""
@@ -90,7 +91,8 @@ def predict_file(
         data=data,
     )
     answer = _ask_best(query, str(file)) if model is None else _ask_named(model, query, str(file))
-    return _at_least_limit({**_in_words(answer), **engine_answer(query), "top": query.top})
+    answer = {**_in_words(answer), **engine_answer(query), "top": query.top}
+    return _open_ended(answer, is_plain=query.directives == "[]")
 
 
 def _ask_named(model: str, query: Query, place: str) -> dict[str, Any]:
@@ -199,33 +201,52 @@ def engine_answer(query: Query) -> dict[str, Any]:
         return {"engine_level": "hls", "engine_reason": str(error)}
     values = {f"engine_{name}": value for name, value in estimate_of(known).items()}
     loops = unknown_loops(query, known)
-    return {"engine_level": "hls", **values, "unknown_loops": loops, **_not_ended(loops, known)}
+    return {"engine_level": "hls", **values, "unknown_loops": loops, **_not_ended(query, known)}
 
 
-def _not_ended(loops: Sequence[Mapping[str, Any]], known: QueryKnowledge) -> dict[str, Any]:
+def _not_ended(query: Query, known: QueryKnowledge) -> dict[str, Any]:
     """The loop that the estimate did not leave, and the limit of its cycles; nothing where it ended."""
     late = known.knowledge.late_loop
     if late is None:
         return {}
-    loop = next((own for own in loops if source_loop(late, [own["loop"]])), {"loop": late, "line": None})
-    return {"not_ended": {**loop, "cycle_limit": CYCLE_LIMIT}}
+    loop = _late_source_loop(query, known)
+    facts = {"loop": late, "line": None, "trip_count": None}
+    if loop is not None:
+        trips = loop.trip_count if known.knowledge.late_is_counted else None
+        facts = {"loop": loop.loop, "line": loop.line, "trip_count": trips}
+    return {"not_ended": {**facts, "cycle_limit": CYCLE_LIMIT}}
 
 
-def _at_least_limit(answer: dict[str, Any]) -> dict[str, Any]:
-    """Cycles of a run that did not end are no fewer than the limit that it passed, and have no upper end."""
+def _late_source_loop(query: Query, known: QueryKnowledge) -> LoopRow | None:
+    """The loop of the source that the estimate did not leave."""
+    loops = {} if known.knowledge.late_loop is None else {loop.loop: loop for loop in source_loops(query)}
+    name = source_loop(known.knowledge.late_loop or "", loops)
+    return None if name is None else loops[name]
+
+
+def _open_ended(answer: dict[str, Any], *, is_plain: bool) -> dict[str, Any]:
+    """Cycles of a run that did not end: no fewer than the limit that it passed, and no upper end.
+
+    An iteration that no directive copies takes a cycle at least, so that a known trip count is a limit, too.
+    """
     late = answer.get("not_ended")
     if late is None:
         return answer
-    names = ("latency_cycles", "latency_cycles_low")
-    least = {n: max(answer[n], late["cycle_limit"]) for n in names if answer.get(n) is not None}
-    return answer | least | ({"latency_cycles_high": None} if "latency_cycles_high" in answer else {})
+    least = max(late["cycle_limit"], (late["trip_count"] or 0) if is_plain else 0)
+    names = ("latency_cycles", "latency_cycles_low", "engine_latency_cycles")
+    raised = {n: max(answer[n], least) for n in names if answer.get(n) is not None}
+    no_end = {"latency_cycles_high": None} if "latency_cycles_high" in answer else {}
+    return answer | raised | no_end
 
 
 def unknown_loops(query: Query, known: QueryKnowledge) -> list[dict[str, Any]]:
     """Name and line of the source's loops whose trip count neither the program nor data give."""
+    late = _late_source_loop(query, known)
     unknown = [loop.loop for loop in known.knowledge.loops if loop.bounds == "data"]
     lines = {loop.loop: loop.line for loop in source_loops(query)} if unknown else {}
     names = {source_loop(name, lines) for name in unknown}
+    if late is not None and late.trip_count is not None and known.knowledge.late_is_counted:
+        names -= {late.loop}
     loops = [{"loop": name, "line": lines[name]} for name in names if name is not None]
     return sorted(loops, key=lambda loop: (loop["line"], loop["loop"]))
 

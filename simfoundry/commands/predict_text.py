@@ -120,7 +120,9 @@ def _value(answer: Mapping[str, Any], target: str) -> str:
     quantity = QUANTITIES[target]
     low, high = (answer.get(f"{target}_{end}") for end in ("low", "high"))
     value = quantity.text(answer[target])
-    if low is None:
+    if target == "latency_cycles" and answer.get("not_ended"):
+        return f"{value} or more"
+    if low is None or high is None:
         return value
     if high is None:
         return f"{value} ({quantity.number(low)} or more)"
@@ -145,9 +147,11 @@ def _end_note(answer: Mapping[str, Any]) -> str:
     if not late:
         return ""
     place = f"{late['loop']} (line {late['line']})" if late["line"] else late["loop"]
+    trips = late.get("trip_count")
     return (
-        f"the run did not end within {late['cycle_limit']:,} cycles: it was in loop {place}; "
-        "the cycles above are of a run that stops there, not a count"
+        f"the run did not end within {late['cycle_limit']:,} cycles: it was in loop {place}, whose trip "
+        f"count is {'unknown' if trips is None else f'{trips:,}'}; the cycles above are the least of a run "
+        "that goes through it, not a count"
     )
 
 

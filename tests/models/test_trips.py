@@ -15,7 +15,7 @@ from models.trips import known_trips, source_loop, with_trips
 from pipelines.cyclemodel import count_cycles_of
 from pipelines.hls import HlsOptions, compile_program, read_interface
 from pipelines.programs import load_data
-from simfoundry.commands.predict import _at_least_limit, engine_answer, question_of, unknown_loops
+from simfoundry.commands.predict import _open_ended, engine_answer, question_of, unknown_loops
 from simfoundry.commands.predict_text import prediction_text
 
 SEARCH = """/* Cycles depend on the data. */
@@ -80,16 +80,41 @@ def test_a_run_without_end_is_no_count(tmp_path: Path, is_data: bool) -> None:
     line = 3 if is_data else 4
     answer = engine_answer(query)
     assert answer["unknown_loops"] == [{"loop": "L0", "line": line}]
-    assert answer["not_ended"] == {"loop": "L0", "line": line, "cycle_limit": 50_000_000}
+    assert answer["not_ended"] == {
+        "loop": "L0",
+        "line": line,
+        "trip_count": None,
+        "cycle_limit": 50_000_000,
+    }
     known = know_query(query, ENGINE, "hls")
     assert (known.trips, known.knowledge.features.trips_known) == ("unknown", False)
     columns = ("latency_cycles_low", "latency_cycles", "latency_cycles_high")
-    limited = _at_least_limit(answer | dict(zip(columns, (3.0, 4e7, 6e7), strict=True)))
+    limited = _open_ended(answer | dict(zip(columns, (3.0, 4e7, 6e7), strict=True)), is_plain=True)
     assert [limited[name] for name in columns] == [5e7, 5e7, None]
-    assert "50,000,000 (50,000,000 or more)" in prediction_text(limited)
     text = prediction_text(answer)
     assert f"did not end within 50,000,000 cycles: it was in loop L0 (line {line})" in text
     assert "assumed at 8" not in text
+
+
+def test_a_constant_trip_count_above_the_limit_is_known(tmp_path: Path) -> None:
+    path = tmp_path / "f.c"
+    path.write_text(
+        "int f(int a[4]) { int s = 0; for (long i = 0; i < 1000000000000L; i++) s += a[i & 3]; return s; }"
+    )
+    answer = engine_answer(_asked(path, None))
+    assert answer["unknown_loops"] == []
+    late = {"loop": "L0", "line": 1, "trip_count": 10**12, "cycle_limit": 50_000_000}
+    assert answer["not_ended"] == late
+    columns = ("latency_cycles_low", "latency_cycles", "latency_cycles_high")
+    values = dict(zip(columns, (3.0, 4e7, 6e7), strict=True))
+    plain, directed = (_open_ended(answer | values, is_plain=is_plain) for is_plain in (True, False))
+    assert [plain[name] for name in columns] == [1e12, 1e12, None]
+    assert [directed[name] for name in columns] == [5e7, 5e7, None]
+    text = prediction_text(plain)
+    assert "1,000,000,000,000 or more " in text
+    assert (
+        "in loop L0 (line 1), whose trip count is 1,000,000,000,000; the cycles above are the least" in text
+    )
 
 
 def test_a_run_level_refuses_a_run_without_end(tmp_path: Path) -> None:
