@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from dataclasses import asdict, replace
 from importlib.util import find_spec
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -40,8 +41,10 @@ from pipelines.hls import (
     parse_directives,
     read_interface,
 )
+from pipelines.native import repair_of, run_native_sets
 from pipelines.programs import draw_data, load_data
 from pipelines.records import summarise_data
+from pipelines.schemas import REJECTED
 from pipelines.tools import ToolMissing
 from simfoundry.commands.predict_text import range_note
 
@@ -51,11 +54,13 @@ if TYPE_CHECKING:
     from models.champions import Champion
     from models.scheduled import QueryKnowledge
     from pipelines.hls import CompiledDesign
-    from pipelines.interface import DataSet
+    from pipelines.interface import DataSet, Interface
     from pipelines.schemas import LoopRow
 
 _SEEDS = (1, 2, 3)
 """Seeds of the data sets that count trips by ranges of the source."""
+_NATIVE_TIMEOUT_S = 2.0
+"""Processor time of a check of data; programs without end are no reason to wait."""
 _ROW = "row 0: "
 """Begins the message of a predictor that refuses the only question."""
 
@@ -264,7 +269,11 @@ def question_of(
     """The question about a C file under one configuration; see `predict_file`."""
     program = read_user_program(file, top)
     source, top = program.source, program.top
-    values = None if data is None else load_data(data, read_interface(source, top, file=str(file)))
+    values = None
+    if data is not None:
+        interface = read_interface(source, top, file=str(file))
+        values = load_data(data, interface)
+        _require_defined(source, interface, values, file, data)
     query = Query(
         source=source,
         top=top,
@@ -277,6 +286,24 @@ def question_of(
         unsafe_math=unsafe_math,
     )
     return replace(query, trips=_trips_of(query, values), inputs=_with_values(query.inputs, values))
+
+
+def _require_defined(source: str, interface: Interface, values: DataSet, file: Path, data: Path) -> None:
+    """Refuse data on which the program has undefined behaviour, as `label` does.
+
+    A run of native C that does not end in time says nothing.
+
+    Raises: FoundryError: an index outside an array, or other undefined behaviour.
+    """
+    with TemporaryDirectory() as name:
+        folder = Path(name) / "native"
+        run = run_native_sets(
+            source, interface, [values], folder=folder, timeout_s=_NATIVE_TIMEOUT_S, gcc_shifts=True
+        )[0]
+    repair = repair_of(run.reason or "") if run.status == REJECTED else None
+    if repair is not None:
+        reason = str(run.reason).replace("kernel.c:", f"{file.name}:")
+        raise FoundryError(f"the data of {data} do not suit the program: {reason}; {repair}")
 
 
 def _with_values(inputs: str, values: DataSet | None) -> str:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from assets.errors import FoundryError
 from models.query import Query
 from models.scheduled import know_query
 from models.tenset_mlp.features import facts_of, features_of
@@ -212,3 +214,17 @@ def test_trips_reject_what_is_no_object() -> None:
     )
     with pytest.raises(ValueError, match=r"^trips must be a JSON object of numbers, got '\[1\]'$"):
         known_trips(query)
+
+
+def test_data_outside_an_array_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "f.c"
+    path.write_text(
+        "int f(int n, const int a[64]) {\n int s = 0;\n for (int i = 0; i < n; i++) s += a[i];\n return s; }"
+    )
+    assert _asked(path, {"n": 64, "a": list(range(64))}).trips
+    message = (
+        rf"^the data of {re.escape(str(tmp_path))}/f\.json do not suit the program: "
+        r"C must have defined behaviour, got index out of bounds reading a \(f\.c:3\), in `.*`; keep the index below the size$"
+    )
+    with pytest.raises(FoundryError, match=message):
+        _asked(path, {"n": 65, "a": list(range(64))})
