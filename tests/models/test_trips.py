@@ -224,7 +224,7 @@ def test_data_outside_an_array_are_refused(tmp_path: Path) -> None:
     assert _asked(path, {"n": 64, "a": list(range(64))}).trips
     message = (
         rf"^the data of {re.escape(str(tmp_path))}/f\.json do not suit the program: "
-        r"C must have defined behaviour, got index out of bounds reading a \(f\.c:3\), in `.*`; keep the index below the size$"
+        r"C must have defined behaviour, got index out of bounds reading a \(f\.c:3\), in `.*`; keep .*$"
     )
     with pytest.raises(FoundryError, match=message):
         _asked(path, {"n": 65, "a": list(range(64))})
