@@ -124,8 +124,6 @@ def _value(answer: Mapping[str, Any], target: str) -> str:
         return f"{value} or more"
     if low is None or high is None:
         return value
-    if high is None:
-        return f"{value} ({quantity.number(low)} or more)"
     return f"{value} ({quantity.number(low)} to {quantity.number(high)})"
 
 
