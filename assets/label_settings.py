@@ -14,12 +14,13 @@ from pydantic import AfterValidator, Field, ValidationError, model_validator
 from assets.composition import default_content, describe_invalid
 from assets.deployments import Deployment
 from assets.errors import FoundryError
-from assets.settings import Configuration, Group, Positive, Run, Settings, one_of, some_of
+from assets.settings import Configuration, Group, Run, Settings, one_of, some_of
 from pipelines.cache import ContentCache
 from pipelines.hls.operators import LIMITED_CLASSES
 from pipelines.labelling import AUDIT_ENGINES, SYNTHESIS_TOOLS, TOOLS, LabelContext, LabelOptions
 from pipelines.schemas import DATA_KINDS, DRAWN
 from pipelines.synthesis import Target, find_liberty
+from pipelines.validation import Positive
 
 
 def read_unit_limits(texts: Sequence[str]) -> tuple[tuple[str, int], ...]:

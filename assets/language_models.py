@@ -12,7 +12,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from assets.errors import FoundryError
-from assets.settings import CONFIGURATION_FOLDER, Group, Listener, Positive, Settings, ignore_progress
+from assets.settings import CONFIGURATION_FOLDER, Group, Listener, Settings, ignore_progress
 from assets.suites import suite_options
 from models.program_lm import EditOptions, TrainingOptions
 from models.program_lm.provider import EmbeddedProvider
@@ -36,6 +36,7 @@ from pipelines.programs.llm import (
     llm_programs,
 )
 from pipelines.schemas import OK, REJECTED, ProgramRow, table_spec
+from pipelines.validation import Positive
 from pipelines.workers import Progress
 
 KIND = "variants"

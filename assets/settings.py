@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Generic, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, Generic, TypeVar
 from zoneinfo import ZoneInfo
 
 from pydantic import (
@@ -27,7 +27,6 @@ from pipelines.workers import Progress
 CONFIGURATION_FOLDER = Path(__file__).resolve().parents[1] / "conf"
 AnyGroup = TypeVar("AnyGroup")
 Declared = TypeVar("Declared")
-Positive: TypeAlias = Annotated[float, Field(gt=0)]
 
 
 class Group(BaseModel):

@@ -16,7 +16,7 @@ import tempfile
 import time
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -117,8 +117,12 @@ def _make_database(mlflow: Any, tracking_uri: str) -> None:
         scratch = Path(folder) / path.name
         address = f"sqlite:///{scratch}"
         mlflow.MlflowClient(address, address).search_experiments(max_results=1)
-        with suppress(FileExistsError):  # another process was faster
+        try:
             os.link(scratch, path)
+        except FileExistsError:
+            return  # another process was faster
+        except OSError:  # a file system without links
+            scratch.replace(path)
 
 
 def experiment_of(client: Any, store: RegistryStore) -> str:

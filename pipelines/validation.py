@@ -6,9 +6,9 @@ import json
 import math
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Annotated, Any, TypeVar, cast, get_args, get_origin
+from typing import Annotated, Any, TypeAlias, TypeVar, cast, get_args, get_origin
 
-from pydantic import BaseModel, BeforeValidator, ValidationError
+from pydantic import BaseModel, BeforeValidator, Field, ValidationError
 
 from pipelines.files import plain_json, shown
 
@@ -45,6 +45,8 @@ def _whole(value: Any) -> Any:
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
+Count: TypeAlias = Annotated[int, Field(ge=1)]
+Positive: TypeAlias = Annotated[float, Field(gt=0)]
 Whole = Annotated[int, BeforeValidator(_whole)]
 """A whole number, also written as 1e9; strict models refuse text and truth values."""
 

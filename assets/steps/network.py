@@ -14,12 +14,13 @@ from numpy.typing import NDArray
 from assets.checks import CheckedFile, CheckRule
 from assets.engines import NETWORK
 from assets.label_settings import label_options
-from assets.settings import Groups, Listener, Positive, Settings
+from assets.settings import Groups, Listener, Settings
 from assets.step import Output, Partitioning, Step
 from pipelines.identity import content_hash
 from pipelines.network import runs as network_runs
 from pipelines.network.runs import RunGroup
 from pipelines.schemas import OK, read_arrow
+from pipelines.validation import Positive
 
 
 class Network(Groups[RunGroup]):

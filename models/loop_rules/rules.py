@@ -183,7 +183,7 @@ def fit_costs(counts: Sequence[Counts], actual: Sequence[float], rounds: int) ->
     Args: rounds: of reweighting; with many, the sum of absolute relative errors is least.
     """
     if not counts:
-        raise TooFewRows("loop-rules must have a training design that its rules describe, got none")
+        raise TooFewRows("no training design that the rules of loop-rules describe")
     names = list(counts[0])
     matrix = np.array([[row[name] for name in names] for row in counts], np.float64)
     relative = matrix / np.asarray(actual, np.float64)[:, None]

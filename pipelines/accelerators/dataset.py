@@ -8,9 +8,9 @@ from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
 from random import Random
-from typing import Annotated, Any
+from typing import Any
 
-from pydantic import Field, ValidationError
+from pydantic import ValidationError
 
 from pipelines.accelerators.errors import AcceleratorError
 from pipelines.accelerators.graph import Network, network_of
@@ -42,6 +42,7 @@ from pipelines.schemas import (
 from pipelines.synthesis import liberty_hash
 from pipelines.synthesis import tool_version as synthesis_version
 from pipelines.tools import stopwatch
+from pipelines.validation import Count
 from pipelines.workers import Outcome, ProgressCallback, run_all
 
 STEP, _LABELS, _STATIC = "accelerators", "accelerator_labels", "accelerator_synthesis"
@@ -70,10 +71,10 @@ class AcceleratorGroup:
     """
 
     name: str
-    hardware: Annotated[int, Field(ge=1)] = 1
+    hardware: Count = 1
     families: tuple[str, ...] = tuple(FAMILIES)
     scales: tuple[str, ...] = ("tiny",)
-    networks: Annotated[int, Field(ge=1)] = 1
+    networks: Count = 1
     is_labelled: bool = False
     is_small: bool = False
     is_near_default: bool = False

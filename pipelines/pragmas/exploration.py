@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, TypeAlias
-
-from pydantic import Field
 
 from pipelines.pragmas.errors import PragmaError
+from pipelines.validation import Count, Positive
 
 NLP_DSE, AUTODSE, RANDOM, EXHAUSTIVE = "nlp_dse", "bottleneck", "random", "exhaustive"
 METHODS = (NLP_DSE, AUTODSE, RANDOM, EXHAUSTIVE)
-Count: TypeAlias = Annotated[int, Field(ge=1)]
-Positive: TypeAlias = Annotated[float, Field(gt=0)]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

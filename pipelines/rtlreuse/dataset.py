@@ -28,6 +28,7 @@ from pipelines.rtlreuse.state import PLAIN_STATE
 from pipelines.rtlreuse.structure import Structure, analyse
 from pipelines.schemas import OK, TOOL_ERROR, SimulationRow
 from pipelines.tools import ToolMissing, stopwatch
+from pipelines.validation import Count
 from pipelines.workers import Outcome, ProgressCallback, run_all
 
 STEP = "simulations"
@@ -56,9 +57,9 @@ class SimulationGroup:
     """
 
     name: str
-    sizes: Mapping[str, tuple[Annotated[int, Field(ge=1)], ...]]
+    sizes: Mapping[str, tuple[Count, ...]]
     engines: tuple[str, ...] = ("reuse",)
-    cycles: Annotated[int, Field(ge=1)] = 10_000
+    cycles: Count = 10_000
     stimuli: Annotated[int, Field(ge=1, le=4096)] = 1
     seeds: tuple[int, ...] = (0,)
 

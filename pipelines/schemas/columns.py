@@ -9,7 +9,6 @@ import types
 import typing
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from difflib import get_close_matches
-from types import MappingProxyType
 from typing import Any, ClassVar, Literal, TypeVar
 
 import pyarrow as pa
@@ -316,6 +315,7 @@ def table(
     name: str,
     *,
     stage: str,
+    checked_by: Mapping[str, str],
     release: ReleaseRole = "released",
     group: str | None = None,
     tool_columns: tuple[tuple[str, str], ...] = (),
@@ -324,13 +324,16 @@ def table(
     card: tuple[str, ...] = (),
     report: tuple[str, ...] = (),
     hashes: str | None = None,
-    checked_by: Mapping[str, str] = MappingProxyType({}),
 ) -> Callable[[RowClass], RowClass]:
     """Class decorator: register a frozen dataclass as the row of a Parquet table.
 
     Args:
         name: the table's name, also its folder, its DuckDB view and its Dagster asset.
         stage: the DVC stage and asset group that make it.
+        checked_by: independent check by names of columns, with spaces between: another program, or an
+            implementation for the check alone. It is of every row, of a sample of each run
+            (`labelling.audit_fraction` and `cross_check_fraction`), or of examples in the tests. Other
+            columns have the one of REST, or none; {} says that no column has one.
         release: what a release has of it.
         group: group of the configuration that a release without this table does not have.
         tool_columns: pairs of columns that name a tool and its version.
@@ -339,10 +342,6 @@ def table(
         card: columns whose distribution the card of a release shows.
         report: the only columns that the report reads, of a table of many or long rows; all if empty.
         hashes: table whose rows the ids of this table hash, so that a DVC stage need not name that table.
-        checked_by: independent check by names of columns, with spaces between: another program, or an
-            implementation for the check alone. It is of every row, of a sample of each run
-            (`labelling.audit_fraction` and `cross_check_fraction`), or of examples in the tests. Other
-            columns have the one of REST, or none.
 
     Raises: SchemaError: `checked_by` names a column twice, or one that the table lacks.
     """

@@ -72,7 +72,7 @@ class DesignRow:
     hls_wall_s: float | None = column("Time from source to Verilog.", unit="s", measured=True)
 
 
-@table("directive_outcomes", stage="designs")
+@table("directive_outcomes", stage="designs", checked_by={})
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DirectiveOutcomeRow:
     """One directive of one design: applied or not, and why."""

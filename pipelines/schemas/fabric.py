@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pipelines.schemas.columns import STATUSES, column, table
 
 
-@table("fabric_graphs", stage="fabric")
+@table("fabric_graphs", stage="fabric", checked_by={})
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FabricGraphRow:
     """A dataflow graph for a fabric: a layer of a family, or a subgraph of one that fits."""
@@ -30,7 +30,7 @@ class FabricGraphRow:
     )
 
 
-@table("fabric_nodes", stage="fabric")
+@table("fabric_nodes", stage="fabric", checked_by={})
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FabricNodeRow:
     """An operation of a graph."""
@@ -46,7 +46,7 @@ class FabricNodeRow:
     delay_cycles: int = column("From the end of a sample's work to its output.", unit="cycles")
 
 
-@table("fabric_edges", stage="fabric")
+@table("fabric_edges", stage="fabric", checked_by={})
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FabricEdgeRow:
     """Data between two operations of a graph."""

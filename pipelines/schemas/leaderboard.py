@@ -10,7 +10,7 @@ _PARTS = ("train", "validation", "test", "evaluation")
 LEADERBOARD_METRICS = ("mape", "median_ape", "mse", "r2", "spearman", "pass_at_5")
 
 
-@table("leaderboard", stage="models", release="internal")
+@table("leaderboard", stage="models", checked_by={}, release="internal")
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LeaderboardRow:
     """One metric of one predictor on one target of one split."""
@@ -35,7 +35,7 @@ class LeaderboardRow:
     row_count: int = column("Rows that the metric is computed over, those without an answer left out.")
 
 
-@table("workload_errors", stage="models", release="internal")
+@table("workload_errors", stage="models", checked_by={}, release="internal")
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WorkloadErrorRow:
     """The error of one predictor on one target of one program of the evaluation suite."""
@@ -50,7 +50,7 @@ class WorkloadErrorRow:
     row_count: int = column("Designs with an answer.")
 
 
-@table("predictor_costs", stage="models", release="internal")
+@table("predictor_costs", stage="models", checked_by={}, release="internal")
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PredictorCostRow:
     """What one version of a predictor costs."""
@@ -71,7 +71,7 @@ class PredictorCostRow:
 PROMOTION_DECISIONS = ("promoted", "refused", "candidate", "rolled_back")
 
 
-@table("promotions", stage="models", release="internal")
+@table("promotions", stage="models", checked_by={}, release="internal")
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PromotionRow:
     """The decision about one version of a model, and the errors that it was taken on."""

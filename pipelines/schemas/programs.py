@@ -104,7 +104,7 @@ class ProgramFactsRow:
 STATISTICS = ("count", "share", "mean", "quantile", "distance")
 
 
-@table("stage_reports", stage="features")
+@table("stage_reports", stage="features", checked_by={})
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StageReportRow:
     """One figure about the programs of a stage, in long form."""

@@ -209,7 +209,8 @@ def _describe(least: float | None, most: float | None, *, least_open: bool) -> s
     """A range in words."""
     if most is None:
         return "" if least is None else f"above {least:g}" if least_open else f"{least:g} or more"
-    return f"{most:,} or less" if least is None else f"{least:,} to {most:,}"
+    first, last = (f"{end:,}".removesuffix(".0") for end in (least or 0, most))
+    return f"{last} or less" if least is None else f"{'above ' if least_open else ''}{first} to {last}"
 
 
 class Whole(click.IntRange):

@@ -44,14 +44,14 @@ def program(tmp_path: Path) -> Path:
 
 def test_label_takes_headers_sources_ranges_and_targets(project: Deployment, program: Path) -> None:
     places = ("--include", str(program.parents[1] / "inc"), "--source", str(program.parents[1] / "lib"))
-    found = _invoke("label", str(program), *places, "--range", "n=0:4", "--targets", "cycles")
-    assert found.exit_code == 0, found.stderr
-    answer = json.loads(found.stdout)
+    result = _invoke("label", str(program), *places, "--range", "n=0:4", "--targets", "cycles")
+    assert result.exit_code == 0, result.stderr
+    answer = json.loads(result.stdout)
     assert answer["label"]["status"] == "ok"
     assert answer["label"]["area_um2"] is None
     assert answer["runs"][0]["power_status"] is None
     assert answer["runs"][0]["latency_cycles"] > 0
-    steps = [line.removeprefix(f"{program}: ") for line in found.stderr.splitlines()]
+    steps = [line.removeprefix(f"{program}: ") for line in result.stderr.splitlines()]
     native = "native C (two programs, each at most 60 s of processor time)"
     assert steps == ["high-level synthesis", native, "cycles and outputs"]
     without = _invoke("label", str(program), *places, "--range", "n=0:4", "--without", "power", "--json")
@@ -64,9 +64,9 @@ def test_label_takes_headers_sources_ranges_and_targets(project: Deployment, pro
 def test_label_says_what_to_do_about_drawn_data(project: Deployment, program: Path) -> None:
     program.write_text("#define N 4\n#pragma simfoundry range n=40:50\n" + TAKEN.split("\n", 1)[1])
     places = ("--source", str(program.parents[1] / "lib"), "--targets", "cycles")
-    found = _invoke("label", str(program), *places, "--json")
-    reason = json.loads(found.stdout)["label"]["reason"]
-    assert found.exit_code == 1
+    result = _invoke("label", str(program), *places, "--json")
+    reason = json.loads(result.stdout)["label"]["reason"]
+    assert result.exit_code == 1
     assert "got index out of bounds reading a (take.c:6), in `" in reason
     assert "`; keep the index below the size" in reason
     assert "give others (--data FILE) or their ranges (--range NAME=LOW:HIGH, #pragma " in reason
@@ -76,8 +76,8 @@ def test_label_says_what_to_do_about_drawn_data(project: Deployment, program: Pa
 def test_label_of_a_folder_finds_functions_in_its_other_files(project: Deployment, program: Path) -> None:
     for name in ("inc/size.h", "lib/twice.c"):
         (program.parents[1] / name).rename(program.parent / Path(name).name)
-    found = _invoke("label", str(program.parent), "--range", "n=0:4", "--targets", "cycles")
-    answer = json.loads(found.stdout)
+    result = _invoke("label", str(program.parent), "--range", "n=0:4", "--targets", "cycles")
+    answer = json.loads(result.stdout)
     assert [Path(e["file"]).name for e in answer["files"]] == ["take.c", "twice.c"]
     assert answer["files"][0]["label"]["status"] == "ok"
 

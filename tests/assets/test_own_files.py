@@ -100,9 +100,9 @@ def test_no_output_is_a_file_of_the_same_command(words: str, read: str, output: 
     link.symlink_to(path)
     os.link(path, hard)
     for named in (path, link, hard):
-        found = _invoke(words, read, output, path, named)
-        assert found.exit_code == 2, found.output
-        [said] = found.stderr.splitlines()
+        result = _invoke(words, read, output, path, named)
+        assert result.exit_code == 2, result.output
+        [said] = result.stderr.splitlines()
         assert f" {named} is the file of " in said or f" {path} is the file of " in said
         assert "; accepted: another file" in said
     assert path.read_text() == "mine"
@@ -111,11 +111,11 @@ def test_no_output_is_a_file_of_the_same_command(words: str, read: str, output: 
 def test_two_outputs_have_not_one_new_name(tmp_path: Path) -> None:
     one, other = tmp_path / "x", tmp_path / "sub" / ".." / "x"
     (tmp_path / "sub").mkdir()
-    found = _invoke("simulate", "--vcd", "--checkpoint", one, other)
-    assert f"--checkpoint {other} is the file of --vcd; accepted: another file" in found.stderr
+    result = _invoke("simulate", "--vcd", "--checkpoint", one, other)
+    assert f"--checkpoint {other} is the file of --vcd; accepted: another file" in result.stderr
     assert "is the file of" not in _invoke("simulate", "--vcd", "--checkpoint", one, tmp_path / "y").stderr
-    found = CliRunner().invoke(simfoundry, ["place", str(tmp_path / "g"), "--svg", str(tmp_path / "g")])
-    assert found.exit_code != 2, "neither is a file yet: the graph is missing, which `place` says"
+    result = CliRunner().invoke(simfoundry, ["place", str(tmp_path / "g"), "--svg", str(tmp_path / "g")])
+    assert result.exit_code != 2, "neither is a file yet: the graph is missing, which `place` says"
     null = Path(os.devnull)
     assert "is the file of" not in _invoke("simulate", "--vcd", "--checkpoint", null, null).stderr
 
@@ -124,8 +124,8 @@ def test_no_output_is_a_file_of_a_table(deployment: Deployment) -> None:
     path = deployment.data_dir / "tables" / "labels" / "all.parquet"
     path.parent.mkdir(parents=True)
     path.write_text("rows")
-    found = CliRunner().invoke(simfoundry, ["records", "--out", str(path)])
-    assert f"--out {path} is a file of a table; accepted: another file" in found.stderr
+    result = CliRunner().invoke(simfoundry, ["records", "--out", str(path)])
+    assert f"--out {path} is a file of a table; accepted: another file" in result.stderr
     assert path.read_text() == "rows"
 
 
@@ -133,6 +133,6 @@ def test_no_output_is_a_file_of_a_table(deployment: Deployment) -> None:
 def test_a_page_replaces_no_file_of_another_kind(words: str, tmp_path: Path) -> None:
     path = tmp_path / "labels.parquet"
     path.write_text("rows")
-    found = CliRunner().invoke(simfoundry, [*words.split(), "--out", str(path)])
-    assert f"{path} exists and is no page; accepted: a new file, or an .html file" in found.stderr
+    result = CliRunner().invoke(simfoundry, [*words.split(), "--out", str(path)])
+    assert f"{path} exists and is no page; accepted: a new file, or an .html file" in result.stderr
     assert path.read_text() == "rows"

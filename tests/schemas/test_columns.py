@@ -27,7 +27,7 @@ class Reading:
 @pytest.fixture
 def readings(monkeypatch: pytest.MonkeyPatch) -> TableSpec:
     monkeypatch.setattr(TableSpec, "registry", dict(TableSpec.registry))
-    table("readings", stage="labels")(Reading)
+    table("readings", stage="labels", checked_by={})(Reading)
     return table_spec("readings")
 
 

@@ -23,7 +23,7 @@ from dataclasses import dataclass
 from pipelines.schemas.columns import column, table
 
 
-@table("meter_readings", stage="meters")
+@table("meter_readings", stage="meters", checked_by={})
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MeterReadingRow:
     """One reading of a meter."""

@@ -33,6 +33,7 @@ from pipelines.schemas.accelerators import FIXED_CLOCK_PERIOD_NS as CLOCK_PERIOD
 from pipelines.synthesis import liberty_hash
 from pipelines.synthesis import tool_version as synthesis_version
 from pipelines.tools import stopwatch
+from pipelines.validation import Count
 from pipelines.workers import Outcome, ProgressCallback, run_all
 
 STEP, _LABELS, _COMPILED = "fixed", "fixed_labels", "fixed_compiled"
@@ -60,7 +61,7 @@ class FixedGroup:
     families: tuple[str, ...] = tuple(FIXED_FAMILIES)
     scale: str = "small"
     reuse_factors: tuple[Annotated[int, Field(ge=1, le=64)], ...] = (1,)
-    networks: Annotated[int, Field(ge=1)] = 1
+    networks: Count = 1
     is_labelled: bool = False
     seed: int = 0
 

@@ -33,6 +33,7 @@ from pipelines.network.traffic import (
     Traffic,
     traffic_of,
 )
+from pipelines.validation import Positive
 
 FAT_TREE, TWO_TIER = "fat_tree", "two_tier"
 NETWORKS = (FAT_TREE, TWO_TIER)
@@ -140,7 +141,7 @@ class RunGroup:
     seeds: tuple[int, ...] = (1,)
     samples: int | None = None
     sample_seed: int = 0
-    duration_s: Annotated[float, Field(gt=0)] = 10.0
+    duration_s: Positive = 10.0
     warm_up_s: Annotated[float, Field(ge=0)] = 1.0
     queue_capacity: int = 128
 

@@ -1,7 +1,7 @@
 """Evaluation workloads: programs that are excluded from training.
 
-Belongs here: modern blocks as C, stationary matrix products, and the frozen list of all
-evaluation programs. Does not: PolyBench's C (`polybench/`), or training programs.
+The package has the modern blocks as C files, stationary matrix products, and the hashes of all evaluation
+programs. PolyBench's C is in `polybench/`.
 """
 
 from pipelines.programs.evaluation.programs import (
