@@ -351,11 +351,8 @@ def _syntax_error(message: str, source: str, text: str, file: str) -> HlsError:
     name, line = match[1], int(match[2])
     shown, text_line = shown_file(name, file), _line_of(text, name, line)
     if (other := _OTHER_LETTERS.search(text_line)) and "Illegal character" in match[3]:
-        rule, spelled = (
-            "names must be of ASCII letters, digits and _",
-            other[0].encode().decode("unicode_escape"),
-        )
-        return HlsError(rule, spelled, file=shown, line=line)
+        spelled = other[0].encode().decode("unicode_escape")
+        return HlsError("names must be of ASCII letters, digits and _", spelled, file=shown, line=line)
     words = re.findall(r"\w+", text_line)
     got = next((_NOT_C11[w] for w in words if w in _NOT_C11), None)
     got = got or f"a syntax error: {' '.join(match[3].split())[:200]}"
