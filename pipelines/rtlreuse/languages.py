@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
 
-from pipelines.limited import tool_memory
+from pipelines.limited import memory_limit, tool_memory
 from pipelines.rtlreuse.errors import MissingMemoryFile, RtlError
 from pipelines.rtlreuse.firrtl import firrtl_to_verilog
 from pipelines.rtlreuse.memory_files import MemoryShape, plain_words, require_ascending, words_beyond
@@ -67,9 +67,9 @@ _TOO_WIDE = re.compile(
 )
 _NO_ADDRESS = re.compile(r"address '(\w+)' \(hexadecimal\) is out of range")
 _MEMORIES = "memories.json"
-_READING_SHARE = 5
+_READING_SHARE = 6
 """Part of the memory for reading a design, before its size is known: a loop of 100 characters may never end.
-Arrays of 16,384 elements need 0.7 GiB in all."""
+Arrays of 16,384 elements need 0.7 GiB in all; a design without an end is refused below 1 GB in all."""
 _BYTES_PER_CHARACTER = 1024
 """Memory for reading each character of a design and of its memory files, besides that part."""
 _BEYOND_READER = re.compile("unsupported|not supported|unsynthesizable", re.IGNORECASE)
@@ -265,7 +265,7 @@ def _written(
 
     memory_bytes = tool_memory(MEMORY_LIMIT_BYTES)
     characters = len(text) + sum(map(len, files.values()))
-    reading_bytes = memory_bytes // _READING_SHARE + _BYTES_PER_CHARACTER * characters
+    reading_bytes = min(memory_bytes, memory_limit()) // _READING_SHARE + _BYTES_PER_CHARACTER * characters
 
     def written_by(reader: str) -> tuple[bytes, bytes]:
         with tempfile.TemporaryDirectory(prefix="yosys-") as name:

@@ -84,17 +84,17 @@ def test_a_design_without_end_is_refused(text: str, stimuli: int, message: str) 
 def test_a_loop_without_end_is_refused_within_a_part_of_the_memory(
     loop: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(languages, "_READING_SHARE", 25)
+    monkeypatch.setattr(languages, "_READING_SHARE", 12)
     with pytest.raises(RtlError) as refused:
         _read(f"module top(input clk, input [7:0] a, output reg [7:0] y); {loop} endmodule")
     said = (
-        "Yosys rejects the design: yosys needs more than 327 MiB of memory; accepted: less, or a higher limit"
+        "Yosys rejects the design: yosys needs more than 341 MiB of memory; accepted: less, or a higher limit"
     )
     assert str(refused.value) == said
 
 
 def test_the_memory_for_reading_is_no_limit_behind_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(languages, "_READING_SHARE", 64)
+    monkeypatch.setattr(languages, "_READING_SHARE", 32)
     _read(MEMORY.format(bits=19))
 
 
