@@ -6,28 +6,12 @@ Importing this package loads no learning framework.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from models.catalogue import PredictorSpec
+from models.options import LabelOptions
 from models.tasks import LABEL_TABLES, Column, Level, all_labels_task
 
 _VERSION = "1"
 """Raised by hand when the same tables would give other estimates."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TrainOptions:
-    """Which labels the estimates are compared with.
-
-    Attributes:
-        split, tool, liberty: see models.labelled.Selection.
-        bootstrap_resamples: draws behind each leaderboard interval.
-    """
-
-    split: str = "by_kernel_v2"
-    tool: str | None = None
-    liberty: str | None = None
-    bootstrap_resamples: int = 1000
 
 
 def _spec(level: Level, tables: tuple[str, ...], words: str) -> PredictorSpec:
@@ -37,7 +21,7 @@ def _spec(level: Level, tables: tuple[str, ...], words: str) -> PredictorSpec:
         version=_VERSION,
         description=f"The engine's own estimates {words}, untrained.",
         task=task,
-        options=TrainOptions,
+        options=LabelOptions,
         train_with=f"models.engine_estimate.estimates:train_{level}",
         load_with="models.engine_estimate.estimates:load",
         answer_with="models.base:answer_queries",

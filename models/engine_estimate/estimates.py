@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from models.base import Estimate, PredictorError
 from models.catalogue import Trained, TrainingInput
-from models.engine_estimate import TrainOptions
 from models.model_files import ModelFiles
+from models.options import LabelOptions
 from models.query import ALL_TARGETS, Query
 from models.scheduled import QueryKnowledge, engine_options, know_query
 from pipelines.schemas import OK, scan_table, table_spec
@@ -98,7 +98,7 @@ def _compare(data: TrainingInput, level: str, tables: Sequence[str]) -> Trained:
     from models.labelled import training_designs
     from models.leaderboard import paired  # lazy import: Polars, which answering does not need
 
-    options: TrainOptions = data.options
+    options: LabelOptions = data.options
     folder = data.data_dirs[0]
     designs = training_designs(data.data_dirs, options)
     return Trained(

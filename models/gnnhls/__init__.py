@@ -7,21 +7,21 @@ themselves are made by `pipelines.features`. Importing this package loads no lea
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Annotated
 
 from models.catalogue import PredictorSpec
+from models.options import Count, Decay, Dropout, LabelOptions, Rate, one_of
 from models.tasks import GRAPH_TABLES, LABEL_TABLES, Column, all_labels_task
 
-LAYERS = ("rgcn", "gine")
 _VERSION = "1"
 """Raised by hand when the same tables, options and seed would train another network."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TrainOptions:
+class TrainOptions(LabelOptions):
     """How to train.
 
     Attributes:
-        split, tool, liberty: see models.labelled.Selection.
         layer: of torch-geometric: rgcn, with weights per kind of edge, or gine, with an embedding of it.
         width: of the states. layers: of messages.
         loop_bounds: nodes know how often their block is executed by the loops' trip counts.
@@ -30,34 +30,19 @@ class TrainOptions:
         batch_nodes: of a step, at most, or of one graph.
         max_epochs: passes over the training part. patience: epochs without a better validation loss.
         threads: of training.
-        bootstrap_resamples: draws behind each leaderboard interval.
     """
 
-    split: str = "by_kernel_v2"
-    tool: str | None = None
-    liberty: str | None = None
-    layer: str = "rgcn"
-    width: int = 64
-    layers: int = 3
+    layer: Annotated[str, one_of("rgcn", "gine")] = "rgcn"
+    width: Count = 64
+    layers: Count = 3
     loop_bounds: bool = True
-    dropout: float = 0.1
-    learning_rate: float = 2e-3
-    weight_decay: float = 0.01
-    batch_nodes: int = 8192
-    max_epochs: int = 40
-    patience: int = 10
-    threads: int = 1
-    bootstrap_resamples: int = 1000
-
-    def __post_init__(self) -> None:
-        """Raises: ValueError: an option outside its range."""
-        if self.layer not in LAYERS:
-            raise ValueError(f"layer out of range: {self.layer!r}; accepted: {', '.join(LAYERS)}")
-        if not 0 <= self.dropout < 1:
-            raise ValueError(f"dropout out of range: {self.dropout!r}; accepted: from 0 to below 1")
-        for name in ("width", "layers", "batch_nodes", "max_epochs", "patience", "threads"):
-            if getattr(self, name) < 1:
-                raise ValueError(f"{name} out of range: {getattr(self, name)!r}; accepted: at least 1")
+    dropout: Dropout = 0.1
+    learning_rate: Rate = 2e-3
+    weight_decay: Decay = 0.01
+    batch_nodes: Count = 8192
+    max_epochs: Count = 40
+    patience: Count = 10
+    threads: Count = 1
 
 
 _TASK = all_labels_task("hls", tables=(*LABEL_TABLES, *GRAPH_TABLES))

@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from models.catalogue import PredictorSpec
+from models.options import LabelOptions
 from models.tasks import Column, Level, all_labels_task, labels_and_power_task
 
 _VERSION = "4"
@@ -16,26 +17,20 @@ _VERSION = "4"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TrainOptions:
+class TrainOptions(LabelOptions):
     """How to train.
 
     Attributes:
-        split, tool, liberty: see models.labelled.Selection.
         trees: per target. leaves: of a tree. leaf_designs: least designs of a leaf.
         learning_rate: share of the answer of a tree that counts.
         feature_share: share of features that a tree may use.
-        bootstrap_resamples: draws behind each leaderboard interval.
     """
 
-    split: str = "by_kernel_v2"
-    tool: str | None = None
-    liberty: str | None = None
     trees: int = 400
     leaves: int = 15
     leaf_designs: int = 10
     learning_rate: float = 0.05
     feature_share: float = 0.7
-    bootstrap_resamples: int = 1000
 
 
 def _spec(level: Level, features: str) -> PredictorSpec:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from models.catalogue import PredictorSpec
+from models.options import LabelOptions
 from models.tasks import Column, labels_and_power_task
 
 _VERSION = "1"
@@ -17,20 +18,13 @@ _VERSION = "1"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TrainOptions:
+class TrainOptions(LabelOptions):
     """How the costs of components are measured.
 
-    Attributes:
-        split, tool, liberty: see models.labelled.Selection.
-        rounds: of reweighted least squares, towards least absolute relative errors.
-        bootstrap_resamples: draws behind each leaderboard interval.
+    Attributes: rounds: of reweighted least squares, towards least absolute relative errors.
     """
 
-    split: str = "by_kernel_v2"
-    tool: str | None = None
-    liberty: str | None = None
     rounds: int = 20
-    bootstrap_resamples: int = 1000
 
 
 _TASK = replace(labels_and_power_task("static"), name="labels-power-rules")

@@ -108,7 +108,7 @@ def _train(
 def matrices_of(designs: Sequence[LabelledDesign], choice: str) -> DesignMatrices:
     """Features of every design, each program's source read once.
 
-    Args:   choice: of FEATURE_CHOICES.
+    Args:   choice: compact or full.
     Raises: DatasetError: a labelled design's source or directives cannot be read.
     """
     facts: dict[str, ProgramFacts] = {}
