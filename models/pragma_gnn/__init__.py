@@ -8,9 +8,13 @@ framework.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from models.catalogue import PredictorSpec
-from models.tasks import PRAGMA_LATENCY, Column
+from models.tasks import EXAMPLE_SOURCE, Column, Reference, Task
+
+if TYPE_CHECKING:
+    from models.reference_sets import ReferenceSet
 
 _VERSION = "2"
 """Raised by hand when the same designs, options and seed would train another network."""
@@ -56,6 +60,33 @@ class FitOptions:
     loss_width: float = 0.3
     ranking: float = 1.0
 
+
+def _reference_set(reference: Reference) -> ReferenceSet:
+    from models.pragma_gnn.data import pragma_reference  # lazy import: reads tables
+
+    return pragma_reference(reference)
+
+
+PRAGMA_LATENCY = Task(
+    name="pragma-latency",
+    tables=("programs", "splits", "pragma_designs"),
+    targets={"latency_cycles": "cycle"},
+    level="directives",
+    metric="absolute percentage error, at most 100 %, mean over configurations of a program",
+    baseline="the proven bound",
+    question=(
+        Column(name="source", kind="string", example=EXAMPLE_SOURCE),
+        Column(name="top", kind="string", example="scale"),
+        Column(name="configuration", kind="string", example="{}"),
+    ),
+    reference=Reference(
+        release="releases/pragmas-v1",
+        split="by_kernel_v1",
+        parts=("test", "evaluation"),
+        minimum_programs=10,
+    ),
+    reference_set=_reference_set,
+)
 
 PREDICTOR = PredictorSpec(
     name="pragma-gnn",

@@ -7,10 +7,14 @@ server for it. Does not: what becomes of variants. Importing this package loads 
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING
 
 from models.catalogue import PredictorSpec
-from models.tasks import PROGRAM_VARIANTS, Column
+from models.tasks import EXAMPLE_SOURCE, Column, Reference, Task
 from pipelines.summation import ordered_sum
+
+if TYPE_CHECKING:
+    from models.reference_sets import ReferenceSet
 
 NAME = "program-lm"
 VERSION = "460650beeb7811a431afe44e547a1aca"
@@ -80,6 +84,27 @@ class EditOptions:
         if not 0 <= self.insert_probability <= 1:
             raise ValueError(f"insert_probability must be 0 .. 1, got {self.insert_probability}")
 
+
+def _reference_set(reference: Reference) -> ReferenceSet:
+    from models.program_lm.reference import program_reference  # lazy import: reads tables
+
+    return program_reference(reference)
+
+
+PROGRAM_VARIANTS = Task(
+    name="program-variants",
+    tables=("programs", "splits"),
+    targets={},
+    level="programs",
+    metric="share of programs of which no accepted variant is generated",
+    baseline="a network with random weights under the same grammar",
+    question=(
+        Column(name="source", kind="string", example=EXAMPLE_SOURCE),
+        Column(name="seed", kind="long", example=0),
+    ),
+    reference=Reference(release="releases/v1", split="by_kernel_v1", parts=("test",), minimum_programs=50),
+    reference_set=_reference_set,
+)
 
 PREDICTOR = PredictorSpec(
     name=NAME,

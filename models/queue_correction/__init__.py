@@ -8,9 +8,13 @@ package loads no learning framework.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from models.catalogue import PredictorSpec
-from models.tasks import NETWORK_LATENCY, Column
+from models.tasks import Column, Reference, Task, part_groups
+
+if TYPE_CHECKING:
+    from models.reference_sets import ReferenceSet
 
 _VERSION = "1"
 """Raised by hand when the same tables, options and seed would train another correction."""
@@ -40,6 +44,38 @@ class FitOptions:
     loss_width: float = 0.05
     second_weight: float = SPREAD_WEIGHT
 
+
+def _reference_set(reference: Reference) -> ReferenceSet:
+    from models.queue_correction.data import network_reference  # lazy import: reads tables
+
+    return network_reference(reference)
+
+
+NETWORK_LATENCY = Task(
+    name="network-latency",
+    tables=("network_runs", "network_flows", "network_hops"),
+    targets={"rtt_mean_us": "us"},
+    level="network",
+    metric="absolute percentage error of mean round trips, at most 100 %, mean over flows of a network",
+    baseline="queueing theory without correction",
+    question=(
+        Column(name="pods", kind="long", example=4),
+        Column(name="pattern", kind="string", example="incast"),
+        Column(name="load", example=0.5),
+        Column(name="arrivals", kind="string", example="ge"),
+        Column(name="scv", example=4.0),
+        Column(name="routing", kind="string", example="ecmp"),
+        Column(name="seed", kind="long", example=1),
+    ),
+    reference=Reference(
+        release="releases/network-v1",
+        split="group",
+        parts=("grid-16", "grid-128"),
+        minimum_programs=100,
+    ),
+    reference_set=_reference_set,
+    reference_groups=part_groups,
+)
 
 PREDICTOR = PredictorSpec(
     name="queue-correction",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,8 +16,10 @@ from numpy.typing import NDArray
 
 from models.base import PredictorError
 from models.queue_correction.features import StreamSamples, samples_of
+from models.reference_sets import ReferenceSet, Vector, reference_set_of, relative_errors
+from models.tasks import Reference
 from pipelines.network.errors import NetworkError
-from pipelines.network.queueing import NetworkModel, model_network
+from pipelines.network.queueing import NetworkModel, flow_latency, model_network, stream_waits
 from pipelines.network.routing import Routing
 from pipelines.network.runs import NetworkRun, model_of, run_of, stream_numbers
 from pipelines.network.topology import FatTree, fat_tree
@@ -224,3 +226,17 @@ def network_models(rows: Iterable[Mapping[str, Any]]) -> Iterator[NetworkModel]:
             yield model_network(tree, traffic, routing=routing)
         except (NetworkError, KeyError, TypeError, ValueError) as error:
             raise PredictorError(f"row {place}: {error}") from error
+
+
+def network_reference(reference: Reference) -> ReferenceSet:
+    """Simulated runs; the error of a run is the mean over its flows, the baseline is theory's estimate."""
+    runs = read_means(reference.folder / "tables", reference.parts)
+
+    def errors(rtt_s: Callable[[Any], Vector]) -> Vector:
+        return np.array([np.nanmean(relative_errors(rtt_s(r.model), r.rtt_mean_s)) for r in runs], np.float64)
+
+    baseline = errors(lambda model: flow_latency(model, stream_waits(model)).rtt_s)
+    programs = [run.row.run_id for run in runs]
+    rows = [run.row for run in runs]
+    groups = {r.run_id: f"{r.group} {r.pattern} {r.arrivals} {r.load}" for r in rows}
+    return reference_set_of(programs, groups, baseline, lambda predictor: errors(predictor.predict))

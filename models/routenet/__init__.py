@@ -10,7 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from models.catalogue import PredictorSpec
-from models.tasks import NETWORK_LATENCY, Column
+from models.queue_correction import NETWORK_LATENCY
+from models.tasks import Column
 
 _VERSION = "1"
 """Raised by hand when the same tables, options and seed would train another network."""

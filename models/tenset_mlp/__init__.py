@@ -12,7 +12,7 @@ from typing import Annotated
 
 from models.catalogue import PredictorSpec
 from models.options import ABOVE_0, Decay, Dropout, LabelOptions, Rate, check_ranges, one_of, require
-from models.tasks import LABEL_TABLES, Column, Task, all_labels_task
+from models.tasks import LABEL_TABLES, Column, Task, all_labels_task, labels_task
 
 _VERSION = "2"
 """Raised by hand when the same tables, options and seed would train another network."""
@@ -77,7 +77,7 @@ def _spec(name: str, task: Task, features: str, train_with: str) -> PredictorSpe
 PREDICTOR = _spec(
     "tenset-mlp",
     replace(
-        all_labels_task("static"), name="labels-static", reference_set="models.gate:label_reference"
+        all_labels_task("static"), name="labels-static", reference_set=labels_task("static").reference_set
     ),  # judged as its shipped weights were, on area, flip-flops and cycles
     "coarse handcrafted features",
     "models.tenset_mlp.train:train",

@@ -14,9 +14,8 @@ import torch
 
 from models.base import PredictorError
 from models.catalogue import TrainingInput
-from models.gate import placement_reference
 from models.model_files import model_bytes, read_model, write_folder
-from models.pnr_gnn import PREDICTOR, FitOptions, cost_model
+from models.pnr_gnn import PLACEMENT_THROUGHPUT, PREDICTOR, FitOptions, cost_model
 from models.pnr_gnn.cost import SMOOTH_SHARE, LearnedCost
 from models.pnr_gnn.data import PlacedGraph, read_placed, training_graphs
 from models.pnr_gnn.network import (
@@ -30,7 +29,7 @@ from models.pnr_gnn.network import (
     with_routes,
 )
 from models.pnr_gnn.train import fit_placements, train
-from models.tasks import PLACEMENT_THROUGHPUT, DatasetError, Reference
+from models.tasks import DatasetError, Reference
 from pipelines.cache import ContentCache
 from pipelines.fabric import Fabric, Graph, Schedule, anneal
 from pipelines.fabric.dataset import PlacementGroup, encode_routes, make_placements
@@ -427,7 +426,7 @@ def test_answers_rejects_a_row_without_a_column() -> None:
 def test_the_reference_set_scores_graphs_by_their_placements(folder: Path, graphs: list[PlacedGraph]) -> None:
     fold = graphs[0].fold
     reference = Reference(release=str(folder), split="fold", parts=(f"few {fold}", "odd"), minimum_programs=1)
-    chosen = placement_reference(reference)
+    chosen = PLACEMENT_THROUGHPUT.reference_set(reference)
     every = read_placed([folder])
     judged = [graph for graph in every if graph.group == "odd" or graph.fold == fold]
     assert chosen.programs == tuple(graph.graph_id for graph in judged)

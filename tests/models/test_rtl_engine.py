@@ -11,12 +11,11 @@ import pytest
 
 from models.base import PredictorError
 from models.catalogue import TrainingInput
-from models.gate import engine_reference
 from models.rtl_engine import PREDICTOR, FitOptions
 from models.rtl_engine.data import MeasuredDesign, read_measured, regret
 from models.rtl_engine.picker import answer_engines, load
 from models.rtl_engine.train import fit_picker, train
-from models.tasks import RTL_ENGINE, DatasetError, Reference
+from models.tasks import DatasetError, Reference
 from pipelines.rtlreuse.dataset import verilog_features
 from pipelines.schemas import SimulationRow, table_spec, write_table
 
@@ -101,10 +100,9 @@ def test_training_leaves_families_out_and_round_trips(data: Path, designs: list[
 
 def test_the_gate_compares_with_verilator(data: Path, designs: list[MeasuredDesign]) -> None:
     reference = Reference(release=str(data), split="group", parts=("wide",), minimum_programs=1)
-    known = engine_reference(reference)
+    known = PREDICTOR.task.reference_set(reference)
     picker = fit_picker([d for d in designs if d.family != "wide"], FitOptions(leaf_designs=2, ridge=1.0), 0)
     assert np.mean(known.score(picker)) < 0.1 < np.mean(known.baseline_errors)
-    assert PREDICTOR.task is RTL_ENGINE
 
 
 def test_reading_rejects_tables_without_measures(tmp_path: Path) -> None:
