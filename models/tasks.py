@@ -245,3 +245,10 @@ QUERY = (
 """Fields of `models.labelled.Query` but the input specification."""
 RUN_QUERY = (*QUERY, Column(name="inputs", kind="string", example="{}"))
 """Fields of `models.labelled.Query`."""
+
+
+def label_answers(task: Task, *further: Column) -> tuple[Column, ...]:
+    """Return the columns of an answer of a predictor of labels."""
+    values = (Column(name=name, unit=unit) for name, unit in task.targets.items())
+    ends = (Column(name="confidence"), Column(name="outside_training", kind="string"))
+    return (*values, *further, *ends)

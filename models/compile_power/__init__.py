@@ -8,12 +8,15 @@ package loads no learning framework.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
-from models.catalogue import PredictorSpec
+from models.catalogue import PredictorSpec, Trained, TrainingInput
 from models.tasks import Column, Reference, Task
 
 if TYPE_CHECKING:
+    from models.compile_power.network import CompilePower
+    from models.model_files import ModelFiles
     from models.reference_sets import ReferenceSet
 
 _VERSION = "3"
@@ -127,6 +130,19 @@ FIXED_POWER = Task(
     reference_groups=_reference_groups,
 )
 
+
+def _train(data: TrainingInput, *, is_fixed: bool) -> Trained:
+    from models.compile_power.train import train  # lazy import: loads what training needs
+
+    return train(data, is_fixed=is_fixed)
+
+
+def _load(files: ModelFiles) -> CompilePower:
+    from models.compile_power.network import load
+
+    return load(files)
+
+
 _ANSWERS = (
     Column(name="power_mw", unit="mW"),
     Column(name="energy_nj", unit="nJ"),
@@ -144,9 +160,8 @@ PREDICTOR = PredictorSpec(
     description="Pre-trained encoders of compiled blocks and module trees, and two heads.",
     task=ACCELERATOR_POWER,
     options=FitOptions,
-    train_with="models.compile_power.train:train",
-    load_with="models.compile_power.network:load",
-    answer_with="models.compile_power.network:answer_pairs",
+    train_with=partial(_train, is_fixed=False),
+    load_with=_load,
     answers=_ANSWERS,
     libraries=_LIBRARIES,
     requirements=_REQUIREMENTS,
@@ -157,9 +172,8 @@ FIXED_PREDICTOR = PredictorSpec(
     description="Pre-trained encoder of the stages of a fixed-point pipeline, and two heads.",
     task=FIXED_POWER,
     options=FitOptions,
-    train_with="models.compile_power.train:train_fixed",
-    load_with="models.compile_power.network:load",
-    answer_with="models.compile_power.network:answer_pairs",
+    train_with=partial(_train, is_fixed=True),
+    load_with=_load,
     answers=_ANSWERS,
     libraries=_LIBRARIES,
     requirements=_REQUIREMENTS,

@@ -6,12 +6,31 @@ Importing this package loads no learning framework.
 
 from __future__ import annotations
 
-from models.catalogue import PredictorSpec
+from functools import partial
+from typing import TYPE_CHECKING
+
+from models.catalogue import ENGINE_REQUIREMENTS, PredictorSpec, Trained, TrainingInput
 from models.options import LabelOptions
-from models.tasks import LABEL_TABLES, Column, Level, all_labels_task
+from models.tasks import LABEL_TABLES, Level, all_labels_task, label_answers
+
+if TYPE_CHECKING:
+    from models.engine_estimate.estimates import EngineEstimate
+    from models.model_files import ModelFiles
 
 _VERSION = "1"
 """Raised by hand when the same tables would give other estimates."""
+
+
+def _train(data: TrainingInput, *, level: str) -> Trained:
+    from models.engine_estimate.estimates import train  # lazy import: loads what training needs
+
+    return train(data, level)
+
+
+def _load(files: ModelFiles) -> EngineEstimate:
+    from models.engine_estimate.estimates import load
+
+    return load(files)
 
 
 def _spec(level: Level, tables: tuple[str, ...], words: str) -> PredictorSpec:
@@ -22,25 +41,11 @@ def _spec(level: Level, tables: tuple[str, ...], words: str) -> PredictorSpec:
         description=f"The engine's own estimates {words}, untrained.",
         task=task,
         options=LabelOptions,
-        train_with=f"models.engine_estimate.estimates:train_{level}",
-        load_with="models.engine_estimate.estimates:load",
-        answer_with="models.base:answer_queries",
-        answers=(
-            *(Column(name=name, unit=unit) for name, unit in task.targets.items()),
-            Column(name="confidence"),
-            Column(name="outside_training", kind="string"),
-        ),
+        train_with=partial(_train, level=level),
+        load_with=_load,
+        answers=label_answers(task),
         libraries=("numpy",),
-        requirements=(
-            "filelock",
-            "islpy",
-            "polars",
-            "pyarrow",
-            "pycparser",
-            "pydantic",
-            "pyscipopt",
-            "scipy",
-        ),
+        requirements=ENGINE_REQUIREMENTS,
         checks_ranges=False,
     )
 

@@ -7,11 +7,15 @@ themselves are made by `pipelines.features`. Importing this package loads no lea
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
-from models.catalogue import PredictorSpec
+from models.catalogue import ENGINE_REQUIREMENTS, PredictorSpec, Trained, TrainingInput
 from models.options import Count, Decay, Dropout, LabelOptions, Rate, one_of
-from models.tasks import GRAPH_TABLES, LABEL_TABLES, Column, all_labels_task
+from models.tasks import GRAPH_TABLES, LABEL_TABLES, all_labels_task, label_answers
+
+if TYPE_CHECKING:
+    from models.gnnhls.predictor import GraphPredictor
+    from models.model_files import ModelFiles
 
 _VERSION = "1"
 """Raised by hand when the same tables, options and seed would train another network."""
@@ -45,6 +49,18 @@ class TrainOptions(LabelOptions):
     threads: Count = 1
 
 
+def _train(data: TrainingInput) -> Trained:
+    from models.gnnhls.train import train  # lazy import: loads what training needs
+
+    return train(data)
+
+
+def _load(files: ModelFiles) -> GraphPredictor:
+    from models.gnnhls.predictor import GraphPredictor
+
+    return GraphPredictor.of_files(files)
+
+
 _TASK = all_labels_task("hls", tables=(*LABEL_TABLES, *GRAPH_TABLES))
 PREDICTOR = PredictorSpec(
     name="gnnhls",
@@ -52,14 +68,9 @@ PREDICTOR = PredictorSpec(
     description="A graph neural network over the control/data-flow graph (GNNHLS, after Wu et al. 2022).",
     task=_TASK,
     options=TrainOptions,
-    train_with="models.gnnhls.train:train",
-    load_with="models.gnnhls.predictor:load",
-    answer_with="models.base:answer_queries",
-    answers=(
-        *(Column(name=name, unit=unit) for name, unit in _TASK.targets.items()),
-        Column(name="confidence"),
-        Column(name="outside_training", kind="string"),
-    ),
+    train_with=_train,
+    load_with=_load,
+    answers=label_answers(_TASK),
     libraries=("torch", "torch-geometric", "lightning", "numpy"),
-    requirements=("filelock", "islpy", "polars", "pyarrow", "pycparser", "pydantic", "pyscipopt", "scipy"),
+    requirements=ENGINE_REQUIREMENTS,
 )

@@ -8,10 +8,15 @@ Importing this package loads no learning framework.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
-from models.catalogue import PredictorSpec
+from models.catalogue import PredictorSpec, Trained, TrainingInput
 from models.options import LabelOptions
-from models.tasks import Column, labels_and_power_task
+from models.tasks import Column, label_answers, labels_and_power_task
+
+if TYPE_CHECKING:
+    from models.loop_rules.rules import RulePredictor
+    from models.model_files import ModelFiles
 
 _VERSION = "1"
 """Raised by hand when the same tables, options and seed would give other costs."""
@@ -27,6 +32,18 @@ class TrainOptions(LabelOptions):
     rounds: int = 20
 
 
+def _train(data: TrainingInput) -> Trained:
+    from models.loop_rules.rules import train  # lazy import: loads what training needs
+
+    return train(data)
+
+
+def _load(files: ModelFiles) -> RulePredictor:
+    from models.loop_rules.rules import load
+
+    return load(files)
+
+
 _TASK = replace(labels_and_power_task("static"), name="labels-power-rules")
 PREDICTOR = PredictorSpec(
     name="loop-rules",
@@ -35,15 +52,12 @@ PREDICTOR = PredictorSpec(
     "training designs; programs that they do not describe are unsupported.",
     task=_TASK,
     options=TrainOptions,
-    train_with="models.loop_rules.rules:train",
-    load_with="models.loop_rules.rules:load",
-    answer_with="models.loop_rules.rules:answer",
-    answers=(
-        *(Column(name=name, unit=unit) for name, unit in _TASK.targets.items()),
+    train_with=_train,
+    load_with=_load,
+    answers=label_answers(
+        _TASK,
         Column(name="status", kind="string"),
         Column(name="reason", kind="string"),
-        Column(name="confidence"),
-        Column(name="outside_training", kind="string"),
     ),
     libraries=("numpy", "scipy"),
     requirements=("polars", "pyarrow", "pycparser", "pydantic"),

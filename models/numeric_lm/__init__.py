@@ -7,11 +7,16 @@ Does not: metrics, the registry, calibration. Importing this package loads no le
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Annotated
+from functools import partial
+from typing import TYPE_CHECKING, Annotated
 
-from models.catalogue import PredictorSpec
+from models.catalogue import ENGINE_REQUIREMENTS, PredictorSpec, Trained, TrainingInput
 from models.options import Count, Decay, Dropout, LabelOptions, Range, Rate, check_ranges, one_of, require
 from models.tasks import Column, Level, labels_and_power_task
+
+if TYPE_CHECKING:
+    from models.model_files import ModelFiles
+    from models.numeric_lm.predictor import NumericPredictor
 
 BASES = (2, 10, 16)
 ANSWERS = ("digits", "scientific")
@@ -99,6 +104,18 @@ class StackedOptions(TrainOptions):
     stacked: bool = True
 
 
+def _train(data: TrainingInput, *, level: str) -> Trained:
+    from models.numeric_lm.train import train  # lazy import: loads what training needs
+
+    return train(data, level)
+
+
+def _load(files: ModelFiles) -> NumericPredictor:
+    from models.numeric_lm.predictor import load
+
+    return load(files)
+
+
 _CORRECTION = (
     ", as a ratio to the engine's estimate; without program text (`program=false`, as the shipped weights) "
     "it is a correction of that estimate"
@@ -121,10 +138,8 @@ def _spec(level: Level, features: str) -> PredictorSpec:
         f"which answers digit by digit (LLMulator, section 4){_CORRECTION if level == 'hls' else ''}.",
         task=task,
         options=StackedOptions if is_stacked else TrainOptions,
-        train_with=f"models.numeric_lm.train:train_{level}",
-        load_with="models.numeric_lm.predictor:load",
-        answer_with="models.numeric_lm.predictor:answer_queries",
-        calibrate_with="models.numeric_lm.train:residuals",
+        train_with=partial(_train, level=level),
+        load_with=_load,
         answers=(
             *(Column(name=name, unit=unit) for name, unit in task.targets.items()),
             *(
@@ -138,9 +153,7 @@ def _spec(level: Level, features: str) -> PredictorSpec:
             Column(name="outside_training", kind="string"),
         ),
         libraries=("torch", "lightning", "tokenizers", "numpy", "lightgbm"),
-        requirements=(
-            *("filelock", "islpy", "polars", "pyarrow", "pycparser", "pydantic", "pyscipopt", "scipy"),
-        ),
+        requirements=ENGINE_REQUIREMENTS,
     )
 
 

@@ -10,10 +10,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from models.catalogue import PredictorSpec
+from models.catalogue import PredictorSpec, Trained, TrainingInput
 from models.tasks import Column, Reference, Task
 
 if TYPE_CHECKING:
+    from models.model_files import ModelFiles
     from models.pnr_gnn.network import PlacementPredictor
     from models.reference_sets import ReferenceSet
     from pipelines.fabric import CostModel, Fabric, Graph
@@ -110,15 +111,27 @@ PLACEMENT_THROUGHPUT = Task(
     reference_groups=_reference_groups,
 )
 
+
+def _train(data: TrainingInput) -> Trained:
+    from models.pnr_gnn.train import train  # lazy import: loads what training needs
+
+    return train(data)
+
+
+def _load(files: ModelFiles) -> PlacementPredictor:
+    from models.pnr_gnn.network import load
+
+    return load(files)
+
+
 PREDICTOR = PredictorSpec(
     name="pnr-gnn",
     version=_VERSION,
     description="A graph neural network over used units and routes (learned cost model for place and route).",
     task=PLACEMENT_THROUGHPUT,
     options=FitOptions,
-    train_with="models.pnr_gnn.train:train",
-    load_with="models.pnr_gnn.network:load",
-    answer_with="models.pnr_gnn.network:answer_placements",
+    train_with=_train,
+    load_with=_load,
     answers=(Column(name="throughput"),),
     libraries=("torch", "torch-geometric", "lightning", "numpy"),
     requirements=("pydantic", "pyyaml"),

@@ -10,10 +10,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from models.catalogue import PredictorSpec
+from models.catalogue import PredictorSpec, Trained, TrainingInput
 from models.tasks import EXAMPLE_SOURCE, Column, Reference, Task
 
 if TYPE_CHECKING:
+    from models.model_files import ModelFiles
+    from models.pragma_gnn.predictor import PragmaGnnPredictor
     from models.reference_sets import ReferenceSet
 
 _VERSION = "2"
@@ -88,15 +90,27 @@ PRAGMA_LATENCY = Task(
     reference_set=_reference_set,
 )
 
+
+def _train(data: TrainingInput) -> Trained:
+    from models.pragma_gnn.train import train  # lazy import: loads what training needs
+
+    return train(data)
+
+
+def _load(files: ModelFiles) -> PragmaGnnPredictor:
+    from models.pragma_gnn.predictor import load
+
+    return load(files)
+
+
 PREDICTOR = PredictorSpec(
     name="pragma-gnn",
     version=_VERSION,
     description="A graph neural network for latency under directives, relative to the proven bound.",
     task=PRAGMA_LATENCY,
     options=FitOptions,
-    train_with="models.pragma_gnn.train:train",
-    load_with="models.pragma_gnn.predictor:load",
-    answer_with="models.pragma_gnn.predictor:answer_configurations",
+    train_with=_train,
+    load_with=_load,
     answers=(Column(name="latency_cycles", unit="cycle"), Column(name="bound_cycles", unit="cycle")),
     libraries=("torch", "lightning", "numpy"),
     requirements=("pycparser", "pydantic", "scipy"),

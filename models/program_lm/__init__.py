@@ -9,11 +9,13 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
-from models.catalogue import PredictorSpec
+from models.catalogue import PredictorSpec, Trained, TrainingInput
 from models.tasks import EXAMPLE_SOURCE, Column, Reference, Task
 from pipelines.summation import ordered_sum
 
 if TYPE_CHECKING:
+    from models.model_files import ModelFiles
+    from models.program_lm.network import ProgramLm
     from models.reference_sets import ReferenceSet
 
 NAME = "program-lm"
@@ -106,15 +108,27 @@ PROGRAM_VARIANTS = Task(
     reference_set=_reference_set,
 )
 
+
+def _train(data: TrainingInput) -> Trained:
+    from models.program_lm.training import train  # lazy import: loads what training needs
+
+    return train(data)
+
+
+def _load(files: ModelFiles) -> ProgramLm:
+    from models.program_lm.provider import load
+
+    return load(files)
+
+
 PREDICTOR = PredictorSpec(
     name=NAME,
     version=VERSION,
     description="A small transformer that generates variants of C programs under a grammar.",
     task=PROGRAM_VARIANTS,
     options=TrainingOptions,
-    train_with="models.program_lm.training:train",
-    load_with="models.program_lm.provider:load",
-    answer_with="models.program_lm.provider:answer_programs",
+    train_with=_train,
+    load_with=_load,
     answers=(Column(name="variant", kind="string"),),
     libraries=("torch", "lightning"),
     requirements=("pycparser", "scipy"),

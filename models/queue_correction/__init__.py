@@ -10,10 +10,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from models.catalogue import PredictorSpec
+from models.catalogue import PredictorSpec, Trained, TrainingInput
 from models.tasks import Column, Reference, Task, part_groups
 
 if TYPE_CHECKING:
+    from models.model_files import ModelFiles
+    from models.queue_correction.correction import Correction
     from models.reference_sets import ReferenceSet
 
 _VERSION = "1"
@@ -77,15 +79,27 @@ NETWORK_LATENCY = Task(
     reference_groups=part_groups,
 )
 
+
+def _train(data: TrainingInput) -> Trained:
+    from models.queue_correction.train import train  # lazy import: loads what training needs
+
+    return train(data)
+
+
+def _load(files: ModelFiles) -> Correction:
+    from models.queue_correction.correction import load
+
+    return load(files)
+
+
 PREDICTOR = PredictorSpec(
     name="queue-correction",
     version=_VERSION,
     description="A perceptron that corrects the waits of queueing theory, stream by stream.",
     task=NETWORK_LATENCY,
     options=FitOptions,
-    train_with="models.queue_correction.train:train",
-    load_with="models.queue_correction.correction:load",
-    answer_with="models.queue_correction.tails:answer_networks",
+    train_with=_train,
+    load_with=_load,
     answers=(
         Column(name="rtt_us", unit="us"),
         Column(name="uncorrected_rtt_us", unit="us"),

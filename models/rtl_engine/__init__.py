@@ -9,11 +9,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from models.catalogue import PredictorSpec
+from models.catalogue import PredictorSpec, Trained, TrainingInput
 from models.tasks import Column, Reference, Task, part_groups
 
 if TYPE_CHECKING:
+    from models.model_files import ModelFiles
     from models.reference_sets import ReferenceSet
+    from models.rtl_engine.picker import EnginePicker
 
 _VERSION = "1"
 """Raised by hand when the same tables, options and seed would train another picker."""
@@ -70,15 +72,27 @@ RTL_ENGINE = Task(
     reference_groups=part_groups,
 )
 
+
+def _train(data: TrainingInput) -> Trained:
+    from models.rtl_engine.train import train  # lazy import: loads what training needs
+
+    return train(data)
+
+
+def _load(files: ModelFiles) -> EnginePicker:
+    from models.rtl_engine.picker import load
+
+    return load(files)
+
+
 PREDICTOR = PredictorSpec(
     name="rtl-engine",
     version=_VERSION,
     description="Build time and speed of RTL simulators by laws and boosted trees; picks the engine.",
     task=RTL_ENGINE,
     options=FitOptions,
-    train_with="models.rtl_engine.train:train",
-    load_with="models.rtl_engine.picker:load",
-    answer_with="models.rtl_engine.picker:answer_engines",
+    train_with=_train,
+    load_with=_load,
     answers=(
         Column(name="engine", kind="string"),
         Column(name="seconds", unit="s"),

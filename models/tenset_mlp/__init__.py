@@ -8,11 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Annotated
+from functools import partial
+from typing import TYPE_CHECKING, Annotated
 
-from models.catalogue import PredictorSpec
+from models.catalogue import ENGINE_REQUIREMENTS, PredictorSpec, Trained, TrainingInput
 from models.options import ABOVE_0, Decay, Dropout, LabelOptions, Rate, check_ranges, one_of, require
-from models.tasks import LABEL_TABLES, Column, Task, all_labels_task, labels_task
+from models.tasks import LABEL_TABLES, Task, all_labels_task, label_answers, labels_task
+
+if TYPE_CHECKING:
+    from models.model_files import ModelFiles
+    from models.tenset_mlp.predictor import TensetMlpPredictor
 
 _VERSION = "2"
 """Raised by hand when the same tables, options and seed would train another network."""
@@ -52,25 +57,30 @@ class TrainOptions(LabelOptions):
             require("a hidden size", size, size >= 1, "at least 1")
 
 
-def _spec(name: str, task: Task, features: str, train_with: str) -> PredictorSpec:
+def _train(data: TrainingInput, *, level: str) -> Trained:
+    from models.tenset_mlp.train import train  # lazy import: loads what training needs
+
+    return train(data, level)
+
+
+def _load(files: ModelFiles) -> TensetMlpPredictor:
+    from models.tenset_mlp.predictor import load
+
+    return load(files)
+
+
+def _spec(name: str, task: Task, features: str) -> PredictorSpec:
     return PredictorSpec(
         name=name,
         version=_VERSION,
         description=f"A multi-layer perceptron on {features} (LLMulator, section 7.1).",
         task=task,
         options=TrainOptions,
-        train_with=train_with,
-        load_with="models.tenset_mlp.predictor:load",
-        answer_with="models.base:answer_queries",
-        answers=(
-            *(Column(name=name, unit=unit) for name, unit in task.targets.items()),
-            Column(name="confidence"),
-            Column(name="outside_training", kind="string"),
-        ),
+        train_with=partial(_train, level=task.level),
+        load_with=_load,
+        answers=label_answers(task),
         libraries=("torch", "lightning", "numpy"),
-        requirements=(
-            *("filelock", "islpy", "polars", "pyarrow", "pycparser", "pydantic", "pyscipopt", "scipy"),
-        ),
+        requirements=ENGINE_REQUIREMENTS,
     )
 
 
@@ -80,12 +90,10 @@ PREDICTOR = _spec(
         all_labels_task("static"), name="labels-static", reference_set=labels_task("static").reference_set
     ),  # judged as its shipped weights were, on area, flip-flops and cycles
     "coarse handcrafted features",
-    "models.tenset_mlp.train:train",
 )
 PROFILED = _spec(
     "tenset-mlp-run",
     all_labels_task("run", tables=(*LABEL_TABLES, "loop_runs")),
     "coarse handcrafted features with profiled loop ranges",
-    "models.tenset_mlp.train:train_run",
 )
 PREDICTORS = (PREDICTOR, PROFILED)

@@ -12,10 +12,15 @@ not: anything but text is read. Importing this package loads no learning framewo
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from models.catalogue import PredictorSpec
+from models.catalogue import PredictorSpec, Trained, TrainingInput
 from models.options import Count, Decay, Dropout, LabelOptions, Rate, check_ranges, require
-from models.tasks import Column, all_labels_task
+from models.tasks import all_labels_task, label_answers
+
+if TYPE_CHECKING:
+    from models.model_files import ModelFiles
+    from models.tlp.predictor import PrimitivePredictor
 
 _VERSION = "1"
 """Raised by hand when the same tables, options and seed would train another network."""
@@ -53,6 +58,18 @@ class TrainOptions(LabelOptions):
         require("width", self.width, self.width % self.heads == 0, f"multiples of {self.heads} heads")
 
 
+def _train(data: TrainingInput) -> Trained:
+    from models.tlp.train import train  # lazy import: loads what training needs
+
+    return train(data)
+
+
+def _load(files: ModelFiles) -> PrimitivePredictor:
+    from models.tlp.predictor import PrimitivePredictor
+
+    return PrimitivePredictor.of_files(files)
+
+
 _TASK = all_labels_task("text")
 PREDICTOR = PredictorSpec(
     name="tlp",
@@ -60,14 +77,9 @@ PREDICTOR = PredictorSpec(
     description="A transformer over the primitives of a program's text (TLP, after Zhai et al. 2023).",
     task=_TASK,
     options=TrainOptions,
-    train_with="models.tlp.train:train",
-    load_with="models.tlp.predictor:load",
-    answer_with="models.base:answer_queries",
-    answers=(
-        *(Column(name=name, unit=unit) for name, unit in _TASK.targets.items()),
-        Column(name="confidence"),
-        Column(name="outside_training", kind="string"),
-    ),
+    train_with=_train,
+    load_with=_load,
+    answers=label_answers(_TASK),
     libraries=("torch", "lightning", "numpy"),
     requirements=("polars", "pyarrow", "pydantic"),
 )

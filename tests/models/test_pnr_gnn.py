@@ -22,7 +22,6 @@ from models.pnr_gnn.network import (
     Exchange,
     PlacementNetwork,
     PlacementPredictor,
-    answer_placements,
     joined,
     load,
     tensors_of,
@@ -372,11 +371,11 @@ FABRIC: dict[str, Any] = json.loads(question()["fabric"])
 def test_rows_are_answered_one_by_one(trained: PlacementPredictor) -> None:
     lonely = question(graph={**GRAPH, "edges": []}, routes="")
     rows = [question(), question(fabric={**FABRIC, "link_words": 0.01}), question(), lonely]
-    first, slow, again, alone = (row["throughput"] for row in answer_placements(trained, rows))
+    first, slow, again, alone = (row["throughput"] for row in trained.answer(rows))
     assert first == again
     assert 0 < slow < 0.0101 < first <= 1
     assert 0 < alone <= 1
-    assert answer_placements(trained, []) == []
+    assert trained.answer([]) == []
 
 
 @pytest.mark.parametrize(
@@ -410,14 +409,14 @@ def test_rows_are_answered_one_by_one(trained: PlacementPredictor) -> None:
 )
 def test_answers_rejects_a_row_and_names_it(changes: dict[str, Any], message: str) -> None:
     with pytest.raises(PredictorError, match=f"^{message}"):
-        answer_placements(untrained(), [question(), question(**changes)])
+        untrained().answer([question(), question(**changes)])
 
 
 def test_answers_rejects_a_row_without_a_column() -> None:
     row = question()
     del row["units"]
     with pytest.raises(PredictorError, match=r"^row 0: 'units'$"):
-        answer_placements(untrained(), [row])
+        untrained().answer([row])
 
 
 # ---- the reference set -----------------------------------------------------------------------------------

@@ -13,7 +13,7 @@ from models.base import PredictorError
 from models.catalogue import TrainingInput
 from models.rtl_engine import PREDICTOR, FitOptions
 from models.rtl_engine.data import MeasuredDesign, read_measured, regret
-from models.rtl_engine.picker import answer_engines, load
+from models.rtl_engine.picker import load
 from models.rtl_engine.train import fit_picker, train
 from models.tasks import DatasetError, Reference
 from pipelines.rtlreuse.dataset import verilog_features
@@ -90,12 +90,12 @@ def test_training_leaves_families_out_and_round_trips(data: Path, designs: list[
     assert trained.summary["held_out_regret"] < 0.1
     picker = load(trained.files)
     row = {"verilog": COUNTER, "top": "top", "cycles": 1000, "engines": "reuse verilator"}
-    [answer] = answer_engines(picker, [row])
+    [answer] = picker.answer([row])
     assert answer["engine"] == "reuse"
     features = verilog_features(COUNTER, "top")
     assert answer["seconds"] == pytest.approx(picker.seconds(features, 1000)["reuse"])
     with pytest.raises(PredictorError, match=r"^row 0: "):
-        answer_engines(picker, [{**row, "verilog": "module"}])
+        picker.answer([{**row, "verilog": "module"}])
 
 
 def test_the_gate_compares_with_verilator(data: Path, designs: list[MeasuredDesign]) -> None:
