@@ -162,7 +162,7 @@ class PredictorSpec(Generic[Loaded]):
             source=" ".join(_source_of(folder) for folder in data_dirs),
             dataset_hash=dataset_hash,
             seed=seed,
-            parameters={**_parameters(options), "seed": seed},
+            parameters={**shown_options(options), "seed": seed},
             seen_groups=tuple(trained.seen_groups),
             curves={name: tuple(curve) for name, curve in trained.curves.items()},
             leaderboard=tuple(rows),
@@ -214,18 +214,21 @@ class PredictorSpec(Generic[Loaded]):
         calibration = {} if outcome is None else outcome.calibration
         return with_intervals(predictor.answer(rows), calibration)
 
+    def options_from(self, parameters: Mapping[str, Any]) -> Any:
+        """The options of a training from the parameters of its outcome, which may hold more."""
+        known = {field.name for field in fields(self.options)}
+        return self.options(**{name: _option(value) for name, value in parameters.items() if name in known})
+
     def calibrated(self, outcome: TrainOutcome, data_dir: Path) -> TrainOutcome:
         """The outcome with intervals and confidence calibrated again; the weights stay.
 
         Args:   data_dir: folder that holds `tables/`, those of the training.
         Raises: DatasetError, PredictorError: the tables or the predictor cannot be used.
         """
-        known = {field.name for field in fields(self.options)}
-        own = {name: _option(value) for name, value in outcome.parameters.items() if name in known}
         data = TrainingInput(
             data_dirs=(data_dir,),
             dataset_hash=outcome.dataset_hash,
-            options=self.options(**own),
+            options=self.options_from(outcome.parameters),
             seed=outcome.seed,
         )
         predictor = self.load(outcome.folder)
@@ -321,13 +324,15 @@ def _source_of(data_dir: Path) -> str:
 
 
 def _option(shown: Any) -> Any:
-    """An option of a training from what `_parameters` made of it."""
+    """An option of a training from what `shown_options` made of it."""
     if isinstance(shown, str) and shown[:1] == "[":
         return tuple(json.loads(shown))
     return None if shown == "none" else shown
 
 
-def _parameters(options: Any) -> dict[str, str | int | float]:
+def shown_options(options: Any) -> dict[str, str | int | float]:
+    """Options of a training as the registry keeps them: numbers and text."""
+
     def shown(value: Any) -> str | int | float:
         if value is None:
             return "none"

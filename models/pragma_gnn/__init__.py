@@ -79,7 +79,7 @@ PRAGMA_LATENCY = Task(
     question=(
         Column(name="source", kind="string", example=EXAMPLE_SOURCE),
         Column(name="top", kind="string", example="scale"),
-        Column(name="configuration", kind="string", example="{}"),
+        Column(name="configuration", kind="string", example='{"caches": null, "loops": {}}'),
     ),
     reference=Reference(
         release="releases/pragmas-v1",

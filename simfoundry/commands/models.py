@@ -117,7 +117,7 @@ def train_model(question: TrainQuestion) -> dict[str, Any]:
     else:
         releases = [Path(release) for release in question.releases]
     data_dir, *more = releases
-    chosen = _read_settings(spec, question.settings)
+    chosen = read_settings(spec, question.settings)
     if "labels" in spec.task.tables and "split" not in chosen:
         chosen = {"split": last_split(data_dir), **chosen}
     options = spec.options(**chosen)
@@ -146,7 +146,8 @@ def train_model(question: TrainQuestion) -> dict[str, Any]:
     }
 
 
-def _read_settings(spec: PredictorSpec, settings: Mapping[str, Any] | Sequence[str]) -> Mapping[str, Any]:
+def read_settings(spec: PredictorSpec, settings: Mapping[str, Any] | Sequence[str]) -> Mapping[str, Any]:
+    """Return options of a training by name. Raises: FoundryError: an option is unknown or has no value."""
     accepted = [field.name for field in ordered_fields(spec.options)]
     if isinstance(settings, Mapping):
         unknown = [name for name in settings if name not in accepted]
