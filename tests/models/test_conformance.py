@@ -86,7 +86,7 @@ def test_a_predictor_that_keeps_the_rules_passes(lasting_data_dir: Path) -> None
         ),
         (
             replace(PREDICTOR, train_with=_without_weights),
-            "loading",
+            "training",
             "PredictorError: not a predictor of med",
         ),
         (_loading(_Broken), "answers", "area_um2 is no finite number: nan"),
