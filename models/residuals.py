@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from models.base import Estimate, Predictor
+from models.base import Estimate, LabelPredictor
 from models.catalogue import TrainingInput
 from models.intervals import CALIBRATING, MEASURED, Residual
 from models.labelled import LabelledDesign, training_designs
 
 
-def query_residuals(predictor: Predictor, data: TrainingInput) -> list[Residual]:
+def query_residuals(predictor: LabelPredictor, data: TrainingInput) -> list[Residual]:
     """Residuals of a predictor's answers to the questions about designs that it did not learn from.
 
     Raises: DatasetError: the tables cannot be trained on. PredictorError: a design is not answered.
