@@ -15,8 +15,6 @@ from models.intervals import DIFFICULTY, Difficulty
 from pipelines.schemas import LeaderboardRow, PredictorCostRow, WorkloadErrorRow
 
 if TYPE_CHECKING:
-    from models.catalogue import TrainingInput
-    from models.intervals import Residual
     from models.query import Query
 
 
@@ -104,15 +102,6 @@ class LabelPredictor(ABC):
     def answer(self, rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
         """Return the answers to rows with the columns of a query. Raises: PredictorError: as `predict`."""
         return [estimate.answer for estimate in self.predict(queries_of(rows))]
-
-    def residuals(self, data: TrainingInput) -> list[Residual]:
-        """Return the residuals of designs that training did not see, for calibration.
-
-        Raises: DatasetError: the tables cannot be trained on.
-        """
-        from models.residuals import query_residuals  # lazy import: Polars, which answering does not need
-
-        return query_residuals(self, data)
 
 
 Row = TypeVar("Row")

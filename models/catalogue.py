@@ -10,14 +10,14 @@ import json
 import pkgutil
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, fields, replace
+from dataclasses import asdict, dataclass, field, fields
 from functools import cache, partial
 from importlib.metadata import version as installed_version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import models
-from models.base import Answering, LabelPredictor, PredictorError, TrainOutcome
+from models.base import Answering, PredictorError, TrainOutcome
 from models.intervals import (
     Residual,
     calibrate,
@@ -221,25 +221,6 @@ class PredictorSpec(Generic[Loaded]):
         """The options of a training from the parameters of its outcome, which may hold more."""
         known = {field.name for field in fields(self.options)}
         return self.options(**{name: _option(value) for name, value in parameters.items() if name in known})
-
-    def calibrated(self, outcome: TrainOutcome, data_dir: Path) -> TrainOutcome:
-        """The outcome with intervals and confidence calibrated again; the weights stay.
-
-        Args:   data_dir: folder that holds `tables/`, those of the training.
-        Raises: DatasetError, PredictorError: the tables or the predictor cannot be used.
-        """
-        data = TrainingInput(
-            data_dirs=(data_dir,),
-            dataset_hash=outcome.dataset_hash,
-            options=self.options_from(outcome.parameters),
-            seed=outcome.seed,
-        )
-        predictor = self.load(outcome.folder)
-        if not isinstance(predictor, LabelPredictor):
-            raise PredictorError(f"intervals of {self.name} are those of its own answers")
-        residuals = predictor.residuals(data)
-        calibration = calibrate(residuals)
-        return replace(outcome, calibration=calibration, intervals=measure_intervals(residuals, calibration))
 
     @property
     def answer_columns(self) -> tuple[Column, ...]:

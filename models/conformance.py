@@ -16,6 +16,10 @@ from models.intervals import interval_columns
 from models.model_files import CARD_FILE, OUTCOME_FILE, WEIGHTS_FILE
 from models.tasks import DatasetError
 
+ASKED = 2
+"""Times that the example of the question is asked, in one batch."""
+SAME = 1e-4
+"""Relative difference of numbers that count as equal."""
 WRONG = "?"
 """A word that no question accepts in all of its columns."""
 
@@ -69,7 +73,7 @@ class Trial:
     @cached_property
     def answers(self) -> list[dict[str, Any]]:
         """Answers to the question, asked twice."""
-        return self.spec.answer(self.predictor, [self.question] * 2, self.outcome)
+        return self.spec.answer(self.predictor, [self.question] * ASKED, self.outcome)
 
     def train(self, name: str) -> TrainOutcome:
         """Train into a folder of that name."""
@@ -171,9 +175,14 @@ def check_loading(trial: Trial) -> None:
 
 def check_answers(trial: Trial) -> None:
     """Check that the example of the question gets declared columns with finite values, twice the same."""
-    first, *others = trial.answers
-    if others != [first]:
-        raise ConformanceError(f"{1 + len(others)} different answers to one question asked twice")
+    if len(trial.answers) != ASKED:
+        raise ConformanceError(f"{len(trial.answers)} answers to {ASKED} rows")
+    first, second = trial.answers
+    for name in first.keys() | second.keys():
+        if not _is_same(first.get(name), second.get(name)):
+            raise ConformanceError(
+                f"{name} differs where one question is asked twice: {first.get(name)}, {second.get(name)}"
+            )
     declared = {column.name for column in trial.spec.answer_columns}
     if undeclared := sorted(set(first) - declared):
         raise ConformanceError(f"undeclared columns of an answer: {', '.join(undeclared)}")
@@ -205,6 +214,13 @@ def check_refusals(trial: Trial) -> None:
             raise ConformanceError(f"a refusal does not name row 1: {error}") from error
         return
     raise ConformanceError(f"a row of wrong words is answered: {WRONG!r} in {', '.join(words)}")
+
+
+def _is_same(value: Any, other: Any) -> bool:
+    """Return whether two values of a column are the same; numbers of a batch differ by rounding."""
+    if isinstance(value, float) and isinstance(other, float):
+        return math.isclose(value, other, rel_tol=SAME) or (math.isnan(value) and math.isnan(other))
+    return value == other
 
 
 def _targets(trial: Trial) -> tuple[str, ...]:

@@ -10,10 +10,11 @@ from typing import Any, Literal
 import numpy as np
 
 from models.base import PredictorError
+from models.label_tasks import RESAMPLES
 from models.local_registry import worse_than_constant
 from models.metrics import Interval, bootstrap
-from models.reference_sets import RESAMPLES, Medians, ReferenceSet, Vector
-from models.tasks import DERIVED_TABLES, Reference, Task, hash_tables
+from models.reference_sets import Vector
+from models.tasks import DERIVED_TABLES, Medians, Reference, ReferenceSet, Task, hash_tables
 from pipelines.identity import content_hash
 from pipelines.schemas import PromotionRow
 

@@ -4,24 +4,24 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
-from functools import partial
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from pipelines.schemas import tables_of_role
 
 if TYPE_CHECKING:
-    from models.reference_sets import ReferenceSet
+    import numpy as np
+    from numpy.typing import NDArray
 
-Level = Literal["text", "static", "hls", "run"]
-"""What a predictor of labels may look at: source text, what a front end reads, what high-level synthesis
-gives, that and a run of the cycle model."""
-LABEL_LEVELS: tuple[Level, ...] = ("text", "static", "hls", "run")
-"""Levels of predictors of labels, least information first."""
-LABEL_TABLES = ("programs", "loops", "designs", "labels", "runs", "splits")
+    Vector: TypeAlias = NDArray[np.float64]
+
+Medians: TypeAlias = dict[str, list[float]]
+"""By target and part, medians as `models.gate.ReferenceErrors` has them."""
 DERIVED_TABLES = ("features", "loop_profiles", "run_features")
 """Tables that follow from programs, designs and runs; the release v1 has none of them."""
+EXAMPLE_SOURCE = "void scale(int x[8]) { for (int i = 0; i < 8; i++) x[i] = 3 * x[i]; }\n"
+"""Program of the questions about programs."""
 
 
 class DatasetError(ValueError):
@@ -94,6 +94,26 @@ def split_groups(reference: Reference) -> frozenset[str]:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ReferenceSet:
+    """Programs with known answers on which every version of a model is scored.
+
+    Attributes:
+        programs: name of every program (a network, where networks are asked about).
+        groups: group of every program; programs of one group are not independent.
+        baseline_errors: errors of the trivial baseline.
+        score: errors of a loaded predictor, in the order of the programs.
+        judge: the same, and its medians beside a constant's as in `ReferenceErrors`; None where targets have
+            no constants.
+    """
+
+    programs: tuple[str, ...]
+    groups: tuple[str, ...]
+    baseline_errors: tuple[float, ...]
+    score: Callable[[Any], Vector]
+    judge: Callable[[Any], tuple[Vector, Medians]] | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Task:
     """A question that predictors answer.
 
@@ -156,99 +176,3 @@ def table_files(data_dir: Path, name: str) -> list[Path]:
             "make the data first with `simfoundry run`"
         )
     return files
-
-
-def _judge_labels(
-    reference: Reference, *, has_power: bool = False, knows_estimates: bool = False
-) -> ReferenceSet:
-    from models.query import POWER, TARGETS
-    from models.reference_sets import label_reference  # lazy import: reads tables
-
-    targets = (*TARGETS, POWER) if has_power else TARGETS
-    return label_reference(reference, targets, knows_estimates=knows_estimates)
-
-
-_power_reference = partial(_judge_labels, has_power=True)
-_hls_reference = partial(_judge_labels, has_power=True, knows_estimates=True)
-
-
-def labels_task(level: Level, question: tuple[Column, ...] = ()) -> Task:
-    """Area, flip-flops and cycles of a program under one configuration, at a level of information."""
-    return Task(
-        name=f"labels-{level}",
-        tables=LABEL_TABLES,
-        targets=_LABELS,
-        level=level,
-        metric="absolute percentage error, at most 100 %, mean over targets and designs of a program",
-        baseline="median of each target over the training part",
-        question=question or QUERY,
-        reference=Reference(
-            release="releases/v2",
-            split="by_kernel_v2",
-            parts=("test", "evaluation"),
-            minimum_programs=100,
-        ),
-        reference_set=_judge_labels,
-    )
-
-
-def labels_and_power_task(level: Level) -> Task:
-    """The same labels and power.
-
-    At levels hls and run the trivial answers to area and flip-flops are the engine's own estimates.
-    """
-    task = labels_task(level)
-    of_hls = level in ("hls", "run")
-    hls = ("features", "loop_profiles")
-    derived = {"hls": hls, "run": (*hls, "run_features")}
-    return replace(
-        task,
-        name=f"labels-power-{level}",
-        tables=(*task.tables, *derived.get(level, ())),
-        question=RUN_QUERY if level == "run" else task.question,
-        targets={**_LABELS, "power_mw": "mW"},
-        baseline="the engine's own estimate of area and flip-flops; "
-        "median of cycles and of power over the training part"
-        if of_hls
-        else task.baseline,
-        reference_set=_hls_reference if of_hls else _power_reference,
-    )
-
-
-def all_labels_task(level: Level, *, tables: tuple[str, ...] = LABEL_TABLES) -> Task:
-    """The same labels, power and the longest path.
-
-    Args: tables: read for training.
-    """
-    task = labels_and_power_task(level)
-    return replace(
-        task,
-        name=f"labels-power-delay-{level}",
-        tables=tables,
-        targets={**task.targets, "delay_ns": "ns"},
-    )
-
-
-_LABELS = {"area_um2": "um2", "flip_flop_count": "1", "latency_cycles": "cycle"}
-EXAMPLE_SOURCE = "void scale(int x[8]) { for (int i = 0; i < 8; i++) x[i] = 3 * x[i]; }\n"
-QUERY = (
-    Column(name="source", kind="string", example=EXAMPLE_SOURCE),
-    Column(name="top", kind="string", example="scale"),
-    Column(name="memory_read_delay_cycles", kind="long", unit="cycle", example=2),
-    Column(name="memory_write_delay_cycles", kind="long", unit="cycle", example=2),
-    Column(name="clock_period_ns", unit="ns", example=10.0),
-    Column(name="directives", kind="string", example="[]"),
-    Column(name="data", kind="string", example="", required=False),
-    Column(name="trips", kind="string", example="", required=False),
-    Column(name="unsafe_math", kind="long", example=0, required=False),
-)
-"""Fields of `models.labelled.Query` but the input specification."""
-RUN_QUERY = (*QUERY, Column(name="inputs", kind="string", example="{}"))
-"""Fields of `models.labelled.Query`."""
-
-
-def label_answers(task: Task, *further: Column) -> tuple[Column, ...]:
-    """Return the columns of an answer of a predictor of labels."""
-    values = (Column(name=name, unit=unit) for name, unit in task.targets.items())
-    ends = (Column(name="confidence"), Column(name="outside_training", kind="string"))
-    return (*values, *further, *ends)

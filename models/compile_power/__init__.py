@@ -12,12 +12,11 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from models.catalogue import PredictorSpec, Trained, TrainingInput
-from models.tasks import Column, Reference, Task
+from models.tasks import Column, Reference, ReferenceSet, Task
 
 if TYPE_CHECKING:
     from models.compile_power.network import CompilePower
     from models.model_files import ModelFiles
-    from models.reference_sets import ReferenceSet
 
 _VERSION = "3"
 """Raised by hand when the same tables, options and seed would train another model; so is the next."""

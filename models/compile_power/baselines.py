@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 
 from models.compile_power.data import Pair, read_fixed_pairs, read_pairs
-from models.reference_sets import ReferenceSet, Vector, reference_set_of, relative_errors
-from models.tasks import Reference
+from models.reference_sets import Vector, reference_set_of, relative_errors
+from models.tasks import Reference, ReferenceSet
 from pipelines.accelerators import ACTIVITIES, CATEGORIES, FIXED_CATEGORIES, Hardware
 from pipelines.schemas import table_spec
 

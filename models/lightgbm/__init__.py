@@ -11,8 +11,8 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from models.catalogue import ENGINE_REQUIREMENTS, PredictorSpec, Trained, TrainingInput
+from models.label_tasks import Level, all_labels_task, label_answers, labels_and_power_task
 from models.options import LabelOptions
-from models.tasks import Level, all_labels_task, label_answers, labels_and_power_task
 
 if TYPE_CHECKING:
     from models.lightgbm.trees import TreePredictor

@@ -174,10 +174,6 @@ class TreePredictor(LabelPredictor):
         more = compiled_features(query, self.engine, self.level)
         return {**static, **more}
 
-    def residuals(self, data: TrainingInput) -> list[Residual]:
-        """Residuals of designs by trees that did not see them. Raises: DatasetError: as `load_data`."""
-        return tree_residuals(self, load_data(data, self.level))
-
     @property
     def files(self) -> ModelFiles:
         """The predictor as plain data; trees are LightGBM's text as bytes."""

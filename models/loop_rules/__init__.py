@@ -11,8 +11,9 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from models.catalogue import PredictorSpec, Trained, TrainingInput
+from models.label_tasks import label_answers, labels_and_power_task
 from models.options import LabelOptions
-from models.tasks import Column, label_answers, labels_and_power_task
+from models.tasks import Column
 
 if TYPE_CHECKING:
     from models.loop_rules.rules import RulePredictor

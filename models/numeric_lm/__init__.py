@@ -11,8 +11,9 @@ from functools import partial
 from typing import TYPE_CHECKING, Annotated
 
 from models.catalogue import ENGINE_REQUIREMENTS, PredictorSpec, Trained, TrainingInput
+from models.label_tasks import Level, labels_and_power_task
 from models.options import Count, Decay, Dropout, LabelOptions, Range, Rate, check_ranges, one_of, require
-from models.tasks import Column, Level, labels_and_power_task
+from models.tasks import Column
 
 if TYPE_CHECKING:
     from models.model_files import ModelFiles

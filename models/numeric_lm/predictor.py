@@ -6,14 +6,14 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import torch
 from pydantic import BaseModel, ConfigDict
 from torch import Tensor, nn
 
 from models.base import Estimate, LabelPredictor, PredictorError, read_rows
-from models.intervals import TRIPS_ASSUMED, Residual, trips_of
+from models.intervals import TRIPS_ASSUMED, trips_of
 from models.labelled import Query
 from models.model_files import ModelFiles
 from models.numeric_lm.anchor import ProfileAnchor, design_hash
@@ -34,9 +34,6 @@ from models.numeric_lm.search import Answer, answer_of, search
 from models.numeric_lm.tokens import load_tokenizer
 from pipelines.identity import canonical_json
 from pipelines.schemas import LoopRow
-
-if TYPE_CHECKING:
-    from models.catalogue import TrainingInput
 
 PROMPT_FORMAT = 3
 """Raised when prompts of the same questions change; earlier weights are refused."""
@@ -175,12 +172,6 @@ class NumericPredictor(LabelPredictor):
     def targets(self) -> tuple[str, ...]:
         """Names of the predicted label columns."""
         return tuple(self.card.targets)
-
-    def residuals(self, data: TrainingInput) -> list[Residual]:
-        """Residuals of the examples that are judged. Raises: DatasetError: as a training."""
-        from models.numeric_lm.train import residuals  # lazy import: Lightning
-
-        return residuals(self, data)
 
     @property
     def files(self) -> ModelFiles:

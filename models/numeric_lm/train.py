@@ -398,14 +398,6 @@ def _judged(
     ]
 
 
-def residuals(predictor: NumericPredictor, data: TrainingInput) -> list[Residual]:
-    """Residuals of a trained predictor for its calibration. Raises: DatasetError: as a training."""
-    options: TrainOptions = data.options
-    known = load_examples(data.data_dirs, options, predictor.card.level)
-    examples = [e for e in known.examples if e.design.part in _JUDGED and e.is_drawn]
-    return residual_rows(judge_examples(predictor, examples))
-
-
 def residual_rows(judged: Iterable[tuple[Example, Judged]]) -> list[Residual]:
     """Judged answers as residuals."""
     return [

@@ -11,12 +11,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from models.catalogue import PredictorSpec, Trained, TrainingInput
-from models.tasks import Column, Reference, Task
+from models.tasks import Column, Reference, ReferenceSet, Task
 
 if TYPE_CHECKING:
     from models.model_files import ModelFiles
     from models.pnr_gnn.network import PlacementPredictor
-    from models.reference_sets import ReferenceSet
     from pipelines.fabric import CostModel, Fabric, Graph
 
 _VERSION = "2"

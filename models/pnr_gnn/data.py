@@ -11,13 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from models.reference_sets import (
-    ReferenceSet,
-    Vector,
-    reference_set_of,
-    relative_errors,
-)
-from models.tasks import DatasetError, Reference, table_files
+from models.reference_sets import Vector, reference_set_of, relative_errors
+from models.tasks import DatasetError, Reference, ReferenceSet, table_files
 from pipelines.fabric import MODEL_FAMILIES, TRAINING_FAMILIES
 from pipelines.fabric.features import GraphFeatures, RouteReader, graph_of_rows
 from pipelines.fabric.graphs import Graph

@@ -11,12 +11,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from models.catalogue import PredictorSpec, Trained, TrainingInput
-from models.tasks import EXAMPLE_SOURCE, Column, Reference, Task
+from models.tasks import EXAMPLE_SOURCE, Column, Reference, ReferenceSet, Task
 
 if TYPE_CHECKING:
     from models.model_files import ModelFiles
     from models.pragma_gnn.predictor import PragmaGnnPredictor
-    from models.reference_sets import ReferenceSet
 
 _VERSION = "2"
 """Raised by hand when the same designs, options and seed would train another network."""

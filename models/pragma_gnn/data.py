@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from models.base import PredictorError
-from models.reference_sets import ReferenceSet, Vector, mean_errors, reference_set_of, relative_errors
-from models.tasks import Reference
+from models.reference_sets import Vector, mean_errors, reference_set_of, relative_errors
+from models.tasks import Reference, ReferenceSet
 from pipelines.features import places_by_name
 from pipelines.pragmas.analysis import summarise
 from pipelines.pragmas.bound import Bound, Target, bound, read_target

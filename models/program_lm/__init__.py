@@ -10,13 +10,12 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
 from models.catalogue import PredictorSpec, Trained, TrainingInput
-from models.tasks import EXAMPLE_SOURCE, Column, Reference, Task
+from models.tasks import EXAMPLE_SOURCE, Column, Reference, ReferenceSet, Task
 from pipelines.summation import ordered_sum
 
 if TYPE_CHECKING:
     from models.model_files import ModelFiles
-    from models.program_lm.network import ProgramLm
-    from models.reference_sets import ReferenceSet
+    from models.program_lm.generator import VariantGenerator
 
 NAME = "program-lm"
 VERSION = "460650beeb7811a431afe44e547a1aca"
@@ -115,8 +114,8 @@ def _train(data: TrainingInput) -> Trained:
     return train(data)
 
 
-def _load(files: ModelFiles) -> ProgramLm:
-    from models.program_lm.provider import load
+def _load(files: ModelFiles) -> VariantGenerator:
+    from models.program_lm.generator import load
 
     return load(files)
 

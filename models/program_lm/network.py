@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
 
 import torch
 from safetensors.torch import load, save
@@ -91,12 +89,6 @@ class ProgramLm(nn.Module):
             x, memory = layer(x, cache[number] if cache else None)
             kept.append(memory)
         return functional.linear(self.norm(x), self.embedding.weight), kept
-
-    def answer(self, rows: Sequence[Mapping[str, Any]]) -> list[dict[str, str]]:
-        """Return a variant of each program. Raises: PredictorError: a program cannot be read."""
-        from models.program_lm.provider import answer_programs  # lazy import: it draws with this module
-
-        return answer_programs(self, rows)
 
 
 def untrained(size: Size, seed: int) -> ProgramLm:

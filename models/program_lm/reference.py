@@ -11,8 +11,8 @@ from models.program_lm import EditOptions, TrainingOptions
 from models.program_lm.editing import draw_variant
 from models.program_lm.network import untrained
 from models.program_lm.training import size_of
-from models.reference_sets import ReferenceSet, Vector, reference_set_of
-from models.tasks import Reference
+from models.reference_sets import Vector, reference_set_of
+from models.tasks import Reference, ReferenceSet
 from pipelines.hls import read_program
 from pipelines.identity import content_hash
 from pipelines.schemas import ProgramRow, read_table, table_spec

@@ -11,12 +11,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from models.catalogue import PredictorSpec, Trained, TrainingInput
-from models.tasks import Column, Reference, Task, part_groups
+from models.tasks import Column, Reference, ReferenceSet, Task, part_groups
 
 if TYPE_CHECKING:
     from models.model_files import ModelFiles
-    from models.queue_correction.correction import Correction
-    from models.reference_sets import ReferenceSet
+    from models.queue_correction.tails import NetworkPredictor
 
 _VERSION = "1"
 """Raised by hand when the same tables, options and seed would train another correction."""
@@ -86,8 +85,8 @@ def _train(data: TrainingInput) -> Trained:
     return train(data)
 
 
-def _load(files: ModelFiles) -> Correction:
-    from models.queue_correction.correction import load
+def _load(files: ModelFiles) -> NetworkPredictor:
+    from models.queue_correction.tails import load
 
     return load(files)
 

@@ -15,7 +15,7 @@ nothing alike was seen, and it is kept beside the corrected answer in any case.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -64,12 +64,6 @@ class Correction:
     highest: NDArray[np.float32]
     about: str
     tails: Mapping[str, Correction] = field(default_factory=dict[str, "Correction"])
-
-    def answer(self, rows: Sequence[Mapping[str, Any]]) -> list[dict[str, float]]:
-        """Return latencies of fat-trees under traffic. Raises: PredictorError: a row is not acceptable."""
-        from models.queue_correction.tails import answer_networks  # lazy import: it imports this module
-
-        return answer_networks(self, rows)
 
     def predict(self, model: NetworkModel) -> NDArray[np.float64]:
         """Mean round trip of every flow in seconds, delay without acknowledgements. (flows,)"""

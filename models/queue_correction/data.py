@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 
 from models.base import PredictorError
 from models.queue_correction.features import StreamSamples, samples_of
-from models.reference_sets import ReferenceSet, Vector, reference_set_of, relative_errors
-from models.tasks import Reference
+from models.reference_sets import Vector, reference_set_of, relative_errors
+from models.tasks import Reference, ReferenceSet
 from pipelines.network.errors import NetworkError
 from pipelines.network.queueing import NetworkModel, flow_latency, model_network, stream_waits
 from pipelines.network.routing import Routing

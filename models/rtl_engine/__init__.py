@@ -10,11 +10,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from models.catalogue import PredictorSpec, Trained, TrainingInput
-from models.tasks import Column, Reference, Task, part_groups
+from models.tasks import Column, Reference, ReferenceSet, Task, part_groups
 
 if TYPE_CHECKING:
     from models.model_files import ModelFiles
-    from models.reference_sets import ReferenceSet
     from models.rtl_engine.picker import EnginePicker
 
 _VERSION = "1"

@@ -10,12 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from models.reference_sets import (
-    ReferenceSet,
-    Vector,
-    reference_set_of,
-)
-from models.tasks import DatasetError, Reference, table_files
+from models.reference_sets import Vector, reference_set_of
+from models.tasks import DatasetError, Reference, ReferenceSet, table_files
 from pipelines.schemas import OK, read_arrow
 
 CYCLES = (1_000, 100_000, 10_000_000)

@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from models.catalogue import PredictorSpec, Trained, TrainingInput
+from models.label_tasks import all_labels_task, label_answers
 from models.options import Count, Decay, Dropout, LabelOptions, Rate, check_ranges, require
-from models.tasks import all_labels_task, label_answers
 
 if TYPE_CHECKING:
     from models.model_files import ModelFiles

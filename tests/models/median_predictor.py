@@ -9,11 +9,11 @@ import numpy as np
 
 from models.base import Estimate, LabelPredictor, read_rows
 from models.catalogue import PredictorSpec, Trained, TrainingInput
+from models.label_tasks import label_answers, labels_task
 from models.labelled import Query, training_designs
 from models.leaderboard import paired
 from models.model_files import ModelFiles
 from models.options import LabelOptions
-from models.tasks import label_answers, labels_task
 from pipelines.hls import read_program
 
 

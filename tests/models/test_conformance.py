@@ -29,6 +29,12 @@ class _Broken(MedianPredictor):
         return [Estimate(values=values, outside_training=()) for _ in queries]
 
 
+class _Random(MedianPredictor):
+    def predict(self, queries: Sequence[Query]) -> list[Estimate]:
+        values = ({**self.medians, "area_um2": 1.0 + n} for n, _ in enumerate(queries))
+        return [Estimate(values=own, outside_training=()) for own in values]
+
+
 class _Guessing(MedianPredictor):
     def predict(self, queries: Sequence[Query]) -> list[Estimate]:
         return [Estimate(values=self.medians, outside_training=()) for _ in queries]
@@ -90,6 +96,7 @@ def test_a_predictor_that_keeps_the_rules_passes(lasting_data_dir: Path) -> None
             "PredictorError: not a predictor of med",
         ),
         (_loading(_Broken), "answers", "area_um2 is no finite number: nan"),
+        (_loading(_Random), "answers", "area_um2"),
         (_loading(_Outside), "intervals", "area_um2 "),
         (_loading(_Guessing), "refusals", "a row of wrong words is answered: '?' in source, top, directives"),
     ],
