@@ -14,7 +14,7 @@ from models.metrics import bootstrap
 from models.options import Selection
 from models.query import POWER, TARGETS
 from models.reference_sets import Vector, mean_errors, reference_set_of, relative_errors
-from models.tasks import EXAMPLE_SOURCE, Column, Medians, Reference, ReferenceSet, Task
+from models.tasks import EXAMPLE_SOURCE, LABEL_TABLES, Column, Medians, Reference, ReferenceSet, Task
 
 RESAMPLES = 1000
 Level = Literal["text", "static", "hls", "run"]
@@ -22,7 +22,6 @@ Level = Literal["text", "static", "hls", "run"]
 gives, that and a run of the cycle model."""
 LABEL_LEVELS: tuple[Level, ...] = ("text", "static", "hls", "run")
 """Levels of predictors of labels, least information first."""
-LABEL_TABLES = ("programs", "loops", "designs", "labels", "runs", "splits")
 
 
 def label_reference(

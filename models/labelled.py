@@ -10,10 +10,9 @@ from typing import Any
 
 import polars as pl
 
-from models.label_tasks import LABEL_TABLES
 from models.options import Selection
 from models.query import ALL_TARGETS, DELAY, POWER, Query
-from models.tasks import DatasetError, TooFewRows, table_files
+from models.tasks import LABEL_TABLES, DatasetError, TooFewRows, table_files
 from pipelines.features import EXCLUDED, design_part
 from pipelines.hls import TOOL
 from pipelines.schemas import DRAWN, OK, LoopRow, scan_table, table_spec

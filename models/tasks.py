@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 Medians: TypeAlias = dict[str, list[float]]
 """By target and part, medians as `models.gate.ReferenceErrors` has them."""
+LABEL_TABLES = ("programs", "loops", "designs", "labels", "runs", "splits")
 DERIVED_TABLES = ("features", "loop_profiles", "run_features")
 """Tables that follow from programs, designs and runs; the release v1 has none of them."""
 EXAMPLE_SOURCE = "void scale(int x[8]) { for (int i = 0; i < 8; i++) x[i] = 3 * x[i]; }\n"

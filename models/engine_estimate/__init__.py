@@ -10,8 +10,9 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from models.catalogue import ENGINE_REQUIREMENTS, PredictorSpec, Trained, TrainingInput
-from models.label_tasks import LABEL_TABLES, Level, all_labels_task, label_answers
+from models.label_tasks import Level, all_labels_task, label_answers
 from models.options import LabelOptions
+from models.tasks import LABEL_TABLES
 
 if TYPE_CHECKING:
     from models.engine_estimate.estimates import EngineEstimate

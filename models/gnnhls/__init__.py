@@ -10,8 +10,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
 from models.catalogue import ENGINE_REQUIREMENTS, PredictorSpec, Trained, TrainingInput
-from models.label_tasks import LABEL_TABLES, all_labels_task, label_answers
+from models.label_tasks import all_labels_task, label_answers
 from models.options import Count, Decay, Dropout, LabelOptions, Rate, one_of
+from models.tasks import LABEL_TABLES
 
 if TYPE_CHECKING:
     from models.gnnhls.predictor import GraphPredictor

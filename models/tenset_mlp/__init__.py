@@ -12,9 +12,9 @@ from functools import partial
 from typing import TYPE_CHECKING, Annotated
 
 from models.catalogue import ENGINE_REQUIREMENTS, PredictorSpec, Trained, TrainingInput
-from models.label_tasks import LABEL_TABLES, all_labels_task, label_answers, labels_task
+from models.label_tasks import all_labels_task, label_answers, labels_task
 from models.options import ABOVE_0, Decay, Dropout, LabelOptions, Rate, check_ranges, one_of, require
-from models.tasks import Task
+from models.tasks import LABEL_TABLES, Task
 
 if TYPE_CHECKING:
     from models.model_files import ModelFiles
