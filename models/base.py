@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator, Mapping, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from numbers import Integral
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol, get_type_hints
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar, get_type_hints
 
 from models.intervals import DIFFICULTY, Difficulty
 from pipelines.schemas import LeaderboardRow, PredictorCostRow, WorkloadErrorRow
@@ -46,8 +47,30 @@ class Estimate:
         """What its interval and its confidence depend on."""
         return Difficulty(spread=self.spread, outside=len(self.outside_training), trips=self.trips)
 
+    @property
+    def further(self) -> dict[str, Any]:
+        """Columns of the answer beside values, intervals and confidence; a predictor may have some."""
+        return {}
 
-class Predictor(Protocol):
+    @property
+    def answer(self) -> dict[str, Any]:
+        """The answer by column, with what `models.intervals.with_intervals` needs."""
+        outside = ", ".join(self.outside_training)
+        return {**self.values, **self.further, DIFFICULTY: self.difficulty, "outside_training": outside}
+
+
+class Answering(Protocol):
+    """A loaded predictor: it answers rows with the columns of its task's question."""
+
+    def answer(self, rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+        """Return the answer of each row.
+
+        Raises: PredictorError: a row cannot be answered; the message names the row, from 0.
+        """
+        ...
+
+
+class LabelPredictor(ABC):
     """A trained model of the labels.
 
     The question is C source and a configuration, not a feature vector. Predictors differ in what they look
@@ -62,34 +85,46 @@ class Predictor(Protocol):
     like a real prediction.
     """
 
+    __slots__ = ()
+
     @property
+    @abstractmethod
     def targets(self) -> tuple[str, ...]:
         """Names of the label columns that are predicted."""
-        ...
 
-    def predict(self, queries: Sequence[Query]) -> list[Estimate]:
-        """One estimate per query, in order.
+    @abstractmethod
+    def predict(self, queries: Sequence[Query]) -> Sequence[Estimate]:
+        """Return one estimate per query, in order.
 
-        Raises: PredictorError: a query cannot be read; the message names its position.
+        Raises: PredictorError: a query cannot be read; the message names its row, from 0.
         """
-        ...
+
+    def answer(self, rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+        """Return the answers to rows with the columns of a query. Raises: PredictorError: as `predict`."""
+        return [estimate.answer for estimate in self.predict(queries_of(rows))]
 
 
-def answer_queries(predictor: Predictor, rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Answers of a predictor of labels to rows with the columns of a query.
+Row = TypeVar("Row")
+Read = TypeVar("Read")
 
-    Returns: targets, what `models.intervals.with_intervals` needs, and names of features outside training, of
-             every row.
-    Raises:  PredictorError: a row cannot be read; the message names the row, from 0.
+
+def read_rows(
+    read: Callable[[Row], Read],
+    rows: Iterable[Row],
+    refused: tuple[type[Exception], ...] = (ValueError,),
+) -> list[Read]:
+    """Apply a function to every row.
+
+    Args:   refused: errors by which it refuses a row; those of every engine are ValueErrors.
+    Raises: PredictorError: it refuses a row; the message names the row, from 0.
     """
-    return [
-        {
-            **estimate.values,
-            DIFFICULTY: estimate.difficulty,
-            "outside_training": ", ".join(estimate.outside_training),
-        }
-        for estimate in predictor.predict(queries_of(rows))
-    ]
+    results: list[Read] = []
+    for place, row in enumerate(rows):
+        try:
+            results.append(read(row))
+        except refused as error:
+            raise PredictorError(f"row {place}: {error}") from error
+    return results
 
 
 _OPTIONAL: dict[str, type] = {"data": str, "trips": str, "inputs": str, "unsafe_math": Integral}
@@ -105,25 +140,23 @@ def queries_of(rows: Sequence[Mapping[str, Any]]) -> list[Query]:
     from pipelines.hls import HlsOptions  # lazy import: only questions about C programs need it
 
     kinds = get_type_hints(Query)
-    queries: list[Query] = []
-    for number, row in enumerate(rows):
-        try:
-            query = Query(
-                **{
-                    name: kind(row[name])
-                    for name, kind in kinds.items()
-                    if name not in _OPTIONAL or isinstance(row.get(name), _OPTIONAL[name])
-                }
-            )
-            HlsOptions(  # checks what no design can have
-                memory_read_delay_cycles=query.memory_read_delay_cycles,
-                memory_write_delay_cycles=query.memory_write_delay_cycles,
-                clock_period_ns=query.clock_period_ns,
-            )
-        except (ValueError, OverflowError, TypeError) as error:
-            raise PredictorError(f"row {number}: {error}") from error
-        queries.append(query)
-    return queries
+
+    def query_of(row: Mapping[str, Any]) -> Query:
+        query = Query(
+            **{
+                name: kind(row[name])
+                for name, kind in kinds.items()
+                if name not in _OPTIONAL or isinstance(row.get(name), _OPTIONAL[name])
+            }
+        )
+        HlsOptions(  # checks what no design can have
+            memory_read_delay_cycles=query.memory_read_delay_cycles,
+            memory_write_delay_cycles=query.memory_write_delay_cycles,
+            clock_period_ns=query.clock_period_ns,
+        )
+        return query
+
+    return read_rows(query_of, rows, (ValueError, OverflowError, TypeError))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

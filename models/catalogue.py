@@ -10,14 +10,14 @@ import json
 import pkgutil
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, fields, replace
+from dataclasses import asdict, dataclass, field, fields
 from functools import cache, partial
 from importlib.metadata import version as installed_version
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import models
-from models.base import PredictorError, TrainOutcome
+from models.base import Answering, PredictorError, TrainOutcome
 from models.intervals import (
     Residual,
     calibrate,
@@ -36,10 +36,15 @@ if TYPE_CHECKING:
 
 TRAINED_FOLDER = "trained"
 RELEASE_MANIFEST = "manifest.json"
+ENGINE_REQUIREMENTS = (
+    *("filelock", "islpy", "polars", "pyarrow", "pycparser", "pydantic", "pyscipopt", "scipy"),
+)
+"""Distributions that answering needs where programs are compiled."""
+Loaded = TypeVar("Loaded", bound=Answering)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PredictorSpec:
+class PredictorSpec(Generic[Loaded]):
     """All that training, registering and asking need to know of a predictor.
 
     Attributes:
@@ -48,12 +53,9 @@ class PredictorSpec:
         description: one sentence, for the model card.
         task: what it answers.
         options: frozen dataclass of the options of training, all with defaults.
-        train_with: `module:function`, (TrainingInput) -> Trained.
-        load_with: `module:function`, (ModelFiles) -> predictor.
-        answer_with: `module:function`, (predictor, rows of the question) -> rows of the answer.
+        train_with: trains; a function of the package's `__init__` that imports its module when called.
+        load_with: reads a trained predictor, likewise.
         answers: columns of an answer.
-        calibrate_with: `module:function`, (predictor, TrainingInput) -> residuals of a trained predictor, see
-            `models.intervals`; empty for one whose residuals are those of its predictions alone.
         libraries: distributions whose versions decide the trained bits.
         requirements: further distributions that answering needs.
         checks_ranges: whether an answer names what lies outside the training programs.
@@ -64,19 +66,17 @@ class PredictorSpec:
     description: str
     task: Task
     options: type[Any]
-    train_with: str
-    load_with: str
-    answer_with: str
+    train_with: Callable[[TrainingInput], Trained]
+    load_with: Callable[[ModelFiles], Loaded]
     answers: tuple[Column, ...]
     libraries: tuple[str, ...]
     requirements: tuple[str, ...] = ()
-    calibrate_with: str = ""
     checks_ranges: bool = True
 
     @property
     def package(self) -> str:
         """Name of its package in `models`."""
-        return self.train_with.split(":")[0].split(".")[1]
+        return self.load_with.__module__.removeprefix("models.")
 
     @property
     def shipped_folder(self) -> Path:
@@ -140,7 +140,7 @@ class PredictorSpec:
         require_model_folder(folder)
         dataset_hash = hash_tables(data_dirs, self.task.tables)
         started_s = time.perf_counter()
-        trained: Trained = resolve(self.train_with)(
+        trained = self.train_with(
             TrainingInput(
                 data_dirs=data_dirs,
                 dataset_hash=dataset_hash,
@@ -165,7 +165,7 @@ class PredictorSpec:
             source=" ".join(_source_of(folder) for folder in data_dirs),
             dataset_hash=dataset_hash,
             seed=seed,
-            parameters={**_parameters(options), "seed": seed},
+            parameters={**shown_options(options), "seed": seed},
             seen_groups=tuple(trained.seen_groups),
             curves={name: tuple(curve) for name, curve in trained.curves.items()},
             leaderboard=tuple(rows),
@@ -185,7 +185,7 @@ class PredictorSpec:
             measure=lambda kept: measure_costs(kept, self.load, asked, training_wall_s),
         )
 
-    def load(self, folder: Path) -> Any:
+    def load(self, folder: Path) -> Loaded:
         """The predictor in a folder.
 
         Raises: PredictorError: the folder holds no such predictor, a damaged one, or one of other features.
@@ -196,7 +196,7 @@ class PredictorSpec:
         if name != self.name:
             raise PredictorError(f"not a predictor of {self.name}: {folder} holds {name}")
         try:
-            return resolve(self.load_with)(files)
+            return self.load_with(files)
         except PredictorError as error:
             raise PredictorError(f"{error} ({folder})") from error
         except (ValueError, KeyError, TypeError, RuntimeError) as error:  # torch's of other shapes
@@ -205,7 +205,7 @@ class PredictorSpec:
 
     def answer(
         self,
-        predictor: Any,
+        predictor: Answering,
         rows: Sequence[Mapping[str, Any]],
         outcome: TrainOutcome | None = None,
     ) -> list[dict[str, Any]]:
@@ -215,26 +215,12 @@ class PredictorSpec:
         Raises: PredictorError: a row cannot be answered; the message names the row, from 0.
         """
         calibration = {} if outcome is None else outcome.calibration
-        return with_intervals(resolve(self.answer_with)(predictor, rows), calibration)
+        return with_intervals(predictor.answer(rows), calibration)
 
-    def calibrated(self, outcome: TrainOutcome, data_dir: Path) -> TrainOutcome:
-        """The outcome with intervals and confidence calibrated again; the weights stay.
-
-        Args:   data_dir: folder that holds `tables/`, those of the training.
-        Raises: DatasetError, PredictorError: the tables or the predictor cannot be used.
-        """
+    def options_from(self, parameters: Mapping[str, Any]) -> Any:
+        """The options of a training from the parameters of its outcome, which may hold more."""
         known = {field.name for field in fields(self.options)}
-        own = {name: _option(value) for name, value in outcome.parameters.items() if name in known}
-        data = TrainingInput(
-            data_dirs=(data_dir,),
-            dataset_hash=outcome.dataset_hash,
-            options=self.options(**own),
-            seed=outcome.seed,
-        )
-        make = resolve(self.calibrate_with or "models.residuals:query_residuals")
-        residuals: list[Residual] = make(self.load(outcome.folder), data)
-        calibration = calibrate(residuals)
-        return replace(outcome, calibration=calibration, intervals=measure_intervals(residuals, calibration))
+        return self.options(**{name: _option(value) for name, value in parameters.items() if name in known})
 
     @property
     def answer_columns(self) -> tuple[Column, ...]:
@@ -294,9 +280,9 @@ class Trained:
 
 
 @cache
-def predictors() -> tuple[PredictorSpec, ...]:
+def predictors() -> tuple[PredictorSpec[Any], ...]:
     """All predictors, by name."""
-    specs: list[PredictorSpec] = []
+    specs: list[PredictorSpec[Any]] = []
     for module in pkgutil.iter_modules(models.__path__):
         if module.ispkg:
             package = importlib.import_module(f"models.{module.name}")
@@ -305,7 +291,7 @@ def predictors() -> tuple[PredictorSpec, ...]:
     return tuple(sorted(specs, key=lambda spec: spec.name))
 
 
-def predictor_named(name: str) -> PredictorSpec:
+def predictor_named(name: str) -> PredictorSpec[Any]:
     """The predictor of that name.
 
     Raises: PredictorError: there is none.
@@ -316,25 +302,21 @@ def predictor_named(name: str) -> PredictorSpec:
     raise PredictorError(f"unknown predictor: {name}; accepted: {', '.join(s.name for s in predictors())}")
 
 
-def resolve(reference: str) -> Any:
-    """The object that `module:name` names, imported now."""
-    module, _, name = reference.partition(":")
-    return getattr(importlib.import_module(module), name)
-
-
 def _source_of(data_dir: Path) -> str:
     is_release = (data_dir / RELEASE_MANIFEST).is_file()
     return f"releases/{data_dir.resolve().name}" if is_release else "tables"
 
 
 def _option(shown: Any) -> Any:
-    """An option of a training from what `_parameters` made of it."""
+    """An option of a training from what `shown_options` made of it."""
     if isinstance(shown, str) and shown[:1] == "[":
         return tuple(json.loads(shown))
     return None if shown == "none" else shown
 
 
-def _parameters(options: Any) -> dict[str, str | int | float]:
+def shown_options(options: Any) -> dict[str, str | int | float]:
+    """Options of a training as the registry keeps them: numbers and text."""
+
     def shown(value: Any) -> str | int | float:
         if value is None:
             return "none"

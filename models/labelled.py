@@ -10,6 +10,7 @@ from typing import Any
 
 import polars as pl
 
+from models.options import Selection
 from models.query import ALL_TARGETS, DELAY, POWER, Query
 from models.tasks import LABEL_TABLES, DatasetError, TooFewRows, table_files
 from pipelines.features import EXCLUDED, design_part
@@ -18,21 +19,6 @@ from pipelines.schemas import DRAWN, OK, LoopRow, scan_table, table_spec
 from pipelines.schemas.timing import SLACK, TIMING_MET, timing_of
 
 PARTS = ("train", "validation", "test", "evaluation")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Selection:
-    """Which labels are learned and on which frozen split.
-
-    Attributes:
-        split: name in the splits table.
-        tool: logic synthesis tool of the labels; None for the one with the most labels.
-        liberty: cell library of the labels; None for the one with the most labels.
-    """
-
-    split: str = "by_kernel_v2"
-    tool: str | None = None
-    liberty: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,11 +91,10 @@ def load_labelled_designs(data_dir: Path, selection: Selection) -> tuple[Labelle
     return tuple(_labelled(row, loops) for row in designs.iter_rows(named=True))
 
 
-def training_designs(data_dirs: Sequence[Path], options: Any) -> tuple[LabelledDesign, ...]:
+def training_designs(data_dirs: Sequence[Path], selection: Selection) -> tuple[LabelledDesign, ...]:
     """`load_labelled_designs` by the options of a training, from its one folder."""
     if len(data_dirs) > 1:
         raise DatasetError(f"labels are read from one folder of tables, not from {len(data_dirs)}")
-    selection = Selection(split=options.split, tool=options.tool, liberty=options.liberty)
     return load_labelled_designs(data_dirs[0], selection)
 
 

@@ -9,12 +9,11 @@ from pathlib import Path
 from typing import Any
 
 from models.base import PredictorError, TrainOutcome
-from models.catalogue import PredictorSpec, predictor_named, predictors, resolve
+from models.catalogue import PredictorSpec, predictor_named, predictors
 from models.gate import (
     ReferenceErrors,
     decide,
     reference_digest,
-    reference_groups,
     require_release,
     score,
     undecided,
@@ -257,7 +256,7 @@ def reference_errors(outcome: TrainOutcome, spec: PredictorSpec) -> ReferenceErr
         errors = ReferenceErrors.of_json(read_sealed_json(shipped))
         if errors.digest == digest:
             return errors
-    known = resolve(spec.task.reference_set)(reference)
+    known = spec.task.reference_set(reference)
     return score(reference.name, digest, known, predictor_named(outcome.predictor).load(outcome.folder))
 
 
@@ -365,7 +364,7 @@ def _refuse_reference_groups(outcome: TrainOutcome, spec: PredictorSpec) -> None
     reference = spec.task.reference
     if reference is None or not (reference.folder / "tables").is_dir():
         return
-    common = sorted(set(outcome.seen_groups) & reference_groups(reference))
+    common = sorted(set(outcome.seen_groups) & spec.task.reference_groups(reference))
     if common:
         raise RegistryError(
             f"{spec.name} was trained on groups of the reference set ({reference.name}): "
@@ -437,7 +436,7 @@ def _champion_errors(
         uri = f"models:/{spec.name}/{champion.version}"
         predictor = mlflow.pyfunc.load_model(uri).unwrap_python_model().predictor
         assert spec.task.reference is not None
-        known = resolve(spec.task.reference_set)(spec.task.reference)
+        known = spec.task.reference_set(spec.task.reference)
         return score(errors.reference, errors.digest, known, predictor), ""
     except (MlflowException, ValueError, ImportError, AttributeError, OSError) as error:
         return None, f"champion version {champion.version} cannot answer with this code: {error}"

@@ -5,20 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from models.base import Estimate, Predictor
-from models.catalogue import TrainingInput
-from models.intervals import CALIBRATING, MEASURED, Residual
-from models.labelled import LabelledDesign, training_designs
-
-
-def query_residuals(predictor: Predictor, data: TrainingInput) -> list[Residual]:
-    """Residuals of a predictor's answers to the questions about designs that it did not learn from.
-
-    Raises: DatasetError: the tables cannot be trained on. PredictorError: a design is not answered.
-    """
-    designs = training_designs(data.data_dirs, data.options)
-    asked = [design for design in designs if design.part in (CALIBRATING, *MEASURED)]
-    return design_residuals(asked, predictor.predict([design.query for design in asked]))
+from models.base import Estimate
+from models.intervals import Residual
+from models.labelled import LabelledDesign
 
 
 def design_residuals(

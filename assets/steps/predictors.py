@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import MISSING, fields
+from dataclasses import MISSING
 from functools import partial
 from importlib.metadata import version as package_version
 from typing import Annotated, Any, get_type_hints
@@ -18,6 +18,7 @@ from assets.step import SKIPPED, Markdown, Output, Step, read_rows, whole
 from assets.versions import table_hashes
 from models.catalogue import PredictorSpec, predictors
 from models.local_registry import registry_state
+from models.options import ordered_fields
 from models.registry import (
     Registration,
     promotion_rows,
@@ -43,7 +44,7 @@ def _field_name(spec: PredictorSpec) -> str:
 def _options_group(spec: PredictorSpec) -> type[Group]:
     """The group of a predictor: the options of its training, and the seed."""
     hints = get_type_hints(spec.options)
-    own = [option for option in fields(spec.options) if option.name not in SELECTION]
+    own = [option for option in ordered_fields(spec.options) if option.name not in SELECTION]
     content: dict[str, Any] = {
         option.name: (hints[option.name], option.default if option.default is not MISSING else ...)
         for option in own

@@ -8,9 +8,15 @@ package loads no learning framework.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING
 
-from models.catalogue import PredictorSpec
-from models.tasks import ACCELERATOR_POWER, FIXED_POWER, Column
+from models.catalogue import PredictorSpec, Trained, TrainingInput
+from models.tasks import Column, Reference, ReferenceSet, Task
+
+if TYPE_CHECKING:
+    from models.compile_power.network import CompilePower
+    from models.model_files import ModelFiles
 
 _VERSION = "3"
 """Raised by hand when the same tables, options and seed would train another model; so is the next."""
@@ -56,6 +62,86 @@ class FitOptions:
     folds: int = 8
 
 
+def _reference_set(reference: Reference) -> ReferenceSet:
+    from models.compile_power.baselines import accelerator_reference  # lazy import: reads tables
+
+    return accelerator_reference(reference)
+
+
+def _fixed_reference_set(reference: Reference) -> ReferenceSet:
+    from models.compile_power.baselines import fixed_reference
+
+    return fixed_reference(reference)
+
+
+def _reference_groups(reference: Reference) -> frozenset[str]:
+    from models.compile_power.baselines import reference_pairs
+
+    return frozenset(pair.compiled_id for pair in reference_pairs(reference))
+
+
+_EXAMPLE_COMPILED = (
+    '{"block_kinds": ["matmul"], "block_parameters": [20], "block_counts": '
+    "[2, 2, 5, 5, 1, 2, 1, 1, 1, 0, 0, 1, 2, 4, 1, 1, 1, 1, 1, 0], "
+    '"edge_sources": [], "edge_targets": [], "estimated_cycles": 60, "multiplications": 16}'
+)
+ACCELERATOR_POWER = Task(
+    name="accelerator-power",
+    tables=("accelerators", "compiled_networks", "accelerator_labels"),
+    targets={"power_mw": "mW", "energy_nj": "nJ"},
+    level="compilation",
+    metric="absolute percentage error, at most 100 %, mean over power and energy of a pair",
+    baseline="unit energies of commands, scaled to the median of the training part",
+    question=(
+        Column(name="hardware", kind="string", example="{}"),
+        Column(name="compiled", kind="string", example=_EXAMPLE_COMPILED),
+    ),
+    reference=Reference(
+        release="releases/accelerators-v2",
+        split="random",
+        parts=("test",),
+        minimum_programs=40,
+    ),
+    reference_set=_reference_set,
+    reference_groups=_reference_groups,
+)
+
+_EXAMPLE_FIXED = (
+    '{"layer_kinds": ["matmul"], "layer_parameters": [20], "latency_cycles": 2, "reuse_factor": 1, '
+    '"stage_counts": [4, 9, 0, 8, 0, 0, 0, 0, 32, 90, 0, 64, 0, 0, 0, 0, 32, 3], '
+    '"stage_activity": [61, 0, 14]}'
+)
+FIXED_POWER = Task(
+    name="fixed-power",
+    tables=("fixed_networks",),
+    targets={"power_mw": "mW", "energy_nj": "nJ"},
+    level="compilation",
+    metric="absolute percentage error, at most 100 %, mean over power and energy of a network",
+    baseline="bits of adders and registers, scaled to the median of the training part",
+    question=(Column(name="compiled", kind="string", example=_EXAMPLE_FIXED),),
+    reference=Reference(
+        release="releases/fixed-v2",
+        split="random",
+        parts=("test",),
+        minimum_programs=40,
+    ),
+    reference_set=_fixed_reference_set,
+    reference_groups=_reference_groups,
+)
+
+
+def _train(data: TrainingInput, *, is_fixed: bool) -> Trained:
+    from models.compile_power.train import train  # lazy import: loads what training needs
+
+    return train(data, is_fixed=is_fixed)
+
+
+def _load(files: ModelFiles) -> CompilePower:
+    from models.compile_power.network import load
+
+    return load(files)
+
+
 _ANSWERS = (
     Column(name="power_mw", unit="mW"),
     Column(name="energy_nj", unit="nJ"),
@@ -73,9 +159,8 @@ PREDICTOR = PredictorSpec(
     description="Pre-trained encoders of compiled blocks and module trees, and two heads.",
     task=ACCELERATOR_POWER,
     options=FitOptions,
-    train_with="models.compile_power.train:train",
-    load_with="models.compile_power.network:load",
-    answer_with="models.compile_power.network:answer_pairs",
+    train_with=partial(_train, is_fixed=False),
+    load_with=_load,
     answers=_ANSWERS,
     libraries=_LIBRARIES,
     requirements=_REQUIREMENTS,
@@ -86,9 +171,8 @@ FIXED_PREDICTOR = PredictorSpec(
     description="Pre-trained encoder of the stages of a fixed-point pipeline, and two heads.",
     task=FIXED_POWER,
     options=FitOptions,
-    train_with="models.compile_power.train:train_fixed",
-    load_with="models.compile_power.network:load",
-    answer_with="models.compile_power.network:answer_pairs",
+    train_with=partial(_train, is_fixed=True),
+    load_with=_load,
     answers=_ANSWERS,
     libraries=_LIBRARIES,
     requirements=_REQUIREMENTS,

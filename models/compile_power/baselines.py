@@ -6,17 +6,19 @@ capacities, plus a part per cycle. Its absolute values are arbitrary, so it is c
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from math import log2, sqrt
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from models.compile_power.data import Pair
+from models.compile_power.data import Pair, read_fixed_pairs, read_pairs
+from models.reference_sets import Vector, reference_set_of, relative_errors
+from models.tasks import Reference, ReferenceSet
 from pipelines.accelerators import ACTIVITIES, CATEGORIES, FIXED_CATEGORIES, Hardware
+from pipelines.schemas import table_spec
 
-Vector = NDArray[np.float64]
 TREES: Mapping[str, Any] = {
     "objective": "regression",
     "num_leaves": 15,
@@ -173,3 +175,39 @@ def trees(train: Sequence[Pair], test: Sequence[Pair], *, is_compiled: bool) -> 
         booster = lightgbm.train(dict(TREES), lightgbm.Dataset(inputs, values), num_boost_round=_ROUNDS)
         answers.append(np.exp(np.asarray(booster.predict(asked))))
     return np.column_stack(answers)
+
+
+def accelerator_reference(reference: Reference) -> ReferenceSet:
+    """Labelled pairs; the error of a pair is the mean over power and energy.
+
+    The baseline is the analytical model, scaled by the median ratio to the labels of the training part.
+    """
+    return _power_reference(reference, analytical)
+
+
+def fixed_reference(reference: Reference) -> ReferenceSet:
+    """Build the reference set of pipelines; the baseline is bits of adders and registers, scaled likewise."""
+    return _power_reference(reference, lambda pairs: np.exp(start_logarithms(pairs)))
+
+
+def _power_reference(reference: Reference, estimate: Callable[[Sequence[Pair]], Vector]) -> ReferenceSet:
+    def labels(chosen: Sequence[Pair]) -> Vector:
+        return np.array([(pair.power_mw, pair.energy_nj) for pair in chosen], np.float64)
+
+    judged, known = (reference_pairs(replace(reference, parts=(part,))) for part in ("test", "train"))
+    actual = labels(judged)
+    factor = np.median(labels(known) / estimate(known), axis=0)
+
+    def score(predictor: Any) -> Vector:
+        return relative_errors(np.exp(predictor.logarithms(judged)), actual).mean(axis=1)
+
+    baseline = relative_errors(factor * estimate(judged), actual).mean(axis=1)
+    groups = {pair.compiled_id: pair.accelerator_id or pair.compiled_id for pair in judged}
+    return reference_set_of([pair.compiled_id for pair in judged], groups, baseline, score)
+
+
+def reference_pairs(reference: Reference) -> list[Pair]:
+    """Read the labelled pairs of parts, of the systolic accelerator or of pipelines."""
+    is_fixed = (reference.folder / "tables" / table_spec("fixed_networks").name).is_dir()
+    pairs = (read_fixed_pairs if is_fixed else read_pairs)([reference.folder])
+    return [p for p in pairs if p.power_mw is not None and p.parts[reference.split] in reference.parts]

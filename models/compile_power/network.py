@@ -260,6 +260,19 @@ class CompilePower:
         """Power in mW and energy in nJ, with 95 % intervals."""
         return answers_of(self.logarithms(pairs), self.labelled, self.weights, pairs)
 
+    def answer(self, rows: Sequence[Mapping[str, Any]]) -> list[dict[str, float]]:
+        """Answers to rows of the question.
+
+        Raises: PredictorError: a row cannot be read; the message names it, from 0.
+        """
+        pairs: list[Pair] = []
+        for number, row in enumerate(rows):
+            try:
+                pairs.append(question_pair(row))
+            except PredictorError as error:
+                raise PredictorError(f"row {number}: {error}") from error
+        return self.predict(pairs) if pairs else []
+
     @property
     def files(self) -> ModelFiles:
         """The model as plain data."""
@@ -350,17 +363,3 @@ def load(files: ModelFiles) -> CompilePower:
         settings=settings,
         about=str(card["about"]),
     )
-
-
-def answer_pairs(predictor: CompilePower, rows: Sequence[Mapping[str, Any]]) -> list[dict[str, float]]:
-    """Answers to rows of the question.
-
-    Raises: PredictorError: a row cannot be read; the message names it, from 0.
-    """
-    pairs: list[Pair] = []
-    for number, row in enumerate(rows):
-        try:
-            pairs.append(question_pair(row))
-        except PredictorError as error:
-            raise PredictorError(f"row {number}: {error}") from error
-    return predictor.predict(pairs) if pairs else []

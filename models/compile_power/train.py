@@ -49,24 +49,13 @@ _PRETRAIN_BATCH, _TREE_BATCH = 64, 24
 _FOLD_NAMES = {"train": "train", "test": "test"}
 
 
-def train(data: TrainingInput) -> Trained:
-    """Train on one split; the other part is predicted for the leaderboard.
+def train(data: TrainingInput, *, is_fixed: bool) -> Trained:
+    """Train on one split of accelerators or of fixed-point pipelines; the other part is predicted.
 
     Raises: PredictorError: there are too few labels.
     """
-    return _trained(data, data.options, read_pairs(data.data_dirs))
-
-
-def train_fixed(data: TrainingInput) -> Trained:
-    """The same of fixed-point pipelines.
-
-    Raises: PredictorError: there are too few labels.
-    """
-    options = replace(data.options, has_hardware=False)
-    return _trained(data, options, read_fixed_pairs(data.data_dirs))
-
-
-def _trained(data: TrainingInput, options: FitOptions, pairs: Sequence[Pair]) -> Trained:
+    options: FitOptions = replace(data.options, has_hardware=False) if is_fixed else data.options
+    pairs = (read_fixed_pairs if is_fixed else read_pairs)(data.data_dirs)
     model, curves = fit_power(pairs, options, seed=data.seed, loggers=data.loggers)
     judged = [
         pair for pair in pairs if pair.power_mw is not None and pair.parts[options.split] in _FOLD_NAMES

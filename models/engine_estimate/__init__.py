@@ -6,28 +6,32 @@ Importing this package loads no learning framework.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING
 
-from models.catalogue import PredictorSpec
-from models.tasks import LABEL_TABLES, Column, Level, all_labels_task
+from models.catalogue import ENGINE_REQUIREMENTS, PredictorSpec, Trained, TrainingInput
+from models.label_tasks import Level, all_labels_task, label_answers
+from models.options import LabelOptions
+from models.tasks import LABEL_TABLES
+
+if TYPE_CHECKING:
+    from models.engine_estimate.estimates import EngineEstimate
+    from models.model_files import ModelFiles
 
 _VERSION = "1"
 """Raised by hand when the same tables would give other estimates."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TrainOptions:
-    """Which labels the estimates are compared with.
+def _train(data: TrainingInput, *, level: str) -> Trained:
+    from models.engine_estimate.estimates import train  # lazy import: loads what training needs
 
-    Attributes:
-        split, tool, liberty: see models.labelled.Selection.
-        bootstrap_resamples: draws behind each leaderboard interval.
-    """
+    return train(data, level)
 
-    split: str = "by_kernel_v2"
-    tool: str | None = None
-    liberty: str | None = None
-    bootstrap_resamples: int = 1000
+
+def _load(files: ModelFiles) -> EngineEstimate:
+    from models.engine_estimate.estimates import load
+
+    return load(files)
 
 
 def _spec(level: Level, tables: tuple[str, ...], words: str) -> PredictorSpec:
@@ -37,26 +41,12 @@ def _spec(level: Level, tables: tuple[str, ...], words: str) -> PredictorSpec:
         version=_VERSION,
         description=f"The engine's own estimates {words}, untrained.",
         task=task,
-        options=TrainOptions,
-        train_with=f"models.engine_estimate.estimates:train_{level}",
-        load_with="models.engine_estimate.estimates:load",
-        answer_with="models.base:answer_queries",
-        answers=(
-            *(Column(name=name, unit=unit) for name, unit in task.targets.items()),
-            Column(name="confidence"),
-            Column(name="outside_training", kind="string"),
-        ),
+        options=LabelOptions,
+        train_with=partial(_train, level=level),
+        load_with=_load,
+        answers=label_answers(task),
         libraries=("numpy",),
-        requirements=(
-            "filelock",
-            "islpy",
-            "polars",
-            "pyarrow",
-            "pycparser",
-            "pydantic",
-            "pyscipopt",
-            "scipy",
-        ),
+        requirements=ENGINE_REQUIREMENTS,
         checks_ranges=False,
     )
 

@@ -7,10 +7,10 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from models.base import Estimate, PredictorError
+from models.base import Estimate, LabelPredictor, read_rows
 from models.catalogue import Trained, TrainingInput
-from models.engine_estimate import TrainOptions
 from models.model_files import ModelFiles
+from models.options import LabelOptions
 from models.query import ALL_TARGETS, Query
 from models.scheduled import QueryKnowledge, engine_options, know_query
 from pipelines.schemas import OK, scan_table, table_spec
@@ -32,8 +32,8 @@ COLUMNS: Mapping[str, Mapping[str, str]] = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class EngineEstimate:
-    """Answers queries with the engine's estimates. Satisfies `models.base.Predictor`.
+class EngineEstimate(LabelPredictor):
+    """Answers queries with the engine's estimates.
 
     Attributes: level: hls or run. engine: options of high-level synthesis.
     """
@@ -51,14 +51,11 @@ class EngineEstimate:
 
         Raises: PredictorError: a query cannot be compiled or run; the message names its row, from 0.
         """
-        estimates: list[Estimate] = []
-        for place, query in enumerate(queries):
-            try:
-                known = know_query(query, self.engine, self.level)
-            except ValueError as error:
-                raise PredictorError(f"row {place}: {error}") from error
-            estimates.append(Estimate(values=estimate_of(known), outside_training=(), trips=known.trips))
-        return estimates
+        return read_rows(self._estimate, queries)
+
+    def _estimate(self, query: Query) -> Estimate:
+        known = know_query(query, self.engine, self.level)
+        return Estimate(values=estimate_of(known), outside_training=(), trips=known.trips)
 
 
 def estimate_of(known: QueryKnowledge) -> dict[str, float]:
@@ -84,23 +81,15 @@ def load(files: ModelFiles) -> EngineEstimate:
     return EngineEstimate(level=files.card["level"], engine=files.card["engine"])
 
 
-def train_hls(data: TrainingInput) -> Trained:
-    """Compare estimates after high-level synthesis. Raises: DatasetError: there are no labels."""
-    return _compare(data, "hls", ("features",))
-
-
-def train_run(data: TrainingInput) -> Trained:
-    """Compare estimates after a run. Raises: DatasetError: there are no labels."""
-    return _compare(data, "run", ("features", "run_features"))
-
-
-def _compare(data: TrainingInput, level: str, tables: Sequence[str]) -> Trained:
+def train(data: TrainingInput, level: str) -> Trained:
+    """Compare estimates with labels. Raises: DatasetError: there are no labels."""
     from models.labelled import training_designs
     from models.leaderboard import paired  # lazy import: Polars, which answering does not need
 
-    options: TrainOptions = data.options
+    options: LabelOptions = data.options
     folder = data.data_dirs[0]
     designs = training_designs(data.data_dirs, options)
+    tables = tuple(COLUMNS)[: 1 if level == "hls" else 2]
     return Trained(
         files=ModelFiles(card={"level": level, "engine": engine_options(folder, designs)}, arrays={}),
         seen_groups=(),

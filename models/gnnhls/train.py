@@ -60,7 +60,7 @@ def train(data: TrainingInput) -> Trained:
         engine=engine_options(folder, designs),
         loop_bounds=options.loop_bounds,
     )
-    predictions = predictions_of(designs, predictor.predict_graphs(graphs), predictor.targets)
+    predictions = predictions_of(designs, predictor.predict_examples(graphs), predictor.targets)
     return regression_outcome(designs, fitted, predictor.files, predictions, options)
 
 

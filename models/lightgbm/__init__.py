@@ -7,35 +7,48 @@ trees, their training. Does not: metrics, the registry. Importing this package l
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING
 
-from models.catalogue import PredictorSpec
-from models.tasks import Column, Level, all_labels_task, labels_and_power_task
+from models.catalogue import ENGINE_REQUIREMENTS, PredictorSpec, Trained, TrainingInput
+from models.label_tasks import Level, all_labels_task, label_answers, labels_and_power_task
+from models.options import LabelOptions
+
+if TYPE_CHECKING:
+    from models.lightgbm.trees import TreePredictor
+    from models.model_files import ModelFiles
 
 _VERSION = "4"
 """Raised by hand when the same tables, options and seed would train other trees."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TrainOptions:
+class TrainOptions(LabelOptions):
     """How to train.
 
     Attributes:
-        split, tool, liberty: see models.labelled.Selection.
         trees: per target. leaves: of a tree. leaf_designs: least designs of a leaf.
         learning_rate: share of the answer of a tree that counts.
         feature_share: share of features that a tree may use.
-        bootstrap_resamples: draws behind each leaderboard interval.
     """
 
-    split: str = "by_kernel_v2"
-    tool: str | None = None
-    liberty: str | None = None
     trees: int = 400
     leaves: int = 15
     leaf_designs: int = 10
     learning_rate: float = 0.05
     feature_share: float = 0.7
-    bootstrap_resamples: int = 1000
+
+
+def _train(data: TrainingInput, *, level: str) -> Trained:
+    from models.lightgbm.trees import train  # lazy import: loads what training needs
+
+    return train(data, level)
+
+
+def _load(files: ModelFiles) -> TreePredictor:
+    from models.lightgbm.trees import load
+
+    return load(files)
 
 
 def _spec(level: Level, features: str) -> PredictorSpec:
@@ -46,19 +59,11 @@ def _spec(level: Level, features: str) -> PredictorSpec:
         description=f"Gradient-boosted trees on {features}.",
         task=task,
         options=TrainOptions,
-        train_with=f"models.lightgbm.trees:train_{level}",
-        load_with="models.lightgbm.trees:load",
-        answer_with="models.base:answer_queries",
-        calibrate_with="models.lightgbm.trees:residuals",
-        answers=(
-            *(Column(name=name, unit=unit) for name, unit in task.targets.items()),
-            Column(name="confidence"),
-            Column(name="outside_training", kind="string"),
-        ),
+        train_with=partial(_train, level=level),
+        load_with=_load,
+        answers=label_answers(task),
         libraries=("lightgbm", "numpy"),
-        requirements=(
-            *("filelock", "islpy", "polars", "pyarrow", "pycparser", "pydantic", "pyscipopt", "scipy"),
-        ),
+        requirements=ENGINE_REQUIREMENTS,
     )
 
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from models.base import Estimate, PredictorError
+from models.base import Estimate, LabelPredictor, read_rows
 from models.boosted_trees import BoostedTrees
 from models.catalogue import Trained, TrainingInput
 from models.intervals import CALIBRATING, MEASURED, Residual, trips_of
@@ -103,8 +103,8 @@ FEATURES = {"text": text_features, "static": static_features, "hls": static_feat
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class TreePredictor:
-    """Ensembles of trees for logarithms of targets. Satisfies `models.base.Predictor`.
+class TreePredictor(LabelPredictor):
+    """Ensembles of trees for logarithms of targets.
 
     Attributes:
         names: of features. low, high: their range in training.
@@ -135,14 +135,7 @@ class TreePredictor:
         """
         if not queries:
             return []
-        rows: list[list[float]] = []
-        for place, query in enumerate(queries):
-            try:
-                features = self._features_of(query)
-                rows.append([features[name] for name in self.names])
-            except ValueError as error:
-                raise PredictorError(f"row {place}: {error}") from error
-        return self.estimates(np.array(rows, np.float64))
+        return self.estimates(_matrix(read_rows(self._features_of, queries), self.names))
 
     def estimates(self, matrix: Matrix) -> list[Estimate]:
         """Estimates of features (rows, features)."""
@@ -213,26 +206,6 @@ def load(files: ModelFiles) -> TreePredictor:
     )
 
 
-def train_text(data: TrainingInput) -> Trained:
-    """Train on counts of the text. Raises: DatasetError: the tables cannot be trained on."""
-    return _train(data, "text")
-
-
-def train_static(data: TrainingInput) -> Trained:
-    """Train on what the front end reads. Raises: DatasetError: the tables cannot be trained on."""
-    return _train(data, "static")
-
-
-def train_hls(data: TrainingInput) -> Trained:
-    """Train on what high-level synthesis gives too. Raises: DatasetError: the tables cannot be trained on."""
-    return _train(data, "hls")
-
-
-def train_run(data: TrainingInput) -> Trained:
-    """Train on what a run of the cycle model gives too. Raises: DatasetError: as `train_hls`."""
-    return _train(data, "run")
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TreeData:
     """Labelled designs with their features and the engine's options, at levels hls and run."""
@@ -267,7 +240,8 @@ def load_data(data: TrainingInput, level: str) -> TreeData:
     return TreeData(level=level, options=options, seed=data.seed, designs=designs, rows=rows, engine=engine)
 
 
-def _train(data: TrainingInput, level: str) -> Trained:
+def train(data: TrainingInput, level: str) -> Trained:
+    """Train trees of every target on the frozen split. Raises: DatasetError: as `load_data`."""
     from models.leaderboard import predictions_of
 
     known, options = load_data(data, level), data.options
@@ -283,11 +257,6 @@ def _train(data: TrainingInput, level: str) -> Trained:
         split=options.split,
         resamples=options.bootstrap_resamples,
     )
-
-
-def residuals(predictor: TreePredictor, data: TrainingInput) -> list[Residual]:
-    """Residuals of a trained predictor for its calibration. Raises: DatasetError: as `load_data`."""
-    return tree_residuals(predictor, load_data(data, predictor.level))
 
 
 def tree_residuals(predictor: TreePredictor, known: TreeData) -> list[Residual]:

@@ -8,29 +8,41 @@ Importing this package loads no learning framework.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
-from models.catalogue import PredictorSpec
-from models.tasks import Column, labels_and_power_task
+from models.catalogue import PredictorSpec, Trained, TrainingInput
+from models.label_tasks import label_answers, labels_and_power_task
+from models.options import LabelOptions
+from models.tasks import Column
+
+if TYPE_CHECKING:
+    from models.loop_rules.rules import RulePredictor
+    from models.model_files import ModelFiles
 
 _VERSION = "1"
 """Raised by hand when the same tables, options and seed would give other costs."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TrainOptions:
+class TrainOptions(LabelOptions):
     """How the costs of components are measured.
 
-    Attributes:
-        split, tool, liberty: see models.labelled.Selection.
-        rounds: of reweighted least squares, towards least absolute relative errors.
-        bootstrap_resamples: draws behind each leaderboard interval.
+    Attributes: rounds: of reweighted least squares, towards least absolute relative errors.
     """
 
-    split: str = "by_kernel_v2"
-    tool: str | None = None
-    liberty: str | None = None
     rounds: int = 20
-    bootstrap_resamples: int = 1000
+
+
+def _train(data: TrainingInput) -> Trained:
+    from models.loop_rules.rules import train  # lazy import: loads what training needs
+
+    return train(data)
+
+
+def _load(files: ModelFiles) -> RulePredictor:
+    from models.loop_rules.rules import load
+
+    return load(files)
 
 
 _TASK = replace(labels_and_power_task("static"), name="labels-power-rules")
@@ -41,15 +53,12 @@ PREDICTOR = PredictorSpec(
     "training designs; programs that they do not describe are unsupported.",
     task=_TASK,
     options=TrainOptions,
-    train_with="models.loop_rules.rules:train",
-    load_with="models.loop_rules.rules:load",
-    answer_with="models.loop_rules.rules:answer",
-    answers=(
-        *(Column(name=name, unit=unit) for name, unit in _TASK.targets.items()),
+    train_with=_train,
+    load_with=_load,
+    answers=label_answers(
+        _TASK,
         Column(name="status", kind="string"),
         Column(name="reason", kind="string"),
-        Column(name="confidence"),
-        Column(name="outside_training", kind="string"),
     ),
     libraries=("numpy", "scipy"),
     requirements=("polars", "pyarrow", "pycparser", "pydantic"),

@@ -27,9 +27,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import nnls
 
-from models.base import Estimate, PredictorError, queries_of
+from models.base import Estimate, LabelPredictor, read_rows
 from models.catalogue import Trained, TrainingInput
-from models.intervals import DIFFICULTY
 from models.labelled import LabelledDesign, training_designs
 from models.leaderboard import predictions_of
 from models.loop_rules import TrainOptions
@@ -215,10 +214,15 @@ class RuleEstimate(Estimate):
     status: str = "ok"
     reason: str = ""
 
+    @property
+    def further(self) -> dict[str, Any]:
+        """Status and reason."""
+        return {"status": self.status, "reason": self.reason}
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RulePredictor:
-    """Answers queries by the rules. Satisfies `models.base.Predictor`.
+class RulePredictor(LabelPredictor):
+    """Answers queries by the rules.
 
     Attributes:
         costs: by target and count.
@@ -238,20 +242,15 @@ class RulePredictor:
 
         Raises: PredictorError: a query cannot be read; the message names its row, from 0.
         """
-        estimates: list[RuleEstimate] = []
-        for place, query in enumerate(queries):
-            try:
-                estimates.append(self._estimate(query))
-            except UnsupportedError as error:
-                estimates.append(_unsupported(self.targets, str(error)))
-            except ValueError as error:
-                raise PredictorError(f"row {place}: {error}") from error
-        return estimates
+        return read_rows(self._estimate, queries)
 
     def _estimate(self, query: Query) -> RuleEstimate:
-        described = describe(query)
-        answers = self.answers(described, query.clock_period_ns)
-        used = used_counts(described)
+        try:
+            described = describe(query)
+            answers = self.answers(described, query.clock_period_ns)
+            used = used_counts(described)
+        except UnsupportedError as error:
+            return _unsupported(self.targets, str(error))
         unknown = tuple(name for name in used if name not in self.seen)
         return RuleEstimate(values=answers, outside_training=unknown)
 
@@ -303,23 +302,6 @@ def load(files: ModelFiles) -> RulePredictor:
     """The predictor of its files."""
     costs = {target: dict(counts) for target, counts in files.card["costs"].items()}
     return RulePredictor(costs=costs, seen=frozenset(files.card["seen"]))
-
-
-def answer(predictor: RulePredictor, rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Answers to rows with the columns of a question, with status and reason.
-
-    Raises: PredictorError: a row cannot be read; the message names the row, from 0.
-    """
-    return [
-        {
-            **estimate.values,
-            "status": estimate.status,
-            "reason": estimate.reason,
-            DIFFICULTY: estimate.difficulty,
-            "outside_training": ", ".join(estimate.outside_training),
-        }
-        for estimate in predictor.predict(queries_of(rows))
-    ]
 
 
 # ---- training --------------------------------------------------------------------------------------

@@ -6,16 +6,21 @@ Does not: metrics, the registry, calibration. Importing this package loads no le
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from functools import partial
+from typing import TYPE_CHECKING, Annotated
 
-from models.catalogue import PredictorSpec
-from models.tasks import Column, Level, labels_and_power_task
+from models.catalogue import ENGINE_REQUIREMENTS, PredictorSpec, Trained, TrainingInput
+from models.label_tasks import Level, labels_and_power_task
+from models.options import Count, Decay, Dropout, LabelOptions, Range, Rate, check_ranges, one_of, require
+from models.tasks import Column
+
+if TYPE_CHECKING:
+    from models.model_files import ModelFiles
+    from models.numeric_lm.predictor import NumericPredictor
 
 BASES = (2, 10, 16)
 ANSWERS = ("digits", "scientific")
-PRECISIONS = ("32-true", "bf16-mixed")
 _VERSION = "2"
 """Raised by hand when the same tables, options and seed would train another network."""
 _STACKED_VERSION = "3"
@@ -23,11 +28,10 @@ _STACKED_VERSION = "3"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TrainOptions:
+class TrainOptions(LabelOptions):
     """How to train.
 
     Attributes:
-        split, tool, liberty: see models.labelled.Selection.
         share: of the training groups, drawn by the seed; the learning curve.
         base: of the digits. answer: digits in fixed form, or sign, exponent and mantissa.
         ratio: answer with the ratio to the engine's estimate; at levels hls and run only.
@@ -52,73 +56,46 @@ class TrainOptions:
         data_dropout: share of examples that an epoch shows without data; a question may lack them.
         threads: of training.
         beams: prefixes that the search keeps.
-        bootstrap_resamples: draws behind each leaderboard interval.
     """
 
-    split: str = "by_kernel_v2"
-    tool: str | None = None
-    liberty: str | None = None
-    share: float = 1.0
-    base: int = 10
-    answer: str = "digits"
+    share: Annotated[float, Range("above 0 to 1", lambda value: 0 < value <= 1)] = 1.0
+    base: Annotated[int, one_of(*BASES)] = 10
+    answer: Annotated[str, one_of(*ANSWERS)] = "digits"
     ratio: bool = True
     stacked: bool = False
     isolated: bool = True
     magnitudes: bool = True
     program: bool = True
     features: bool = True
-    vocabulary: int = 1024
+    vocabulary: Annotated[int, Range("at least 300", lambda value: value >= 300)] = 1024
     backbone: str = "compact"
-    lora_rank: int = 8
+    lora_rank: Count = 8
     width: int = 128
-    layers: int = 3
+    layers: Count = 3
     heads: int = 4
     decoder_width: int = 128
-    decoder_layers: int = 2
-    dropout: float = 0.15
-    learning_rate: float = 1e-3
-    weight_decay: float = 0.05
-    batch_tokens: int = 16384
-    accumulate: int = 1
-    precision: str = "32-true"
-    accelerator: str = "cpu"
-    runs: int = 1
-    max_epochs: int = 20
-    patience: int = 6
+    decoder_layers: Count = 2
+    dropout: Dropout = 0.15
+    learning_rate: Rate = 1e-3
+    weight_decay: Decay = 0.05
+    batch_tokens: Count = 16384
+    accumulate: Count = 1
+    precision: Annotated[str, one_of("32-true", "bf16-mixed")] = "32-true"
+    accelerator: Annotated[str, one_of("cpu", "gpu", "auto")] = "cpu"
+    runs: Count = 1
+    max_epochs: Count = 20
+    patience: Count = 6
     curriculum_epochs: int = 1
-    data_dropout: float = 0.1
-    threads: int = 1
-    beams: int = 8
-    bootstrap_resamples: int = 1000
+    data_dropout: Annotated[float, Range("from 0 to 1", lambda value: 0 <= value <= 1)] = 0.1
+    threads: Count = 1
+    beams: Count = 8
 
     def __post_init__(self) -> None:
         """Raises: ValueError: an option outside its range."""
-        _require_one("base", self.base, BASES)
-        _require_one("answer", self.answer, ANSWERS)
-        _require_one("precision", self.precision, PRECISIONS)
-        _require_one("accelerator", self.accelerator, ("cpu", "gpu", "auto"))
+        check_ranges(self)
         for name in ("width", "decoder_width"):
             size = getattr(self, name)
-            _require(name, size, size > 0 and size % (2 * self.heads) == 0, f"multiples of {2 * self.heads}")
-        _require("dropout", self.dropout, 0 <= self.dropout < 1, "from 0 to below 1")
-        _require("data_dropout", self.data_dropout, 0 <= self.data_dropout <= 1, "from 0 to 1")
-        _require("share", self.share, 0 < self.share <= 1, "above 0 to 1")
-        _require("vocabulary", self.vocabulary, self.vocabulary >= 300, "at least 300")
-        for name in (
-            *(
-                "layers",
-                "decoder_layers",
-                "batch_tokens",
-                "accumulate",
-                "runs",
-                "max_epochs",
-                "patience",
-                "beams",
-                "threads",
-            ),
-            *("lora_rank", "bootstrap_resamples"),
-        ):
-            _require(name, getattr(self, name), getattr(self, name) >= 1, "at least 1")
+            require(name, size, size > 0 and size % (2 * self.heads) == 0, f"multiples of {2 * self.heads}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -128,13 +105,16 @@ class StackedOptions(TrainOptions):
     stacked: bool = True
 
 
-def _require_one(name: str, value: Any, choices: Sequence[Any]) -> None:
-    _require(name, value, value in choices, ", ".join(map(str, choices)))
+def _train(data: TrainingInput, *, level: str) -> Trained:
+    from models.numeric_lm.train import train  # lazy import: loads what training needs
+
+    return train(data, level)
 
 
-def _require(name: str, value: Any, holds: bool, rule: str) -> None:
-    if not holds:
-        raise ValueError(f"{name} out of range: {value!r}; accepted: {rule}")
+def _load(files: ModelFiles) -> NumericPredictor:
+    from models.numeric_lm.predictor import load
+
+    return load(files)
 
 
 _CORRECTION = (
@@ -159,10 +139,8 @@ def _spec(level: Level, features: str) -> PredictorSpec:
         f"which answers digit by digit (LLMulator, section 4){_CORRECTION if level == 'hls' else ''}.",
         task=task,
         options=StackedOptions if is_stacked else TrainOptions,
-        train_with=f"models.numeric_lm.train:train_{level}",
-        load_with="models.numeric_lm.predictor:load",
-        answer_with="models.numeric_lm.predictor:answer_queries",
-        calibrate_with="models.numeric_lm.train:residuals",
+        train_with=partial(_train, level=level),
+        load_with=_load,
         answers=(
             *(Column(name=name, unit=unit) for name, unit in task.targets.items()),
             *(
@@ -176,9 +154,7 @@ def _spec(level: Level, features: str) -> PredictorSpec:
             Column(name="outside_training", kind="string"),
         ),
         libraries=("torch", "lightning", "tokenizers", "numpy", "lightgbm"),
-        requirements=(
-            *("filelock", "islpy", "polars", "pyarrow", "pycparser", "pydantic", "pyscipopt", "scipy"),
-        ),
+        requirements=ENGINE_REQUIREMENTS,
     )
 
 

@@ -12,8 +12,8 @@ import torch
 from pydantic import BaseModel, ConfigDict
 from torch import Tensor, nn
 
-from models.base import Estimate, PredictorError, queries_of
-from models.intervals import DIFFICULTY, TRIPS_ASSUMED, trips_of
+from models.base import Estimate, LabelPredictor, PredictorError, read_rows
+from models.intervals import TRIPS_ASSUMED, trips_of
 from models.labelled import Query
 from models.model_files import ModelFiles
 from models.numeric_lm.anchor import ProfileAnchor, design_hash
@@ -140,9 +140,24 @@ class NumericEstimate(Estimate):
     answers: Mapping[str, Answer] = field(default_factory=dict[str, Answer])
     level: str = ""
 
+    @property
+    def further(self) -> dict[str, Any]:
+        """Ends of intervals, confidence by digit, digits as JSON, and the level."""
+        ends = {
+            f"{target}_{name}": float(getattr(answer, name))
+            for target, answer in self.answers.items()
+            for name in ("low", "high")
+        }
+        sure = {f"{target}_digit_confidence": own.confidence for target, own in self.answers.items()}
+        digits = {
+            f"{target}_digits": canonical_json([[digit, round(p, 4)] for digit, p in answer.digits])
+            for target, answer in self.answers.items()
+        }
+        return {**ends, **sure, **digits, "level": self.level}
 
-class NumericPredictor:
-    """Answers queries with a trained network. Satisfies `models.base.Predictor`."""
+
+class NumericPredictor(LabelPredictor):
+    """Answers queries with a trained network."""
 
     def __init__(self, card: Card, network: NumericNetwork, trees: ModelFiles | None = None) -> None:
         self.card, self.network = card, network.eval()
@@ -172,19 +187,16 @@ class NumericPredictor:
 
         Raises: PredictorError: a query cannot be read; the message names its row, from 0.
         """
-        prompts: list[EncodedPrompt] = []
-        known: list[Mapping[str, float]] = []
-        for place, query in enumerate(queries):
-            try:
-                _require_length(query)
-                features = question_features(query, self.card.level, self.card.engine)
-                prompts.append(self.encode(query, features))
-                known.append(features)
-            except ValueError as error:
-                raise PredictorError(f"row {place}: {error}") from error
+        asked = read_rows(self._read, queries)
+        known = [features for _, features in asked]
         estimates = [self.estimates(*pair) for pair in zip(known, queries, strict=True)]
-        answers = self.answer_one_by_one(prompts, estimates)
+        answers = self.answer_one_by_one([prompt for prompt, _ in asked], estimates)
         return [self._estimate(*pair) for pair in zip(answers, known, strict=True)]
+
+    def _read(self, query: Query) -> tuple[EncodedPrompt, Mapping[str, float]]:
+        _require_length(query)
+        features = question_features(query, self.card.level, self.card.engine)
+        return self.encode(query, features), features
 
     def encode(
         self, query: Query, features: Mapping[str, float], loops: Sequence[LoopRow] | None = None
@@ -218,7 +230,7 @@ class NumericPredictor:
             return estimates_of(features)
         return self._starts([query])[0]
 
-    def answer(
+    def answer_prompts(
         self, prompts: Sequence[EncodedPrompt], estimates: Sequence[Mapping[str, float]]
     ) -> list[dict[str, Answer]]:
         """Answers by target of every prompt. estimates: of the engine, for anchors and ratios."""
@@ -239,7 +251,7 @@ class NumericPredictor:
     ) -> list[dict[str, Answer]]:
         """The same answers by the cache of blocks; those of static metrics are kept while data change."""
         if self._cache is None:
-            return self.answer(prompts, estimates)
+            return self.answer_prompts(prompts, estimates)
         answers: list[dict[str, Answer]] = []
         for prompt, known in zip(prompts, estimates, strict=True):
             memory, anchors = self._cache.read(prompt), anchors_of([known])
@@ -360,33 +372,3 @@ def load(files: ModelFiles) -> NumericPredictor:
         return NumericPredictor(card, network)
     others = {n.removeprefix(_TREES): a for n, a in files.arrays.items() if n.startswith(_TREES)}
     return NumericPredictor(card, network, ModelFiles(card=card.trees, arrays=others))
-
-
-def answer_queries(predictor: NumericPredictor, rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Answers to rows with the columns of a question: values, intervals, and confidence by digit.
-
-    Raises: PredictorError: a row cannot be read; the message names the row, from 0.
-    """
-    return [_row(estimate) for estimate in predictor.predict(queries_of(rows))]
-
-
-def _row(estimate: NumericEstimate) -> dict[str, Any]:
-    figures = {
-        f"{target}_{name}": float(getattr(answer, name))
-        for target, answer in estimate.answers.items()
-        for name in ("low", "high")
-    }
-    sure = {f"{target}_digit_confidence": own.confidence for target, own in estimate.answers.items()}
-    digits = {
-        f"{target}_digits": canonical_json([[digit, round(p, 4)] for digit, p in answer.digits])
-        for target, answer in estimate.answers.items()
-    }
-    return {
-        **estimate.values,
-        **figures,
-        **sure,
-        **digits,
-        DIFFICULTY: estimate.difficulty,
-        "level": estimate.level,
-        "outside_training": ", ".join(estimate.outside_training),
-    }

@@ -75,27 +75,8 @@ class Encoded:
         return Batch(pad_prompts(prompts), AnswerBatch(self.classes[list(rows)], self.anchors[list(rows)]))
 
 
-def train_text(data: TrainingInput) -> Trained:
-    """Train on source, parameters and data. Raises: DatasetError: the tables cannot be trained on."""
-    return _train(data, "text")
-
-
-def train_static(data: TrainingInput) -> Trained:
-    """Train on what the front end reads too. Raises: DatasetError: the tables cannot be trained on."""
-    return _train(data, "static")
-
-
-def train_hls(data: TrainingInput) -> Trained:
-    """Train on what high-level synthesis gives too. Raises: DatasetError: the tables cannot be trained on."""
-    return _train(data, "hls")
-
-
-def train_run(data: TrainingInput) -> Trained:
-    """Train on what a run of the cycle model gives too. Raises: DatasetError: as `train_hls`."""
-    return _train(data, "run")
-
-
-def _train(data: TrainingInput, level: str) -> Trained:
+def train(data: TrainingInput, level: str) -> Trained:
+    """Train on what a level gives. Raises: DatasetError: the tables cannot be trained on."""
     options: TrainOptions = data.options
     known = load_examples(data.data_dirs, options, level)
     examples = [e for e in known.examples if _is_used(e, options, data.seed)]
@@ -114,7 +95,7 @@ def _train(data: TrainingInput, level: str) -> Trained:
     device = "cuda" if options.accelerator != "cpu" and torch.cuda.is_available() else "cpu"
     predictor = NumericPredictor(card, fitted.network.to(device), starts.trees)
     rows = [row for row, e in enumerate(examples) if e.design.part in _JUDGED]
-    answers = predictor.answer([prompts[row] for row in rows], [estimates[row] for row in rows])
+    answers = predictor.answer_prompts([prompts[row] for row in rows], [estimates[row] for row in rows])
     fitted.network.cpu()
     judged = _judged([examples[row] for row in rows], answers)
     widths = conformal_widths(one for _, one in judged if one.part == "validation")
@@ -393,7 +374,7 @@ def judge_examples(predictor: NumericPredictor, examples: Sequence[Example]) -> 
         predictor.encode(example.query, example.features, example.design.loops) for example in examples
     ]
     starts = [predictor.starts(example.features, example.query) for example in examples]
-    return _judged(examples, predictor.answer(prompts, starts))
+    return _judged(examples, predictor.answer_prompts(prompts, starts))
 
 
 def _judged(
@@ -415,14 +396,6 @@ def _judged(
         for target, answer in own.items()
         if target in example.labels
     ]
-
-
-def residuals(predictor: NumericPredictor, data: TrainingInput) -> list[Residual]:
-    """Residuals of a trained predictor for its calibration. Raises: DatasetError: as a training."""
-    options: TrainOptions = data.options
-    known = load_examples(data.data_dirs, options, predictor.card.level)
-    examples = [e for e in known.examples if e.design.part in _JUDGED and e.is_drawn]
-    return residual_rows(judge_examples(predictor, examples))
 
 
 def residual_rows(judged: Iterable[tuple[Example, Judged]]) -> list[Residual]:

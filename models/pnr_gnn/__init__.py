@@ -10,10 +10,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from models.catalogue import PredictorSpec
-from models.tasks import PLACEMENT_THROUGHPUT, Column
+from models.catalogue import PredictorSpec, Trained, TrainingInput
+from models.tasks import Column, Reference, ReferenceSet, Task
 
 if TYPE_CHECKING:
+    from models.model_files import ModelFiles
     from models.pnr_gnn.network import PlacementPredictor
     from pipelines.fabric import CostModel, Fabric, Graph
 
@@ -65,15 +66,71 @@ def cost_model(
     return LearnedCost(predictor, graph, fabric, engine_folder=engine_folder)
 
 
+def _reference_set(reference: Reference) -> ReferenceSet:
+    from models.pnr_gnn.data import placement_reference  # lazy import: reads tables
+
+    return placement_reference(reference)
+
+
+def _reference_groups(reference: Reference) -> frozenset[str]:
+    from models.pnr_gnn.data import reference_graphs
+
+    return frozenset(graph.layer for graph in reference_graphs(reference))
+
+
+_EXAMPLE_FABRIC = (
+    '{"name": "small", "rows": 1, "columns": 2, "pattern": ["CM"], "link_words": 1, "port_words": 1, '
+    '"operations": {"gemm": {"unit": "compute", "rate": 1}, "buffer": {"unit": "memory", "rate": 1}}}'
+)
+_EXAMPLE_GRAPH = (
+    '{"name": "one", "nodes": [{"name": "x", "kind": "buffer", "stage": 0, "work": 8}, '
+    '{"name": "y", "kind": "gemm", "stage": 1, "work": 8}], '
+    '"edges": [{"source": "x", "target": "y", "words": 8}]}'
+)
+PLACEMENT_THROUGHPUT = Task(
+    name="placement-throughput",
+    tables=("fabric_graphs", "fabric_nodes", "fabric_edges", "placements"),
+    targets={"throughput": "1"},
+    level="placements",
+    metric="absolute percentage error of throughput, at most 100 %, mean over placements of a graph",
+    baseline="the heuristic: isolated rates and estimated congestion",
+    question=(
+        Column(name="graph", kind="string", example=_EXAMPLE_GRAPH),
+        Column(name="fabric", kind="string", example=_EXAMPLE_FABRIC),
+        Column(name="units", kind="string", example="1 0"),
+        Column(name="routes", kind="string", example="w"),
+    ),
+    reference=Reference(
+        release="releases/fabric-v1",
+        split="fold",
+        parts=("blocks-present 0", "models-present"),
+        minimum_programs=50,
+    ),
+    reference_set=_reference_set,
+    reference_groups=_reference_groups,
+)
+
+
+def _train(data: TrainingInput) -> Trained:
+    from models.pnr_gnn.train import train  # lazy import: loads what training needs
+
+    return train(data)
+
+
+def _load(files: ModelFiles) -> PlacementPredictor:
+    from models.pnr_gnn.network import load
+
+    return load(files)
+
+
 PREDICTOR = PredictorSpec(
     name="pnr-gnn",
     version=_VERSION,
     description="A graph neural network over used units and routes (learned cost model for place and route).",
     task=PLACEMENT_THROUGHPUT,
     options=FitOptions,
-    train_with="models.pnr_gnn.train:train",
-    load_with="models.pnr_gnn.network:load",
-    answer_with="models.pnr_gnn.network:answer_placements",
+    train_with=_train,
+    load_with=_load,
     answers=(Column(name="throughput"),),
     libraries=("torch", "torch-geometric", "lightning", "numpy"),
     requirements=("pydantic", "pyyaml"),

@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from models.tasks import DatasetError, table_files
+from models.reference_sets import Vector, reference_set_of, relative_errors
+from models.tasks import DatasetError, Reference, ReferenceSet, table_files
 from pipelines.fabric import MODEL_FAMILIES, TRAINING_FAMILIES
 from pipelines.fabric.features import GraphFeatures, RouteReader, graph_of_rows
 from pipelines.fabric.graphs import Graph
@@ -126,3 +127,27 @@ def _placed(
         throughput=np.array([p["throughput"] for p in placements], np.float64),
         heuristic=np.array([p["heuristic_throughput"] for p in placements], np.float64),
     )
+
+
+def placement_reference(reference: Reference) -> ReferenceSet:
+    """Placements; the error of a graph is the mean over its placements, the baseline is the heuristic."""
+    graphs = reference_graphs(reference)
+
+    def score(predictor: Any) -> Vector:
+        return np.array(
+            [relative_errors(predictor.throughput(g.features, g.routes), g.throughput).mean() for g in graphs]
+        )
+
+    baseline = np.array([relative_errors(g.heuristic, g.throughput).mean() for g in graphs])
+    groups = {graph.graph_id: graph.layer for graph in graphs}
+    return reference_set_of([graph.graph_id for graph in graphs], groups, baseline, score)
+
+
+def reference_graphs(reference: Reference) -> list[PlacedGraph]:
+    """Read the graphs of parts: a group, or a group and a fold."""
+    graphs: dict[str, PlacedGraph] = {}
+    for part in reference.parts:
+        group, *folds = part.split()
+        chosen = read_placed([reference.folder], groups=[group], folds=[int(fold) for fold in folds])
+        graphs |= {graph.graph_id: graph for graph in chosen}
+    return [graphs[key] for key in sorted(graphs)]

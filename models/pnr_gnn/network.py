@@ -235,6 +235,25 @@ class PlacementPredictor:
             logarithms = self.network(with_routes(tensors, features, routes))
         return np.exp(logarithms.numpy().astype(np.float64))
 
+    def answer(self, rows: Sequence[Mapping[str, Any]]) -> list[dict[str, float]]:
+        """Normalised throughput of decisions, one per row.
+
+        Raises: PredictorError: a row is not acceptable; the message names the row, from 0.
+        """
+        answers: list[dict[str, float]] = []
+        for number, row in enumerate(rows):
+            try:
+                graph = Graph.model_validate_json(row["graph"])
+                require_acyclic(graph)
+                fabric = Fabric.model_validate_json(row["fabric"])
+                reader = RouteReader(graph, fabric)
+                routes = reader.read(row["units"], row["routes"])
+                require_legal(graph, fabric, [int(unit) for unit in row["units"].split()])
+            except (FabricError, ValueError, KeyError) as error:
+                raise PredictorError(f"row {number}: {' '.join(str(error).split())[:300]}") from error
+            answers.append({"throughput": float(self.throughput(reader.features, routes[None])[0])})
+        return answers
+
     @property
     def files(self) -> ModelFiles:
         """The predictor as plain data."""
@@ -264,25 +283,3 @@ def load(files: ModelFiles) -> PlacementPredictor:
         settings=dict(card["settings"]),
         about=str(card["about"]),
     )
-
-
-def answer_placements(
-    predictor: PlacementPredictor, rows: Sequence[Mapping[str, Any]]
-) -> list[dict[str, float]]:
-    """Normalised throughput of decisions, one per row.
-
-    Raises: PredictorError: a row is not acceptable; the message names the row, from 0.
-    """
-    answers: list[dict[str, float]] = []
-    for number, row in enumerate(rows):
-        try:
-            graph = Graph.model_validate_json(row["graph"])
-            require_acyclic(graph)
-            fabric = Fabric.model_validate_json(row["fabric"])
-            reader = RouteReader(graph, fabric)
-            routes = reader.read(row["units"], row["routes"])
-            require_legal(graph, fabric, [int(unit) for unit in row["units"].split()])
-        except (FabricError, ValueError, KeyError) as error:
-            raise PredictorError(f"row {number}: {' '.join(str(error).split())[:300]}") from error
-        answers.append({"throughput": float(predictor.throughput(reader.features, routes[None])[0])})
-    return answers

@@ -8,9 +8,14 @@ framework.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from models.catalogue import PredictorSpec
-from models.tasks import PRAGMA_LATENCY, Column
+from models.catalogue import PredictorSpec, Trained, TrainingInput
+from models.tasks import EXAMPLE_SOURCE, Column, Reference, ReferenceSet, Task
+
+if TYPE_CHECKING:
+    from models.model_files import ModelFiles
+    from models.pragma_gnn.predictor import PragmaGnnPredictor
 
 _VERSION = "2"
 """Raised by hand when the same designs, options and seed would train another network."""
@@ -57,15 +62,54 @@ class FitOptions:
     ranking: float = 1.0
 
 
+def _reference_set(reference: Reference) -> ReferenceSet:
+    from models.pragma_gnn.data import pragma_reference  # lazy import: reads tables
+
+    return pragma_reference(reference)
+
+
+PRAGMA_LATENCY = Task(
+    name="pragma-latency",
+    tables=("programs", "splits", "pragma_designs"),
+    targets={"latency_cycles": "cycle"},
+    level="directives",
+    metric="absolute percentage error, at most 100 %, mean over configurations of a program",
+    baseline="the proven bound",
+    question=(
+        Column(name="source", kind="string", example=EXAMPLE_SOURCE),
+        Column(name="top", kind="string", example="scale"),
+        Column(name="configuration", kind="string", example='{"caches": null, "loops": {}}'),
+    ),
+    reference=Reference(
+        release="releases/pragmas-v1",
+        split="by_kernel_v1",
+        parts=("test", "evaluation"),
+        minimum_programs=10,
+    ),
+    reference_set=_reference_set,
+)
+
+
+def _train(data: TrainingInput) -> Trained:
+    from models.pragma_gnn.train import train  # lazy import: loads what training needs
+
+    return train(data)
+
+
+def _load(files: ModelFiles) -> PragmaGnnPredictor:
+    from models.pragma_gnn.predictor import load
+
+    return load(files)
+
+
 PREDICTOR = PredictorSpec(
     name="pragma-gnn",
     version=_VERSION,
     description="A graph neural network for latency under directives, relative to the proven bound.",
     task=PRAGMA_LATENCY,
     options=FitOptions,
-    train_with="models.pragma_gnn.train:train",
-    load_with="models.pragma_gnn.predictor:load",
-    answer_with="models.pragma_gnn.predictor:answer_configurations",
+    train_with=_train,
+    load_with=_load,
     answers=(Column(name="latency_cycles", unit="cycle"), Column(name="bound_cycles", unit="cycle")),
     libraries=("torch", "lightning", "numpy"),
     requirements=("pycparser", "pydantic", "scipy"),

@@ -6,8 +6,13 @@ import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
+
+import numpy as np
 
 from models.base import PredictorError
+from models.reference_sets import Vector, mean_errors, reference_set_of, relative_errors
+from models.tasks import Reference, ReferenceSet
 from pipelines.features import places_by_name
 from pipelines.pragmas.analysis import summarise
 from pipelines.pragmas.bound import Bound, Target, bound, read_target
@@ -128,3 +133,24 @@ def explored_rows(
     groups = {row.program_id: row.group for row in places if row.part in parts}
     rows = [row for folder in data_dirs for row in read_table(folder, table_spec("pragma_designs"))]
     return [row for row in rows if row.program_id in groups], groups
+
+
+def pragma_reference(reference: Reference) -> ReferenceSet:
+    """Explored designs; the error of a program is the mean over its designs, the baseline is the bound."""
+    known = explorations_of([reference.folder], parts=reference.parts, split=reference.split)
+    names = [design.program for design in known.designs]
+    actual = np.array([design.latency_cycles for design in known.designs], np.float64)
+
+    def score(predictor: Any) -> Vector:
+        predicted = np.empty(len(actual))
+        for name in sorted(set(names)):
+            places = [n for n, program in enumerate(names) if program == name]
+            designs = [known.designs[n] for n in places]
+            predicted[places] = predictor.surrogate(known.summaries[name]).predict(
+                [d.configuration for d in designs], [d.bound for d in designs], tool=designs[0].tool
+            )
+        return mean_errors(names, relative_errors(predicted, actual))[1]
+
+    bounds = np.array([design.bound.latency_cycles for design in known.designs], np.float64)
+    programs, baseline = mean_errors(names, relative_errors(bounds, actual))
+    return reference_set_of(programs, known.groups, baseline, score)

@@ -84,6 +84,23 @@ class PragmaGnnPredictor:
             states = tuple(member.program(programs) for member in self.members)
         return ProgramSurrogate(predictor=self, summary=summary, programs=programs, states=states)
 
+    def answer(self, rows: Sequence[Mapping[str, Any]]) -> list[dict[str, float]]:
+        """Latencies of programs under configurations, JSON as in table pragma_designs, one per row.
+
+        Raises: PredictorError: a row is not acceptable; the message names the row, from 0.
+        """
+        answers: list[dict[str, float]] = []
+        for place, row in enumerate(rows):
+            try:
+                summary = summarise(str(row["source"]), str(row["top"]))
+                configuration = configuration_of_key(str(row["configuration"]))
+                least = bound(summary, configuration, self.target)
+                [cycles] = self.surrogate(summary).predict([configuration], [least])
+            except (ValueError, KeyError, TypeError) as error:
+                raise PredictorError(f"row {place}: {error}") from error
+            answers.append({"latency_cycles": float(cycles), "bound_cycles": float(least.latency_cycles)})
+        return answers
+
     @property
     def files(self) -> ModelFiles:
         """The predictor as plain data."""
@@ -168,23 +185,3 @@ def load(files: ModelFiles) -> PragmaGnnPredictor:
     return PragmaGnnPredictor(
         shape=shape, target=read_target(card["target"]), members=tuple(members), about=str(card["about"])
     )
-
-
-def answer_configurations(
-    predictor: PragmaGnnPredictor, rows: Sequence[Mapping[str, Any]]
-) -> list[dict[str, float]]:
-    """Latencies of programs under configurations, JSON as in table pragma_designs, one per row.
-
-    Raises: PredictorError: a row is not acceptable; the message names the row, from 0.
-    """
-    answers: list[dict[str, float]] = []
-    for place, row in enumerate(rows):
-        try:
-            summary = summarise(str(row["source"]), str(row["top"]))
-            configuration = configuration_of_key(str(row["configuration"]))
-            least = bound(summary, configuration, predictor.target)
-            [cycles] = predictor.surrogate(summary).predict([configuration], [least])
-        except (ValueError, KeyError, TypeError) as error:
-            raise PredictorError(f"row {place}: {error}") from error
-        answers.append({"latency_cycles": float(cycles), "bound_cycles": float(least.latency_cycles)})
-    return answers

@@ -7,10 +7,15 @@ server for it. Does not: what becomes of variants. Importing this package loads 
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING
 
-from models.catalogue import PredictorSpec
-from models.tasks import PROGRAM_VARIANTS, Column
+from models.catalogue import PredictorSpec, Trained, TrainingInput
+from models.tasks import EXAMPLE_SOURCE, Column, Reference, ReferenceSet, Task
 from pipelines.summation import ordered_sum
+
+if TYPE_CHECKING:
+    from models.model_files import ModelFiles
+    from models.program_lm.generator import VariantGenerator
 
 NAME = "program-lm"
 VERSION = "460650beeb7811a431afe44e547a1aca"
@@ -81,15 +86,48 @@ class EditOptions:
             raise ValueError(f"insert_probability must be 0 .. 1, got {self.insert_probability}")
 
 
+def _reference_set(reference: Reference) -> ReferenceSet:
+    from models.program_lm.reference import program_reference  # lazy import: reads tables
+
+    return program_reference(reference)
+
+
+PROGRAM_VARIANTS = Task(
+    name="program-variants",
+    tables=("programs", "splits"),
+    targets={},
+    level="programs",
+    metric="share of programs of which no accepted variant is generated",
+    baseline="a network with random weights under the same grammar",
+    question=(
+        Column(name="source", kind="string", example=EXAMPLE_SOURCE),
+        Column(name="seed", kind="long", example=0),
+    ),
+    reference=Reference(release="releases/v1", split="by_kernel_v1", parts=("test",), minimum_programs=50),
+    reference_set=_reference_set,
+)
+
+
+def _train(data: TrainingInput) -> Trained:
+    from models.program_lm.training import train  # lazy import: loads what training needs
+
+    return train(data)
+
+
+def _load(files: ModelFiles) -> VariantGenerator:
+    from models.program_lm.generator import load
+
+    return load(files)
+
+
 PREDICTOR = PredictorSpec(
     name=NAME,
     version=VERSION,
     description="A small transformer that generates variants of C programs under a grammar.",
     task=PROGRAM_VARIANTS,
     options=TrainingOptions,
-    train_with="models.program_lm.training:train",
-    load_with="models.program_lm.provider:load",
-    answer_with="models.program_lm.provider:answer_programs",
+    train_with=_train,
+    load_with=_load,
     answers=(Column(name="variant", kind="string"),),
     libraries=("torch", "lightning"),
     requirements=("pycparser", "scipy"),

@@ -6,12 +6,10 @@ The model follows no instructions: of a prompt it takes the last block of C and 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from random import Random
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from models.base import PredictorError
 from models.program_lm import NAME, EditOptions, TrainingOptions
 from models.program_lm.symbols import SourceError
 from models.program_lm.training import trained_model, training_key
@@ -20,9 +18,7 @@ from pipelines.identity import canonical_json, content_hash, text_sha256
 from pipelines.programs.llm import Prices, ProviderError, Reply
 
 if TYPE_CHECKING:
-    from models.model_files import ModelFiles
     from models.program_lm.fitting import OnStep
-    from models.program_lm.network import ProgramLm
     from models.program_lm.training import TrainedModel
 
 _BLOCK = re.compile(r"```c\n(.*?)\n```", re.DOTALL)
@@ -107,40 +103,3 @@ class EmbeddedProvider:
             completion_tokens=counts[1],
             cost=self._prices.cost(*counts),
         )
-
-
-def load(files: ModelFiles) -> ProgramLm:
-    """The network of its files.
-
-    Raises: PredictorError: it is of another vocabulary. RuntimeError, KeyError: not such a network.
-    """
-    import torch
-
-    from models.program_lm.network import ProgramLm, Size
-    from models.program_lm.vocabulary import TOKENS
-
-    size = Size(**files.card["size"])
-    if size.tokens != len(TOKENS):
-        raise PredictorError(f"vocabulary of {size.tokens} tokens is not that of this version; train again")
-    network = ProgramLm(size)
-    network.load_state_dict({name: torch.from_numpy(values) for name, values in files.arrays.items()})
-    return network.eval()
-
-
-def answer_programs(network: ProgramLm, rows: Sequence[Mapping[str, Any]]) -> list[dict[str, str]]:
-    """A variant of the program of every row, by its seed.
-
-    Raises: PredictorError: a program cannot be read; the message names the row, from 0.
-    """
-    from models.program_lm.editing import draw_variant
-
-    answers: list[dict[str, str]] = []
-    for place, row in enumerate(rows):
-        source = str(row["source"])
-        generator = Random(int(content_hash(NAME, int(row["seed"]), text_sha256(source)), 16))  # noqa: S311
-        try:
-            variant = draw_variant(source, network, EditOptions(), generator)
-        except SourceError as error:
-            raise PredictorError(f"row {place}: {error}") from error
-        answers.append({"variant": variant.source})
-    return answers

@@ -8,9 +8,14 @@ package loads no learning framework.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from models.catalogue import PredictorSpec
-from models.tasks import NETWORK_LATENCY, Column
+from models.catalogue import PredictorSpec, Trained, TrainingInput
+from models.tasks import Column, Reference, ReferenceSet, Task, part_groups
+
+if TYPE_CHECKING:
+    from models.model_files import ModelFiles
+    from models.queue_correction.tails import NetworkPredictor
 
 _VERSION = "1"
 """Raised by hand when the same tables, options and seed would train another correction."""
@@ -41,15 +46,59 @@ class FitOptions:
     second_weight: float = SPREAD_WEIGHT
 
 
+def _reference_set(reference: Reference) -> ReferenceSet:
+    from models.queue_correction.data import network_reference  # lazy import: reads tables
+
+    return network_reference(reference)
+
+
+NETWORK_LATENCY = Task(
+    name="network-latency",
+    tables=("network_runs", "network_flows", "network_hops"),
+    targets={"rtt_mean_us": "us"},
+    level="network",
+    metric="absolute percentage error of mean round trips, at most 100 %, mean over flows of a network",
+    baseline="queueing theory without correction",
+    question=(
+        Column(name="pods", kind="long", example=4),
+        Column(name="pattern", kind="string", example="incast"),
+        Column(name="load", example=0.5),
+        Column(name="arrivals", kind="string", example="ge"),
+        Column(name="scv", example=4.0),
+        Column(name="routing", kind="string", example="ecmp"),
+        Column(name="seed", kind="long", example=1),
+    ),
+    reference=Reference(
+        release="releases/network-v1",
+        split="group",
+        parts=("grid-16", "grid-128"),
+        minimum_programs=100,
+    ),
+    reference_set=_reference_set,
+    reference_groups=part_groups,
+)
+
+
+def _train(data: TrainingInput) -> Trained:
+    from models.queue_correction.train import train  # lazy import: loads what training needs
+
+    return train(data)
+
+
+def _load(files: ModelFiles) -> NetworkPredictor:
+    from models.queue_correction.tails import load
+
+    return load(files)
+
+
 PREDICTOR = PredictorSpec(
     name="queue-correction",
     version=_VERSION,
     description="A perceptron that corrects the waits of queueing theory, stream by stream.",
     task=NETWORK_LATENCY,
     options=FitOptions,
-    train_with="models.queue_correction.train:train",
-    load_with="models.queue_correction.correction:load",
-    answer_with="models.queue_correction.tails:answer_networks",
+    train_with=_train,
+    load_with=_load,
     answers=(
         Column(name="rtt_us", unit="us"),
         Column(name="uncorrected_rtt_us", unit="us"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,9 +16,10 @@ from numpy.typing import NDArray
 
 from models.base import PredictorError
 from models.queue_correction.features import StreamSamples, samples_of
-from models.tasks import NETWORK_TABLES
+from models.reference_sets import Vector, reference_set_of, relative_errors
+from models.tasks import Reference, ReferenceSet
 from pipelines.network.errors import NetworkError
-from pipelines.network.queueing import NetworkModel, model_network
+from pipelines.network.queueing import NetworkModel, flow_latency, model_network, stream_waits
 from pipelines.network.routing import Routing
 from pipelines.network.runs import NetworkRun, model_of, run_of, stream_numbers
 from pipelines.network.topology import FatTree, fat_tree
@@ -92,7 +93,7 @@ def read_runs(tables: Path, groups: Sequence[str] | None = None) -> Iterator[Sim
     Raises: PredictorError: a file is missing.
     """
     for name in groups or groups_of(tables):
-        rows, flows, hops = (_read(tables, table, name) for table in NETWORK_TABLES)
+        rows, flows, hops = (_read(tables, table, name) for table in _TABLES)
         for row in table_spec("network_runs").from_arrow(rows):
             if row.status == OK and row.protocol == "udp" and row.load is not None:
                 yield simulated_run(row, _of_run(flows, row.run_id), _of_run(hops, row.run_id))
@@ -117,7 +118,7 @@ def read_means(tables: Path, groups: Sequence[str]) -> list[MeasuredRun]:
     """
     runs: list[MeasuredRun] = []
     for name in groups:
-        rows, flows = (_read(tables, table, name) for table in NETWORK_TABLES[:2])
+        rows, flows = (_read(tables, table, name) for table in _TABLES[:2])
         for row in table_spec("network_runs").from_arrow(rows):
             if row.status == OK and row.protocol == "udp" and row.load is not None:
                 model = model_of(run_of(json.loads(row.configuration)))
@@ -131,6 +132,9 @@ def groups_of(tables: Path) -> list[str]:
     """Names of groups; files of a release have a number more."""
     stems = [path.stem for path in (tables / "network_runs").glob("*.parquet")]
     return sorted({re.sub(r"-\d{4}$", "", stem) for stem in stems})
+
+
+_TABLES = ("network_runs", "network_flows", "network_hops")
 
 
 def _read(tables: Path, table: str, group: str) -> pa.Table:
@@ -222,3 +226,17 @@ def network_models(rows: Iterable[Mapping[str, Any]]) -> Iterator[NetworkModel]:
             yield model_network(tree, traffic, routing=routing)
         except (NetworkError, KeyError, TypeError, ValueError) as error:
             raise PredictorError(f"row {place}: {error}") from error
+
+
+def network_reference(reference: Reference) -> ReferenceSet:
+    """Simulated runs; the error of a run is the mean over its flows, the baseline is theory's estimate."""
+    runs = read_means(reference.folder / "tables", reference.parts)
+
+    def errors(rtt_s: Callable[[Any], Vector]) -> Vector:
+        return np.array([np.nanmean(relative_errors(rtt_s(r.model), r.rtt_mean_s)) for r in runs], np.float64)
+
+    baseline = errors(lambda model: flow_latency(model, stream_waits(model)).rtt_s)
+    programs = [run.row.run_id for run in runs]
+    rows = [run.row for run in runs]
+    groups = {r.run_id: f"{r.group} {r.pattern} {r.arrivals} {r.load}" for r in rows}
+    return reference_set_of(programs, groups, baseline, lambda predictor: errors(predictor.predict))

@@ -21,13 +21,15 @@ the gamma law of `rtt_quantile_s` stands.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from models.model_files import ModelFiles
 from models.queue_correction.correction import Correction, correct
+from models.queue_correction.correction import load as load_correction
 from models.queue_correction.data import network_models
 from models.queue_correction.features import KERNELS, SMALL_WAIT, TAIL_FEATURES, burst_spread, times_before
 from models.queue_correction.wait_law import wait_quantile_s
@@ -118,28 +120,38 @@ def rtt_quantiles_s(
     return law.share * quantiles + (1.0 - law.share) * gamma
 
 
-def answer_networks(correction: Correction, rows: Sequence[Mapping[str, Any]]) -> list[dict[str, float]]:
-    """Latencies of fat-trees under traffic, one per row.
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class NetworkPredictor(Correction):
+    """A correction that answers questions about networks."""
 
-    Returns: means over flows of the round trip, corrected and by theory alone, and of its 99th percentile;
-             utilisation of the busiest queue; how much of the network is like what was learned from, 0 to 1.
-    Raises:  PredictorError: a row is not acceptable; the message names the row, from 0.
-    """
-    answers: list[dict[str, float]] = []
-    for model in network_models(rows):
-        corrected = correct(model, correction)
-        latency, theory = flow_latency(model, corrected.waits), flow_latency(model, stream_waits(model))
-        quantiles = rtt_quantiles_s(model, corrected.waits, latency, correction.tails)
-        answers.append(
-            {
-                "rtt_us": float(latency.rtt_s.mean() * 1e6),
-                "uncorrected_rtt_us": float(theory.rtt_s.mean() * 1e6),
-                "rtt_p99_us": float(quantiles[1].mean() * 1e6),
-                "busiest_utilisation": float(model.queues.utilisation.max()),
-                "seen_in_training": corrected.seen,
-            }
-        )
-    return answers
+    def answer(self, rows: Sequence[Mapping[str, Any]]) -> list[dict[str, float]]:
+        """Latencies of fat-trees under traffic, one per row.
+
+        Returns: means over flows of the round trip, corrected and by theory, and of its 99th percentile;
+                 utilisation of the busiest queue; how much of the network is like training, 0 to 1.
+        Raises:  PredictorError: a row is not acceptable; the message names the row, from 0.
+        """
+        answers: list[dict[str, float]] = []
+        for model in network_models(rows):
+            corrected = correct(model, self)
+            latency, theory = flow_latency(model, corrected.waits), flow_latency(model, stream_waits(model))
+            quantiles = rtt_quantiles_s(model, corrected.waits, latency, self.tails)
+            answers.append(
+                {
+                    "rtt_us": float(latency.rtt_s.mean() * 1e6),
+                    "uncorrected_rtt_us": float(theory.rtt_s.mean() * 1e6),
+                    "rtt_p99_us": float(quantiles[1].mean() * 1e6),
+                    "busiest_utilisation": float(model.queues.utilisation.max()),
+                    "seen_in_training": corrected.seen,
+                }
+            )
+        return answers
+
+
+def load(files: ModelFiles) -> NetworkPredictor:
+    """The correction of its files. Raises: PredictorError, KeyError: as that of `correction.py`."""
+    correction = load_correction(files)
+    return NetworkPredictor(**{field.name: getattr(correction, field.name) for field in fields(Correction)})
 
 
 def gamma_rtt_quantile_s(latency: FlowLatency, probability: float) -> Vector:

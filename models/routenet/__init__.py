@@ -8,9 +8,15 @@ Belongs here: features of graphs, the network, its training. Does not: queueing 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from models.catalogue import PredictorSpec
-from models.tasks import NETWORK_LATENCY, Column
+from models.catalogue import PredictorSpec, Trained, TrainingInput
+from models.queue_correction import NETWORK_LATENCY
+from models.tasks import Column
+
+if TYPE_CHECKING:
+    from models.model_files import ModelFiles
+    from models.routenet.network import RouteNetPredictor
 
 _VERSION = "1"
 """Raised by hand when the same tables, options and seed would train another network."""
@@ -37,15 +43,26 @@ class FitOptions:
     loss_width: float = 0.02
 
 
+def _train(data: TrainingInput) -> Trained:
+    from models.routenet.train import train  # lazy import: loads what training needs
+
+    return train(data)
+
+
+def _load(files: ModelFiles) -> RouteNetPredictor:
+    from models.routenet.network import load
+
+    return load(files)
+
+
 PREDICTOR = PredictorSpec(
     name="routenet",
     version=_VERSION,
     description="A graph neural network whose flows and queues exchange messages (RouteNet).",
     task=NETWORK_LATENCY,
     options=FitOptions,
-    train_with="models.routenet.train:train",
-    load_with="models.routenet.network:load",
-    answer_with="models.routenet.network:answer_networks",
+    train_with=_train,
+    load_with=_load,
     answers=(Column(name="rtt_us", unit="us"),),
     libraries=("torch", "lightning", "numpy"),
     requirements=("networkx", "pyarrow", "scipy"),

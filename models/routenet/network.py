@@ -147,6 +147,13 @@ class RouteNetPredictor:
         """Trained numbers."""
         return sum(values.numel() for values in self.network.parameters())
 
+    def answer(self, rows: Sequence[Mapping[str, Any]]) -> list[dict[str, float]]:
+        """Mean over flows of the round trip of fat-trees under traffic, one per row.
+
+        Raises: PredictorError: a row is not acceptable; the message names the row, from 0.
+        """
+        return [{"rtt_us": float(self.predict(model).mean() * 1e6)} for model in network_models(rows)]
+
     @property
     def files(self) -> ModelFiles:
         """The predictor as plain data."""
@@ -171,13 +178,3 @@ def load(files: ModelFiles) -> RouteNetPredictor:
     network = RouteNet(width=int(card["width"]), rounds=int(card["rounds"]))
     network.load_state_dict({name: torch.from_numpy(values) for name, values in files.arrays.items()})
     return RouteNetPredictor(network=network.eval(), about=str(card["about"]))
-
-
-def answer_networks(
-    predictor: RouteNetPredictor, rows: Sequence[Mapping[str, Any]]
-) -> list[dict[str, float]]:
-    """Mean over flows of the round trip of fat-trees under traffic, one per row.
-
-    Raises: PredictorError: a row is not acceptable; the message names the row, from 0.
-    """
-    return [{"rtt_us": float(predictor.predict(model).mean() * 1e6)} for model in network_models(rows)]

@@ -10,7 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from models.tasks import DatasetError, table_files
+from models.reference_sets import Vector, reference_set_of
+from models.tasks import DatasetError, Reference, ReferenceSet, table_files
 from pipelines.schemas import OK, read_arrow
 
 CYCLES = (1_000, 100_000, 10_000_000)
@@ -92,3 +93,24 @@ def regret(design: MeasuredDesign, choose: Callable[[int, Sequence[str]], str]) 
         chosen = choose(cycles, tuple(seconds))
         losses.append(min(1.0, seconds[chosen] / min(seconds.values()) - 1.0))
     return float(np.mean(losses))
+
+
+def engine_reference(reference: Reference) -> ReferenceSet:
+    """Designs of families; the error is the regret of the chosen engine, the baseline takes Verilator."""
+    from pipelines.rtlreuse import VERILATOR
+
+    designs = [d for d in read_measured([reference.folder]) if d.family in reference.parts]
+
+    def errors(choose: Callable[[Any, int, Sequence[str]], str]) -> Vector:
+        losses = [
+            regret(d, lambda cycles, engines, d=d: choose(d.features, cycles, engines)) for d in designs
+        ]
+        return np.array(losses, np.float64)
+
+    def take_verilator(_row: Any, _cycles: int, engines: Sequence[str]) -> str:
+        return VERILATOR if VERILATOR in engines else engines[0]
+
+    baseline = errors(take_verilator)
+    names = [design.design for design in designs]
+    groups = {design.design: design.family for design in designs}
+    return reference_set_of(names, groups, baseline, lambda picker: errors(picker.choose))

@@ -91,6 +91,26 @@ class EnginePicker:
             raise PredictorError(f"no engine for the design; known: {', '.join(self.laws)}")
         return min(seconds, key=lambda engine: seconds[engine])
 
+    def answer(self, rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+        """Engine and times of rows with Verilog, or with its features as JSON.
+
+        Raises: PredictorError: a design is rejected; the message names the row, from 0.
+        """
+        answers: list[dict[str, Any]] = []
+        for place, row in enumerate(rows):
+            features = _features(row, place)
+            seconds = self.seconds(features, int(row["cycles"]))
+            engines = [e for e in str(row["engines"]).split() if e in seconds] or list(seconds)
+            engine = self.choose(features, int(row["cycles"]), engines)
+            answers.append(
+                {
+                    "engine": engine,
+                    "seconds": seconds[engine],
+                    "alternatives": json.dumps({e: round(seconds[e], 3) for e in engines}),
+                }
+            )
+        return answers
+
     @property
     def files(self) -> ModelFiles:
         """The picker as plain data; trees are LightGBM's text as bytes."""
@@ -125,27 +145,6 @@ def load(files: ModelFiles) -> EnginePicker:
         for engine in files.card["engines"]
     }
     return EnginePicker(laws=laws, without_memories=frozenset(files.card["without_memories"]))
-
-
-def answer_engines(picker: EnginePicker, rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Engine and times of rows with Verilog, or with its features as JSON.
-
-    Raises: PredictorError: a design is rejected; the message names the row, from 0.
-    """
-    answers: list[dict[str, Any]] = []
-    for place, row in enumerate(rows):
-        features = _features(row, place)
-        seconds = picker.seconds(features, int(row["cycles"]))
-        engines = [e for e in str(row["engines"]).split() if e in seconds] or list(seconds)
-        engine = picker.choose(features, int(row["cycles"]), engines)
-        answers.append(
-            {
-                "engine": engine,
-                "seconds": seconds[engine],
-                "alternatives": json.dumps({e: round(seconds[e], 3) for e in engines}),
-            }
-        )
-    return answers
 
 
 def _features(row: Mapping[str, Any], place: int) -> dict[str, Any]:

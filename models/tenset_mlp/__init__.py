@@ -6,25 +6,29 @@ loads no learning framework.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from functools import partial
+from typing import TYPE_CHECKING, Annotated
 
-from models.catalogue import PredictorSpec
-from models.tasks import LABEL_TABLES, Column, Task, all_labels_task
+from models.catalogue import ENGINE_REQUIREMENTS, PredictorSpec, Trained, TrainingInput
+from models.label_tasks import all_labels_task, label_answers, labels_task
+from models.options import ABOVE_0, Decay, Dropout, LabelOptions, Rate, check_ranges, one_of, require
+from models.tasks import LABEL_TABLES, Task
 
-FEATURE_CHOICES = ("compact", "full")
+if TYPE_CHECKING:
+    from models.model_files import ModelFiles
+    from models.tenset_mlp.predictor import TensetMlpPredictor
+
 _VERSION = "2"
 """Raised by hand when the same tables, options and seed would train another network."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TrainOptions:
+class TrainOptions(LabelOptions):
     """How to train.
 
     Attributes:
-        split, tool, liberty: see models.labelled.Selection.
         features: compact for a few programs, full for many.
         hidden_sizes: width of each hidden layer.
         dropout: share of hidden units silenced in training, 0 to below 1.
@@ -34,78 +38,63 @@ class TrainOptions:
         patience: epochs without a better validation loss before stopping.
         stopping_groups: groups that the validation part needs for its loss to stop training; with fewer,
             every epoch is run, for one odd kernel must not say when to stop.
-        bootstrap_resamples: draws behind each leaderboard interval.
     """
 
-    split: str = "by_kernel_v2"
-    tool: str | None = None
-    liberty: str | None = None
-    features: str = "compact"
+    features: Annotated[str, one_of("compact", "full")] = "compact"
     hidden_sizes: Sequence[int] = (64, 64)
-    dropout: float = 0.1
-    learning_rate: float = 3e-3
-    weight_decay: float = 1.0
-    batch_size: int = 32
-    max_epochs: int = 150
-    patience: int = 60
-    stopping_groups: int = 3
-    bootstrap_resamples: int = 1000
+    dropout: Dropout = 0.1
+    learning_rate: Rate = 3e-3
+    weight_decay: Decay = 1.0
+    batch_size: Annotated[int, ABOVE_0] = 32
+    max_epochs: Annotated[int, ABOVE_0] = 150
+    patience: Annotated[int, ABOVE_0] = 60
+    stopping_groups: Annotated[int, ABOVE_0] = 3
 
     def __post_init__(self) -> None:
         """Raises: ValueError: an option outside its range."""
         object.__setattr__(self, "hidden_sizes", tuple(self.hidden_sizes))
-        choices = f"one of {', '.join(FEATURE_CHOICES)}"
-        _require("features", self.features, self.features in FEATURE_CHOICES, choices)
+        check_ranges(self)
         for size in self.hidden_sizes:
-            _require("a hidden size", size, size >= 1, "at least 1")
-        _require("dropout", self.dropout, 0 <= self.dropout < 1, "from 0 to below 1")
-        for name in ("learning_rate", "batch_size", "max_epochs", "patience", "stopping_groups"):
-            value = getattr(self, name)
-            _require(name, value, 0 < value < math.inf, "above 0")
-        decay, draws = self.weight_decay, self.bootstrap_resamples
-        _require("weight_decay", decay, 0 <= decay < math.inf, "at least 0")
-        _require("bootstrap_resamples", draws, draws >= 1, "at least 1")
+            require("a hidden size", size, size >= 1, "at least 1")
 
 
-def _require(name: str, value: Any, holds: bool, rule: str) -> None:
-    if not holds:
-        raise ValueError(f"{name} out of range: {value!r}; accepted: {rule}")
+def _train(data: TrainingInput, *, level: str) -> Trained:
+    from models.tenset_mlp.train import train  # lazy import: loads what training needs
+
+    return train(data, level)
 
 
-def _spec(name: str, task: Task, features: str, train_with: str) -> PredictorSpec:
+def _load(files: ModelFiles) -> TensetMlpPredictor:
+    from models.tenset_mlp.predictor import load
+
+    return load(files)
+
+
+def _spec(name: str, task: Task, features: str) -> PredictorSpec:
     return PredictorSpec(
         name=name,
         version=_VERSION,
         description=f"A multi-layer perceptron on {features} (LLMulator, section 7.1).",
         task=task,
         options=TrainOptions,
-        train_with=train_with,
-        load_with="models.tenset_mlp.predictor:load",
-        answer_with="models.base:answer_queries",
-        answers=(
-            *(Column(name=name, unit=unit) for name, unit in task.targets.items()),
-            Column(name="confidence"),
-            Column(name="outside_training", kind="string"),
-        ),
+        train_with=partial(_train, level=task.level),
+        load_with=_load,
+        answers=label_answers(task),
         libraries=("torch", "lightning", "numpy"),
-        requirements=(
-            *("filelock", "islpy", "polars", "pyarrow", "pycparser", "pydantic", "pyscipopt", "scipy"),
-        ),
+        requirements=ENGINE_REQUIREMENTS,
     )
 
 
 PREDICTOR = _spec(
     "tenset-mlp",
     replace(
-        all_labels_task("static"), name="labels-static", reference_set="models.gate:label_reference"
+        all_labels_task("static"), name="labels-static", reference_set=labels_task("static").reference_set
     ),  # judged as its shipped weights were, on area, flip-flops and cycles
     "coarse handcrafted features",
-    "models.tenset_mlp.train:train",
 )
 PROFILED = _spec(
     "tenset-mlp-run",
     all_labels_task("run", tables=(*LABEL_TABLES, "loop_runs")),
     "coarse handcrafted features with profiled loop ranges",
-    "models.tenset_mlp.train:train_run",
 )
 PREDICTORS = (PREDICTOR, PROFILED)

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field
 
-from models.base import Estimate, PredictorError
+from models.base import Estimate, LabelPredictor, PredictorError, read_rows
 from models.model_files import ModelFiles
 from models.query import Query
 from models.regression import OUTPUT_LIMIT, Typicality, is_of_network
@@ -135,8 +135,8 @@ def answer_of(
     return values + features @ arrays["linear.weight"].T
 
 
-class TensetMlpPredictor:
-    """Answers queries with a trained network. Satisfies `models.base.Predictor`."""
+class TensetMlpPredictor(LabelPredictor):
+    """Answers queries with a trained network."""
 
     def __init__(
         self, card: ModelCard, arrays: Mapping[str, NDArray[np.float32]], typicality: Typicality
@@ -172,27 +172,24 @@ class TensetMlpPredictor:
         """
         if not queries:
             return []
-        features = self.card.matrix_of([self._row_of(i, q) for i, q in enumerate(queries)])
+        features = self.card.matrix_of(read_rows(self._row_of, queries))
         return self.typicality.estimates(features, self.targets, self.predict_matrix(features))
 
     def predict_matrix(self, features: Matrix) -> Matrix:
         """Targets (rows, targets) of features (rows, features)."""
         return self.card.restore_targets(answer_of(self.arrays, self.card.normalise(features)))
 
-    def _row_of(self, index: int, query: Query) -> Mapping[str, float]:
-        try:
-            key = (query.source, query.top)
-            if key not in self._facts:
-                self._facts[key] = facts_of(query.source, query.top)
-            facts = self._facts[key]
-            facts = replace(facts, loops=with_trips(facts.loops, query))
-            if self.card.level == "run":
-                from models.tenset_mlp.profile import profiled_facts  # it imports the engines
+    def _row_of(self, query: Query) -> Mapping[str, float]:
+        key = (query.source, query.top)
+        if key not in self._facts:
+            self._facts[key] = facts_of(query.source, query.top)
+        facts = self._facts[key]
+        facts = replace(facts, loops=with_trips(facts.loops, query))
+        if self.card.level == "run":
+            from models.tenset_mlp.profile import profiled_facts  # it imports the engines
 
-                facts = profiled_facts(facts, query, self.card.engine)
-            return features_of(facts, query)
-        except ValueError as error:  # every engine's refusal of bad input is one
-            raise PredictorError(f"row {index}: {error}") from error
+            facts = profiled_facts(facts, query, self.card.engine)
+        return features_of(facts, query)
 
 
 def load(files: ModelFiles) -> TensetMlpPredictor:

@@ -48,27 +48,17 @@ class DesignMatrices:
         return np.flatnonzero(np.asarray(self.parts) == part)
 
 
-def train(data: TrainingInput) -> Trained:
-    """Train on the frozen split, on what the front end reads.
+def train(data: TrainingInput, level: str) -> Trained:
+    """Train on the frozen split, on what the front end reads and at level run on profiled loop ranges.
 
     Raises: DatasetError: the tables cannot be trained on. SchemaError: a table file is damaged.
     """
     options: TrainOptions = data.options
-    return _train(data, training_designs(data.data_dirs, options), "static", {})
-
-
-def train_run(data: TrainingInput) -> Trained:
-    """Train on profiled loop ranges, too. Raises: DatasetError, SchemaError: as `train`."""
-    options: TrainOptions = data.options
-    designs = training_designs(data.data_dirs, options)
-    profiled = with_profiles(data.data_dirs[0], designs)
-    return _train(data, profiled, "run", engine_options(data.data_dirs[0], designs))
-
-
-def _train(
-    data: TrainingInput, designs: Sequence[LabelledDesign], level: str, engine: Mapping[str, str]
-) -> Trained:
-    options: TrainOptions = data.options
+    designs: Sequence[LabelledDesign] = training_designs(data.data_dirs, options)
+    engine: Mapping[str, str] = {}
+    if level == "run":
+        engine = engine_options(data.data_dirs[0], designs)
+        designs = with_profiles(data.data_dirs[0], designs)
     matrices = matrices_of(designs, options.features)
     rows = matrices.rows_of("train")
     card = make_card(
@@ -108,7 +98,7 @@ def _train(
 def matrices_of(designs: Sequence[LabelledDesign], choice: str) -> DesignMatrices:
     """Features of every design, each program's source read once.
 
-    Args:   choice: of FEATURE_CHOICES.
+    Args:   choice: compact or full.
     Raises: DatasetError: a labelled design's source or directives cannot be read.
     """
     facts: dict[str, ProgramFacts] = {}

@@ -12,20 +12,25 @@ not: anything but text is read. Importing this package loads no learning framewo
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from models.catalogue import PredictorSpec
-from models.tasks import Column, all_labels_task
+from models.catalogue import PredictorSpec, Trained, TrainingInput
+from models.label_tasks import all_labels_task, label_answers
+from models.options import Count, Decay, Dropout, LabelOptions, Rate, check_ranges, require
+
+if TYPE_CHECKING:
+    from models.model_files import ModelFiles
+    from models.tlp.predictor import PrimitivePredictor
 
 _VERSION = "1"
 """Raised by hand when the same tables, options and seed would train another network."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TrainOptions:
+class TrainOptions(LabelOptions):
     """How to train.
 
     Attributes:
-        split, tool, liberty: see models.labelled.Selection.
         most_primitives: of a sequence; later ones are left out, as TLP crops.
         width, layers, heads: of the encoder.
         dropout: share of activations silenced in training.
@@ -33,34 +38,36 @@ class TrainOptions:
         batch_size: designs per step.
         max_epochs: passes over the training part. patience: epochs without a better validation loss.
         threads: of training.
-        bootstrap_resamples: draws behind each leaderboard interval.
     """
 
-    split: str = "by_kernel_v2"
-    tool: str | None = None
-    liberty: str | None = None
-    most_primitives: int = 256
-    width: int = 64
-    layers: int = 2
-    heads: int = 4
-    dropout: float = 0.1
-    learning_rate: float = 1e-3
-    weight_decay: float = 0.05
-    batch_size: int = 32
-    max_epochs: int = 40
-    patience: int = 10
-    threads: int = 1
-    bootstrap_resamples: int = 1000
+    most_primitives: Count = 256
+    width: Count = 64
+    layers: Count = 2
+    heads: Count = 4
+    dropout: Dropout = 0.1
+    learning_rate: Rate = 1e-3
+    weight_decay: Decay = 0.05
+    batch_size: Count = 32
+    max_epochs: Count = 40
+    patience: Count = 10
+    threads: Count = 1
 
     def __post_init__(self) -> None:
         """Raises: ValueError: an option outside its range."""
-        if self.width % self.heads:
-            raise ValueError(f"width out of range: {self.width}; accepted: multiples of {self.heads} heads")
-        if not 0 <= self.dropout < 1:
-            raise ValueError(f"dropout out of range: {self.dropout!r}; accepted: from 0 to below 1")
-        for name in ("most_primitives", "width", "layers", "batch_size", "max_epochs", "patience", "threads"):
-            if getattr(self, name) < 1:
-                raise ValueError(f"{name} out of range: {getattr(self, name)!r}; accepted: at least 1")
+        check_ranges(self)
+        require("width", self.width, self.width % self.heads == 0, f"multiples of {self.heads} heads")
+
+
+def _train(data: TrainingInput) -> Trained:
+    from models.tlp.train import train  # lazy import: loads what training needs
+
+    return train(data)
+
+
+def _load(files: ModelFiles) -> PrimitivePredictor:
+    from models.tlp.predictor import PrimitivePredictor
+
+    return PrimitivePredictor.of_files(files)
 
 
 _TASK = all_labels_task("text")
@@ -70,14 +77,9 @@ PREDICTOR = PredictorSpec(
     description="A transformer over the primitives of a program's text (TLP, after Zhai et al. 2023).",
     task=_TASK,
     options=TrainOptions,
-    train_with="models.tlp.train:train",
-    load_with="models.tlp.predictor:load",
-    answer_with="models.base:answer_queries",
-    answers=(
-        *(Column(name=name, unit=unit) for name, unit in _TASK.targets.items()),
-        Column(name="confidence"),
-        Column(name="outside_training", kind="string"),
-    ),
+    train_with=_train,
+    load_with=_load,
+    answers=label_answers(_TASK),
     libraries=("torch", "lightning", "numpy"),
     requirements=("polars", "pyarrow", "pydantic"),
 )

@@ -49,7 +49,7 @@ def train(data: TrainingInput) -> Trained:
     }
     fitted = fit_network(designs, sequences, scale, sizes, data)
     predictor = PrimitivePredictor(network=fitted.network, sizes=sizes, scale=scale, typicality=typicality)
-    predictions = predictions_of(designs, predictor.predict_sequences(sequences), predictor.targets)
+    predictions = predictions_of(designs, predictor.predict_examples(sequences), predictor.targets)
     return regression_outcome(designs, fitted, predictor.files, predictions, options)
 
 

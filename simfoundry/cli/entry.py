@@ -24,14 +24,14 @@ from assets.signals import (
 from pipelines.limited import watched
 from simfoundry.cli.options import EXIT_FAILED, EXIT_SIGNAL, Commands, Finite, debug_option
 from simfoundry.cli.programs import calibrate, label, pragmas, predict
-from simfoundry.cli.releases import import_command, models, release, train
+from simfoundry.cli.releases import check, import_command, models, release, train
 from simfoundry.cli.systems import explore, network, place, power, simulate
 from simfoundry.cli.tables import records, report, run, sql, stage, ui
 
 OWN_PROCESS = "own process"
 """Click's object of a command that may start processes and handle signals: `main` was called."""
 MEMORY_GIB: Mapping[str, float | None] = {
-    **dict.fromkeys(("run", "stage", "sql", "records", "report", "ui", "models", "train")),
+    **dict.fromkeys(("run", "stage", "sql", "records", "report", "ui", "models", "train", "check")),
     "label": 4,
     "calibrate": 4,
     "predict": 4,
@@ -107,7 +107,7 @@ LEAST_GIB, LEAST_GIB_OF = 0.5, {"pragmas": 0.75}
     sections={
         "Programs": (label, predict, pragmas, calibrate),
         "Tables": (run, stage, sql, records, report, ui),
-        "Models": (models, train),
+        "Models": (models, train, check),
         "Networks, accelerators and Verilog": (network, power, explore, place, simulate),
         "Releases": (release, import_command),
     },

@@ -1,4 +1,4 @@
-"""Commands on models and releases: models, train, release, import."""
+"""Commands on models and releases: models, train, check, release, import."""
 
 from __future__ import annotations
 
@@ -79,6 +79,41 @@ def train(name: str, as_json: bool, **options: Any) -> None:
         answer_json(answer)
     else:
         click.echo(f"{answer['name']} version {answer['version']}: {answer['reason']}\n{answer['folder']}")
+
+
+@click.command()
+@click.argument("predictor")
+@click.option(
+    "--data", type=PATH, help="Folder with small tables to train on.", show_default="the data folder"
+)
+@click.option(
+    "-o",
+    "--option",
+    "settings",
+    multiple=True,
+    metavar="NAME=VALUE",
+    help="Option of training. Repeat for several.",
+)
+@as_json_option
+@explained
+def check(predictor: str, data: Path | None, settings: tuple[str, ...], as_json: bool) -> None:
+    """Check that PREDICTOR, a name or a file that binds PREDICTOR, keeps the rules of predictors.
+
+    The predictor is trained twice on the tables, loaded and asked. A file is run in this process, with your
+    rights.
+    """
+    from dataclasses import asdict
+
+    from simfoundry.commands.check import check as check_predictor
+    from simfoundry.commands.check import findings_text
+
+    findings = check_predictor(predictor, data=data, settings=settings)
+    if as_json:
+        answer_json({"predictor": predictor, "checks": [asdict(finding) for finding in findings]})
+    else:
+        click.echo(findings_text(findings))
+    if any(finding.problem for finding in findings):
+        sys.exit(EXIT_FAILED)
 
 
 class _ReleaseGroup(Commands):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, fields
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +14,7 @@ from assets.deployments import find_deployment, require_whole_registry
 from assets.errors import FoundryError
 from models.catalogue import PredictorSpec, predictor_named
 from models.local_registry import is_new
+from models.options import ordered_fields
 from models.registry import (
     RegisteredModel,
     RegistryError,
@@ -116,7 +117,7 @@ def train_model(question: TrainQuestion) -> dict[str, Any]:
     else:
         releases = [Path(release) for release in question.releases]
     data_dir, *more = releases
-    chosen = _read_settings(spec, question.settings)
+    chosen = read_settings(spec, question.settings)
     if "labels" in spec.task.tables and "split" not in chosen:
         chosen = {"split": last_split(data_dir), **chosen}
     options = spec.options(**chosen)
@@ -145,8 +146,9 @@ def train_model(question: TrainQuestion) -> dict[str, Any]:
     }
 
 
-def _read_settings(spec: PredictorSpec, settings: Mapping[str, Any] | Sequence[str]) -> Mapping[str, Any]:
-    accepted = [field.name for field in fields(spec.options)]
+def read_settings(spec: PredictorSpec, settings: Mapping[str, Any] | Sequence[str]) -> Mapping[str, Any]:
+    """Return options of a training by name. Raises: FoundryError: an option is unknown or has no value."""
+    accepted = [field.name for field in ordered_fields(spec.options)]
     if isinstance(settings, Mapping):
         unknown = [name for name in settings if name not in accepted]
         if unknown:

@@ -35,6 +35,7 @@ COMMANDS = [
     "run",
     "models",
     "train",
+    "check",
     "ui",
     "sql",
     "label",

@@ -381,7 +381,7 @@ def think(trainer: Trainer) -> dict[str, Errors]:
     prompts = [thoughts.encode(e.query, {}, e.design.loops) for e in examples]
     thought = [
         {ESTIMATE_FEATURES[target]: answer.value for target, answer in own.items()}
-        for own in thoughts.answer(prompts, [{} for _ in prompts])
+        for own in thoughts.answer_prompts(prompts, [{} for _ in prompts])
     ]
     guessed = [replace(e, features=own) for e, own in zip(examples, thought, strict=True)]
     received = prediction_rows(judge_examples(predictor, examples))

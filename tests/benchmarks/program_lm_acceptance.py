@@ -15,9 +15,9 @@ import tempfile
 from collections import Counter
 from pathlib import Path
 
-from models.gate import first_variant, program_reference, reference_programs
 from models.program_lm import PREDICTOR, TrainingOptions
 from models.program_lm.network import untrained
+from models.program_lm.reference import first_variant, program_reference, reference_programs
 from models.program_lm.training import size_of
 from pipelines.cache import ContentCache
 from pipelines.programs.llm.checking import CheckLimits, check_variant

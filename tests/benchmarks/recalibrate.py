@@ -13,11 +13,22 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
-from models.catalogue import predictor_named
-from models.intervals import MEASURED
+from models.base import LabelPredictor, TrainOutcome
+from models.catalogue import PredictorSpec, TrainingInput, predictor_named
+from models.intervals import CALIBRATING, MEASURED, Residual, calibrate, measure_intervals
+from models.labelled import training_designs
+from models.lightgbm.trees import TreePredictor, load_data, tree_residuals
 from models.model_files import read_outcome, update_outcome
+from models.numeric_lm.data import load_examples
+from models.numeric_lm.predictor import NumericPredictor
+from models.numeric_lm.train import judge_examples, residual_rows
+from models.residuals import design_residuals
+
+_JUDGED = (CALIBRATING, *MEASURED)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -33,7 +44,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         outcome = read_outcome(folder)
         if outcome is None:
             raise SystemExit(f"no outcome of a training: {folder}")
-        outcome = spec.calibrated(outcome, options.tables)
+        outcome = calibrated(spec, outcome, options.tables)
         update_outcome(outcome)
         for target, figures in sorted(outcome.intervals.items()):
             shares = " | ".join(f"{figures[part]:.0%}" if part in figures else "" for part in MEASURED)
@@ -41,6 +52,32 @@ def main(arguments: Sequence[str] | None = None) -> None:
             line = (f"`{name}`", f"`{target}`", shares, f"{figures.get('factor', 0):.2f}", *risks)
             sys.stdout.write(f"| {' | '.join(line)} |\n")
             sys.stdout.flush()
+
+
+def calibrated(spec: PredictorSpec[Any], outcome: TrainOutcome, data_dir: Path) -> TrainOutcome:
+    """The outcome with intervals and confidence calibrated on the tables of its training."""
+    data = TrainingInput(
+        data_dirs=(data_dir,),
+        dataset_hash=outcome.dataset_hash,
+        options=spec.options_from(outcome.parameters),
+        seed=outcome.seed,
+    )
+    residuals = residuals_of(spec.load(outcome.folder), data)
+    calibration = calibrate(residuals)
+    return replace(outcome, calibration=calibration, intervals=measure_intervals(residuals, calibration))
+
+
+def residuals_of(predictor: LabelPredictor, data: TrainingInput) -> list[Residual]:
+    """Residuals of a trained predictor's answers about designs that it did not learn from."""
+    if isinstance(predictor, TreePredictor):
+        return tree_residuals(predictor, load_data(data, predictor.level))
+    if isinstance(predictor, NumericPredictor):
+        known = load_examples(data.data_dirs, data.options, predictor.card.level)
+        examples = [e for e in known.examples if e.design.part in _JUDGED and e.is_drawn]
+        return residual_rows(judge_examples(predictor, examples))
+    designs = training_designs(data.data_dirs, data.options)
+    asked = [design for design in designs if design.part in _JUDGED]
+    return design_residuals(asked, predictor.predict([design.query for design in asked]))
 
 
 if __name__ == "__main__":

@@ -30,8 +30,8 @@ from models.compile_power.data import (
 )
 from models.compile_power.inference import QueryModel
 from models.compile_power.network import (
+    CompilePower,
     Decoder,
-    answer_pairs,
     contrastive_loss,
     load,
     software_graphs,
@@ -126,7 +126,7 @@ def test_training_fits_answers_and_keeps(pairs: list[Pair]) -> None:
     errors = np.abs(model.logarithms(seen) - np.log([[p.power_mw, p.energy_nj] for p in seen]))
     assert np.median(errors) < 0.1
     example = {column.name: column.example for column in PREDICTOR.task.question}
-    [answer] = answer_pairs(model, [example])
+    [answer] = model.answer([example])
     assert answer["power_low_mw"] <= answer["power_mw"] <= answer["power_high_mw"]
 
 
@@ -138,7 +138,7 @@ def test_training_rejects_too_few_labels(pairs: list[Pair]) -> None:
 
 def test_an_answer_names_the_row_that_cannot_be_read() -> None:
     with pytest.raises(PredictorError, match="row 0: not a compiled network"):
-        answer_pairs(None, [{"hardware": "{}", "compiled": "{}"}])  # type: ignore[arg-type]
+        CompilePower.answer(None, [{"hardware": "{}", "compiled": "{}"}])  # type: ignore[arg-type]
 
 
 def test_power_is_inverse_to_the_clock_period() -> None:

@@ -7,13 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from models.engine_estimate import PREDICTORS, TrainOptions
+from models.engine_estimate import PREDICTORS
 from models.labelled import Selection, load_labelled_designs
+from models.options import LabelOptions
 from models.query import ALL_TARGETS
 from models.tasks import DatasetError
 
 HLS, RUN = PREDICTORS
-OPTIONS = TrainOptions(bootstrap_resamples=10)
+OPTIONS = LabelOptions(bootstrap_resamples=10)
 
 
 @pytest.mark.sample(3)

@@ -7,7 +7,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from models.gate import ReferenceErrors, compared_medians, decide, improvement
+from models.gate import ReferenceErrors, decide, improvement
+from models.label_tasks import compared_medians
 from pipelines.schemas import PromotionRow
 
 GROUPS = tuple(f"group-{n // 4}" for n in range(80))

@@ -13,7 +13,6 @@ from labelled_nests import NESTS, Nest, write_tables
 
 from models.base import PredictorError
 from models.catalogue import predictor_named
-from models.gate import hls_reference, label_power_reference
 from models.labelled import LabelledDesign, Query, Selection, load_labelled_designs
 from models.lightgbm import PREDICTORS, TrainOptions
 from models.lightgbm.trees import text_features
@@ -70,7 +69,7 @@ def test_tables_without_power_give_a_predictor_without_power(lasting_data_dir: P
     reference = STATIC.task.reference
     assert reference is not None
     with pytest.raises(PredictorError, match=r"^trained on tables without power_mw$"):
-        label_power_reference(reference).score(predictor)
+        STATIC.task.reference_set(reference).score(predictor)
 
 
 def test_designs_with_cycles_alone_are_learned_from(tmp_path: Path) -> None:
@@ -141,7 +140,7 @@ def test_the_baseline_at_level_hls_is_the_estimate_of_the_engine(compiled_data_d
     reference = Reference(
         release=str(compiled_data_dir), split="by_kernel_v2", parts=("test",), minimum_programs=1
     )
-    by_hls, by_median = (make(reference) for make in (hls_reference, label_power_reference))
+    by_hls, by_median = (spec.task.reference_set(reference) for spec in (HLS, STATIC))
     assert by_hls.programs == by_median.programs
     program = by_hls.programs[0]
     own = [n for n, design in enumerate(designs) if design.program_id == program]

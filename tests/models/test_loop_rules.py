@@ -13,7 +13,7 @@ from models.base import PredictorError, TrainOutcome
 from models.labelled import Query
 from models.loop_rules import PREDICTOR, TrainOptions
 from models.loop_rules.nests import UnsupportedError, nests_of
-from models.loop_rules.rules import answer, fit_costs, total
+from models.loop_rules.rules import fit_costs, total
 from models.tasks import TooFewRows
 
 OPTIONS = TrainOptions(bootstrap_resamples=10)
@@ -98,7 +98,7 @@ def test_an_unsupported_program_has_no_values_but_a_reason(outcome: TrainOutcome
     predictor = PREDICTOR.load(outcome.folder)
     assert all(math.isnan(value) for value in predictor.predict([bad])[0].values.values())
     rows = [{name: getattr(query, name) for name in Query.__slots__} for query in (QUERY, bad)]
-    first, second = answer(predictor, rows)
+    first, second = predictor.answer(rows)
     assert (first["status"], second["status"]) == ("ok", "unsupported")
     assert second["reason"].startswith("bound of loop L0")
 

@@ -211,7 +211,7 @@ def test_repeated_questions_answer_like_whole_prompts() -> None:
     known, _ = draw_inputs(QUERY, OPTIONS)
     prompts = [predictor.encode(profile.query, {}) for profile in known[:3]]
     estimates = [{} for _ in prompts]
-    whole = predictor.answer(prompts, estimates)
+    whole = predictor.answer_prompts(prompts, estimates)
     for one, two in zip(predictor.answer_one_by_one(prompts, estimates), whole, strict=True):
         assert list(one) == list(two)
         assert [a.value for a in one.values()] == pytest.approx([a.value for a in two.values()], rel=1e-4)

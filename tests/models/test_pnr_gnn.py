@@ -14,23 +14,21 @@ import torch
 
 from models.base import PredictorError
 from models.catalogue import TrainingInput
-from models.gate import placement_reference
 from models.model_files import model_bytes, read_model, write_folder
-from models.pnr_gnn import PREDICTOR, FitOptions, cost_model
+from models.pnr_gnn import PLACEMENT_THROUGHPUT, PREDICTOR, FitOptions, cost_model
 from models.pnr_gnn.cost import SMOOTH_SHARE, LearnedCost
 from models.pnr_gnn.data import PlacedGraph, read_placed, training_graphs
 from models.pnr_gnn.network import (
     Exchange,
     PlacementNetwork,
     PlacementPredictor,
-    answer_placements,
     joined,
     load,
     tensors_of,
     with_routes,
 )
 from models.pnr_gnn.train import fit_placements, train
-from models.tasks import PLACEMENT_THROUGHPUT, DatasetError, Reference
+from models.tasks import DatasetError, Reference
 from pipelines.cache import ContentCache
 from pipelines.fabric import Fabric, Graph, Schedule, anneal
 from pipelines.fabric.dataset import PlacementGroup, encode_routes, make_placements
@@ -373,11 +371,11 @@ FABRIC: dict[str, Any] = json.loads(question()["fabric"])
 def test_rows_are_answered_one_by_one(trained: PlacementPredictor) -> None:
     lonely = question(graph={**GRAPH, "edges": []}, routes="")
     rows = [question(), question(fabric={**FABRIC, "link_words": 0.01}), question(), lonely]
-    first, slow, again, alone = (row["throughput"] for row in answer_placements(trained, rows))
+    first, slow, again, alone = (row["throughput"] for row in trained.answer(rows))
     assert first == again
     assert 0 < slow < 0.0101 < first <= 1
     assert 0 < alone <= 1
-    assert answer_placements(trained, []) == []
+    assert trained.answer([]) == []
 
 
 @pytest.mark.parametrize(
@@ -411,14 +409,14 @@ def test_rows_are_answered_one_by_one(trained: PlacementPredictor) -> None:
 )
 def test_answers_rejects_a_row_and_names_it(changes: dict[str, Any], message: str) -> None:
     with pytest.raises(PredictorError, match=f"^{message}"):
-        answer_placements(untrained(), [question(), question(**changes)])
+        untrained().answer([question(), question(**changes)])
 
 
 def test_answers_rejects_a_row_without_a_column() -> None:
     row = question()
     del row["units"]
     with pytest.raises(PredictorError, match=r"^row 0: 'units'$"):
-        answer_placements(untrained(), [row])
+        untrained().answer([row])
 
 
 # ---- the reference set -----------------------------------------------------------------------------------
@@ -427,7 +425,7 @@ def test_answers_rejects_a_row_without_a_column() -> None:
 def test_the_reference_set_scores_graphs_by_their_placements(folder: Path, graphs: list[PlacedGraph]) -> None:
     fold = graphs[0].fold
     reference = Reference(release=str(folder), split="fold", parts=(f"few {fold}", "odd"), minimum_programs=1)
-    chosen = placement_reference(reference)
+    chosen = PLACEMENT_THROUGHPUT.reference_set(reference)
     every = read_placed([folder])
     judged = [graph for graph in every if graph.group == "odd" or graph.fold == fold]
     assert chosen.programs == tuple(graph.graph_id for graph in judged)

@@ -8,11 +8,12 @@ import numpy as np
 import pytest
 
 from models.catalogue import predictor_named
-from models.gate import ReferenceErrors, decide, pragma_reference, reference_groups, score
+from models.gate import ReferenceErrors, decide, score
 from models.model_files import read_sealed_json
+from models.pragma_gnn import PRAGMA_LATENCY
 from models.pragma_gnn.data import Explorations, explorations_of, explored_rows
 from models.registry import REFERENCE_FILE, read_outcome
-from models.tasks import PRAGMA_LATENCY, Reference
+from models.tasks import Reference
 from pipelines.releases import Release, open_release
 from pipelines.schemas import OK, PragmaDesignRow
 
@@ -62,14 +63,14 @@ def test_no_program_is_on_two_sides(release: Release, reference: Explorations) -
         assert not first & second, column
     outcome = read_outcome(SPEC.shipped_folder)
     assert outcome is not None
-    assert not set(outcome.seen_groups) & reference_groups(REFERENCE)
+    assert not set(outcome.seen_groups) & PRAGMA_LATENCY.reference_groups(REFERENCE)
 
 
 def test_the_weights_pass_the_gate(reference: Explorations, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("models.pragma_gnn.data.explorations_of", lambda *_, **__: reference)  # read once
     known = ReferenceErrors.of_json(read_sealed_json(SPEC.shipped_folder / REFERENCE_FILE))
     predictor = SPEC.load(SPEC.shipped_folder)
-    found = score(REFERENCE.name, known.digest, pragma_reference(REFERENCE), predictor)
+    found = score(REFERENCE.name, known.digest, PRAGMA_LATENCY.reference_set(REFERENCE), predictor)
     assert found.programs == known.programs
     assert np.allclose(found.errors, known.errors, rtol=1e-3)
     row = decide(

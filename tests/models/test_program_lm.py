@@ -17,7 +17,6 @@ import torch
 from labelled_nests import NESTS, Nest, write_tables
 from program_lm_support import PROGRAM, TINY
 
-from models.gate import program_reference, reference_programs
 from models.program_lm import PREDICTOR, EditOptions, TrainingOptions
 from models.program_lm.editing import draw_variant
 from models.program_lm.examples import BLOCK_TOKENS
@@ -25,6 +24,7 @@ from models.program_lm.fitting import fit_network, rate_at
 from models.program_lm.network import ProgramLm, Size, load_weights, untrained, weights_bytes
 from models.program_lm.provider import EmbeddedProvider
 from models.program_lm.reading import read_program
+from models.program_lm.reference import program_reference, reference_programs
 from models.program_lm.server import ModelServer
 from models.program_lm.training import corpus_examples, table_examples, trained_model, training_key
 from models.program_lm.vocabulary import TOKENS
@@ -321,7 +321,7 @@ def test_the_gate_compares_with_random_weights_under_the_same_grammar(
     assert reference is not None
     programs = reference_programs(reference)
     assert len(programs) >= reference.minimum_programs
-    monkeypatch.setattr("models.gate.reference_programs", lambda _: programs[::8])
+    monkeypatch.setattr("models.program_lm.reference.reference_programs", lambda _: programs[::8])
     known = program_reference(reference)
     assert sorted(known.programs) == sorted(row.program_id for row in programs[::8])
     assert max(known.baseline_errors) == 0.0

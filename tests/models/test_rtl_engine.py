@@ -11,12 +11,11 @@ import pytest
 
 from models.base import PredictorError
 from models.catalogue import TrainingInput
-from models.gate import engine_reference
 from models.rtl_engine import PREDICTOR, FitOptions
 from models.rtl_engine.data import MeasuredDesign, read_measured, regret
-from models.rtl_engine.picker import answer_engines, load
+from models.rtl_engine.picker import load
 from models.rtl_engine.train import fit_picker, train
-from models.tasks import RTL_ENGINE, DatasetError, Reference
+from models.tasks import DatasetError, Reference
 from pipelines.rtlreuse.dataset import verilog_features
 from pipelines.schemas import SimulationRow, table_spec, write_table
 
@@ -91,20 +90,19 @@ def test_training_leaves_families_out_and_round_trips(data: Path, designs: list[
     assert trained.summary["held_out_regret"] < 0.1
     picker = load(trained.files)
     row = {"verilog": COUNTER, "top": "top", "cycles": 1000, "engines": "reuse verilator"}
-    [answer] = answer_engines(picker, [row])
+    [answer] = picker.answer([row])
     assert answer["engine"] == "reuse"
     features = verilog_features(COUNTER, "top")
     assert answer["seconds"] == pytest.approx(picker.seconds(features, 1000)["reuse"])
     with pytest.raises(PredictorError, match=r"^row 0: "):
-        answer_engines(picker, [{**row, "verilog": "module"}])
+        picker.answer([{**row, "verilog": "module"}])
 
 
 def test_the_gate_compares_with_verilator(data: Path, designs: list[MeasuredDesign]) -> None:
     reference = Reference(release=str(data), split="group", parts=("wide",), minimum_programs=1)
-    known = engine_reference(reference)
+    known = PREDICTOR.task.reference_set(reference)
     picker = fit_picker([d for d in designs if d.family != "wide"], FitOptions(leaf_designs=2, ridge=1.0), 0)
     assert np.mean(known.score(picker)) < 0.1 < np.mean(known.baseline_errors)
-    assert PREDICTOR.task is RTL_ENGINE
 
 
 def test_reading_rejects_tables_without_measures(tmp_path: Path) -> None:

@@ -1,0 +1,86 @@
+"""Options of training that predictors share, and the ranges that options are checked against."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import Field, dataclass, fields
+from functools import cache
+from typing import Annotated, Any, get_type_hints
+
+
+@dataclass(frozen=True, slots=True)
+class Range:
+    """Accepted values of an option, in words for messages and as a test."""
+
+    words: str
+    holds: Callable[[Any], bool]
+
+
+def one_of(*choices: Any) -> Range:
+    """Return the range that holds some values alone."""
+    return Range(f"one of {', '.join(map(str, choices))}", lambda value: value in choices)
+
+
+ABOVE_0 = Range("above 0", lambda value: 0 < value < math.inf)
+Count = Annotated[int, Range("at least 1", lambda value: value >= 1)]
+Rate = Annotated[float, ABOVE_0]
+Decay = Annotated[float, Range("at least 0", lambda value: 0 <= value < math.inf)]
+Dropout = Annotated[float, Range("from 0 to below 1", lambda value: 0 <= value < 1)]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Selection:
+    """Which labels are learned and on which frozen split.
+
+    Attributes:
+        split: name in the splits table.
+        tool: logic synthesis tool of the labels; None for the one with the most labels.
+        liberty: cell library of the labels; None for the one with the most labels.
+    """
+
+    split: str = "by_kernel_v2"
+    tool: str | None = None
+    liberty: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LabelOptions(Selection):
+    """How to train a predictor of labels.
+
+    Attributes: bootstrap_resamples: draws behind each leaderboard interval.
+    """
+
+    bootstrap_resamples: Count = 1000
+
+    def __post_init__(self) -> None:
+        """Raises: ValueError: an option outside its range."""
+        check_ranges(self)
+
+
+def check_ranges(options: Any) -> None:
+    """Check every field of a dataclass whose annotation has a `Range`.
+
+    Raises: ValueError: a value outside its range.
+    """
+    for name, accepted in _ranges(type(options)).items():
+        value = getattr(options, name)
+        require(name, value, accepted.holds(value), accepted.words)
+
+
+def require(name: str, value: Any, holds: bool, rule: str) -> None:
+    """Raise ValueError with the option, its value and what is accepted, unless the rule holds."""
+    if not holds:
+        raise ValueError(f"{name} out of range: {value!r}; accepted: {rule}")
+
+
+def ordered_fields(options: type[Any]) -> list[Field[Any]]:
+    """Return the fields of options in the order of params.yaml: those of the leaderboard stand last."""
+    return sorted(fields(options), key=lambda field: field.name == "bootstrap_resamples")
+
+
+@cache
+def _ranges(options: type[Any]) -> dict[str, Range]:
+    hints = get_type_hints(options, include_extras=True)
+    marks = ((name, mark) for name, hint in hints.items() for mark in getattr(hint, "__metadata__", ()))
+    return {name: mark for name, mark in marks if isinstance(mark, Range)}
