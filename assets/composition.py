@@ -13,8 +13,8 @@ from pydantic import ValidationError
 
 from assets.errors import FoundryError
 from assets.settings import CONFIGURATION_FOLDER
-from pipelines.cache import ContentCache
-from pipelines.identity import content_hash
+from pipelines.base.cache import ContentCache
+from pipelines.base.identity import content_hash
 
 KIND = "configuration"
 """Of entries of the cache that are compositions."""

@@ -21,7 +21,7 @@ from assets.deployments import PARAMETERS_FILE
 from assets.errors import FoundryError
 from assets.settings import CONFIGURATION_FOLDER, Configuration, Nightly, Quality, Run
 from assets.steps import STEPS
-from pipelines.files import read_yaml
+from pipelines.base.files import read_yaml
 from pipelines.schemas import write_bytes_atomically
 
 NIGHTLY = "nightly"

@@ -16,7 +16,13 @@ from pathlib import Path
 from filelock import FileLock, Timeout
 
 from assets.errors import FoundryError
-from pipelines.folders import LEFTOVER_AGE_S, link_tree, put_in_place, replacing_folder, restore_folder
+from pipelines.base.folders import (
+    LEFTOVER_AGE_S,
+    link_tree,
+    put_in_place,
+    replacing_folder,
+    restore_folder,
+)
 
 DEPLOYMENT_VARIABLE = "SIMFOUNDRY_DEPLOYMENT"
 PROJECT_VARIABLE = "SIMFOUNDRY_PROJECT"

@@ -12,7 +12,7 @@ from typing import Any
 
 import polars as pl
 
-from pipelines.labelling.synthesis import SYNTHESIS_TOOL
+from pipelines.dataset.labelling.synthesis import SYNTHESIS_TOOL
 from pipelines.schemas import OK, scan_table, table_spec, write_bytes_atomically
 
 PARTS = ("validation", "test", "evaluation")

@@ -19,13 +19,20 @@ import yaml
 
 from assets.errors import FoundryError, explain
 from assets.settings import Configuration
-from pipelines import bambu, circt, cyclemodel, rtlsim, siliconcompiler
-from pipelines.identity import content_hash
+from pipelines import bambu, circt, cyclemodel
+from pipelines.base.identity import content_hash
+from pipelines.base.tools import ToolMissing
 from pipelines.power import opensta_version
-from pipelines.rtlsim import icarus_version
+from pipelines.rtl import simulation as rtlsim
+from pipelines.rtl.simulation import icarus_version
 from pipelines.schemas import write_bytes_atomically
-from pipelines.synthesis import SynthesisError, find_liberty, liberty_hash, second_yosys_version
-from pipelines.tools import ToolMissing
+from pipelines.silicon import siliconcompiler
+from pipelines.silicon.synthesis import (
+    SynthesisError,
+    find_liberty,
+    liberty_hash,
+    second_yosys_version,
+)
 
 ROOT = Path(__file__).resolve().parents[1]
 TOOLS_FILE = "tools.yaml"
@@ -80,20 +87,25 @@ TOOLS_OF_ALL = ("numpy", "pyarrow")
 """Tools of every step: drawn data, and the bytes of every table."""
 HLS = _engine("pipelines/hls/compiler.py:_VERSION")
 CYCLE_MODEL = _engine("pipelines/cyclemodel/runner.py:_VERSION", tools=("gcc",))
-VERILATOR = _engine("pipelines/rtlsim/verilator.py:_VERSION", tools=("verilator",))
-RTL_REUSE = _engine("pipelines/rtlreuse/building.py:VERSION")
-AUDITS = _engine("pipelines/rtlreuse/auditing.py:_VERSION")
-SYNTHESIS = _engine("pipelines/synthesis/yosys.py:_VERSION", tools=("libraries", "pyosys"))
-FPGA = _engine("pipelines/synthesis/xilinx.py:_VERSION", tools=("pyosys",))
+VERILATOR = _engine("pipelines/rtl/simulation/verilator.py:_VERSION", tools=("verilator",))
+RTL_REUSE = _engine("pipelines/rtl/reuse/building.py:VERSION")
+AUDITS = _engine("pipelines/rtl/reuse/auditing.py:_VERSION")
+SYNTHESIS = _engine("pipelines/silicon/synthesis/yosys.py:_VERSION", tools=("libraries", "pyosys"))
+FPGA = _engine("pipelines/silicon/synthesis/xilinx.py:_VERSION", tools=("pyosys",))
 POWER = _engine("pipelines/power/estimate.py:_VERSION", "pipelines/power/estimate.py:POWER_MODEL")
 CIRCT = _engine("pipelines/circt/compilation.py:_VERSION", tools=("circt",))
 BAMBU = _engine("pipelines/bambu/runner.py:_VERSION", tools=("bambu",))
-SILICONCOMPILER = _engine("pipelines/siliconcompiler/runner.py:_VERSION", tools=("siliconcompiler",))
-LABELLING = _engine("pipelines/labelling/cache.py:_VERSION", "pipelines/labelling/configurations.py:_VERSION")
-LABELS = _engine(
-    "pipelines/labelling/synthesis.py:_LABEL_VERSION", "pipelines/labelling/synthesis.py:_POWER_VERSION"
+SILICONCOMPILER = _engine("pipelines/silicon/siliconcompiler/runner.py:_VERSION", tools=("siliconcompiler",))
+LABELLING = _engine(
+    "pipelines/dataset/labelling/cache.py:_VERSION", "pipelines/dataset/labelling/configurations.py:_VERSION"
 )
-CROSS_CHECKS = _engine("pipelines/labelling/cross_checks.py:_VERSION", tools=("iverilog", "sta", "yosys"))
+LABELS = _engine(
+    "pipelines/dataset/labelling/synthesis.py:_LABEL_VERSION",
+    "pipelines/dataset/labelling/synthesis.py:_POWER_VERSION",
+)
+CROSS_CHECKS = _engine(
+    "pipelines/dataset/labelling/cross_checks.py:_VERSION", tools=("iverilog", "sta", "yosys")
+)
 PROGRAMS = _engine("pipelines/programs/suites.py:_VERSION")
 VARIANTS = _engine(
     "pipelines/programs/llm/checking.py:_VERSION",
@@ -101,10 +113,11 @@ VARIANTS = _engine(
     "models/program_lm/provider.py:_SAMPLING_VERSION",
 )
 FEATURES = _engine(
-    "pipelines/features/extraction.py:_VERSIONS", "pipelines/features/extraction.py:_CLASS_VERSION"
+    "pipelines/dataset/features/extraction.py:_VERSIONS",
+    "pipelines/dataset/features/extraction.py:_CLASS_VERSION",
 )
-KNOWLEDGE = _engine("pipelines/features/knowledge.py:_VERSION")
-RECORDS = _engine("pipelines/records/records.py:_VERSION")
+KNOWLEDGE = _engine("pipelines/dataset/features/design_tables.py:_VERSION")
+RECORDS = _engine("pipelines/dataset/records/records.py:_VERSION")
 NETWORK = _engine(
     "pipelines/network/simulation/engine.py:_VERSION",
     "pipelines/network/simulation/ns3.py:_VERSION",

@@ -14,9 +14,9 @@ SQLITE_FULL_DISK = ("database or disk is full", "disk I/O error")
 PERMANENT_OS_ERRORS = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EACCES)
 _PERMANENT = (
     ("models.registry", "RegistryError"),
-    ("pipelines.sandbox", "SandboxError"),
-    ("pipelines.synthesis", "SynthesisError"),
-    ("pipelines.tools", "ToolMissing"),
+    ("pipelines.base.sandbox", "SandboxError"),
+    ("pipelines.silicon.synthesis", "SynthesisError"),
+    ("pipelines.base.tools", "ToolMissing"),
 )
 """Errors that trying again cannot mend, by module: who meets one has loaded its module, which takes 1 s."""
 

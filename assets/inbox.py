@@ -34,7 +34,7 @@ from assets.step import read_rows
 from assets.steps import STEPS
 from assets.suites import BY_SUITE
 from assets.user_programs import read_user_program
-from pipelines.hls import HlsError
+from pipelines.c import HlsError
 from pipelines.programs import ProgramError
 from pipelines.schemas import OK, ProgramRow, table_spec, write_bytes_atomically, write_table
 

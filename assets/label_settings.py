@@ -15,12 +15,18 @@ from assets.composition import default_content, describe_invalid
 from assets.deployments import Deployment
 from assets.errors import FoundryError
 from assets.settings import Configuration, Group, Run, Settings, one_of, some_of
-from pipelines.cache import ContentCache
+from pipelines.base.cache import ContentCache
+from pipelines.base.validation import Positive
+from pipelines.dataset.labelling import (
+    AUDIT_ENGINES,
+    SYNTHESIS_TOOLS,
+    TOOLS,
+    LabelContext,
+    LabelOptions,
+)
 from pipelines.hls.operators import LIMITED_CLASSES
-from pipelines.labelling import AUDIT_ENGINES, SYNTHESIS_TOOLS, TOOLS, LabelContext, LabelOptions
 from pipelines.schemas import DATA_KINDS, DRAWN
-from pipelines.synthesis import Target, find_liberty
-from pipelines.validation import Positive
+from pipelines.silicon.synthesis import Target, find_liberty
 
 
 def read_unit_limits(texts: Sequence[str]) -> tuple[tuple[str, int], ...]:
@@ -54,7 +60,7 @@ def _with_drawn(kinds: tuple[str, ...]) -> tuple[str, ...]:
 class Hls(Group):
     """The configurations of every program. Delays in cycles, clock periods in ns.
 
-    With `sampling: latin_hypercube` the last seven count, see pipelines.labelling.MappingSampling.
+    With `sampling: latin_hypercube` the last seven count, see pipelines.dataset.labelling.MappingSampling.
     """
 
     memory_delay: Annotated[tuple[Annotated[int, Field(ge=1)], ...], Field(min_length=1)]

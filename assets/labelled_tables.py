@@ -19,14 +19,15 @@ from assets.label_settings import label_options
 from assets.settings import Settings
 from assets.steps import step_named
 from assets.user_programs import read_user_program
-from pipelines.features import BY_KERNEL, freeze_split
-from pipelines.hls import HlsError, HlsOptions, default_top, parse_directives
-from pipelines.labelling import CountedDesign, ToolContext, count_design
-from pipelines.limited import reading
+from pipelines.base.limited import reading
+from pipelines.base.workers import Outcome, run_all
+from pipelines.c import HlsError, default_top, parse_directives
+from pipelines.dataset.features import BY_KERNEL, freeze_split
+from pipelines.dataset.labelling import CountedDesign, ToolContext, count_design
+from pipelines.dataset.vendor import LabelledSource, VendorError, read_labelled_table
+from pipelines.hls import HlsOptions
 from pipelines.programs import ProgramError, program_from_file
 from pipelines.schemas import OK, LabelRow, ProgramRow, RunRow, SplitRow, table_spec, write_table
-from pipelines.vendor import LabelledSource, VendorError, read_labelled_table
-from pipelines.workers import Outcome, run_all
 
 FEATURE_STEPS = ("features", "design_features", "run_features")
 STAGE = "kernel"

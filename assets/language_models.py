@@ -16,7 +16,9 @@ from assets.settings import CONFIGURATION_FOLDER, Group, Listener, Settings, ign
 from assets.suites import suite_options
 from models.program_lm import EditOptions, TrainingOptions
 from models.program_lm.provider import EmbeddedProvider
-from pipelines.identity import content_hash
+from pipelines.base.identity import content_hash
+from pipelines.base.validation import Positive
+from pipelines.base.workers import Progress
 from pipelines.programs import AST, DATAFLOW, SuiteOptions, cached_programs, code_version
 from pipelines.programs.ast import ast_program
 from pipelines.programs.dataflow import dataflow_program
@@ -36,8 +38,6 @@ from pipelines.programs.llm import (
     llm_programs,
 )
 from pipelines.schemas import OK, REJECTED, ProgramRow, table_spec
-from pipelines.validation import Positive
-from pipelines.workers import Progress
 
 KIND = "variants"
 """Of the entries of the cache that hold all rows of the suite."""

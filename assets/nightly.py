@@ -16,7 +16,7 @@ from assets.notices import Notice, send_notice, write_notice
 from assets.refresh import read_refreshes, refresh_page
 from assets.resources import ProgressResource
 from assets.settings import Nightly
-from pipelines.reports.refresh import summary
+from pipelines.dataset.reports.refresh import summary
 
 
 class ScaleConfig(dg.Config):

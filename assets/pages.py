@@ -7,7 +7,7 @@ from pathlib import Path
 
 from assets.deployments import Deployment
 from assets.errors import FoundryError
-from pipelines.reports import Report, draw_page, read_report
+from pipelines.dataset.reports import Report, draw_page, read_report
 from pipelines.schemas import write_bytes_atomically
 
 PAGE_FILE = "report.html"

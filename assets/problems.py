@@ -11,7 +11,7 @@ from typing import Any
 
 import click
 
-from pipelines.files import MOST_SHOWN, shown
+from pipelines.base.files import MOST_SHOWN, shown
 
 DEBUG_VARIABLE = "SIMFOUNDRY_DEBUG"
 _ACCEPTED = re.compile(r"; (?:accepted(?: keys)?|nearest): (?P<names>.*)$", re.DOTALL)

@@ -25,7 +25,7 @@ from rich.progress import (
 from assets.problems import wants_json
 from assets.resources import Log, ProgressResource
 from assets.settings import Listener
-from pipelines.workers import Progress as StepProgress
+from pipelines.base.workers import Progress as StepProgress
 
 PLAIN_INTERVAL_S = 10.0
 LEAST_DONE = 3

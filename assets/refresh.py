@@ -12,8 +12,8 @@ from datetime import datetime
 from pathlib import Path
 
 from assets.deployments import Deployment
-from pipelines.folders import link_file
-from pipelines.reports import ModelDecision, Refresh, compare_tables, draw_refresh
+from pipelines.base.folders import link_file
+from pipelines.dataset.reports import ModelDecision, Refresh, compare_tables, draw_refresh
 from pipelines.schemas import PromotionRow, SchemaError, read_table, table_spec, write_bytes_atomically
 
 REFRESHES_FILE = "refreshes.json"

@@ -25,10 +25,16 @@ from assets.steps import STEPS, step_named
 from assets.steps.designs import configuration_space
 from assets.steps.network import Network
 from assets.steps.pragmas import present_explorations, searches_version
-from pipelines.fabric.dataset import VERSION as PLACEMENTS_VERSION
-from pipelines.features import GRAPH_TABLES, FeatureRows, Graphs, feature_version, import_features
-from pipelines.hls import TOOL, tool_version
-from pipelines.labelling import (
+from pipelines.base.limited import reading
+from pipelines.base.tools import ToolMissing
+from pipelines.dataset.features import (
+    GRAPH_TABLES,
+    FeatureRows,
+    Graphs,
+    feature_version,
+    import_features,
+)
+from pipelines.dataset.labelling import (
     CacheImport,
     ProgramRows,
     elsewhere_versions,
@@ -39,11 +45,7 @@ from pipelines.labelling import (
     planned_ids,
     present_versions,
 )
-from pipelines.limited import reading
-from pipelines.network import NetworkError
-from pipelines.network.runs import RunGroup, runs_of, runs_version
-from pipelines.programs import LLM, ProgramError
-from pipelines.releases import (
+from pipelines.dataset.releases import (
     MANIFEST_FILE,
     PARAMETERS_FILE,
     ROWS_A_SHARD,
@@ -59,15 +61,21 @@ from pipelines.releases import (
     released_tables,
     write_release,
 )
-from pipelines.releases.toolset import (
+from pipelines.dataset.releases.toolset import (
     NOT_RECORDED,
     SIMULATIONS,
     named_versions,
     simulator_tool,
     table_tools,
 )
-from pipelines.rtlreuse.choice import simulator_version
-from pipelines.rtlreuse.engines import ENGINES
+from pipelines.dataset.vendor import VendorReport, merge_rows
+from pipelines.fabric.dataset import VERSION as PLACEMENTS_VERSION
+from pipelines.hls import TOOL, tool_version
+from pipelines.network import NetworkError
+from pipelines.network.runs import RunGroup, runs_of, runs_version
+from pipelines.programs import LLM, ProgramError
+from pipelines.rtl.reuse.choice import simulator_version
+from pipelines.rtl.reuse.engines import ENGINES
 from pipelines.schemas import (
     DRAWN,
     OK,
@@ -82,9 +90,7 @@ from pipelines.schemas import (
     write_arrow,
     write_table,
 )
-from pipelines.synthesis import SynthesisError, liberty_hash
-from pipelines.tools import ToolMissing
-from pipelines.vendor import VendorReport, merge_rows
+from pipelines.silicon.synthesis import SynthesisError, liberty_hash
 
 # ---- out -------------------------------------------------------------------------------------------
 

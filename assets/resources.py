@@ -13,7 +13,7 @@ from pydantic import Field
 from assets.configuration import may_promote, read_parameters
 from assets.deployments import find_deployment
 from assets.settings import Listener, Run, Settings
-from pipelines.workers import Progress
+from pipelines.base.workers import Progress
 
 Log = Callable[[str], None]
 LOGGED_SHARE = 0.1

@@ -15,8 +15,8 @@ from pathlib import Path
 
 from assets.engines import ROOT
 from assets.figures import AREAS, PAPERS, SUMMARIES, Figure, Value, engine_versions, read_figures
-from pipelines.releases.baselines import Baseline, read_baselines
-from pipelines.releases.manifest import read_manifest
+from pipelines.dataset.releases.baselines import Baseline, read_baselines
+from pipelines.dataset.releases.manifest import read_manifest
 from pipelines.schemas import write_bytes_atomically
 from pipelines.schemas.documentation import markdown_table
 

@@ -20,9 +20,9 @@ from pydantic import (
 
 from assets.deployments import Deployment
 from assets.errors import FoundryError
-from pipelines.cache import ContentCache
-from pipelines.labelling import SLOTTED
-from pipelines.workers import Progress
+from pipelines.base.cache import ContentCache
+from pipelines.base.workers import Progress
+from pipelines.dataset.labelling import SLOTTED
 
 CONFIGURATION_FOLDER = Path(__file__).resolve().parents[1] / "conf"
 AnyGroup = TypeVar("AnyGroup")

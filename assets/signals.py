@@ -13,7 +13,7 @@ from threading import Lock, Thread
 from types import FrameType
 from typing import NoReturn
 
-from pipelines.tools import end_tools
+from pipelines.base.tools import end_tools
 
 ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 

@@ -19,7 +19,7 @@ from assets.checks import CheckRule
 from assets.engines import TOOLS_OF_ALL, Constant, Engine
 from assets.errors import FoundryError
 from assets.settings import Configuration, Listener, Settings, ignore_progress
-from pipelines.identity import content_hash
+from pipelines.base.identity import content_hash
 from pipelines.schemas import OK, read_arrow, read_table, table_path, table_spec, write_arrow, write_table
 
 REASON_LENGTH = 100

@@ -19,7 +19,7 @@ from assets.engines import ROOT, present_tools
 from assets.settings import Quality, Settings
 from assets.step import Step, file_hash, keep_written, tree_hash, unchanged_rows
 from assets.steps import makers_of
-from pipelines.identity import content_hash
+from pipelines.base.identity import content_hash
 from pipelines.schemas import read_arrow, table_path, table_spec
 
 _STATUSES = ("status", "power_status")

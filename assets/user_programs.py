@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from assets.errors import FoundryError
-from pipelines.files import read_bounded
-from pipelines.hls import (
+from pipelines.base.files import read_bounded
+from pipelines.c import (
     BYTE_ORDER_MARK,
     Directive,
     HlsError,
@@ -23,14 +23,14 @@ from pipelines.hls import (
     interface_of,
     object_files,
     parse_directives,
-    read_program,
     read_with_sizes,
     require_result,
     sizes_text,
     skipped_files,
     with_plain_arguments,
 )
-from pipelines.interface import INT8, ScalarType
+from pipelines.c.signature import INT8, ScalarType
+from pipelines.hls import read_program
 from pipelines.programs import ProgramError, default_range, program_from_file
 from pipelines.schemas import ProgramRow
 

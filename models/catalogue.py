@@ -26,7 +26,7 @@ from models.intervals import (
     with_intervals,
 )
 from models.tasks import Column, Task, hash_tables
-from pipelines.identity import canonical_json, content_hash
+from pipelines.base.identity import canonical_json, content_hash
 
 if TYPE_CHECKING:
     from lightning.pytorch.loggers import Logger

@@ -14,8 +14,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from pipelines.files import open_regular, read_bounded
-from pipelines.identity import canonical_json
+from pipelines.base.files import open_regular, read_bounded
+from pipelines.base.identity import canonical_json
 from pipelines.programs import ProgramError
 from pipelines.programs.llm import Prices, ProviderError, Reply
 

@@ -15,7 +15,7 @@ from models.local_registry import worse_than_constant
 from models.metrics import Interval, bootstrap
 from models.reference_sets import Vector
 from models.tasks import DERIVED_TABLES, Medians, Reference, ReferenceSet, Task, hash_tables
-from pipelines.identity import content_hash
+from pipelines.base.identity import content_hash
 from pipelines.schemas import PromotionRow
 
 Decision = Literal["promoted", "refused", "candidate"]

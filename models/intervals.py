@@ -19,7 +19,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from pipelines.records.layout import QUANTITIES
+from pipelines.dataset.records.layout import QUANTITIES
 
 COVERED = 0.9
 """Share of labels that an interval is to hold."""

@@ -16,7 +16,7 @@ from urllib.parse import unquote, urlsplit
 
 from models.catalogue import PredictorSpec, predictors
 from models.model_files import OUTCOME_FILE, REFERENCE_FILE, read_sealed_json
-from pipelines.identity import content_hash
+from pipelines.base.identity import content_hash
 
 CHAMPION = "champion"
 """Alias of the version that answers."""

@@ -18,9 +18,9 @@ from safetensors import SafetensorError
 from safetensors.numpy import load, save
 
 from models.base import PredictorError, TrainOutcome
-from pipelines.files import read_bounded, shown
-from pipelines.folders import replacing_folder
-from pipelines.identity import canonical_json
+from pipelines.base.files import read_bounded, shown
+from pipelines.base.folders import replacing_folder
+from pipelines.base.identity import canonical_json
 from pipelines.schemas import LeaderboardRow, PredictorCostRow, WorkloadErrorRow, write_bytes_atomically
 
 CARD_BYTES, WEIGHTS_BYTES = 256 << 20, 8 << 30

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from models.tasks import ReferenceSet
-from pipelines.summation import ordered_sum
+from pipelines.base.summation import ordered_sum
 
 Vector = NDArray[np.float64]
 

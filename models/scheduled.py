@@ -20,16 +20,10 @@ from models.intervals import TRIPS_KNOWN, trips_of
 from models.query import Query
 from models.tasks import DatasetError
 from models.trips import known_trips, source_loop
-from pipelines.features import PARTS, DesignKnowledge, know_design, know_run
-from pipelines.hls import (
-    CompiledDesign,
-    HlsOptions,
-    TransformOptions,
-    compile_program,
-    design_row,
-    parse_directives,
-)
-from pipelines.identity import canonical_json
+from pipelines.base.identity import canonical_json
+from pipelines.c import parse_directives
+from pipelines.dataset.features import PARTS, DesignKnowledge, know_design, know_run
+from pipelines.hls import CompiledDesign, HlsOptions, TransformOptions, compile_program, design_row
 from pipelines.programs import program_from_file
 from pipelines.schemas import BOUNDS, OK, DesignRow, ProgramRow, RunFeatureRow, scan_table, table_spec
 

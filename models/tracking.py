@@ -25,7 +25,7 @@ import numpy as np
 
 from models.base import TrainOutcome, log_level
 from models.local_registry import REFERENCE_METRIC, database_file, follow_project
-from pipelines.folders import LEFTOVER_AGE_S
+from pipelines.base.folders import LEFTOVER_AGE_S
 
 if TYPE_CHECKING:
     from lightning.pytorch.loggers import Logger

@@ -14,8 +14,8 @@ from models.query import Query
 from pipelines.schemas import OK, LoopRow
 
 if TYPE_CHECKING:
+    from pipelines.c.signature import DataSet
     from pipelines.hls import CompiledDesign
-    from pipelines.interface import DataSet
 
 ENDLESS_TRIPS = 1 << 40
 """Mean iterations of a loop that a run did not leave within the limit of cycles: an estimate with them
@@ -40,7 +40,7 @@ def source_loop(name: str, known: Iterable[str]) -> str | None:
 
 def source_loops(query: Query) -> list[LoopRow]:
     """Loops of a question's program. Raises: HlsError: the front end does not accept it."""
-    from pipelines.features import extract_loops
+    from pipelines.dataset.features import extract_loops
     from pipelines.programs import program_from_file
 
     return extract_loops(program_from_file(Path("program.c"), top=query.top, source=query.source))
@@ -69,10 +69,10 @@ def count_trips(
              of cycles.
     Raises:  ToolMissing: gcc is not installed. CycleModelError: the design breaks a rule of the graph.
     """
+    from pipelines.base.tools import ToolRun
     from pipelines.cyclemodel import build_model, run_model
-    from pipelines.features import late_loop_of
-    from pipelines.labelling import loop_counts
-    from pipelines.tools import ToolRun
+    from pipelines.dataset.features import late_loop_of
+    from pipelines.dataset.labelling import loop_counts
 
     unknown = [loop.loop for loop in loops if loop.trip_count is None]
     endless: dict[str, float] = {}

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     import polars as pl
 
-    from pipelines.releases import ReleaseTables
+    from pipelines.dataset.releases import ReleaseTables
 
 
 def table(name: str, *, folder: Path | str | None = None) -> pl.LazyFrame:
@@ -49,7 +49,7 @@ def release(name: Path | str, *, verify: bool = False) -> ReleaseTables:
     Args:   name: of a release of the project, or its folder. verify: compare every file with its SHA-256.
     Raises: ReleaseError: no such release, or, with `verify`, a file is not what the manifest says.
     """
-    from pipelines.releases import load_release
+    from pipelines.dataset.releases import load_release
 
     return load_release(release_folder(name), verify=verify)
 
@@ -60,7 +60,7 @@ def release_folder(name: Path | str) -> Path:
     Raises: ReleaseError: the project, if there is one, has no release of that name.
     """
     from assets.deployments import find_deployment
-    from pipelines.releases import MANIFEST_FILE, ReleaseError
+    from pipelines.dataset.releases import MANIFEST_FILE, ReleaseError
 
     if Path(name).is_dir() or len(Path(name).parts) > 1:
         return Path(name)

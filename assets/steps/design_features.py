@@ -10,8 +10,12 @@ from assets.label_settings import label_options
 from assets.settings import Listener, Settings
 from assets.step import Output, Step, read_rows
 from assets.suites import BY_SUITE
-from pipelines.features import extract_design_features, extract_run_features, knowledge_version
-from pipelines.labelling.synthesis import SYNTHESIS_TOOL, mapped_designs
+from pipelines.dataset.features import (
+    extract_design_features,
+    extract_run_features,
+    knowledge_version,
+)
+from pipelines.dataset.labelling.synthesis import SYNTHESIS_TOOL, mapped_designs
 from pipelines.schemas import OK, LabelRow
 
 TOLERANCE = 0.002

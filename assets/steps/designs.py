@@ -9,8 +9,8 @@ from assets.label_settings import Hls, Labelling, Synthesis, label_context, read
 from assets.settings import Listener, Settings
 from assets.step import Output, Step, read_rows
 from assets.suites import BY_SUITE
-from pipelines.identity import content_hash
-from pipelines.labelling import (
+from pipelines.base.identity import content_hash
+from pipelines.dataset.labelling import (
     ConfigurationSpace,
     MappingSampling,
     designs_version,

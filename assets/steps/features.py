@@ -7,7 +7,7 @@ from assets.label_settings import label_options
 from assets.settings import Listener, Settings
 from assets.step import Output, Step, read_rows
 from assets.suites import BY_SUITE
-from pipelines.features import extract_features, feature_version
+from pipelines.dataset.features import extract_features, feature_version
 
 
 def make_features(settings: Settings, partition: str, listen: Listener) -> Output:

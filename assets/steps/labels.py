@@ -30,8 +30,8 @@ from assets.step import Output, Step, read_rows
 from assets.steps.designs import require_hls_tools
 from assets.suites import BY_SUITE
 from pipelines.cyclemodel import ENGINE
-from pipelines.features import control_class
-from pipelines.labelling import (
+from pipelines.dataset.features import control_class
+from pipelines.dataset.labelling import (
     CROSS_CHECK_LIMITS,
     cross_check_designs,
     label_designs,
@@ -39,7 +39,7 @@ from pipelines.labelling import (
     label_in_libraries,
     place_designs,
 )
-from pipelines.labelling.synthesis import SYNTHESIS_TOOL, lacking_figures
+from pipelines.dataset.labelling.synthesis import SYNTHESIS_TOOL, lacking_figures
 from pipelines.schemas import DRAWN, OK, TOOL_ERROR, table_spec
 
 

@@ -16,11 +16,11 @@ from assets.engines import NETWORK
 from assets.label_settings import label_options
 from assets.settings import Groups, Listener, Settings
 from assets.step import Output, Partitioning, Step
-from pipelines.identity import content_hash
+from pipelines.base.identity import content_hash
+from pipelines.base.validation import Positive
 from pipelines.network import runs as network_runs
 from pipelines.network.runs import RunGroup
 from pipelines.schemas import OK, read_arrow
-from pipelines.validation import Positive
 
 
 class Network(Groups[RunGroup]):

@@ -12,7 +12,7 @@ from assets.engines import CYCLE_MODEL, HLS, PRAGMAS, PROGRAMS
 from assets.settings import Listener, Settings
 from assets.step import Output, Step, whole
 from assets.suites import suite_options
-from pipelines.identity import content_hash
+from pipelines.base.identity import content_hash
 from pipelines.pragmas.exploration import SuiteExploration
 from pipelines.programs import SuiteOptions
 from pipelines.schemas import OK

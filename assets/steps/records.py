@@ -14,7 +14,13 @@ from assets.settings import Group, Listener, Settings
 from assets.step import Output, Step, read_rows
 from assets.steps.splits import BY_SPLIT
 from assets.suites import partitions
-from pipelines.records import CONTEXT_LIMIT, LabelledRows, cached_records, make_records, runtime_data
+from pipelines.dataset.records import (
+    CONTEXT_LIMIT,
+    LabelledRows,
+    cached_records,
+    make_records,
+    runtime_data,
+)
 from pipelines.schemas import table_path, table_spec
 
 SOURCES = ("programs", "loops", "program_facts", "designs", "labels", "runs", "loop_runs")

@@ -6,7 +6,7 @@ from assets.engines import ROOT
 from assets.pages import page_path, write_page
 from assets.settings import Listener, Settings
 from assets.step import Markdown, Output, Step, file_hash, tree_hash
-from pipelines.reports import Report
+from pipelines.dataset.reports import Report
 
 
 def draw_report(settings: Settings, partition: str, listen: Listener) -> Output:

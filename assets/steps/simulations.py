@@ -7,8 +7,8 @@ from assets.engines import RTL_REUSE
 from assets.label_settings import label_options
 from assets.settings import Groups, Listener, Settings
 from assets.step import Output, Partitioning, Step
-from pipelines.rtlreuse import dataset
-from pipelines.rtlreuse.dataset import SimulationGroup
+from pipelines.rtl.reuse import dataset
+from pipelines.rtl.reuse.dataset import SimulationGroup
 from pipelines.schemas import OK
 
 

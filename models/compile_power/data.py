@@ -24,8 +24,8 @@ from pipelines.accelerators import (
     Hardware,
     hierarchy,
 )
+from pipelines.base.summation import ordered_sum
 from pipelines.schemas import OK, fill_columns, read_arrow, table_spec
-from pipelines.summation import ordered_sum
 
 Floats = NDArray[np.float32]
 _SCALE = 8.0

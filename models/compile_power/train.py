@@ -43,7 +43,7 @@ from models.compile_power.network import (
 from models.leaderboard import Prediction
 from models.training import Loggers, Training, fit
 from pipelines.accelerators import Hardware
-from pipelines.identity import content_hash
+from pipelines.base.identity import content_hash
 
 _PRETRAIN_BATCH, _TREE_BATCH = 64, 24
 _FOLD_NAMES = {"train": "train", "test": "test"}

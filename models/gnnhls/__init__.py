@@ -1,7 +1,7 @@
 """GNNHLS: a graph neural network over a design's control/data-flow graph (Wu et al., DAC 2022).
 
 The package holds graphs as tensors, the network of torch-geometric's layers, and its training. The graphs
-themselves are made by `pipelines.features`. Importing this package loads no learning framework.
+themselves are made by `pipelines.dataset.features`. Importing this package loads no learning framework.
 """
 
 from __future__ import annotations

@@ -14,8 +14,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import prod
 
-from pipelines.hls import ir, read_program
-from pipelines.summation import ordered_sum
+from pipelines.base.summation import ordered_sum
+from pipelines.c import ir
+from pipelines.hls import read_program
 
 INTEGER_KINDS: Mapping[str, str] = {
     **dict.fromkeys(("add", "sub"), "add"),

@@ -37,7 +37,7 @@ from models.model_files import ModelFiles
 from models.query import POWER, Query
 from models.tasks import DatasetError, TooFewRows
 from models.tenset_mlp.features import LoopPlan, facts_of, plan_of
-from pipelines.summation import ordered_sum
+from pipelines.base.summation import ordered_sum
 
 AREA, FLIP_FLOPS, CYCLES, ENERGY = "area_um2", "flip_flop_count", "latency_cycles", "energy_nj"
 TARGETS = (AREA, FLIP_FLOPS, CYCLES, POWER)

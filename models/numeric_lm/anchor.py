@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict
 
 from models.labelled import Query
-from pipelines.identity import content_hash
-from pipelines.records import DATA_SUMMARY
+from pipelines.base.identity import content_hash
+from pipelines.dataset.records import DATA_SUMMARY
 
 _PENALTIES = tuple(10.0**n for n in range(-4, 3))
 _MARGIN = math.log(2.0)

@@ -194,7 +194,7 @@ METRICS = (
     Metric(target="latency_cycles", dynamic=True, largest=1e9, step=1.0),
     Metric(target="delay_ns", dynamic=False, largest=1e4, step=1e-3),
 )
-"""Ranges as in the records (`pipelines.records.QUANTITIES`). The order of the metric prompts."""
+"""Ranges as in the records (`pipelines.dataset.records.QUANTITIES`). The order of the metric prompts."""
 TARGETS = tuple(metric.target for metric in METRICS)
 RATIO = Metric(target="ratio", dynamic=False, largest=1e4, step=1e-4)
 _MANTISSA = {2: 14, 10: 4, 16: 4}

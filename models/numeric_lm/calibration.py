@@ -37,11 +37,11 @@ from models.numeric_lm.prompts import EncodedPrompt
 from models.numeric_lm.search import Answer
 from models.scheduled import compile_query
 from models.training import deterministic
+from pipelines.c import read_interface
+from pipelines.c.signature import DataSet
 from pipelines.cyclemodel import count_cycles_of
-from pipelines.hls import read_interface
-from pipelines.interface import DataSet
+from pipelines.dataset.records import summarise_data
 from pipelines.programs import data_sets, program_from_file
-from pipelines.records import summarise_data
 from pipelines.schemas import DATA_KINDS, DRAWN, OK
 
 _BATCH_TOKENS = 16384

@@ -20,9 +20,15 @@ from models.scheduled import compiled_features, engine_options, table_features
 from models.tasks import DatasetError
 from models.tenset_mlp.features import facts_of, features_of
 from models.trips import with_trips
-from pipelines.features import extract_loops
+from pipelines.dataset.features import extract_loops
+from pipelines.dataset.records import (
+    DATA_SUMMARY,
+    RecordError,
+    run_data,
+    summarise_data,
+    summarise_rows,
+)
 from pipelines.programs import program_from_file
-from pipelines.records import DATA_SUMMARY, RecordError, run_data, summarise_data, summarise_rows
 from pipelines.schemas import DRAWN, OK, LoopRow, ProgramRow, read_table, scan_table, table_spec
 
 DELAY = "delay_ns"

@@ -32,7 +32,7 @@ from models.numeric_lm.network import (
 from models.numeric_lm.prompts import MOST_CHARACTERS, EncodedPrompt, PromptEncoder, blocks_of
 from models.numeric_lm.search import Answer, answer_of, search
 from models.numeric_lm.tokens import load_tokenizer
-from pipelines.identity import canonical_json
+from pipelines.base.identity import canonical_json
 from pipelines.schemas import LoopRow
 
 PROMPT_FORMAT = 3

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from models.base import PredictorError
 from models.labelled import Query
 from models.numeric_lm.tokens import PromptTokenizer, Tokens
-from pipelines.records import data_text, operator_classes, source_prompt
+from pipelines.dataset.records import data_text, operator_classes, source_prompt
 from pipelines.schemas import LoopRow
 
 MOST_TOKENS = 16384

@@ -36,7 +36,7 @@ from models.numeric_lm.starts import example_estimates, fit_starts
 from models.numeric_lm.tokens import PromptTokenizer, train_tokenizer
 from models.tasks import DatasetError, TooFewRows
 from models.training import Fit, Training, fit
-from pipelines.identity import content_hash
+from pipelines.base.identity import content_hash
 
 _JUDGED = ("validation", "test", "evaluation")
 _WARM_UP = 0.05

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from models.pragma_gnn.graph import Values
+from pipelines.base.summation import ordered_sum
 from pipelines.pragmas.bound import COMPUTATION, Bound, Leaf, Target, bound, complete, leaf
 from pipelines.pragmas.configuration import COARSE, FINE, OFF, Configuration, LoopChoice
 from pipelines.pragmas.summary import Loop, Summary
-from pipelines.summation import ordered_sum
 
 PIPELINES = (OFF, COARSE, FINE)
 LOOP_FEATURES: Mapping[str, tuple[str, ...]] = {

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from models.catalogue import PredictorSpec, Trained, TrainingInput
 from models.tasks import EXAMPLE_SOURCE, Column, Reference, ReferenceSet, Task
-from pipelines.summation import ordered_sum
+from pipelines.base.summation import ordered_sum
 
 if TYPE_CHECKING:
     from models.model_files import ModelFiles

@@ -17,7 +17,7 @@ from models.program_lm.network import ProgramLm
 from models.program_lm.reading import read_program
 from models.program_lm.symbols import CONDITION, EXPRESSION, LOOP, SINGLE_TYPES, STATEMENT, ReadProgram, Site
 from models.program_lm.vocabulary import IDS, REALS, Naming, naming_of
-from pipelines.summation import ordered_sum
+from pipelines.base.summation import ordered_sum
 
 _INDENT = "    "
 _TIGHT_AFTER = frozenset(["(", "["])

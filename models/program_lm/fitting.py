@@ -17,7 +17,7 @@ from models.program_lm import TrainingOptions
 from models.program_lm.examples import Example
 from models.program_lm.network import ProgramLm, Size, untrained
 from models.training import Loggers, Training, deterministic, fit
-from pipelines.summation import ordered_sum
+from pipelines.base.summation import ordered_sum
 
 CONTEXT_WEIGHT = 0.1
 """Weight in the loss of tokens that are given when sampling; those that are sampled have 1."""

@@ -15,7 +15,7 @@ from models.program_lm.editing import draw_variant
 from models.program_lm.network import ProgramLm, Size
 from models.program_lm.symbols import SourceError
 from models.program_lm.vocabulary import TOKENS
-from pipelines.identity import content_hash, text_sha256
+from pipelines.base.identity import content_hash, text_sha256
 
 
 class VariantGenerator(ProgramLm):

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 from models.program_lm import NAME, EditOptions, TrainingOptions
 from models.program_lm.symbols import SourceError
 from models.program_lm.training import trained_model, training_key
-from pipelines.cache import ContentCache
-from pipelines.identity import canonical_json, content_hash, text_sha256
+from pipelines.base.cache import ContentCache
+from pipelines.base.identity import canonical_json, content_hash, text_sha256
 from pipelines.programs.llm import Prices, ProviderError, Reply
 
 if TYPE_CHECKING:

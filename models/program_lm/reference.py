@@ -13,8 +13,8 @@ from models.program_lm.network import untrained
 from models.program_lm.training import size_of
 from models.reference_sets import Vector, reference_set_of
 from models.tasks import Reference, ReferenceSet
+from pipelines.base.identity import content_hash
 from pipelines.hls import read_program
-from pipelines.identity import content_hash
 from pipelines.schemas import ProgramRow, read_table, table_spec
 
 

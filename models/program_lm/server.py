@@ -21,7 +21,7 @@ import click
 
 from models.program_lm import TrainingOptions
 from models.program_lm.provider import EmbeddedProvider
-from pipelines.cache import ContentCache
+from pipelines.base.cache import ContentCache
 from pipelines.programs.llm import Provider, ProviderError, Reply
 
 COMPLETIONS, MODELS = "/v1/chat/completions", "/v1/models"

@@ -20,9 +20,9 @@ from models.program_lm.reading import read_program
 from models.program_lm.symbols import SourceError
 from models.program_lm.vocabulary import TOKENS
 from models.tasks import TooFewRows, table_files
-from pipelines.cache import ContentCache
-from pipelines.features import places_by_name
-from pipelines.identity import content_hash, text_sha256
+from pipelines.base.cache import ContentCache
+from pipelines.base.identity import content_hash, text_sha256
+from pipelines.dataset.features import places_by_name
 from pipelines.programs.ast import AstOptions, generate_program
 from pipelines.programs.dataflow import DataflowOptions
 from pipelines.programs.dataflow.emission import Emission

@@ -16,9 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from models.queue_correction.features import KERNELS
-from pipelines.identity import content_hash
+from pipelines.base.identity import content_hash
+from pipelines.base.sealing import read_sealed, write_sealed
 from pipelines.network.compiled import compiled_folder, kernels
-from pipelines.sealing import read_sealed, write_sealed
 
 _SHAPES, _LEVELS = (-4.0, 5.0, 128), (0.0, 5.0, 160)
 """Least, most and number of grid lines of the logarithm of a gamma's shape, and of sqrt(-log(1 - p))."""

@@ -1,6 +1,6 @@
 """Which RTL simulator is done first: build time and speed of every engine, predicted from the design.
 
-Belongs here: features, training, the choice. Does not: the engines (`pipelines.rtlreuse`). Importing this
+Belongs here: features, training, the choice. Does not: the engines (`pipelines.rtl.reuse`). Importing this
 package loads no learning framework.
 """
 

@@ -97,7 +97,7 @@ def regret(design: MeasuredDesign, choose: Callable[[int, Sequence[str]], str]) 
 
 def engine_reference(reference: Reference) -> ReferenceSet:
     """Designs of families; the error is the regret of the chosen engine, the baseline takes Verilator."""
-    from pipelines.rtlreuse import VERILATOR
+    from pipelines.rtl.reuse import VERILATOR
 
     designs = [d for d in read_measured([reference.folder]) if d.family in reference.parts]
 

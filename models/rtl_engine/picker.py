@@ -148,8 +148,8 @@ def load(files: ModelFiles) -> EnginePicker:
 
 
 def _features(row: Mapping[str, Any], place: int) -> dict[str, Any]:
-    from pipelines.rtlreuse import RtlError
-    from pipelines.rtlreuse.dataset import verilog_features
+    from pipelines.rtl.reuse import RtlError
+    from pipelines.rtl.reuse.dataset import verilog_features
 
     try:
         return verilog_features(str(row["verilog"]), str(row["top"]))

@@ -16,12 +16,13 @@ from dataclasses import dataclass
 
 from models.base import PredictorError
 from models.query import Query
-from pipelines.features import extract_loops
-from pipelines.hls import interface_of, ir, read_program
-from pipelines.identity import content_hash
-from pipelines.interface import Interface
+from pipelines.base.identity import content_hash
+from pipelines.base.summation import ordered_sum
+from pipelines.c import interface_of, ir
+from pipelines.c.signature import Interface
+from pipelines.dataset.features import extract_loops
+from pipelines.hls import read_program
 from pipelines.schemas import OK, LoopRow, ProgramRow
-from pipelines.summation import ordered_sum
 
 FEATURE_SET = 2
 """Number of this definition. It grows when a feature changes its meaning under the same name, so

@@ -23,11 +23,11 @@ from models.base import PredictorError
 from models.labelled import LabelledDesign, Query
 from models.scheduled import compile_query
 from models.tenset_mlp.features import ProgramFacts
+from pipelines.base.tools import ToolRun
 from pipelines.cyclemodel import CycleModelError, build_model, run_model
-from pipelines.labelling import loop_counts
+from pipelines.dataset.labelling import loop_counts
 from pipelines.programs import draw_data
 from pipelines.schemas import DRAWN, OK, LoopRow, scan_table, table_spec
-from pipelines.tools import ToolRun
 
 TIMEOUT_S = 120.0
 Counted = tuple[str, int, int]

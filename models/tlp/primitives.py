@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from models.base import PredictorError
 from models.labelled import Query
-from pipelines.summation import ordered_sum
+from pipelines.base.summation import ordered_sum
 
 _TOKEN = re.compile(
     r"\"(?:\\.|[^\"\\\n])*\"|[A-Za-z_]\w*|0[xX][0-9a-fA-F]+|\d+\.?\d*(?:[eE][-+]?\d+)?|<<=|>>=|"

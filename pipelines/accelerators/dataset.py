@@ -28,8 +28,11 @@ from pipelines.accelerators.systolic.compilation import COMPILER_VERSION, Compil
 from pipelines.accelerators.systolic.hardware import Hardware, hierarchy
 from pipelines.accelerators.systolic.instructions import CATEGORIES
 from pipelines.accelerators.systolic.quantise import quantise
-from pipelines.cache import ContentCache, json_value
-from pipelines.identity import content_hash
+from pipelines.base.cache import ContentCache, json_value
+from pipelines.base.identity import content_hash
+from pipelines.base.tools import stopwatch
+from pipelines.base.validation import Count
+from pipelines.base.workers import Outcome, ProgressCallback, run_all
 from pipelines.power import ENGINE
 from pipelines.power import tool_version as power_version
 from pipelines.schemas import (
@@ -39,11 +42,8 @@ from pipelines.schemas import (
     AcceleratorRow,
     CompiledNetworkRow,
 )
-from pipelines.synthesis import liberty_hash
-from pipelines.synthesis import tool_version as synthesis_version
-from pipelines.tools import stopwatch
-from pipelines.validation import Count
-from pipelines.workers import Outcome, ProgressCallback, run_all
+from pipelines.silicon.synthesis import liberty_hash
+from pipelines.silicon.synthesis import tool_version as synthesis_version
 
 STEP, _LABELS, _STATIC = "accelerators", "accelerator_labels", "accelerator_synthesis"
 VERSION = "2"

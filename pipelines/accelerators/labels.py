@@ -18,10 +18,10 @@ from pipelines.accelerators.systolic.execution import Bench, JobRun, LayerRun, r
 from pipelines.accelerators.systolic.hardware import Hardware
 from pipelines.accelerators.systolic.quantise import IntegerNetwork
 from pipelines.accelerators.systolic.verilog import CORE, core_verilog
+from pipelines.base.summation import ordered_sum
 from pipelines.power import Activity, EncodedNetlist, TraceStimulus, encode_netlist, power_parts, run_engine
 from pipelines.schemas.columns import INFEASIBLE, OK, TOOL_ERROR
-from pipelines.summation import ordered_sum
-from pipelines.synthesis import (
+from pipelines.silicon.synthesis import (
     Liberty,
     Netlist,
     SynthesisResult,

@@ -13,10 +13,10 @@ from xml.sax.saxutils import quoteattr
 
 import numpy as np
 
-from pipelines.bounds import MEMORY_DELAY_CYCLES
-from pipelines.interface import DataSet, Interface
-from pipelines.summation import ordered_sum
-from pipelines.tools import find_tool, run_tool
+from pipelines.base.bounds import MEMORY_DELAY_CYCLES
+from pipelines.base.summation import ordered_sum
+from pipelines.base.tools import find_tool, run_tool
+from pipelines.c.signature import DataSet, Interface
 
 
 class BambuError(ValueError):

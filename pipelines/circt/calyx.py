@@ -14,9 +14,9 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from pipelines.c import ir
 from pipelines.circt.verilog import address_bits, memory_lines, range_text
-from pipelines.hls import ir
-from pipelines.rtlsim import MemoryTiming, Port
+from pipelines.rtl.simulation import MemoryTiming, Port
 
 _COMBINATIONAL = re.compile(r"^ *calyx\.comb_group @\w+ \{\n(.*?)^ *\}\n", re.DOTALL | re.MULTILINE)
 _PARALLEL = re.compile(r"^( *)calyx\.par \{\n((?: *calyx\.enable @\w+\n)+) *\}\n", re.MULTILINE)

@@ -12,17 +12,23 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
+from pipelines.base.tools import ToolMissing, ToolRun, run_tool
+from pipelines.c import HlsError, interface_of, ir, read_function, require_outputs
+from pipelines.c.signature import DataSet, Interface
 from pipelines.circt.calyx import calyx_wrapper, component_text, connect_clocks, wrapper_name
 from pipelines.circt.expressions import NotLowered
 from pipelines.circt.handshake import handshake_wrapper, memory_channels
 from pipelines.circt.preparation import prepare
 from pipelines.circt.verilog import exported_verilog
 from pipelines.circt.writer import BranchingWriter, StructuredWriter, mlir_text
-from pipelines.hls import HlsError, interface_of, ir, read_function, require_outputs
-from pipelines.interface import DataSet, Interface
-from pipelines.rtlsim import MemoryTiming, Port, SimulationResult, module_ports, simulate_design
+from pipelines.rtl.simulation import (
+    MemoryTiming,
+    Port,
+    SimulationResult,
+    module_ports,
+    simulate_design,
+)
 from pipelines.schemas.columns import OK, REJECTED, TOOL_ERROR
-from pipelines.tools import ToolMissing, ToolRun, run_tool
 
 _WORKER = Path(__file__).with_name("worker.py")
 _STACK_FRAME = re.compile(r"^\s*#\d+ ")

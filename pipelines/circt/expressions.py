@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from pipelines.hls import ir
-from pipelines.interface import INT32, ScalarType
+from pipelines.c import ir
+from pipelines.c.signature import INT32, ScalarType
 
 
 class NotLowered(ValueError):

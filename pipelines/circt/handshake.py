@@ -11,10 +11,10 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from pipelines.c import ir
 from pipelines.circt.calyx import LOCAL_TIMING, port_lines, wrapper_name
 from pipelines.circt.verilog import address_bits, memory_lines, range_text
-from pipelines.hls import ir
-from pipelines.rtlsim import MemoryTiming, Port
+from pipelines.rtl.simulation import MemoryTiming, Port
 
 _MEMORY = re.compile(
     r"^ *(?:(?P<name>%\w+)(?::\d+)? = )?extmemory\[ld = (?P<loads>\d+), st = (?P<stores>\d+)\] "

@@ -10,19 +10,16 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from functools import reduce
 
-from pipelines.hls import (
+from pipelines.c import (
     FreshNames,
-    TransformOptions,
     fresh_names,
     ir,
     leaves_outward,
     make_binary,
     read_function,
-    store_initial_values,
-    tidy,
-    transform,
     truth_value,
 )
+from pipelines.hls import TransformOptions, store_initial_values, tidy, transform
 
 Body = tuple[ir.Statement, ...]
 

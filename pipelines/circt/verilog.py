@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
+from pipelines.c import ir
 from pipelines.circt.expressions import memory_size
-from pipelines.hls import ir
 
 
 def address_bits(array: ir.Array) -> int:

@@ -17,8 +17,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
+from pipelines.c import Liveness, ir, live_after, make_binary
 from pipelines.circt.expressions import Values, memory_type, type_text
-from pipelines.hls import Liveness, ir, live_after, make_binary
 
 Body = tuple[ir.Statement, ...]
 Emit = Callable[[], None]

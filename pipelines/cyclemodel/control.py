@@ -17,12 +17,13 @@ from pathlib import Path
 
 import numpy as np
 
+from pipelines.base.tools import ToolRun, run_tool
+from pipelines.c import cdfg, ir
+from pipelines.c.signature import Interface, ScalarType
 from pipelines.cyclemodel.expressions import wrapped
 from pipelines.cyclemodel.program import CycleProgram, ProgramWriter
 from pipelines.cyclemodel.runner import CYCLE_LIMIT, LATE, CycleModel, build_program
-from pipelines.hls import BlockSchedule, CompiledDesign, ScheduledDesign, cdfg, ir
-from pipelines.interface import Interface, ScalarType
-from pipelines.tools import ToolRun, run_tool
+from pipelines.hls import BlockSchedule, CompiledDesign, ScheduledDesign
 
 UNKNOWN_TRIPS = 8
 """Assumed iterations of a loop whose end depends on data, as in the table `program_facts`."""

@@ -11,8 +11,8 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from pipelines.hls import cdfg, ir
-from pipelines.interface import ScalarType
+from pipelines.c import cdfg, ir
+from pipelines.c.signature import ScalarType
 
 
 class CycleModelError(RuntimeError):

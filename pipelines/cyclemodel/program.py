@@ -16,11 +16,12 @@ from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 
+from pipelines.c import cdfg, ir
+from pipelines.c.signature import Argument, Bank, Interface, ScalarType
 from pipelines.cyclemodel.expressions import CycleModelError, container, expression, literal, wrapped
 from pipelines.cyclemodel.toggles import PRELUDE, ToggleWriter
-from pipelines.hls import BlockSchedule, ScheduledDesign, cdfg, ir
-from pipelines.interface import Argument, Bank, Interface, ScalarType
-from pipelines.rtlsim import banks_of, element_lines, written_arrays
+from pipelines.hls import BlockSchedule, ScheduledDesign
+from pipelines.rtl.simulation import banks_of, element_lines, written_arrays
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

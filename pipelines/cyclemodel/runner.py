@@ -13,14 +13,14 @@ from pathlib import Path
 
 import numpy as np
 
+from pipelines.base.sealing import build_once
+from pipelines.base.tools import ToolRun, find_tool, run_tool
+from pipelines.c.signature import DataSet
 from pipelines.cyclemodel.expressions import CycleModelError
 from pipelines.cyclemodel.program import CycleProgram, write_program
 from pipelines.hls import CompiledDesign
-from pipelines.interface import DataSet
-from pipelines.rtlsim import decode_arrays, encode_input, failed_run, value_of_bits
+from pipelines.rtl.simulation import decode_arrays, encode_input, failed_run, value_of_bits
 from pipelines.schemas import OK, TIMEOUT, TOOL_ERROR
-from pipelines.sealing import build_once
-from pipelines.tools import ToolRun, find_tool, run_tool
 
 ENGINE = "cycle_model"
 _VERSION = "41467eac"

@@ -13,8 +13,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from pipelines.hls import BlockSchedule, BoundUnit, ScheduledDesign, cdfg, ir, units_by_operation
-from pipelines.interface import ScalarType
+from pipelines.c import cdfg, ir
+from pipelines.c.signature import ScalarType
+from pipelines.hls import BlockSchedule, BoundUnit, ScheduledDesign, units_by_operation
 
 PRELUDE = """\
 #define SF_VALUE(k, bits) \\

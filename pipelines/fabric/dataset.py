@@ -8,7 +8,10 @@ from dataclasses import asdict, dataclass
 from functools import partial
 from typing import Any
 
-from pipelines.cache import ContentCache
+from pipelines.base.cache import ContentCache
+from pipelines.base.identity import content_hash
+from pipelines.base.tools import stopwatch
+from pipelines.base.workers import Outcome, ProgressCallback, run_all
 from pipelines.fabric.errors import FabricError
 from pipelines.fabric.evaluation import LEAST_SHARE, Measured, measure
 from pipelines.fabric.families import DRAWN, MODEL_FAMILIES, layer_operations
@@ -19,7 +22,6 @@ from pipelines.fabric.layers import Operation, cut
 from pipelines.fabric.machine import Fabric
 from pipelines.fabric.placing import Annealed, Schedule, anneal
 from pipelines.fabric.routing import ROUTE_FEATURES, Route, require_legal, service_cycles, slowest_cycles
-from pipelines.identity import content_hash
 from pipelines.schemas import (
     INFEASIBLE,
     OK,
@@ -28,8 +30,6 @@ from pipelines.schemas import (
     FabricNodeRow,
     PlacementRow,
 )
-from pipelines.tools import stopwatch
-from pipelines.workers import Outcome, ProgressCallback, run_all
 
 STEP = "fabric"
 FOLDS = 5

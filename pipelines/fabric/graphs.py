@@ -8,11 +8,11 @@ from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from pipelines.base.files import read_bounded
+from pipelines.base.identity import content_hash
+from pipelines.base.validation import NotJson, Whole, describe_invalid, parse_json_model
 from pipelines.fabric.errors import FabricError
 from pipelines.fabric.machine import Fabric, UnitType
-from pipelines.files import read_bounded
-from pipelines.identity import content_hash
-from pipelines.validation import NotJson, Whole, describe_invalid, parse_json_model
 
 NODE_LIMIT, EDGE_LIMIT = 4096, 32768
 FILE_LIMIT_BYTES = 16 << 20

@@ -9,9 +9,9 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
+from pipelines.base.files import read_yaml
+from pipelines.base.validation import describe_invalid
 from pipelines.fabric.errors import FabricError
-from pipelines.files import read_yaml
-from pipelines.validation import describe_invalid
 
 UnitType = Literal["compute", "memory"]
 LETTERS: dict[str, UnitType] = {"C": "compute", "M": "memory"}

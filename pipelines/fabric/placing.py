@@ -13,10 +13,10 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from pipelines.base.tools import stopwatch
 from pipelines.fabric.errors import FabricError
 from pipelines.fabric.graphs import Graph, require_room
 from pipelines.fabric.machine import Fabric
-from pipelines.tools import stopwatch
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]

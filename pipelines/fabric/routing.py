@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from pipelines.compiling import compiled_program
+from pipelines.base.compiling import compiled_program
 from pipelines.fabric.errors import FabricError
 from pipelines.fabric.graphs import Edge, Graph
 from pipelines.fabric.machine import Fabric

@@ -11,9 +11,9 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from pipelines.compiling import compiled_program
+from pipelines.base.compiling import compiled_program
+from pipelines.base.tools import run_tool
 from pipelines.fabric.errors import FabricError
-from pipelines.tools import run_tool
 
 ENGINE = "fabric-simulator"
 VERSION = "3"

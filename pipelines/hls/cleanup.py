@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import defaultdict
 from dataclasses import dataclass, field, replace
 
-from pipelines.hls.cdfg import Block, Branch, Cdfg, Finish, Jump, Operation, Terminator
-from pipelines.hls.ir import Array
+from pipelines.c.cdfg import Block, Branch, Cdfg, Finish, Jump, Operation, Terminator
+from pipelines.c.ir import Array
 
 
 def clean(graph: Cdfg) -> Cdfg:

@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from pipelines.bounds import CLOCK_PERIOD_NS, MEMORY_DELAY_CYCLES
-from pipelines.files import shown
-from pipelines.hls import ir
-from pipelines.hls.cdfg import Cdfg
+from pipelines.base.bounds import CLOCK_PERIOD_NS, MEMORY_DELAY_CYCLES
+from pipelines.base.files import shown
+from pipelines.base.identity import canonical_json
+from pipelines.c import ir
+from pipelines.c.cdfg import Cdfg
+from pipelines.c.directives import DirectiveOutcome, directive_json
+from pipelines.c.errors import HlsError
+from pipelines.c.frontend import interface_of, read_function, require_outputs
+from pipelines.c.signature import Bank, Interface, whole_bank
 from pipelines.hls.design import ScheduledDesign, bind_units
-from pipelines.hls.directives import DirectiveOutcome, directive_json
-from pipelines.hls.errors import HlsError
-from pipelines.hls.frontend import interface_of, read_function, require_outputs
 from pipelines.hls.lowering import lower
 from pipelines.hls.modulo import modulo_schedule
 from pipelines.hls.narrowing import narrow
@@ -28,8 +30,6 @@ from pipelines.hls.report import RtlReport, report_design
 from pipelines.hls.schedule import BlockSchedule, build_graph, list_schedule
 from pipelines.hls.transforms.cache import CacheReport
 from pipelines.hls.verilog import module_name, write_verilog
-from pipelines.identity import canonical_json
-from pipelines.interface import Bank, Interface, whole_bank
 
 TOOL = "simfoundry-hls"
 

@@ -15,14 +15,14 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from pipelines.hls.cdfg import Block, Finish, Operation
+from pipelines.base.summation import ordered_sum
+from pipelines.c.cdfg import Block, Finish, Operation
+from pipelines.c.ir import Array, Variable
 from pipelines.hls.design import BoundUnit, Places, ScheduledDesign, symbol_places, units_by_operation
-from pipelines.hls.holding import Holding, base_of, hold_values
-from pipelines.hls.ir import Array, Variable
 from pipelines.hls.operators import OperatorLibrary, constant_factor, signed_digit_count
 from pipelines.hls.schedule import BlockSchedule, closing_values
 from pipelines.hls.units.timing import narrow_delays
-from pipelines.summation import ordered_sum
+from pipelines.hls.value_registers import Holding, base_of, hold_values
 
 # Measured with osu018 at 32 bits: a + b takes 1.71 ns, a + b + c 2.07, four operands 2.35, eight 2.69; a
 # signed comparison takes 0.87 ns, with a constant 0.49.

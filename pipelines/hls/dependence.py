@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from math import gcd
 
-from pipelines.hls.cdfg import MEMORY_OPCODES, Block, Operation
+from pipelines.c.cdfg import MEMORY_OPCODES, Block, Operation
 from pipelines.hls.polyhedra import question, smallest
 from pipelines.hls.subscripts import BlockForms, wrapped
 

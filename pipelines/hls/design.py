@@ -6,8 +6,8 @@ from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from pipelines.hls.cdfg import Block, Branch, Cdfg, Operation
-from pipelines.hls.ir import Variable
+from pipelines.c.cdfg import Block, Branch, Cdfg, Operation
+from pipelines.c.ir import Variable
 from pipelines.hls.operators import TimingModel, sharing_key
 from pipelines.hls.schedule import BlockSchedule, instance_number, live_operations
 from pipelines.hls.units.catalogue import FunctionalUnit

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 from xml.sax.saxutils import escape
 
-from pipelines.hls.cdfg import Operation
+from pipelines.c.cdfg import Operation
 from pipelines.hls.design import ScheduledDesign
 from pipelines.hls.schedule import BlockSchedule
 

@@ -11,11 +11,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-from pipelines.hls import ir
-from pipelines.hls.arithmetic import make_binary
-from pipelines.hls.cdfg import BlockBuilder, Branch, Cdfg, Finish, Jump
+from pipelines.c import ir
+from pipelines.c.arithmetic import make_binary
+from pipelines.c.cdfg import BlockBuilder, Branch, Cdfg, Finish, Jump
+from pipelines.c.signature import INT32, ScalarType
 from pipelines.hls.cleanup import clean
-from pipelines.interface import INT32, ScalarType
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

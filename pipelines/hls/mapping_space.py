@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from pipelines.hls import ir
-from pipelines.hls.errors import NotApplicable
+from pipelines.c import ir
+from pipelines.c.analysis.accesses import loads_of
+from pipelines.c.analysis.counting import exact_trips
+from pipelines.c.errors import NotApplicable
 from pipelines.hls.plan import Loop, loops_of, tidy
-from pipelines.hls.transforms.accesses import loads_of
-from pipelines.hls.transforms.counting import exact_trips
 from pipelines.hls.transforms.exits import exits_to_flags
 from pipelines.hls.transforms.nests import flatten_nest
 from pipelines.hls.transforms.parallel import loop_carries_dependence

@@ -11,15 +11,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-from pipelines.hls.arithmetic import value_range
-from pipelines.hls.cdfg import Block, Branch, Cdfg, Jump, Operation
+from pipelines.c.analysis.intervals import BOOLEAN, Range, meet, operation_range
+from pipelines.c.arithmetic import value_range
+from pipelines.c.cdfg import Block, Branch, Cdfg, Jump, Operation
+from pipelines.c.ir import Array, Variable
+from pipelines.c.signature import ScalarType
 from pipelines.hls.cleanup import clean, with_values
-from pipelines.hls.intervals import BOOLEAN, Range, meet, operation_range
-from pipelines.hls.ir import Array, Variable
 from pipelines.hls.operators import smallest_type
 from pipelines.hls.ranges import GraphRanges, Ranges, analyse_ranges, variable_ranges
 from pipelines.hls.schedule import closing_values
-from pipelines.interface import ScalarType
 
 _LOW_BITS = ("add", "sub", "mul", "neg", "not", "and", "or", "xor", "shl", "select", "cast")
 """Operations whose low bits depend on the low bits of their operands."""

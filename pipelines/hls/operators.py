@@ -13,9 +13,10 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from pipelines.hls.arithmetic import value_range
-from pipelines.hls.cdfg import Operation
-from pipelines.hls.errors import HlsError
+from pipelines.c.arithmetic import value_range
+from pipelines.c.cdfg import Operation
+from pipelines.c.errors import HlsError
+from pipelines.c.signature import ScalarType
 from pipelines.hls.units.catalogue import (
     FunctionalUnit,
     constant_divider,
@@ -24,7 +25,6 @@ from pipelines.hls.units.catalogue import (
     unit_for,
 )
 from pipelines.hls.units.timing import unit_timing
-from pipelines.interface import ScalarType
 
 LOCAL_READ_DELAY_CYCLES = 1
 LOCAL_WRITE_DELAY_CYCLES = 1

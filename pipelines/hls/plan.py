@@ -9,22 +9,22 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
-from pipelines.hls import ir
-from pipelines.hls.directives import DirectiveOutcome, directive_json
-from pipelines.hls.errors import NotApplicable
+from pipelines.c import ir
+from pipelines.c.analysis.liveness import remove_dead_values
+from pipelines.c.analysis.simplify import simplify
+from pipelines.c.directives import DirectiveOutcome, directive_json
+from pipelines.c.errors import NotApplicable
 from pipelines.hls.transforms.cache import CacheReport, cache_array
 from pipelines.hls.transforms.chains import balance_chains
 from pipelines.hls.transforms.exits import exits_to_flags
 from pipelines.hls.transforms.forward import forward_stores
 from pipelines.hls.transforms.ifconversion import convert_ifs
-from pipelines.hls.transforms.liveness import remove_dead_values
 from pipelines.hls.transforms.nests import flatten_nest, tile_loop
 from pipelines.hls.transforms.parallel import parallelise
 from pipelines.hls.transforms.partition import partition_array
 from pipelines.hls.transforms.promote import promote_accumulators
 from pipelines.hls.transforms.reduction import reduce_tree
 from pipelines.hls.transforms.registers import arrays_to_registers
-from pipelines.hls.transforms.simplify import simplify
 from pipelines.hls.transforms.unroll import unroll_inner, unroll_loop
 from pipelines.hls.units.catalogue import unit_for
 

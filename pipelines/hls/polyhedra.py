@@ -12,8 +12,8 @@ from functools import lru_cache
 
 import islpy
 
-from pipelines.hls.cdfg import Branch, Operation
-from pipelines.hls.ir import COMPARISONS
+from pipelines.c.cdfg import Branch, Operation
+from pipelines.c.ir import COMPARISONS
 from pipelines.hls.subscripts import BlockForms, Form
 
 OPERATION_LIMIT = 200_000

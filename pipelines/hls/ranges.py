@@ -16,10 +16,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from heapq import heappop, heappush
 
-from pipelines.hls.arithmetic import value_range
-from pipelines.hls.cdfg import Block, Branch, Cdfg, Operation
-from pipelines.hls.cleanup import live_in
-from pipelines.hls.intervals import (
+from pipelines.c.analysis.intervals import (
     Constraints,
     Limits,
     Range,
@@ -30,7 +27,10 @@ from pipelines.hls.intervals import (
     range_under,
     refined_select,
 )
-from pipelines.hls.ir import Variable
+from pipelines.c.arithmetic import value_range
+from pipelines.c.cdfg import Block, Branch, Cdfg, Operation
+from pipelines.c.ir import Variable
+from pipelines.hls.cleanup import live_in
 
 Ranges = list[Range | None]
 Environment = dict[str, Range]

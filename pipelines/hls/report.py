@@ -6,7 +6,8 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from pipelines.hls.cdfg import Operation
+from pipelines.base.summation import ordered_sum
+from pipelines.c.cdfg import Operation
 from pipelines.hls.critical_path import critical_path_ns
 from pipelines.hls.design import (
     BoundUnit,
@@ -14,7 +15,6 @@ from pipelines.hls.design import (
     ScheduledDesign,
     symbol_places,
 )
-from pipelines.hls.holding import hold_values
 from pipelines.hls.operators import (
     OperatorLibrary,
     constant_factor,
@@ -25,6 +25,7 @@ from pipelines.hls.operators import (
 from pipelines.hls.schedule import live_operations
 from pipelines.hls.units.catalogue import FunctionalUnit
 from pipelines.hls.units.timing import unit_timing
+from pipelines.hls.value_registers import hold_values
 from pipelines.hls.verilog import (
     Sources,
     address_bits,
@@ -35,7 +36,6 @@ from pipelines.hls.verilog import (
 )
 from pipelines.hls.verilog_text import literal_value
 from pipelines.hls.verilog_values import BlockWriter
-from pipelines.summation import ordered_sum
 
 # Shares of the area of an operator of two unknown operands, of a 2-to-1 multiplexer, and gates per bit; from
 # synthesis of single operators of 8 and 32 bits and of tables of 8 x 8 to 64 x 32 bits with osu018.

@@ -6,13 +6,13 @@ import json
 from dataclasses import asdict
 from typing import Any
 
+from pipelines.base.identity import canonical_json, content_hash, text_sha256
+from pipelines.c.directives import directives_json, parse_directives
 from pipelines.hls.compiler import TOOL, CompiledDesign, HlsOptions, tool_version
 from pipelines.hls.design import reads_inputs
-from pipelines.hls.directives import directives_json, parse_directives
 from pipelines.hls.operators import delay_library
 from pipelines.hls.plan import TransformOptions
 from pipelines.hls.rules import later_rules
-from pipelines.identity import canonical_json, content_hash, text_sha256
 from pipelines.schemas import OK, DesignRow, DirectiveOutcomeRow, ProgramRow
 
 

@@ -12,10 +12,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from pipelines.hls import ir
-from pipelines.hls.errors import HlsError, StaticObjectError
-from pipelines.hls.frontend import interface_of, read_function
-from pipelines.hls.preprocess import layouts_of, preprocess
+from pipelines.c import ir
+from pipelines.c.errors import HlsError, StaticObjectError
+from pipelines.c.frontend import interface_of, read_function
+from pipelines.c.text.preprocess import layouts_of, preprocess
 
 STATIC_OBJECTS = "static-objects-1"
 """Objects of static storage that are written, or whose value the file does not fix, are ports; pointers of

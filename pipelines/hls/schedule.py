@@ -11,11 +11,11 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
 from heapq import heapify, heappop, heappush
 
-from pipelines.hls.cdfg import MEMORY_OPCODES, Block, Branch, Finish, Operation
+from pipelines.c.cdfg import MEMORY_OPCODES, Block, Branch, Finish, Operation
+from pipelines.c.signature import INT32
 from pipelines.hls.dependence import memory_dependences
 from pipelines.hls.operators import FREE, Timing, TimingModel, unit_class
 from pipelines.hls.units.catalogue import FunctionalUnit
-from pipelines.interface import INT32
 
 Resource = tuple[str, str]
 """A shared resource: `("load", array)`, `("store", array)`, `("unit", class)` or, for one unit, `("unit",

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from pipelines.hls.arithmetic import value_range
-from pipelines.hls.cdfg import Block, Branch, Operation
-from pipelines.hls.ir import COMPARISONS, NestLevel
-from pipelines.interface import ScalarType
+from pipelines.c.arithmetic import value_range
+from pipelines.c.cdfg import Block, Branch, Operation
+from pipelines.c.ir import COMPARISONS, NestLevel
+from pipelines.c.signature import ScalarType
 
 Interval = tuple[int, int]
 """Smallest and largest value."""

@@ -11,7 +11,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from pipelines.hls.cdfg import Branch, Finish, Operation
+from pipelines.c.cdfg import Branch, Finish, Operation
+from pipelines.c.ir import Array, Variable
 from pipelines.hls.design import (
     BoundUnit,
     Places,
@@ -20,7 +21,6 @@ from pipelines.hls.design import (
     symbol_places,
     units_by_operation,
 )
-from pipelines.hls.ir import Array, Variable
 from pipelines.hls.operators import functional_unit
 from pipelines.hls.units.catalogue import FunctionalUnit, instance_text, mode_value, module_texts
 from pipelines.hls.verilog_text import Net, Section, any_of, literal, range_text, steer

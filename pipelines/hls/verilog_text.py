@@ -12,10 +12,10 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from pipelines.hls.cdfg import Operation
-from pipelines.hls.errors import HlsError
+from pipelines.c.cdfg import Operation
+from pipelines.c.errors import HlsError
+from pipelines.c.signature import ScalarType
 from pipelines.hls.operators import covering_type
-from pipelines.interface import ScalarType
 
 _LARGEST_DECIMAL = 1 << 16
 _LITERAL = re.compile(r"\d+'([dh])([0-9a-f]+)")

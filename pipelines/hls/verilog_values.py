@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from pipelines.hls.arithmetic import wrap
-from pipelines.hls.cdfg import Block, Operation
+from pipelines.c.arithmetic import wrap
+from pipelines.c.cdfg import Block, Operation
+from pipelines.c.ir import Array
+from pipelines.c.signature import INT32, ScalarType
 from pipelines.hls.design import BoundUnit
-from pipelines.hls.holding import Holding, base_of, hold_values, is_low_part, write_starts
-from pipelines.hls.ir import Array
 from pipelines.hls.operators import functional_unit
 from pipelines.hls.schedule import BlockSchedule, closing_values
 from pipelines.hls.units.catalogue import FunctionalUnit, instance_text, mode_value
+from pipelines.hls.value_registers import Holding, base_of, hold_values, is_low_part, write_starts
 from pipelines.hls.verilog_text import (
     Net,
     Operand,
@@ -22,7 +23,6 @@ from pipelines.hls.verilog_text import (
     range_text,
     slice_text,
 )
-from pipelines.interface import INT32, ScalarType
 
 _NOT_COMPUTED = ("const", "read", "write", "load", "store")
 

@@ -16,8 +16,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pipelines.headers import INCLUDE_FOLDER, LIBRARY_FILE, header_options, is_library_needed
-from pipelines.interface import (
+from pipelines.base.sandbox import (
+    MEMORY,
+    ConfinedRun,
+    Limits,
+    SandboxError,
+    read_output,
+    run_confined,
+)
+from pipelines.base.tools import PATIENCE, find_tool, run_tool
+from pipelines.c.signature import (
     Argument,
     DataSet,
     Interface,
@@ -27,9 +35,8 @@ from pipelines.interface import (
     canonical_values,
     same_values,
 )
-from pipelines.sandbox import MEMORY, ConfinedRun, Limits, SandboxError, read_output, run_confined
+from pipelines.c.text.headers import INCLUDE_FOLDER, LIBRARY_FILE, header_options, is_library_needed
 from pipelines.schemas import OK, REJECTED, TIMEOUT, TOOL_ERROR
-from pipelines.tools import PATIENCE, find_tool, run_tool
 
 TOP_SYMBOL = "simfoundry_top"
 """What the top function is renamed to: its own name may be main or that of a library function."""
@@ -413,7 +420,7 @@ def run_native_sets(
 ) -> list[NativeRun]:
     """Compile a program once with gcc and run it on data sets: the reference of every design.
 
-    It is compiled and run confined (pipelines.sandbox), so it may be untrusted. Each data set has processes
+    It is compiled and run confined (pipelines.base.sandbox), so it may be untrusted. Each data set has processes
     of its own.
 
     It runs twice. First with the address and undefined-behaviour sanitizers and its automatic

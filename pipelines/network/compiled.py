@@ -17,7 +17,7 @@ from typing import Any, TypeVar, cast
 
 import numpy as np
 
-from pipelines.compiling import compiled_program
+from pipelines.base.compiling import compiled_program
 from pipelines.network.errors import NetworkError
 
 Function = TypeVar("Function", bound=Callable[..., Any])

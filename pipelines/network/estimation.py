@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from pipelines.limited import reading
+from pipelines.base.limited import reading
 from pipelines.network.queueing import (
     FlowLatency,
     NetworkModel,

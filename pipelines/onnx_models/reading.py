@@ -28,8 +28,8 @@ from onnx import (
     numpy_helper,
 )
 
-from pipelines.files import open_regular, read_bounded
-from pipelines.limited import reading
+from pipelines.base.files import open_regular, read_bounded
+from pipelines.base.limited import reading
 from pipelines.onnx_models.evaluation import FOLDED_LIMIT, VALUE_LIMIT, Inference, dimensions_of
 from pipelines.onnx_models.model import OnnxError, OnnxModel, Values, is_constant, node_name
 from pipelines.onnx_models.quantised import QUANTISED, VENDOR, Dequantiser

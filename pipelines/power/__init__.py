@@ -1,7 +1,7 @@
 """Power of a mapped netlist on given data: switching activity, and energies by the liberty tables.
 
 Belongs here: a simulator of netlists, power and energy of a run, and OpenSTA as a second opinion. Does not:
-netlists and timing (`pipelines.synthesis`), RTL simulation (`pipelines.rtlsim`).
+netlists and timing (`pipelines.silicon.synthesis`), RTL simulation (`pipelines.rtl.simulation`).
 
 Outside this package only the names below are used.
 """

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pipelines.power.functions import MAX_VARIABLES, Expression, PowerError, parse_function, truth_table
-from pipelines.synthesis import (
+from pipelines.silicon.synthesis import (
     FALL,
     RISE,
     Cell,

@@ -20,6 +20,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
+from pipelines.base.summation import ordered_sum
 from pipelines.power.functions import (
     PowerError,
     parse_function,
@@ -28,8 +29,7 @@ from pipelines.power.functions import (
     truth_table,
 )
 from pipelines.power.stimulus import Activity
-from pipelines.summation import ordered_sum
-from pipelines.synthesis import (
+from pipelines.silicon.synthesis import (
     FALL,
     RISE,
     Cell,

@@ -10,15 +10,15 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from pipelines.compiling import compiled_program
-from pipelines.identity import content_hash
-from pipelines.interface import DataSet
+from pipelines.base.compiling import compiled_program
+from pipelines.base.identity import content_hash
+from pipelines.base.tools import ToolRun, run_tool, stopwatch
+from pipelines.c.signature import DataSet
 from pipelines.power.encoding import EncodedNetlist, encode_netlist
 from pipelines.power.energy import PowerParts, missing_power_data, power_parts
 from pipelines.power.functions import PowerError
 from pipelines.power.stimulus import Activity, DesignRun, DesignStimulus
-from pipelines.synthesis import Liberty, Netlist, analyse_timing
-from pipelines.tools import ToolRun, run_tool, stopwatch
+from pipelines.silicon.synthesis import Liberty, Netlist, analyse_timing
 
 ENGINE = "netlist-simulator"
 _VERSION = "3ef02e9b7812"
@@ -129,7 +129,7 @@ class PowerResult:
         energy_nj: power times cycles times period.
         parts: the parts of the power.
         latency_cycles, returned, outputs, loads, stores: as the netlist computed them, to be compared with
-            RTL simulation; see `pipelines.rtlsim.SimulationResult`.
+            RTL simulation; see `pipelines.rtl.simulation.SimulationResult`.
         toggles: changes of all nets in the run; activity: of each net; clock: net that clocks all flip-flops.
         is_endless: whether the cycle limit ended the run.
         tool, tool_version: the simulator, and the hash of it and of the power model.

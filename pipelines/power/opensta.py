@@ -21,6 +21,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from pipelines.base.tools import find_tool, run_tool
 from pipelines.power.energy import (
     CellActivity,
     PowerParts,
@@ -30,7 +31,7 @@ from pipelines.power.energy import (
 )
 from pipelines.power.functions import Expression, PowerError, parse_function, table_probability, truth_table
 from pipelines.power.stimulus import Activity
-from pipelines.synthesis import (
+from pipelines.silicon.synthesis import (
     FALL,
     OUTPUT_LOAD_PF,
     RISE,
@@ -42,7 +43,6 @@ from pipelines.synthesis import (
     Pin,
     analyse_timing,
 )
-from pipelines.tools import find_tool, run_tool
 
 OPENSTA = "opensta"
 Floats = NDArray[np.float64]

@@ -1,6 +1,6 @@
 """Stimuli of the simulator: a trace of port values, or a design's memories and arguments.
 
-A design is driven as by the test bench of `pipelines.rtlsim` (`harness.py` defines when data is valid and a
+A design is driven as by the test bench of `pipelines.rtl.simulation` (`harness.py` defines when data is valid and a
 write visible), so the netlist sees the port trace of the cycle-exact run, and computes the outputs.
 Between reads the data ports keep the last word, as memories do; `noise` puts the test bench's garbage there.
 """
@@ -17,10 +17,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pipelines.interface import Argument, Bank, DataSet, Interface, ScalarType, canonical_array
+from pipelines.c.signature import Argument, Bank, DataSet, Interface, ScalarType, canonical_array
 from pipelines.power.encoding import EncodedNetlist
 from pipelines.power.functions import PowerError
-from pipelines.rtlsim import MemoryTiming, banks_of, value_of_bits
+from pipelines.rtl.simulation import MemoryTiming, banks_of, value_of_bits
 
 _TRACE, _DESIGN = 0, 1
 _WHOLE_SHARE = 1 << 16
@@ -29,7 +29,7 @@ _CONTROL_PORTS = ("clk", "rst", "start", "done")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DesignRun:
-    """A design on one data set, as `simulate_design` of `pipelines.rtlsim` gets it.
+    """A design on one data set, as `simulate_design` of `pipelines.rtl.simulation` gets it.
 
     Attributes:
         interface: of the program.

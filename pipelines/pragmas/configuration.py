@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from pipelines.identity import canonical_json
+from pipelines.base.identity import canonical_json
 
 OFF, COARSE, FINE = "off", "coarse", "fine"
 """A loop's pipeline: none requested; Merlin's `ACCEL pipeline`, whose stages are the parts of the body; and

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from pipelines.base.validation import Count, Positive
 from pipelines.pragmas.errors import PragmaError
-from pipelines.validation import Count, Positive
 
 NLP_DSE, AUTODSE, RANDOM, EXHAUSTIVE = "nlp_dse", "bottleneck", "random", "exhaustive"
 METHODS = (NLP_DSE, AUTODSE, RANDOM, EXHAUSTIVE)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from pipelines.hls import HlsError, ir, read_program, tidy
+from pipelines.c import HlsError, ir
+from pipelines.hls import read_program, tidy
 from pipelines.schemas import OK, REJECTED, ProgramRow
 
 

@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pipelines import files
-from pipelines.identity import content_hash
-from pipelines.interface import Argument, DataSet, Interface, Structure
+from pipelines.base import files
+from pipelines.base.identity import content_hash
+from pipelines.c.signature import Argument, DataSet, Interface, Structure
 from pipelines.programs.errors import ProgramError
 from pipelines.programs.specification import (
     ArgumentKind,

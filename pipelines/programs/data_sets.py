@@ -17,9 +17,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pipelines.base.identity import canonical_json
+from pipelines.c.signature import Argument, DataSet, Interface, finite_values
 from pipelines.hls import read_program
-from pipelines.identity import canonical_json
-from pipelines.interface import Argument, DataSet, Interface, finite_values
 from pipelines.programs.data import argument_generator, data_id, draw_data
 from pipelines.programs.dataflow.program import SWEEP, swept_inputs
 from pipelines.programs.errors import ProgramError

@@ -8,8 +8,9 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from pipelines.hls import ir, read_program
-from pipelines.identity import canonical_json
+from pipelines.base.identity import canonical_json
+from pipelines.c import ir
+from pipelines.hls import read_program
 from pipelines.schemas import ProgramFactsRow, ProgramRow
 
 UNKNOWN_TRIPS = 8.0

@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from pipelines.hls import ir
+from pipelines.c import ir
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

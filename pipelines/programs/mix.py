@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol, TypeVar
 
-from pipelines.identity import content_hash
+from pipelines.base.identity import content_hash
+from pipelines.base.summation import ordered_sum
 from pipelines.programs.errors import ProgramError
-from pipelines.summation import ordered_sum
 
 Options = TypeVar("Options")
 OptionsOut = TypeVar("OptionsOut", covariant=True)

@@ -21,7 +21,7 @@ from typing import Any
 
 from pycparser import c_ast, c_generator, c_parser
 
-from pipelines.hls import HlsError, is_own_header, parse_text, preprocess_source
+from pipelines.c import HlsError, is_own_header, parse_text, preprocess_source
 
 _MARKER = re.compile(r'^# \d+ "((?:[^"\\]|\\.)*)"')
 _INTEGER = re.compile(r"(0[xX][0-9a-fA-F]+|0[bB][01]+|\d+)([uUlL]*)")

@@ -8,8 +8,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from pipelines.hls import SOURCE_LIMIT_BYTES
-from pipelines.identity import canonical_json, content_hash
+from pipelines.base.identity import canonical_json, content_hash
+from pipelines.c import SOURCE_LIMIT_BYTES
 from pipelines.programs.catalogue import KERNELS, SIZES, SUITES, Kernel
 from pipelines.programs.data import read_text
 from pipelines.programs.errors import ProgramError

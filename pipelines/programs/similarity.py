@@ -17,7 +17,7 @@ from hashlib import blake2b
 import numpy as np
 from numpy.typing import NDArray
 
-from pipelines.hls import HlsError
+from pipelines.c import HlsError
 from pipelines.programs.normalised import syntax_words
 
 SHINGLE_WORDS = 8

@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError, model_validator
 
-from pipelines.files import plain_json
-from pipelines.interface import Argument, ScalarType
+from pipelines.base.files import plain_json
+from pipelines.c.signature import Argument, ScalarType
 from pipelines.programs.errors import ProgramError
 
 Drawn = NDArray[Any]

@@ -12,9 +12,9 @@ from functools import cache as once
 
 import numpy as np
 
-from pipelines.cache import ContentCache
+from pipelines.base.cache import ContentCache
+from pipelines.base.identity import content_hash
 from pipelines.hls import tool_version
-from pipelines.identity import content_hash
 from pipelines.programs.ast import AstOptions, ast_programs
 from pipelines.programs.catalogue import SUITES
 from pipelines.programs.control import reject_degenerate

@@ -21,7 +21,7 @@ from assets.signals import (
     was_said,
     was_signalled,
 )
-from pipelines.limited import watched
+from pipelines.base.limited import watched
 from simfoundry.cli.options import EXIT_FAILED, EXIT_SIGNAL, Commands, Finite, debug_option
 from simfoundry.cli.programs import calibrate, label, pragmas, predict
 from simfoundry.cli.releases import check, import_command, models, release, train

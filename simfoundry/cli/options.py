@@ -21,7 +21,7 @@ from assets.deployments import find_deployment
 from assets.errors import explain_fully, needing
 from assets.problems import say_problems, set_debugging, show_traceback
 from assets.signals import received_signal, say_ended
-from pipelines.bounds import CLOCK_PERIOD_NS, MEMORY_DELAY_CYCLES
+from pipelines.base.bounds import CLOCK_PERIOD_NS, MEMORY_DELAY_CYCLES
 from simfoundry.questions import Options
 
 EXIT_FAILED = 1

@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 
-from pipelines.bounds import MEMORY_DELAY_CYCLES
+from pipelines.base.bounds import MEMORY_DELAY_CYCLES
 from simfoundry import asking
 from simfoundry.cli.options import (
     NAME_OR_FILE,

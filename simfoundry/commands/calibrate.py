@@ -9,7 +9,7 @@ from typing import Any
 
 from assets.errors import FoundryError
 from models.model_files import model_bytes, require_model_folder, write_folder
-from pipelines.files import read_bounded
+from pipelines.base.files import read_bounded
 from simfoundry.commands.predict import opened_model, question_of
 
 _SPECIFICATION_LIMIT_BYTES = 1 << 20

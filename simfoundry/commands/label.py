@@ -15,19 +15,10 @@ from assets.errors import FoundryError
 from assets.label_settings import default_label_settings, label_context, label_options, read_unit_limits
 from assets.settings import Settings
 from assets.user_programs import SourceOptions, argument_sizes, read_directives, read_user_program
-from pipelines.hls import (
-    TOOL,
-    HlsError,
-    HlsOptions,
-    TransformOptions,
-    compile_program,
-    options_of,
-    read_interface,
-)
-from pipelines.hls.gantt import schedule_drawing, schedule_entries
-from pipelines.identity import text_sha256
-from pipelines.interface import DataSet
-from pipelines.labelling import (
+from pipelines.base.identity import text_sha256
+from pipelines.c import HlsError, read_interface
+from pipelines.c.signature import DataSet
+from pipelines.dataset.labelling import (
     LabelContext,
     LabelledDesign,
     label_design,
@@ -35,11 +26,13 @@ from pipelines.labelling import (
     require_tools,
     rtl_of,
 )
+from pipelines.hls import TOOL, HlsOptions, TransformOptions, compile_program, options_of
+from pipelines.hls.gantt import schedule_drawing, schedule_entries
 from pipelines.native import repair_of
 from pipelines.programs import ProgramError, load_data, program_from_file
 from pipelines.schemas import OK, REJECTED, TIMEOUT, DesignRow, ProgramRow, write_bytes_atomically
 from pipelines.schemas.timing import timing_of
-from pipelines.synthesis import Target, find_liberty
+from pipelines.silicon.synthesis import Target, find_liberty
 from simfoundry.commands.aligned import aligned_lines
 from simfoundry.questions import LabelQuestion, is_text
 

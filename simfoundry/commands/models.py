@@ -26,8 +26,8 @@ from models.registry import (
     write_reference_errors,
 )
 from models.tracking import RegistryStore, training_loggers
-from pipelines.features import last_split
-from pipelines.files import plain_yaml
+from pipelines.base.files import plain_yaml
+from pipelines.dataset.features import last_split
 from simfoundry.questions import TrainQuestion
 
 _DAY_S = 86400.0

@@ -13,7 +13,7 @@ from threadpoolctl import threadpool_limits
 from assets.errors import FoundryError
 from models.queue_correction.correction import correct, shipped_correction
 from models.queue_correction.tails import gamma_rtt_quantile_s, rtt_quantiles_s
-from pipelines.folders import replacing_file
+from pipelines.base.folders import replacing_file
 from pipelines.network.estimation import CorrectedLatency, estimate_network
 from pipelines.network.queueing import NetworkModel, flow_latency
 from simfoundry.questions import NetworkQuestion

@@ -13,6 +13,8 @@ from assets.deployments import find_deployment
 from assets.errors import FoundryError
 from assets.settings import CONFIGURATION_FOLDER
 from models.catalogue import predictors
+from pipelines.base.folders import replacing_file
+from pipelines.base.limited import reading
 from pipelines.fabric import Fabric, Graph, read_fabric, read_graph, slowest_cycles
 from pipelines.fabric.evaluation import Measured, SimulatedCost, measure
 from pipelines.fabric.explaining import explain_throughput, link_loads, require_fit
@@ -21,8 +23,6 @@ from pipelines.fabric.layers import cut
 from pipelines.fabric.picture import placement_picture
 from pipelines.fabric.placing import Annealed, CostModel, Schedule, anneal
 from pipelines.fabric.routing import Router
-from pipelines.folders import replacing_file
-from pipelines.limited import reading
 from simfoundry.commands.aligned import aligned_lines
 from simfoundry.commands.dimensions import sizes_of
 from simfoundry.commands.predict import registered_model

@@ -20,7 +20,7 @@ from pipelines.accelerators import (
     read_hardware,
     read_network,
 )
-from pipelines.limited import reading
+from pipelines.base.limited import reading
 from pipelines.onnx_models import SHAPES_ALONE
 from simfoundry.commands.aligned import aligned_lines
 from simfoundry.commands.dimensions import sizes_of
@@ -168,7 +168,7 @@ def measured_fixed(design: FixedDesign) -> dict[str, Any]:
     """
     from pipelines.accelerators.fixed.dataset import CLOCK_PERIOD_NS
     from pipelines.accelerators.fixed.labels import label_fixed
-    from pipelines.synthesis import find_liberty
+    from pipelines.silicon.synthesis import find_liberty
 
     folder = find_deployment().cache_dir / "fixed"
     folder.mkdir(parents=True, exist_ok=True)
@@ -237,7 +237,7 @@ def measured(network: Network, hardware: Hardware, flow: str) -> dict[str, Any]:
     """
     from pipelines.accelerators.labels import Labeller
     from pipelines.accelerators.systolic.quantise import quantise
-    from pipelines.synthesis import find_liberty
+    from pipelines.silicon.synthesis import find_liberty
 
     folder = find_deployment().cache_dir / "accelerators"
     integer = quantise(network, hardware)

@@ -13,8 +13,8 @@ from typing import Any
 from assets.deployments import find_deployment
 from assets.errors import FoundryError
 from assets.user_programs import SourceOptions, read_user_program
-from pipelines.cache import ContentCache
-from pipelines.hls import Directive, directives_json
+from pipelines.base.cache import ContentCache
+from pipelines.c import Directive, directives_json
 from pipelines.pragmas import Configuration
 from pipelines.pragmas.nlp import OPTIMAL
 from pipelines.pragmas.search import (

@@ -30,22 +30,14 @@ from models.local_registry import (
 from models.model_files import read_outcome
 from models.query import Query
 from models.trips import count_trips, source_loop, source_loops, trips_json
+from pipelines.base.tools import ToolMissing
+from pipelines.c import HlsError, directives_json, parse_directives, read_interface
 from pipelines.cyclemodel import CYCLE_LIMIT
-from pipelines.hls import (
-    HlsError,
-    HlsOptions,
-    TransformOptions,
-    check_program,
-    compile_program,
-    directives_json,
-    parse_directives,
-    read_interface,
-)
+from pipelines.dataset.records import summarise_data
+from pipelines.hls import HlsOptions, TransformOptions, check_program, compile_program
 from pipelines.native import repair_of, run_native_sets
 from pipelines.programs import draw_data, load_data
-from pipelines.records import summarise_data
 from pipelines.schemas import REJECTED
-from pipelines.tools import ToolMissing
 from simfoundry.commands.predict_text import range_note
 
 if TYPE_CHECKING:
@@ -53,8 +45,8 @@ if TYPE_CHECKING:
     from models.catalogue import PredictorSpec
     from models.champions import Champion
     from models.scheduled import QueryKnowledge
+    from pipelines.c.signature import DataSet, Interface
     from pipelines.hls import CompiledDesign
-    from pipelines.interface import DataSet, Interface
     from pipelines.schemas import LoopRow
 
 _SEEDS = (1, 2, 3)

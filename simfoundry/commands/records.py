@@ -11,7 +11,7 @@ import polars as pl
 from assets.configuration import read_parameters
 from assets.deployments import find_deployment
 from assets.errors import FoundryError
-from pipelines.records import (
+from pipelines.dataset.records import (
     LENGTH_COLUMNS,
     PromptLengths,
     prompt_lengths,

@@ -17,10 +17,10 @@ from assets.releasing import (
     is_release,
     release_tables,
 )
-from pipelines.files import plain_json, read_bounded
-from pipelines.identity import canonical_json
-from pipelines.limited import reading
-from pipelines.vendor import VendorReport, is_labelled_table, read_csynth, read_merlin
+from pipelines.base.files import plain_json, read_bounded
+from pipelines.base.identity import canonical_json
+from pipelines.base.limited import reading
+from pipelines.dataset.vendor import VendorReport, is_labelled_table, read_csynth, read_merlin
 from simfoundry.commands.aligned import aligned_lines
 
 REPORT_NAME = "csynth.xml"

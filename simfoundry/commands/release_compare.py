@@ -12,15 +12,22 @@ from typing import Any
 from assets.deployments import find_deployment
 from assets.errors import FoundryError
 from models.catalogue import predictor_named
-from pipelines.cache import ContentCache
-from pipelines.programs import cached_ast_hash
-from pipelines.releases import FAIL, MANIFEST_FILE, Floors, ReleaseTables, check_release, load_release
-from pipelines.reports.difference import (
+from pipelines.base.cache import ContentCache
+from pipelines.dataset.releases import (
+    FAIL,
+    MANIFEST_FILE,
+    Floors,
+    ReleaseTables,
+    check_release,
+    load_release,
+)
+from pipelines.dataset.reports.difference import (
     PredictorError,
     compare_releases,
     difference_lines,
     draw_difference,
 )
+from pipelines.programs import cached_ast_hash
 from pipelines.schemas import write_bytes_atomically
 from simfoundry.commands.aligned import aligned_lines
 

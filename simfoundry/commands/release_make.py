@@ -38,15 +38,14 @@ from assets.settings import Configuration, Settings
 from assets.step import Step, read_rows
 from assets.steps import STEPS
 from assets.suites import BY_SUITE, Shard, options_of_shard, shard_named, shards, suite_options
-from pipelines.folders import restore_folder
-from pipelines.hls import TOOL, HlsError, compile_program, options_of
-from pipelines.identity import text_sha256
-from pipelines.labelling import lacking_fpga_labels, lacking_library_labels
-from pipelines.labelling.cross_checks import lacking_cross_checks
-from pipelines.labelling.synthesis import is_mapped, lacking_figures, lacking_power
-from pipelines.programs import AST, LLM
-from pipelines.programs.ast import lacks_discarded
-from pipelines.releases import (
+from pipelines.base.folders import restore_folder
+from pipelines.base.identity import text_sha256
+from pipelines.base.workers import Outcome, run_all
+from pipelines.c import HlsError
+from pipelines.dataset.labelling import lacking_fpga_labels, lacking_library_labels
+from pipelines.dataset.labelling.cross_checks import lacking_cross_checks
+from pipelines.dataset.labelling.synthesis import is_mapped, lacking_figures, lacking_power
+from pipelines.dataset.releases import (
     MANIFEST_FILE,
     PARAMETERS_FILE,
     SIZE_LIMIT_BYTES,
@@ -59,6 +58,9 @@ from pipelines.releases import (
     released_tables,
     write_release,
 )
+from pipelines.hls import TOOL, compile_program, options_of
+from pipelines.programs import AST, LLM
+from pipelines.programs.ast import lacks_discarded
 from pipelines.schemas import (
     OK,
     DesignRow,
@@ -69,7 +71,6 @@ from pipelines.schemas import (
     table_spec,
     write_bytes_atomically,
 )
-from pipelines.workers import Outcome, run_all
 from simfoundry.commands.stage import attempt
 
 LEFT_OUT = "it follows from the others; `simfoundry release make {} --derived` makes it and compares hashes"

@@ -15,13 +15,13 @@ from rich.table import Table
 
 from assets.configuration import compose_configuration, read_parameters_file, sweep
 from assets.deployments import Deployment, find_deployment
-from assets.earlier import keep_tables, lines_before
 from assets.errors import FoundryError
 from assets.instance import open_instance
 from assets.materialise import RunReport, run_everything
 from assets.overview import Overview, survey
 from assets.problems import say_problems
 from assets.progress import shown_progress
+from assets.replaced_tables import keep_tables, lines_before
 from assets.settings import Configuration, Settings
 
 FAILURES_SHOWN = 10

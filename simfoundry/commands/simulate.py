@@ -15,15 +15,16 @@ from pyarrow.parquet import write_table
 
 from assets.deployments import find_deployment
 from assets.errors import FoundryError
-from pipelines.files import read_bounded
-from pipelines.folders import replacing_file
-from pipelines.limited import reading
-from pipelines.rtlreuse import ENGINES, REUSE, Program, RunResult, Simulator, language_of, words_of
-from pipelines.rtlreuse.choice import installed_engines
-from pipelines.rtlreuse.errors import MissingMemoryFile, RtlError
-from pipelines.rtlreuse.gpu_engines import CUDA, HETERO, build_cuda, build_hetero
-from pipelines.rtlreuse.languages import NO_FILES, memory_file_names, with_libraries, with_macros
-from pipelines.rtlreuse.state import (
+from pipelines.base.files import read_bounded
+from pipelines.base.folders import replacing_file
+from pipelines.base.limited import reading
+from pipelines.base.tools import stopwatch
+from pipelines.rtl.reuse import ENGINES, REUSE, Program, RunResult, Simulator, language_of, words_of
+from pipelines.rtl.reuse.choice import installed_engines
+from pipelines.rtl.reuse.errors import MissingMemoryFile, RtlError
+from pipelines.rtl.reuse.gpu_engines import CUDA, HETERO, build_cuda, build_hetero
+from pipelines.rtl.reuse.languages import NO_FILES, memory_file_names, with_libraries, with_macros
+from pipelines.rtl.reuse.state import (
     Toggles,
     count_toggles,
     load_memory,
@@ -31,9 +32,14 @@ from pipelines.rtlreuse.state import (
     read_image,
     write_checkpoint,
 )
-from pipelines.rtlreuse.stimulus import read_stimulus
-from pipelines.rtlreuse.waveform import Choice, choose_signals, traced_signals, write_fst, write_vcd
-from pipelines.tools import stopwatch
+from pipelines.rtl.reuse.stimulus import read_stimulus
+from pipelines.rtl.reuse.waveform import (
+    Choice,
+    choose_signals,
+    traced_signals,
+    write_fst,
+    write_vcd,
+)
 from simfoundry.commands.predict import ask_model
 from simfoundry.questions import SimulateQuestion
 

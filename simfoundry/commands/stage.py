@@ -11,12 +11,12 @@ from assets.configuration import read_parameters
 from assets.database import write_database
 from assets.deployments import find_deployment, sweep_leftovers, writing_to
 from assets.dvc_figures import write_figures
-from assets.earlier import removed_lines
 from assets.errors import explain_fully, is_permanent
 from assets.materialise import prune_partitions
 from assets.overview import environment_problems
 from assets.problems import say_problems
 from assets.progress import shown_progress
+from assets.replaced_tables import removed_lines
 from assets.resources import ProgressResource
 from assets.settings import Settings
 from assets.step import SKIPPED, Step, StepSummary

@@ -33,7 +33,7 @@ from assets.deployments import (
 )
 from assets.errors import FoundryError
 from assets.instance import open_instance
-from pipelines.tools import find_tool
+from pipelines.base.tools import find_tool
 
 HOST = "127.0.0.1"
 MLFLOW_HOSTS = "localhost,127.0.0.1,[::1],localhost:*,127.0.0.1:*,[[]::1]:*"

@@ -20,10 +20,10 @@ from pipelines.accelerators.fixed.tracing import (
     word_widths,
 )
 from pipelines.accelerators.networks import drawn_fixed_network, drawn_network
-from pipelines.cache import ContentCache
-from pipelines.rtlreuse import Simulator, build_reuse
+from pipelines.base.cache import ContentCache
+from pipelines.rtl.reuse import Simulator, build_reuse
 from pipelines.schemas import FixedNetworkRow
-from pipelines.synthesis import find_liberty
+from pipelines.silicon.synthesis import find_liberty
 
 
 def test_formats_are_the_fewest_bits() -> None:

@@ -13,11 +13,11 @@ import yaml
 from models.compile_power.data import read_pairs
 from pipelines.accelerators import dataset
 from pipelines.accelerators.fixed import dataset as fixed
-from pipelines.cache import ContentCache
-from pipelines.releases import open_release
+from pipelines.base.cache import ContentCache
+from pipelines.base.workers import silent
+from pipelines.dataset.releases import open_release
 from pipelines.schemas import read_arrow
-from pipelines.synthesis import find_liberty
-from pipelines.workers import silent
+from pipelines.silicon.synthesis import find_liberty
 
 RELEASES = Path(__file__).resolve().parents[2] / "releases"
 RELEASE = RELEASES / "accelerators-v2"

@@ -18,7 +18,7 @@ from pipelines.accelerators.systolic.instructions import Stream, count_commands,
 from pipelines.accelerators.systolic.quantise import integer_layer, quantise, run_integer
 from pipelines.accelerators.systolic.tiling import jobs_of
 from pipelines.accelerators.systolic.verilog import CORE, core_verilog
-from pipelines.rtlreuse.netlist import read_verilog
+from pipelines.rtl.reuse.netlist import read_verilog
 
 
 @pytest.mark.parametrize("flow", ["weight", "output"])

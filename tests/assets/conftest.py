@@ -17,7 +17,7 @@ import pipelines.accelerators.dataset
 import pipelines.fabric.dataset
 import pipelines.network.runs
 import pipelines.pragmas.search
-import pipelines.rtlreuse.dataset
+import pipelines.rtl.reuse.dataset
 from assets.configuration import compose_configuration, write_parameters
 from assets.deployments import Deployment, local_deployment
 from assets.engines import TOOLS, TOOLS_FILE, write_tools
@@ -42,7 +42,7 @@ FAKES = {
     pipelines.fabric.dataset: ("make_placements",),
     pipelines.network.runs: ("simulate_runs",),
     pipelines.pragmas.search: ("explore_suite",),
-    pipelines.rtlreuse.dataset: ("make_simulations",),
+    pipelines.rtl.reuse.dataset: ("make_simulations",),
 }
 
 

@@ -12,13 +12,14 @@ from assets.settings import Settings, ignore_progress
 from assets.steps import STEPS
 from models.catalogue import PredictorSpec
 from pipelines.accelerators.dataset import AcceleratorGroup, AcceleratorTables
+from pipelines.base.identity import content_hash
+from pipelines.base.workers import Progress
+from pipelines.dataset.features import FeatureTables
+from pipelines.dataset.labelling import DesignTables, LabelTables
 from pipelines.fabric.dataset import FabricTables, PlacementGroup
-from pipelines.features import FeatureTables
-from pipelines.identity import content_hash
-from pipelines.labelling import DesignTables, LabelTables
 from pipelines.network.runs import NetworkTables, RunGroup
 from pipelines.pragmas.search import exploration_ids
-from pipelines.rtlreuse.dataset import SimulationGroup
+from pipelines.rtl.reuse.dataset import SimulationGroup
 from pipelines.schemas import (
     CROSS_CHECKS,
     OK,
@@ -50,7 +51,6 @@ from pipelines.schemas import (
     SimulationRow,
     table_spec,
 )
-from pipelines.workers import Progress
 
 FEW_OVERRIDES = (
     "hls.memory_delay=[2,10]",

@@ -11,9 +11,9 @@ from functools import partial
 from pathlib import Path
 
 from assets.signals import ENDING
-from pipelines.sandbox import Limits, run_confined
-from pipelines.tools import find_tool, run_tool
-from pipelines.workers import PROCESSES_FROM, Outcome, run_all
+from pipelines.base.sandbox import Limits, run_confined
+from pipelines.base.tools import find_tool, run_tool
+from pipelines.base.workers import PROCESSES_FROM, Outcome, run_all
 from simfoundry.cli import entry, main, simfoundry
 from simfoundry.cli.options import explained, fail
 

@@ -24,8 +24,8 @@ from assets.progress import PlainProgress
 from assets.settings import Settings, ignore_progress
 from assets.steps import STAGES, step_named
 from assets.steps import designs as designs_step
+from pipelines.base.workers import Progress
 from pipelines.schemas import read_table, table_path, table_spec
-from pipelines.workers import Progress
 from simfoundry.cli import simfoundry
 from simfoundry.cli.entry import OWN_PROCESS
 from simfoundry.commands import ui
@@ -216,9 +216,9 @@ def test_an_unexpected_error_names_its_place_and_debugging_shows_the_traceback(
     ("module", "name"),
     [
         ("models.registry", "RegistryError"),
-        ("pipelines.sandbox", "SandboxError"),
-        ("pipelines.synthesis", "SynthesisError"),
-        ("pipelines.tools", "ToolMissing"),
+        ("pipelines.base.sandbox", "SandboxError"),
+        ("pipelines.silicon.synthesis", "SynthesisError"),
+        ("pipelines.base.tools", "ToolMissing"),
     ],
 )
 def test_errors_that_trying_again_cannot_mend_are_known(module: str, name: str) -> None:

@@ -18,7 +18,7 @@ from assets.deployments import local_deployment
 from assets.errors import FoundryError
 from assets.label_settings import Hls, Labelling, Synthesis, default_label_settings
 from assets.settings import CONFIGURATION_FOLDER, Run
-from pipelines.labelling import SLOTTED
+from pipelines.dataset.labelling import SLOTTED
 
 
 def test_smoke_is_the_default_and_makes_128_designs() -> None:

@@ -15,8 +15,8 @@ from assets.label_settings import label_options
 from assets.resources import FoundryResource, ProgressResource
 from assets.settings import Nightly, Settings
 from assets.steps import STEPS, makers_of, step_named
+from pipelines.base.workers import Progress
 from pipelines.schemas import TableSpec
-from pipelines.workers import Progress
 
 
 @pytest.fixture(scope="module")

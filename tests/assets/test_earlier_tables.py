@@ -12,8 +12,8 @@ from foundry_fakes import FEW_OVERRIDES
 
 from assets.configuration import compose_configuration, sweep, write_parameters
 from assets.deployments import Deployment
-from assets.earlier import keep_tables, lines_before
 from assets.materialise import RunReport, shrunk_tables
+from assets.replaced_tables import keep_tables, lines_before
 from assets.settings import Settings, ignore_progress
 from assets.steps import step_named
 from simfoundry.cli import simfoundry

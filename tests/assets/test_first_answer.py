@@ -27,8 +27,8 @@ from models.catalogue import predictor_named
 from models.champions import label_predictors
 from models.model_files import OUTCOME_FILE, read_model
 from models.query import ALL_TARGETS
-from pipelines.hls import HlsError
-from pipelines.tools import ToolMissing
+from pipelines.base.tools import ToolMissing
+from pipelines.c import HlsError
 from simfoundry.cli.entry import simfoundry
 from simfoundry.commands.predict_text import QUANTITIES, prediction_text, subject_of
 

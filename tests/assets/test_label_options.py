@@ -12,12 +12,13 @@ from click.testing import CliRunner, Result
 from assets.deployments import Deployment
 from assets.errors import FoundryError
 from assets.user_programs import SourceOptions, read_user_program
-from pipelines.cache import ContentCache
-from pipelines.hls import HlsError, HlsOptions, read_interface
-from pipelines.labelling import LabelContext, LabelOptions, label_design
+from pipelines.base.cache import ContentCache
+from pipelines.c import HlsError, read_interface
+from pipelines.dataset.labelling import LabelContext, LabelOptions, label_design
+from pipelines.hls import HlsOptions
 from pipelines.programs import ProgramError
 from pipelines.schemas import OK
-from pipelines.synthesis import Target, find_liberty
+from pipelines.silicon.synthesis import Target, find_liberty
 from simfoundry.cli import simfoundry
 from simfoundry.commands.label import chosen_targets, explained_reason
 

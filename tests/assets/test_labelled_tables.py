@@ -21,10 +21,10 @@ from assets.configuration import compose_configuration, write_parameters
 from assets.deployments import Deployment
 from models.catalogue import PredictorSpec, predictors
 from models.labelled import Selection, load_labelled_designs
-from pipelines.features import BY_KERNEL
+from pipelines.dataset.features import BY_KERNEL
+from pipelines.dataset.vendor import VendorError
+from pipelines.dataset.vendor.labelled import read_labelled_table
 from pipelines.schemas import read_table, table_spec
-from pipelines.vendor import VendorError
-from pipelines.vendor.labelled import read_labelled_table
 from simfoundry.cli import simfoundry
 
 SCALE = "void scale(int a[8]) {\n  for (int i = 0; i < 8; i++) a[i] = 3 * a[i];\n}\n"

@@ -16,9 +16,9 @@ from assets.settings import Settings
 from assets.steps.design_features import mapped_by_first_tool
 from assets.steps.labels import unknown_powers
 from pipelines.cyclemodel import ENGINE
-from pipelines.releases.card import _distributions
-from pipelines.reports import read_tables
-from pipelines.reports.samples import sample_designs, sample_programs
+from pipelines.dataset.releases.card import _distributions
+from pipelines.dataset.reports import read_tables
+from pipelines.dataset.reports.samples import sample_designs, sample_programs
 from pipelines.schemas import LabelRow, read_table, table_spec, write_table
 
 SUITE = "stencil"

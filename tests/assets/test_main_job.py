@@ -203,7 +203,7 @@ def test_what_changed_is_made_with_all_that_reads_it(
     _run(settings, instance)
     assert _selected(instance, before) == {"run_features", "report"}
     before = instance.get_runs_count()
-    raised = Constant("pipelines/records/records.py", "_VERSION")
+    raised = Constant("pipelines/dataset/records/records.py", "_VERSION")
     monkeypatch.setattr(Constant, "value", property(lambda c: "new" if c == raised else c.read(ROOT)))
     _run(settings, instance)
     assert _selected(instance, before) == {"records", "report"}

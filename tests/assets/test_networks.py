@@ -44,7 +44,7 @@ from assets.versions import record_stages
 from models import registry
 from models.catalogue import predictor_named
 from models.registry import mlflow_at
-from pipelines.cache import ContentCache
+from pipelines.base.cache import ContentCache
 from pipelines.network import NetworkError
 from pipelines.network.runs import RunGroup, runs_of, simulate_runs
 from pipelines.schemas import read_table, table_path, table_spec, write_table

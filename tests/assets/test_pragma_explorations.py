@@ -18,7 +18,7 @@ from assets.errors import FoundryError
 from assets.releasing import import_release, release_tables
 from assets.settings import Settings, ignore_progress
 from assets.steps import step_named
-from pipelines.cache import ContentCache
+from pipelines.base.cache import ContentCache
 from pipelines.pragmas import PragmaError, search
 from pipelines.pragmas.search import SuiteExploration, named_programs, pragmas_version
 from pipelines.programs import Generation, SuiteOptions

@@ -15,10 +15,11 @@ import pytest
 from click.testing import CliRunner, Result
 
 import simfoundry as sf
-from pipelines.cache import ContentCache
-from pipelines.features import DesignEstimate
-from pipelines.hls import HlsOptions, TransformOptions, parse_directives
-from pipelines.labelling import LabelOptions, ToolContext, count_design
+from pipelines.base.cache import ContentCache
+from pipelines.c import parse_directives
+from pipelines.dataset.features import DesignEstimate
+from pipelines.dataset.labelling import LabelOptions, ToolContext, count_design
+from pipelines.hls import HlsOptions, TransformOptions
 from pipelines.pragmas import PragmaError
 from pipelines.programs import program_from_file
 from simfoundry.cli import simfoundry

@@ -20,9 +20,9 @@ from assets.errors import FoundryError
 from assets.settings import Settings, ignore_progress
 from assets.steps import step_named
 from pipelines.accelerators import AcceleratorError
+from pipelines.dataset.releases import ReleaseError
 from pipelines.fabric import FabricError
 from pipelines.programs import ProgramError
-from pipelines.releases import ReleaseError
 from simfoundry import asking
 from simfoundry.cli import simfoundry
 from simfoundry.questions import (

@@ -29,7 +29,7 @@ from assets.steps.labels import (
 )
 from assets.steps.splits import split_leaks
 from pipelines.cyclemodel import ENGINE
-from pipelines.features import control_class
+from pipelines.dataset.features import control_class
 from pipelines.programs import kernel_programs
 from pipelines.schemas import CROSS_CHECKS, TableSpec, read_table, table_spec, write_table
 

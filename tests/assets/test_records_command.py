@@ -16,8 +16,8 @@ from assets.settings import Settings, ignore_progress
 from assets.steps import records as records_step
 from assets.steps import step_named
 from assets.steps.designs import configuration_space
-from pipelines.labelling import MappingSampling
-from pipelines.records import read_records
+from pipelines.dataset.labelling import MappingSampling
+from pipelines.dataset.records import read_records
 from pipelines.schemas import read_table, table_spec, write_table
 from simfoundry.cli import simfoundry
 

@@ -17,7 +17,7 @@ from click.testing import CliRunner
 
 from assets.settings import Settings
 from models.catalogue import PredictorSpec
-from pipelines.releases import (
+from pipelines.dataset.releases import (
     Baseline,
     Floors,
     check_release,
@@ -25,10 +25,10 @@ from pipelines.releases import (
     open_release,
     publish_baselines,
 )
-from pipelines.releases.baselines import kept_baselines
-from pipelines.releases.checking import CheckLine
-from pipelines.releases.near_duplicates import nearest
-from pipelines.reports.difference import PredictorError, compare_releases, draw_difference
+from pipelines.dataset.releases.baselines import kept_baselines
+from pipelines.dataset.releases.checking import CheckLine
+from pipelines.dataset.releases.near_duplicates import nearest
+from pipelines.dataset.reports.difference import PredictorError, compare_releases, draw_difference
 from pipelines.schemas import from_frame, table_spec
 from simfoundry.cli import simfoundry
 

@@ -17,9 +17,9 @@ from click.testing import CliRunner
 from assets.configuration import compose_configuration
 from assets.settings import Settings
 from assets.steps import labels as labels_step
-from pipelines.labelling import lacking_fpga_labels, lacking_library_labels, runs
-from pipelines.labelling.runs import is_fully_powered, is_synthesised
-from pipelines.releases import load_release, open_release
+from pipelines.dataset.labelling import lacking_fpga_labels, lacking_library_labels, runs
+from pipelines.dataset.labelling.runs import is_fully_powered, is_synthesised
+from pipelines.dataset.releases import load_release, open_release
 from simfoundry.cli import simfoundry
 from simfoundry.commands import release_make
 from simfoundry.commands.release_make import plan_batches

@@ -23,10 +23,10 @@ from assets.deployments import Deployment, local_deployment
 from assets.errors import FoundryError
 from assets.releasing import _other_versions, _settings, import_release, release_tables
 from assets.settings import Settings
-from pipelines.labelling import present_versions
-from pipelines.releases import ReleaseError, WrittenRelease, open_release
-from pipelines.releases.manifest import read_manifest
-from pipelines.releases.toolset import NOT_RECORDED
+from pipelines.dataset.labelling import present_versions
+from pipelines.dataset.releases import ReleaseError, WrittenRelease, open_release
+from pipelines.dataset.releases.manifest import read_manifest
+from pipelines.dataset.releases.toolset import NOT_RECORDED
 from pipelines.schemas import read_table, table_path, table_spec, write_table
 from simfoundry.cli import simfoundry
 

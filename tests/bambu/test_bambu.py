@@ -19,8 +19,8 @@ from pipelines.bambu import (
     run_bambu,
     tool_version,
 )
-from pipelines.interface import INT32, Argument, Interface
-from pipelines.tools import ToolMissing
+from pipelines.base.tools import ToolMissing
+from pipelines.c.signature import INT32, Argument, Interface
 
 REPORT = """
 Version: PandA 2023.1 - Revision 04336c4

@@ -10,7 +10,7 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from pipelines.cache import ContentCache
+from pipelines.base.cache import ContentCache
 
 KEY = "ab12cd"
 

@@ -9,7 +9,14 @@ from pathlib import Path
 
 import pytest
 
-from pipelines.files import MOST_SHOWN, open_regular, plain_json, read_bounded, read_yaml, shown
+from pipelines.base.files import (
+    MOST_SHOWN,
+    open_regular,
+    plain_json,
+    read_bounded,
+    read_yaml,
+    shown,
+)
 
 LIMIT = 10
 

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from pipelines import folders
-from pipelines.folders import link_tree, replacing_file, replacing_folder, restore_folder
+from pipelines.base import folders
+from pipelines.base.folders import link_tree, replacing_file, replacing_folder, restore_folder
 
 WRITER = """
 import json, os, signal, sys

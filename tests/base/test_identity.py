@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipelines.identity import canonical_json, content_hash, text_sha256
+from pipelines.base.identity import canonical_json, content_hash, text_sha256
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(),

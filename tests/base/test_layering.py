@@ -102,7 +102,7 @@ def test_engines_read_no_clock(repository: Path) -> None:
         for name, line in _imports(path)
         if name.split(".")[0] in CLOCKS
     ]
-    assert not found, "only pipelines/tools.py reads a clock"
+    assert not found, "only pipelines/base/tools.py reads a clock"
 
 
 @pytest.mark.slow

@@ -11,12 +11,12 @@ from pathlib import Path
 
 import pytest
 
-from pipelines.limited import memory_limit, reading
+from pipelines.base.limited import memory_limit, reading
 from simfoundry.cli.entry import MEMORY_GIB, simfoundry
 
 PROGRAM = """
 import os, signal, sys, time
-from pipelines.limited import memory_limit, reading, watched
+from pipelines.base.limited import memory_limit, reading, watched
 
 def say(problem):
     sys.stderr.write(problem + "\\n")

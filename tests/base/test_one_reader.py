@@ -1,4 +1,4 @@
-"""Every file that a person names is opened by `pipelines.files`; other openings stand in a table here."""
+"""Every file that a person names is opened by `pipelines.base.files`; other openings stand in a table here."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 ROOMS = ("pipelines", "assets", "models", "simfoundry")
-READER = "pipelines/files.py"
+READER = "pipelines/base/files.py"
 
 OPENING = {"open", "read_text", "read_bytes", "ParquetFile", "read_table", "read_metadata", "read_schema"}
 LIBRARIES = {"pl": ("read_", "scan_"), "onnx": ("load",), "yaml": ("load", "safe_load", "full_load")}
@@ -28,13 +28,13 @@ REASONS = {
         pipelines/accelerators/fixed/tracing.py _Library.__init__
         pipelines/accelerators/networks.py exported_network
         pipelines/accelerators/systolic/verilog.py _library
-        pipelines/compiling.py compiled_program
+        pipelines/base/compiling.py compiled_program
         pipelines/cyclemodel/program.py _prelude
-        pipelines/features/activity.py toggle_energies
-        pipelines/features/assumed.py toggle_densities
-        pipelines/headers.py _own_pattern library_functions
+        pipelines/dataset/features/activity.py toggle_energies
+        pipelines/dataset/features/assumed.py toggle_densities
+        pipelines/c/text/headers.py _own_pattern library_functions
         pipelines/hls/operators.py load_library
-        pipelines/hls/preprocess.py library_definitions
+        pipelines/c/text/preprocess.py library_definitions
         pipelines/hls/units/catalogue.py _module_text
         pipelines/hls/units/timing.py _table
         pipelines/native/runner.py _Session._library
@@ -46,19 +46,19 @@ REASONS = {
         pipelines/programs/machsuite_catalogue.py _text
         pipelines/programs/polybench_catalogue.py _inlined
         pipelines/programs/rows.py _kernel_text
-        pipelines/reports/difference.py _drawing_file
-        pipelines/reports/refresh.py _drawing_file
-        pipelines/reports/report.py _file
-        pipelines/rtlreuse/building.py headers
-        pipelines/rtlreuse/designs.py _template
-        pipelines/synthesis/design.py _files
-        pipelines/synthesis/recount.py cell_models recount_cells
-        pipelines/synthesis/yosys.py constant_multiply_map
+        pipelines/dataset/reports/difference.py _drawing_file
+        pipelines/dataset/reports/refresh.py _drawing_file
+        pipelines/dataset/reports/report.py _file
+        pipelines/rtl/reuse/building.py headers
+        pipelines/rtl/reuse/designs.py _template
+        pipelines/silicon/synthesis/design.py _files
+        pipelines/silicon/synthesis/recount.py cell_models recount_cells
+        pipelines/silicon/synthesis/yosys.py constant_multiply_map
     """,
     "a table, cache entry or model that the project writes; hash or schema is checked": """
         assets/configuration.py write_parameters
         assets/dagster_assets.py _counted_rows
-        assets/earlier.py _rows keep_tables
+        assets/replaced_tables.py _rows keep_tables
         assets/engines.py recorded_tools write_tools
         assets/materialise.py row_counts
         assets/overview.py survey
@@ -70,39 +70,39 @@ REASONS = {
         models/model_files.py read_outcome
         models/program_lm/training.py trained_model
         models/tasks.py hash_tables
-        pipelines/records/records.py cached_records
-        pipelines/releases/baselines.py kept_baselines
-        pipelines/releases/loading.py ReleaseTables._rows _schema
-        pipelines/releases/reading.py _check_size
-        pipelines/releases/writing.py _Shelf._kept
-        pipelines/reports/refresh.py _same compare_tables
-        pipelines/reports/tables.py _fingerprint _read_shard
+        pipelines/dataset/records/records.py cached_records
+        pipelines/dataset/releases/baselines.py kept_baselines
+        pipelines/dataset/releases/loading.py ReleaseTables._rows _schema
+        pipelines/dataset/releases/reading.py _check_size
+        pipelines/dataset/releases/writing.py _Shelf._kept
+        pipelines/dataset/reports/refresh.py _same compare_tables
+        pipelines/dataset/reports/tables.py _fingerprint _read_shard
         pipelines/schemas/storage.py read_arrow
-        pipelines/sealing.py build_once read_sealed
+        pipelines/base/sealing.py build_once read_sealed
         simfoundry/commands/release_make.py _configuration _digest
         simfoundry/commands/sql.py _damage
     """,
     "the kernel's own file": """
         assets/deployments.py _holders
         assets/instance.py _start_time
-        pipelines/parquet_worker.py decode
-        pipelines/sandbox/guardian.py end_marked
-        pipelines/processes.py _children _own_bytes _own_ticks
-        pipelines/rtlreuse/dataset.py machine
-        pipelines/sandbox/confinement.py is_real_root
+        pipelines/base/parquet_worker.py decode
+        pipelines/base/sandbox/guardian.py end_marked
+        pipelines/base/processes.py _children _own_bytes _own_ticks
+        pipelines/rtl/reuse/dataset.py machine
+        pipelines/base/sandbox/confinement.py is_real_root
     """,
     "written, not read": """
         assets/notices.py _post
         pipelines/network/traffic/traces.py write_trace
-        pipelines/rtlreuse/waveform.py write_vcd
-        pipelines/sandbox/confinement.py _pipe
+        pipelines/rtl/reuse/waveform.py write_vcd
+        pipelines/base/sandbox/confinement.py _pipe
         simfoundry/cli/options.py explained.run
         simfoundry/commands/ui.py _polls _start
     """,
     "bytes or an open file that the reader gave": """
         pipelines/onnx_models/reading.py _parsed
-        pipelines/parquet_files.py open_parquet
-        pipelines/sandbox/limits.py read_output
+        pipelines/base/parquet_files.py open_parquet
+        pipelines/base/sandbox/limits.py read_output
     """,
     "output of a confined tool or of a program that the project built, in a folder of its own": """
         pipelines/bambu/runner.py run_bambu
@@ -114,16 +114,16 @@ REASONS = {
         pipelines/network/simulation/engine.py run_program
         pipelines/power/estimate.py run_engine
         pipelines/power/opensta.py _run
-        pipelines/rtlreuse/arc_engine.py build_arc
-        pipelines/rtlreuse/arc_worker.py -
-        pipelines/rtlreuse/auditing.py simulate_by
-        pipelines/rtlsim/icarus.py simulate_with_icarus
-        pipelines/rtlsim/verilator.py simulate_design
-        pipelines/siliconcompiler/runner.py _outcome
-        pipelines/synthesis/worker.py - run_commands
+        pipelines/rtl/reuse/arc_engine.py build_arc
+        pipelines/rtl/reuse/arc_worker.py -
+        pipelines/rtl/reuse/auditing.py simulate_by
+        pipelines/rtl/simulation/icarus.py simulate_with_icarus
+        pipelines/rtl/simulation/verilator.py simulate_design
+        pipelines/silicon/siliconcompiler/runner.py _outcome
+        pipelines/silicon/synthesis/worker.py - run_commands
     """,
     "no file: a method of this name": """
-        pipelines/hls/transforms/simplify.py _Forward.branch _Forward.conditional
+        pipelines/c/analysis/simplify.py _Forward.branch _Forward.conditional
     """,
 }
 """Functions that open files without the reader, by file, under the reason. `-` is a module's own body."""
@@ -165,7 +165,7 @@ def test_other_openings_of_files_stand_in_the_table() -> None:
     lines = (line.split() for text in REASONS.values() for line in text.strip().splitlines())
     accepted = {(file, name) for file, *functions in lines for name in functions}
     opening = {(file, name) for file, functions in names.items() if file != READER for name in functions}
-    assert sorted(opening - accepted) == [], "open these by pipelines.files, or give a reason in REASONS"
+    assert sorted(opening - accepted) == [], "open these by pipelines.base.files, or give a reason in REASONS"
     assert sorted(accepted - opening) == [], "these open no file any more"
 
 

@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 from hostile_parquet import parquet_with_a_page_of
 
-from pipelines.parquet_files import open_parquet
+from pipelines.base.parquet_files import open_parquet
 
 NUMBERS = pa.table({"a": np.random.default_rng(1).random(20_000), "b": ["x", "a long text" * 100] * 10_000})
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from pipelines.sealing import build_once
+from pipelines.base.sealing import build_once
 
 
 def compiler(log: list[Path]):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import random
 
-from pipelines.summation import ordered_sum
+from pipelines.base.summation import ordered_sum
 
 
 def test_floats_are_added_from_left_to_right() -> None:

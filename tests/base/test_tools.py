@@ -13,7 +13,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from pipelines.tools import (
+from pipelines.base.tools import (
     OUTPUT_LIMIT_BYTES,
     ToolMissing,
     ToolRun,

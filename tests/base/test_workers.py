@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from pipelines.sandbox import MachineFault
-from pipelines.workers import PROCESSES_FROM, ChildProcess, Outcome, Progress, run_all
+from pipelines.base.sandbox import MachineFault
+from pipelines.base.workers import PROCESSES_FROM, ChildProcess, Outcome, Progress, run_all
 
 MANY = PROCESSES_FROM
 
@@ -59,7 +59,7 @@ def test_run_all_rejects_what_an_item_raises(count: int) -> None:
 PARENT = """
 import sys, time
 from pathlib import Path
-from pipelines.workers import run_all
+from pipelines.base.workers import run_all
 from test_workers import wait_for
 if __name__ == "__main__":
     from functools import partial

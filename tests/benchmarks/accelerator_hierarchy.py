@@ -13,7 +13,7 @@ from pipelines.accelerators import network_of
 from pipelines.accelerators.dataset import drawn_hardware, label_network
 from pipelines.accelerators.labels import Labeller, NetworkLabel
 from pipelines.accelerators.networks import drawn_network
-from pipelines.synthesis import find_liberty
+from pipelines.silicon.synthesis import find_liberty
 
 _FAMILIES = ("mlp", "resnet", "bert")
 _MOST_ELEMENTS = 16

@@ -34,9 +34,9 @@ from pipelines.accelerators import AcceleratorError, compile_network, network_of
 from pipelines.accelerators.fixed.tracing import trace_network
 from pipelines.accelerators.labels import Labeller
 from pipelines.accelerators.networks import FAMILIES, FIXED_FAMILIES, drawn_fixed_network, drawn_network
-from pipelines.identity import content_hash
+from pipelines.base.identity import content_hash
 from pipelines.schemas import read_arrow
-from pipelines.synthesis import find_liberty
+from pipelines.silicon.synthesis import find_liberty
 from tests.support.compared_power import FIXED, SYSTOLIC
 
 Vector = NDArray[np.float64]

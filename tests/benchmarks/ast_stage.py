@@ -21,9 +21,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from pipelines.c import HlsError
+from pipelines.c.signature import same_values
 from pipelines.cyclemodel import count_cycles
-from pipelines.hls import HlsError, HlsOptions, compile_program
-from pipelines.interface import same_values
+from pipelines.hls import HlsOptions, compile_program
 from pipelines.native import run_native
 from pipelines.programs import draw_data
 from pipelines.programs.ast import AstOptions, GeneratedProgram, generate_program

@@ -14,10 +14,10 @@ import sys
 import tempfile
 from pathlib import Path
 
-from pipelines.synthesis import Target, find_liberty, load_liberty, synthesize_design
-from pipelines.synthesis.netlist import parse_netlist
-from pipelines.synthesis.timing import analyse_timing
-from pipelines.synthesis.yosys import NETLIST_FILE
+from pipelines.silicon.synthesis import Target, find_liberty, load_liberty, synthesize_design
+from pipelines.silicon.synthesis.netlist import parse_netlist
+from pipelines.silicon.synthesis.timing import analyse_timing
+from pipelines.silicon.synthesis.yosys import NETLIST_FILE
 
 WIDTHS = (8, 16, 32, 64)
 STEPS = (1, 5)

@@ -26,8 +26,8 @@ from numpy.typing import NDArray
 from pipelines.hls.units.catalogue import FunctionalUnit
 from pipelines.hls.units.timing import family
 from pipelines.power import TraceStimulus, encode_netlist, power_parts, run_engine
-from pipelines.synthesis import analyse_timing, find_liberty, load_liberty
-from pipelines.synthesis.netlist import Netlist, parse_netlist
+from pipelines.silicon.synthesis import analyse_timing, find_liberty, load_liberty
+from pipelines.silicon.synthesis.netlist import Netlist, parse_netlist
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 from characterise_operators import BINARY, COMPARE, SHIFT, WIDTHS, Bench

@@ -19,7 +19,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from pipelines.synthesis import (
+from pipelines.silicon.synthesis import (
     SynthesisResult,
     Target,
     find_liberty,
@@ -27,9 +27,9 @@ from pipelines.synthesis import (
     synthesize_design,
     tool_version,
 )
-from pipelines.synthesis.netlist import parse_netlist
-from pipelines.synthesis.timing import analyse_timing
-from pipelines.synthesis.yosys import NETLIST_FILE
+from pipelines.silicon.synthesis.netlist import parse_netlist
+from pipelines.silicon.synthesis.timing import analyse_timing
+from pipelines.silicon.synthesis.yosys import NETLIST_FILE
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 from characterise_units import characterise_units, units_table

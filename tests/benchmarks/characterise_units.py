@@ -12,6 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
+from pipelines.c.signature import DOUBLE, FLOAT, ScalarType
 from pipelines.hls.units.catalogue import (
     COMPARISONS,
     FunctionalUnit,
@@ -28,10 +29,9 @@ from pipelines.hls.units.catalogue import (
     module_texts,
 )
 from pipelines.hls.units.timing import UnitTiming, family
-from pipelines.interface import DOUBLE, FLOAT, ScalarType
-from pipelines.synthesis import Liberty, SynthesisResult
-from pipelines.synthesis.netlist import Netlist, parse_netlist
-from pipelines.synthesis.timing import analyse_timing
+from pipelines.silicon.synthesis import Liberty, SynthesisResult
+from pipelines.silicon.synthesis.netlist import Netlist, parse_netlist
+from pipelines.silicon.synthesis.timing import analyse_timing
 
 _MULTIPLIER_WIDTHS = (4, 8, 12, 16, 17, 24, 32, 48, 64)
 _WIDTHS = (8, 16, 32, 64)

@@ -14,13 +14,13 @@ import sys
 import tempfile
 from pathlib import Path
 
+from pipelines.c.signature import DataSet, same_values
 from pipelines.circt import FLOWS, CirctResult, compile_with_circt, simulate_circt_design
 from pipelines.cyclemodel import count_cycles
 from pipelines.hls import HlsOptions, compile_program
-from pipelines.interface import DataSet, same_values
 from pipelines.native import NativeRun, run_native
 from pipelines.programs import SIZES, SUITES, draw_data, kernel_programs
-from pipelines.rtlsim import MemoryTiming, SimulationResult
+from pipelines.rtl.simulation import MemoryTiming, SimulationResult
 from pipelines.schemas import ProgramRow
 
 CYCLE_LIMIT = 5_000_000

@@ -24,8 +24,8 @@ import onnx
 from onnx import TensorProto, helper, numpy_helper
 
 from assets.figures import Figure
-from pipelines.processes import resident_bytes
-from pipelines.rtlreuse.designs import gemm, mesh, rv32im
+from pipelines.base.processes import resident_bytes
+from pipelines.rtl.reuse.designs import gemm, mesh, rv32im
 from tests.benchmarks.recording import add_record_option, record
 
 KERNEL = """

@@ -19,20 +19,18 @@ from collections import Counter, defaultdict
 from pathlib import Path
 from random import Random
 
+from pipelines.c import Directive, HlsError, read_function
+from pipelines.c.signature import DataSet, same_values
 from pipelines.cyclemodel import CycleResult, count_cycles
-from pipelines.hls import (
-    CompiledDesign,
-    Directive,
-    HlsError,
-    HlsOptions,
-    compile_program,
-    innermost_loops,
-    read_function,
-)
-from pipelines.interface import DataSet, same_values
+from pipelines.hls import CompiledDesign, HlsOptions, compile_program, innermost_loops
 from pipelines.native import run_native
 from pipelines.programs import draw_data
-from pipelines.rtlsim import MemoryTiming, SimulationResult, simulate_design, simulate_with_icarus
+from pipelines.rtl.simulation import (
+    MemoryTiming,
+    SimulationResult,
+    simulate_design,
+    simulate_with_icarus,
+)
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "hls"))
 from random_programs import random_program

@@ -20,19 +20,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from pipelines.hls import (
-    CompiledDesign,
-    Directive,
-    HlsOptions,
-    compile_program,
-    innermost_loops,
-    read_function,
-)
+from pipelines.c import Directive, read_function
+from pipelines.hls import CompiledDesign, HlsOptions, compile_program, innermost_loops
 from pipelines.programs import SUITES, kernel_programs
 from pipelines.programs.machsuite_catalogue import machsuite_programs
 from pipelines.programs.polybench_catalogue import polybench_programs
 from pipelines.schemas import ProgramRow
-from pipelines.synthesis import Target, find_liberty, synthesize_design
+from pipelines.silicon.synthesis import Target, find_liberty, synthesize_design
 
 SETTINGS = {"plain": (False, 10.0), "pipelined": (True, 10.0), "fast": (True, 5.0)}
 BOUND = 0.15

@@ -12,9 +12,9 @@ import shutil
 import tempfile
 from pathlib import Path
 
-from pipelines.releases import load_release
-from pipelines.releases.card import about_release
-from pipelines.releases.croissant import CROISSANT_FILE, croissant_bytes
+from pipelines.dataset.releases import load_release
+from pipelines.dataset.releases.card import about_release
+from pipelines.dataset.releases.croissant import CROISSANT_FILE, croissant_bytes
 
 
 def main() -> None:

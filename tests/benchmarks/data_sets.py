@@ -18,15 +18,15 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from pipelines.cache import ContentCache
-from pipelines.features import control_class
-from pipelines.hls import read_interface
-from pipelines.labelling import LabelOptions, ToolContext
-from pipelines.labelling.flows import NativeFlow
+from pipelines.base.cache import ContentCache
+from pipelines.base.tools import stopwatch
+from pipelines.c import read_interface
+from pipelines.dataset.features import control_class
+from pipelines.dataset.labelling import LabelOptions, ToolContext
+from pipelines.dataset.labelling.flows import NativeFlow
+from pipelines.dataset.releases import open_release
 from pipelines.programs import data_sets
-from pipelines.releases import open_release
 from pipelines.schemas import DATA_KINDS, DRAWN, OK, DesignRow, ProgramRow, RunRow
-from pipelines.tools import stopwatch
 
 
 def measure(program: ProgramRow, design: DesignRow, cycles: int | None) -> dict[str, Any]:

@@ -20,9 +20,10 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
+from pipelines.c import HlsError
+from pipelines.c.signature import same_values
 from pipelines.cyclemodel import count_cycles
-from pipelines.hls import CompiledDesign, HlsError, HlsOptions, compile_program
-from pipelines.interface import same_values
+from pipelines.hls import CompiledDesign, HlsOptions, compile_program
 from pipelines.native import run_native
 from pipelines.programs import draw_data, program_facts
 from pipelines.programs.dataflow import DataflowOptions, dataflow_program, swept_inputs

@@ -18,7 +18,7 @@ from pathlib import Path
 
 import numpy as np
 
-from pipelines.rtlreuse import FIRRTL, Program, RtlError, Simulator, build_reuse, words_of
+from pipelines.rtl.reuse import FIRRTL, Program, RtlError, Simulator, build_reuse, words_of
 
 CYCLES = 400
 RESET_CYCLES = 3

@@ -20,8 +20,8 @@ from pycparser import c_ast
 
 import simfoundry as sf
 from assets.errors import FoundryError
-from pipelines.hls import BYTE_ORDER_MARK, HlsError, bundle_source
-from pipelines.hls.preprocess import parse
+from pipelines.c import BYTE_ORDER_MARK, HlsError, bundle_source
+from pipelines.c.text.preprocess import parse
 from pipelines.programs import ProgramError
 
 

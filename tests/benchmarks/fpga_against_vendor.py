@@ -25,17 +25,18 @@ from typing import Any
 
 from scipy.stats import spearmanr
 
+from pipelines.base.tools import stopwatch
+from pipelines.c import HlsError
 from pipelines.cyclemodel import count_cycles
-from pipelines.hls import HlsError, HlsOptions, compile_program
+from pipelines.dataset.vendor import read_merlin
+from pipelines.hls import HlsOptions, compile_program
 from pipelines.pragmas.analysis import summarise
 from pipelines.pragmas.errors import PragmaError
 from pipelines.pragmas.search.directives import hls_directives
 from pipelines.pragmas.search.evaluators import banked_size
 from pipelines.programs import draw_data
 from pipelines.schemas import VendorDesignRow
-from pipelines.synthesis import synthesize_for_fpga
-from pipelines.tools import stopwatch
-from pipelines.vendor import read_merlin
+from pipelines.silicon.synthesis import synthesize_for_fpga
 from tests.support.vendor_kernels import configuration_of_row, vendor_kernel
 
 FIGURES = {"lut": "lut_count", "ff": "ff_count", "dsp": "dsp_count", "cycles": "latency_cycles"}

@@ -29,22 +29,12 @@ from typing import Any
 
 import numpy as np
 
+from pipelines.c import Directive, Function, HlsError, directives_json, ir, read_function
+from pipelines.c.signature import DataSet
 from pipelines.cyclemodel import count_cycles
-from pipelines.hls import (
-    CompiledDesign,
-    Directive,
-    Function,
-    HlsError,
-    HlsOptions,
-    compile_program,
-    directives_json,
-    ir,
-    read_function,
-    tool_version,
-)
-from pipelines.interface import DataSet
+from pipelines.hls import CompiledDesign, HlsOptions, compile_program, tool_version
 from pipelines.programs import draw_data
-from pipelines.rtlsim import MemoryTiming, simulate_with_icarus
+from pipelines.rtl.simulation import MemoryTiming, simulate_with_icarus
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "hls"))
 

@@ -14,10 +14,16 @@ import tempfile
 from pathlib import Path
 from unittest.mock import patch
 
+from pipelines.base.tools import stopwatch
 from pipelines.hls import CompiledDesign, HlsOptions, compile_program
 from pipelines.programs.dataflow import DataflowOptions, dataflow_program
-from pipelines.synthesis import SynthesisResult, Target, find_liberty, synthesize_design, yosys
-from pipelines.tools import stopwatch
+from pipelines.silicon.synthesis import (
+    SynthesisResult,
+    Target,
+    find_liberty,
+    synthesize_design,
+    yosys,
+)
 
 FLATTEN = "flatten -noscopeinfo"
 

@@ -19,19 +19,13 @@ import time
 from itertools import product
 from pathlib import Path
 
+from pipelines.c import Directive, read_function
 from pipelines.cyclemodel import count_cycles
-from pipelines.hls import (
-    CompiledDesign,
-    Directive,
-    HlsOptions,
-    compile_program,
-    innermost_loops,
-    read_function,
-)
+from pipelines.hls import CompiledDesign, HlsOptions, compile_program, innermost_loops
 from pipelines.native import run_native
 from pipelines.programs import draw_data
 from pipelines.programs.polybench_catalogue import POLYBENCH_KERNELS, polybench_program
-from pipelines.rtlsim import MemoryTiming, simulate_design
+from pipelines.rtl.simulation import MemoryTiming, simulate_design
 
 ACCUMULATOR = """
 void gemm(int A[16][16], int B[16][16], int C[16][16])

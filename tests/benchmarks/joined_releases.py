@@ -19,13 +19,18 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from pipelines.cache import ContentCache
-from pipelines.features import EVALUATION, SEEN_DELAYS, extract_design_features, extract_run_features
-from pipelines.labelling import LabelOptions
-from pipelines.releases.checking import NEAR
-from pipelines.releases.near_duplicates import nearest
+from pipelines.base.cache import ContentCache
+from pipelines.base.workers import Progress
+from pipelines.dataset.features import (
+    EVALUATION,
+    SEEN_DELAYS,
+    extract_design_features,
+    extract_run_features,
+)
+from pipelines.dataset.labelling import LabelOptions
+from pipelines.dataset.releases.checking import NEAR
+from pipelines.dataset.releases.near_duplicates import nearest
 from pipelines.schemas import OK, DesignRow, ProgramRow, SplitRow, read_table, table_spec, write_table
-from pipelines.workers import Progress
 
 TRAINING = "train"
 TOOLS = ("simfoundry-hls", "pyosys", "cycle_model", "netlist-simulator")

@@ -26,10 +26,10 @@ from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
-from pipelines.cache import ContentCache
-from pipelines.hls import HlsOptions, options_of
-from pipelines.identity import content_hash
-from pipelines.labelling import (
+from pipelines.base.cache import ContentCache
+from pipelines.base.identity import content_hash
+from pipelines.base.tools import stopwatch
+from pipelines.dataset.labelling import (
     LabelContext,
     LabelOptions,
     flows,
@@ -37,13 +37,13 @@ from pipelines.labelling import (
     runs,
     synthesis,
 )
-from pipelines.labelling.synthesis import SYNTHESIS_TOOL
+from pipelines.dataset.labelling.synthesis import SYNTHESIS_TOOL
+from pipelines.dataset.releases import open_release
+from pipelines.hls import HlsOptions, options_of
 from pipelines.power import build_engine
 from pipelines.programs import SUITES, Generation, SuiteOptions, kernel_programs, suite_programs
-from pipelines.releases import open_release
 from pipelines.schemas import OK, ProgramRow
-from pipelines.synthesis import Target, find_liberty, load_liberty
-from pipelines.tools import stopwatch
+from pipelines.silicon.synthesis import Target, find_liberty, load_liberty
 
 STAGES: dict[str, tuple[Any, str, bool]] = {
     "hls": (flows, "compile_program", False),

@@ -20,7 +20,7 @@ from pathlib import Path
 from assets.language_models import read_prompt
 from models.program_lm import TrainingOptions
 from models.program_lm.provider import EmbeddedProvider
-from pipelines.cache import ContentCache
+from pipelines.base.cache import ContentCache
 from pipelines.programs.ast import AstOptions, ast_program
 from pipelines.programs.dataflow import DataflowOptions, dataflow_program
 from pipelines.programs.llm import LlmOptions, LlmPrograms, ParentPool, Reply, llm_programs

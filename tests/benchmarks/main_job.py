@@ -20,7 +20,7 @@ from pathlib import Path
 
 import duckdb
 
-from pipelines.labelling.synthesis import SYNTHESIS_TOOL
+from pipelines.dataset.labelling.synthesis import SYNTHESIS_TOOL
 from tests.benchmarks.recording import add_record_option, record
 
 ROOT = Path(__file__).resolve().parents[2]

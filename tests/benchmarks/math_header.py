@@ -15,7 +15,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from pipelines.headers import INCLUDE_FOLDER
+from pipelines.c.text.headers import INCLUDE_FOLDER
 
 FOLDER = Path(__file__).parent
 STRICT = ["-std=c11", "-O2", "-w", "-ffp-contract=off", "-fno-builtin", "-fno-math-errno"]

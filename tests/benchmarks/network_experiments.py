@@ -45,7 +45,7 @@ from numpy.typing import NDArray
 
 from models.queue_correction.correction import Correction, corrected_waits, shipped_correction
 from models.queue_correction.data import read_runs
-from pipelines.identity import content_hash
+from pipelines.base.identity import content_hash
 from pipelines.network.queueing import (
     ESTIMATES,
     FlowLatency,

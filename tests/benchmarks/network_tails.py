@@ -49,7 +49,7 @@ from sklearn.tree import DecisionTreeRegressor
 from models.queue_correction.correction import Correction, corrected_waits, shipped_correction
 from models.queue_correction.data import SimulatedRun, simulated_run
 from models.queue_correction.tails import flow_law, law_quantile_s, rtt_quantiles_s
-from pipelines.cache import ContentCache
+from pipelines.base.cache import ContentCache
 from pipelines.network.queueing import flow_latency, model_network, rtt_quantile_s, stream_waits
 from pipelines.network.queueing.latency import QUANTILES
 from pipelines.network.runs import NetworkTables, RunGroup, runs_of, simulate_runs

@@ -25,7 +25,7 @@ from assets.instance import open_instance
 from assets.materialise import run_everything
 from assets.refresh import read_refreshes
 from assets.resources import ProgressResource
-from pipelines.reports.refresh import summary
+from pipelines.dataset.reports.refresh import summary
 
 def main():
     deployment = find_deployment()

@@ -30,10 +30,10 @@ from models.numeric_lm.network import CompactBackbone, DigitDecoder, Memory, Num
 from models.numeric_lm.prompts import Block, EncodedPrompt, Kind, PromptEncoder, blocks_of
 from models.numeric_lm.search import search
 from models.numeric_lm.tokens import train_tokenizer
-from pipelines.features import extract_loops
-from pipelines.hls import read_interface
+from pipelines.c import read_interface
+from pipelines.dataset.features import extract_loops
+from pipelines.dataset.records import operator_classes, summarise_data
 from pipelines.programs import draw_data, program_from_file
-from pipelines.records import operator_classes, summarise_data
 from pipelines.schemas import ProgramRow, read_table, table_spec
 
 POLYBENCH = ("adi-int", "atax-int", "correlation-int", "deriche-int", "heat-3d-int")

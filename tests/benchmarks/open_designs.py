@@ -24,7 +24,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from pipelines.rtlreuse import (
+from pipelines.rtl.reuse import (
     ENGINES,
     FIRRTL,
     SYSTEMVERILOG,
@@ -34,11 +34,11 @@ from pipelines.rtlreuse import (
     Simulator,
     words_of,
 )
-from pipelines.rtlreuse.elaboration import elaborate
-from pipelines.rtlreuse.languages import with_libraries
-from pipelines.rtlreuse.netlist import read_verilog
-from pipelines.rtlreuse.simulator import cycle_cpu_ns
-from pipelines.rtlreuse.structure import analyse
+from pipelines.rtl.reuse.elaboration import elaborate
+from pipelines.rtl.reuse.languages import with_libraries
+from pipelines.rtl.reuse.netlist import read_verilog
+from pipelines.rtl.reuse.simulator import cycle_cpu_ns
+from pipelines.rtl.reuse.structure import analyse
 from tests.benchmarks.rtl_engines import EQUAL_CYCLES, EQUAL_SEEDS, unconfine
 
 RESET_CYCLES = 5

@@ -21,7 +21,7 @@ from typing import Any
 
 import simfoundry as sf
 from assets.errors import FoundryError
-from pipelines.hls import HlsError
+from pipelines.c import HlsError
 from pipelines.programs import ProgramError
 from pipelines.schemas import OK
 from tests.benchmarks.recording import add_record_option, record

@@ -26,10 +26,10 @@ from assets.deployments import local_deployment
 from assets.overview import survey
 from assets.releasing import _by_design
 from models.labelled import Selection, load_labelled_designs
-from pipelines.features.extraction import _sorted
-from pipelines.releases import Manifest, Reproduction
-from pipelines.releases.card import card_text
-from pipelines.reports import read_report
+from pipelines.dataset.features.extraction import _sorted
+from pipelines.dataset.releases import Manifest, Reproduction
+from pipelines.dataset.releases.card import card_text
+from pipelines.dataset.reports import read_report
 from pipelines.schemas import table_spec
 
 RELEASE = Path(__file__).resolve().parents[2] / "releases" / "v1"

@@ -26,24 +26,14 @@ from typing import Any
 
 import numpy as np
 
+from pipelines.c import Directive, Function, HlsError, ir, read_function
+from pipelines.c.signature import DataSet
 from pipelines.cyclemodel import count_cycles
-from pipelines.hls import (
-    CompiledDesign,
-    Directive,
-    Function,
-    HlsError,
-    HlsOptions,
-    compile_program,
-    innermost_loops,
-    ir,
-    read_function,
-    tool_version,
-)
-from pipelines.interface import DataSet
+from pipelines.hls import CompiledDesign, HlsOptions, compile_program, innermost_loops, tool_version
 from pipelines.native import run_native
 from pipelines.programs import draw_data
 from pipelines.programs.polybench_catalogue import POLYBENCH_KERNELS, polybench_program
-from pipelines.rtlsim import MemoryTiming, simulate_design
+from pipelines.rtl.simulation import MemoryTiming, simulate_design
 from pipelines.schemas import ProgramRow
 
 CYCLE_LIMIT = 200_000_000

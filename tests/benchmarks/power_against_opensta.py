@@ -28,9 +28,9 @@ from pathlib import Path
 
 import numpy as np
 
+from pipelines.c.signature import DataSet, same_values
 from pipelines.cyclemodel import count_cycles
 from pipelines.hls import CompiledDesign, HlsOptions, compile_program
-from pipelines.interface import DataSet, same_values
 from pipelines.power import (
     Activity,
     DesignRun,
@@ -45,12 +45,12 @@ from pipelines.power import (
 from pipelines.power.functions import Expression, parse_function
 from pipelines.power.opensta import tool_power
 from pipelines.programs import SUITES, draw_data, kernel_programs
-from pipelines.rtlsim import MemoryTiming
+from pipelines.rtl.simulation import MemoryTiming
 from pipelines.schemas import ProgramRow
-from pipelines.synthesis import Target, find_liberty, load_liberty, synthesize_design
-from pipelines.synthesis.liberty import Liberty
-from pipelines.synthesis.netlist import Netlist, parse_netlist
-from pipelines.synthesis.timing import analyse_timing
+from pipelines.silicon.synthesis import Target, find_liberty, load_liberty, synthesize_design
+from pipelines.silicon.synthesis.liberty import Liberty
+from pipelines.silicon.synthesis.netlist import Netlist, parse_netlist
+from pipelines.silicon.synthesis.timing import analyse_timing
 
 PERIOD_NS = 10.0
 DEFAULT_INPUT = (0.1, 0.5)  # changes a cycle and share at 1 that OpenSTA gives a port nothing was said of

@@ -19,8 +19,9 @@ from collections.abc import Iterator
 from itertools import product
 from pathlib import Path
 
-from pipelines.cache import ContentCache
-from pipelines.hls import Directive, HlsOptions, TransformOptions
+from pipelines.base.cache import ContentCache
+from pipelines.c import Directive
+from pipelines.hls import HlsOptions, TransformOptions
 from pipelines.pragmas import Configuration, LoopChoice, Summary
 from pipelines.pragmas.analysis import summarise
 from pipelines.pragmas.configuration import FINE, OFF

@@ -34,10 +34,10 @@ from scipy.stats import kendalltau, spearmanr
 from models.pragma_gnn import FitOptions
 from models.pragma_gnn.data import MeasuredDesign
 from models.pragma_gnn.train import fit_pragma_gnn
+from pipelines.dataset.vendor import read_merlin
 from pipelines.pragmas.analysis import summarise
 from pipelines.pragmas.bound import Target, read_target
 from pipelines.pragmas.summary import Summary
-from pipelines.vendor import read_merlin
 from tests.benchmarks.pragma_splits import folds_of_programs, split_by_configuration, vendor_designs
 from tests.support.vendor_kernels import vendor_kernel
 

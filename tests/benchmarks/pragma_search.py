@@ -30,9 +30,9 @@ from pathlib import Path
 from statistics import geometric_mean, median
 from typing import Any
 
-from pipelines.cache import ContentCache
+from pipelines.base.cache import ContentCache
+from pipelines.base.identity import content_hash
 from pipelines.hls import HlsOptions, TransformOptions
-from pipelines.identity import content_hash
 from pipelines.pragmas import PragmaError, Summary
 from pipelines.pragmas.analysis import summarise
 from pipelines.pragmas.bound import Target, read_target

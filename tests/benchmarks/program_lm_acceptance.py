@@ -19,7 +19,7 @@ from models.program_lm import PREDICTOR, TrainingOptions
 from models.program_lm.network import untrained
 from models.program_lm.reference import first_variant, program_reference, reference_programs
 from models.program_lm.training import size_of
-from pipelines.cache import ContentCache
+from pipelines.base.cache import ContentCache
 from pipelines.programs.llm.checking import CheckLimits, check_variant
 
 

@@ -28,10 +28,10 @@ from hydra import compose, initialize_config_dir
 from omegaconf import OmegaConf
 from pydantic import TypeAdapter
 
-from pipelines.cache import ContentCache
+from pipelines.base.cache import ContentCache
+from pipelines.base.identity import content_hash
+from pipelines.dataset.labelling import LabelOptions, ToolContext, count_design
 from pipelines.hls import HlsOptions
-from pipelines.identity import content_hash
-from pipelines.labelling import LabelOptions, ToolContext, count_design
 from pipelines.programs import evaluation_workloads
 from pipelines.programs.ast import AstOptions, ast_programs
 from pipelines.programs.control import follows_data

@@ -27,7 +27,7 @@ from models.catalogue import predictor_named
 from models.labelled import LabelledDesign, Selection, load_labelled_designs
 from models.leaderboard import Prediction, leaderboard_rows, paired
 from models.model_files import PREDICTIONS_FILE
-from pipelines.releases import Baseline, publish_baselines
+from pipelines.dataset.releases import Baseline, publish_baselines
 from pipelines.schemas import LeaderboardRow, scan_table, table_spec
 
 PARTS = ("test", "evaluation")

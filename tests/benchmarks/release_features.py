@@ -16,7 +16,7 @@ from assets.configuration import read_parameters_file
 from assets.deployments import find_deployment, writing_to
 from assets.progress import shown_progress
 from assets.settings import Settings
-from pipelines.releases import PARAMETERS_FILE, open_release
+from pipelines.dataset.releases import PARAMETERS_FILE, open_release
 from pipelines.schemas import table_spec, write_arrow
 from simfoundry.commands.release_make import MakeOptions, ReleaseMaking
 

@@ -14,7 +14,7 @@ from typing import Any
 
 import duckdb
 
-from pipelines.labelling.synthesis import SYNTHESIS_TOOL
+from pipelines.dataset.labelling.synthesis import SYNTHESIS_TOOL
 
 ROOT = Path(__file__).resolve().parents[2]
 QUERIES: tuple[tuple[str, str], ...] = (

@@ -20,11 +20,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 
-from pipelines.cache import ContentCache
-from pipelines.features import know_design
+from pipelines.base.cache import ContentCache
+from pipelines.dataset.features import know_design
+from pipelines.dataset.labelling import LabelOptions, ToolContext, count_design
+from pipelines.dataset.releases import Release, open_release
 from pipelines.hls import TOOL, options_of
-from pipelines.labelling import LabelOptions, ToolContext, count_design
-from pipelines.releases import Release, open_release
 from pipelines.schemas import OK, DesignRow, FeatureRow, ProgramRow, RunRow
 
 OPTIONS = LabelOptions(power=False, audit_fraction=0.0, cross_check_fraction=0.0)

@@ -46,9 +46,15 @@ from assets.settings import Settings, ignore_progress
 from assets.steps import step_named
 from assets.steps.designs import configuration_space
 from assets.suites import suite_options
-from pipelines.features import FeatureRows, FeatureTables, Graphs, extract_features, import_features
-from pipelines.hls import HlsOptions, design_id, read_interface
-from pipelines.labelling import (
+from pipelines.c import read_interface
+from pipelines.dataset.features import (
+    FeatureRows,
+    FeatureTables,
+    Graphs,
+    extract_features,
+    import_features,
+)
+from pipelines.dataset.labelling import (
     CacheImport,
     ProgramRows,
     cross_check_designs,
@@ -57,10 +63,11 @@ from pipelines.labelling import (
     liberty_name,
     plan_designs,
 )
-from pipelines.labelling.cross_checks import is_cross_checked
-from pipelines.labelling.runs import is_audited
+from pipelines.dataset.labelling.cross_checks import is_cross_checked
+from pipelines.dataset.labelling.runs import is_audited
+from pipelines.dataset.releases import Release, open_release
+from pipelines.hls import HlsOptions, design_id
 from pipelines.programs import Generation, data_id, draw_data, suite_programs
-from pipelines.releases import Release, open_release
 from pipelines.schemas import (
     OK,
     CrossCheckRow,

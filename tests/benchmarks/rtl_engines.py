@@ -31,32 +31,32 @@ from typing import Any
 import numpy as np
 import yaml
 
-import pipelines.rtlreuse.building
-import pipelines.synthesis.yosys
+import pipelines.rtl.reuse.building
+import pipelines.silicon.synthesis.yosys
 from models.rtl_engine import FitOptions
 from models.rtl_engine.data import CYCLES, read_measured, regret
 from models.rtl_engine.train import fit_picker
-from pipelines.cache import ContentCache
+from pipelines.base.cache import ContentCache
+from pipelines.base.identity import content_hash, text_sha256
+from pipelines.base.sandbox import ConfinedRun
+from pipelines.dataset.releases import open_release
 from pipelines.hls import TOOL, compile_program, options_of
-from pipelines.identity import content_hash, text_sha256
-from pipelines.releases import open_release
-from pipelines.rtlreuse import ENGINES, VERILATOR, Simulator, build_reuse, build_verilator
-from pipelines.rtlreuse.cxxrtl import CXXRTL
-from pipelines.rtlreuse.dataset import (
+from pipelines.rtl.reuse import ENGINES, VERILATOR, Simulator, build_reuse, build_verilator
+from pipelines.rtl.reuse.cxxrtl import CXXRTL
+from pipelines.rtl.reuse.dataset import (
     WIRE,
     SimulationGroup,
     design_features,
     simulate_design,
     state_bytes,
 )
-from pipelines.rtlreuse.designs import FAMILIES
-from pipelines.rtlreuse.elaboration import elaborate
-from pipelines.rtlreuse.errors import RtlError
-from pipelines.rtlreuse.netlist import read_verilog
-from pipelines.rtlreuse.partition import partition, replication
-from pipelines.rtlreuse.simulator import cycle_cpu_ns
-from pipelines.rtlreuse.structure import analyse
-from pipelines.sandbox import ConfinedRun
+from pipelines.rtl.reuse.designs import FAMILIES
+from pipelines.rtl.reuse.elaboration import elaborate
+from pipelines.rtl.reuse.errors import RtlError
+from pipelines.rtl.reuse.netlist import read_verilog
+from pipelines.rtl.reuse.partition import partition, replication
+from pipelines.rtl.reuse.simulator import cycle_cpu_ns
+from pipelines.rtl.reuse.structure import analyse
 from pipelines.schemas import OK, SimulationRow, table_spec, write_table
 
 CONFIGURATION = Path("conf/simulations/picker.yaml")
@@ -111,8 +111,8 @@ def processor_s() -> float:
 def unconfine(limit_s: float | None = None) -> dict[str, float]:
     """Run tools without confinement from now on. Returns: processor time of the latest build, by engine."""
     run = partial(run_unconfined, limit_s=limit_s)
-    pipelines.rtlreuse.building.run_confined = run
-    pipelines.synthesis.yosys.run_confined = run
+    pipelines.rtl.reuse.building.run_confined = run
+    pipelines.silicon.synthesis.yosys.run_confined = run
     spent: dict[str, float] = {}
 
     def timed(engine: str, build: Any) -> Any:

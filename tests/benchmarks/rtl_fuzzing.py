@@ -23,10 +23,10 @@ from typing import Any
 
 import numpy as np
 
-from pipelines.rtlreuse import ENGINES, Program, RtlError, Simulator, build_reuse
-from pipelines.rtlreuse.arc_engine import ARC
-from pipelines.rtlreuse.designs import DesignSource
-from pipelines.rtlreuse.structure import words_of
+from pipelines.rtl.reuse import ENGINES, Program, RtlError, Simulator, build_reuse
+from pipelines.rtl.reuse.arc_engine import ARC
+from pipelines.rtl.reuse.designs import DesignSource
+from pipelines.rtl.reuse.structure import words_of
 from tests.benchmarks.rtl_engines import processor_s, unconfine
 from tests.support.random_designs import bundle
 

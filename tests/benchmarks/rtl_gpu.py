@@ -24,21 +24,21 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from pipelines.rtlreuse import Simulator, build_reuse
-from pipelines.rtlreuse.building import CLOSING, headers, ports_of
-from pipelines.rtlreuse.cuda import Launching, cuda_text
-from pipelines.rtlreuse.designs import FAMILIES, DesignSource, gemm
-from pipelines.rtlreuse.elaboration import elaborate
-from pipelines.rtlreuse.emission import Emitter
-from pipelines.rtlreuse.gpu_engines import BATCH, divided_text
-from pipelines.rtlreuse.harnesses import verilator_harness
-from pipelines.rtlreuse.layout import layout_text
-from pipelines.rtlreuse.netlist import read_verilog
-from pipelines.rtlreuse.placement import place
-from pipelines.rtlreuse.sides import CPU, GPU, Divider, Division
-from pipelines.rtlreuse.simulator import RESET_CYCLES, reset_level
-from pipelines.rtlreuse.structure import analyse, words_of
-from pipelines.rtlreuse.verilator import OPTIONS, find_verilator
+from pipelines.rtl.reuse import Simulator, build_reuse
+from pipelines.rtl.reuse.building import CLOSING, headers, ports_of
+from pipelines.rtl.reuse.cuda import Launching, cuda_text
+from pipelines.rtl.reuse.designs import FAMILIES, DesignSource, gemm
+from pipelines.rtl.reuse.elaboration import elaborate
+from pipelines.rtl.reuse.emission import Emitter
+from pipelines.rtl.reuse.gpu_engines import BATCH, divided_text
+from pipelines.rtl.reuse.harnesses import verilator_harness
+from pipelines.rtl.reuse.layout import layout_text
+from pipelines.rtl.reuse.netlist import read_verilog
+from pipelines.rtl.reuse.placement import place
+from pipelines.rtl.reuse.sides import CPU, GPU, Divider, Division
+from pipelines.rtl.reuse.simulator import RESET_CYCLES, reset_level
+from pipelines.rtl.reuse.structure import analyse, words_of
+from pipelines.rtl.reuse.verilator import OPTIONS, find_verilator
 from tests.benchmarks import rtl_gpu_measure
 
 SEED = 3

@@ -12,8 +12,8 @@ import resource
 import tempfile
 from pathlib import Path
 
-from pipelines.rtlreuse import ENGINES, Simulator
-from pipelines.rtlreuse.designs import FAMILIES
+from pipelines.rtl.reuse import ENGINES, Simulator
+from pipelines.rtl.reuse.designs import FAMILIES
 
 RUNS = 3
 

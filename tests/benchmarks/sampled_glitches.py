@@ -19,11 +19,11 @@ from pathlib import Path
 
 import numpy as np
 
-from pipelines.cache import ContentCache
-from pipelines.labelling import LabelContext, LabelOptions
-from pipelines.labelling.label import label_compiled
+from pipelines.base.cache import ContentCache
+from pipelines.dataset.labelling import LabelContext, LabelOptions
+from pipelines.dataset.labelling.label import label_compiled
 from pipelines.schemas import OK, DesignRow, ProgramRow, RunRow, read_table, table_spec
-from pipelines.synthesis import Target, find_liberty
+from pipelines.silicon.synthesis import Target, find_liberty
 
 
 def processor_time_s() -> float:

@@ -16,7 +16,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from pipelines.sandbox import Limits, run_confined
+from pipelines.base.sandbox import Limits, run_confined
 
 ENDING_S = 5.0
 """What processes have to end after the last kill."""

@@ -16,8 +16,8 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
-from pipelines.sandbox import Limits, run_confined
-from pipelines.tools import ToolRun, find_tool, run_tool, stopwatch
+from pipelines.base.sandbox import Limits, run_confined
+from pipelines.base.tools import ToolRun, find_tool, run_tool, stopwatch
 
 SOURCE = b"""#include <stdio.h>
 static int a[32][32], b[32][32], c[32][32];

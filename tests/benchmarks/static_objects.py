@@ -16,9 +16,10 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from pipelines.c import read_interface
+from pipelines.c.signature import same_values
 from pipelines.cyclemodel import count_cycles
-from pipelines.hls import HlsOptions, compile_program, read_interface
-from pipelines.interface import same_values
+from pipelines.hls import HlsOptions, compile_program
 from pipelines.programs import draw_data
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "hls"))

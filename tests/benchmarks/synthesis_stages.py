@@ -16,10 +16,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from pipelines.synthesis import Target, find_liberty, load_liberty, synthesize_design, yosys
-from pipelines.synthesis.netlist import parse_netlist
-from pipelines.synthesis.timing import analyse_timing
-from pipelines.tools import stopwatch
+from pipelines.base.tools import stopwatch
+from pipelines.silicon.synthesis import Target, find_liberty, load_liberty, synthesize_design, yosys
+from pipelines.silicon.synthesis.netlist import parse_netlist
+from pipelines.silicon.synthesis.timing import analyse_timing
 
 # The stage a command belongs to, by its first word; what is not named is optimisation.
 STAGES = {

@@ -1,4 +1,4 @@
-"""Mean toggles per execution by kind and width, for `pipelines/features/toggle_densities.json`.
+"""Mean toggles per execution by kind and width, for `pipelines/dataset/features/toggle_densities.json`.
 
     python -m tests.benchmarks.toggle_densities FOLDER [--release releases/v2] [--split by_kernel_v2]
 
@@ -18,7 +18,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from pipelines.cyclemodel import CycleModel, build_model, run_model
-from pipelines.features import density_counts, first_runs
+from pipelines.dataset.features import density_counts, first_runs
 from pipelines.hls import compile_program, options_of
 from pipelines.programs import draw_data
 from pipelines.schemas import OK, DesignRow, ProgramRow, RunRow, read_table, table_spec

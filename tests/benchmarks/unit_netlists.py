@@ -15,7 +15,7 @@ import tempfile
 from dataclasses import asdict
 from pathlib import Path
 
-from pipelines.synthesis import Target, find_liberty
+from pipelines.silicon.synthesis import Target, find_liberty
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "hls"))
 from unit_checks import arithmetic_checks

@@ -26,11 +26,11 @@ from statistics import fmean, median
 
 from scipy.stats import spearmanr
 
+from pipelines.dataset.vendor import read_merlin
 from pipelines.pragmas.analysis import summarise
 from pipelines.pragmas.bound import Bound, bound, complete, impossible, read_target
 from pipelines.pragmas.bound.composition import staged
 from pipelines.pragmas.summary import ROOT
-from pipelines.vendor import read_merlin
 from tests.support.vendor_kernels import configuration_of_row, vendor_kernel
 
 TARGETS = {"vitis-2021.1": "u200-2021.1"}

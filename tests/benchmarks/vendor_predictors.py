@@ -28,9 +28,11 @@ from models.catalogue import predictor_named
 from models.leaderboard import Prediction
 from models.model_files import PREDICTIONS_FILE
 from models.pragma_gnn.data import MeasuredDesign
-from pipelines.features import extract_loops
-from pipelines.hls import TOOL, Directive, directives_json, read_interface
-from pipelines.identity import content_hash
+from pipelines.base.identity import content_hash
+from pipelines.c import Directive, directives_json, read_interface
+from pipelines.dataset.features import extract_loops
+from pipelines.dataset.vendor import read_merlin
+from pipelines.hls import TOOL
 from pipelines.pragmas.analysis import summarise
 from pipelines.pragmas.bound import bound, impossible, read_target
 from pipelines.pragmas.configuration import FINE, OFF, Configuration
@@ -48,7 +50,6 @@ from pipelines.schemas import (
     table_spec,
     write_table,
 )
-from pipelines.vendor import read_merlin
 from tests.benchmarks.pragma_gnn import FAMILIES, HELD_OPTIONS, answers, bound_answers, rank
 from tests.benchmarks.pragma_splits import folds_of_programs
 from tests.support.vendor_kernels import configuration_of_row, vendor_kernel

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from pipelines.base.tools import ToolMissing
+from pipelines.c.signature import same_values
 from pipelines.circt import (
     CirctError,
     compilation,
@@ -15,11 +17,9 @@ from pipelines.circt import (
     tool_version,
 )
 from pipelines.circt.compilation import FlowFailed, Session
-from pipelines.interface import same_values
 from pipelines.native import run_native
 from pipelines.programs import draw_data
-from pipelines.rtlsim import MemoryTiming
-from pipelines.tools import ToolMissing
+from pipelines.rtl.simulation import MemoryTiming
 
 pytestmark = pytest.mark.circt
 

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
+from pipelines.c import ir
+from pipelines.c.frontend import interface_of, read_function
+from pipelines.c.signature import INT32, UINT8, same_values
 from pipelines.circt.expressions import NotLowered, Values, memory_type
 from pipelines.circt.preparation import prepare
 from pipelines.circt.writer import BranchingWriter, StructuredWriter, Writer, mlir_text
-from pipelines.hls import ir
-from pipelines.hls.frontend import interface_of, read_function
-from pipelines.interface import INT32, UINT8, same_values
 from pipelines.native import run_native
 from pipelines.programs import draw_data
 from tests.hls.ctext import c_text

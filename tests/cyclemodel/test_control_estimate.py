@@ -7,9 +7,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from pipelines.c import parse_directives
+from pipelines.c.signature import DataSet
 from pipelines.cyclemodel import UNKNOWN_TRIPS, ControlEstimate, count_cycles, estimate_cycles
-from pipelines.hls import CompiledDesign, HlsOptions, compile_program, parse_directives
-from pipelines.interface import DataSet
+from pipelines.hls import CompiledDesign, HlsOptions, compile_program
 
 PIPELINE = '[{"kind": "pipeline", "loop": "L1"}]'
 NESTED = """void nested(int a[8][8], int y[8]) {

@@ -8,6 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from pipelines.base.tools import ToolMissing
+from pipelines.c import Directive
+from pipelines.c.signature import DataSet
 from pipelines.cyclemodel import (
     ControlEstimate,
     CycleModel,
@@ -18,11 +21,9 @@ from pipelines.cyclemodel import (
     run_model,
     runner,
 )
-from pipelines.features import late_loop_of
-from pipelines.hls import CompiledDesign, Directive, HlsOptions, TransformOptions, compile_program
-from pipelines.interface import DataSet
-from pipelines.rtlsim import MemoryTiming, simulate_design
-from pipelines.tools import ToolMissing
+from pipelines.dataset.features import late_loop_of
+from pipelines.hls import CompiledDesign, HlsOptions, TransformOptions, compile_program
+from pipelines.rtl.simulation import MemoryTiming, simulate_design
 
 SUM = """
 int total(int n, short A[8], short B[8])

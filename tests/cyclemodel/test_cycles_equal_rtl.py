@@ -16,12 +16,13 @@ from hls_support import options_for
 from random_programs import random_program
 from typed_programs import typed_program
 
+from pipelines.c import Directive
+from pipelines.c.signature import DataSet
 from pipelines.cyclemodel import CycleResult, count_cycles
-from pipelines.hls import Directive, HlsOptions, compile_program
-from pipelines.interface import DataSet
+from pipelines.hls import HlsOptions, compile_program
 from pipelines.native import NativeRun, run_native
 from pipelines.programs import SUITES, draw_data, kernel_programs
-from pipelines.rtlsim import MemoryTiming
+from pipelines.rtl.simulation import MemoryTiming
 
 KERNELS = {p.name: p for p in kernel_programs(suites=SUITES, sizes=("small",))}
 

@@ -10,13 +10,14 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from pipelines import interface as types
+from pipelines.c import ir
+from pipelines.c import signature as types
+from pipelines.c.arithmetic import value_range, wrap
+from pipelines.c.cdfg import Block, Branch, Cdfg, Finish, Operation, Terminator
+from pipelines.c.signature import Argument, Interface, ScalarType
 from pipelines.cyclemodel import CycleModelError, CycleResult, build_model, run_model, write_program
 from pipelines.cyclemodel.expressions import number_type
-from pipelines.hls import BlockSchedule, ScheduledDesign, ir
-from pipelines.hls.arithmetic import value_range, wrap
-from pipelines.hls.cdfg import Block, Branch, Cdfg, Finish, Operation, Terminator
-from pipelines.interface import Argument, Interface, ScalarType
+from pipelines.hls import BlockSchedule, ScheduledDesign
 
 INT64, UINT64, FLOAT, DOUBLE = types.INT64, types.UINT64, types.FLOAT, types.DOUBLE
 RING = {

@@ -7,9 +7,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from pipelines.c.signature import DataSet
 from pipelines.cyclemodel import CycleModel, CycleResult, build_model, run_model, write_program
 from pipelines.hls import CompiledDesign, HlsOptions, compile_program
-from pipelines.interface import DataSet
 
 SUM = "int sum(int a[16]) { int s = 0; for (int i = 0; i < 16; i++) s += a[i]; return s; }"
 CHAIN = "void two(short a[4], short b[4], int y[2]) { y[0] = a[0] * b[0]; y[1] = (short)y[0] * b[1]; }"

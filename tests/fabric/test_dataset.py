@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pipelines.cache import ContentCache
+from pipelines.base.cache import ContentCache
 from pipelines.fabric import Fabric, FabricError, Measured, measure, read_fabric, require_legal
 from pipelines.fabric.dataset import (
     FOLDS,

@@ -41,7 +41,7 @@ class Kind:
 def cache_entries(folder: Path) -> list[Kind]:
     import pyarrow.parquet as pq
 
-    from pipelines.cache import ContentCache
+    from pipelines.base.cache import ContentCache
 
     cache = ContentCache(folder=folder)
     rows = pq.read_table(ROOT / "releases" / "v1" / "tables" / "labels" / "stationary-0000.parquet")
@@ -155,7 +155,7 @@ def predictors(folder: Path) -> list[Kind]:
 
 
 def releases(folder: Path) -> list[Kind]:
-    from pipelines.releases import ReleaseError, open_release
+    from pipelines.dataset.releases import ReleaseError, open_release
 
     copy = folder / "release"
     shutil.copytree(ROOT / "releases" / "network-long-v1", copy)
@@ -228,8 +228,8 @@ def main() -> None:
     arguments.add_argument("--count", type=int, default=1000, help="flips over all kinds together")
     arguments.add_argument("--seed", type=int, default=0)
     chosen = arguments.parse_args()
-    logging.getLogger("pipelines.sealing").addHandler(RECORDS)
-    logging.getLogger("pipelines.sealing").propagate = False
+    logging.getLogger("pipelines.base.sealing").addHandler(RECORDS)
+    logging.getLogger("pipelines.base.sealing").propagate = False
     with tempfile.TemporaryDirectory() as scratch:
         kinds: list[Kind] = []
         for maker in MAKERS:

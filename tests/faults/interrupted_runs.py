@@ -255,7 +255,7 @@ def registry_of(project: Path) -> list[list[Any]]:
 
 def _is_whole(project: Path, reference: Path, table: str) -> bool:
     """Whether rows are failed attempts, which are tried again, or say nothing that the reference does not."""
-    from pipelines.releases import ReleaseError, open_release
+    from pipelines.dataset.releases import ReleaseError, open_release
     from pipelines.schemas import SchemaError, read_arrow
 
     try:

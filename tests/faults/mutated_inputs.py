@@ -32,7 +32,7 @@ from pathlib import Path
 from types import FrameType
 from typing import IO, Any
 
-from pipelines.processes import processor_s, resident_bytes
+from pipelines.base.processes import processor_s, resident_bytes
 
 ROOT = Path(__file__).resolve().parents[2]
 MEMORY_LIMIT_BYTES = 10**9
@@ -223,8 +223,9 @@ def _written(folder: Path, name: str, read: Callable[[Path], object]) -> Callabl
 
 
 def _c(folder: Path) -> Parser:
-    from pipelines.hls import HlsError, read_program
-    from pipelines.hls.preprocess import default_top
+    from pipelines.c import HlsError
+    from pipelines.c.text.preprocess import default_top
+    from pipelines.hls import read_program
     from pipelines.schemas import read_arrow
 
     del folder
@@ -239,7 +240,7 @@ def _c(folder: Path) -> Parser:
 
 
 def _liberty(folder: Path) -> Parser:
-    from pipelines.synthesis import SynthesisError, load_liberty
+    from pipelines.silicon.synthesis import SynthesisError, load_liberty
 
     text = LIBERTY.read_text()
     head, *cells = text.split("\ncell (")
@@ -280,7 +281,7 @@ def _trace(folder: Path) -> Parser:
 
 
 def _csynth(folder: Path) -> Parser:
-    from pipelines.vendor import VendorError, read_csynth
+    from pipelines.dataset.vendor import VendorError, read_csynth
 
     return Parser(
         seeds=[CSYNTH.encode()], parse=_written(folder, "csynth.xml", read_csynth), errors=(VendorError,)
@@ -315,7 +316,7 @@ def _contents(folder: Path) -> dict[str, bytes]:
 def _release(folder: Path) -> Parser:
     """A mutation of any one file of a release, small files being as likely as large ones."""
     from assets.errors import FoundryError
-    from pipelines.releases import ReleaseError, open_release
+    from pipelines.dataset.releases import ReleaseError, open_release
     from pipelines.schemas import SchemaError
 
     copy = folder / "v1"
@@ -340,10 +341,10 @@ def _release(folder: Path) -> Parser:
 
 def _design(suffix: str, seeds: Sequence[str]) -> Callable[[Path], Parser]:
     def make(folder: Path) -> Parser:
-        from pipelines.files import read_text
-        from pipelines.rtlreuse.building import read_design
-        from pipelines.rtlreuse.errors import RtlError
-        from pipelines.rtlreuse.languages import LANGUAGES
+        from pipelines.base.files import read_text
+        from pipelines.rtl.reuse.building import read_design
+        from pipelines.rtl.reuse.errors import RtlError
+        from pipelines.rtl.reuse.languages import LANGUAGES
 
         def read(path: Path) -> object:
             text = read_text(path, what="design", most_bytes=1 << 20, error=RtlError)
@@ -372,9 +373,9 @@ def _csv_or_parquet(folder: Path, read: Callable[[Path], object]) -> Callable[[b
 
 
 def _stimulus(folder: Path) -> Parser:
-    from pipelines.rtlreuse.errors import RtlError
-    from pipelines.rtlreuse.simulator import Ports
-    from pipelines.rtlreuse.stimulus import read_stimulus
+    from pipelines.rtl.reuse.errors import RtlError
+    from pipelines.rtl.reuse.simulator import Ports
+    from pipelines.rtl.reuse.stimulus import read_stimulus
 
     ports = Ports(inputs={"rst": 1, "a": 8, "wide": 100}, outputs={"y": 8}, clock="clk")
     rows = [{"rst": int(k < 2), "a": k, "wide": hex(k << 70)} for k in range(9)]
@@ -384,17 +385,17 @@ def _stimulus(folder: Path) -> Parser:
 
 
 def _memory_image(folder: Path) -> Parser:
-    from pipelines.rtlreuse.errors import RtlError
-    from pipelines.rtlreuse.state import read_image
+    from pipelines.rtl.reuse.errors import RtlError
+    from pipelines.rtl.reuse.state import read_image
 
     seed = "".join(f"{k:08x}\n" for k in range(64)).encode()
     return Parser(seeds=[seed], parse=_written(folder, "a.hex", read_image), errors=(RtlError,))
 
 
 def _labelled(folder: Path) -> Parser:
-    from pipelines.hls import HlsError, parse_directives
-    from pipelines.vendor import VendorError
-    from pipelines.vendor.labelled import read_labelled_table
+    from pipelines.c import HlsError, parse_directives
+    from pipelines.dataset.vendor import VendorError
+    from pipelines.dataset.vendor.labelled import read_labelled_table
 
     rows = [
         {
@@ -423,7 +424,7 @@ def _labelled(folder: Path) -> Parser:
 
 
 def _data(folder: Path) -> Parser:
-    from pipelines.hls import read_interface
+    from pipelines.c import read_interface
     from pipelines.programs import ProgramError, load_data
 
     interface = read_interface("void f(int a[4], float b, char c[2][2]) { a[0] = b + c[0][0]; }", "f")
@@ -438,7 +439,7 @@ def _data(folder: Path) -> Parser:
 def _directives(folder: Path) -> Parser:
     from assets.errors import FoundryError
     from assets.user_programs import read_directives
-    from pipelines.hls import HlsError
+    from pipelines.c import HlsError
 
     rows = [{"kind": "pipeline", "loop": "L0", "value": 2}, {"kind": "unroll", "loop": "L1", "value": 4}]
     parse = _written(folder, "a.json", read_directives)

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from pipelines.features import control_class
-from pipelines.hls import HlsError
+from pipelines.c import HlsError
+from pipelines.dataset.features import control_class
 from pipelines.programs import kernel_programs, program_from_file
 
 CLASS_I = {

@@ -8,10 +8,16 @@ from pathlib import Path
 
 import pytest
 
-from pipelines.cache import ContentCache
-from pipelines.features import SplitError, extract_features, extract_loops, freeze_split, graph_rows
+from pipelines.base.cache import ContentCache
+from pipelines.dataset.features import (
+    SplitError,
+    extract_features,
+    extract_loops,
+    freeze_split,
+    graph_rows,
+)
+from pipelines.dataset.labelling import LabelOptions
 from pipelines.hls import HlsOptions, compile_program, design_row
-from pipelines.labelling import LabelOptions
 from pipelines.programs import SIZES, SUITES, kernel_programs
 from pipelines.schemas import ProgramRow, table_spec
 

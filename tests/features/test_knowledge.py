@@ -12,15 +12,15 @@ import pytest
 
 from assets.checks import CheckedFile
 from assets.steps.design_features import inexact_cycles, other_cycles
-from pipelines.cache import ContentCache
+from pipelines.base.cache import ContentCache
+from pipelines.c.signature import FLOAT
 from pipelines.cyclemodel import ControlEstimate, estimate_cycles
-from pipelines.features import density_counts, estimate_design, know_design, know_run
-from pipelines.features.activity import toggle_energies
-from pipelines.features.assumed import assumed_run, toggle_densities
-from pipelines.features.demand import demand_of, unused_register_bits
+from pipelines.dataset.features import density_counts, estimate_design, know_design, know_run
+from pipelines.dataset.features.activity import toggle_energies
+from pipelines.dataset.features.assumed import assumed_run, toggle_densities
+from pipelines.dataset.features.demand import demand_of, unused_register_bits
 from pipelines.hls import HlsOptions, block_writers, compile_program, design_row
 from pipelines.hls.units.catalogue import float_divider
-from pipelines.interface import FLOAT
 from pipelines.programs import kernel_programs
 from pipelines.schemas import LEVELS, DesignRow, ProgramRow, table_spec
 

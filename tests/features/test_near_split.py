@@ -7,8 +7,14 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from pipelines.features import BY_KERNEL_V2, EXCLUDED, UNSEEN_DELAY, design_part, freeze_split
-from pipelines.features.splits import freeze_near_split
+from pipelines.dataset.features import (
+    BY_KERNEL_V2,
+    EXCLUDED,
+    UNSEEN_DELAY,
+    design_part,
+    freeze_split,
+)
+from pipelines.dataset.features.splits import freeze_near_split
 from pipelines.programs import kernel_programs, polybench_program, untyped_name
 from pipelines.programs.dataflow import DataflowOptions, dataflow_program
 from pipelines.programs.similarity import near_pairs, signature, similarity, text_signature

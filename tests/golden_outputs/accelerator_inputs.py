@@ -11,9 +11,9 @@ from value_hash import is_excluded
 
 from pipelines.accelerators.dataset import AcceleratorGroup, LabelTools, make_accelerators
 from pipelines.accelerators.fixed.dataset import FixedGroup, make_fixed
-from pipelines.cache import ContentCache
-from pipelines.synthesis import find_liberty
-from pipelines.workers import silent
+from pipelines.base.cache import ContentCache
+from pipelines.base.workers import silent
+from pipelines.silicon.synthesis import find_liberty
 
 
 def _values(rows: Sequence[Any]) -> list[object]:

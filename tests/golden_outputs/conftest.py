@@ -32,5 +32,5 @@ def _sum_without_floats(values: Iterable[object], /, start: object = 0) -> objec
     numbers = [*values]
     if any(isinstance(number, float) for number in (start, *numbers)):
         place = f"{caller.f_code.co_filename}:{caller.f_lineno}"
-        raise AssertionError(f"sum of floats ({place}); use pipelines.summation.ordered_sum")
+        raise AssertionError(f"sum of floats ({place}); use pipelines.base.summation.ordered_sum")
     return _SUM(numbers, start)  # type: ignore[call-overload]

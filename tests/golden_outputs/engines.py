@@ -41,17 +41,17 @@ ENGINES = (
     Engine(
         name="native",
         package="pipelines/native",
-        constants=("pipelines/labelling/cache.py:_VERSION",),
+        constants=("pipelines/dataset/labelling/cache.py:_VERSION",),
         outputs=native_outputs,
     ),
-    Engine(name="rtlsim", package="pipelines/rtlsim", outputs=rtl_outputs),
-    Engine(name="rtlreuse", package="pipelines/rtlreuse", constants=("VERSION",), outputs=rtlreuse_outputs),
+    Engine(name="rtlsim", package="pipelines/rtl/simulation", outputs=rtl_outputs),
+    Engine(name="rtlreuse", package="pipelines/rtl/reuse", constants=("VERSION",), outputs=rtlreuse_outputs),
     Engine(
         name="synthesis",
-        package="pipelines/synthesis",
+        package="pipelines/silicon/synthesis",
         constants=(
-            "pipelines/synthesis/yosys.py:_VERSION",
-            "pipelines/synthesis/xilinx.py:_VERSION",
+            "pipelines/silicon/synthesis/yosys.py:_VERSION",
+            "pipelines/silicon/synthesis/xilinx.py:_VERSION",
         ),
         outputs=synthesis_outputs,
     ),
@@ -74,7 +74,9 @@ ENGINES = (
         installed=is_installed,
     ),
     Engine(name="bambu", package="pipelines/bambu", outputs=bambu_outputs),
-    Engine(name="siliconcompiler", package="pipelines/siliconcompiler", outputs=siliconcompiler_outputs),
+    Engine(
+        name="siliconcompiler", package="pipelines/silicon/siliconcompiler", outputs=siliconcompiler_outputs
+    ),
     Engine(
         name="network_simulation",
         package="pipelines/network/simulation",
@@ -106,15 +108,15 @@ ENGINES = (
     Engine(name="program_variants", package="pipelines/programs/llm", outputs=variant_outputs),
     Engine(
         name="features",
-        package="pipelines/features",
+        package="pipelines/dataset/features",
         constants=("_VERSIONS", "_CLASS_VERSION"),
         outputs=feature_outputs,
     ),
-    Engine(name="records", package="pipelines/records", outputs=record_outputs),
+    Engine(name="records", package="pipelines/dataset/records", outputs=record_outputs),
     Engine(
         name="knowledge",
-        package="pipelines/features",
-        constants=("pipelines/features/knowledge.py:_VERSION",),
+        package="pipelines/dataset/features",
+        constants=("pipelines/dataset/features/design_tables.py:_VERSION",),
         outputs=knowledge_outputs,
     ),
     Engine(

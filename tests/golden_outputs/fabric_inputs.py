@@ -11,7 +11,7 @@ from typing import Any
 from engine_outputs import Folders, Output, outcome
 
 from pipelines import fabric
-from pipelines.cache import ContentCache
+from pipelines.base.cache import ContentCache
 from pipelines.fabric.dataset import (
     PlacementGroup,
     encode_routes,

@@ -21,26 +21,21 @@ from power_designs import netlist_of
 from sample_designs import DESIGNS
 from sample_designs import SMALL_LIBERTY as TIMING_LIBERTY
 
-from pipelines import power, synthesis
+from pipelines import power
+from pipelines.c import parse_directives
+from pipelines.c.signature import INT32, Argument, DataSet, Interface
 from pipelines.cyclemodel import CycleResult, count_cycles
-from pipelines.hls import (
-    CompiledDesign,
-    HlsOptions,
-    compile_program,
-    innermost_loops,
-    parse_directives,
-    read_program,
-)
-from pipelines.interface import (
-    INT32,
-    Argument,
-    DataSet,
-    Interface,
-)
+from pipelines.hls import CompiledDesign, HlsOptions, compile_program, innermost_loops, read_program
 from pipelines.native import native_version, run_native
 from pipelines.programs import draw_data
-from pipelines.rtlsim import MemoryTiming, SimulationResult, simulate_design, simulate_with_icarus
-from pipelines.synthesis import xilinx, yosys
+from pipelines.rtl.simulation import (
+    MemoryTiming,
+    SimulationResult,
+    simulate_design,
+    simulate_with_icarus,
+)
+from pipelines.silicon import synthesis
+from pipelines.silicon.synthesis import xilinx, yosys
 
 # ---- cycle model ------------------------------------------------------------------------------------------
 

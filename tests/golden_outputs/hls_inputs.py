@@ -12,22 +12,19 @@ from typing import Any
 import yaml
 from engine_outputs import Folders, Output, outcome
 
+from pipelines.c import bundle_source, default_top, directives_json, parse_directives
+from pipelines.c.text.preprocess import defined_functions
 from pipelines.hls import (
     CompiledDesign,
     HlsOptions,
     TransformOptions,
-    bundle_source,
     compile_program,
-    default_top,
     design_row,
-    directives_json,
     mapping_space,
     options_of,
     outcome_rows,
-    parse_directives,
     read_program,
 )
-from pipelines.hls.preprocess import defined_functions
 from pipelines.programs import kernel_programs, machsuite_programs, polybench_program
 from pipelines.programs.ast import AstOptions, ast_programs
 from pipelines.programs.dataflow import DataflowOptions, dataflow_programs

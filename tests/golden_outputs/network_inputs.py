@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from engine_outputs import Folders, Output, outcome
 
-from pipelines.cache import ContentCache
+from pipelines.base.cache import ContentCache
 from pipelines.network import queueing, runs, simulation, topology, traffic
 from pipelines.network.routing import ROUTINGS, Routing, route_flows
 from pipelines.network.simulation.scenario import read_result, scenario_bytes

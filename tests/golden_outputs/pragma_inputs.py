@@ -25,7 +25,7 @@ from test_analysis_rejections import (
     WHILE,
 )
 
-from pipelines.cache import ContentCache
+from pipelines.base.cache import ContentCache
 from pipelines.pragmas import Configuration, LoopChoice, Summary, analysis, bound, nlp, search
 from pipelines.pragmas import configuration as pragmas_configuration
 from pipelines.pragmas.configuration import COARSE, FINE, OFF

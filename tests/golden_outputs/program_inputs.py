@@ -11,9 +11,11 @@ from typing import Any
 from engine_outputs import Folders, Output, outcome
 from labelled_rows import label_of, run_of
 
-from pipelines import programs, records
-from pipelines.cache import ContentCache
-from pipelines.features import (
+from pipelines import programs
+from pipelines.base.cache import ContentCache
+from pipelines.c import Directive, read_interface
+from pipelines.dataset import records
+from pipelines.dataset.features import (
     FeatureRows,
     Graphs,
     evaluation_twins,
@@ -25,17 +27,15 @@ from pipelines.features import (
     graph_rows,
     import_features,
 )
+from pipelines.dataset.labelling import LabelOptions
 from pipelines.hls import (
-    Directive,
     HlsOptions,
     TransformOptions,
     compile_program,
     design_row,
     innermost_loops,
-    read_interface,
     read_program,
 )
-from pipelines.labelling import LabelOptions
 from pipelines.programs import ast, dataflow, evaluation, llm
 from pipelines.programs.llm.checking import check_variant
 from pipelines.schemas import DesignRow, ProgramRow, SplitRow

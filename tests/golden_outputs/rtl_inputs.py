@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from engine_outputs import Folders, Output
 
-from pipelines.rtlreuse import FIRRTL, SYSTEMVERILOG, VERILOG, Simulator, build_reuse
+from pipelines.rtl.reuse import FIRRTL, SYSTEMVERILOG, VERILOG, Simulator, build_reuse
 from tests.support.random_designs import bundle
 
 _SYSTEM_VERILOG = """

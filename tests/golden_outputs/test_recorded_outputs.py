@@ -19,11 +19,11 @@ from assets.steps import STEPS
 RERUN = "pytest tests/golden_outputs -k 'adder' --update-golden"
 WITHOUT_RECORD = {
     # Columns of steps around engines.
-    ("pipelines/labelling/configurations.py", "_VERSION"),
-    ("pipelines/labelling/cross_checks.py", "_VERSION"),
-    ("pipelines/labelling/synthesis.py", "_LABEL_VERSION"),
-    ("pipelines/labelling/synthesis.py", "_POWER_VERSION"),
-    ("pipelines/rtlreuse/auditing.py", "_VERSION"),
+    ("pipelines/dataset/labelling/configurations.py", "_VERSION"),
+    ("pipelines/dataset/labelling/cross_checks.py", "_VERSION"),
+    ("pipelines/dataset/labelling/synthesis.py", "_LABEL_VERSION"),
+    ("pipelines/dataset/labelling/synthesis.py", "_POWER_VERSION"),
+    ("pipelines/rtl/reuse/auditing.py", "_VERSION"),
     # A trained model.
     ("models/program_lm/__init__.py", "VERSION"),
     ("models/program_lm/provider.py", "_SAMPLING_VERSION"),

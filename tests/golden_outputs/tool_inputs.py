@@ -23,8 +23,9 @@ from test_circt_flows import LOCAL, SCALE
 from test_mlir_text import EXITS
 from test_siliconcompiler import METRICS, STEP, manifest, metric
 
-from pipelines import bambu, circt, siliconcompiler
-from pipelines.rtlsim import MemoryTiming
+from pipelines import bambu, circt
+from pipelines.rtl.simulation import MemoryTiming
+from pipelines.silicon import siliconcompiler
 
 _BANKED = """
 #include <stdbool.h>

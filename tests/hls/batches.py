@@ -13,10 +13,11 @@ from pathlib import Path
 
 import numpy as np
 
+from pipelines.base.tools import find_tool, run_tool
+from pipelines.c.signature import DataSet, Interface
 from pipelines.hls import CompiledDesign
-from pipelines.interface import DataSet, Interface
-from pipelines.rtlsim import MemoryTiming, encode_input
-from pipelines.rtlsim.exchange import (
+from pipelines.rtl.simulation import MemoryTiming, encode_input
+from pipelines.rtl.simulation.exchange import (
     Observed,
     banks_of,
     decode_arrays,
@@ -24,15 +25,14 @@ from pipelines.rtlsim.exchange import (
     value_of_bits,
     written_arrays,
 )
-from pipelines.rtlsim.harness import _PRELUDE, harness_text, module_ports
-from pipelines.rtlsim.verilator import (
+from pipelines.rtl.simulation.harness import _PRELUDE, harness_text, module_ports
+from pipelines.rtl.simulation.verilator import (
     COMPILER_FLAGS,
     SAFE_OPTIMISATION,
     _include_flags,
     _verilator_root,
     prepare_runtime,
 )
-from pipelines.tools import find_tool, run_tool
 
 INCLUDE = Path(__file__).resolve().parents[2] / "pipelines" / "hls" / "include"
 CYCLE_LIMIT = 3_000_000

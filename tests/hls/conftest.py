@@ -8,11 +8,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from pipelines.c.signature import DataSet
 from pipelines.hls import CompiledDesign, HlsOptions, compile_program
-from pipelines.interface import DataSet
 from pipelines.native import run_native
 from pipelines.programs import draw_data
-from pipelines.rtlsim import MemoryTiming, simulate_design
+from pipelines.rtl.simulation import MemoryTiming, simulate_design
 
 
 @pytest.fixture

@@ -12,8 +12,8 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from pipelines.hls import ir
-from pipelines.interface import Bank, BankDimension, ScalarType
+from pipelines.c import ir
+from pipelines.c.signature import Bank, BankDimension, ScalarType
 
 STATIC_ELEMENTS = 4096
 """Local arrays with more elements are static."""

@@ -8,10 +8,17 @@ from typing import Any
 
 import numpy as np
 
-from pipelines.hls.arithmetic import evaluate, wrap
-from pipelines.hls.cdfg import Block, Branch, Cdfg, Finish, Jump, Operation
-from pipelines.hls.ir import BINARY_OPERATORS, COMPARISONS, Array, Variable, bits_of_float, float_of_bits
-from pipelines.interface import DataSet, ScalarType
+from pipelines.c.arithmetic import evaluate, wrap
+from pipelines.c.cdfg import Block, Branch, Cdfg, Finish, Jump, Operation
+from pipelines.c.ir import (
+    BINARY_OPERATORS,
+    COMPARISONS,
+    Array,
+    Variable,
+    bits_of_float,
+    float_of_bits,
+)
+from pipelines.c.signature import DataSet, ScalarType
 
 Watch = Callable[[Block, Operation, int], None]
 

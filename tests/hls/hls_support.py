@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from pipelines.hls import Directive, HlsOptions, innermost_loops, read_function
+from pipelines.c import Directive, read_function
+from pipelines.hls import HlsOptions, innermost_loops
 
 
 def options_for(source: str, top: str, *, pipeline: bool, delay: int = 2, period: float = 10.0) -> HlsOptions:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from pipelines.hls import ir
-from pipelines.hls.errors import NotApplicable
-from pipelines.hls.transforms.copying import Body, FreshNames, fresh_names, replace_statement
+from pipelines.c import ir
+from pipelines.c.analysis.copying import Body, FreshNames, fresh_names, replace_statement
+from pipelines.c.errors import NotApplicable
 from pipelines.hls.transforms.reduction import MAXIMUM_COPIES, _begin, _join, _partials, _prepare
 
 

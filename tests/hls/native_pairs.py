@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pipelines.hls.frontend import interface_of, read_function
-from pipelines.hls.preprocess import INCLUDE_FOLDER
-from pipelines.interface import Argument, DataSet, Interface, canonical_array
+from pipelines.c.frontend import interface_of, read_function
+from pipelines.c.signature import Argument, DataSet, Interface, canonical_array
+from pipelines.c.text.preprocess import INCLUDE_FOLDER
 from pipelines.native.runner import kernel_text
 from tests.hls.ctext import c_text
 

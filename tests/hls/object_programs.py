@@ -9,8 +9,8 @@ from random import Random
 
 from typed_programs import typed_program
 
-from pipelines.hls import read_interface
-from pipelines.interface import DataSet, Interface
+from pipelines.c import read_interface
+from pipelines.c.signature import DataSet, Interface
 
 _HEAD = re.compile(r"^int32_t fuzz\((.*)\)\n\{\n", re.MULTILINE)
 

@@ -9,9 +9,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from random import Random
 
-from pipelines.hls import ir
-from pipelines.hls.arithmetic import make_cast
-from pipelines.interface import DOUBLE, FLOAT, INT8, INT32, INT64, UINT8, UINT32, ScalarType
+from pipelines.c import ir
+from pipelines.c.arithmetic import make_cast
+from pipelines.c.signature import DOUBLE, FLOAT, INT8, INT32, INT64, UINT8, UINT32, ScalarType
 
 SCALARS = (INT32, INT32, INT32, INT64, UINT8, UINT32, INT8, FLOAT, DOUBLE)
 BOUNDS = (

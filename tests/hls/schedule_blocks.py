@@ -6,13 +6,13 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass, field
 
-from pipelines.hls.cdfg import Block, Branch, Operation
-from pipelines.hls.frontend import read_function
-from pipelines.hls.ir import Array, Variable
+from pipelines.c.cdfg import Block, Branch, Operation
+from pipelines.c.frontend import read_function
+from pipelines.c.ir import Array, Variable
+from pipelines.c.signature import INT32, ScalarType
 from pipelines.hls.lowering import lower
 from pipelines.hls.operators import TimingModel, load_library
 from pipelines.hls.schedule import BlockGraph, BlockSchedule, Resource
-from pipelines.interface import INT32, ScalarType
 
 A1 = Array(name="A", type=INT32, shape=(64,), external=True)
 A2 = Array(name="M", type=INT32, shape=(64, 64), external=True)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from pipelines.hls import HlsError, derive_sizes, read_interface, sizes_text
-from pipelines.interface import ScalarType
+from pipelines.c import HlsError, derive_sizes, read_interface, sizes_text
+from pipelines.c.signature import ScalarType
 
 
 def drawn(name: str, kind: ScalarType) -> tuple[int, int]:

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from pipelines.hls.errors import HlsError
-from pipelines.hls.frontend import interface_of, read_function
-from pipelines.hls.preprocess import bundle_source, defined_functions
+from pipelines.c.errors import HlsError
+from pipelines.c.frontend import interface_of, read_function
+from pipelines.c.text.preprocess import bundle_source, defined_functions
 
 
 def write(folder: Path, files: dict[str, str]) -> Path:

@@ -9,11 +9,11 @@ from random import Random
 import pytest
 from schedule_blocks import A1, A2, LoopBuilder, lowered_loop
 
-from pipelines.hls.arithmetic import evaluate
-from pipelines.hls.cdfg import Block, Operation
+from pipelines.c.arithmetic import evaluate
+from pipelines.c.cdfg import Block, Operation
+from pipelines.c.ir import Array, NestLevel, Variable
+from pipelines.c.signature import INT32, ScalarType
 from pipelines.hls.dependence import AccessPairs, memory_dependences
-from pipelines.hls.ir import Array, NestLevel, Variable
-from pipelines.interface import INT32, ScalarType
 
 PARAMETER = ScalarType(width_bits=2, signed=False)
 

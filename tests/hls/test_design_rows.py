@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from pipelines.hls import Directive, HlsOptions, compile_program, design_row, options_of
+from pipelines.c import Directive
+from pipelines.hls import HlsOptions, compile_program, design_row, options_of
 from pipelines.programs import program_from_file
 from pipelines.schemas import ProgramRow
 

@@ -4,16 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from pipelines.hls import (
-    Directive,
-    HlsError,
-    HlsOptions,
-    compile_program,
-    directive_json,
-    directives_json,
-    parse_directives,
-)
-from pipelines.hls.directives import parse_pragma
+from pipelines.c import Directive, HlsError, directive_json, directives_json, parse_directives
+from pipelines.c.directives import parse_pragma
+from pipelines.hls import HlsOptions, compile_program
 
 NEST = """
 void f(int A[8][8]) {

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from pipelines.hls import HlsError, read_interface
-from pipelines.tools import find_tool, run_tool
+from pipelines.base.tools import find_tool, run_tool
+from pipelines.c import HlsError, read_interface
 
 WRITTEN = (
     "double {} = 1.0 / 0.0;",

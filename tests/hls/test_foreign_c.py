@@ -9,9 +9,16 @@ from pathlib import Path
 import pytest
 from native_pairs import check_front_end
 
-from pipelines.headers import INCLUDE_FOLDER, header_options, is_library_needed, library_functions, own_names
-from pipelines.hls import HlsError, HlsOptions, bundle_source, compile_program, read_interface
-from pipelines.hls.frontend import read_function
+from pipelines.c import HlsError, bundle_source, read_interface
+from pipelines.c.frontend import read_function
+from pipelines.c.text.headers import (
+    INCLUDE_FOLDER,
+    header_options,
+    is_library_needed,
+    library_functions,
+    own_names,
+)
+from pipelines.hls import HlsOptions, compile_program
 from pipelines.native import run_native
 from pipelines.programs.data import draw_data
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pipelines.hls import Directive, interface_of, ir, read_function
+from pipelines.c import Directive, interface_of, ir, read_function
 
 
 def body_of(text: str, parameters: str = "int n, int A[8]") -> str:

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from native_pairs import check_front_end
 
-from pipelines.hls import HlsError, ir, preprocess_source, read_function
-from pipelines.hls.reading.session import MAXIMUM_STEPS, Session
+from pipelines.c import HlsError, ir, preprocess_source, read_function
+from pipelines.c.reading.session import MAXIMUM_STEPS, Session
 
 
 def nested_structures(depth: int, members: int) -> str:
@@ -113,7 +113,7 @@ MANY_STEPS = {
 @pytest.mark.parametrize("source", MANY_STEPS.values(), ids=MANY_STEPS.keys())
 def test_program_that_takes_too_much_to_read_is_refused(source: str, monkeypatch: pytest.MonkeyPatch) -> None:
     assert MAXIMUM_STEPS == 262_144
-    monkeypatch.setattr("pipelines.hls.reading.session.MAXIMUM_STEPS", 10_000)
+    monkeypatch.setattr("pipelines.c.reading.session.MAXIMUM_STEPS", 10_000)
     rule = "a program must have at most 10000 expressions and statements after inlining"
     with pytest.raises(HlsError) as refused:
         read_function(source, top="f", file="f.c")

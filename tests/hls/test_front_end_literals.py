@@ -9,9 +9,9 @@ from random import Random
 import numpy as np
 import pytest
 
-from pipelines.hls import ir
-from pipelines.hls.reading.ctypes import read_character, read_floating, read_integer, read_string
-from pipelines.interface import DOUBLE, FLOAT, INT32, INT64, UINT16, UINT32, UINT64, ScalarType
+from pipelines.c import ir
+from pipelines.c.reading.ctypes import read_character, read_floating, read_integer, read_string
+from pipelines.c.signature import DOUBLE, FLOAT, INT32, INT64, UINT16, UINT32, UINT64, ScalarType
 
 
 @pytest.mark.parametrize(

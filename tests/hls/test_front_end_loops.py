@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from pipelines.hls import Directive, ir
-from pipelines.hls.frontend import read_function
-from pipelines.interface import INT32, INT64, UINT8, UINT32, UINT64, ScalarType
+from pipelines.c import Directive, ir
+from pipelines.c.frontend import read_function
+from pipelines.c.signature import INT32, INT64, UINT8, UINT32, UINT64, ScalarType
 
 
 def function_of(

@@ -7,8 +7,8 @@ from random import Random
 import pytest
 from test_front_end_native import PROGRAMS
 
-from pipelines.hls import HlsError, default_top, interface_of, read_function
-from pipelines.hls.plain_arguments import with_plain_arguments
+from pipelines.c import HlsError, default_top, interface_of, read_function
+from pipelines.c.plain_arguments import with_plain_arguments
 
 
 def body_of(text: str, parameters: str = "int n, int A[8]") -> str:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from pipelines.hls.errors import HlsError
-from pipelines.hls.preprocess import default_top, defined_functions
+from pipelines.c.errors import HlsError
+from pipelines.c.text.preprocess import default_top, defined_functions
 
 TWO = "int helper(int a) { return a; }\nvoid kernel_x_y(int A[4]) { A[0] = helper(1); }\n"
 

@@ -9,10 +9,11 @@ import pytest
 from batches import Hardware, difference, run_natively, simulate_all
 from typed_programs import Piece, Program, smaller, typed_program
 
+from pipelines.c import Directive, ir, read_function
 from pipelines.cyclemodel import count_cycles
-from pipelines.hls import Directive, HlsOptions, compile_program, innermost_loops, ir, read_function
+from pipelines.hls import HlsOptions, compile_program, innermost_loops
 from pipelines.programs import draw_data
-from pipelines.rtlsim import MemoryTiming
+from pipelines.rtl.simulation import MemoryTiming
 
 SEEDS = range(900_000, 900_006)
 TIMING = MemoryTiming(read_delay_cycles=2, write_delay_cycles=3)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 from xml.etree import ElementTree
 
-from pipelines.hls import Directive, HlsOptions, compile_program
+from pipelines.c import Directive
+from pipelines.hls import HlsOptions, compile_program
 from pipelines.hls.gantt import schedule_drawing, schedule_entries
 
 SOURCE = """

@@ -12,11 +12,12 @@ from batches import Hardware, Outcome, difference, simulate_all
 from hls_support import options_for
 from random_programs import random_program
 
+from pipelines.c import Directive
 from pipelines.cyclemodel import count_cycles
-from pipelines.hls import Directive, HlsOptions, compile_program
+from pipelines.hls import HlsOptions, compile_program
 from pipelines.native import NativeRun, run_native
 from pipelines.programs import SUITES, draw_data, kernel_programs
-from pipelines.rtlsim import MemoryTiming
+from pipelines.rtl.simulation import MemoryTiming
 from pipelines.schemas import ProgramRow
 
 KERNELS = {p.name: p for p in kernel_programs(suites=SUITES, sizes=("small",))}

@@ -9,8 +9,8 @@ import pytest
 from native_pairs import check_front_end
 from test_written_forms import bit_field_programs
 
-from pipelines.hls import HlsError
-from pipelines.hls.frontend import read_function
+from pipelines.c import HlsError
+from pipelines.c.frontend import read_function
 from pipelines.hls.rules import LAYOUTS, later_rules
 
 PACKED = "__attribute__((packed))"

@@ -8,13 +8,14 @@ import numpy as np
 import pytest
 from graph_support import Interpreter
 
-from pipelines.hls import HlsOptions, ir, read_function
-from pipelines.hls.cdfg import Cdfg, Finish
+from pipelines.c import ir, read_function
+from pipelines.c.cdfg import Cdfg, Finish
+from pipelines.c.signature import INT32, UINT32, ScalarType
+from pipelines.hls import HlsOptions
 from pipelines.hls.cleanup import clean
 from pipelines.hls.lowering import lower
 from pipelines.hls.narrowing import narrow
 from pipelines.hls.plan import transform
-from pipelines.interface import INT32, UINT32, ScalarType
 
 
 def graph_of(source: str) -> Cdfg:

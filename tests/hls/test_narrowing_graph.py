@@ -7,13 +7,14 @@ import pytest
 from graph_support import Interpreter
 from typed_programs import typed_program
 
-from pipelines.hls import HlsOptions, interface_of, read_function
-from pipelines.hls.cdfg import Block, Cdfg, Operation
+from pipelines.c import interface_of, read_function
+from pipelines.c.cdfg import Block, Cdfg, Operation
+from pipelines.c.signature import DataSet
+from pipelines.hls import HlsOptions
 from pipelines.hls.lowering import lower
 from pipelines.hls.narrowing import narrow
 from pipelines.hls.plan import transform
 from pipelines.hls.ranges import analyse_ranges
-from pipelines.interface import DataSet
 from pipelines.programs import draw_data
 
 

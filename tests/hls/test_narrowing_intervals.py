@@ -5,11 +5,18 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipelines.hls.arithmetic import evaluate, value_range, wrap
-from pipelines.hls.cdfg import Operation
-from pipelines.hls.intervals import Range, constraints_of, join, meet, operation_range, refined_select
-from pipelines.hls.ir import BINARY_OPERATORS, COMPARISONS
-from pipelines.interface import INT8, INT16, INT32, INT64, UINT8, UINT32, UINT64, ScalarType
+from pipelines.c.analysis.intervals import (
+    Range,
+    constraints_of,
+    join,
+    meet,
+    operation_range,
+    refined_select,
+)
+from pipelines.c.arithmetic import evaluate, value_range, wrap
+from pipelines.c.cdfg import Operation
+from pipelines.c.ir import BINARY_OPERATORS, COMPARISONS
+from pipelines.c.signature import INT8, INT16, INT32, INT64, UINT8, UINT32, UINT64, ScalarType
 
 TYPES = st.sampled_from([INT8, UINT8, INT16, INT32, UINT32, INT64, UINT64])
 

@@ -7,9 +7,10 @@ from collections.abc import Callable
 
 import pytest
 
-from pipelines.hls import HlsError, HlsOptions, compile_program, read_function
-from pipelines.hls import number_lists as lists
-from pipelines.hls.preprocess import parse
+from pipelines.c import HlsError, read_function
+from pipelines.c.text import number_lists as lists
+from pipelines.c.text.preprocess import parse
+from pipelines.hls import HlsOptions, compile_program
 from pipelines.programs.normalised import ast_hash
 
 TYPES = (

@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 from native_pairs import check_front_end
 
-from pipelines.hls import HlsError, HlsOptions, compile_program
-from pipelines.hls.frontend import read_function, read_interface
+from pipelines.c import HlsError
+from pipelines.c.frontend import read_function, read_interface
+from pipelines.hls import HlsOptions, compile_program
 from pipelines.hls.rules import FORMS, STATIC_OBJECTS, later_rules
 
 PROGRAMS = {

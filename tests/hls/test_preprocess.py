@@ -9,18 +9,12 @@ from pathlib import Path
 import pytest
 from pycparser import c_ast
 
-from pipelines.hls import (
-    HlsError,
-    HlsOptions,
-    compile_program,
-    interface_of,
-    preprocess_source,
-    read_function,
-)
-from pipelines.hls.preprocess import INCLUDE_FOLDER, parse
+from pipelines.base.sandbox import ConfinedRun, MachineFault, run_confined
+from pipelines.c import HlsError, interface_of, preprocess_source, read_function
+from pipelines.c.text.preprocess import INCLUDE_FOLDER, parse
+from pipelines.hls import HlsOptions, compile_program
 from pipelines.native import run_native
 from pipelines.programs import polybench_program
-from pipelines.sandbox import ConfinedRun, MachineFault, run_confined
 
 PROGRAM = "\nint f(int a) { return a; }\n"
 HEADERS = sorted(p.relative_to(INCLUDE_FOLDER).as_posix() for p in INCLUDE_FOLDER.rglob("*.h"))
@@ -40,7 +34,7 @@ def runs(monkeypatch: pytest.MonkeyPatch) -> list[ConfinedRun]:
         kept.append(run_confined(*arguments, **options))
         return kept[-1]
 
-    monkeypatch.setattr("pipelines.hls.preprocess.run_confined", recorded)
+    monkeypatch.setattr("pipelines.c.text.preprocess.run_confined", recorded)
     return kept
 
 
@@ -181,7 +175,7 @@ def test_busy_machine_is_no_fault_of_the_program(monkeypatch: pytest.MonkeyPatch
     )
     source = f"/* late */{PROGRAM}"
     with monkeypatch.context() as patched:
-        patched.setattr("pipelines.hls.preprocess.run_confined", lambda *_, **__: late)
+        patched.setattr("pipelines.c.text.preprocess.run_confined", lambda *_, **__: late)
         with pytest.raises(MachineFault, match=r"^the C preprocessor: too busy$"):
             preprocess_source(source, file="f.c")
     assert "late" not in preprocess_source(source, file="f.c")

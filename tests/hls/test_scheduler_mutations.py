@@ -10,11 +10,11 @@ import pytest
 from schedule_blocks import A1, A2, LoopBuilder, broken_by, model_of
 from test_scheduling import random_block
 
+from pipelines.c.cdfg import Block
+from pipelines.c.signature import FLOAT
 from pipelines.hls import design, difference, modulo, residues, schedule
-from pipelines.hls.cdfg import Block
 from pipelines.hls.operators import TimingModel
 from pipelines.hls.schedule import BlockGraph, BlockSchedule, build_graph, list_schedule
-from pipelines.interface import FLOAT
 
 MODEL = model_of(read=2, write=3, period=6.0, limits={"mul_32": 1, "div_32": 1})
 

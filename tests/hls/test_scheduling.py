@@ -18,17 +18,17 @@ from schedule_blocks import (
     smallest_interval,
 )
 
+from pipelines.c.cdfg import Block
+from pipelines.c.errors import HlsError
+from pipelines.c.ir import Array
+from pipelines.c.signature import DOUBLE, FLOAT, INT32, ScalarType
 from pipelines.hls import CompiledDesign, compile_program
-from pipelines.hls.cdfg import Block
 from pipelines.hls.design import bind_units
 from pipelines.hls.difference import constraint_graph, recurrence_bound
-from pipelines.hls.errors import HlsError
-from pipelines.hls.ir import Array
 from pipelines.hls.modulo import _Solver, check_modulo, modulo_schedule, resource_bound, shorten_lifetimes
 from pipelines.hls.operators import TimingModel
 from pipelines.hls.residues import PROGRAM_SIZE, ResidueSearch, Verdict, iterative_schedule, solve_program
 from pipelines.hls.schedule import BlockGraph, BlockSchedule, build_graph, forward, forwardable, list_schedule
-from pipelines.interface import DOUBLE, FLOAT, INT32, ScalarType
 from pipelines.programs import SUITES, kernel_programs
 
 

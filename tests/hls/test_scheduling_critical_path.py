@@ -6,10 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from pipelines.hls import Directive, HlsOptions, compile_program
+from pipelines.c import Directive
+from pipelines.hls import HlsOptions, compile_program
 from pipelines.hls.critical_path import interpolated_ns
 from pipelines.hls.operators import OperatorLibrary
-from pipelines.synthesis import Target, find_liberty, synthesize_design
+from pipelines.silicon.synthesis import Target, find_liberty, synthesize_design
 
 SUM = "int f(int a, int b, int A[8]) { return A[a & 7] + A[b & 7] + a; }"
 PRODUCT = "int f(int n, int A[8]) { int s = 0; L: for (int i = 0; i < 8; i++) s += A[i] * n; return s; }"

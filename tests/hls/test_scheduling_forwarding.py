@@ -6,7 +6,8 @@ from collections.abc import Callable
 
 import pytest
 
-from pipelines.hls import CompiledDesign, Directive, HlsOptions
+from pipelines.c import Directive
+from pipelines.hls import CompiledDesign, HlsOptions
 
 
 @pytest.mark.sample(3)

@@ -11,30 +11,26 @@ from batches import run_natively
 from native_pairs import check_front_end
 from object_programs import object_program
 
+from pipelines.c import Directive, HlsError, bundle_source, read_function, read_interface
+from pipelines.c.errors import StaticObjectError
+from pipelines.c.signature import Argument, DataSet, same_values
 from pipelines.cyclemodel import CycleResult, count_cycles
+from pipelines.dataset.releases import open_release
 from pipelines.hls import (
     TOOL,
     CompiledDesign,
-    Directive,
-    HlsError,
     HlsOptions,
-    bundle_source,
     check_program,
     compile_program,
     design_id,
     design_row,
     options_of,
-    read_function,
-    read_interface,
     tool_version,
 )
-from pipelines.hls.errors import StaticObjectError
 from pipelines.hls.rules import CONSTANTS, STATIC_OBJECTS, VOLATILE, later_rules
-from pipelines.interface import Argument, DataSet, same_values
 from pipelines.native import NativeRun, run_native
 from pipelines.programs import ProgramError, draw_data, load_data, program_from_file
-from pipelines.releases import open_release
-from pipelines.rtlsim import MemoryTiming, simulate_design
+from pipelines.rtl.simulation import MemoryTiming, simulate_design
 from pipelines.schemas import table_spec
 
 SCALED = "int out[8]; void f(int k) { for (int i = 0; i < 8; i++) out[i] = k * i; }"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from transform_support import assert_same_meaning, draw_arguments
 
-from pipelines.hls import ir, read_function
+from pipelines.c import ir, read_function
 from pipelines.hls.transforms.parallel import loop_carries_dependence
 from pipelines.hls.transforms.partition import partition_array
 from pipelines.hls.transforms.promote import promote_accumulators

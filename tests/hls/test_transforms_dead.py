@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from pipelines.hls import ir, read_function
-from pipelines.hls.transforms.liveness import remove_dead_values
+from pipelines.c import ir, read_function
+from pipelines.c.analysis.liveness import remove_dead_values
 
 
 def assigned(body: str) -> list[str]:

@@ -9,10 +9,20 @@ import pytest
 from random_programs import random_program
 from transform_support import assert_same_meaning, draw_arguments
 
-from pipelines.hls import ir, read_function
-from pipelines.hls.arithmetic import evaluate, float_constant, make_cast
-from pipelines.hls.frontend import interface_of
-from pipelines.interface import DOUBLE, FLOAT, INT32, INT64, UINT8, UINT32, Bank, BankDimension, ScalarType
+from pipelines.c import ir, read_function
+from pipelines.c.arithmetic import evaluate, float_constant, make_cast
+from pipelines.c.frontend import interface_of
+from pipelines.c.signature import (
+    DOUBLE,
+    FLOAT,
+    INT32,
+    INT64,
+    UINT8,
+    UINT32,
+    Bank,
+    BankDimension,
+    ScalarType,
+)
 from pipelines.native import run_native
 from tests.hls.ctext import c_text, constant_text
 

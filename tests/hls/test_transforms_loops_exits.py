@@ -6,12 +6,12 @@ import pytest
 from random_ir import check_valid
 from transform_support import Comparison, assert_all_same_meaning, draw_arguments
 
-from pipelines.hls import ir, read_function
-from pipelines.hls.errors import NotApplicable
-from pipelines.hls.transforms.copying import find_loop, loops_inside
+from pipelines.c import ir, read_function
+from pipelines.c.analysis.copying import find_loop, loops_inside
+from pipelines.c.analysis.simplify import simplify
+from pipelines.c.errors import NotApplicable
 from pipelines.hls.transforms.exits import exits_to_flags
 from pipelines.hls.transforms.ifconversion import convert_ifs, is_cheap
-from pipelines.hls.transforms.simplify import simplify
 from pipelines.hls.transforms.unroll import unroll_inner, unroll_loop
 
 SEARCH = """

@@ -14,13 +14,13 @@ from hypothesis import strategies as st
 from random_ir import check_valid, random_function, random_nest
 from transform_support import Comparison, assert_all_same_meaning, draw_arguments
 
-from pipelines.hls import ir
-from pipelines.hls.errors import NotApplicable
-from pipelines.hls.transforms.copying import loops_inside
+from pipelines.c import ir
+from pipelines.c.analysis.copying import loops_inside
+from pipelines.c.analysis.simplify import simplify
+from pipelines.c.errors import NotApplicable
 from pipelines.hls.transforms.exits import exits_to_flags
 from pipelines.hls.transforms.ifconversion import convert_ifs
 from pipelines.hls.transforms.nests import flatten_nest, tile_loop
-from pipelines.hls.transforms.simplify import simplify
 from pipelines.hls.transforms.unroll import unroll_inner, unroll_loop
 
 Step = Callable[[ir.Function, str], ir.Function]

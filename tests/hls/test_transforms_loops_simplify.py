@@ -6,14 +6,14 @@ import pytest
 from random_ir import check_valid
 from transform_support import assert_same_meaning, draw_arguments
 
-from pipelines.hls import ir, read_function
-from pipelines.hls.transforms.copying import loops_inside
-from pipelines.hls.transforms.folding import canonical_sum, interval_of
+from pipelines.c import ir, read_function
+from pipelines.c.analysis.copying import loops_inside
+from pipelines.c.analysis.folding import canonical_sum, interval_of
+from pipelines.c.analysis.simplify import simplify
+from pipelines.c.signature import INT64, UINT8
 from pipelines.hls.transforms.ifconversion import convert_ifs
 from pipelines.hls.transforms.nests import flatten_nest
-from pipelines.hls.transforms.simplify import simplify
 from pipelines.hls.transforms.unroll import unroll_loop
-from pipelines.interface import INT64, UINT8
 from tests.hls.ctext import c_function
 
 

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from random_nests import random_nest
 from transform_support import Comparison, assert_all_same_meaning, assert_same_meaning, draw_arguments
 
-from pipelines.hls import ir, read_function
-from pipelines.hls.errors import NotApplicable
+from pipelines.c import ir, read_function
+from pipelines.c.errors import NotApplicable
 from pipelines.hls.transforms.cache import CacheReport, cache_array
 from pipelines.hls.transforms.nests import tile_loop
 from pipelines.hls.transforms.partition import partition_array

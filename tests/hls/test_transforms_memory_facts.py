@@ -6,10 +6,10 @@ from itertools import product
 
 import pytest
 
-from pipelines.hls import ir, read_function
-from pipelines.hls.transforms.affine import Affine
+from pipelines.c import ir, read_function
+from pipelines.c.analysis.affine import Affine
+from pipelines.c.analysis.facts import Facts
 from pipelines.hls.transforms.burst import coordinates
-from pipelines.hls.transforms.facts import Facts
 
 
 def indices(body: str) -> list[tuple[Affine, Facts]]:

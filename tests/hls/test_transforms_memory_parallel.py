@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from random_nests import random_nest
 from transform_support import Comparison, assert_all_same_meaning, assert_same_meaning, draw_arguments
 
-from pipelines.hls import ir, read_function
-from pipelines.hls.errors import NotApplicable
-from pipelines.hls.transforms.copying import find_loop, loops_inside, replace_statement
+from pipelines.c import ir, read_function
+from pipelines.c.analysis.copying import find_loop, loops_inside, replace_statement
+from pipelines.c.errors import NotApplicable
 from pipelines.hls.transforms.parallel import loop_carries_dependence, parallelise
 from pipelines.hls.transforms.unroll import unroll_loop
 

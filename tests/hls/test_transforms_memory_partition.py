@@ -11,10 +11,11 @@ from hypothesis import strategies as st
 from random_nests import random_nest
 from transform_support import Comparison, assert_all_same_meaning, assert_same_meaning, draw_arguments
 
-from pipelines.hls import Directive, HlsOptions, compile_program, ir, read_function
-from pipelines.hls.errors import NotApplicable
+from pipelines.c import Directive, ir, read_function
+from pipelines.c.errors import NotApplicable
+from pipelines.c.signature import INT32, BankDimension
+from pipelines.hls import HlsOptions, compile_program
 from pipelines.hls.transforms.partition import partition_array
-from pipelines.interface import INT32, BankDimension
 
 
 def read(body: str, arguments: str = "int n, int A[12], int M[6][10]") -> ir.Function:

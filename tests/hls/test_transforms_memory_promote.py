@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from random_nests import random_nest
 from transform_support import Comparison, assert_all_same_meaning, assert_same_meaning, draw_arguments
 
-from pipelines.hls import ir, read_function
+from pipelines.c import ir, read_function
 from pipelines.hls.transforms.promote import promote_accumulators, promote_in_loop
 
 

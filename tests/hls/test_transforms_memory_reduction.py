@@ -12,13 +12,13 @@ from hypothesis import strategies as st
 from random_nests import random_nest
 from transform_support import Comparison, assert_all_same_meaning, assert_same_meaning, draw_arguments
 
-from pipelines.hls import ir, read_function
-from pipelines.hls.errors import NotApplicable
+from pipelines.c import ir, read_function
+from pipelines.c.analysis.copying import find_loop
+from pipelines.c.errors import NotApplicable
+from pipelines.c.signature import DataSet
 from pipelines.hls.transforms.chains import accumulators, balance_chains
-from pipelines.hls.transforms.copying import find_loop
 from pipelines.hls.transforms.reduction import reduce_tree
 from pipelines.hls.transforms.unroll import unroll_loop
-from pipelines.interface import DataSet
 from tests.hls.interleaving import interleave_reduction
 
 Reduction = Callable[[ir.Function, str, str], ir.Function]

@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 from random_nests import random_nest
 from transform_support import Comparison, assert_all_same_meaning, assert_same_meaning, draw_arguments
 
-from pipelines.hls import ir, read_function
-from pipelines.hls.errors import NotApplicable
+from pipelines.c import ir, read_function
+from pipelines.c.errors import NotApplicable
+from pipelines.c.signature import INT32
 from pipelines.hls.transforms.partition import partition_array
 from pipelines.hls.transforms.registers import arrays_to_registers
-from pipelines.interface import INT32
 
 
 def read(body: str) -> ir.Function:

@@ -10,10 +10,10 @@ import pytest
 from unit_checks import arithmetic_checks, conversion
 from unit_netlists import WORKER, check_netlist
 
+from pipelines.base.tools import ToolMissing, find_tool, run_tool
+from pipelines.c.signature import DOUBLE, FLOAT
 from pipelines.hls.units.catalogue import module_texts, unit_for
-from pipelines.interface import DOUBLE, FLOAT
-from pipelines.synthesis import SynthesisError, Target, find_liberty, synthesize_design
-from pipelines.tools import ToolMissing, find_tool, run_tool
+from pipelines.silicon.synthesis import SynthesisError, Target, find_liberty, synthesize_design
 
 
 @pytest.fixture(scope="module")

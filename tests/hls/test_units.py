@@ -19,8 +19,10 @@ from unit_checks import (
     multiplier_check,
 )
 
+from pipelines.base.tools import find_tool, run_tool
+from pipelines.c.errors import HlsError
+from pipelines.c.signature import DOUBLE, FLOAT, INT32, INT64, UINT32, ScalarType
 from pipelines.hls import HlsOptions, compile_program
-from pipelines.hls.errors import HlsError
 from pipelines.hls.units.catalogue import (
     FunctionalUnit,
     constant_divider,
@@ -32,8 +34,6 @@ from pipelines.hls.units.catalogue import (
     unit_for,
 )
 from pipelines.hls.units.timing import family, unit_timing
-from pipelines.interface import DOUBLE, FLOAT, INT32, INT64, UINT32, ScalarType
-from pipelines.tools import find_tool, run_tool
 from tests.benchmarks.characterise_units import measured_units
 
 ODD_WIDTHS = (1, 2, 13, 25, 54, 63)

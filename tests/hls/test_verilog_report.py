@@ -6,7 +6,8 @@ import re
 
 import pytest
 
-from pipelines.hls import CompiledDesign, Directive, HlsOptions, compile_program
+from pipelines.c import Directive
+from pipelines.hls import CompiledDesign, HlsOptions, compile_program
 from pipelines.hls.report import state_count
 from pipelines.hls.units.timing import unit_timing
 

@@ -10,7 +10,8 @@ from random import Random
 
 import pytest
 
-from pipelines.hls.arithmetic import value_range
+from pipelines.c.arithmetic import value_range
+from pipelines.c.signature import ScalarType
 from pipelines.hls.verilog_text import (
     Net,
     Operand,
@@ -22,7 +23,6 @@ from pipelines.hls.verilog_text import (
     signed_literal,
     steer,
 )
-from pipelines.interface import ScalarType
 
 
 def displayed(lines: list[str], folder: Path) -> list[int]:

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from pipelines.hls import CompiledDesign, Directive, HlsOptions, compile_program
+from pipelines.c import Directive
+from pipelines.hls import CompiledDesign, HlsOptions, compile_program
 
 PROGRAMS = {
     "integers": """

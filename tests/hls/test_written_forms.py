@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 from native_pairs import check_front_end
 
-from pipelines.hls import HlsError, HlsOptions, compile_program, read_interface, with_plain_arguments
-from pipelines.hls.frontend import read_function
+from pipelines.c import HlsError, read_interface, with_plain_arguments
+from pipelines.c.frontend import read_function
+from pipelines.hls import HlsOptions, compile_program
 from pipelines.hls.rules import FORMS, later_rules
 
 PRINTING = r"""

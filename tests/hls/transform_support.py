@@ -14,9 +14,9 @@ from pathlib import Path
 
 import numpy as np
 
-from pipelines.hls import ir
-from pipelines.interface import DataSet
-from pipelines.tools import run_tool
+from pipelines.base.tools import run_tool
+from pipelines.c import ir
+from pipelines.c.signature import DataSet
 from tests.hls.ctext import PRELUDE, c_function
 
 TIMEOUT_S = 60.0

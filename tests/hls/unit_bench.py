@@ -12,10 +12,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from pipelines.base.tools import find_tool, run_tool
+from pipelines.c.signature import ScalarType
 from pipelines.hls.units.catalogue import FunctionalUnit, instance_text, module_texts
-from pipelines.interface import ScalarType
-from pipelines.rtlsim.verilator import SAFE_OPTIMISATION, _include_flags, _verilator_root, prepare_runtime
-from pipelines.tools import find_tool, run_tool
+from pipelines.rtl.simulation.verilator import (
+    SAFE_OPTIMISATION,
+    _include_flags,
+    _verilator_root,
+    prepare_runtime,
+)
 
 NATIVE_FLAGS = ("-O1", "-ffp-contract=off", "-fno-builtin", "-w")
 BENCH_FLAGS = ("-w", "-std=gnu++17", "-DVM_TRACE=0", "-DVL_TIME_CONTEXT")

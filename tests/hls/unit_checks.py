@@ -6,13 +6,13 @@ from collections.abc import Iterator
 
 from unit_bench import Check
 
+from pipelines.c.signature import DOUBLE, FLOAT, INT32, ScalarType
 from pipelines.hls.units.catalogue import (
     FunctionalUnit,
     constant_divider,
     mode_value,
     unit_for,
 )
-from pipelines.interface import DOUBLE, FLOAT, INT32, ScalarType
 
 _BINARY = {"add": "a + b", "sub": "a - b", "mul": "a * b", "div": "a / b"}
 _COMPARE = {"lt": "a < b", "le": "a <= b", "gt": "a > b", "ge": "a >= b", "eq": "a == b", "ne": "a != b"}

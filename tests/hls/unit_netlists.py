@@ -23,8 +23,8 @@ from unit_bench import (
     wrapper_text,
 )
 
-from pipelines.synthesis import Target, synthesize_design, yosys
-from pipelines.tools import find_tool
+from pipelines.base.tools import find_tool
+from pipelines.silicon.synthesis import Target, synthesize_design, yosys
 
 WORKER = Path(yosys.__file__).with_name("worker.py")
 OPERANDS = "ab"

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from pipelines.cache import ContentCache
+from pipelines.base.cache import ContentCache
 
 
 @pytest.fixture(scope="session")

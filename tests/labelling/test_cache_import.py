@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from pipelines.cache import ContentCache
-from pipelines.labelling import (
+from pipelines.base.cache import ContentCache
+from pipelines.dataset.labelling import (
     CacheImport,
     ConfigurationSpace,
     DesignTables,
@@ -27,7 +27,7 @@ from pipelines.labelling import (
 )
 from pipelines.programs import program_from_file
 from pipelines.schemas import CrossCheckRow, ProgramRow
-from pipelines.synthesis import Target, find_liberty
+from pipelines.silicon.synthesis import Target, find_liberty
 
 SUM = """
 int total(int A[6])
@@ -131,9 +131,9 @@ def test_each_step_has_its_entry_when_the_whole_has_none(
     shutil.rmtree(fresh.folder / "labels")
     engines = ("run_native_sets", "count_cycles_of", "simulate_design")
     for name in engines:
-        monkeypatch.setattr(f"pipelines.labelling.runs.{name}", None)
-    monkeypatch.setattr("pipelines.labelling.synthesis.synthesize_design", None)
-    monkeypatch.setattr("pipelines.labelling.synthesis.estimate_power", None)
+        monkeypatch.setattr(f"pipelines.dataset.labelling.runs.{name}", None)
+    monkeypatch.setattr("pipelines.dataset.labelling.synthesis.synthesize_design", None)
+    monkeypatch.setattr("pipelines.dataset.labelling.synthesis.estimate_power", None)
     _, labels, _ = labelled.label(fresh)
     assert ordered(labels.labels) == ordered(labelled.labels.labels)
     assert ordered(labels.runs) == ordered(labelled.labels.runs)

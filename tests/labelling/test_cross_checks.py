@@ -9,8 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from pipelines.cache import ContentCache
-from pipelines.labelling import (
+from pipelines.base.cache import ContentCache
+from pipelines.base.tools import ToolMissing
+from pipelines.dataset.labelling import (
     CROSS_CHECK_LIMITS,
     ConfigurationSpace,
     LabelContext,
@@ -23,8 +24,7 @@ from pipelines.labelling import (
 )
 from pipelines.programs import program_from_file
 from pipelines.schemas import CROSS_CHECKS, CrossCheckRow, DesignRow, LabelRow, ProgramRow, RunRow
-from pipelines.synthesis import Target, find_liberty
-from pipelines.tools import ToolMissing
+from pipelines.silicon.synthesis import Target, find_liberty
 
 SCALE = """
 void scale(short A[8], int B[8])

@@ -10,13 +10,19 @@ from typing import Any
 
 import pytest
 
-from pipelines.cache import ContentCache
+from pipelines.base.cache import ContentCache
+from pipelines.dataset.labelling import (
+    LabelContext,
+    LabelledDesign,
+    LabelOptions,
+    label_design,
+    runs,
+)
+from pipelines.dataset.labelling.runs import is_fully_powered
 from pipelines.hls import HlsOptions
-from pipelines.labelling import LabelContext, LabelledDesign, LabelOptions, label_design, runs
-from pipelines.labelling.runs import is_fully_powered
 from pipelines.programs import program_from_file
 from pipelines.schemas import DATA_KINDS, LoopRunRow, RunRow
-from pipelines.synthesis import Target, find_liberty
+from pipelines.silicon.synthesis import Target, find_liberty
 
 SORT = """
 void f(int A[12])

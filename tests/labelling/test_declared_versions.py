@@ -8,14 +8,15 @@ from pathlib import Path
 
 import pytest
 
-from pipelines import circt, cyclemodel, hls, rtlsim
-from pipelines.features import feature_version
-from pipelines.labelling import designs_version, has_present_labels, labels_version
+from pipelines import circt, cyclemodel, hls
+from pipelines.dataset.features import feature_version
+from pipelines.dataset.labelling import designs_version, has_present_labels, labels_version
 from pipelines.network.runs import runs_version
 from pipelines.network.simulation.engine import engine_version as network_version
 from pipelines.power import tool_version as power_version
 from pipelines.pragmas.search.suite import pragmas_version
 from pipelines.programs import code_version
+from pipelines.rtl import simulation as rtlsim
 
 RELEASES = Path(__file__).parents[2] / "releases"
 

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from pipelines.cache import ContentCache
-from pipelines.labelling import (
+from pipelines.base.cache import ContentCache
+from pipelines.dataset.labelling import (
     CacheImport,
     ConfigurationSpace,
     LabelContext,
@@ -25,7 +25,7 @@ from pipelines.labelling import (
 )
 from pipelines.programs import program_from_file
 from pipelines.schemas import DesignRow, LabelRow, ProgramRow
-from pipelines.synthesis import Target, find_liberty, xilinx_version
+from pipelines.silicon.synthesis import Target, find_liberty, xilinx_version
 
 SCALE = "void scale(int A[8], int B[8]) { for (int i = 0; i < 8; i++) B[i] = A[i] * A[i] + 3; }\n"
 SPACE = ConfigurationSpace(memory_delays=(2, 5), pipeline=(False,))

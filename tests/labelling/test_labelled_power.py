@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from pipelines.cache import ContentCache
-from pipelines.hls import Directive, HlsOptions, TransformOptions
-from pipelines.labelling import (
+from pipelines.base.cache import ContentCache
+from pipelines.c import Directive
+from pipelines.dataset.labelling import (
     LabelContext,
     LabelledDesign,
     LabelOptions,
@@ -22,12 +22,19 @@ from pipelines.labelling import (
     runs,
     synthesis,
 )
-from pipelines.labelling.cross_checks import lacking_cross_checks
-from pipelines.labelling.synthesis import lacking_figures, lacking_power, mapped_designs
+from pipelines.dataset.labelling.cross_checks import lacking_cross_checks
+from pipelines.dataset.labelling.synthesis import lacking_figures, lacking_power, mapped_designs
+from pipelines.hls import HlsOptions, TransformOptions
 from pipelines.native import NativeRun
 from pipelines.programs import program_from_file
 from pipelines.schemas import ProgramRow
-from pipelines.synthesis import SynthesisError, Target, find_liberty, netlist_record, read_netlist_record
+from pipelines.silicon.synthesis import (
+    SynthesisError,
+    Target,
+    find_liberty,
+    netlist_record,
+    read_netlist_record,
+)
 
 SUM = """
 int total(int A[8], int B[8])

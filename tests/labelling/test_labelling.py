@@ -10,9 +10,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from pipelines.cache import ContentCache
-from pipelines.hls import Directive, HlsError, HlsOptions, TransformOptions
-from pipelines.labelling import (
+from pipelines.base.cache import ContentCache
+from pipelines.base.workers import Progress
+from pipelines.c import Directive, HlsError
+from pipelines.dataset.labelling import (
     ConfigurationSpace,
     LabelContext,
     LabelledDesign,
@@ -25,12 +26,12 @@ from pipelines.labelling import (
     runs,
     synthesis,
 )
-from pipelines.labelling.configurations import program_configurations
-from pipelines.labelling.runs import is_audited
+from pipelines.dataset.labelling.configurations import program_configurations
+from pipelines.dataset.labelling.runs import is_audited
+from pipelines.hls import HlsOptions, TransformOptions
 from pipelines.programs import program_from_file
 from pipelines.schemas import ProgramRow
-from pipelines.synthesis import Target, find_liberty
-from pipelines.workers import Progress
+from pipelines.silicon.synthesis import Target, find_liberty
 
 SUM = """
 int total(int A[8])
@@ -243,7 +244,7 @@ def test_changed_verilog_is_not_labelled_under_the_old_row(
 def test_a_missing_tool_is_a_row_and_is_tried_again(
     tmp_path: Path, target: Target, fresh: ContentCache, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from pipelines.tools import ToolMissing
+    from pipelines.base.tools import ToolMissing
 
     def missing(*_: object, **__: object) -> None:
         raise ToolMissing("verilator_bin must be on the PATH, got nothing")

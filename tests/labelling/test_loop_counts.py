@@ -7,9 +7,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from pipelines.c import ir
 from pipelines.cyclemodel import count_cycles
-from pipelines.hls import HlsOptions, compile_program, ir
-from pipelines.labelling.loops import LoopCount, loop_counts
+from pipelines.dataset.labelling.loops import LoopCount, loop_counts
+from pipelines.hls import HlsOptions, compile_program
 
 NEST = """
 int f(int A[6][8], int n[6])

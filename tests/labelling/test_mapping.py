@@ -10,19 +10,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from pipelines.cache import ContentCache
-from pipelines.hls import (
-    Directive,
-    Function,
-    HlsOptions,
-    LoopSpace,
-    MappingSpace,
-    compile_program,
-    directives_json,
-    mapping_space,
-    read_program,
-)
-from pipelines.labelling import (
+from pipelines.base.cache import ContentCache
+from pipelines.c import Directive, Function, directives_json
+from pipelines.dataset.labelling import (
     ConfigurationSpace,
     LabelContext,
     LabelOptions,
@@ -30,7 +20,7 @@ from pipelines.labelling import (
     plan_designs,
     sampled_configurations,
 )
-from pipelines.labelling.configurations import (
+from pipelines.dataset.labelling.configurations import (
     PLAIN,
     Dimension,
     EngineFault,
@@ -39,9 +29,17 @@ from pipelines.labelling.configurations import (
     program_dimensions,
     sampled_mappings,
 )
+from pipelines.hls import (
+    HlsOptions,
+    LoopSpace,
+    MappingSpace,
+    compile_program,
+    mapping_space,
+    read_program,
+)
 from pipelines.programs import SUITES, kernel_programs
 from pipelines.schemas import ProgramRow
-from pipelines.synthesis import Target, find_liberty
+from pipelines.silicon.synthesis import Target, find_liberty
 
 PROGRAMS = {p.name: p for p in kernel_programs(suites=SUITES, sizes=("small",))}
 SAMPLING = MappingSampling(count=8)
@@ -251,7 +249,7 @@ def test_configurations_are_cached(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     for space in (ConfigurationSpace(), ConfigurationSpace(sampling=SAMPLING)):
         first = program_configurations(program, space, liberty="osu018", cache=cache)
         with monkeypatch.context() as patch:
-            patch.setattr(sys.modules["pipelines.labelling.configurations"], "read_program", _fail)
+            patch.setattr(sys.modules["pipelines.dataset.labelling.configurations"], "read_program", _fail)
             assert program_configurations(program, space, liberty="osu018", cache=cache) == first
     bad = replace(program, program_id="00", source="int f(int n) { return f(n - 1) + f(n - 2); }", top="f")
     refused = program_configurations(bad, ConfigurationSpace(), liberty="osu018", cache=cache)
@@ -270,7 +268,7 @@ def test_a_fault_of_the_engine_costs_one_program_and_is_tried_again(
     cache = ContentCache(folder=tmp_path)
     space = ConfigurationSpace(sampling=SAMPLING)
     with monkeypatch.context() as patch:
-        patch.setattr(sys.modules["pipelines.labelling.configurations"], "mapping_space", _fail)
+        patch.setattr(sys.modules["pipelines.dataset.labelling.configurations"], "mapping_space", _fail)
         refused = program_configurations(PROGRAMS["gemm"], space, liberty="osu018", cache=cache)
         (row,) = plan_designs(
             [PROGRAMS["gemm"]],

@@ -15,8 +15,8 @@ from assets.configuration import compose_configuration
 from assets.deployments import local_deployment
 from assets.label_settings import target_of
 from assets.settings import Settings
-from pipelines.cache import ContentCache
-from pipelines.labelling import (
+from pipelines.base.cache import ContentCache
+from pipelines.dataset.labelling import (
     ConfigurationSpace,
     LabelContext,
     LabelOptions,
@@ -27,7 +27,7 @@ from pipelines.labelling import (
 )
 from pipelines.programs import program_from_file
 from pipelines.schemas import CROSS_CHECKS
-from pipelines.synthesis import SynthesisError, Target, find_liberty, load_liberty
+from pipelines.silicon.synthesis import SynthesisError, Target, find_liberty, load_liberty
 from simfoundry.cli import simfoundry
 
 BLUR = """

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from pipelines.cache import ContentCache
-from pipelines.labelling import (
+from pipelines.base.cache import ContentCache
+from pipelines.dataset.labelling import (
     CacheImport,
     ConfigurationSpace,
     LabelContext,
@@ -23,7 +23,7 @@ from pipelines.labelling import (
     synthesis,
 )
 from pipelines.programs import program_from_file
-from pipelines.synthesis import Target, find_liberty, tool_version
+from pipelines.silicon.synthesis import Target, find_liberty, tool_version
 
 SCALE = "void scale(int A[8], int B[8]) { for (int i = 0; i < 8; i++) B[i] = A[i] * 5 + 3; }\n"
 SPACE = ConfigurationSpace(memory_delays=(2,), pipeline=(False,))

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from pipelines import circt
-from pipelines.cache import ContentCache
-from pipelines.hls import TOOL, HlsOptions
-from pipelines.labelling import (
+from pipelines.base.cache import ContentCache
+from pipelines.base.tools import ToolMissing
+from pipelines.dataset.labelling import (
     TOOLS,
     ConfigurationSpace,
     LabelContext,
@@ -27,10 +27,10 @@ from pipelines.labelling import (
     require_tools,
     synthesis,
 )
+from pipelines.hls import TOOL, HlsOptions
 from pipelines.programs import program_from_file
 from pipelines.schemas import ProgramRow
-from pipelines.synthesis import Target, find_liberty
-from pipelines.tools import ToolMissing
+from pipelines.silicon.synthesis import Target, find_liberty
 
 SUM = """
 int total(int A[8])

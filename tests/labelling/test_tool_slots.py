@@ -11,8 +11,8 @@ from time import sleep
 
 import pytest
 
-from pipelines.cache import ContentCache
-from pipelines.labelling.options import LabelOptions, ToolContext
+from pipelines.base.cache import ContentCache
+from pipelines.dataset.labelling.options import LabelOptions, ToolContext
 
 RUNS = 8
 
@@ -50,8 +50,8 @@ def test_a_tool_without_a_number_has_no_bound_but_the_workers(tmp_path: Path) ->
 HOLDER = """
 import sys, time
 from pathlib import Path
-from pipelines.cache import ContentCache
-from pipelines.labelling.options import LabelOptions, ToolContext
+from pipelines.base.cache import ContentCache
+from pipelines.dataset.labelling.options import LabelOptions, ToolContext
 options = LabelOptions(slots={"verilator": 1})
 context = ToolContext(cache=ContentCache(folder=Path(sys.argv[1])), options=options)
 with context.tool_folder("verilator"):

@@ -7,8 +7,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from models.tenset_mlp import TrainOptions
-from pipelines.features import graph_rows, know_design, know_run
-from pipelines.hls import HlsOptions, compile_program, design_row, parse_directives
+from pipelines.c import parse_directives
+from pipelines.dataset.features import graph_rows, know_design, know_run
+from pipelines.hls import HlsOptions, compile_program, design_row
 from pipelines.schemas import (
     CdfgEdgeRow,
     CdfgNodeRow,

@@ -28,7 +28,7 @@ from models.numeric_lm.network import (
 from models.numeric_lm.prompts import MOST_TOKENS, Kind, PromptEncoder, blocks_of
 from models.numeric_lm.search import search
 from models.numeric_lm.tokens import isolated, train_tokenizer
-from pipelines.records import summarise_data
+from pipelines.dataset.records import summarise_data
 
 SOURCE = """
 static void add(int x[8], int y[8]) {

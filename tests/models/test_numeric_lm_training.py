@@ -23,9 +23,9 @@ from models.numeric_lm import PREDICTORS, TrainOptions
 from models.numeric_lm.starts import fit_starts
 from models.numeric_lm.train import Encoded, epoch_batches
 from models.tasks import DatasetError
-from pipelines.hls import read_interface
+from pipelines.c import read_interface
+from pipelines.dataset.records import summarise_data
 from pipelines.programs import data_id, draw_data
-from pipelines.records import summarise_data
 from pipelines.schemas import LEADERBOARD_METRICS, read_table, table_spec, write_table
 
 TEXT, STATIC, HLS, RUN = PREDICTORS

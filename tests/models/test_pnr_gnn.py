@@ -29,7 +29,7 @@ from models.pnr_gnn.network import (
 )
 from models.pnr_gnn.train import fit_placements, train
 from models.tasks import DatasetError, Reference
-from pipelines.cache import ContentCache
+from pipelines.base.cache import ContentCache
 from pipelines.fabric import Fabric, Graph, Schedule, anneal
 from pipelines.fabric.dataset import PlacementGroup, encode_routes, make_placements
 from pipelines.fabric.features import GraphFeatures, RouteReader

@@ -14,7 +14,7 @@ from models.pragma_gnn import PRAGMA_LATENCY
 from models.pragma_gnn.data import Explorations, explorations_of, explored_rows
 from models.registry import REFERENCE_FILE, read_outcome
 from models.tasks import Reference
-from pipelines.releases import Release, open_release
+from pipelines.dataset.releases import Release, open_release
 from pipelines.schemas import OK, PragmaDesignRow
 
 REFERENCE = PRAGMA_LATENCY.reference or Reference(release="", split="", parts=(), minimum_programs=0)

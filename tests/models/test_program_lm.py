@@ -29,8 +29,8 @@ from models.program_lm.server import ModelServer
 from models.program_lm.training import corpus_examples, table_examples, trained_model, training_key
 from models.program_lm.vocabulary import TOKENS
 from models.tasks import DatasetError
-from pipelines.cache import ContentCache
-from pipelines.features import freeze_split
+from pipelines.base.cache import ContentCache
+from pipelines.dataset.features import freeze_split
 from pipelines.programs.ast import AstOptions, ast_program
 from pipelines.programs.llm import (
     LlmOptions,

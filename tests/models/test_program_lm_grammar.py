@@ -15,7 +15,7 @@ from models.program_lm.reading import read_program
 from models.program_lm.symbols import ReadProgram, Site
 from models.program_lm.training import corpus
 from models.program_lm.vocabulary import END, IDS, TOKENS, Naming, naming_of
-from pipelines.hls import read_function
+from pipelines.c import read_function
 
 
 def _grammar(program: ReadProgram, site: Site, limit: int = 40) -> tuple[Naming, Grammar]:

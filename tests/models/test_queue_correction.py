@@ -23,7 +23,7 @@ from models.queue_correction.correction import (
 from models.queue_correction.data import SimulatedRun, read_runs, simulated_run
 from models.queue_correction.features import FEATURES, SMALL_WAIT, samples_of
 from models.queue_correction.train import DRAWN_GROUPS, LONG_GROUPS, fit_correction, training_samples
-from pipelines.cache import ContentCache
+from pipelines.base.cache import ContentCache
 from pipelines.network.queueing import flow_latency, hop_waits_s, model_network, stream_waits
 from pipelines.network.runs import RunGroup, simulate_runs
 from pipelines.network.topology import FatTree, fat_tree

@@ -26,7 +26,7 @@ from models.queue_correction.tails import (
 )
 from models.queue_correction.train import fit_correction, fit_tails, mean_of, tail_samples
 from models.queue_correction.wait_law import wait_quantile_s
-from pipelines.cache import ContentCache
+from pipelines.base.cache import ContentCache
 from pipelines.network.queueing import FlowLatency, flow_latency, model_network, rtt_quantile_s, stream_waits
 from pipelines.network.runs import RunGroup, simulate_runs
 from pipelines.network.topology import FatTree, fat_tree

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from models.catalogue import predictor_named
-from pipelines.releases import Manifest, ReleaseTables
-from pipelines.releases.manifest import FileEntry
+from pipelines.dataset.releases import Manifest, ReleaseTables
+from pipelines.dataset.releases.manifest import FileEntry
 from simfoundry.commands.release_compare import _errors
 from tests.benchmarks.release_baselines import baselines
 

@@ -19,7 +19,7 @@ from models.routenet import PREDICTOR, FitOptions, train
 from models.routenet.graph import FLOW_FEATURES, PLACE_FEATURES, QUEUE_FEATURES, Graph, graph_of
 from models.routenet.network import RouteNet, RouteNetPredictor, Standard, tensors_of
 from models.routenet.train import fit_routenet, measure_features, training_examples
-from pipelines.cache import ContentCache
+from pipelines.base.cache import ContentCache
 from pipelines.network.queueing import NetworkModel, Streams, flow_latency, stream_waits
 from pipelines.network.runs import RunGroup, simulate_runs
 

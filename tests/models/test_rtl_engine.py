@@ -16,7 +16,7 @@ from models.rtl_engine.data import MeasuredDesign, read_measured, regret
 from models.rtl_engine.picker import load
 from models.rtl_engine.train import fit_picker, train
 from models.tasks import DatasetError, Reference
-from pipelines.rtlreuse.dataset import verilog_features
+from pipelines.rtl.reuse.dataset import verilog_features
 from pipelines.schemas import SimulationRow, table_spec, write_table
 
 COUNTER = (

@@ -14,8 +14,9 @@ from models.query import Query
 from models.scheduled import know_query
 from models.tenset_mlp.features import facts_of, features_of
 from models.trips import known_trips, source_loop, with_trips
+from pipelines.c import read_interface
 from pipelines.cyclemodel import count_cycles_of
-from pipelines.hls import HlsOptions, compile_program, read_interface
+from pipelines.hls import HlsOptions, compile_program
 from pipelines.programs import load_data
 from simfoundry.commands.predict import _open_ended, engine_answer, question_of, unknown_loops
 from simfoundry.commands.predict_text import prediction_text

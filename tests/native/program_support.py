@@ -9,8 +9,8 @@ import operator
 import re
 import subprocess
 
-from pipelines.headers import INCLUDE_FOLDER
-from pipelines.interface import Argument, Interface, ScalarType
+from pipelines.c.signature import Argument, Interface, ScalarType
+from pipelines.c.text.headers import INCLUDE_FOLDER
 from pipelines.schemas import ProgramRow
 
 

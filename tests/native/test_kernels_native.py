@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from pipelines.interface import INT32, Argument, DataSet, Interface
+from pipelines.c.signature import INT32, Argument, DataSet, Interface
 from pipelines.native import run_native
 from pipelines.programs import SIZES, SUITES, draw_data, kernel_programs
 from pipelines.programs.catalogue import KERNELS

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from program_support import interface_of
 
-from pipelines.interface import DataSet
+from pipelines.c.signature import DataSet
 from pipelines.native import NativeRun, run_native
 from pipelines.programs import MACHSUITE_SIZES, draw_data, machsuite_programs
 from pipelines.schemas import ProgramRow

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from pipelines.interface import Argument, Interface, ScalarType
+from pipelines.c.signature import Argument, Interface, ScalarType
 from pipelines.native import run_native
 
 FLOAT = ScalarType(width_bits=32, floating=True)

@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pipelines.hls import read_interface
-from pipelines.interface import INT32, Argument, DataSet, Interface, ScalarType
+from pipelines.base.sandbox import ConfinedRun, SandboxError
+from pipelines.base.tools import ToolMissing
+from pipelines.c import read_interface
+from pipelines.c.signature import INT32, Argument, DataSet, Interface, ScalarType
 from pipelines.native import NativeRun, native_version, run_native, run_native_sets, runner
 from pipelines.native.runner import undefined_behaviour
-from pipelines.sandbox import ConfinedRun, SandboxError
-from pipelines.tools import ToolMissing
 
 
 def array(name: str, *shape: int, kind: ScalarType = INT32) -> Argument:

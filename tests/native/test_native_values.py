@@ -7,7 +7,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from pipelines.interface import Argument, DataSet, Interface, ScalarType, canonical_values, same_values
+from pipelines.c.signature import (
+    Argument,
+    DataSet,
+    Interface,
+    ScalarType,
+    canonical_values,
+    same_values,
+)
 from pipelines.native import NativeRun, run_native
 
 FLOAT = ScalarType(width_bits=32, floating=True)

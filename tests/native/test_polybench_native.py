@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from program_support import interface_of
 
-from pipelines.interface import DataSet
+from pipelines.c.signature import DataSet
 from pipelines.native import run_native
 from pipelines.programs import POLYBENCH_KERNELS, draw_data, polybench_program
 from pipelines.schemas import ProgramRow

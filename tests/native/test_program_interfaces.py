@@ -7,7 +7,7 @@ from functools import cache
 import pytest
 from program_support import interface_of
 
-from pipelines.hls import read_interface
+from pipelines.c import read_interface
 from pipelines.programs import POLYBENCH_KERNELS, machsuite_programs, polybench_programs
 from pipelines.programs.machsuite_catalogue import MACHSUITE_KERNELS, MACHSUITE_SUITE
 from pipelines.programs.polybench_catalogue import POLYBENCH_SUITE

@@ -9,7 +9,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pipelines.cache import ContentCache
+from pipelines.base.cache import ContentCache
+from pipelines.base.tools import CLOCK, PROCESSOR, ToolRun
+from pipelines.base.workers import Progress
 from pipelines.network.errors import NetworkError
 from pipelines.network.queueing import flow_latency, stream_waits
 from pipelines.network.runs import NetworkTables, RunGroup, model_of, run_of, runs_of, simulate_runs
@@ -17,8 +19,6 @@ from pipelines.network.simulation import engine, make_scenario, simulate
 from pipelines.network.simulation.engine import build_simulator
 from pipelines.network.traffic import draw_schedule
 from pipelines.schemas import table_spec
-from pipelines.tools import CLOCK, PROCESSOR, ToolRun
-from pipelines.workers import Progress
 
 SMALL = RunGroup(
     name="small",

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from power_designs import Kernel, compiled_kernel
 
-from pipelines.synthesis import SynthesisError, find_liberty
+from pipelines.silicon.synthesis import SynthesisError, find_liberty
 
 
 @pytest.fixture(scope="session")

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import numpy as np
 
+from pipelines.c.signature import DataSet
 from pipelines.hls import CompiledDesign, HlsOptions, compile_program
-from pipelines.interface import DataSet
-from pipelines.rtlsim import MemoryTiming
-from pipelines.synthesis import Target, synthesize_design
-from pipelines.synthesis.netlist import Netlist, parse_netlist
+from pipelines.rtl.simulation import MemoryTiming
+from pipelines.silicon.synthesis import Target, synthesize_design
+from pipelines.silicon.synthesis.netlist import Netlist, parse_netlist
 
 TIMING = MemoryTiming(read_delay_cycles=2, write_delay_cycles=1)
 

@@ -20,11 +20,11 @@ from pipelines.power.stimulus import (
     DesignStimulus,
     TraceStimulus,
 )
-from pipelines.rtlsim import simulate_design
-from pipelines.synthesis import load_liberty
-from pipelines.synthesis.liberty import Liberty
-from pipelines.synthesis.netlist import Netlist
-from pipelines.synthesis.timing import analyse_timing
+from pipelines.rtl.simulation import simulate_design
+from pipelines.silicon.synthesis import load_liberty
+from pipelines.silicon.synthesis.liberty import Liberty
+from pipelines.silicon.synthesis.netlist import Netlist
+from pipelines.silicon.synthesis.timing import analyse_timing
 
 
 @pytest.fixture

@@ -7,12 +7,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from pipelines.c import Directive
 from pipelines.cyclemodel import count_cycles
-from pipelines.hls import Directive, HlsOptions, compile_program
+from pipelines.hls import HlsOptions, compile_program
 from pipelines.power import DesignRun, estimate_power
-from pipelines.rtlsim import MemoryTiming
-from pipelines.synthesis import Target, load_liberty, synthesize_design
-from pipelines.synthesis.netlist import parse_netlist
+from pipelines.rtl.simulation import MemoryTiming
+from pipelines.silicon.synthesis import Target, load_liberty, synthesize_design
+from pipelines.silicon.synthesis.netlist import parse_netlist
 
 SOURCE = """
 unsigned char spread(signed char scale, unsigned char a[3][5], long long b[7], float c[5]) {

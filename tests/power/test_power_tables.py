@@ -24,11 +24,11 @@ from pipelines.power import (
     run_engine,
 )
 from pipelines.power.opensta import tool_internal_mw
-from pipelines.rtlsim import MemoryTiming
-from pipelines.synthesis import load_liberty
-from pipelines.synthesis.liberty import Liberty
-from pipelines.synthesis.netlist import Netlist
-from pipelines.synthesis.timing import analyse_timing
+from pipelines.rtl.simulation import MemoryTiming
+from pipelines.silicon.synthesis import load_liberty
+from pipelines.silicon.synthesis.liberty import Liberty
+from pipelines.silicon.synthesis.netlist import Netlist
+from pipelines.silicon.synthesis.timing import analyse_timing
 
 
 @pytest.fixture

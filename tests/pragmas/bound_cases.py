@@ -12,8 +12,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from random import Random
 
+from pipelines.c import Directive
 from pipelines.cyclemodel import count_cycles
-from pipelines.hls import CompiledDesign, Directive, HlsOptions, TransformOptions, compile_program
+from pipelines.hls import CompiledDesign, HlsOptions, TransformOptions, compile_program
 from pipelines.pragmas import Configuration, LoopChoice, Summary
 from pipelines.pragmas.analysis import summarise
 from pipelines.pragmas.bound import Target, bound, read_target

@@ -8,7 +8,8 @@ from dataclasses import replace
 
 import pytest
 
-from pipelines.hls import Directive, HlsOptions, compile_program, directive_json
+from pipelines.c import Directive, directive_json
+from pipelines.hls import HlsOptions, compile_program
 from pipelines.pragmas import Configuration, LoopChoice, PragmaError
 from pipelines.pragmas.analysis import summarise
 from pipelines.pragmas.configuration import FINE

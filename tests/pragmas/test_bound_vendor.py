@@ -10,10 +10,10 @@ from statistics import fmean
 
 import pytest
 
+from pipelines.dataset.vendor import read_merlin
 from pipelines.pragmas import PragmaError, Summary
 from pipelines.pragmas.analysis import summarise
 from pipelines.pragmas.configuration import COARSE, FINE, OFF
-from pipelines.vendor import read_merlin
 from tests.benchmarks.vendor_bounds import figures, points, walk
 from tests.support.vendor_kernels import configuration_of_row, vendor_kernel, vendor_kernel_names
 

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from pipelines.cache import ContentCache
+from pipelines.base.cache import ContentCache
+from pipelines.dataset.labelling import ToolContext, count_design
 from pipelines.hls import HlsOptions, TransformOptions
-from pipelines.labelling import ToolContext, count_design
 from pipelines.pragmas import Configuration, LoopChoice
 from pipelines.pragmas.analysis import summarise
 from pipelines.pragmas.bound import bound, read_target

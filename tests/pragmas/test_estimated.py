@@ -6,8 +6,8 @@ from dataclasses import dataclass, field, replace
 
 import pytest
 
-from pipelines.features import DesignEstimate
-from pipelines.hls import Directive
+from pipelines.c import Directive
+from pipelines.dataset.features import DesignEstimate
 from pipelines.pragmas.analysis import summarise
 from pipelines.pragmas.search.directives import given_size
 from pipelines.pragmas.search.estimated import (

@@ -12,11 +12,14 @@ from typing import Any
 
 import pytest
 
-from pipelines import workers
-from pipelines.cache import ContentCache
+from pipelines.base import workers
+from pipelines.base.cache import ContentCache
+from pipelines.base.sandbox import MachineFault
+from pipelines.base.tools import find_tool, run_tool
+from pipelines.base.workers import begin_worker
+from pipelines.dataset.labelling import ToolContext, count_design
+from pipelines.dataset.labelling import runs as labelling_runs
 from pipelines.hls import HlsOptions, TransformOptions
-from pipelines.labelling import ToolContext, count_design
-from pipelines.labelling import runs as labelling_runs
 from pipelines.native import NativeRun, run_native_sets
 from pipelines.pragmas import Configuration, LoopChoice
 from pipelines.pragmas.analysis import summarise
@@ -24,10 +27,7 @@ from pipelines.pragmas.bound import bound, read_target
 from pipelines.pragmas.configuration import FINE
 from pipelines.pragmas.search import BaselineOptions, Evaluation, OwnHls, explore_randomly
 from pipelines.programs import program_from_file
-from pipelines.sandbox import MachineFault
 from pipelines.schemas import INFEASIBLE, OK, TIMEOUT, TOOL_ERROR, ProgramRow
-from pipelines.tools import find_tool, run_tool
-from pipelines.workers import begin_worker
 
 TARGET = read_target("simfoundry")
 PROGRAMS = {

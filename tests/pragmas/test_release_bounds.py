@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from pipelines.dataset.releases import open_release
 from pipelines.pragmas.analysis import summarise
 from pipelines.pragmas.bound import bound, read_target
 from pipelines.pragmas.configuration import configuration_of_key
-from pipelines.releases import open_release
 
 RELEASE = Path(__file__).resolve().parents[2] / "releases/pragmas-v1"
 

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from pipelines.cache import ContentCache
-from pipelines.identity import content_hash
+from pipelines.base.cache import ContentCache
+from pipelines.base.identity import content_hash
 from pipelines.pragmas import Configuration, Summary
 from pipelines.pragmas.bound import Target, bound, read_target
 from pipelines.pragmas.configuration import configuration_key

@@ -9,9 +9,9 @@ from affine_programs import Counted, Store, c_text, programs, run
 from hypothesis import HealthCheck, assume, event, given, settings
 from hypothesis import strategies as st
 
-from pipelines.cache import ContentCache
+from pipelines.base.cache import ContentCache
+from pipelines.dataset.labelling import LabelOptions, ToolContext, count_design
 from pipelines.hls import HlsOptions, TransformOptions
-from pipelines.labelling import LabelOptions, ToolContext, count_design
 from pipelines.pragmas import Configuration, LoopChoice
 from pipelines.pragmas.analysis import summarise
 from pipelines.pragmas.bound import bound, read_target

@@ -15,8 +15,8 @@ from pathlib import Path
 
 import numpy as np
 
-from pipelines.headers import INCLUDE_FOLDER
-from pipelines.interface import Argument, DataSet, Interface, ScalarType
+from pipelines.c.signature import Argument, DataSet, Interface, ScalarType
+from pipelines.c.text.headers import INCLUDE_FOLDER
 from pipelines.programs.ast.tree import (
     Array,
     Assign,

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from pipelines.cache import ContentCache
+from pipelines.base.cache import ContentCache
 from pipelines.programs.llm import (
     CheckLimits,
     LlmOptions,

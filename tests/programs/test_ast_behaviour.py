@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 from ast_support import Instrumented, interface_of, silent_sites
 
+from pipelines.c.signature import same_values
 from pipelines.cyclemodel import count_cycles_of
 from pipelines.hls import HlsOptions, compile_program
-from pipelines.interface import same_values
 from pipelines.native import run_native
 from pipelines.programs import draw_data
 from pipelines.programs.ast import AstOptions, GeneratedProgram, generate_program

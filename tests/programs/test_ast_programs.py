@@ -13,8 +13,8 @@ import pytest
 from ast_support import dead_assignments, interface_of
 from omegaconf import OmegaConf
 
-from pipelines.headers import INCLUDE_FOLDER
-from pipelines.interface import INT32
+from pipelines.c.signature import INT32
+from pipelines.c.text.headers import INCLUDE_FOLDER
 from pipelines.programs import ProgramError, draw_data
 from pipelines.programs.ast import AstOptions, GeneratedProgram, ast_programs, generate_program, tree
 from pipelines.programs.ast.tree import unread_names

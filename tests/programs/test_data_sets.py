@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from pipelines.hls import read_interface
+from pipelines.c import read_interface
 from pipelines.programs import (
     ProgramData,
     ProgramError,

@@ -11,9 +11,10 @@ import numpy as np
 import pytest
 from dataflow_reference import OPERATIONS, evaluate
 
+from pipelines.c import read_interface
+from pipelines.c.signature import DataSet, same_values
 from pipelines.cyclemodel import count_cycles
-from pipelines.hls import HlsOptions, compile_program, read_interface
-from pipelines.interface import DataSet, same_values
+from pipelines.hls import HlsOptions, compile_program
 from pipelines.native import run_native
 from pipelines.programs import draw_data
 from pipelines.programs.dataflow import (

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from pipelines.hls import read_interface
+from pipelines.c import read_interface
 from pipelines.programs import ProgramError, draw_data
 from pipelines.programs.dataflow import (
     CONTROL,

@@ -6,9 +6,10 @@ from dataclasses import replace
 
 import pytest
 
+from pipelines.c import read_interface
+from pipelines.c.signature import same_values
 from pipelines.cyclemodel import count_cycles
-from pipelines.hls import HlsOptions, compile_program, read_interface, read_program
-from pipelines.interface import same_values
+from pipelines.hls import HlsOptions, compile_program, read_program
 from pipelines.native import run_native
 from pipelines.programs import EVALUATION_WORKLOADS, draw_data, evaluation_workloads, frozen_hashes
 from pipelines.programs.control import degeneracy, follows_data, reject_degenerate

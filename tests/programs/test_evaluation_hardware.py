@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
+from pipelines.c.signature import same_values
 from pipelines.cyclemodel import count_cycles
 from pipelines.hls import HlsOptions, compile_program
-from pipelines.interface import same_values
 from pipelines.native import run_native
 from pipelines.programs import draw_data
 from pipelines.programs.dataflow import swept_inputs

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from evaluation_reference import REFERENCES, expected
 
-from pipelines.hls import read_interface
+from pipelines.c import read_interface
 from pipelines.native import run_native
 from pipelines.programs import draw_data
 from pipelines.programs.dataflow import swept_inputs

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from pipelines.interface import INT32, Argument, Interface, ScalarType
+from pipelines.c.signature import INT32, Argument, Interface, ScalarType
 from pipelines.programs import ProgramError, data_id, draw_data, load_data
 
 FLOAT = ScalarType(width_bits=32, floating=True)

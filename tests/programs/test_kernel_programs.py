@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from pipelines.identity import content_hash
+from pipelines.base.identity import content_hash
 from pipelines.programs import SIZES, SUITES, ProgramError, kernel_programs, program_from_file
 from pipelines.programs.catalogue import KERNELS
 from pipelines.schemas import ProgramRow, table_spec

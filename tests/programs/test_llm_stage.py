@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 from llm_support import GOOD, PARENT, PROMPT, SOURCE, Says, fenced, variants
 
-from pipelines import workers
-from pipelines.identity import text_sha256
+from pipelines.base import workers
+from pipelines.base.identity import text_sha256
 from pipelines.programs import ProgramError
 from pipelines.programs.llm import CheckLimits, ParentPool, Prices, ProviderError, checking, reason_kind
 from pipelines.programs.llm.checking import BoundedReader

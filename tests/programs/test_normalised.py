@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from pipelines.hls import HlsError
+from pipelines.c import HlsError
 from pipelines.programs import SuiteOptions, suite_programs
 from pipelines.programs.normalised import ast_hash, ast_hash_or_none
 from pipelines.programs.suites import Generation

@@ -10,7 +10,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from pipelines.interface import DOUBLE, FLOAT, INT32, UINT64, Argument, DataSet, Interface, ScalarType
+from pipelines.c.signature import (
+    DOUBLE,
+    FLOAT,
+    INT32,
+    UINT64,
+    Argument,
+    DataSet,
+    Interface,
+    ScalarType,
+)
 from pipelines.programs import ProgramError, data_id, draw_data, load_data
 
 UINT8 = ScalarType(width_bits=8, signed=False)

@@ -9,8 +9,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from pipelines.dataset.records import (
+    RecordError,
+    data_text,
+    operator_classes,
+    summarise_data,
+    summarise_rows,
+)
 from pipelines.programs import given_data, input_rows, program_from_file
-from pipelines.records import RecordError, data_text, operator_classes, summarise_data, summarise_rows
 
 SOURCE = """
 static int pick(int v) { return v > 0 ? v : -v; }

@@ -12,22 +12,11 @@ import pyarrow.parquet as pq
 import pytest
 from labelled_rows import label_of, run_of, table_row
 
-from pipelines.cache import ContentCache
-from pipelines.features import BY_KERNEL_V2, UNSEEN_DELAY, extract_loops
-from pipelines.hls import (
-    HlsOptions,
-    compile_program,
-    design_row,
-    options_of,
-    parse_directives,
-    read_interface,
-    read_program,
-)
-from pipelines.labelling import ConfigurationSpace, MappingSampling, sampled_configurations
-from pipelines.programs import data_id, draw_data, kernel_programs, program_facts
-from pipelines.programs.ast import AstOptions, ast_programs
-from pipelines.programs.dataflow import DataflowOptions, dataflow_programs
-from pipelines.records import (
+from pipelines.base.cache import ContentCache
+from pipelines.c import parse_directives, read_interface
+from pipelines.dataset.features import BY_KERNEL_V2, UNSEEN_DELAY, extract_loops
+from pipelines.dataset.labelling import ConfigurationSpace, MappingSampling, sampled_configurations
+from pipelines.dataset.records import (
     QUANTITIES,
     LabelledRows,
     Prompt,
@@ -40,9 +29,13 @@ from pipelines.records import (
     write_prompt,
     write_records,
 )
-from pipelines.records.layout import FEATURES, LISTS, OperatorText
-from pipelines.records.limits import fitted
-from pipelines.records.prompts import annotated, split_source
+from pipelines.dataset.records.layout import FEATURES, LISTS, OperatorText
+from pipelines.dataset.records.limits import fitted
+from pipelines.dataset.records.prompts import annotated, split_source
+from pipelines.hls import HlsOptions, compile_program, design_row, options_of, read_program
+from pipelines.programs import data_id, draw_data, kernel_programs, program_facts
+from pipelines.programs.ast import AstOptions, ast_programs
+from pipelines.programs.dataflow import DataflowOptions, dataflow_programs
 from pipelines.schemas import (
     FORMATS,
     DesignRow,

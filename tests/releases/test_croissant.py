@@ -7,8 +7,8 @@ from pathlib import Path
 
 import yaml
 
-from pipelines.releases import load_release
-from pipelines.releases.croissant import croissant_bytes, hub_header
+from pipelines.dataset.releases import load_release
+from pipelines.dataset.releases.croissant import croissant_bytes, hub_header
 from pipelines.schemas import table_spec
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from pipelines.releases.writing import _Shelf, shard_bytes  # pyright: ignore[reportPrivateUsage]
+from pipelines.dataset.releases.writing import _Shelf, shard_bytes  # pyright: ignore[reportPrivateUsage]
 
 
 @pytest.mark.parametrize(("value", "stays"), [(None, True), (False, False)])

@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from pipelines.releases import ReleaseError, load_release, open_release
+from pipelines.dataset.releases import ReleaseError, load_release, open_release
 from pipelines.schemas import SchemaError, TableSpec, read_table, scan_table, table_spec
 from simfoundry.commands.sql import run_query
 

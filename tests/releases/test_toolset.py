@@ -8,9 +8,9 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from pipelines.releases import ReleaseTables, load_release
-from pipelines.releases.checking import FAIL, PASS, check_release
-from pipelines.releases.toolset import NOT_RECORDED, lacking_tools
+from pipelines.dataset.releases import ReleaseTables, load_release
+from pipelines.dataset.releases.checking import FAIL, PASS, check_release
+from pipelines.dataset.releases.toolset import NOT_RECORDED, lacking_tools
 from pipelines.schemas.timing import timing_of
 
 RELEASES = Path(__file__).resolve().parents[2] / "releases"

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from labelled_rows import table_row
 
-from pipelines.reports import ModelDecision, Refresh, compare_tables, draw_refresh
-from pipelines.reports.refresh import NewFailure, TableChange, summary
+from pipelines.dataset.reports import ModelDecision, Refresh, compare_tables, draw_refresh
+from pipelines.dataset.reports.refresh import NewFailure, TableChange, summary
 from pipelines.schemas import LabelRow, SchemaError, table_spec, write_table
 
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from pipelines.reports import draw_page, read_report
+from pipelines.dataset.reports import draw_page, read_report
 
 MEASURE = """
 const inner = document.querySelector("iframe").contentWindow, page = inner.document;

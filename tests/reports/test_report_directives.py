@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from report_examples import example_rows
 
-from pipelines.reports import draw_page, read_report
+from pipelines.dataset.reports import draw_page, read_report
 
 Write = Callable[[Path, Mapping[str, Sequence[Mapping[str, Any]]]], Path]
 REASON = "the design needs 3 mm2, more than 1"

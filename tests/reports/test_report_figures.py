@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 from report_examples import HOSTILE, example_rows
 
-from pipelines.reports import Report, draw_page, read_report
+from pipelines.dataset.reports import Report, draw_page, read_report
 
 Write = Callable[[Path, Any], Path]
 
@@ -127,7 +127,7 @@ def test_evaluation_programs_that_equal_training_programs_are_near(tmp_path: Pat
 def test_the_plane_is_that_of_the_principal_components(report: Report) -> None:
     from sklearn.decomposition import PCA
 
-    from pipelines.reports.coverage import project
+    from pipelines.dataset.reports.coverage import project
 
     generator = np.random.default_rng(0)
     space = generator.normal(size=(60, 5)) * np.array([5.0, 3.0, 1.0, 0.5, 0.1])

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from pipelines.reports import ReportError
-from pipelines.reports.drawing.markup import element, render
+from pipelines.dataset.reports import ReportError
+from pipelines.dataset.reports.drawing.markup import element, render
 
 
 def test_text_and_attributes_are_escaped() -> None:

@@ -9,10 +9,17 @@ import scipy.stats
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipelines.reports import ReportError
-from pipelines.reports.drawing.axes import TICK_LIMIT, Scale
-from pipelines.reports.drawing.markup import coefficient, deviation, figure, percent, signed_percent, tick
-from pipelines.reports.statistics import log_histogram, log_range, quantiles_of, spearman
+from pipelines.dataset.reports import ReportError
+from pipelines.dataset.reports.drawing.axes import TICK_LIMIT, Scale
+from pipelines.dataset.reports.drawing.markup import (
+    coefficient,
+    deviation,
+    figure,
+    percent,
+    signed_percent,
+    tick,
+)
+from pipelines.dataset.reports.statistics import log_histogram, log_range, quantiles_of, spearman
 
 
 def correlation(one: Sequence[float], other: Sequence[float]) -> float | None:

@@ -18,8 +18,8 @@ from test_report_page import (
     test_tables_have_captions_and_headers,
 )
 
-from pipelines.reports import draw_page, read_report
-from pipelines.reports.networks import Networks, curve_of
+from pipelines.dataset.reports import draw_page, read_report
+from pipelines.dataset.reports.networks import Networks, curve_of
 
 Write = Callable[[Path, Any], Path]
 Rows = dict[str, list[dict[str, Any]]]

@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 from report_examples import HOSTILE, example_rows
 
-from pipelines.reports import draw_page, read_report
-from pipelines.reports.drawing.markup import VOID_TAGS
+from pipelines.dataset.reports import draw_page, read_report
+from pipelines.dataset.reports.drawing.markup import VOID_TAGS
 
 Write = Callable[[Path, Any], Path]
 WIDEST_LETTER_SHARE = 0.62

@@ -8,8 +8,8 @@ from typing import Any
 
 from report_examples import example_rows
 
-from pipelines.records import PromptLengths
-from pipelines.reports import draw_page, read_report
+from pipelines.dataset.records import PromptLengths
+from pipelines.dataset.reports import draw_page, read_report
 
 Write = Callable[[Path, Mapping[str, Sequence[Mapping[str, Any]]]], Path]
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from pipelines.reports import ReportError, read_tables
+from pipelines.dataset.reports import ReportError, read_tables
 
 Write = Callable[[Path, Any], Path]
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import subprocess
 from pathlib import Path
 
-from pipelines.rtlreuse import Program, RunResult
-from pipelines.rtlreuse.languages import source_text
-from pipelines.rtlreuse.structure import words_of
+from pipelines.rtl.reuse import Program, RunResult
+from pipelines.rtl.reuse.languages import source_text
+from pipelines.rtl.reuse.structure import words_of
 
 LIMB = 64
 

@@ -6,14 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from pipelines.rtlreuse import RtlError, Simulator, build_reuse
-from pipelines.rtlreuse.activity import Dependences
-from pipelines.rtlreuse.designs import FAMILIES
-from pipelines.rtlreuse.elaboration import elaborate
-from pipelines.rtlreuse.netlist import read_verilog
-from pipelines.rtlreuse.placement import place
-from pipelines.rtlreuse.state import load_memory
-from pipelines.rtlreuse.structure import analyse
+from pipelines.rtl.reuse import RtlError, Simulator, build_reuse
+from pipelines.rtl.reuse.activity import Dependences
+from pipelines.rtl.reuse.designs import FAMILIES
+from pipelines.rtl.reuse.elaboration import elaborate
+from pipelines.rtl.reuse.netlist import read_verilog
+from pipelines.rtl.reuse.placement import place
+from pipelines.rtl.reuse.state import load_memory
+from pipelines.rtl.reuse.structure import analyse
 
 
 @pytest.mark.sample(2)

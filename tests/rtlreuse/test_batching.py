@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from pipelines.rtlreuse import RtlError, Simulator, build_reuse
-from pipelines.rtlreuse.designs import FAMILIES
-from pipelines.rtlreuse.elaboration import elaborate
-from pipelines.rtlreuse.netlist import read_verilog
-from pipelines.rtlreuse.partition import partition, replication
-from pipelines.rtlreuse.structure import analyse
+from pipelines.rtl.reuse import RtlError, Simulator, build_reuse
+from pipelines.rtl.reuse.designs import FAMILIES
+from pipelines.rtl.reuse.elaboration import elaborate
+from pipelines.rtl.reuse.netlist import read_verilog
+from pipelines.rtl.reuse.partition import partition, replication
+from pipelines.rtl.reuse.structure import analyse
 
 
 @pytest.mark.sample(3)

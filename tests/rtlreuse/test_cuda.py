@@ -7,16 +7,16 @@ from pathlib import Path
 
 import pytest
 
-from pipelines.rtlreuse import Simulator, build_reuse
-from pipelines.rtlreuse.building import CLOSING
-from pipelines.rtlreuse.cuda import THREADS, Launching, cuda_text
-from pipelines.rtlreuse.designs import FAMILIES
-from pipelines.rtlreuse.elaboration import elaborate
-from pipelines.rtlreuse.gpu_engines import find_nvcc, nvcc_step
-from pipelines.rtlreuse.netlist import read_verilog
-from pipelines.rtlreuse.placement import place
-from pipelines.rtlreuse.structure import Structure, analyse
-from pipelines.tools import ToolMissing
+from pipelines.base.tools import ToolMissing
+from pipelines.rtl.reuse import Simulator, build_reuse
+from pipelines.rtl.reuse.building import CLOSING
+from pipelines.rtl.reuse.cuda import THREADS, Launching, cuda_text
+from pipelines.rtl.reuse.designs import FAMILIES
+from pipelines.rtl.reuse.elaboration import elaborate
+from pipelines.rtl.reuse.gpu_engines import find_nvcc, nvcc_step
+from pipelines.rtl.reuse.netlist import read_verilog
+from pipelines.rtl.reuse.placement import place
+from pipelines.rtl.reuse.structure import Structure, analyse
 from tests.rtlreuse.cuda_on_host import build_on_host
 
 

@@ -8,9 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from pipelines.rtlreuse import RtlError, Simulator, build_reuse
-from pipelines.rtlreuse.designs import DATA_WORDS, FAMILIES, conv2d, mesh, rv32im, sigma, wide
-from pipelines.rtlreuse.riscv import MNEMONICS, demonstration, encode
+from pipelines.rtl.reuse import RtlError, Simulator, build_reuse
+from pipelines.rtl.reuse.designs import DATA_WORDS, FAMILIES, conv2d, mesh, rv32im, sigma, wide
+from pipelines.rtl.reuse.riscv import MNEMONICS, demonstration, encode
 from tests.rtlreuse.icarus_reference import first_difference
 from tests.rtlreuse.riscv_reference import Machine
 

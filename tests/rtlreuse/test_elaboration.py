@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from pipelines.rtlreuse import CombinationalLoop, RtlError
-from pipelines.rtlreuse.elaboration import Design, elaborate
-from pipelines.rtlreuse.ir import Builder, Piece
-from pipelines.rtlreuse.netlist import read_verilog
-from pipelines.rtlreuse.structure import analyse
+from pipelines.rtl.reuse import CombinationalLoop, RtlError
+from pipelines.rtl.reuse.elaboration import Design, elaborate
+from pipelines.rtl.reuse.ir import Builder, Piece
+from pipelines.rtl.reuse.netlist import read_verilog
+from pipelines.rtl.reuse.structure import analyse
 
 
 def read(text: str) -> Design:

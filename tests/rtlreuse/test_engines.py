@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from pipelines.rtlreuse import (
+from pipelines.rtl.reuse import (
     ENGINES,
     SYSTEMVERILOG,
     VERILOG,
@@ -24,8 +24,8 @@ from pipelines.rtlreuse import (
     build_verilator,
     language_of,
 )
-from pipelines.rtlreuse.building import read_design
-from pipelines.rtlreuse.languages import as_verilog
+from pipelines.rtl.reuse.building import read_design
+from pipelines.rtl.reuse.languages import as_verilog
 from tests.rtlreuse.icarus_reference import first_difference
 from tests.rtlreuse.test_outputs import HIERARCHY
 

@@ -12,7 +12,7 @@ import pytest
 from click.testing import CliRunner
 
 import simfoundry as sf
-from pipelines.rtlreuse import (
+from pipelines.rtl.reuse import (
     ENGINES,
     FIRRTL,
     SYSTEMVERILOG,
@@ -22,10 +22,10 @@ from pipelines.rtlreuse import (
     build_reuse,
     languages,
 )
-from pipelines.rtlreuse.building import read_design
-from pipelines.rtlreuse.languages import memory_file_names, with_macros
-from pipelines.rtlreuse.memory_files import MemoryShape, words_beyond
-from pipelines.synthesis import YosysFailed
+from pipelines.rtl.reuse.building import read_design
+from pipelines.rtl.reuse.languages import memory_file_names, with_macros
+from pipelines.rtl.reuse.memory_files import MemoryShape, words_beyond
+from pipelines.silicon.synthesis import YosysFailed
 from simfoundry.cli import simfoundry
 from tests.rtlreuse.icarus_reference import first_difference
 from tests.support.random_designs import BOUNDED_FROM, FEATURED_FROM, FILES_PER, bundle

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from pipelines.rtlreuse import FIRRTL, CombinationalLoop, RtlError, Simulator, build_reuse
-from pipelines.rtlreuse.firrtl import firrtl_to_verilog
-from pipelines.rtlreuse.languages import with_libraries
+from pipelines.rtl.reuse import FIRRTL, CombinationalLoop, RtlError, Simulator, build_reuse
+from pipelines.rtl.reuse.firrtl import firrtl_to_verilog
+from pipelines.rtl.reuse.languages import with_libraries
 from tests.rtlreuse.firrtl_designs import PAIRS
 
 

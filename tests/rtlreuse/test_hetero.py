@@ -9,16 +9,22 @@ from pathlib import Path
 
 import pytest
 
-from pipelines.rtlreuse import Simulator, build_reuse
-from pipelines.rtlreuse.designs import FAMILIES
-from pipelines.rtlreuse.elaboration import elaborate
-from pipelines.rtlreuse.emission import Emitter
-from pipelines.rtlreuse.gpu_engines import build_cuda, build_hetero, divided_text, find_nvcc, nvcc_step
-from pipelines.rtlreuse.netlist import read_verilog
-from pipelines.rtlreuse.placement import place
-from pipelines.rtlreuse.sides import CPU, GPU, Costs, Divider, Division
-from pipelines.rtlreuse.structure import analyse
-from pipelines.tools import ToolMissing
+from pipelines.base.tools import ToolMissing
+from pipelines.rtl.reuse import Simulator, build_reuse
+from pipelines.rtl.reuse.designs import FAMILIES
+from pipelines.rtl.reuse.elaboration import elaborate
+from pipelines.rtl.reuse.emission import Emitter
+from pipelines.rtl.reuse.gpu_engines import (
+    build_cuda,
+    build_hetero,
+    divided_text,
+    find_nvcc,
+    nvcc_step,
+)
+from pipelines.rtl.reuse.netlist import read_verilog
+from pipelines.rtl.reuse.placement import place
+from pipelines.rtl.reuse.sides import CPU, GPU, Costs, Divider, Division
+from pipelines.rtl.reuse.structure import analyse
 from tests.rtlreuse.cuda_on_host import build_on_host
 
 MIXED = Costs(cpu_operation=1.0, gpu_operation=1.0, launch=30.0, exchange=20.0, byte=0.01)

@@ -7,11 +7,11 @@ import sys
 
 import pytest
 
-from pipelines.rtlreuse import ir, languages
-from pipelines.rtlreuse.building import read_design
-from pipelines.rtlreuse.errors import RtlError
-from pipelines.rtlreuse.hierarchy import children_first
-from pipelines.rtlreuse.languages import FIRRTL, VERILOG, as_verilog
+from pipelines.rtl.reuse import ir, languages
+from pipelines.rtl.reuse.building import read_design
+from pipelines.rtl.reuse.errors import RtlError
+from pipelines.rtl.reuse.hierarchy import children_first
+from pipelines.rtl.reuse.languages import FIRRTL, VERILOG, as_verilog
 
 SELF = "module top(input clk, input [7:0] a, output [7:0] y); top u(clk, a, y); endmodule"
 INCLUDES_ITSELF = f'`include "design.sv"\n{SELF}'
@@ -176,9 +176,9 @@ def test_yosys_says_that_it_needs_more_than_the_command_has() -> None:
     )
     program = f"""
 import sys
-from pipelines.limited import watched
+from pipelines.base.limited import watched
 watched(700 << 20, say=lambda problem: sys.stderr.write(problem), more="", exit_by_signal=128, failed=3)
-from pipelines.rtlreuse.building import read_design
+from pipelines.rtl.reuse.building import read_design
 try:
     read_design({text!r}, top="top", language="verilog", timeout_s=60.0)
 except ValueError as error:

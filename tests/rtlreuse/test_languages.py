@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from pipelines.rtlreuse import RtlError, Simulator, build_cxxrtl, build_reuse, languages, netlist
-from pipelines.rtlreuse.designs import FAMILIES
-from pipelines.rtlreuse.languages import VERILOG, read_commands
-from pipelines.synthesis import DERIVE_INSTANCES
+from pipelines.rtl.reuse import RtlError, Simulator, build_cxxrtl, build_reuse, languages, netlist
+from pipelines.rtl.reuse.designs import FAMILIES
+from pipelines.rtl.reuse.languages import VERILOG, read_commands
+from pipelines.silicon.synthesis import DERIVE_INSTANCES
 
 CHILD = """
 module leaf #(parameter W = 4) (input [W-1:0] a, output [W-1:0] y); assign y = ~a; endmodule

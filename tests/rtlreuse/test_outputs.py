@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 
 from pipelines.hls import HlsOptions, compile_program
-from pipelines.rtlreuse import RtlError, Simulator, build_reuse, build_verilator
-from pipelines.rtlreuse.designs import DesignSource, chain, gemm
-from pipelines.rtlreuse.elaboration import elaborate
-from pipelines.rtlreuse.netlist import read_verilog
-from pipelines.rtlreuse.placement import place
-from pipelines.rtlreuse.structure import analyse
+from pipelines.rtl.reuse import RtlError, Simulator, build_reuse, build_verilator
+from pipelines.rtl.reuse.designs import DesignSource, chain, gemm
+from pipelines.rtl.reuse.elaboration import elaborate
+from pipelines.rtl.reuse.netlist import read_verilog
+from pipelines.rtl.reuse.placement import place
+from pipelines.rtl.reuse.structure import analyse
 from tests.rtlreuse.icarus_reference import first_difference
 from tests.support.random_designs import bundle
 

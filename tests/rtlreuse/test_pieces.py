@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from pipelines.rtlreuse import Simulator, build_reuse, emission, pieces
-from pipelines.rtlreuse.designs import FAMILIES
+from pipelines.rtl.reuse import Simulator, build_reuse, emission, pieces
+from pipelines.rtl.reuse.designs import FAMILIES
 from tests.support.random_designs import bundle
 
 WRITTEN_TWICE = """

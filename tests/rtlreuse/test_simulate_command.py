@@ -179,8 +179,8 @@ FORM = "accepted: 0 to 15, decimal of 4000 digits or hexadecimal behind 0x"
 def test_simulate_rejects_inputs(
     rows: str, message: str, design: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from pipelines.rtlreuse import Ports, RtlError
-    from pipelines.rtlreuse.stimulus import read_stimulus
+    from pipelines.rtl.reuse import Ports, RtlError
+    from pipelines.rtl.reuse.stimulus import read_stimulus
 
     monkeypatch.chdir(tmp_path)
     Path("in.csv").write_text(rows)
@@ -198,8 +198,8 @@ def test_simulate_rejects_inputs_that_are_no_text(design: Path, tmp_path: Path) 
 
 
 def test_simulate_reads_numbers_with_leading_zeros(tmp_path: Path) -> None:
-    from pipelines.rtlreuse import Ports
-    from pipelines.rtlreuse.stimulus import read_stimulus
+    from pipelines.rtl.reuse import Ports
+    from pipelines.rtl.reuse.stimulus import read_stimulus
 
     (tmp_path / "in.csv").write_text("add\n007\n0x0A\n 15 \n" + "0" * 5000 + "9\n")
     inputs = read_stimulus(tmp_path / "in.csv", Ports(inputs={"add": 4}, outputs={}, clock=None), 4)

@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from pipelines.rtlreuse import RtlError, Simulator, build_reuse
-from pipelines.rtlreuse.state import (
+from pipelines.rtl.reuse import RtlError, Simulator, build_reuse
+from pipelines.rtl.reuse.state import (
     count_toggles,
     load_memory,
     read_checkpoint,

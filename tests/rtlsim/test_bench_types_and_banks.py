@@ -7,11 +7,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from pipelines import interface as types
-from pipelines.interface import INT32, Argument, Bank, BankDimension, Interface, ScalarType
-from pipelines.rtlsim import MemoryTiming, SimulationResult, simulate_design
-from pipelines.rtlsim.exchange import value_of_bits
-from pipelines.rtlsim.harness import module_ports
+from pipelines.c import signature as types
+from pipelines.c.signature import INT32, Argument, Bank, BankDimension, Interface, ScalarType
+from pipelines.rtl.simulation import MemoryTiming, SimulationResult, simulate_design
+from pipelines.rtl.simulation.exchange import value_of_bits
+from pipelines.rtl.simulation.harness import module_ports
 
 TIMING = MemoryTiming(read_delay_cycles=2, write_delay_cycles=1)
 

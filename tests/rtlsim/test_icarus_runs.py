@@ -10,10 +10,15 @@ import pytest
 from test_bench_types_and_banks import BANKED, COPY, SAMPLES, TABLE, TIMING
 from test_verilator_runs import INTERFACE, PROBE
 
+from pipelines.c.signature import Argument, Bank, BankDimension, Interface, ScalarType
 from pipelines.hls import HlsOptions, compile_program
-from pipelines.interface import Argument, Bank, BankDimension, Interface, ScalarType
 from pipelines.programs import draw_data
-from pipelines.rtlsim import MemoryTiming, SimulationResult, simulate_design, simulate_with_icarus
+from pipelines.rtl.simulation import (
+    MemoryTiming,
+    SimulationResult,
+    simulate_design,
+    simulate_with_icarus,
+)
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "hls"))
 from hls_support import options_for

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import numpy as np
 
-from pipelines.interface import INT32, INT64, Argument, Interface
-from pipelines.rtlsim import MemoryTiming, simulate_design
+from pipelines.c.signature import INT32, INT64, Argument, Interface
+from pipelines.rtl.simulation import MemoryTiming, simulate_design
 
 # x[38] ^ x[31] ^ x[38] is x[31]; with the optimisation on, Verilator finds otherwise for -1.
 TREE = """

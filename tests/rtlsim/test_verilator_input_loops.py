@@ -12,8 +12,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from pipelines.interface import INT32, Argument, Interface
-from pipelines.rtlsim import MemoryTiming, simulate_design, simulate_with_icarus
+from pipelines.c.signature import INT32, Argument, Interface
+from pipelines.rtl.simulation import MemoryTiming, simulate_design, simulate_with_icarus
 
 # The result is the parities of the elements' upper 24 bits, one bit each. A parity is a tree of gates: node n
 # is made of nodes 2 n and 2 n + 1 and, from 8 on, of bit n of the element; levels are in `p` and `q` in turn.

@@ -7,9 +7,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from pipelines.interface import INT32, Argument, Interface
-from pipelines.rtlsim import MemoryTiming, SimulationResult, failed_run, simulate_design
-from pipelines.tools import CLOCK, PROCESSOR, ToolMissing, ToolRun
+from pipelines.base.tools import CLOCK, PROCESSOR, ToolMissing, ToolRun
+from pipelines.c.signature import INT32, Argument, Interface
+from pipelines.rtl.simulation import MemoryTiming, SimulationResult, failed_run, simulate_design
 
 INTERFACE = Interface(
     top="probe",
@@ -150,7 +150,7 @@ def test_verilog_that_is_none_is_a_tool_error(tmp_path: Path, runtime_folder: Pa
 def test_simulation_rejects_a_machine_without_verilator(
     tmp_path: Path, runtime_folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from pipelines.rtlsim import verilator
+    from pipelines.rtl.simulation import verilator
 
     verilator._verilator_root.cache_clear()
     verilator.engine_version.cache_clear()

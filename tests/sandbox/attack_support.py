@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from pipelines.sandbox import ConfinedRun, Limits, run_confined
-from pipelines.tools import find_tool
+from pipelines.base.sandbox import ConfinedRun, Limits, run_confined
+from pipelines.base.tools import find_tool
 
 ATTACKS = Path(__file__).parent / "attacks.c"
 MIB = 1 << 20

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 from attack_support import left_running
 
-from pipelines.sandbox import run_confined
-from pipelines.sandbox.guard import guarded
-from pipelines.sandbox.supervision import Supervision
+from pipelines.base.sandbox import run_confined
+from pipelines.base.sandbox.guard import guarded
+from pipelines.base.sandbox.supervision import Supervision
 
 
 def kill_with_bubblewrap_stopped(run: Supervision) -> None:

@@ -15,10 +15,10 @@ from pathlib import Path
 import pytest
 from attack_support import ATTACKS, attack, compile_attacks
 
-from pipelines.sandbox import SandboxError, run_confined
-from pipelines.sandbox.confinement import FIRST_USER, is_real_root
-from pipelines.sandbox.guard import _Guardian
-from pipelines.sandbox.system_calls import CLONE, CLONE3, REFUSED, X86_ONLY, system_call_filter
+from pipelines.base.sandbox import SandboxError, run_confined
+from pipelines.base.sandbox.confinement import FIRST_USER, is_real_root
+from pipelines.base.sandbox.guard import _Guardian
+from pipelines.base.sandbox.system_calls import CLONE, CLONE3, REFUSED, X86_ONLY, system_call_filter
 
 SOMEBODY = 61234
 HEADERS = Path("/usr/include")
@@ -102,7 +102,7 @@ def test_run_confined_rejects_a_file_that_its_user_cannot_read(tmp_path: Path) -
 def test_run_confined_rejects_a_kernel_that_permits_no_namespaces(tmp_path: Path) -> None:
     """In a user namespace of its own that may have no other, which is what a locked machine looks like."""
     program = (
-        "import sys; from pathlib import Path; from pipelines.sandbox import run_confined\n"
+        "import sys; from pathlib import Path; from pipelines.base.sandbox import run_confined\n"
         "run_confined(('/usr/bin/touch', 'ran'), folder=Path(sys.argv[1]))"
     )
     lock = 'echo 0 > /proc/sys/user/max_user_namespaces; exec "$@"'

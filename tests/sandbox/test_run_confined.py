@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from attack_support import ATTACKS, MIB, attack, compile_attacks, left_running
 
-from pipelines.sandbox import (
+from pipelines.base.sandbox import (
     FILES,
     MEMORY,
     OUTPUT,
@@ -23,8 +23,8 @@ from pipelines.sandbox import (
     read_output,
     run_confined,
 )
-from pipelines.sandbox.system_calls import system_call_filter
-from pipelines.tools import ToolMissing, find_tool
+from pipelines.base.sandbox.system_calls import system_call_filter
+from pipelines.base.tools import ToolMissing, find_tool
 
 
 @pytest.fixture(scope="module")
@@ -257,7 +257,7 @@ def test_run_confined_ends_everything_when_it_is_interrupted(
             raise KeyboardInterrupt
         return 0
 
-    monkeypatch.setattr("pipelines.sandbox.supervision.resident_bytes", interrupt)
+    monkeypatch.setattr("pipelines.base.sandbox.supervision.resident_bytes", interrupt)
     with pytest.raises(KeyboardInterrupt):
         attack(attacks, tmp_path, "bomb", processes=4)
     assert left_running(attacks) == []
@@ -303,7 +303,7 @@ def test_run_confined_rejects_a_machine_without_namespaces(
 def test_run_confined_rejects_a_kernel_that_hides_children(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("pipelines.sandbox.supervision._OWN_CHILDREN", tmp_path / "absent")
+    monkeypatch.setattr("pipelines.base.sandbox.supervision._OWN_CHILDREN", tmp_path / "absent")
     with pytest.raises(SandboxError, match=r"^kernel lacks CONFIG_PROC_CHILDREN: no /"):
         run_confined(("/usr/bin/true",), folder=tmp_path / "box")
 

@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from pipelines.processes import processor_s
+from pipelines.base.processes import processor_s
 
 BURNS = """
 import subprocess, sys, time

@@ -10,8 +10,9 @@ from typing import Any
 
 import pytest
 
-from pipelines.cache import ContentCache
-from pipelines.labelling import (
+from pipelines.base.cache import ContentCache
+from pipelines.base.tools import ToolMissing
+from pipelines.dataset.labelling import (
     ConfigurationSpace,
     LabelContext,
     LabelOptions,
@@ -20,7 +21,7 @@ from pipelines.labelling import (
     plan_designs,
 )
 from pipelines.programs import program_from_file
-from pipelines.siliconcompiler import (
+from pipelines.silicon.siliconcompiler import (
     SiliconCompilerError,
     parse_manifest,
     require_flow,
@@ -28,8 +29,7 @@ from pipelines.siliconcompiler import (
     runner,
     tool_version,
 )
-from pipelines.synthesis import SynthesisResult, Target, find_liberty
-from pipelines.tools import ToolMissing
+from pipelines.silicon.synthesis import SynthesisResult, Target, find_liberty
 
 STEP = "place.detailed"
 

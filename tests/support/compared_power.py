@@ -27,7 +27,7 @@ from torch_geometric.nn import GCNConv, global_add_pool
 
 from models.compile_power.baselines import TREES, parameter_features
 from models.compile_power.data import KINDS, Pair
-from pipelines.summation import ordered_sum
+from pipelines.base.summation import ordered_sum
 
 Vector = NDArray[np.float64]
 _PRODUCTS = ("conv", "matmul", "add")

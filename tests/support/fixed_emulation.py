@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from pipelines.accelerators.errors import AcceleratorError
 from pipelines.accelerators.fixed.description import describe_network
 from pipelines.accelerators.graph import Network
-from pipelines.sandbox import ConfinedRun, Limits, read_output, run_confined
-from pipelines.tools import find_tool
+from pipelines.base.sandbox import ConfinedRun, Limits, read_output, run_confined
+from pipelines.base.tools import find_tool
 
 _LIMITS = Limits(wall_s=1200.0, cpu_s=120, processes=8)
 _MAIN = """#include "firmware/network.cpp"

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from sample_designs import SMALL_LIBERTY
 
-from pipelines.synthesis import SynthesisError, Target, find_liberty
+from pipelines.silicon.synthesis import SynthesisError, Target, find_liberty
 
 
 @pytest.fixture(scope="session")

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from pipelines.synthesis import (
+from pipelines.silicon.synthesis import (
     SynthesisError,
     Target,
     find_liberty,

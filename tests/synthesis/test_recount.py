@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from pipelines.synthesis import SynthesisError, find_liberty, recount_cells
-from pipelines.synthesis.recount import cell_models, parse_recount
+from pipelines.silicon.synthesis import SynthesisError, find_liberty, recount_cells
+from pipelines.silicon.synthesis.recount import cell_models, parse_recount
 
 NETLIST = """
 module top(n2, n3, n4, o0);

@@ -13,11 +13,11 @@ import numpy as np
 import pytest
 from sample_designs import DESIGNS
 
-from pipelines.synthesis import SynthesisError, Target, load_liberty, synthesize_design
-from pipelines.synthesis.liberty import Table, TableStack
-from pipelines.synthesis.netlist import Netlist, cell_area_um2, parse_netlist
-from pipelines.synthesis.timing import analyse_timing
-from pipelines.tools import run_tool
+from pipelines.base.tools import run_tool
+from pipelines.silicon.synthesis import SynthesisError, Target, load_liberty, synthesize_design
+from pipelines.silicon.synthesis.liberty import Table, TableStack
+from pipelines.silicon.synthesis.netlist import Netlist, cell_area_um2, parse_netlist
+from pipelines.silicon.synthesis.timing import analyse_timing
 
 WORKER = Path(__file__).parents[2] / "pipelines" / "synthesis" / "worker.py"
 

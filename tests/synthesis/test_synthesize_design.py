@@ -12,7 +12,8 @@ import numpy as np
 import pytest
 from sample_designs import ADDER, COUNTER, DESIGNS, DOT_PRODUCT, SMALL_LIBERTY
 
-from pipelines.synthesis import (
+from pipelines.base.tools import run_tool
+from pipelines.silicon.synthesis import (
     SynthesisError,
     SynthesisResult,
     Target,
@@ -21,7 +22,6 @@ from pipelines.synthesis import (
     tool_version,
     yosys,
 )
-from pipelines.tools import run_tool
 
 ARITHMETIC = """
 module arithmetic(input signed [11:0] a, input signed [11:0] b, input [3:0] s,

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 from sample_designs import COUNTER, DOT_PRODUCT
 
-from pipelines.synthesis import SynthesisError, synthesize_for_fpga
-from pipelines.synthesis.xilinx import read_fpga_report
-from pipelines.tools import run_tool
+from pipelines.base.tools import run_tool
+from pipelines.silicon.synthesis import SynthesisError, synthesize_for_fpga
+from pipelines.silicon.synthesis.xilinx import read_fpga_report
 
 MEMORY = """
 module memory(input clk, input we, input [{high}:0] a, input [15:0] d, output reg [15:0] q);

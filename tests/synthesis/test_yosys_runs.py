@@ -10,8 +10,8 @@ import pytest
 from sample_designs import ADDER
 
 from pipelines.schemas import TIMEOUT, TOOL_ERROR
-from pipelines.synthesis import Target, synthesize_design, yosys
-from pipelines.synthesis.yosys import YosysFailed, run_yosys
+from pipelines.silicon.synthesis import Target, synthesize_design, yosys
+from pipelines.silicon.synthesis.yosys import YosysFailed, run_yosys
 
 REAL_WORKER = yosys._WORKER  # pyright: ignore[reportPrivateUsage]
 

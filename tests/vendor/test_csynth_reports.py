@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from pipelines.dataset.vendor import VendorError, VendorReport, read_csynth
+from pipelines.dataset.vendor.xml_tree import parse_xml
 from pipelines.schemas import table_spec
-from pipelines.vendor import VendorError, VendorReport, read_csynth
-from pipelines.vendor.xml_tree import parse_xml
 
 VIVADO = """<profile>
 <ReportVersion><Version>2018.3</Version></ReportVersion>
@@ -191,7 +191,7 @@ def test_a_report_rejects_depth_and_size_and_absence(tmp_path: Path, monkeypatch
     deep = "<a>" * 5000 + "</a>" * 5000
     with pytest.raises(VendorError, match=r"^a report must nest at most 100 deep, got more \(x:1\)$"):
         parse_xml(deep.encode(), where="x")
-    monkeypatch.setattr("pipelines.vendor.xml_tree.SIZE_LIMIT_BYTES", 1 << 10)
+    monkeypatch.setattr("pipelines.dataset.vendor.xml_tree.SIZE_LIMIT_BYTES", 1 << 10)
     size = len(VIVADO.encode())
     accepted = "accepted: a regular file of at most 1024 bytes"
     with pytest.raises(

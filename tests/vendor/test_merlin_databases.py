@@ -13,8 +13,8 @@ import pyarrow.parquet as pq
 import pytest
 from measured_children import read_in_child
 
+from pipelines.dataset.vendor import VendorError, merge_rows, read_merlin
 from pipelines.schemas import VendorDesignRow, table_spec
-from pipelines.vendor import VendorError, merge_rows, read_merlin
 
 ROW = {
     "suite": "poly",
@@ -195,7 +195,7 @@ def test_a_text_that_stands_in_every_row_is_refused_before_it_takes_memory(tmp_p
     columns = {name: [value] * 20_000 for name, value in ROW.items()} | {"directives": texts}
     pq.write_table(pa.table(columns), path, store_schema=False)
     assert path.stat().st_size < 1 << 20
-    said, peak_bytes = read_in_child("pipelines.vendor", "read_merlin", path)
+    said, peak_bytes = read_in_child("pipelines.dataset.vendor", "read_merlin", path)
     assert said == f"VendorError: a database has more than 128 MiB of text in all rows ({path})"
     assert peak_bytes < 1 << 30
 
@@ -204,7 +204,7 @@ def test_a_database_rejects_rows_and_pages_beyond_its_limits(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = database(tmp_path, {}, {}, {})
-    monkeypatch.setattr("pipelines.vendor.merlin.ROW_LIMIT", 2)
+    monkeypatch.setattr("pipelines.dataset.vendor.merlin.ROW_LIMIT", 2)
     with pytest.raises(VendorError, match=rf"^a database has 3 rows; accepted: at most 2 \({path}\)$"):
         read_merlin(path)
 

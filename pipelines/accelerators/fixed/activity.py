@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pipelines.accelerators.errors import AcceleratorError
-from pipelines.summation import ordered_sum
+from pipelines.base.summation import ordered_sum
 
 _HAZARD_SHARE = 0.5
 _ADDERS: Mapping[int, float] = {0: 1.0, 1: 1.0, 4: 1.0, 7: 8.0}

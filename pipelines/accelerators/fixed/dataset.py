@@ -24,17 +24,17 @@ from pipelines.accelerators.fixed.sharing import trace_shared
 from pipelines.accelerators.fixed.tracing import WIRES, FixedDesign, StageOperation
 from pipelines.accelerators.graph import Network, network_of
 from pipelines.accelerators.networks import FIXED_FAMILIES, FIXED_SCALES, drawn_fixed_network
-from pipelines.cache import ContentCache, json_value
-from pipelines.identity import content_hash
+from pipelines.base.cache import ContentCache, json_value
+from pipelines.base.identity import content_hash
+from pipelines.base.tools import stopwatch
+from pipelines.base.validation import Count
+from pipelines.base.workers import Outcome, ProgressCallback, run_all
 from pipelines.power import ENGINE
 from pipelines.power import tool_version as power_version
 from pipelines.schemas import OK, REJECTED, FixedNetworkRow
 from pipelines.schemas.accelerators import FIXED_CLOCK_PERIOD_NS as CLOCK_PERIOD_NS
-from pipelines.synthesis import liberty_hash
-from pipelines.synthesis import tool_version as synthesis_version
-from pipelines.tools import stopwatch
-from pipelines.validation import Count
-from pipelines.workers import Outcome, ProgressCallback, run_all
+from pipelines.silicon.synthesis import liberty_hash
+from pipelines.silicon.synthesis import tool_version as synthesis_version
 
 STEP, _LABELS, _COMPILED = "fixed", "fixed_labels", "fixed_compiled"
 VERSION = "1"

@@ -28,8 +28,8 @@ from pipelines.accelerators.fixed.tracing import (
     wired_places,
 )
 from pipelines.accelerators.graph import Layer, Network, Shape
-from pipelines.files import read_yaml
-from pipelines.validation import describe_invalid
+from pipelines.base.files import read_yaml
+from pipelines.base.validation import describe_invalid
 
 FORMAT = f"ap_fixed<{BITS},{SIGN + INTEGER},AP_TRN,AP_WRAP,0>"
 _PRODUCT_FRACTION = 2 * FRACTION

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from pipelines.accelerators.fixed.tracing import TOP, FixedDesign, uniform_inputs, word_widths
 from pipelines.power import TraceStimulus, encode_netlist, power_parts, run_engine
 from pipelines.schemas.columns import OK, TOOL_ERROR
-from pipelines.synthesis import Target, analyse_timing, load_liberty, synthesize_design
+from pipelines.silicon.synthesis import Target, analyse_timing, load_liberty, synthesize_design
 
 _WORD = 64
 _TIMEOUT_S = 1800.0

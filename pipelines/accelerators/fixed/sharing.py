@@ -44,7 +44,7 @@ from pipelines.accelerators.fixed.tracing import (
     wired_places,
 )
 from pipelines.accelerators.graph import Layer, Network
-from pipelines.summation import ordered_sum
+from pipelines.base.summation import ordered_sum
 
 Source = int | float
 """What a unit reads: the place of a value, or a constant."""

@@ -22,7 +22,7 @@ from pipelines.accelerators.systolic.quantise import (
 )
 from pipelines.accelerators.systolic.tiling import OUTPUT, WEIGHT, Job, jobs_of
 from pipelines.accelerators.systolic.verilog import BENCH, bench_verilog, core_inputs
-from pipelines.rtlreuse import Simulator, build_reuse, words_of
+from pipelines.rtl.reuse import Simulator, build_reuse, words_of
 
 Words = NDArray[np.uint64]
 MEMORY_BITS, PROGRAM_BITS = 16, 16

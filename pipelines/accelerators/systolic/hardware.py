@@ -10,9 +10,9 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from pipelines.accelerators.errors import AcceleratorError
-from pipelines.files import read_yaml
-from pipelines.identity import content_hash
-from pipelines.validation import describe_invalid
+from pipelines.base.files import read_yaml
+from pipelines.base.identity import content_hash
+from pipelines.base.validation import describe_invalid
 
 Dataflow = Literal["weight", "output", "both"]
 Activation = Literal["none", "relu", "clip"]

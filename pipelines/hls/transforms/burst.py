@@ -10,13 +10,13 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from math import prod
 
-from pipelines.hls import ir
-from pipelines.hls.arithmetic import both, make_binary, make_select
-from pipelines.hls.errors import NotApplicable
-from pipelines.hls.transforms.accesses import Site
-from pipelines.hls.transforms.affine import Affine
-from pipelines.hls.transforms.copying import FreshNames
-from pipelines.hls.transforms.facts import MAXIMUM_ALTERNATIVES, Facts
+from pipelines.c import ir
+from pipelines.c.analysis.accesses import Site
+from pipelines.c.analysis.affine import Affine
+from pipelines.c.analysis.copying import FreshNames
+from pipelines.c.analysis.facts import MAXIMUM_ALTERNATIVES, Facts
+from pipelines.c.arithmetic import both, make_binary, make_select
+from pipelines.c.errors import NotApplicable
 
 Terms = tuple[tuple[str, int], ...]
 

@@ -6,10 +6,13 @@ from dataclasses import dataclass, replace
 from itertools import product
 from math import prod
 
-from pipelines.hls import ir
-from pipelines.hls.errors import NotApplicable
-from pipelines.hls.transforms.accesses import Accesses, Site, escaping_labels, replace_loads
-from pipelines.hls.transforms.affine import Affine
+from pipelines.c import ir
+from pipelines.c.analysis.accesses import Accesses, Site, escaping_labels, replace_loads
+from pipelines.c.analysis.affine import Affine
+from pipelines.c.analysis.copying import FreshNames, find_loop, fresh_names, map_own
+from pipelines.c.analysis.facts import Facts
+from pipelines.c.errors import NotApplicable
+from pipelines.c.signature import Bank, BankDimension
 from pipelines.hls.transforms.burst import (
     Extent,
     Layout,
@@ -19,11 +22,8 @@ from pipelines.hls.transforms.burst import (
     layout_of,
     strides_of,
 )
-from pipelines.hls.transforms.copying import FreshNames, find_loop, fresh_names, map_own
-from pipelines.hls.transforms.facts import Facts
 from pipelines.hls.transforms.partition import with_bank_sides
 from pipelines.hls.transforms.promote import collect_region, loop_of, runs_at_least_once
-from pipelines.interface import Bank, BankDimension
 
 MAXIMUM_PLACES = 100_000
 """Box positions that are summed for the report; beyond them the cycle model computes the sum."""

@@ -10,11 +10,11 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
-from pipelines.hls import ir
-from pipelines.hls.arithmetic import make_binary, make_select, make_unary, value_range
-from pipelines.hls.transforms.accesses import escaping_labels
-from pipelines.hls.transforms.copying import FreshNames, fresh_names, map_own, read_variables
-from pipelines.interface import ScalarType
+from pipelines.c import ir
+from pipelines.c.analysis.accesses import escaping_labels
+from pipelines.c.analysis.copying import FreshNames, fresh_names, map_own, read_variables
+from pipelines.c.arithmetic import make_binary, make_select, make_unary, value_range
+from pipelines.c.signature import ScalarType
 
 _PATH_OPERATORS = {"add": "add", "sub": "add", "mul": "mul", "and": "and", "or": "or", "xor": "xor"}
 """Operators of accumulators; a subtraction counts as an addition."""

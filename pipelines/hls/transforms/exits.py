@@ -10,10 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from functools import reduce
 
-from pipelines.hls import ir
-from pipelines.hls.arithmetic import make_binary, make_select, truth_value
-from pipelines.hls.errors import NotApplicable
-from pipelines.hls.transforms.copying import (
+from pipelines.c import ir
+from pipelines.c.analysis.copying import (
     Body,
     FreshNames,
     find_loop,
@@ -22,8 +20,10 @@ from pipelines.hls.transforms.copying import (
     loops_inside,
     replace_statement,
 )
-from pipelines.hls.transforms.counting import exact_trips, held_bound, value_at
-from pipelines.hls.transforms.folding import plus_constant
+from pipelines.c.analysis.counting import exact_trips, held_bound, value_at
+from pipelines.c.analysis.folding import plus_constant
+from pipelines.c.arithmetic import make_binary, make_select, truth_value
+from pipelines.c.errors import NotApplicable
 from pipelines.hls.transforms.ifconversion import guard_loads
 
 MAXIMUM_NESTING = 8

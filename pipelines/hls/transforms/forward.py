@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 
-from pipelines.hls import ir
-from pipelines.hls.transforms.accesses import (
+from pipelines.c import ir
+from pipelines.c.analysis.accesses import (
     Key,
     Shape,
     escaping_labels,
@@ -15,9 +15,9 @@ from pipelines.hls.transforms.accesses import (
     replace_loads,
     shape_of,
 )
-from pipelines.hls.transforms.affine import Affine
-from pipelines.hls.transforms.copying import FreshNames, fresh_names
-from pipelines.hls.transforms.facts import Facts, variables_of
+from pipelines.c.analysis.affine import Affine
+from pipelines.c.analysis.copying import FreshNames, fresh_names
+from pipelines.c.analysis.facts import Facts, variables_of
 
 
 @dataclass(slots=True, eq=False)

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 
-from pipelines.hls import ir
-from pipelines.hls.arithmetic import make_binary, make_select, truth_value
-from pipelines.hls.transforms.copying import Body, Copier, FreshNames, fresh_names, with_operand
-from pipelines.hls.transforms.liveness import live_after
+from pipelines.c import ir
+from pipelines.c.analysis.copying import Body, Copier, FreshNames, fresh_names, with_operand
+from pipelines.c.analysis.liveness import live_after
+from pipelines.c.arithmetic import make_binary, make_select, truth_value
 from pipelines.hls.transforms.predicates import merge_accesses, share_loads
 
 SMALL_BRANCH_ASSIGNMENTS = 3

@@ -5,10 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from math import prod
 
-from pipelines.hls import ir
-from pipelines.hls.arithmetic import make_binary, make_select, value_range
-from pipelines.hls.errors import NotApplicable
-from pipelines.hls.transforms.copying import (
+from pipelines.c import ir
+from pipelines.c.analysis.copying import (
     Body,
     Copier,
     FreshNames,
@@ -19,7 +17,7 @@ from pipelines.hls.transforms.copying import (
     read_variables,
     replace_statement,
 )
-from pipelines.hls.transforms.counting import (
+from pipelines.c.analysis.counting import (
     constant_like,
     exact_trips,
     full_groups_bound,
@@ -28,9 +26,11 @@ from pipelines.hls.transforms.counting import (
     ordered,
     value_at,
 )
-from pipelines.hls.transforms.folding import plus_constant
-from pipelines.hls.transforms.liveness import live_after
-from pipelines.interface import INT32
+from pipelines.c.analysis.folding import plus_constant
+from pipelines.c.analysis.liveness import live_after
+from pipelines.c.arithmetic import make_binary, make_select, value_range
+from pipelines.c.errors import NotApplicable
+from pipelines.c.signature import INT32
 
 
 def tile_loop(function: ir.Function, loop: str, factor: int) -> ir.Function:

@@ -12,14 +12,14 @@ from itertools import product
 
 import islpy
 
-from pipelines.hls import ir
-from pipelines.hls.errors import NotApplicable
-from pipelines.hls.transforms.accesses import Key, key_of, loads_of
-from pipelines.hls.transforms.affine import Affine
+from pipelines.c import ir
+from pipelines.c.analysis.accesses import Key, key_of, loads_of
+from pipelines.c.analysis.affine import Affine
+from pipelines.c.analysis.copying import find_loop, leaves_outward
+from pipelines.c.analysis.facts import Facts
+from pipelines.c.analysis.liveness import exposed_reads
+from pipelines.c.errors import NotApplicable
 from pipelines.hls.transforms.chains import accumulators, with_selected_extremes
-from pipelines.hls.transforms.copying import find_loop, leaves_outward
-from pipelines.hls.transforms.facts import Facts
-from pipelines.hls.transforms.liveness import exposed_reads
 from pipelines.hls.transforms.promote import promote_in_loop
 from pipelines.hls.transforms.unroll import obstacle_to_jam, unroll_loop
 

@@ -11,15 +11,23 @@ from dataclasses import dataclass, replace
 from itertools import product
 from math import gcd
 
-from pipelines.hls import ir
-from pipelines.hls.arithmetic import both, choose, equals, is_power_of_two, make_binary, quotient, remainder
-from pipelines.hls.errors import NotApplicable
-from pipelines.hls.transforms.accesses import loaded_arrays, loads_of, replace_loads
-from pipelines.hls.transforms.affine import Affine
-from pipelines.hls.transforms.copying import Copier, FreshNames, fresh_names, leaves_outward, map_own
-from pipelines.hls.transforms.counting import constant_like, exact_trips, value_at
-from pipelines.hls.transforms.facts import Facts
-from pipelines.interface import Bank, BankDimension
+from pipelines.c import ir
+from pipelines.c.analysis.accesses import loaded_arrays, loads_of, replace_loads
+from pipelines.c.analysis.affine import Affine
+from pipelines.c.analysis.copying import Copier, FreshNames, fresh_names, leaves_outward, map_own
+from pipelines.c.analysis.counting import constant_like, exact_trips, value_at
+from pipelines.c.analysis.facts import Facts
+from pipelines.c.arithmetic import (
+    both,
+    choose,
+    equals,
+    is_power_of_two,
+    make_binary,
+    quotient,
+    remainder,
+)
+from pipelines.c.errors import NotApplicable
+from pipelines.c.signature import Bank, BankDimension
 
 MAXIMUM_BANKS = 1024
 """Largest number of banks per array: each external bank is a pair of memory ports, each local one a

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass, field, replace
 
-from pipelines.hls import ir
-from pipelines.hls.arithmetic import make_select
-from pipelines.hls.transforms.copying import Body, FreshNames, map_loads, map_own
-from pipelines.hls.transforms.folding import Interval, is_bit
-from pipelines.interface import INT32
+from pipelines.c import ir
+from pipelines.c.analysis.copying import Body, FreshNames, map_loads, map_own
+from pipelines.c.analysis.folding import Interval, is_bit
+from pipelines.c.arithmetic import make_select
+from pipelines.c.signature import INT32
 
 Literal = tuple[str, bool]
 """A variable, and whether it is not zero."""

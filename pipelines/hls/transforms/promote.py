@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 
-from pipelines.hls import ir
-from pipelines.hls.arithmetic import make_binary, make_select
-from pipelines.hls.transforms.accesses import Accesses, Site, escaping_labels, replace_loads
-from pipelines.hls.transforms.copying import FreshNames, fresh_names
-from pipelines.hls.transforms.facts import Facts, variables_of
+from pipelines.c import ir
+from pipelines.c.analysis.accesses import Accesses, Site, escaping_labels, replace_loads
+from pipelines.c.analysis.copying import FreshNames, fresh_names
+from pipelines.c.analysis.facts import Facts, variables_of
+from pipelines.c.arithmetic import make_binary, make_select
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

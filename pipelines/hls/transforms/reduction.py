@@ -8,17 +8,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from pipelines.hls import ir
-from pipelines.hls.errors import NotApplicable
-from pipelines.hls.transforms.chains import (
-    Accumulator,
-    accumulators,
-    combine,
-    count_reads,
-    identity,
-    with_selected_extremes,
-)
-from pipelines.hls.transforms.copying import (
+from pipelines.c import ir
+from pipelines.c.analysis.copying import (
     Body,
     Copier,
     FreshNames,
@@ -27,7 +18,16 @@ from pipelines.hls.transforms.copying import (
     leaves_outward,
     replace_statement,
 )
-from pipelines.hls.transforms.counting import exact_trips
+from pipelines.c.analysis.counting import exact_trips
+from pipelines.c.errors import NotApplicable
+from pipelines.hls.transforms.chains import (
+    Accumulator,
+    accumulators,
+    combine,
+    count_reads,
+    identity,
+    with_selected_extremes,
+)
 from pipelines.hls.transforms.promote import promote_in_loop
 from pipelines.hls.transforms.unroll import unroll_loop
 

@@ -9,11 +9,11 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from itertools import product
 
-from pipelines.hls import ir
-from pipelines.hls.arithmetic import both, choose, equals, make_select
-from pipelines.hls.errors import NotApplicable
-from pipelines.hls.transforms.accesses import loads_of, replace_loads
-from pipelines.hls.transforms.copying import FreshNames, fresh_names, map_own
+from pipelines.c import ir
+from pipelines.c.analysis.accesses import loads_of, replace_loads
+from pipelines.c.analysis.copying import FreshNames, fresh_names, map_own
+from pipelines.c.arithmetic import both, choose, equals, make_select
+from pipelines.c.errors import NotApplicable
 
 THRESHOLD_ELEMENTS = 64
 """Arrays of at most this many elements with only constant indices become registers by default. Such an

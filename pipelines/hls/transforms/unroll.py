@@ -10,11 +10,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-from pipelines.hls import ir
-from pipelines.hls.arithmetic import value_range
-from pipelines.hls.errors import NotApplicable
-from pipelines.hls.transforms.chains import accumulators, with_selected_extremes
-from pipelines.hls.transforms.copying import (
+from pipelines.c import ir
+from pipelines.c.analysis.copying import (
     Body,
     Copier,
     FreshNames,
@@ -24,7 +21,7 @@ from pipelines.hls.transforms.copying import (
     loops_inside,
     replace_statement,
 )
-from pipelines.hls.transforms.counting import (
+from pipelines.c.analysis.counting import (
     exact_trips,
     full_groups_bound,
     held,
@@ -32,8 +29,11 @@ from pipelines.hls.transforms.counting import (
     ordered,
     value_at,
 )
-from pipelines.hls.transforms.folding import plus_constant
-from pipelines.hls.transforms.liveness import Liveness, live_after, private_variables
+from pipelines.c.analysis.folding import plus_constant
+from pipelines.c.analysis.liveness import Liveness, live_after, private_variables
+from pipelines.c.arithmetic import value_range
+from pipelines.c.errors import NotApplicable
+from pipelines.hls.transforms.chains import accumulators, with_selected_extremes
 from pipelines.hls.transforms.promote import promote_in_loop
 
 

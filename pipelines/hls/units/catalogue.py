@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 
-from pipelines.hls.errors import HlsError
-from pipelines.interface import ScalarType
+from pipelines.c.errors import HlsError
+from pipelines.c.signature import ScalarType
 
 Port = tuple[str, int]
 """Name and width in bits of a port."""

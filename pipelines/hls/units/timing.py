@@ -9,7 +9,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from pipelines.hls.errors import HlsError
+from pipelines.c.errors import HlsError
 from pipelines.hls.units.catalogue import (
     COMPARISONS,
     FunctionalUnit,

@@ -13,8 +13,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from pipelines.base.summation import ordered_sum
 from pipelines.network.errors import NetworkError
-from pipelines.summation import ordered_sum
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

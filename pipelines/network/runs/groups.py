@@ -16,7 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
-from pipelines.identity import canonical_json
+from pipelines.base.identity import canonical_json
+from pipelines.base.validation import Positive
 from pipelines.network.errors import NetworkError
 from pipelines.network.request import ALL_TO_ALL, POISSON
 from pipelines.network.routing import Routing
@@ -33,7 +34,6 @@ from pipelines.network.traffic import (
     Traffic,
     traffic_of,
 )
-from pipelines.validation import Positive
 
 FAT_TREE, TWO_TIER = "fat_tree", "two_tier"
 NETWORKS = (FAT_TREE, TWO_TIER)

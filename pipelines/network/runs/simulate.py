@@ -11,8 +11,10 @@ from typing import Any
 
 import pyarrow as pa
 
-from pipelines.cache import ContentCache
-from pipelines.identity import content_hash
+from pipelines.base.cache import ContentCache
+from pipelines.base.identity import content_hash
+from pipelines.base.tools import ToolMissing, stopwatch
+from pipelines.base.workers import Outcome, ProgressCallback, run_all
 from pipelines.network.errors import NetworkError
 from pipelines.network.runs.groups import NetworkRun, RunGroup, runs_of
 from pipelines.network.runs.tables import PacketSums, run_tables, sum_packets
@@ -27,8 +29,6 @@ from pipelines.network.simulation import (
 from pipelines.network.topology import Topology
 from pipelines.network.traffic import TCP, Traffic, draw_schedule
 from pipelines.schemas import OK, TIMEOUT, TOOL_ERROR, NetworkRunRow, table_spec
-from pipelines.tools import ToolMissing, stopwatch
-from pipelines.workers import Outcome, ProgressCallback, run_all
 
 STEP = "network"
 NO_VERSION = "none"

@@ -6,7 +6,8 @@ import os
 import tempfile
 from pathlib import Path
 
-from pipelines.compiling import compiled_program
+from pipelines.base.compiling import compiled_program
+from pipelines.base.tools import ToolRun, run_tool
 from pipelines.network.errors import NetworkError
 from pipelines.network.simulation.scenario import (
     Scenario,
@@ -14,7 +15,6 @@ from pipelines.network.simulation.scenario import (
     read_result,
     scenario_bytes,
 )
-from pipelines.tools import ToolRun, run_tool
 
 ENGINE = "network-simulator"
 _VERSION = "5d9ca2006cbf"

@@ -11,11 +11,11 @@ from functools import cache, partial
 from importlib import metadata
 from pathlib import Path
 
+from pipelines.base.sealing import build_once
+from pipelines.base.tools import find_tool, run_tool
 from pipelines.network.errors import NetworkError
 from pipelines.network.simulation.engine import run_program
 from pipelines.network.simulation.scenario import Scenario, SimulationResult
-from pipelines.sealing import build_once
-from pipelines.tools import find_tool, run_tool
 
 ENGINE = "ns3-simulator"
 _VERSION = "7f8ee293a738"

@@ -15,7 +15,8 @@ from defusedxml import DefusedXmlException
 from defusedxml.ElementTree import ParseError, fromstring
 from pydantic import BaseModel, ConfigDict, FailFast, Field, ValidationError
 
-from pipelines.files import read_bounded
+from pipelines.base.files import read_bounded
+from pipelines.base.validation import NotJson, Whole, describe_invalid, parse_json_model
 from pipelines.network.errors import NetworkError
 from pipelines.network.topology.graph import (
     HOST_TIER,
@@ -25,7 +26,6 @@ from pipelines.network.topology.graph import (
     Topology,
     topology_of_links,
 )
-from pipelines.validation import NotJson, Whole, describe_invalid, parse_json_model
 
 FILE_LIMIT_BYTES = 64 << 20
 FORMATS = (".json", ".graphml")

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from pipelines.identity import content_hash
+from pipelines.base.identity import content_hash
 from pipelines.network.errors import NetworkError
 
 HOST_TIER = 0

@@ -12,10 +12,10 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from pipelines.base.summation import ordered_sum
 from pipelines.network.errors import NetworkError
 from pipelines.network.request import ALL_TO_ALL, DEFAULT_DENSITY, DEFAULT_LOAD, POISSON
 from pipelines.network.topology import Topology
-from pipelines.summation import ordered_sum
 
 GENERALISED_EXPONENTIAL, ON_OFF = "ge", "on_off"
 ARRIVALS = (POISSON, GENERALISED_EXPONENTIAL, ON_OFF)

@@ -15,13 +15,13 @@ import pyarrow.csv as pa_csv
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
-from pipelines.files import open_regular
+from pipelines.base.files import open_regular
+from pipelines.base.parquet_files import open_parquet
 from pipelines.network.errors import NetworkError
 from pipelines.network.topology import Topology
 from pipelines.network.traffic.dispersion import flow_moments
 from pipelines.network.traffic.patterns import HEADER_BYTES, PAYLOAD_LIMIT_BYTES, PROTOCOLS, UDP, Traffic
 from pipelines.network.traffic.schedule import DURATION_LIMIT_S, PACKET_LIMIT, Schedule
-from pipelines.parquet_files import open_parquet
 
 ENDINGS = (".csv", ".parquet")
 FILE_LIMIT_BYTES = 1 << 30

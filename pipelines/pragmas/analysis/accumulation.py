@@ -11,8 +11,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from pipelines.hls import ir
-from pipelines.interface import ScalarType
+from pipelines.c import ir
+from pipelines.c.signature import ScalarType
 
 ADD, MULTIPLY, MINIMUM, MAXIMUM = "add", "mul", "min", "max"
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from pipelines.hls import ir
+from pipelines.c import ir
 from pipelines.pragmas.summary import Affine
 
 UNKNOWN = Affine(exact=False)

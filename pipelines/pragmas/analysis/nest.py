@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-from pipelines.hls import ir
+from pipelines.c import ir
 from pipelines.pragmas.analysis.forms import (
     UNKNOWN,
     Condition,

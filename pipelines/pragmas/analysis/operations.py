@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 
-from pipelines.hls import ir
-from pipelines.interface import ScalarType
+from pipelines.c import ir
+from pipelines.c.signature import ScalarType
 from pipelines.pragmas.analysis.accumulation import (
     MAXIMUM,
     MINIMUM,

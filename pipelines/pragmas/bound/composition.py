@@ -12,6 +12,7 @@ import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
+from pipelines.base.summation import ordered_sum
 from pipelines.pragmas.bound.completion import (
     complete,
     flattened,
@@ -31,7 +32,6 @@ from pipelines.pragmas.bound.straight import critical_path
 from pipelines.pragmas.bound.target import Target
 from pipelines.pragmas.configuration import COARSE, FINE, Configuration
 from pipelines.pragmas.summary import RAW, ROOT, ArrayFacts, Summary
-from pipelines.summation import ordered_sum
 
 COMPUTATION, TRANSFER = "computation", "transfer"
 

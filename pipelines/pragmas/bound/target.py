@@ -10,9 +10,9 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
-from pipelines.files import plain_json, read_bounded
+from pipelines.base.files import plain_json, read_bounded
+from pipelines.base.validation import describe_invalid
 from pipelines.pragmas.errors import PragmaError
-from pipelines.validation import describe_invalid
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from pipelines.base.summation import ordered_sum
 from pipelines.pragmas.nlp.space import ABOVE, INSIDE, LEAVES, Dimension, Option, Space
-from pipelines.summation import ordered_sum
 
 Table = NDArray[np.float64]
 Factors = NDArray[np.int64]

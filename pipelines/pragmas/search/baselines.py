@@ -28,6 +28,7 @@ from itertools import islice, product
 
 import numpy as np
 
+from pipelines.base.tools import stopwatch
 from pipelines.pragmas.bound import COMPUTATION, Bound, Target, bound, complete
 from pipelines.pragmas.configuration import FINE, OFF, Configuration, LoopChoice, configuration_key
 from pipelines.pragmas.errors import PragmaError
@@ -42,7 +43,6 @@ from pipelines.pragmas.search.evaluation import (
     Step,
 )
 from pipelines.pragmas.summary import ROOT, Summary
-from pipelines.tools import stopwatch
 
 PREDICTED = "predicted"
 ENOUGH_GAIN = 1.001

@@ -20,13 +20,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.optimize import nnls
 
+from pipelines.base.summation import ordered_sum
 from pipelines.pragmas.bound import Target, complete
 from pipelines.pragmas.configuration import FINE, Configuration
 from pipelines.pragmas.nlp import partitions, unrolled_size
 from pipelines.pragmas.search.evaluation import Evaluation
 from pipelines.pragmas.summary import Summary
 from pipelines.schemas import TIMEOUT
-from pipelines.summation import ordered_sum
 
 FINE_COPIES = 2
 """Copies of a design without copies of modules that likely ends in time, over those that surely do."""

@@ -13,7 +13,7 @@ from dataclasses import replace
 from functools import cache
 from math import lcm, prod
 
-from pipelines.hls import Directive, pragma_of
+from pipelines.c import Directive, pragma_of
 from pipelines.pragmas.bound import Target, complete, read_target
 from pipelines.pragmas.bound.completion import flattened
 from pipelines.pragmas.configuration import COARSE, FINE, OFF, Configuration

@@ -17,8 +17,8 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from typing import Protocol, TypeVar
 
-from pipelines.features import DesignEstimate
-from pipelines.hls import Directive
+from pipelines.c import Directive
+from pipelines.dataset.features import DesignEstimate
 from pipelines.pragmas.configuration import FINE, OFF, Configuration, LoopChoice
 from pipelines.pragmas.nlp import pipeline_factors
 from pipelines.pragmas.search.directives import given_directives, own_target

@@ -21,10 +21,16 @@ from dataclasses import dataclass, field, replace
 from multiprocessing.connection import Connection
 from pathlib import Path
 
-from pipelines.cache import ContentCache
-from pipelines.hls import Directive, HlsError, HlsOptions, design_id, read_interface, tool_version
-from pipelines.identity import content_hash
-from pipelines.labelling import CountedDesign, LabelOptions, ToolContext, count_design
+from pipelines.base.cache import ContentCache
+from pipelines.base.identity import content_hash
+from pipelines.base.sandbox import MachineFault
+from pipelines.base.summation import ordered_sum
+from pipelines.base.tools import ToolMissing, stopwatch
+from pipelines.base.workers import ChildProcess, begin_worker
+from pipelines.c import Directive, HlsError, read_interface
+from pipelines.dataset.labelling import CountedDesign, LabelOptions, ToolContext, count_design
+from pipelines.dataset.vendor import VendorError, read_csynth
+from pipelines.hls import HlsOptions, design_id, tool_version
 from pipelines.native import native_version, run_native
 from pipelines.pragmas.bound import Target, impossible
 from pipelines.pragmas.configuration import Configuration, configuration_key
@@ -32,12 +38,7 @@ from pipelines.pragmas.search.directives import banked_size, hls_directives, lik
 from pipelines.pragmas.search.evaluation import Evaluation
 from pipelines.pragmas.summary import Summary
 from pipelines.programs import ProgramError, draw_data
-from pipelines.sandbox import MachineFault
 from pipelines.schemas import INFEASIBLE, OK, REJECTED, TIMEOUT, TOOL_ERROR, ProgramRow, VendorDesignRow
-from pipelines.summation import ordered_sum
-from pipelines.tools import ToolMissing, stopwatch
-from pipelines.vendor import VendorError, read_csynth
-from pipelines.workers import ChildProcess, begin_worker
 
 COPIES_PER_SECOND = 250
 """Operations and accesses of an unrolled program that are synthesised and counted per second: 400 to 800 of

@@ -24,6 +24,7 @@ from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
+from pipelines.base.tools import stopwatch
 from pipelines.pragmas.bound import Target
 from pipelines.pragmas.configuration import Configuration
 from pipelines.pragmas.nlp import OPTIMAL, UNKNOWN, SearchOptions, solve
@@ -39,7 +40,6 @@ from pipelines.pragmas.search.subproblems import (
     solve_within_size,
 )
 from pipelines.pragmas.summary import Summary
-from pipelines.tools import stopwatch
 
 MOST_DOUBLINGS = 2
 """How often limits are doubled for a design that is faster by its bound than the best one is by its own."""

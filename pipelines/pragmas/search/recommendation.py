@@ -7,9 +7,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from pipelines.cache import ContentCache
-from pipelines.features import DesignEstimate, estimate_design
-from pipelines.hls import Directive, HlsOptions, TransformOptions
+from pipelines.base.cache import ContentCache
+from pipelines.base.tools import stopwatch
+from pipelines.c import Directive
+from pipelines.dataset.features import DesignEstimate, estimate_design
+from pipelines.hls import HlsOptions, TransformOptions
 from pipelines.pragmas.analysis import summarise
 from pipelines.pragmas.bound import Bound, Target, bound, read_target
 from pipelines.pragmas.configuration import Configuration
@@ -45,7 +47,6 @@ from pipelines.pragmas.search.subproblems import GUESS_GAP, within_size
 from pipelines.pragmas.search.suite import OWN_TARGET
 from pipelines.pragmas.summary import Summary
 from pipelines.schemas import OK, ProgramRow
-from pipelines.tools import stopwatch
 
 REDUCTIONS_S = 48.0
 """Seconds in which the engine likely estimates the designs near the best ones."""

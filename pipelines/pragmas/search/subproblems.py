@@ -6,13 +6,13 @@ import math
 from collections.abc import Callable
 from dataclasses import replace
 
+from pipelines.base.tools import stopwatch
 from pipelines.pragmas.bound import Target
 from pipelines.pragmas.configuration import Configuration
 from pipelines.pragmas.nlp import UNKNOWN, SearchOptions, solve, unrolled_size
 from pipelines.pragmas.search.budgets import most_partitions
 from pipelines.pragmas.search.state import SearchState, SubProblem
 from pipelines.pragmas.summary import Summary
-from pipelines.tools import stopwatch
 
 GUESS_SHARE = 0.15
 """Share of a design's time that the solver may take for a guess: a design that only likely ends in time."""

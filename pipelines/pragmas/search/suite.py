@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 
-from pipelines.cache import ContentCache
+from pipelines.base.cache import ContentCache
+from pipelines.base.identity import canonical_json, content_hash
+from pipelines.base.workers import Progress, ProgressCallback, silent
 from pipelines.cyclemodel import engine_version
 from pipelines.hls import HlsOptions, TransformOptions, tool_version
-from pipelines.identity import canonical_json, content_hash
 from pipelines.pragmas.analysis import summarise
 from pipelines.pragmas.bound import Target, read_target
 from pipelines.pragmas.configuration import configuration_key
@@ -27,7 +28,6 @@ from pipelines.pragmas.search.state import LADDER, LadderOptions
 from pipelines.pragmas.summary import Summary
 from pipelines.programs import SuiteOptions, cached_programs, polybench_program
 from pipelines.schemas import OK, PragmaDesignRow, ProgramRow
-from pipelines.workers import Progress, ProgressCallback, silent
 
 _VERSION = "5"
 """Raise it when a search, a bound or what measures gives other rows."""

@@ -7,6 +7,7 @@ on loops of one operation; the sum is within a factor of about 2.
 
 from __future__ import annotations
 
+from pipelines.base.summation import ordered_sum
 from pipelines.programs.ast.tree import (
     Assign,
     Binary,
@@ -28,7 +29,6 @@ from pipelines.programs.ast.tree import (
     walk_expression,
     walk_statements,
 )
-from pipelines.summation import ordered_sum
 
 MEMORY_CYCLES = 10
 _FLOATING_CYCLES = 4

@@ -9,10 +9,10 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 
-from pipelines.interface import FLOAT, INT32, UINT32, ScalarType, common_type, promoted
+from pipelines.c.signature import FLOAT, INT32, UINT32, ScalarType, common_type, promoted
 from pipelines.programs.ast import operations as op
-from pipelines.programs.ast.places import ConditionWriter, PlaceWriter, is_leaf, like
 from pipelines.programs.ast.scope import Scope, domain_of
+from pipelines.programs.ast.subscripts import ConditionWriter, PlaceWriter, is_leaf, like
 from pipelines.programs.ast.tree import (
     Call,
     Constant,

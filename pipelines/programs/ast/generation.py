@@ -8,8 +8,8 @@ from math import prod
 from random import Random
 from typing import Any
 
-from pipelines.identity import content_hash
-from pipelines.interface import DOUBLE, ScalarType
+from pipelines.base.identity import content_hash
+from pipelines.c.signature import DOUBLE, ScalarType
 from pipelines.programs.ast import operations as op
 from pipelines.programs.ast.estimate import estimated_cells, estimated_cycles
 from pipelines.programs.ast.expressions import ExpressionWriter, call

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from math import sqrt
 
-from pipelines.interface import FLOAT, INT32, INT64, ScalarType, common_type, promoted
+from pipelines.c.signature import FLOAT, INT32, INT64, ScalarType, common_type, promoted
 from pipelines.programs.ast.tree import (
     Array,
     Binary,

@@ -6,10 +6,21 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from pipelines.interface import DOUBLE, FLOAT, INT8, INT16, INT32, INT64, UINT8, UINT16, UINT32, UINT64
+from pipelines.base.summation import ordered_sum
+from pipelines.c.signature import (
+    DOUBLE,
+    FLOAT,
+    INT8,
+    INT16,
+    INT32,
+    INT64,
+    UINT8,
+    UINT16,
+    UINT32,
+    UINT64,
+)
 from pipelines.programs.errors import ProgramError
 from pipelines.programs.mix import require_mix
-from pipelines.summation import ordered_sum
 
 DATA_TYPES = {t.c_name: t for t in (INT8, INT16, INT32, INT64, UINT8, UINT16, UINT32, UINT64, FLOAT, DOUBLE)}
 """Every type that data may have, by its name in C."""

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from math import prod
 from random import Random
 
-from pipelines.interface import INT32, UINT32, UINT64, ScalarType
+from pipelines.c.signature import INT32, UINT32, UINT64, ScalarType
 from pipelines.programs.ast.operations import type_range
 from pipelines.programs.ast.options import DATA_TYPES, AstOptions
 from pipelines.programs.ast.tree import Array, Extent, Function, Number, Variable

@@ -10,7 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from pipelines.interface import INT32, ScalarType
+from pipelines.base.summation import ordered_sum
+from pipelines.c.signature import INT32, ScalarType
 from pipelines.programs.ast import operations as op
 from pipelines.programs.ast.expressions import ExpressionWriter
 from pipelines.programs.ast.options import CONTROLS
@@ -33,7 +34,6 @@ from pipelines.programs.ast.tree import (
     Variable,
     While,
 )
-from pipelines.summation import ordered_sum
 
 Body = tuple[Statement, ...]
 Root = Callable[[], Body]

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from pipelines.interface import ScalarType
+from pipelines.c.signature import ScalarType
 
 Number = int | float
 

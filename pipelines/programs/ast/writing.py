@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pipelines.interface import FLOAT
+from pipelines.c.signature import FLOAT
 from pipelines.programs.ast.tree import (
     Array,
     Assign,

@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from math import inf, prod
 from random import Random
 
+from pipelines.base.summation import ordered_sum
 from pipelines.programs.dataflow.builder import OperatorBody, OperatorBuilder, Pool, Scalar, Tensor
 from pipelines.programs.dataflow.mutation import Mutations, mutate
 from pipelines.programs.dataflow.operators import CONTROL, FAMILY_WEIGHTS, OPERATORS, Operator
 from pipelines.programs.dataflow.options import ELEMENTS, DataflowOptions, Element, Unsuitable
 from pipelines.programs.dataflow.tree import Branch, Loop, Node, Statement, Style, walk
-from pipelines.summation import ordered_sum
 
 # Cycles at memory delay 2 and a period of 10 ns, fitted to counted programs without directives.
 LOAD = 1.4

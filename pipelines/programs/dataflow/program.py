@@ -8,7 +8,7 @@ from dataclasses import replace
 from random import Random
 from typing import Any
 
-from pipelines.identity import canonical_json, content_hash
+from pipelines.base.identity import canonical_json, content_hash
 from pipelines.programs.dataflow.emission import TOP, Emission
 from pipelines.programs.dataflow.graph import Graph, graph_of, random_graph
 from pipelines.programs.dataflow.operators import BY_NAME

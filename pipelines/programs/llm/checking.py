@@ -17,18 +17,15 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from threading import Lock
 
-from pipelines.cache import ContentCache
+from pipelines.base.cache import ContentCache
+from pipelines.base.identity import content_hash
+from pipelines.base.sandbox import SandboxError
+from pipelines.base.tools import ToolMissing
+from pipelines.base.workers import ChildProcess
+from pipelines.c import HlsError, preprocess_source, read_interface
+from pipelines.c.signature import DataSet, Interface, same_values
 from pipelines.cyclemodel import count_cycles, engine_version
-from pipelines.hls import (
-    CompiledDesign,
-    HlsError,
-    HlsOptions,
-    compile_program,
-    preprocess_source,
-    read_interface,
-)
-from pipelines.identity import content_hash
-from pipelines.interface import DataSet, Interface, same_values
+from pipelines.hls import CompiledDesign, HlsOptions, compile_program
 from pipelines.native import native_version, run_native
 from pipelines.programs.control import degeneracy
 from pipelines.programs.data import draw_data
@@ -36,10 +33,7 @@ from pipelines.programs.errors import ProgramError
 from pipelines.programs.llm.replies import ReplyRejected
 from pipelines.programs.normalised import ast_hash
 from pipelines.programs.suites import code_version
-from pipelines.sandbox import SandboxError
 from pipelines.schemas import OK, REJECTED, TIMEOUT, TOOL_ERROR, ProgramRow
-from pipelines.tools import ToolMissing
-from pipelines.workers import ChildProcess
 
 MEMORY_BYTES = 3 << 30
 PROCESSOR_S = 60.0

@@ -19,10 +19,10 @@ from urllib.parse import urlsplit
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from pipelines.identity import canonical_json
+from pipelines.base.identity import canonical_json
+from pipelines.base.tools import stopwatch
 from pipelines.programs.errors import ProgramError
 from pipelines.programs.llm.provider import Prices, ProviderError, Reply
-from pipelines.tools import stopwatch
 
 if TYPE_CHECKING:
     from tenacity import RetryCallState

@@ -8,14 +8,14 @@ from dataclasses import dataclass, field, replace
 from random import Random
 from typing import Any
 
-from pipelines.cache import ContentCache
-from pipelines.identity import canonical_json, content_hash, text_sha256
+from pipelines.base.cache import ContentCache
+from pipelines.base.identity import canonical_json, content_hash, text_sha256
+from pipelines.base.summation import ordered_sum
 from pipelines.programs.errors import ProgramError
 from pipelines.programs.llm.checking import CheckLimits, Verdict, check_variant
 from pipelines.programs.llm.provider import Prompt, Provider, ProviderError, Reply
 from pipelines.programs.llm.replies import ReplyRejected, TextLimits, program_of_reply
 from pipelines.schemas import OK, REJECTED, TIMEOUT, TOOL_ERROR, ProgramRow
-from pipelines.summation import ordered_sum
 
 SUITE = STAGE = "llm"
 SIZE = "custom"

@@ -7,9 +7,9 @@ import shutil
 import subprocess
 from pathlib import Path
 
-from pipelines.rtlreuse.building import headers, ports_of
-from pipelines.rtlreuse.elaboration import Design
-from pipelines.rtlreuse.simulator import Program
+from pipelines.rtl.reuse.building import headers, ports_of
+from pipelines.rtl.reuse.elaboration import Design
+from pipelines.rtl.reuse.simulator import Program
 
 _LAUNCH = re.compile(r"(\w+)<<<([^,>]+), (\w+), 0, [\w.]+>>>\(([^;]*)\);")
 

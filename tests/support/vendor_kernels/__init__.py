@@ -1,7 +1,7 @@
 """Kernels of the vendor databases in C of our own, and what a database's row says of their loops.
 
 Belongs here: the texts (`*.c`), their loops by the database's numbers (`kernels.json`), rows as
-configurations. Does not: the rows (`pipelines/vendor`), or bounds.
+configurations. Does not: the rows (`pipelines/dataset/vendor`), or bounds.
 
 The loops are those of the database's list, in its order. A loop with a step other than 1 is in the list
 twice, as written and with a step of 1, so that `kernels.json` has its name twice.

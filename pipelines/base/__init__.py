@@ -1,0 +1,1 @@
+"""What every engine builds on: cache, files, tools, worker processes, sandbox, validation."""

@@ -1,0 +1,121 @@
+"""The content-addressed store of finished work: a key hashes everything the result depends on."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import asdict, dataclass, is_dataclass
+from pathlib import Path
+from typing import Any, TypeVar, cast
+
+import pyarrow as pa
+from pyarrow import ipc
+
+from pipelines.base.sealing import read_sealed, write_sealed
+from pipelines.schemas import is_lasting
+
+Value = TypeVar("Value")
+
+
+def _no_statuses(_: object) -> tuple[()]:
+    return ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ContentCache:
+    """Finished results under a folder, one compressed file per key: JSON, or Arrow for many rows.
+
+    Every file carries the hash of its content. A damaged one is logged, counts as absent and is made again.
+    """
+
+    folder: Path
+
+    def cached(
+        self,
+        kind: str,
+        key: str,
+        make: Callable[[], Value],
+        read: Callable[[Any], Value],
+        *,
+        statuses: Callable[[Value], Iterable[str | None]] = _no_statuses,
+    ) -> Value:
+        """The value stored under a key; where there is none, it is made and stored.
+
+        Args:    make: gives a JSON value, a dataclass or a sequence of dataclasses; read: the value of what
+                 was stored, dataclasses as objects; statuses: of all parts of the value, see `keep`.
+        Raises:  what `make` raises; nothing is stored then. OSError: the disk is full or not writable.
+        """
+        stored = self.get(kind, key)
+        if stored is not None:
+            return read(stored)
+        value = make()
+        self.keep(kind, key, json_value(value), *statuses(value))
+        return value
+
+    def cached_table(self, kind: str, key: str, schema: pa.Schema, make: Callable[[], pa.Table]) -> pa.Table:
+        """The columns stored under a key; where there are none of this schema, they are made and stored.
+
+        Raises: what `make` raises. OSError: the disk is full or not writable.
+        """
+        stored = self.get_table(kind, key)
+        if stored is None or not stored.schema.equals(schema, check_metadata=False):
+            stored = make()
+            self.put_table(kind, key, stored)
+        return stored
+
+    def get(self, kind: str, key: str) -> Any | None:
+        """The value stored under a key, or None."""
+        content = read_sealed(self._path(kind, key))
+        return None if content is None else json.loads(gzip.decompress(content))
+
+    def put(self, kind: str, key: str, value: Any) -> None:
+        """Store a JSON value that follows from its key alone; a reader never sees half of it.
+
+        What a tool gave is stored by `keep`.
+
+        Raises: OSError: the disk is full or not writable.
+        """
+        text = json.dumps(value, separators=(",", ":"), allow_nan=False)
+        write_sealed(self._path(kind, key), gzip.compress(text.encode(), 5, mtime=0))
+
+    def keep(self, kind: str, key: str, value: Any, *statuses: str | None) -> bool:
+        """Store the outcome of an attempt when it will be the same next time; all others are tried again.
+
+        Args:    statuses: of all parts of the value; None for a part that was not attempted.
+        Returns: whether it was stored; see `is_lasting`.
+        Raises:  OSError: the disk is full or not writable.
+        """
+        lasting = all(status is None or is_lasting(status) for status in statuses)
+        if lasting:
+            self.put(kind, key, value)
+        return lasting
+
+    def get_table(self, kind: str, key: str) -> pa.Table | None:
+        """The columns stored under a key, or None."""
+        content = read_sealed(self._path(kind, key, "arrow"))
+        return None if content is None else ipc.open_stream(content).read_all()
+
+    def put_table(self, kind: str, key: str, value: pa.Table) -> None:
+        """Store columns; a reader never sees half of them.
+
+        Raises: OSError: the disk is full or not writable.
+        """
+        sink = pa.BufferOutputStream()
+        with ipc.new_stream(sink, value.schema, options=ipc.IpcWriteOptions(compression="zstd")) as stream:
+            stream.write_table(value)
+        write_sealed(self._path(kind, key, "arrow"), sink.getvalue().to_pybytes())
+
+    def _path(self, kind: str, key: str, ending: str = "json") -> Path:
+        if not key.isalnum():
+            raise ValueError(f"not a key: {key[:80]!r}; accepted: letters and digits")
+        return self.folder / kind / key[:2] / f"{kind}-{key}.{ending}"
+
+
+def json_value(value: Any) -> Any:
+    """A dataclass as a dictionary, a sequence of them as a list, any other value as it is."""
+    if is_dataclass(value) and not isinstance(value, type):
+        return asdict(value)
+    if isinstance(value, list | tuple):
+        return [json_value(item) for item in cast("Sequence[Any]", value)]
+    return value

@@ -1,0 +1,129 @@
+"""JSON and YAML that people write against a pydantic model: strict types, and errors in their words."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Annotated, Any, TypeAlias, TypeVar, cast, get_args, get_origin
+
+from pydantic import BaseModel, BeforeValidator, Field, ValidationError
+
+from pipelines.base.files import plain_json, shown
+
+M = TypeVar("M", bound=BaseModel)
+_THE_FILE = "the file"
+_ACCEPTED = {
+    "bool_parsing": "true or false",
+    "bool_type": "true or false",
+    "finite_number": "a finite number",
+    "float_parsing": "a number",
+    "float_type": "a number",
+    "greater_than": "more than {gt}",
+    "greater_than_equal": "{ge} or more",
+    "int_from_float": "a whole number",
+    "int_parsing": "a whole number",
+    "int_type": "a whole number",
+    "less_than": "less than {lt}",
+    "less_than_equal": "{le} or less",
+    "list_type": "a list",
+    "literal_error": "{expected}",
+    "string_too_long": "at most {max_length} characters",
+    "string_too_short": "at least {min_length} characters",
+    "string_type": "text",
+    "too_long": "at most {max_length} items",
+    "too_short": "at least {min_length} items",
+    "tuple_type": "a list",
+    **dict.fromkeys(("dict_type", "model_attributes_type", "model_type"), "names and values"),
+}
+"""What is accepted by pydantic's type of an error; others keep its message."""
+
+
+def _whole(value: Any) -> Any:
+    """A float without a fraction as a whole number, such as 1e9."""
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+Count: TypeAlias = Annotated[int, Field(ge=1)]
+Positive: TypeAlias = Annotated[float, Field(gt=0)]
+Whole = Annotated[int, BeforeValidator(_whole)]
+"""A whole number, also written as 1e9; strict models refuse text and truth values."""
+
+
+class NotJson(ValueError):
+    """A file that is not JSON; the message says where."""
+
+
+def parse_json_model(content: bytes, model: type[M]) -> M:
+    """The value of JSON that a person wrote: types are strict, names in an object distinct.
+
+    Raises: NotJson: not JSON in UTF-8. ValidationError: not of the model, see `describe_invalid`.
+    """
+    try:
+        plain_json(content.decode("utf-8"), keeps=False)
+    except UnicodeDecodeError as error:
+        raise NotJson(f"not UTF-8: byte 0x{content[error.start]:02x} at {error.start}") from error
+    except ValueError as error:
+        raise NotJson(f"not JSON: {error}") from error
+    return model.model_validate_json(content, strict=True)
+
+
+def describe_invalid(error: ValidationError, model: type[BaseModel], path: Path | str) -> str:
+    """The first problem: key, value and what is accepted; a rule of ours says it in its own words."""
+    first = error.errors(include_url=False)[0]
+    context: Mapping[str, Any] = first.get("ctx", {})
+    if isinstance(own := context.get("error"), ValueError):
+        problem, separator, accepted = str(own).partition("; accepted")
+        return f"{problem} ({path}){separator}{accepted}"
+    key = ".".join(str(part) for part in first["loc"]) or _THE_FILE
+    if first["type"] == "extra_forbidden":
+        return f"unknown key: {key} ({path}); accepted: {', '.join(_keys(model, first['loc'][:-1]))}"
+    if first["type"] == "missing":
+        needed = _keys(model, first["loc"][:-1], needed=True)
+        return f"missing key: {key} ({path}); needed: {', '.join(needed)}"
+    accepted = _ACCEPTED.get(first["type"])
+    if accepted is None:
+        return f"{key}: {first['msg']} ({path})"
+    limits = {name: _plain(limit) for name, limit in context.items()}
+    return f"{key}: {_in_words(first['input'])} ({path}); accepted: {accepted.format(**limits)}"
+
+
+def _plain(limit: Any) -> Any:
+    """A limit without the point of whole floats, or the values of a literal without quotes."""
+    return limit.replace("'", "") if isinstance(limit, str) else _whole(limit)
+
+
+def _in_words(value: Any) -> str:
+    if isinstance(value, Mapping):
+        return "names and values" if value else "nothing"
+    if isinstance(value, list | tuple):
+        return f"a list of {len(cast('list[Any]', value))}"
+    if isinstance(value, float) and not math.isfinite(value):
+        return str(value)
+    return shown(json.dumps(value, ensure_ascii=False, default=str))
+
+
+def _keys(model: type[BaseModel], place: tuple[int | str, ...], *, needed: bool = False) -> list[str]:
+    """Keys that a model has at a place, all or those without a default."""
+    kinds: list[Any] = [model]
+    for part in place:
+        inner = [_inner(kind, part) for kind in kinds]
+        kinds = [kind for several in inner for kind in several]
+    fields = {name: field for kind in kinds for name, field in kind.model_fields.items()}
+    return [name for name, field in fields.items() if not needed or field.is_required()]
+
+
+def _inner(model: type[BaseModel], part: int | str) -> list[type[BaseModel]]:
+    """Models behind a key of a model; an index of a list, or a name of a mapping, is in the same ones."""
+    field = model.model_fields.get(part) if isinstance(part, str) else None
+    return [model] if field is None else list(_models(field.annotation))
+
+
+def _models(annotation: Any) -> Iterator[type[BaseModel]]:
+    if get_origin(annotation) is None:
+        if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+            yield annotation
+        return
+    for argument in get_args(annotation):
+        yield from _models(argument)

@@ -1,0 +1,214 @@
+"""Work in other processes: many items at a time, and one function in a process of its own."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import signal
+from collections.abc import Callable, Sequence
+from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor, as_completed
+from dataclasses import dataclass
+from functools import partial
+from multiprocessing.context import ForkServerContext
+from multiprocessing.process import BaseProcess
+from threading import Thread
+from types import FrameType
+from typing import Any, Generic, NoReturn, TypeVar
+
+from pipelines.base.processes import processor_s
+from pipelines.base.sandbox import MachineFault
+from pipelines.base.tools import PATIENCE, require_going_on, stopwatch
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
+PROCESSES_FROM = 16
+"""Items from which processes are worth their start."""
+
+POLL_S = 0.05
+ENDED = "the process ended without an answer"
+
+
+# ---- many items ------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Progress:
+    """Where a long step is.
+
+    Attributes:
+        step: its name; done, total, failed: attempts; latest: what was finished last.
+    """
+
+    step: str
+    done: int
+    total: int
+    failed: int
+    latest: str
+
+
+ProgressCallback = Callable[[Progress], None]
+
+
+def silent(_: Progress) -> None:
+    """Report nothing."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outcome(Generic[Result]):
+    """The result of an item.
+
+    Attributes:
+        name: of the item, for progress.
+    """
+
+    result: Result
+    failed: bool
+    name: str
+
+
+def run_all(
+    step: str,
+    items: Sequence[Item],
+    work: Callable[[Item], Outcome[Result]],
+    *,
+    workers: int,
+    cost: Callable[[Item], float] | None = None,
+    in_threads: bool = False,
+    on_progress: ProgressCallback = silent,
+) -> list[Result]:
+    """Work on every item, several at a time, those that cost most first.
+
+    Processes and not threads, because scheduling, reading netlists and power take a quarter of the time and
+    are Python. A handful of items is worked on in threads: starting processes takes longer than that saves.
+
+    Args:    work: a function of a module, or a partial of one; items and results go between processes.
+             cost: in any unit; without it items keep their order. in_threads: for work that waits for tools.
+    Returns: results in the order of the items.
+    Raises:  what `work` raises, after the items under way have ended; finished work is in the cache.
+    """
+    order = sorted(range(len(items)), key=lambda i: 0.0 if cost is None else -cost(items[i]))
+    counts = {"done": 0, "failed": 0}
+    workers = min(workers, len(items))
+    if in_threads or len(items) < PROCESSES_FROM or workers < 2:
+        pool: Executor = ThreadPoolExecutor(max_workers=max(1, workers))
+        call = work
+    else:
+        pool = ProcessPoolExecutor(workers, mp_context=fork_server(work), initializer=begin_worker)
+        call = partial(_work_or_end, work)
+    with pool:
+        futures = {i: pool.submit(call, items[i]) for i in order}
+        try:
+            for future in as_completed(futures.values()):
+                outcome = future.result()
+                counts["done"] += 1
+                counts["failed"] += int(outcome.failed)
+                on_progress(Progress(step=step, total=len(items), latest=outcome.name, **counts))
+        except BaseException:  # a failure or an interruption: what has not begun is left for the next run
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
+        return [futures[i].result().result for i in range(len(items))]
+
+
+def _work_or_end(work: Callable[[Item], Outcome[Result]], item: Item) -> Outcome[Result]:
+    """Work on an item; a pool would take the end of its process for a result, and go on."""
+    try:
+        return work(item)
+    except SystemExit:
+        os._exit(1)
+
+
+# ---- processes -------------------------------------------------------------------------------------------
+
+
+def fork_server(work: Callable[..., object]) -> ForkServerContext:
+    """Start processes from one that has imported the module of a function."""
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload([getattr(work, "func", work).__module__])
+    return context
+
+
+def begin_worker() -> None:
+    """Leave Ctrl-C to the process that started this one; end on SIGTERM, and when that has ended.
+
+    The tools of this process end with it.
+    """
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, _end_process)
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        Thread(target=partial(_end_with, parent), daemon=True).start()
+
+
+def _end_process(number: int, _: FrameType | None) -> NoReturn:
+    """End this process as an exception does, so that a tool that it waits for ends with it."""
+    raise SystemExit(128 + number)
+
+
+def _end_with(parent: BaseProcess) -> None:
+    parent.join()
+    os._exit(1)
+
+
+class ChildProcess:
+    """A function in a process of its own, at the other end of a pipe.
+
+    Args: serve: a function of a module; gets its end of the pipe, then the arguments.
+    """
+
+    def __init__(self, serve: Callable[..., None], *arguments: Any) -> None:
+        context = fork_server(serve)
+        self._connection, other = context.Pipe()
+        self._process = context.Process(target=serve, args=(other, *arguments), daemon=True)
+        self._process.start()
+        other.close()
+
+    def send(self, value: Any) -> None:
+        """Send a value to the function.
+
+        Raises: MachineFault: the process has ended.
+        """
+        try:
+            self._connection.send(value)
+        except OSError as error:
+            raise MachineFault(ENDED) from error
+
+    def receive(self, timeout_s: float | None = None) -> Any:
+        """The next value that the function sends.
+
+        Args:   timeout_s: processor time from now on, of the process and its tools; None for no limit.
+        Raises: TimeoutError: there was none within it. MachineFault: the process ended, or there was none
+                within PATIENCE times the limit by the clock.
+        """
+        if timeout_s is not None:
+            self._wait(timeout_s)
+        try:
+            return self._connection.recv()
+        except (EOFError, OSError) as error:
+            raise MachineFault(ENDED) from error
+
+    def _wait(self, timeout_s: float) -> None:
+        """Wait until an answer, or the end of the process, can be read."""
+        start, before_s = stopwatch(), self._processor_s()
+        while not self._connection.poll(POLL_S):
+            require_going_on()
+            if self._processor_s() - before_s > timeout_s:
+                raise TimeoutError(f"more than {timeout_s:g} s of processor time")
+            if stopwatch() - start > PATIENCE * timeout_s:
+                clock_s = PATIENCE * timeout_s
+                raise MachineFault(f"the machine was too busy: no end within {clock_s:g} s by the clock")
+
+    def _processor_s(self) -> float:
+        return processor_s(self._process.pid or 0)
+
+    def end(self, patience_s: float = 0.0) -> None:
+        """End the process, whichever signals it ignores.
+
+        Args: patience_s: in which it may end by itself with its tools; 0 ends it at once.
+        """
+        if patience_s:
+            self._process.terminate()
+            self._process.join(patience_s)
+        self._process.kill()
+        self._process.join()
+        self._connection.close()

@@ -1,0 +1,1 @@
+"""Analyses of the structured IR, and the changes of it that keep its meaning."""

