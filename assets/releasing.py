@@ -37,13 +37,13 @@ from pipelines.dataset.features import (
 from pipelines.dataset.labelling import (
     CacheImport,
     ProgramRows,
-    elsewhere_versions,
     has_present_labels,
     import_rows,
     labels_version,
     liberty_name,
     planned_ids,
     present_versions,
+    target_versions,
 )
 from pipelines.dataset.releases import (
     MANIFEST_FILE,
@@ -434,7 +434,7 @@ def _other_versions(settings: Settings, manifest: Manifest) -> list[str]:
     """A line a tool whose version is not the one of the release."""
     chosen = settings.configuration.labelling.tools
     own = _tool_versions([tool for tool in manifest.toolset.tools if tool in _VERSIONS])
-    here = own | present_versions(chosen) | elsewhere_versions(label_options(settings))
+    here = own | present_versions(chosen) | target_versions(label_options(settings))
     here |= _own_versions(settings, manifest.rows)
     return [
         f"{tool} is {here.get(tool, 'not here')}, the release was made with {version}: "

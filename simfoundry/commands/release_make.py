@@ -42,9 +42,8 @@ from pipelines.base.folders import restore_folder
 from pipelines.base.identity import text_sha256
 from pipelines.base.workers import Outcome, run_all
 from pipelines.c import HlsError
-from pipelines.dataset.labelling import lacking_fpga_labels, lacking_library_labels
-from pipelines.dataset.labelling.cross_checks import lacking_cross_checks
-from pipelines.dataset.labelling.synthesis import is_mapped, lacking_figures, lacking_power
+from pipelines.dataset.labelling import LabelTables, label_targets
+from pipelines.dataset.labelling.synthesis import is_mapped
 from pipelines.dataset.releases import (
     MANIFEST_FILE,
     PARAMETERS_FILE,
@@ -297,17 +296,11 @@ class ReleaseMaking:
         """Whether the labels of a partition have figures of every design that is to be mapped."""
         if partition in self._mapped:
             return True
-        tables = ("designs", "labels", "runs", "cross_checks")
-        designs, rows, runs, checks = (read_rows(self.settings, table, partition) for table in tables)
+        names = ("designs", "labels", "runs", "cross_checks")
+        designs, labels, runs, checks = (read_rows(self.settings, table, partition) for table in names)
+        tables = LabelTables(labels=labels, runs=runs, cross_checks=checks)
         options = label_options(self.settings)
-        lacking = [
-            lacking_figures(designs, rows, runs, options),
-            lacking_power(designs, rows, runs, options),
-            lacking_cross_checks(designs, rows, checks, options),
-            lacking_fpga_labels(designs, rows, options),
-            *(lacking_library_labels(designs, rows, one, options) for one in options.other_libraries),
-        ]
-        if any(lacking):
+        if any(target.lacking(designs, tables, options) for target in label_targets(options)):
             return False
         self._mapped.add(partition)
         return True
