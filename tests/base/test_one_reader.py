@@ -1,4 +1,4 @@
-"""Every file that a person names is opened by `pipelines.base.files`; other openings stand in a table here."""
+"""Every file that a person names is opened by `pipelines.base.files`; a table here has other openings."""
 
 from __future__ import annotations
 

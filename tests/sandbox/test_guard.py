@@ -50,7 +50,7 @@ def test_guarded_starts_another_guardian_when_the_first_one_was_ended() -> None:
 
 
 def is_running(process: Path) -> bool:
-    """Whether it has not ended; a zombie has closed its pipes, a process without arguments perhaps not yet."""
+    """Whether it has not ended; a zombie has closed its pipes, a process that ends perhaps not yet."""
     try:
         return (process / "stat").read_text().rpartition(")")[2].split()[0] not in "ZX"
     except OSError:
