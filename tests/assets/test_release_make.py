@@ -15,14 +15,14 @@ import pytest
 from click.testing import CliRunner
 
 from assets.configuration import compose_configuration
+from assets.releases import derived
+from assets.releases.batches import plan_batches
 from assets.settings import Settings
 from assets.steps import labels as labels_step
 from pipelines.dataset.labelling import lacking_fpga_labels, lacking_library_labels, runs
 from pipelines.dataset.labelling.runs import is_fully_powered, is_synthesised
 from pipelines.dataset.releases import load_release, open_release
 from simfoundry.cli import simfoundry
-from simfoundry.commands import release_make
-from simfoundry.commands.release_make import plan_batches
 
 SUITES = (
     *("programs.suites=[linear_algebra,stencil]", "hls.memory_delay=[2,10]", "hls.pipeline=[false]"),
@@ -262,13 +262,13 @@ def test_verilog_of_each_design_is_made_again_and_compared(
     rtl = tmp_path / "rtl"
     compiled = SimpleNamespace(verilog="module top; endmodule\n")
     monkeypatch.setattr("os.cpu_count", lambda: 1)  # other processes would not know what is patched
-    monkeypatch.setattr(release_make, "options_of", lambda design: design)
-    monkeypatch.setattr(release_make, "compile_program", lambda source, **_: compiled)
+    monkeypatch.setattr(derived, "options_of", lambda design: design)
+    monkeypatch.setattr(derived, "compile_program", lambda source, **_: compiled)
     result = invoke("small", "--derived", "--rtl", str(rtl))
     assert result.exit_code == 1
     assert f" must have the Verilog {'0' * 64}, got another" in result.stderr
     assert not list(rtl.iterdir())
-    monkeypatch.setattr(release_make, "text_sha256", lambda _: "0" * 64)
+    monkeypatch.setattr(derived, "text_sha256", lambda _: "0" * 64)
     made = make("small", "--derived", "--rtl", str(rtl))["made"]
     release = open_release(folder)
     rows = [row for part in release.partitions("designs") for row in release.rows("designs", part)]

@@ -12,13 +12,14 @@ from __future__ import annotations
 import argparse
 import sys
 
+from simfoundry.commands.release_make import MakeOptions, ReleaseMaking
+
 from assets.configuration import read_parameters_file
 from assets.deployments import find_deployment, writing_to
 from assets.progress import shown_progress
 from assets.settings import Settings
 from pipelines.dataset.releases import PARAMETERS_FILE, open_release
 from pipelines.schemas import table_spec, write_arrow
-from simfoundry.commands.release_make import MakeOptions, ReleaseMaking
 
 TABLES = ("features", "loop_profiles", "run_features")
 
