@@ -1,4 +1,4 @@
-"""Making the tables of one partition outside Dagster: an expected failure is a line, and the next step goes on."""
+"""Making the tables of one partition outside Dagster, where an expected failure is a line of text."""
 
 from __future__ import annotations
 

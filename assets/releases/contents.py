@@ -18,6 +18,7 @@ from pipelines.dataset.labelling import lacking_fpga_labels, lacking_library_lab
 from pipelines.dataset.labelling.cross_checks import lacking_cross_checks
 from pipelines.dataset.labelling.synthesis import is_mapped, lacking_figures, lacking_power
 from pipelines.dataset.releases import (
+    Release,
     derived_tables,
 )
 from pipelines.programs import AST

@@ -31,7 +31,8 @@ from pipelines.schemas import (
 def make_derived(name: str, *, progress: ProgressResource, rtl: Path | None = None) -> dict[str, Any]:
     """Make the tables that a release has left out, and compare each file with its hash in the manifest.
 
-    Args:    progress: hears of every step; rtl: folder for the Verilog of each design, which is compared too; None makes none.
+    Args:    progress: hears of every step; rtl: folder for the Verilog of each design, which is compared,
+             too; None makes none.
     Returns: the answer of `make_release`, with a line of `problems` per file that differs.
     Raises:  ReleaseError: no such release, or it is damaged. FoundryError: see `make_release`.
     """

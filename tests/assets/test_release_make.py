@@ -9,6 +9,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import dagster as dg
 import foundry_fakes
 import polars as pl
 import pytest
@@ -17,6 +18,8 @@ from click.testing import CliRunner
 from assets.configuration import compose_configuration
 from assets.releases import derived
 from assets.releases.batches import plan_batches
+from assets.releases.job import release
+from assets.resources import resources
 from assets.settings import Settings
 from assets.steps import labels as labels_step
 from pipelines.dataset.labelling import lacking_fpga_labels, lacking_library_labels, runs
@@ -65,6 +68,20 @@ def contents(folder: Path) -> dict[str, bytes]:
     """Files without wall-clock columns."""
     names = (p for p in sorted(folder.rglob("*")) if p.is_file())
     return {n: p.read_bytes() for p in names if "measured" not in (n := str(p.relative_to(folder)))}
+
+
+def test_the_job_makes_a_release_and_observes_its_tables(projects: Any) -> None:
+    folder = projects("job") / "releases" / "small"
+    options = {"name": "small", "overrides": list(SUITES), "batches": 1}
+    configuration = {"ops": {"make_batches": {"config": options}}}
+    result = release.execute_in_process(run_config=configuration, resources=resources(None))
+    assert open_release(folder).partitions("programs") == ("linear_algebra",)
+    events = result.get_asset_observation_events()
+    observed = {e.asset_observation_data.asset_observation.asset_key.to_user_string() for e in events}
+    assert "programs" in observed
+    other = {"ops": {"make_batches": {"config": options | {"overrides": ["scale=smoke"]}}}}
+    with pytest.raises(dg.Failure, match="configuration of an unfinished release stays"):
+        release.execute_in_process(run_config=other, resources=resources(None))
 
 
 def test_a_release_that_was_interrupted_has_the_same_bytes(projects: Any) -> None:
