@@ -24,7 +24,7 @@ import pyarrow.parquet as pq
 
 from assets.deployments import local_deployment
 from assets.overview import survey
-from assets.releasing import _by_design
+from assets.releases.importing import _by_design
 from models.labelled import Selection, load_labelled_designs
 from pipelines.dataset.features.extraction import _sorted
 from pipelines.dataset.releases import Manifest, Reproduction

@@ -15,10 +15,11 @@ import sys
 from assets.configuration import read_parameters_file
 from assets.deployments import find_deployment, writing_to
 from assets.progress import shown_progress
+from assets.releases.contents import ReleaseContents
+from assets.releases.making import NO_LIMITS, ReleaseMaking
 from assets.settings import Settings
 from pipelines.dataset.releases import PARAMETERS_FILE, open_release
 from pipelines.schemas import table_spec, write_arrow
-from simfoundry.commands.release_make import MakeOptions, ReleaseMaking
 
 TABLES = ("features", "loop_profiles", "run_features")
 
@@ -32,10 +33,14 @@ def main() -> None:
     folder = deployment.project / "releases" / name
     release, parameters = open_release(folder), folder / PARAMETERS_FILE
     settings = Settings(configuration=read_parameters_file(parameters), deployment=deployment)
-    making = ReleaseMaking(
-        settings=settings, folder=folder, parameters=parameters.read_bytes(), options=MakeOptions()
-    )
     with writing_to(deployment.data_dir), shown_progress() as progress:
+        making = ReleaseMaking(
+            folder=folder,
+            contents=ReleaseContents(settings=settings),
+            parameters=parameters.read_bytes(),
+            options=NO_LIMITS,
+            progress=progress,
+        )
         for table in release.tables():  # no import: the cache of labels is not needed
             spec = table_spec(table)
             for partition in release.partitions(table):
@@ -45,10 +50,10 @@ def main() -> None:
                 write_arrow(deployment.data_dir, spec, release.arrow(table, partition), partition)
         making.restore()
         for table in TABLES:
-            del making.finished[table]
-        making.run(progress)
+            del making.contents.finished[table]
+        making.run()
     sys.stdout.write("".join(f"{line}\n" for line in [*making.made, *making.notes, *making.problems]))
-    raise SystemExit(bool(making.problems or making.pending))
+    raise SystemExit(bool(making.problems or making.contents.pending))
 
 
 if __name__ == "__main__":
