@@ -76,9 +76,10 @@ def test_kernel_equals_native_c(
 @pytest.mark.sample(3)
 @pytest.mark.parametrize("seed", range(6))
 def test_random_program_equals_native_c(seed: int, check_against_native: Check) -> None:
-    source = random_program(1000 + seed)
-    options = options_for(source, "fuzz", pipeline=seed % 2 == 1, delay=1 + seed % 4, period=3.0 + seed)
-    check_against_native(source, "fuzz", options)
+    program = random_program(1000 + seed)
+    source, top = program.source, program.top
+    options = options_for(source, top, pipeline=seed % 2 == 1, delay=1 + seed % 4, period=3.0 + seed)
+    check_against_native(source, top, options, inputs=program.inputs)
 
 
 def test_gemm_pipelined_takes_the_cycles_the_schedule_says(check_against_native: Check) -> None:
