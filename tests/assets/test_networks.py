@@ -31,7 +31,8 @@ from assets.deployments import Deployment, local_deployment
 from assets.errors import FoundryError
 from assets.materialise import prune_partitions, run_everything
 from assets.overview import survey
-from assets.releasing import import_release, release_tables
+from assets.releases.importing import import_release
+from assets.releases.writing import release_tables
 from assets.resources import FoundryResource, ProgressResource
 from assets.settings import Settings, ignore_progress
 from assets.step import StepSummary

@@ -23,6 +23,7 @@ READ = {
     "run": {"--parameters"},
     "report": {"--release"},
     "train": {"--release"},
+    "check": {"--data"},
     "network": {"--topology", "--trace"},
     "power": {"network", "--hardware", "--hls-config"},
     "explore": {"network"},

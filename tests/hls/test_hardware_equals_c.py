@@ -75,7 +75,8 @@ def _program(name: str, pipeline: bool) -> Program:
         delay, period = int(case.value("delay", "2")), 10.0
     elif name in RANDOM:
         number = RANDOM[name]
-        source, top, inputs = random_program(1000 + number), "fuzz", "{}"
+        drawn = random_program(1000 + number)
+        source, top, inputs = drawn.source, drawn.top, drawn.inputs
         delay, period = 1 + number % 4, 3.0 + number
     else:
         row = KERNELS[name]

@@ -57,7 +57,7 @@ from pipelines.dataset.labelling.synthesis import (
 from pipelines.hls import TOOL, design_id, options_of, tool_version
 from pipelines.native import native_version
 from pipelines.programs import data_sets
-from pipelines.rtl import simulation as rtlsim
+from pipelines.rtl import simulation
 from pipelines.schemas import (
     DRAWN,
     OK,
@@ -92,7 +92,7 @@ def present_versions(tools: Iterable[str] = (hls.TOOL,)) -> dict[str, str]:
     return {
         hls.TOOL: hls.tool_version(),
         cyclemodel.ENGINE: cyclemodel.engine_version(),
-        rtlsim.ENGINE: rtlsim.engine_version(),
+        simulation.ENGINE: simulation.engine_version(),
         "native": native_version(),
         "pyosys": synthesis_version(),
         power.ENGINE: power.tool_version(),
