@@ -48,7 +48,7 @@ def release_project(
 
     Args:   source: folder of the project; None for the one of the working directory; tables: that it has,
             all for none.
-    Raises: ReleaseError, FoundryError, SchemaError: see `releasing.release_tables`.
+    Raises: ReleaseError, FoundryError, SchemaError: see `release_tables`.
     """
     deployment = find_deployment(start=source)
     if source is not None and deployment.project != source.resolve():

@@ -17,7 +17,6 @@ from click.testing import CliRunner
 from foundry_fakes import FEW_OVERRIDES, fill_tables, make_network_flow, make_network_hop, make_network_run
 
 import pipelines.network.runs
-from assets import releasing
 from assets.checks import CheckedFile, dangling_references, open_file
 from assets.configuration import (
     compose_configuration,
@@ -532,7 +531,8 @@ def test_an_import_of_another_version_is_simulated_again(
     filled: Settings, other: Deployment, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder = release_tables(filled.deployment, "v2", releases=tmp_path).folder
-    monkeypatch.setattr(releasing, "runs_version", lambda: "another")
+    for module in ("importing", "versions"):
+        monkeypatch.setattr(f"assets.releases.{module}.runs_version", lambda: "another")
     found = import_release(other, folder)
     assert "networks" not in found.remembered.stored
     assert any(note.startswith("networks is another, the release was made with ") for note in found.notes)
