@@ -14,6 +14,7 @@ from assets.deployments import find_deployment
 from assets.inbox import inbox, inbox_files, inbox_job
 from assets.materialise import asset_jobs
 from assets.nightly import everything, nightly_failed, nightly_schedule
+from assets.releases.job import release
 from assets.resources import resources
 from assets.settings import Configuration
 
@@ -34,7 +35,7 @@ def build_definitions(
     nightly = nightly_hour()
     return dg.Definitions(
         assets=[*build_assets(configuration, nightly), inbox],
-        jobs=[*asset_jobs(), everything, inbox_job],
+        jobs=[*asset_jobs(), everything, release, inbox_job],
         schedules=[nightly_schedule(nightly)],
         sensors=[inbox_files, nightly_failed],
         resources=resources(overrides),

@@ -23,7 +23,7 @@ from pipelines import bambu, circt, cyclemodel
 from pipelines.base.identity import content_hash
 from pipelines.base.tools import ToolMissing
 from pipelines.power import opensta_version
-from pipelines.rtl import simulation as rtlsim
+from pipelines.rtl import simulation
 from pipelines.rtl.simulation import icarus_version
 from pipelines.schemas import write_bytes_atomically
 from pipelines.silicon import siliconcompiler
@@ -208,7 +208,7 @@ TOOLS: Mapping[str, Tool] = {
         is_used=lambda c: siliconcompiler.TOOL in c.synthesis.tools,
     ),
     "sta": Tool(version=_named(opensta_version)),
-    "verilator": Tool(version=_named(rtlsim.engine_version)),
+    "verilator": Tool(version=_named(simulation.engine_version)),
     "yosys": Tool(version=_named(second_yosys_version)),
 }
 

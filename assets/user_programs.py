@@ -23,6 +23,7 @@ from pipelines.c import (
     interface_of,
     object_files,
     parse_directives,
+    read_function,
     read_with_sizes,
     require_result,
     sizes_text,
@@ -30,7 +31,6 @@ from pipelines.c import (
     with_plain_arguments,
 )
 from pipelines.c.signature import INT8, ScalarType
-from pipelines.hls import read_program
 from pipelines.programs import ProgramError, default_range, program_from_file
 from pipelines.schemas import ProgramRow
 
@@ -152,7 +152,7 @@ def _require_used(source: str, top: str, file: Path, sizes: Mapping[str, int]) -
 def _lacks_sizes(source: str, top: str) -> bool:
     """Whether the first thing that the front end refuses is a pointer argument without a size."""
     try:
-        read_program(source, top=top)
+        read_function(source, top=top)
     except UnsizedArgument:
         return True
     except HlsError:
@@ -238,7 +238,7 @@ def _require_no_tables(ranges: Mapping[str, Any], source: str, top: str) -> None
     Raises: ProgramError: a range names one.
     """
     try:
-        arrays = read_program(source, top=top).arrays if ranges else ()
+        arrays = read_function(source, top=top).arrays if ranges else ()
     except HlsError:
         return  # labelling says why
     arguments = ", ".join(array.name for array in arrays if array.external)

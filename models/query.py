@@ -29,7 +29,7 @@ class Query:
             given data set. Levels below run read the scalar arguments that it fixes.
         trips: JSON of mean iterations per entry by loop, where the front end knows none and data fix them, as
             `models.trips` counts them.
-        data: run-time data in short, as `pipelines.dataset.records.summarise_data` gives them; empty for none.
+        data: run-time data in short, by `pipelines.dataset.records.summarise_data`; empty for none.
         unsafe_math: floating sums may be reordered; levels before high-level synthesis do not read it.
     """
 

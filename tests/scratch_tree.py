@@ -21,6 +21,7 @@ def copy_tree(folder: Path, added: Mapping[str, str]) -> None:
         )
     for name, text in added.items():
         assert not (folder / name).exists()
+        (folder / name).parent.mkdir(exist_ok=True)
         (folder / name).write_text(text)
 
 

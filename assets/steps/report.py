@@ -45,7 +45,7 @@ def label_summary(report: Report) -> str:
 def _page_state(settings: Settings) -> list[str] | None:
     """The page, and the code that draws it."""
     page = file_hash(page_path(settings.deployment))
-    return None if page is None else [page, tree_hash(ROOT / "pipelines" / "reports")]
+    return None if page is None else [page, tree_hash(ROOT / "pipelines" / "dataset" / "reports")]
 
 
 STEP = Step(

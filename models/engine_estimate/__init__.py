@@ -1,6 +1,7 @@
 """The engine's own estimates as predictors: nothing is learned, every model has to beat them at its level.
 
-The package reads the estimates of tables and of questions by target; `pipelines.dataset.features` computes them.
+The package reads the estimates of tables and of questions by target; `pipelines.dataset.features` computes
+them.
 Importing this package loads no learning framework.
 """
 

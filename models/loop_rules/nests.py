@@ -15,8 +15,7 @@ from dataclasses import dataclass, field
 from math import prod
 
 from pipelines.base.summation import ordered_sum
-from pipelines.c import ir
-from pipelines.hls import read_program
+from pipelines.c import ir, read_function
 
 INTEGER_KINDS: Mapping[str, str] = {
     **dict.fromkeys(("add", "sub"), "add"),
@@ -122,7 +121,7 @@ def nests_of(source: str, top: str) -> LoopNests:
 
     Raises: HlsError: the C front end does not accept it. UnsupportedError: the rules do not describe it.
     """
-    function = read_program(source, top=top)
+    function = read_function(source, top=top)
     reader = _Reader()
     reader.visit(function.body, ())
     stored = {access.array for body in reader.bodies for access in body.accesses if access.is_store}

@@ -14,7 +14,7 @@ from models.program_lm.training import size_of
 from models.reference_sets import Vector, reference_set_of
 from models.tasks import Reference, ReferenceSet
 from pipelines.base.identity import content_hash
-from pipelines.hls import read_program
+from pipelines.c import read_function
 from pipelines.schemas import ProgramRow, read_table, table_spec
 
 
@@ -55,7 +55,7 @@ def first_variant(network: Any, source: str) -> str:
 def _is_accepted(network: Any, source: str, top: str) -> bool:
     try:
         variant = first_variant(network, source)
-        read_program(variant, top=top)
+        read_function(variant, top=top)
     except ValueError:
         return False
     return variant != source

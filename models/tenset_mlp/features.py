@@ -18,10 +18,9 @@ from models.base import PredictorError
 from models.query import Query
 from pipelines.base.identity import content_hash
 from pipelines.base.summation import ordered_sum
-from pipelines.c import interface_of, ir
+from pipelines.c import interface_of, ir, read_function
 from pipelines.c.signature import Interface
 from pipelines.dataset.features import extract_loops
-from pipelines.hls import read_program
 from pipelines.schemas import OK, LoopRow, ProgramRow
 
 FEATURE_SET = 2
@@ -85,7 +84,7 @@ def facts_of(source: str, top: str, loops: Sequence[LoopRow] | None = None) -> P
 
     Raises: HlsError (a ValueError): the C front end does not accept the program.
     """
-    function = read_program(source, top=top)
+    function = read_function(source, top=top)
     if loops is None:
         loops = extract_loops(_program_row(source, top))
     bodies = [_operators(body) for body in _bodies(function.body)]

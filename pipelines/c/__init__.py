@@ -7,6 +7,7 @@ affine forms, intervals, trip counts and liveness (`analysis`). Nothing here com
 from pipelines.c import cdfg, ir
 from pipelines.c.analysis.copying import FreshNames, fresh_names, leaves_outward
 from pipelines.c.analysis.liveness import Liveness, live_after
+from pipelines.c.analysis.simplify import tidy
 from pipelines.c.argument_sizes import derive_sizes, read_with_sizes, sizes_text
 from pipelines.c.arithmetic import make_binary, truth_value
 from pipelines.c.directives import directive_json, directives_json, parse_directives, pragma_of
@@ -60,6 +61,7 @@ __all__ = [
     "require_result",
     "sizes_text",
     "skipped_files",
+    "tidy",
     "truth_value",
     "with_plain_arguments",
 ]

@@ -17,9 +17,10 @@ from pipelines.c import (
     leaves_outward,
     make_binary,
     read_function,
+    tidy,
     truth_value,
 )
-from pipelines.hls import TransformOptions, store_initial_values, tidy, transform
+from pipelines.hls import TransformOptions, store_initial_values, transform
 
 Body = tuple[ir.Statement, ...]
 

@@ -11,7 +11,6 @@ from pipelines.hls.compiler import (
     check_program,
     compile_program,
     innermost_loops,
-    read_program,
     tool_version,
 )
 from pipelines.hls.design import BoundUnit, ScheduledDesign, symbol_places, units_by_operation
@@ -19,7 +18,7 @@ from pipelines.hls.lowering import store_initial_values
 from pipelines.hls.mapping_space import ArraySpace, LoopSpace, MappingSpace, mapping_space
 from pipelines.hls.narrowing import used_bits
 from pipelines.hls.operators import constant_factor, delay_library, signed_digit_count
-from pipelines.hls.plan import TransformOptions, tidy, transform
+from pipelines.hls.plan import TransformOptions, transform
 from pipelines.hls.rows import design_id, design_row, options_of, outcome_rows, program_rules
 from pipelines.hls.rules import later_rules
 from pipelines.hls.schedule import BlockSchedule, closing_values
@@ -56,11 +55,9 @@ __all__ = [
     "options_of",
     "outcome_rows",
     "program_rules",
-    "read_program",
     "signed_digit_count",
     "store_initial_values",
     "symbol_places",
-    "tidy",
     "tool_version",
     "transform",
     "unit_timing",

@@ -101,11 +101,6 @@ def tool_version() -> str:
     return _VERSION
 
 
-def read_program(source: str, *, top: str, file: str = "program.c") -> ir.Function:
-    """Read C as structured IR; see `frontend.read_function`."""
-    return read_function(source, top=top, file=file)
-
-
 def check_program(source: str, *, top: str, options: HlsOptions, file: str) -> None:
     """Check what a compilation reads before it transforms anything.
 

@@ -11,8 +11,9 @@ from dataclasses import dataclass
 from pipelines.c import ir
 from pipelines.c.analysis.accesses import loads_of
 from pipelines.c.analysis.counting import exact_trips
+from pipelines.c.analysis.simplify import tidy
 from pipelines.c.errors import NotApplicable
-from pipelines.hls.plan import Loop, loops_of, tidy
+from pipelines.hls.plan import Loop, loops_of
 from pipelines.hls.transforms.exits import exits_to_flags
 from pipelines.hls.transforms.nests import flatten_nest
 from pipelines.hls.transforms.parallel import loop_carries_dependence

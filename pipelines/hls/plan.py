@@ -10,8 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from pipelines.c import ir
-from pipelines.c.analysis.liveness import remove_dead_values
-from pipelines.c.analysis.simplify import simplify
+from pipelines.c.analysis.simplify import tidy
 from pipelines.c.directives import DirectiveOutcome, directive_json
 from pipelines.c.errors import NotApplicable
 from pipelines.hls.transforms.cache import CacheReport, cache_array
@@ -98,11 +97,6 @@ def loops_of(body: tuple[ir.Statement, ...]) -> Iterator[Loop]:
             yield from loops_of(inner)
         if isinstance(statement, ir.For | ir.While):
             yield statement
-
-
-def tidy(function: ir.Function) -> ir.Function:
-    """The function with constants propagated and unneeded code removed."""
-    return simplify(remove_dead_values(simplify(function)))
 
 
 def attach(function: ir.Function, directives: Sequence[ir.Directive]) -> ir.Function:

@@ -420,8 +420,8 @@ def run_native_sets(
 ) -> list[NativeRun]:
     """Compile a program once with gcc and run it on data sets: the reference of every design.
 
-    It is compiled and run confined (pipelines.base.sandbox), so it may be untrusted. Each data set has processes
-    of its own.
+    It is compiled and run confined (pipelines.base.sandbox), so it may be untrusted. Each data set has
+    processes of its own.
 
     It runs twice. First with the address and undefined-behaviour sanitizers and its automatic
     variables filled with a pattern: undefined behaviour rejects the program. Then plainly with

@@ -1,7 +1,7 @@
 """Stimuli of the simulator: a trace of port values, or a design's memories and arguments.
 
-A design is driven as by the test bench of `pipelines.rtl.simulation` (`harness.py` defines when data is valid and a
-write visible), so the netlist sees the port trace of the cycle-exact run, and computes the outputs.
+A design is driven as by the test bench of `pipelines.rtl.simulation` (`harness.py` defines when data is valid
+and a write visible), so the netlist sees the port trace of the cycle-exact run, and computes the outputs.
 Between reads the data ports keep the last word, as memories do; `noise` puts the test bench's garbage there.
 """
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from pipelines.c import HlsError, ir
-from pipelines.hls import read_program, tidy
+from pipelines.c import HlsError, ir, read_function, tidy
 from pipelines.schemas import OK, REJECTED, ProgramRow
 
 
@@ -39,7 +38,7 @@ def reject_degenerate(programs: Sequence[ProgramRow]) -> list[ProgramRow]:
 
 def _judged(program: ProgramRow) -> ProgramRow:
     try:
-        reason = degeneracy(read_program(program.source, top=program.top, file=f"{program.name}.c"))
+        reason = degeneracy(read_function(program.source, top=program.top, file=f"{program.name}.c"))
     except HlsError:
         return program
     return program if reason is None else replace(program, status=REJECTED, reason=reason)
@@ -63,7 +62,7 @@ def follows_data(program: ProgramRow) -> bool:
 
     Raises: HlsError: the C front end rejects the program.
     """
-    function = tidy(read_program(program.source, top=program.top, file=f"{program.name}.c"))
+    function = tidy(read_function(program.source, top=program.top, file=f"{program.name}.c"))
     loaded = _loaded_variables(function.body)
     return any(_depends(e, loaded) for e in _loop_conditions(function.body, None))
 

@@ -18,8 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pipelines.base.identity import canonical_json
+from pipelines.c import read_function
 from pipelines.c.signature import Argument, DataSet, Interface, finite_values
-from pipelines.hls import read_program
 from pipelines.programs.data import argument_generator, data_id, draw_data
 from pipelines.programs.dataflow.program import SWEEP, swept_inputs
 from pipelines.programs.errors import ProgramError
@@ -219,7 +219,7 @@ def _adversarial(program: ProgramRow) -> _Change:
     In turn, so that a branch goes another way each time; descending, which is the worst case of most sorts
     and keeps a running minimum changing.
     """
-    function = read_program(program.source, top=program.top, file=f"{program.name}.c")
+    function = read_function(program.source, top=program.top, file=f"{program.name}.c")
 
     def change(draw: _Draw, values: Mapping[str, Values]) -> tuple[Values, dict[str, Any]]:
         scalars = {name: v.item() for name, v in values.items() if v.ndim == 0}

@@ -9,8 +9,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from pipelines.base.identity import canonical_json
-from pipelines.c import ir
-from pipelines.hls import read_program
+from pipelines.c import ir, read_function
 from pipelines.schemas import ProgramFactsRow, ProgramRow
 
 UNKNOWN_TRIPS = 8.0
@@ -33,7 +32,7 @@ def program_facts(program: ProgramRow) -> ProgramFactsRow:
 
     Raises: HlsError: the C front end rejects the program.
     """
-    function = read_program(program.source, top=program.top, file=f"{program.name}.c")
+    function = read_function(program.source, top=program.top, file=f"{program.name}.c")
     written: Counter[str] = Counter()
     executed = on_arrays = 0.0
     for statement, times in _executed(function.body, 1.0, _scalars(program)):

@@ -185,19 +185,25 @@ def release_make(
     Each finished batch is in releases/NAME. A batch is a partition (programs.shard programs) in one of the
     rounds programs, designs, labels.
     """
-    from simfoundry.commands.release_make import MakeOptions, make_derived, make_release, make_text
+    from assets.progress import shown_progress
+    from assets.releases.derived import make_derived
+    from assets.releases.making import MakeOptions, make_release
+    from simfoundry.commands.release import make_text
 
-    if derived:
-        answer = make_derived(name, rtl=rtl)
-    else:
-        options = MakeOptions(
-            batches=batches,
-            limit_s=None if limit_minutes is None else limit_minutes * 60,
-            size_limit_bytes=round(size_limit * (1 << 20)),
-            shares=dict(shares),
-            keeps_discarded=keep_discarded,
-        )
-        answer = make_release(name, overrides=overrides, parameters=config, options=options)
+    with shown_progress() as progress:
+        if derived:
+            answer = make_derived(name, progress=progress, rtl=rtl)
+        else:
+            options = MakeOptions(
+                batches=batches,
+                limit_s=None if limit_minutes is None else limit_minutes * 60,
+                size_limit_bytes=round(size_limit * (1 << 20)),
+                shares=dict(shares),
+                keeps_discarded=keep_discarded,
+            )
+            answer = make_release(
+                name, progress=progress, overrides=overrides, parameters=config, options=options
+            )
     if as_json:
         answer_json(answer)
     else:

@@ -1,4 +1,4 @@
-"""`simfoundry release` and `simfoundry import`: what is asked, and the answers as text."""
+"""`simfoundry release`, `release make` and `import`: what is asked, and the answers as text."""
 
 from __future__ import annotations
 
@@ -10,13 +10,9 @@ from typing import Any
 from assets.deployments import Deployment, find_deployment
 from assets.errors import FoundryError
 from assets.labelled_tables import ImportedSuite, import_labelled_table
-from assets.releasing import (
-    ImportedRelease,
-    import_release,
-    import_reports,
-    is_release,
-    release_tables,
-)
+from assets.releases.importing import ImportedRelease, import_release, is_release
+from assets.releases.reports import import_reports
+from assets.releases.writing import release_tables
 from pipelines.base.files import plain_json, read_bounded
 from pipelines.base.identity import canonical_json
 from pipelines.base.limited import reading
@@ -52,7 +48,7 @@ def release_project(
 
     Args:   source: folder of the project; None for the one of the working directory; tables: that it has,
             all for none.
-    Raises: ReleaseError, FoundryError, SchemaError: see `releasing.release_tables`.
+    Raises: ReleaseError, FoundryError, SchemaError: see `release_tables`.
     """
     deployment = find_deployment(start=source)
     if source is not None and deployment.project != source.resolve():
@@ -81,6 +77,16 @@ def release_text(answer: Mapping[str, Any]) -> str:
     left = [f"{table} is left out: {why}" for table, why in answer["left_out"].items()]
     size = f"{answer['bytes'] / MEBIBYTE:.2f} MiB in {answer['folder']}"
     return "\n".join([*aligned_lines(rows), *left, size])
+
+
+def make_text(answer: Mapping[str, Any]) -> str:
+    """The answer of `make_release` or `make_derived` for a person."""
+    lines = [f"made: {batch}" for batch in answer["made"]]
+    if answer["pending"]:
+        lines.append(f"pending: {', '.join(answer['pending'])}; the same command goes on with them")
+    else:
+        lines.append(f"{answer['release']} is complete: {answer['folder']}")
+    return "\n".join([*lines, *answer["notes"]])
 
 
 # ---- import ----------------------------------------------------------------------------------------

@@ -7,19 +7,18 @@ from dataclasses import asdict
 
 import click
 
+from assets.attempts import attempt
 from assets.configuration import read_parameters
 from assets.database import write_database
 from assets.deployments import find_deployment, sweep_leftovers, writing_to
 from assets.dvc_figures import write_figures
-from assets.errors import explain_fully, is_permanent
 from assets.materialise import prune_partitions
 from assets.overview import environment_problems
 from assets.problems import say_problems
 from assets.progress import shown_progress
 from assets.replaced_tables import removed_lines
-from assets.resources import ProgressResource
 from assets.settings import Settings
-from assets.step import SKIPPED, Step, StepSummary
+from assets.step import SKIPPED, StepSummary
 from assets.steps import steps_of
 
 
@@ -54,32 +53,6 @@ def run_stage(name: str, *, as_json: bool) -> bool:
         problems += environment_problems(summary.failures)
     say_problems(problems)
     return not problems
-
-
-def attempt(
-    step: Step,
-    partition: str,
-    settings: Settings,
-    progress: ProgressResource,
-    problems: list[str],
-) -> StepSummary | None:
-    """Make the tables of one partition; an expected failure is a line of `problems` and no summary."""
-    title = step.title(partition)
-    summary: StepSummary | None = None
-    failure: str | None = "interrupted"
-    try:
-        summary = step.make(settings, partition, progress.listener(title, lambda _: None))
-        failure = None
-    except Exception as error:
-        failure = explain_fully(error)
-        if not is_permanent(error):
-            raise
-        problems.append(f"{title}: {failure}")
-    finally:
-        progress.ended(
-            title, failure=failure, skipped=None if summary is None else summary.notes.get(SKIPPED)
-        )
-    return summary
 
 
 def _show(summaries: list[StepSummary], *, as_json: bool) -> None:

@@ -9,12 +9,12 @@ from foundry_fakes import FEW_OVERRIDES
 from assets.checks import open_file
 from assets.configuration import compose_configuration, read_parameters_file
 from assets.deployments import Deployment
+from assets.releases.batches import GROWING
 from assets.settings import Settings, ignore_progress
 from assets.steps import step_named
 from assets.steps.splits import mixed_evaluation_programs, split_leaks
 from pipelines.programs import kernel_programs
 from pipelines.schemas import read_table, table_spec, write_table
-from simfoundry.commands.release_make import GROWING
 
 SPLIT = "by_kernel_v2"
 

@@ -17,7 +17,6 @@ from foundry_fakes import FEW_OVERRIDES, fill_tables, make_network_flow, make_ne
 from invoking import invoke
 
 import pipelines.network.runs
-from assets import releasing
 from assets.checks import CheckedFile, dangling_references, open_file
 from assets.configuration import (
     compose_configuration,
@@ -31,7 +30,8 @@ from assets.deployments import Deployment, local_deployment
 from assets.errors import FoundryError
 from assets.materialise import prune_partitions, run_everything
 from assets.overview import survey
-from assets.releasing import import_release, release_tables
+from assets.releases.importing import import_release
+from assets.releases.writing import release_tables
 from assets.resources import FoundryResource, ProgressResource
 from assets.settings import Settings, ignore_progress
 from assets.step import StepSummary
@@ -530,7 +530,8 @@ def test_an_import_of_another_version_is_simulated_again(
     filled: Settings, other: Deployment, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder = release_tables(filled.deployment, "v2", releases=tmp_path).folder
-    monkeypatch.setattr(releasing, "runs_version", lambda: "another")
+    for module in ("importing", "versions"):
+        monkeypatch.setattr(f"assets.releases.{module}.runs_version", lambda: "another")
     found = import_release(other, folder)
     assert "networks" not in found.remembered.stored
     assert any(note.startswith("networks is another, the release was made with ") for note in found.notes)

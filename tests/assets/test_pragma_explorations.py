@@ -15,7 +15,8 @@ from assets.configuration import compose_configuration, parameters_text
 from assets.dagster_assets import rules_of
 from assets.deployments import local_deployment
 from assets.errors import FoundryError
-from assets.releasing import import_release, release_tables
+from assets.releases.importing import import_release
+from assets.releases.writing import release_tables
 from assets.settings import Settings, ignore_progress
 from assets.steps import step_named
 from pipelines.base.cache import ContentCache

@@ -10,12 +10,17 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import dagster as dg
 import foundry_fakes
 import invoking
 import polars as pl
 import pytest
 
 from assets.configuration import compose_configuration
+from assets.releases import derived
+from assets.releases.batches import plan_batches
+from assets.releases.job import release
+from assets.resources import resources
 from assets.settings import Settings
 from pipelines.dataset.labelling import LabelTables, SecondTarget, runs
 from pipelines.dataset.labelling import label as label_module
@@ -23,8 +28,6 @@ from pipelines.dataset.labelling.fpga import FpgaTarget
 from pipelines.dataset.labelling.other_libraries import LibraryTarget
 from pipelines.dataset.labelling.runs import is_fully_powered, is_synthesised
 from pipelines.dataset.releases import load_release, open_release
-from simfoundry.commands import release_make
-from simfoundry.commands.release_make import plan_batches
 
 SUITES = (
     *("programs.suites=[linear_algebra,stencil]", "hls.memory_delay=[2,10]", "hls.pipeline=[false]"),
@@ -66,6 +69,20 @@ def contents(folder: Path) -> dict[str, bytes]:
     """Files without wall-clock columns."""
     names = (p for p in sorted(folder.rglob("*")) if p.is_file())
     return {n: p.read_bytes() for p in names if "measured" not in (n := str(p.relative_to(folder)))}
+
+
+def test_the_job_makes_a_release_and_observes_its_tables(projects: Any) -> None:
+    folder = projects("job") / "releases" / "small"
+    options = {"name": "small", "overrides": list(SUITES), "batches": 1}
+    configuration = {"ops": {"make_batches": {"config": options}}}
+    result = release.execute_in_process(run_config=configuration, resources=resources(None))
+    assert open_release(folder).partitions("programs") == ("linear_algebra",)
+    events = result.get_asset_observation_events()
+    observed = {e.asset_observation_data.asset_observation.asset_key.to_user_string() for e in events}
+    assert "programs" in observed
+    other = {"ops": {"make_batches": {"config": options | {"overrides": ["scale=smoke"]}}}}
+    with pytest.raises(dg.Failure, match="configuration of an unfinished release stays"):
+        release.execute_in_process(run_config=other, resources=resources(None))
 
 
 def test_a_release_that_was_interrupted_has_the_same_bytes(projects: Any) -> None:
@@ -266,13 +283,13 @@ def test_verilog_of_each_design_is_made_again_and_compared(
     rtl = tmp_path / "rtl"
     compiled = SimpleNamespace(verilog="module top; endmodule\n")
     monkeypatch.setattr("os.cpu_count", lambda: 1)  # other processes would not know what is patched
-    monkeypatch.setattr(release_make, "options_of", lambda design: design)
-    monkeypatch.setattr(release_make, "compile_program", lambda source, **_: compiled)
+    monkeypatch.setattr(derived, "options_of", lambda design: design)
+    monkeypatch.setattr(derived, "compile_program", lambda source, **_: compiled)
     result = invoke("small", "--derived", "--rtl", str(rtl))
     assert result.exit_code == 1
     assert f" must have the Verilog {'0' * 64}, got another" in result.stderr
     assert not list(rtl.iterdir())
-    monkeypatch.setattr(release_make, "text_sha256", lambda _: "0" * 64)
+    monkeypatch.setattr(derived, "text_sha256", lambda _: "0" * 64)
     made = make("small", "--derived", "--rtl", str(rtl))["made"]
     release = open_release(folder)
     rows = [row for part in release.partitions("designs") for row in release.rows("designs", part)]

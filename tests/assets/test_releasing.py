@@ -21,7 +21,9 @@ from invoking import invoke
 from assets.configuration import parameters_text
 from assets.deployments import Deployment, local_deployment
 from assets.errors import FoundryError
-from assets.releasing import _other_versions, _settings, import_release, release_tables
+from assets.releases.importing import import_release, settings_of
+from assets.releases.versions import other_versions
+from assets.releases.writing import release_tables
 from assets.settings import Settings
 from pipelines.dataset.labelling import present_versions
 from pipelines.dataset.releases import ReleaseError, WrittenRelease, open_release
@@ -407,7 +409,7 @@ def test_an_older_release_rejects_a_key_that_is_absent(
 def test_every_shipped_release_imports_and_fits_the_present_tables(
     name: str, repository: Path, other: Deployment, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("assets.releasing._fill_cache", lambda settings, release, found: None)
+    monkeypatch.setattr("assets.releases.importing._fill_cache", lambda settings, release, found: None)
     folder = repository / "releases" / name
     found = import_release(other, folder)
     assert found.rows == open_release(folder).manifest.rows
@@ -490,14 +492,14 @@ def _data(folder: str, names: list[str]) -> list[str]:
 def test_entries_of_release_v2_are_found_by_the_present_engines(other: Deployment) -> None:
     """The lines of `simfoundry import` alone; the import itself takes minutes."""
     release = open_release(Path(__file__).parents[2] / "releases" / "v2")
-    settings, _ = _settings(other, release)
+    settings, _ = settings_of(other, release)
     tools = release.manifest.toolset.tools
     outside = {name: tools[name].split("+")[0] for name in ("native", "verilator", "pyosys")}
     if outside != {
         name: version.split("+")[0] for name, version in present_versions().items() if name in outside
     }:
         pytest.skip(f"the release was made with other tools than those here: {outside}")
-    assert _other_versions(settings, release.manifest) == []
+    assert other_versions(settings, release.manifest) == []
 
 
 def test_reports_are_rows_that_sql_sees(settings: Settings, tmp_path: Path) -> None:
@@ -564,7 +566,7 @@ def test_import_compares_tools_that_rows_do_not_name(filled: Settings, repositor
         manifest = read_manifest(repository / "releases" / name)
         tools = {**manifest.toolset.tools, tool: "0.0"}
         other = manifest.model_copy(update={"toolset": manifest.toolset.model_copy(update={"tools": tools})})
-        [line] = [line for line in _other_versions(filled, other) if line.startswith(f"{tool} is ")]
+        [line] = [line for line in other_versions(filled, other) if line.startswith(f"{tool} is ")]
         assert "the release was made with 0.0: its entries will not be found" in line
-        lines = _other_versions(filled, manifest)
+        lines = other_versions(filled, manifest)
         assert not [line for line in lines if NOT_RECORDED in line or line.startswith("da4ml is ")]

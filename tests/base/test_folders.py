@@ -17,7 +17,7 @@ from pipelines.base.folders import link_tree, replacing_file, replacing_folder, 
 WRITER = """
 import json, os, signal, sys
 from pathlib import Path
-from pipelines import folders
+from pipelines.base import folders
 
 OLD, NEW = {"a": "old", "b/c": "old"}, {"a": "new", "d": "new"}
 

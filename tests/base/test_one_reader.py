@@ -1,4 +1,4 @@
-"""Every file that a person names is opened by `pipelines.base.files`; other openings stand in a table here."""
+"""Every file that a person names is opened by `pipelines.base.files`; a table here has other openings."""
 
 from __future__ import annotations
 
@@ -79,7 +79,8 @@ REASONS = {
         pipelines/dataset/reports/tables.py _fingerprint _read_shard
         pipelines/schemas/storage.py read_arrow
         pipelines/base/sealing.py build_once read_sealed
-        simfoundry/commands/release_make.py _configuration _digest
+        assets/releases/batches.py read_configuration
+        assets/releases/contents.py digest_of
         simfoundry/commands/sql.py _damage
     """,
     "the kernel's own file": """

@@ -5,7 +5,6 @@ python -m tests.benchmarks.accelerator_hierarchy [--configurations 8]
 
 from __future__ import annotations
 
-import argparse
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -14,13 +13,14 @@ from pipelines.accelerators.dataset import drawn_hardware, label_network
 from pipelines.accelerators.labels import Labeller, NetworkLabel
 from pipelines.accelerators.networks import drawn_network
 from pipelines.silicon.synthesis import find_liberty
+from tests.benchmarks.harness import options_parser
 
 _FAMILIES = ("mlp", "resnet", "bert")
 _MOST_ELEMENTS = 16
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser()
+    parser = options_parser(__doc__)
     parser.add_argument("--configurations", type=int, default=8)
     asked = parser.parse_args()
     with TemporaryDirectory() as folder:

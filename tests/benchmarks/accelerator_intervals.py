@@ -11,7 +11,6 @@ intervals are one constant. --splits: heads trained without that split's test pa
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -27,13 +26,14 @@ from models.compile_power.intervals import COVERED, half_widths
 from models.compile_power.train import fit_power
 from models.model_files import read_model
 from pipelines.schemas import read_arrow
+from tests.benchmarks.harness import options_parser
 
 Vector = NDArray[np.float64]
 _HEAD = ("labels", "predictor", "target", "MAPE", "held", "of", "share", "median factor", "outside")
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser()
+    parser = options_parser(__doc__)
     parser.add_argument("release", type=Path)
     parser.add_argument("--before", type=Path)
     parser.add_argument("--splits", nargs="*", default=[])

@@ -10,8 +10,6 @@ with all their networks.
 
 from __future__ import annotations
 
-import argparse
-import json
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -37,6 +35,7 @@ from pipelines.accelerators.networks import FAMILIES, FIXED_FAMILIES, drawn_fixe
 from pipelines.base.identity import content_hash
 from pipelines.schemas import read_arrow
 from pipelines.silicon.synthesis import find_liberty
+from tests.benchmarks.harness import options_parser, write_json
 from tests.support.compared_power import FIXED, SYSTOLIC
 
 Vector = NDArray[np.float64]
@@ -50,7 +49,7 @@ ABLATIONS = {
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser()
+    parser = options_parser(__doc__)
     parser.add_argument("data", type=Path)
     parser.add_argument("--splits", nargs="+", default=["random", "scale", "arch1", "arch2", "hardware"])
     parser.add_argument("--plot", type=Path, help="Prediction against truth (the paper's Figure 4).")
@@ -84,8 +83,7 @@ def main() -> None:
         rows += judge(pairs, options, asked.seed, ablations=ablations, encoders=encoders, drawn=drawn)
     if asked.plot:
         draw(drawn, asked.plot)
-    if asked.json:
-        asked.json.write_text(json.dumps(rows, indent=1))
+    write_json(asked.json, rows)
 
 
 def by_configuration(pairs: Sequence[Pair]) -> list[Pair]:

@@ -16,10 +16,8 @@ factor is fitted on all rows before errors are taken, in favour of zigzag; compi
 
 from __future__ import annotations
 
-import argparse
 import contextlib
 import io
-import json
 import logging
 from collections.abc import Callable, Sequence
 from functools import cache
@@ -43,6 +41,7 @@ from models.tasks import table_files
 from pipelines.accelerators import AcceleratorError, Hardware, Network, network_of
 from pipelines.accelerators.networks import FIXED_SCALES, drawn_fixed_network, drawn_network
 from pipelines.schemas import OK, fill_columns, read_arrow, table_spec
+from tests.benchmarks.harness import options_parser, write_json
 
 Vector = NDArray[np.float64]
 _PACKAGES = {"zigzag": "zigzag-dse==3.9.1", "scalesim": "scalesim==3.0.0", "rule4ml": "rule4ml==0.2.0"}
@@ -66,7 +65,7 @@ class Case(NamedTuple):
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser()
+    parser = options_parser(__doc__)
     parser.add_argument("release", type=Path)
     parser.add_argument("--rows", type=int, default=100)
     parser.add_argument("--seed", type=int, default=0)
@@ -77,8 +76,7 @@ def main() -> None:
     rows = (pipelines_judged if is_fixed else systolic_judged)(asked.release, asked.rows, asked.seed)
     for row in rows:
         print("  ".join(f"{k} {v:.4f}" if isinstance(v, float) else f"{k} {v}" for k, v in row.items()))
-    if asked.json:
-        asked.json.write_text(json.dumps(rows, indent=1))
+    write_json(asked.json, rows)
 
 
 def is_installed(package: str) -> bool:

@@ -1,6 +1,6 @@
 """The AST stage measured: time a program, what is discarded or rejected and why, and what programs are like.
 
-    python tests/benchmarks/ast_stage.py --count 1000 --seed 0 [--label 50]
+    python -m tests.benchmarks.ast_stage --count 1000 --seed 0 [--label 50]
 
 The first `--label` programs are also read by the front end and scheduled, run natively under sanitizers and
 counted by the cycle model, which must agree with native C. Prints one JSON object. The exit status is 1 when
@@ -9,7 +9,6 @@ hardware and native C differ, or a program does something undefined.
 
 from __future__ import annotations
 
-import argparse
 import json
 import re
 import statistics
@@ -22,13 +21,14 @@ from pathlib import Path
 from typing import Any
 
 from pipelines.c import HlsError
-from pipelines.c.signature import same_values
 from pipelines.cyclemodel import count_cycles
 from pipelines.hls import HlsOptions, compile_program
 from pipelines.native import run_native
 from pipelines.programs import draw_data
 from pipelines.programs.ast import AstOptions, GeneratedProgram, generate_program
 from pipelines.programs.ast.tree import operators_of
+from tests.benchmarks.harness import options_parser, timed
+from tests.benchmarks.hls_runs import difference
 from tests.programs.loop_depths import loop_depth
 
 
@@ -51,33 +51,26 @@ def shares(counter: Counter[Any], total: int) -> dict[str, float]:
 def label(generated: GeneratedProgram, folder: Path) -> dict[str, Any]:
     """Cycles and seconds of one program, and `problem` when something is wrong."""
     top, specification = generated.program.top.name, json.dumps(generated.inputs)
-    start = time.perf_counter()
     try:
-        compiled = compile_program(generated.source, top=top, options=HlsOptions())
+        compiled, spent = timed(lambda: compile_program(generated.source, top=top, options=HlsOptions()))
     except HlsError as error:
         return {"problem": f"front end: {error}"}
-    compiled_s = time.perf_counter() - start
     data = draw_data(compiled.interface, specification, seed=1)
     native = run_native(generated.source, compiled.interface, data, folder=folder / "native")
     if native.status != "ok":
         return {"problem": f"native: {native.reason}"}
     counted = count_cycles(compiled, data, folder=folder)
-    if counted.status != "ok":
-        return {"problem": f"cycle model: {counted.reason}"}
-    same = counted.returned == native.returned and all(
-        same_values(values, counted.outputs[name]) for name, values in native.outputs.items()
-    )
     return {
-        "problem": None if same else "hardware differs from native C",
+        "problem": difference(native, counted),
         "cycles": counted.latency_cycles,
-        "compile_s": compiled_s,
+        "compile_s": spent.wall_s,
         "native_s": native.wall_s,
         "count_s": counted.build_wall_s + counted.run_wall_s,
     }
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser = options_parser(__doc__)
     parser.add_argument("--count", type=int, default=1000)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--label", type=int, default=0)

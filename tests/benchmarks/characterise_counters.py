@@ -9,8 +9,6 @@ Then selections of few bits. The figures stand beside the constants of `pipeline
 
 from __future__ import annotations
 
-import argparse
-import sys
 import tempfile
 from pathlib import Path
 
@@ -18,6 +16,7 @@ from pipelines.silicon.synthesis import Target, find_liberty, load_liberty, synt
 from pipelines.silicon.synthesis.netlist import parse_netlist
 from pipelines.silicon.synthesis.timing import analyse_timing
 from pipelines.silicon.synthesis.yosys import NETLIST_FILE
+from tests.benchmarks.harness import options_parser
 
 WIDTHS = (8, 16, 32, 64)
 STEPS = (1, 5)
@@ -52,7 +51,7 @@ def measure(verilog: str, target: Target) -> tuple[float, float]:
 
 def main() -> None:
     """Print the table."""
-    parser = argparse.ArgumentParser(description="Counters beside longer paths.")
+    parser = options_parser(__doc__)
     parser.add_argument("--liberty", help="library name or liberty file; osu018 by default")
     options = parser.parse_args()
     target = Target(liberty=find_liberty(options.liberty), clock_period_ns=10.0)
@@ -61,11 +60,11 @@ def main() -> None:
             for width in WIDTHS:
                 settled, longest = measure(_counter(width, step, beside), target)
                 name = f"i + {step}, {width} bits, beside {beside}"
-                sys.stdout.write(f"{name:45}{settled:6.2f}{longest:6.2f} ns\n")
+                print(f"{name:45}{settled:6.2f}{longest:6.2f} ns")
     for width in NARROW_WIDTHS:
         settled, _ = measure(_selection(width), target)
         name = f"s ? a : b, {width} bits"
-        sys.stdout.write(f"{name:45}{settled:6.2f} ns\n")
+        print(f"{name:45}{settled:6.2f} ns")
 
 
 if __name__ == "__main__":

@@ -11,7 +11,6 @@ changes. A register's idle energy is that of its clock.
 
 from __future__ import annotations
 
-import argparse
 import json
 import sys
 import tempfile
@@ -28,6 +27,7 @@ from pipelines.hls.units.timing import family
 from pipelines.power import TraceStimulus, encode_netlist, power_parts, run_engine
 from pipelines.silicon.synthesis import analyse_timing, find_liberty, load_liberty
 from pipelines.silicon.synthesis.netlist import Netlist, parse_netlist
+from tests.benchmarks.harness import options_parser
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 from characterise_operators import BINARY, COMPARE, SHIFT, WIDTHS, Bench
@@ -248,7 +248,7 @@ def characterise(liberty: str | None) -> dict[str, Any]:
 
 def main() -> None:
     """Print the table and write it."""
-    parser = argparse.ArgumentParser(description="Energy of a toggle of every operator and unit.")
+    parser = options_parser(__doc__)
     parser.add_argument("--liberty", help="library name or liberty file; osu018 by default")
     parser.add_argument("--json", type=Path, required=True, help="file for the energies")
     options = parser.parse_args()

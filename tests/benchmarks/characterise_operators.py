@@ -12,8 +12,6 @@ fits a clock period when clock_to_q_ns + sum of delays + setup_ns is not above i
 
 from __future__ import annotations
 
-import argparse
-import json
 import sys
 import tempfile
 from pathlib import Path
@@ -30,6 +28,7 @@ from pipelines.silicon.synthesis import (
 from pipelines.silicon.synthesis.netlist import parse_netlist
 from pipelines.silicon.synthesis.timing import analyse_timing
 from pipelines.silicon.synthesis.yosys import NETLIST_FILE
+from tests.benchmarks.harness import options_parser, write_json
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 from characterise_units import characterise_units, units_table
@@ -157,14 +156,13 @@ def _table(measured: dict[str, Any]) -> str:
 
 def main() -> None:
     """Print the table; write it as JSON when asked."""
-    parser = argparse.ArgumentParser(description="Delay and area of every operator.")
+    parser = options_parser(__doc__)
     parser.add_argument("--liberty", help="library name or liberty file; osu018 by default")
     parser.add_argument("--json", type=Path, help="also write the figures to this file")
     options = parser.parse_args()
     measured = characterise(options.liberty)
     sys.stdout.write(_table(measured))
-    if options.json is not None:
-        options.json.write_text(json.dumps(measured, indent=1) + "\n", encoding="utf-8")
+    write_json(options.json, measured)
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 """Both flows of CIRCT on the kernels: status, outputs against native C, cycles against the engine's own.
 
-    python tests/benchmarks/circt_backend.py --size small
-    python tests/benchmarks/circt_backend.py --kernels gemm collatz --flows calyx --delay 5
+    python -m tests.benchmarks.circt_backend --size small
+    python -m tests.benchmarks.circt_backend --kernels gemm collatz --flows calyx --delay 5
 
 Prints a Markdown table, a row a kernel and flow. The exit status is 1 when an output differs. The engine's
 cycles are those of its design without directives, by its cycle model.
@@ -9,12 +9,11 @@ cycles are those of its design without directives, by its cycle model.
 
 from __future__ import annotations
 
-import argparse
 import sys
 import tempfile
 from pathlib import Path
 
-from pipelines.c.signature import DataSet, same_values
+from pipelines.c.signature import DataSet
 from pipelines.circt import FLOWS, CirctResult, compile_with_circt, simulate_circt_design
 from pipelines.cyclemodel import count_cycles
 from pipelines.hls import HlsOptions, compile_program
@@ -22,12 +21,11 @@ from pipelines.native import NativeRun, run_native
 from pipelines.programs import SIZES, SUITES, draw_data, kernel_programs
 from pipelines.rtl.simulation import MemoryTiming, SimulationResult
 from pipelines.schemas import ProgramRow
+from tests.benchmarks.harness import options_parser, print_header, print_row
+from tests.benchmarks.hls_runs import difference
 
 CYCLE_LIMIT = 5_000_000
-HEADER = (
-    "| kernel | flow | status | equal | cycles | engine | ratio | compile s | build s | run s |",
-    "| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |",
-)
+HEADER = "kernel | flow | status | equal | cycles | engine | ratio | compile s | build s | run s"
 
 
 def own_cycles(program: ProgramRow, data: DataSet, timing: MemoryTiming, folder: Path) -> int | None:
@@ -41,25 +39,21 @@ def own_cycles(program: ProgramRow, data: DataSet, timing: MemoryTiming, folder:
     return count_cycles(compiled, data, folder=folder, cycle_limit=CYCLE_LIMIT).latency_cycles
 
 
-def is_equal(native: NativeRun, result: SimulationResult) -> bool:
-    """Whether every output and the result have the same bits."""
-    arrays = all(same_values(v, result.outputs[n]) for n, v in native.outputs.items())
-    return arrays and native.returned == result.returned
-
-
-def row_of(
+def print_result(
     program: ProgramRow, design: CirctResult, result: SimulationResult, native: NativeRun, engine: int | None
-) -> tuple[str, bool]:
-    """One row of the table, and whether it is free of a difference."""
+) -> bool:
+    """Print one row of the table. Returns: whether it is free of a difference."""
     name = program.top.removeprefix("kernel_")
     if result.status != "ok":
         reason = f"{result.status}: {result.reason}".replace("|", "\\|")
-        return f"| {name} | {design.tool} | {reason} | | | {engine} | | {design.wall_s:.1f} | | |", True
-    equal = is_equal(native, result)
+        print_row(name, design.tool, reason, "", "", engine, "", f"{design.wall_s:.1f}", "", "")
+        return True
+    equal = difference(native, result) is None
     ratio = f"{result.latency_cycles / engine:.2f}" if result.latency_cycles and engine else ""
     times = f"{design.wall_s:.1f} | {result.build_wall_s:.1f} | {result.simulate_wall_s:.2f}"
-    cells = f"ok | {'yes' if equal else 'NO'} | {result.latency_cycles} | {engine} | {ratio} | {times}"
-    return f"| {name} | {design.tool} | {cells} |", equal
+    said = "yes" if equal else "NO"
+    print_row(name, design.tool, "ok", said, result.latency_cycles, engine, ratio, times)
+    return equal
 
 
 def not_simulated(design: CirctResult) -> SimulationResult:
@@ -81,9 +75,7 @@ def measure(program: ProgramRow, flow: str, timing: MemoryTiming, folder: Path, 
         program.source, top=program.top, flow=flow, folder=folder / "circt", timeout_s=120, timing=timing
     )
     if design.interface is None:
-        print(
-            f"| {program.top} | {design.tool} | {design.status}: {design.reason} | | | | | | | |", flush=True
-        )
+        print_row(program.top, design.tool, f"{design.status}: {design.reason}", "", "", "", "", "", "", "")
         return True
     data = draw_data(design.interface, program.inputs, seed=1)
     native = run_native(program.source, design.interface, data, folder=folder / "native")
@@ -99,15 +91,11 @@ def measure(program: ProgramRow, flow: str, timing: MemoryTiming, folder: Path, 
             timeout_s=300,
             cycle_limit=CYCLE_LIMIT,
         )
-    row, good = row_of(program, design, result, native, engine)
-    print(row, flush=True)
-    return good
+    return print_result(program, design, result, native, engine)
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = options_parser(__doc__)
     parser.add_argument("--size", choices=SIZES, default="small")
     parser.add_argument("--kernels", nargs="+", help="names without kernel_; all when not given")
     parser.add_argument("--flows", nargs="+", choices=FLOWS, default=list(FLOWS))
@@ -118,7 +106,7 @@ def main() -> int:
     if chosen.kernels is not None:
         wanted = {f"kernel_{k.replace('-', '_')}" for k in chosen.kernels}
         programs = [p for p in programs if p.top in wanted]
-    print("\n".join(HEADER), flush=True)
+    print_header(HEADER)
     good = True
     with tempfile.TemporaryDirectory() as base:
         for program in programs:

@@ -8,7 +8,6 @@ Sums the memory of a command and of all its descendants 20 times a second. `MEMO
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
 import subprocess
@@ -26,6 +25,7 @@ from onnx import TensorProto, helper, numpy_helper
 from assets.figures import Figure
 from pipelines.base.processes import resident_bytes
 from pipelines.rtl.reuse.designs import gemm, mesh, rv32im
+from tests.benchmarks.harness import ROOT, options_parser
 from tests.benchmarks.recording import add_record_option, record
 
 KERNEL = """
@@ -46,7 +46,6 @@ UNROLLED = [
     {"kind": "unroll", "loop": "L1", "value": 8},
     {"kind": "pipeline", "loop": "L1", "value": 1},
 ]
-ROOT = Path(__file__).resolve().parents[2]
 FIGURE = Figure(
     figure="",
     area="size",
@@ -128,9 +127,7 @@ def peak_bytes(arguments: list[str], folder: Path) -> tuple[int, float, int]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = options_parser(__doc__)
     parser.add_argument("--only", help="first word of the commands that are measured")
     add_record_option(parser)
     options = parser.parse_args()

@@ -1,36 +1,32 @@
 """Every engine on the same designs: native C, cycle model, Verilator and Icarus.
 
-    python tests/benchmarks/compare_engines.py --from 0 --count 200
-    python tests/benchmarks/compare_engines.py --typed --engines model verilator
+    python -m tests.benchmarks.compare_engines --from 0 --count 200
+    python -m tests.benchmarks.compare_engines --typed --engines model verilator
 
-Random programs under delays, a clock and directives that depend on the seed; with --typed of every type, else
-of int. Outputs must be equal in all engines, cycles and accesses in those that have them. Ends with counts
-and the median times; a difference is printed with its seed and makes the exit status 1. The same seeds give
-the same programs.
+Random programs under the delays, clock and directives of `fuzz_hls`: of every type with --typed, else those
+of the AST stage with int alone. Outputs must be equal in all engines, cycles and accesses in those that have
+them. Ends with counts and the median times; a difference is printed with its seed and makes the exit status
+1. The same seeds give the same programs.
 """
 
 from __future__ import annotations
 
-import argparse
 import statistics
 import sys
 import tempfile
 from collections import Counter, defaultdict
 from pathlib import Path
-from random import Random
 
-from pipelines.c import Directive, HlsError, read_function
-from pipelines.c.signature import DataSet, same_values
+from pipelines.c import HlsError
+from pipelines.c.signature import DataSet
 from pipelines.cyclemodel import CycleResult, count_cycles
-from pipelines.hls import CompiledDesign, HlsOptions, compile_program, innermost_loops
+from pipelines.hls import CompiledDesign, HlsOptions, compile_program
 from pipelines.native import run_native
 from pipelines.programs import draw_data
-from pipelines.rtl.simulation import (
-    MemoryTiming,
-    SimulationResult,
-    simulate_design,
-    simulate_with_icarus,
-)
+from pipelines.rtl.simulation import SimulationResult, simulate_design, simulate_with_icarus
+from tests.benchmarks.fuzz_hls import random_options
+from tests.benchmarks.harness import options_parser
+from tests.benchmarks.hls_runs import difference, timing_of
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "hls"))
 from random_programs import random_program
@@ -40,41 +36,6 @@ CYCLE_LIMIT = 5_000_000
 ENGINES = ("model", "verilator", "icarus")
 UNDEFINED = "undefined"
 """A program whose data make native C undefined: nothing to compare."""
-
-
-def some_directives(source: str, random: Random) -> list[Directive]:
-    """Directives on the loops and arrays of a program; those that do not apply are outcomes of their own."""
-    function = read_function(source, top="fuzz")
-    inner = innermost_loops(function)
-    found = [Directive(kind="pipeline", loop=loop) for loop in inner if random.random() < 0.7]
-    found += [
-        Directive(kind="unroll", loop=loop, value=random.choice([2, 3, None]))
-        for loop in inner
-        if random.random() < 0.3
-    ]
-    for name, dimensions in (("A", 1), ("B", 1), ("M", 2)):
-        if random.random() < 0.4:
-            style = random.choice(["cyclic", "block", "complete"])
-            found.append(
-                Directive(
-                    kind="partition",
-                    variable=name,
-                    style=style,
-                    value=None if style == "complete" else random.choice([2, 3, 4]),
-                    dimension=random.randint(1, dimensions),
-                )
-            )
-    return found
-
-
-def options_of(source: str, seed: int) -> HlsOptions:
-    """A configuration that depends on the seed."""
-    return HlsOptions(
-        memory_read_delay_cycles=1 + seed % 5,
-        memory_write_delay_cycles=1 + seed % 3,
-        clock_period_ns=3.0 + seed % 7,
-        directives=tuple(some_directives(source, Random(seed))) if seed % 3 else (),
-    )
 
 
 def run_engines(
@@ -91,10 +52,7 @@ def run_engines(
         "module": compiled.module,
         "interface": compiled.interface,
         "data": data,
-        "timing": MemoryTiming(
-            read_delay_cycles=options.memory_read_delay_cycles,
-            write_delay_cycles=options.memory_write_delay_cycles,
-        ),
+        "timing": timing_of(options),
         "banks": compiled.banks,
         "cycle_limit": CYCLE_LIMIT,
     }
@@ -115,10 +73,13 @@ def compare(
     seed: int, *, typed: bool, engines: list[str], folder: Path, runtime: Path, times: dict[str, list[float]]
 ) -> str:
     """`equal`, or what differs."""
-    source = typed_program(seed).text if typed else random_program(seed)
-    options = options_of(source, seed)
-    compiled = compile_program(source, top="fuzz", options=options)
-    data = draw_data(compiled.interface, "{}", seed=seed)
+    source, top, inputs = typed_program(seed).text, "fuzz", "{}"
+    if not typed:
+        program = random_program(seed)
+        source, top, inputs = program.source, program.top, program.inputs
+    options = random_options(source, seed, top)
+    compiled = compile_program(source, top=top, options=options)
+    data = draw_data(compiled.interface, inputs, seed=seed)
     native = run_native(source, compiled.interface, data, folder=folder / "native")
     if native.status != "ok":
         return f"{UNDEFINED if native.status == 'rejected' else 'native C'}: {native.reason}"
@@ -128,11 +89,8 @@ def compare(
         run_wall_s = result.run_wall_s if isinstance(result, CycleResult) else result.simulate_wall_s
         times[f"{name} build"].append(result.build_wall_s)
         times[f"{name} run"].append(run_wall_s)
-        if result.status != "ok":
-            return f"{name} {result.status}: {result.reason}"
-        differing = [n for n, v in native.outputs.items() if not same_values(v, result.outputs[n])]
-        if differing or result.returned != native.returned:
-            return f"{name} outputs: {', '.join(differing) or 'the result'} differs from native C"
+        if problem := difference(native, result):
+            return f"{name}: {problem}"
         if result.latency_cycles != found[first].latency_cycles:
             return f"{name} cycles: {result.latency_cycles}, {first} {found[first].latency_cycles}"
         if (result.loads, result.stores) != (found[first].loads, found[first].stores):
@@ -141,9 +99,7 @@ def compare(
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = options_parser(__doc__)
     parser.add_argument("--from", dest="first", type=int, default=0)
     parser.add_argument("--count", type=int, default=200)
     parser.add_argument("--typed", action="store_true")

@@ -11,8 +11,6 @@ Designs without a synthesised netlist are named and not counted.
 
 from __future__ import annotations
 
-import argparse
-import json
 import statistics
 import sys
 import tempfile
@@ -27,6 +25,7 @@ from pipelines.programs.machsuite_catalogue import machsuite_programs
 from pipelines.programs.polybench_catalogue import polybench_programs
 from pipelines.schemas import ProgramRow
 from pipelines.silicon.synthesis import Target, find_liberty, synthesize_design
+from tests.benchmarks.harness import KeptRows, options_parser, split_names
 
 SETTINGS = {"plain": (False, 10.0), "pipelined": (True, 10.0), "fast": (True, 5.0)}
 BOUND = 0.15
@@ -78,14 +77,6 @@ def measured_ns(compiled: CompiledDesign, target: Target) -> float | str:
     return f"{result.status}: {result.reason}" if result.delay_ns is None else result.delay_ns
 
 
-def known_paths(path: Path | None) -> dict[str, float]:
-    """Measured paths of an earlier run, by case."""
-    if path is None or not path.is_file():
-        return {}
-    rows = [json.loads(line) for line in path.read_text().splitlines()]
-    return {row["name"]: row["measured_ns"] for row in rows}
-
-
 def summary(name: str, deviations: Sequence[float]) -> str:
     """One line about some designs."""
     far = [d for d in deviations if abs(d) > BOUND]
@@ -97,31 +88,27 @@ def summary(name: str, deviations: Sequence[float]) -> str:
 
 def main() -> int:
     """Print the table; 1 when a design is further off than the bound."""
-    parser = argparse.ArgumentParser(description="Estimated against synthesised critical paths.")
+    parser = options_parser(__doc__)
     parser.add_argument("--suite", choices=("kernels", "polybench", "machsuite"), default="kernels")
     parser.add_argument("--only", default="", help="names of programs, with commas between")
     parser.add_argument("--keep", type=Path)
     options = parser.parse_args()
-    known = known_paths(options.keep)
+    kept = KeptRows(options.keep, lambda row: row["name"])
     target = Target(liberty=find_liberty("osu018"), clock_period_ns=10.0)
     deviations: dict[str, list[float]] = {}
-    for case in cases(options.suite, list(filter(None, options.only.split(",")))):
+    for case in cases(options.suite, split_names(options.only)):
         compiled = case.compiled()
-        estimate, measured = compiled.report.critical_path_ns, known.get(case.name)
-        if measured is None:
+        estimate = compiled.report.critical_path_ns
+        if case.name not in kept.rows:
             outcome = measured_ns(compiled, target)
             if isinstance(outcome, str):
-                sys.stdout.write(f"{case.name:40}{estimate:7.2f} {outcome}\n")
+                print(f"{case.name:40}{estimate:7.2f} {outcome}")
                 continue
-            measured = outcome
-            if options.keep is not None:
-                row = {"name": case.name, "estimated_ns": estimate, "measured_ns": measured}
-                with options.keep.open("a") as file:
-                    file.write(json.dumps(row) + "\n")
+            kept.add({"name": case.name, "estimated_ns": estimate, "measured_ns": outcome})
+        measured = kept.rows[case.name]["measured_ns"]
         deviation = estimate / measured - 1
         deviations.setdefault(case.setting, []).append(deviation)
-        sys.stdout.write(f"{case.name:40}{estimate:7.2f}{measured:7.2f} ns{deviation:+8.1%}\n")
-        sys.stdout.flush()
+        print(f"{case.name:40}{estimate:7.2f}{measured:7.2f} ns{deviation:+8.1%}", flush=True)
     every = [d for found in deviations.values() for d in found]
     for name, found in [*deviations.items(), ("all", every)]:
         sys.stdout.write(summary(name, found))

@@ -7,7 +7,6 @@ Writes a copy of the release with its description, because a release has the fil
 
 from __future__ import annotations
 
-import argparse
 import shutil
 import tempfile
 from pathlib import Path
@@ -15,13 +14,14 @@ from pathlib import Path
 from pipelines.dataset.releases import load_release
 from pipelines.dataset.releases.card import about_release
 from pipelines.dataset.releases.croissant import CROISSANT_FILE, croissant_bytes
+from tests.benchmarks.harness import options_parser
 
 
 def main() -> None:
     """Print the errors and warnings of the reader, and the number of columns of a row of every table."""
     import mlcroissant  # pyright: ignore[reportMissingImports]
 
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = options_parser(__doc__)
     parser.add_argument("release", type=Path)
     folder = parser.parse_args().release
     manifest = load_release(folder).manifest

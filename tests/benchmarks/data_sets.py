@@ -11,7 +11,6 @@ that each data set adds to the drawn one.
 
 from __future__ import annotations
 
-import argparse
 import tempfile
 from collections import Counter
 from collections.abc import Sequence
@@ -27,6 +26,7 @@ from pipelines.dataset.labelling.flows import NativeFlow
 from pipelines.dataset.releases import open_release
 from pipelines.programs import data_sets
 from pipelines.schemas import DATA_KINDS, DRAWN, OK, DesignRow, ProgramRow, RunRow
+from tests.benchmarks.harness import options_parser
 
 
 def measure(program: ProgramRow, design: DesignRow, cycles: int | None) -> dict[str, Any]:
@@ -78,7 +78,7 @@ def summary(suite: str, rows: Sequence[dict[str, Any]]) -> str:
 
 def main() -> None:
     """Measure and print."""
-    parser = argparse.ArgumentParser()
+    parser = options_parser(__doc__)
     parser.add_argument("--release", type=Path, default=Path("releases/v1"))
     parser.add_argument("--count", type=int, default=60, help="programs of all suites together")
     parser.add_argument("--suites", nargs="+", default=["ast", "dataflow"])

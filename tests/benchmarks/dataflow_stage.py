@@ -1,6 +1,6 @@
 """The dataflow stage: seconds a program, what was refused, and what the programs are like.
 
-    python tests/benchmarks/dataflow_stage.py --count 300 --compile 60 --run 20
+    python -m tests.benchmarks.dataflow_stage --count 300 --compile 60 --run 20
 
 Draws programs and prints distributions: operators, loop depth, length, share of executed operations in
 statements and conditions on arrays (the fact of the table program_facts). `--compile N` sends the first N
@@ -11,7 +11,6 @@ status 1.
 
 from __future__ import annotations
 
-import argparse
 import statistics
 import sys
 import tempfile
@@ -21,7 +20,6 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from pipelines.c import HlsError
-from pipelines.c.signature import same_values
 from pipelines.cyclemodel import count_cycles
 from pipelines.hls import CompiledDesign, HlsOptions, compile_program
 from pipelines.native import run_native
@@ -30,6 +28,8 @@ from pipelines.programs.dataflow import DataflowOptions, dataflow_program, swept
 from pipelines.programs.dataflow.graph import Graph, estimated_cells
 from pipelines.programs.dataflow.program import draw_graph
 from pipelines.schemas import OK, ProgramRow
+from tests.benchmarks.harness import options_parser
+from tests.benchmarks.hls_runs import difference
 from tests.programs.loop_depths import depth_of
 
 
@@ -66,18 +66,16 @@ def check_run(row: ProgramRow, design: CompiledDesign, folder: Path) -> tuple[li
         if native.status != OK:
             return cycles, f"{native.status}: {native.reason}"
         counted = count_cycles(design, data, folder=folder / "cycles")
-        if counted.status != OK or counted.latency_cycles is None:
-            return cycles, f"{counted.status}: {counted.reason}"
-        wrong = [n for n, v in native.outputs.items() if not same_values(v, counted.outputs[n])]
-        if wrong:
-            return cycles, f"hardware differs in {', '.join(wrong)}"
+        if problem := difference(native, counted):
+            return cycles, problem
+        assert counted.latency_cycles is not None
         cycles.append(counted.latency_cycles)
     return cycles, None
 
 
 def main() -> int:
     """Measure and print."""
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = options_parser(__doc__)
     parser.add_argument("--count", type=int, default=300)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--compile", type=int, default=0)

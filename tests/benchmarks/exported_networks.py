@@ -9,13 +9,14 @@ any batch, as in examples/.
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Callable
 from pathlib import Path
 
 import torch
 from sklearn.datasets import load_digits
 from torch import Tensor, nn
+
+from tests.benchmarks.harness import options_parser
 
 _EPOCHS, _OPSET = 30, 17
 
@@ -216,7 +217,7 @@ def trained(name: str) -> nn.Module:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser()
+    parser = options_parser(__doc__)
     parser.add_argument("folder", type=Path)
     parser.add_argument("--example", action="store_true")
     options = parser.parse_args()

@@ -16,14 +16,13 @@ decision known. Exit status 1: the mean shortfall of `both` is above 3 %.
 
 from __future__ import annotations
 
-import argparse
 import random
 import statistics
 import sys
 import tempfile
-import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from pipelines.fabric import (
@@ -44,6 +43,7 @@ from pipelines.fabric import (
 )
 from pipelines.fabric.families import Layer, ffn, gemm, mlp
 from pipelines.fabric.heuristic import RoutedCost
+from tests.benchmarks.harness import options_parser, print_header, print_row, timed
 from tests.support.fabric_bounds import least_intervals
 from tests.support.fabric_optimum import (
     Optimum,
@@ -62,9 +62,8 @@ EASY = 0.85
 SEARCHES = ("heuristic", "routed", "both")
 GOAL = 0.03
 HEADER = (
-    "| graph | fabric | words | operations | edges | bound | over constants | proof | solver nodes "
-    "| random | best | heuristic | routed | both | s |",
-    "|" + " --- |" * 15,
+    "graph | fabric | words | operations | edges | bound | over constants | proof | solver nodes",
+    "random | best | heuristic | routed | both | s",
 )
 
 
@@ -214,32 +213,31 @@ def compare(
     )
 
 
-def row_of(graph: Graph, fabric: Fabric, compared: Compared, wall_s: float) -> str:
+def print_compared(graph: Graph, fabric: Fabric, compared: Compared, wall_s: float) -> None:
     optimum = compared.optimum
-    sizes = f"{fabric.link_words:.0f} | {len(graph.nodes)} | {len(graph.edges)}"
-    bound = f"{optimum.bound_cycles:.0f} | {optimum.bound_cycles / optimum.constant_cycles:.3f}"
-    proof = f"{optimum.proof} | {optimum.solver_nodes}"
-    shares = " | ".join(f"{compared.shares[name]:.4f}" for name in SEARCHES)
-    found = f"{compared.random:.3f} | {1 / (1 + optimum.gap):.4f} | {shares}"
-    return f"| {graph.name} | {fabric.name} | {sizes} | {bound} | {proof} | {found} | {wall_s:.1f} |"
+    sizes = (f"{fabric.link_words:.0f}", len(graph.nodes), len(graph.edges))
+    bound = (f"{optimum.bound_cycles:.0f}", f"{optimum.bound_cycles / optimum.constant_cycles:.3f}")
+    proof = (optimum.proof, optimum.solver_nodes)
+    shares = (f"{compared.shares[name]:.4f}" for name in SEARCHES)
+    found = (f"{compared.random:.3f}", f"{1 / (1 + optimum.gap):.4f}", *shares)
+    print_row(graph.name, fabric.name, *sizes, *bound, *proof, *found, f"{wall_s:.1f}")
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = options_parser(__doc__)
     parser.add_argument("--graphs", type=int, default=78)
     parser.add_argument("--solver-nodes", type=int, default=2000, help="of branch and bound per graph")
     parser.add_argument("--only", nargs="+", choices=FAMILIES, default=list(FAMILIES))
     chosen = parser.parse_args()
     options = OptimumOptions(solver_nodes=chosen.solver_nodes)
-    print("\n".join(HEADER), flush=True)
+    print_header(*HEADER)
     compared: list[Compared] = []
     with tempfile.TemporaryDirectory() as engines:
         for graph, fabric, share in draw_graphs(chosen.only, chosen.graphs, Path(engines)):
-            began = time.perf_counter()
-            compared.append(compare(graph, fabric, share, options, Path(engines)))
-            print(row_of(graph, fabric, compared[-1], time.perf_counter() - began), flush=True)
+            work = partial(compare, graph, fabric, share, options, Path(engines))
+            found, spent = timed(work)
+            compared.append(found)
+            print_compared(graph, fabric, found, spent.wall_s)
     return summarise(compared)
 
 

@@ -16,7 +16,6 @@ placement gains more.
 
 from __future__ import annotations
 
-import argparse
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -42,6 +41,7 @@ from pipelines.fabric import (
 from pipelines.fabric.dataset import fold_of, layer_hash
 from pipelines.fabric.families import layer_operations
 from pipelines.fabric.heuristic import RoutedCost
+from tests.benchmarks.harness import options_parser, print_header, print_row
 from tests.support.fabric_bounds import least_intervals
 
 CHAINS = 8
@@ -110,7 +110,7 @@ def gain(ours: Sequence[float], theirs: Sequence[float]) -> str:
 
 def main() -> None:
     """Print the table of gains."""
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = options_parser(__doc__)
     parser.add_argument("--fabric", default="present")
     parser.add_argument("--predictor", type=Path, default=PREDICTOR.shipped_folder)
     parser.add_argument("--seeds", type=int, default=5)
@@ -131,8 +131,7 @@ def main() -> None:
         "MLP": block_graphs("mlp", fabric, options.blocks, 0),
         "MHA": block_graphs("mha", fabric, options.blocks, 0),
     }
-    print("| graphs | cost model | throughput, % | latency, % | moves/s | room, % |")
-    print("| --- | --- | --- | --- | --- | --- |")
+    print_header("graphs | cost model | throughput, % | latency, % | moves/s | room, %")
     for case, graphs in cases.items():
         by_model: defaultdict[str, list[list[Result]]] = defaultdict(list)
         for seed in range(options.seeds):
@@ -166,7 +165,7 @@ def main() -> None:
                 for run, own in zip(runs, base, strict=True)
             ]
             latency = gain([1.0] * len(ratios), ratios)
-            print(f"| {case} | {name} | {throughput} | {latency} | {speed:.0f} | {room} |", flush=True)
+            print_row(case, name, throughput, latency, f"{speed:.0f}", room)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """The campaign of faults in full: kills, flipped bits, full disks and mutated inputs.
 
-    python tests/benchmarks/fault_campaign.py [--kills 50] [--flips 1000] [--disks 20] [--inputs 1000]
+    python -m tests.benchmarks.fault_campaign [--kills 50] [--flips 1000] [--disks 20] [--inputs 1000]
 
 Prints the tables of `docs/sandbox.md`. Exit status 1 when a fault was found; each is printed. Full disks
 need a user who may mount a file system in memory.
@@ -10,12 +10,12 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
-import platform
 import subprocess
 import sys
 from pathlib import Path
 from typing import Any
+
+from tests.benchmarks.harness import options_parser, print_header, print_machine, print_row
 
 FAULTS = Path(__file__).resolve().parents[1] / "faults"
 
@@ -28,9 +28,10 @@ def campaign(script: str, *arguments: str) -> list[dict[str, Any]]:
 
 
 def show(header: tuple[str, ...], rows: list[tuple[Any, ...]]) -> None:
-    print(f"\n| {' | '.join(header)} |\n|{' --- |' * len(header)}")
+    print()
+    print_header(*header)
     for row in rows:
-        print(f"| {' | '.join(map(str, row))} |", flush=True)
+        print_row(*row)
 
 
 def interruptions(options: argparse.Namespace) -> list[dict[str, Any]]:
@@ -76,16 +77,14 @@ def inputs(options: argparse.Namespace) -> list[dict[str, Any]]:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = options_parser(__doc__)
     parser.add_argument("--kills", type=int, default=50)
     parser.add_argument("--flips", type=int, default=1000)
     parser.add_argument("--disks", type=int, default=20)
     parser.add_argument("--inputs", type=int, default=1000, help="of each parser")
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args()
-    print(f"Machine: {os.cpu_count()} cores, {platform.system()}, Python {platform.python_version()}.")
+    print_machine()
     answers = [
         *(inputs(options) if options.inputs else []),
         *(flips(options) if options.flips else []),

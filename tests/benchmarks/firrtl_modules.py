@@ -9,7 +9,6 @@ stand for Verilog which is not there, cannot be compared. Each module runs 400 c
 
 from __future__ import annotations
 
-import argparse
 import random
 import re
 import tempfile
@@ -19,6 +18,7 @@ from pathlib import Path
 import numpy as np
 
 from pipelines.rtl.reuse import FIRRTL, Program, RtlError, Simulator, build_reuse, words_of
+from tests.benchmarks.harness import options_parser
 
 CYCLES = 400
 RESET_CYCLES = 3
@@ -85,7 +85,7 @@ def module_names(firrtl: str) -> Iterator[str]:
 
 def main() -> None:
     """Read the command line."""
-    parser = argparse.ArgumentParser()
+    parser = options_parser(__doc__)
     parser.add_argument("prefix", type=Path)
     parser.add_argument("modules", nargs="*")
     options = parser.parse_args()

@@ -10,12 +10,13 @@ NaN's sign and payload too (counted apart). Ends with status 1 when one does not
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 import tempfile
 from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
+
+from tests.benchmarks.harness import options_parser, write_json
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "hls"))
 from unit_bench import Check, Outcome, build_bench, run_bench
@@ -42,14 +43,14 @@ def measured(options: argparse.Namespace) -> Iterator[Outcome]:
 
 def main() -> int:
     """Print a line an operation; write them as JSON when asked."""
-    parser = argparse.ArgumentParser(description="Floating-point units against native C.")
+    parser = options_parser(__doc__)
     parser.add_argument("--vectors", type=int, default=10_000_000, help="for each operation")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--only", default="", help="operations whose name contains this")
     parser.add_argument("--json", type=Path, help="also write the figures to this file")
     options = parser.parse_args()
     outcomes: list[Outcome] = []
-    sys.stdout.write(f"{'operation':18}{'vectors':>12}{'mismatches':>12}{'NaN bits':>10}{'seconds':>9}\n")
+    print(f"{'operation':18}{'vectors':>12}{'mismatches':>12}{'NaN bits':>10}{'seconds':>9}")
     for outcome in measured(options):
         outcomes.append(outcome)
         sys.stdout.write(
@@ -57,8 +58,7 @@ def main() -> int:
             f"{outcome.seconds:9.1f} {outcome.examples}\n"
         )
         sys.stdout.flush()
-    if options.json is not None:
-        options.json.write_text(json.dumps([asdict(o) for o in outcomes], indent=1) + "\n", encoding="utf-8")
+    write_json(options.json, [asdict(o) for o in outcomes])
     return int(any(o.mismatches or o.nan_bits for o in outcomes))
 
 

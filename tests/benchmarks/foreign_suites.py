@@ -11,7 +11,6 @@ Every other program is listed with its reason.
 from __future__ import annotations
 
 import argparse
-import sys
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
@@ -23,6 +22,7 @@ from assets.errors import FoundryError
 from pipelines.c import BYTE_ORDER_MARK, HlsError, bundle_source
 from pipelines.c.text.preprocess import parse
 from pipelines.programs import ProgramError
+from tests.benchmarks.harness import options_parser, print_row
 
 
 def programs(options: argparse.Namespace) -> Sequence[tuple[Path, str | None]]:
@@ -67,7 +67,7 @@ def verdict(file: Path, top: str | None, options: argparse.Namespace) -> tuple[b
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Print one line per program that is not ok, and the shares."""
-    parser = argparse.ArgumentParser(description=str(__doc__).splitlines()[0])
+    parser = options_parser(__doc__)
     parser.add_argument("folder", type=Path)
     parser.add_argument("--files", default="*.c")
     parser.add_argument("--include", type=Path, action="append", default=[])
@@ -85,11 +85,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
         accepted, status, reason = verdict(file, top, options)
         counts.update([status, *(["accepted"] if accepted else [])])
         if status != "ok":
-            sys.stdout.write(f"{file.relative_to(options.folder)} {top or ''}: {status}: {reason}\n")
-            sys.stdout.flush()
+            print(f"{file.relative_to(options.folder)} {top or ''}: {status}: {reason}", flush=True)
     total = max(1, len(chosen))
-    shares = " | ".join(f"{counts[name] / total:.0%}" for name in ("accepted", "ok"))
-    sys.stdout.write(f"| {options.folder.name} | {len(chosen)} | {shares} | {counts['tool_error']} |\n")
+    shares = (f"{counts[name] / total:.0%}" for name in ("accepted", "ok"))
+    print_row(options.folder.name, len(chosen), *shares, counts["tool_error"])
 
 
 if __name__ == "__main__":

@@ -13,15 +13,12 @@ beside thousands of LUTs is a share that was rounded to 0 %, so it is not ranked
 
 from __future__ import annotations
 
-import argparse
-import json
 import random
 import tempfile
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from statistics import median
-from typing import Any
 
 from scipy.stats import spearmanr
 
@@ -37,6 +34,7 @@ from pipelines.pragmas.search.evaluators import banked_size
 from pipelines.programs import draw_data
 from pipelines.schemas import VendorDesignRow
 from pipelines.silicon.synthesis import synthesize_for_fpga
+from tests.benchmarks.harness import KeptRows, Row, options_parser, print_header, print_row
 from tests.support.vendor_kernels import configuration_of_row, vendor_kernel
 
 FIGURES = {"lut": "lut_count", "ff": "ff_count", "dsp": "dsp_count", "cycles": "latency_cycles"}
@@ -82,10 +80,10 @@ def _small_designs(
     return [(row, options) for options, row in different.items()]
 
 
-def measured(row: VendorDesignRow, options: HlsOptions) -> dict[str, Any]:
+def measured(row: VendorDesignRow, options: HlsOptions) -> Row:
     """Our figures of a row's design beside the vendor's; without ours when it cannot be made."""
     kernel, start = vendor_kernel(row.kernel), stopwatch()
-    result: dict[str, Any] = {"kernel": row.kernel, "tool": row.tool, "directives": row.directives}
+    result: Row = {"kernel": row.kernel, "tool": row.tool, "directives": row.directives}
     result["vendor"] = {name: getattr(row, column) for name, column in FIGURES.items()}
     try:
         compiled = compile_program(kernel.source, top=kernel.top, options=options)
@@ -113,15 +111,14 @@ def correlation(pairs: Sequence[tuple[float, float]]) -> float | None:
     return float(spearmanr(own, vendor)[0])
 
 
-def report(results: Sequence[dict[str, Any]]) -> None:
+def report(results: Sequence[Row]) -> None:
     """Print the table of correlations, and what could not be made."""
     made = [r for r in results if "own" in r]
     kernels = {r["kernel"] for r in made}
     seconds = [r["synthesis_s"] for r in made]
     print(f"{len(made)} designs of {len(kernels)} kernels; {len(results) - len(made)} rows without a design")
     print(f"seconds of synthesis per design, median and most: {median(seconds):.1f}, {max(seconds):.1f}")
-    print("| figure | all designs | medians of kernels | within a kernel: median, kernels |")
-    print("| --- | --- | --- | --- |")
+    print_header("figure | all designs | medians of kernels | within a kernel: median, kernels")
     for name in FIGURES:
         groups: dict[str, list[tuple[float, float]]] = defaultdict(list)
         for r in (r for r in made if r["vendor"][name]):
@@ -130,7 +127,7 @@ def report(results: Sequence[dict[str, Any]]) -> None:
         middles = [(median(a for a, _ in g), median(b for _, b in g)) for g in groups.values()]
         within = [c for c in map(correlation, groups.values()) if c is not None]
         inner = f"{median(within):.2f}, {len(within)}" if within else "none"
-        print(f"| {name} | {correlation(pairs)} | {correlation(middles)} | {inner} |")
+        print_row(name, correlation(pairs), correlation(middles), inner)
     for r in results:
         if "own" not in r:
             print(f"{r['kernel']} {r['directives']}: {r['reason']}")
@@ -138,7 +135,7 @@ def report(results: Sequence[dict[str, Any]]) -> None:
 
 def main() -> None:
     """Measure until the time is over, then report on all results of the file."""
-    parser = argparse.ArgumentParser(description="FPGA labels beside a vendor's estimates.")
+    parser = options_parser(__doc__)
     parser.add_argument("--designs", type=Path, required=True)
     parser.add_argument("--kernels", type=Path, required=True)
     parser.add_argument("--results", type=Path, required=True)
@@ -146,20 +143,15 @@ def main() -> None:
     parser.add_argument("--most-operations", type=int, default=400)
     parser.add_argument("--seconds", type=float, default=1200.0)
     chosen, start = parser.parse_args(), stopwatch()
-    lines = chosen.results.read_text().splitlines() if chosen.results.exists() else []
-    results = [json.loads(line) for line in lines]
-    known = {(r["kernel"], r["tool"], r["directives"]) for r in results}
+    kept = KeptRows(chosen.results, lambda row: (row["kernel"], row["tool"], row["directives"]))
     drawn = drawn_rows(
         chosen.designs, chosen.kernels, count=chosen.rows, most_operations=chosen.most_operations
     )
     for row, options in drawn:
         if stopwatch() - start > chosen.seconds:
             break
-        if (row.kernel, row.tool, row.directives) not in known:
-            results.append(measured(row, options))
-            with chosen.results.open("a") as file:
-                file.write(json.dumps(results[-1]) + "\n")
-    report(results)
+        kept.measured((row.kernel, row.tool, row.directives), lambda row=row, own=options: measured(row, own))
+    report(list(kept.rows.values()))
 
 
 if __name__ == "__main__":

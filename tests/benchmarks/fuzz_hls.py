@@ -1,6 +1,6 @@
 """Differential fuzzing of high-level synthesis: random programs and directives against native C.
 
-    python tests/benchmarks/fuzz_hls.py --from 0 --count 5000 --keep FOLDER
+    python -m tests.benchmarks.fuzz_hls --from 0 --count 5000 --keep FOLDER
 
 Each seed gives one program of every type, loop, branch and call, random directives on its loops and arrays,
 random delays and a random clock. Its hardware in Verilator must equal native C bit by bit. Every tenth
@@ -14,14 +14,13 @@ directives, `--shrink SEED` a smaller one that fails in the same way.
 from __future__ import annotations
 
 import argparse
-import json
 import signal
 import sys
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from random import Random
 from types import FrameType
@@ -34,7 +33,9 @@ from pipelines.c.signature import DataSet
 from pipelines.cyclemodel import count_cycles
 from pipelines.hls import CompiledDesign, HlsOptions, compile_program, tool_version
 from pipelines.programs import draw_data
-from pipelines.rtl.simulation import MemoryTiming, simulate_with_icarus
+from pipelines.rtl.simulation import simulate_with_icarus
+from tests.benchmarks.harness import KeptRows, Row, options_parser
+from tests.benchmarks.hls_runs import timing_of
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "hls"))
 
@@ -81,10 +82,10 @@ def random_directives(function: Function, random: Random) -> tuple[Directive, ..
     return tuple(found)
 
 
-def random_options(text: str, seed: int) -> HlsOptions:
+def random_options(text: str, seed: int, top: str = "fuzz") -> HlsOptions:
     """A configuration that depends on the seed."""
     random = Random(seed + 1_000_003)
-    directives = random_directives(read_function(text, top="fuzz"), random)
+    directives = random_directives(read_function(text, top=top), random)
     return HlsOptions(
         memory_read_delay_cycles=random.choice([1, 2, 2, 3, 5, 10]),
         memory_write_delay_cycles=random.choice([1, 2, 2, 3, 7]),
@@ -117,11 +118,7 @@ class Case:
 
     @property
     def hardware(self) -> Hardware:
-        timing = MemoryTiming(
-            read_delay_cycles=self.options.memory_read_delay_cycles,
-            write_delay_cycles=self.options.memory_write_delay_cycles,
-        )
-        return Hardware(compiled=self.compiled, data=self.data, timing=timing)
+        return Hardware(compiled=self.compiled, data=self.data, timing=timing_of(self.options))
 
 
 def _alarm(_number: int, _frame: FrameType | None) -> None:
@@ -244,12 +241,7 @@ def shrunk(seed: int, base: Path) -> Program:
             for d in options.directives
             if (not d.loop or d.loop in names) and (not d.variable or d.variable in arrays)
         )
-        chosen = HlsOptions(
-            memory_read_delay_cycles=options.memory_read_delay_cycles,
-            memory_write_delay_cycles=options.memory_write_delay_cycles,
-            clock_period_ns=options.clock_period_ns,
-            directives=kept,
-        )
+        chosen = replace(options, directives=kept)
         case = make_case(program.text, seed, chosen)
         return (case if isinstance(case, str) else judge({0: case}, base)[0]).split(":")[0]
 
@@ -268,29 +260,25 @@ def _reduced(program: Program, kind_of_failure: Callable[[Program], str]) -> Pro
     return program
 
 
-def _rows(chosen: argparse.Namespace) -> Iterator[dict[str, Any]]:
-    path = chosen.keep / "rows.jsonl"
+def _rows(chosen: argparse.Namespace) -> Iterator[Row]:
+    kept = KeptRows(chosen.keep / "rows.jsonl", lambda row: row["seed"])
+    known = {
+        seed
+        for seed, row in kept.rows.items()
+        if row["verdict"] == "equal" and (chosen.any_version or row["version"] == tool_version())
+    }
     wanted = range(chosen.first, chosen.first + chosen.count)
-    kept = [json.loads(line) for line in path.read_text().splitlines()] if path.is_file() else []
-    known = {r["seed"]: r for r in kept if r["seed"] in wanted and r["verdict"] == "equal"}
-    if not chosen.any_version:
-        known = {s: r for s, r in known.items() if r["version"] == tool_version()}
-    yield from known.values()
-    todo = [s for s in wanted if s not in known]
+    yield from (kept.rows[seed] for seed in wanted if seed in known)
+    todo = [seed for seed in wanted if seed not in known]
     batches = [todo[i : i + BATCH] for i in range(0, len(todo), BATCH)]
-    with ProcessPoolExecutor(chosen.workers) as pool, path.open("a") as stream:
+    with ProcessPoolExecutor(chosen.workers) as pool:
         count = len(batches)
         for rows in pool.map(run_batch, batches, [chosen.keep] * count, [chosen.icarus] * count):
-            for row in rows:
-                stream.write(json.dumps(row) + "\n")
-                yield row
-            stream.flush()
+            yield from map(kept.add, rows)
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = options_parser(__doc__)
     parser.add_argument("--from", dest="first", type=int, default=0)
     parser.add_argument("--count", type=int, default=100)
     parser.add_argument("--icarus", type=int, default=0, help="seeds below this are run in Icarus, too")

@@ -1,6 +1,6 @@
 """Figures of high-level synthesis: gemm under its directives, and the time of large unrolled programs.
 
-    python tests/benchmarks/hls_figures.py
+    python -m tests.benchmarks.hls_figures
 
 gemm 16 x 16 x 16 in int with memory delay 2: cycles in Verilator and in the cycle model (which must agree,
 and equal native C), and the best of five times from C to Verilog. Then every PolyBench program at size
@@ -11,11 +11,8 @@ brackets elapsed ones, which other work on the machine lengthens.
 
 from __future__ import annotations
 
-import argparse
-import os
 import sys
 import tempfile
-import time
 from itertools import product
 from pathlib import Path
 
@@ -25,7 +22,8 @@ from pipelines.hls import CompiledDesign, HlsOptions, compile_program, innermost
 from pipelines.native import run_native
 from pipelines.programs import draw_data
 from pipelines.programs.polybench_catalogue import POLYBENCH_KERNELS, polybench_program
-from pipelines.rtl.simulation import MemoryTiming, simulate_design
+from tests.benchmarks.harness import options_parser, repeated
+from tests.benchmarks.hls_runs import difference, simulate_in_verilator
 
 ACCUMULATOR = """
 void gemm(int A[16][16], int B[16][16], int C[16][16])
@@ -57,46 +55,17 @@ SETTINGS = {
 }
 
 
-def processor_s() -> float:
-    """Processor time of this process and of those it waited for."""
-    return sum(os.times()[:4])
-
-
-def best_time(source: str, top: str, options: HlsOptions, rounds: int) -> tuple[CompiledDesign, float, float]:
-    """The design, and the best of some processor and elapsed times from C to Verilog in seconds."""
-    busy: list[float] = []
-    elapsed: list[float] = []
-    while True:
-        before, start = processor_s(), time.perf_counter()
-        compiled = compile_program(source, top=top, options=options)
-        elapsed.append(time.perf_counter() - start)
-        busy.append(processor_s() - before)
-        if len(busy) == rounds:
-            return compiled, min(busy), min(elapsed)
-
-
 def cycles_of(source: str, compiled: CompiledDesign, folder: Path) -> str:
     """Cycles that both engines agree on, or what differs."""
     data = draw_data(compiled.interface, "{}", seed=0)
-    for name in ("native", "model", "rtl"):
+    for name in ("native", "model"):
         (folder / name).mkdir(parents=True)
     native = run_native(source, compiled.interface, data, folder=folder / "native")
     model = count_cycles(compiled, data, folder=folder / "model")
-    rtl = simulate_design(
-        compiled.verilog,
-        module=compiled.module,
-        interface=compiled.interface,
-        data=data,
-        timing=MemoryTiming(read_delay_cycles=2, write_delay_cycles=2),
-        folder=folder / "rtl",
-        runtime_folder=folder.parent / "runtime",
-        banks=compiled.banks,
-    )
+    rtl = simulate_in_verilator(compiled, HlsOptions(), data, folder / "rtl", folder.parent / "runtime")
     for found in (model, rtl):
-        if found.status != "ok":
-            return f"{found.status}: {found.reason}"
-        if any(found.outputs[n].tobytes() != v.tobytes() for n, v in native.outputs.items()):
-            return "outputs differ from native C"
+        if problem := difference(native, found):
+            return problem
     if model.latency_cycles != rtl.latency_cycles:
         return f"cycles differ: {model.latency_cycles} and {rtl.latency_cycles}"
     return str(rtl.latency_cycles)
@@ -108,10 +77,13 @@ def gemm(base: Path) -> bool:
     for name, source in (("local accumulator", ACCUMULATOR), ("C[i][j] += in memory", IN_MEMORY)):
         print(name)
         for number, (setting, directives) in enumerate(SETTINGS.items()):
-            compiled, busy, elapsed = best_time(source, "gemm", HlsOptions(directives=directives), 5)
+            options = HlsOptions(directives=directives)
+            compiled, spent = repeated(
+                lambda text=source, own=options: compile_program(text, top="gemm", options=own), 5
+            )
             cycles = cycles_of(source, compiled, base / f"{name[0]}{number}")
             interval = compiled.intervals.get("L2", "")
-            time_taken = f"C to Verilog {busy:.2f} s ({elapsed:.3f} s)"
+            time_taken = f"C to Verilog {spent.processor_s:.2f} s ({spent.wall_s:.3f} s)"
             print(f"  {setting:<38} II {interval:<3} {cycles:>8} cycles  {time_taken}")
             right = right and cycles.isdigit()
     return right
@@ -127,18 +99,19 @@ def unrolled(factor: int) -> None:
         pipeline = tuple(Directive(kind="pipeline", loop=loop) for loop in loops)
         for setting, directives in (("unrolled", unroll), ("and pipelined", (*unroll, *pipeline))):
             options = HlsOptions(directives=directives)
-            compiled, busy, elapsed = best_time(program.source, program.top, options, 2)
+            compiled, spent = repeated(
+                lambda own=program, o=options: compile_program(own.source, top=own.top, options=o), 2
+            )
             operations = sum(len(b.operations) for b in compiled.scheduled.graph.blocks)
             name = f"{kernel.name:<16} {data_type:<6} {setting:<14}"
-            rows.append((busy, f"{name} {operations:>6} operations  {busy:.2f} s ({elapsed:.2f} s)"))
+            text = f"{name} {operations:>6} operations  {spent.processor_s:.2f} s ({spent.wall_s:.2f} s)"
+            rows.append((spent.processor_s, text))
     for _, text in sorted(rows, reverse=True):
         print(f"  {text}")
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = options_parser(__doc__)
     parser.add_argument("--factor", type=int, default=32)
     chosen = parser.parse_args()
     with tempfile.TemporaryDirectory() as name:

@@ -15,9 +15,6 @@ same designs took when the release was made, by its own rows: how fast this mach
 
 from __future__ import annotations
 
-import argparse
-import json
-import resource
 import sys
 import tempfile
 from collections.abc import Callable, Sequence
@@ -44,6 +41,7 @@ from pipelines.power import build_engine
 from pipelines.programs import SUITES, Generation, SuiteOptions, kernel_programs, suite_programs
 from pipelines.schemas import OK, ProgramRow
 from pipelines.silicon.synthesis import Target, find_liberty, load_liberty
+from tests.benchmarks.harness import options_parser, processor_s, write_json
 
 STAGES: dict[str, tuple[Any, str, bool]] = {
     "hls": (flows, "compile_program", False),
@@ -56,12 +54,6 @@ STAGES: dict[str, tuple[Any, str, bool]] = {
 
 CONFIGURATION = HlsOptions()
 RUN_TIMES = ("native_wall_s", "build_wall_s", "simulate_wall_s", "power_wall_s")
-
-
-def processor_s() -> float:
-    """Processor seconds of this process and of the tools that have ended."""
-    own, tools = (resource.getrusage(w) for w in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
-    return own.ru_utime + own.ru_stime + tools.ru_utime + tools.ru_stime
 
 
 class Meter:
@@ -166,7 +158,7 @@ def drawn(release: Path, count: int, cells: int) -> tuple[list[tuple[ProgramRow,
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Print one line a program, then the summaries."""
-    parser = argparse.ArgumentParser(description="What each stage of labelling costs.")
+    parser = options_parser(__doc__)
     parser.add_argument("--generated", type=int, default=10, help="programs of each of ast and dataflow")
     parser.add_argument("--no-glitches", action="store_true")
     parser.add_argument("--json", type=Path)
@@ -199,16 +191,14 @@ def main(arguments: Sequence[str] | None = None) -> None:
             found[group] = []
             for program, configuration in programs:
                 found[group].append(measure(program, meter, cache, target, options, configuration))
-                sys.stdout.write(line_of(found[group][-1]) + "\n")
-                sys.stdout.flush()
+                print(line_of(found[group][-1]), flush=True)
     for group, rows in found.items():
-        sys.stdout.write(f"{group}: {summary(rows)}\n")
+        print(f"{group}: {summary(rows)}")
     if before_s:
         sys.stdout.write(
             f"the same when the release was made: {before_s:.2f} s, {3600 / before_s:.0f} a core-hour\n"
         )
-    if chosen.json is not None:
-        chosen.json.write_text(json.dumps(found))
+    write_json(chosen.json, found)
 
 
 if __name__ == "__main__":

@@ -8,15 +8,15 @@ percentages on the parts test and evaluation, with 95 % intervals over groups of
 
 from __future__ import annotations
 
-import argparse
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from models.base import TrainOutcome
 from models.model_files import read_outcome
 from pipelines.programs import EVALUATION_WORKLOADS
 from pipelines.schemas import LeaderboardRow
+from tests.benchmarks.harness import options_parser, table_text
 
 PARTS = ("test", "evaluation")
 LEVELS = ("text", "static", "hls", "run")
@@ -25,8 +25,7 @@ TARGETS = ("power_mw", "area_um2", "flip_flop_count", "latency_cycles", "delay_n
 
 def summary_table(outcomes: Sequence[TrainOutcome]) -> str:
     """Markdown: a row per target, level and predictor."""
-    head = ("target", "level", "predictor", "part", "rows", "mean %", "median %", "R²", "rank")
-    lines = [f"| {' | '.join(head)} |", f"|{' --- |' * len(head)}"]
+    lines: list[tuple[str, ...]] = []
     for target in TARGETS:
         for outcome in outcomes:
             for part in PARTS:
@@ -35,9 +34,10 @@ def summary_table(outcomes: Sequence[TrainOutcome]) -> str:
                     cells = (_interval(rows["mape"]), _interval(rows["median_ape"]))
                     more = (_plain(rows["r2"]), _plain(rows["spearman"]))
                     count = rows["mape"].row_count
-                    said = (f"`{target}`", outcome.level, outcome.predictor, part, str(count), *cells, *more)
-                    lines.append(f"| {' | '.join(said)} |")
-    return "\n".join(lines) + "\n"
+                    lines.append(
+                        (f"`{target}`", outcome.level, outcome.predictor, part, str(count), *cells, *more)
+                    )
+    return table_text(["target | level | predictor | part | rows | mean % | median % | R² | rank"], lines)
 
 
 def _interval(row: LeaderboardRow) -> str:
@@ -53,17 +53,14 @@ def _plain(row: LeaderboardRow) -> str:
 
 def cost_table(outcomes: Sequence[TrainOutcome]) -> str:
     """Markdown: parameters, time of training, time of one question."""
-    lines = [
-        "| predictor | level | parameters | training s | one question s |",
-        "| --- | --- | --- | --- | --- |",
-    ]
+    rows: list[tuple[object, ...]] = []
     for outcome in outcomes:
         costs = outcome.costs
         if costs is not None:
-            count = "" if costs.parameter_count is None else str(costs.parameter_count)
-            times = ["" if t is None else f"{t:.3g}" for t in (costs.training_wall_s, costs.predict_wall_s)]
-            lines.append(f"| {outcome.predictor} | {outcome.level} | {count} | {' | '.join(times)} |")
-    return "\n".join(lines) + "\n"
+            count = "" if costs.parameter_count is None else costs.parameter_count
+            times = ("" if t is None else f"{t:.3g}" for t in (costs.training_wall_s, costs.predict_wall_s))
+            rows.append((outcome.predictor, outcome.level, count, *times))
+    return table_text(["predictor | level | parameters | training s | one question s"], rows)
 
 
 def workload_table(outcomes: Sequence[TrainOutcome], target: str) -> str:
@@ -75,14 +72,12 @@ def workload_table(outcomes: Sequence[TrainOutcome], target: str) -> str:
         if row.target == target
     }
     names = [o.predictor for o in outcomes if any(key[1] == o.predictor for key in errors)]
-    lines = [f"| `{target}` | {' | '.join(names)} |", f"|{' --- |' * (len(names) + 1)}"]
     workloads = sorted({workload for workload, _ in errors})
-    for workload in workloads:
-        lines.append(f"| {workload} | {_cells(errors.get((workload, name)) for name in names)} |")
+    lines = [(w, *_cells(errors.get((w, name)) for name in names)) for w in workloads]
     for group, members in workload_groups(workloads).items():
-        means = [_mean([errors[w, name] for w in members if (w, name) in errors]) for name in names]
-        lines.append(f"| mean of {group} | {_cells(means)} |")
-    return "\n".join(lines) + "\n"
+        means = (_mean([errors[w, name] for w in members if (w, name) in errors]) for name in names)
+        lines.append((f"mean of {group}", *_cells(means)))
+    return table_text([f"`{target}`", *names], lines)
 
 
 def workload_groups(workloads: Sequence[str]) -> dict[str, list[str]]:
@@ -97,8 +92,8 @@ def workload_groups(workloads: Sequence[str]) -> dict[str, list[str]]:
     return {**groups, f"all {len(workloads)} programs": list(workloads)}
 
 
-def _cells(values: Iterable[float | None]) -> str:
-    return " | ".join("" if value is None else f"{100 * value:.1f}" for value in values)
+def _cells(values: Iterable[float | None]) -> Iterator[str]:
+    return ("" if value is None else f"{100 * value:.1f}" for value in values)
 
 
 def _mean(values: Sequence[float]) -> float | None:
@@ -107,7 +102,7 @@ def _mean(values: Sequence[float]) -> float | None:
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Print the tables."""
-    parser = argparse.ArgumentParser(description="Tables of trained predictors.")
+    parser = options_parser(__doc__)
     parser.add_argument("folders", type=Path, nargs="+")
     parser.add_argument("--workloads", action="store_true", help="tables by workload, too")
     options = parser.parse_args(arguments)

@@ -1,6 +1,6 @@
 """Figures of the LLM stage with the embedded model: training, variants, reasons, time.
 
-    python tests/benchmarks/llm_stage.py --count 200 --cache data/cache
+    python -m tests.benchmarks.llm_stage --count 200 --cache data/cache
 
 Prints how the model was trained, what became of the replies, and variants a second of one process. Replies
 and verdicts are not taken from the cache, so that every one is timed.
@@ -8,9 +8,6 @@ and verdicts are not taken from the cache, so that every one is timed.
 
 from __future__ import annotations
 
-import argparse
-import os
-import sys
 import tempfile
 import time
 from collections import Counter
@@ -24,6 +21,7 @@ from pipelines.base.cache import ContentCache
 from pipelines.programs.ast import AstOptions, ast_program
 from pipelines.programs.dataflow import DataflowOptions, dataflow_program
 from pipelines.programs.llm import LlmOptions, LlmPrograms, ParentPool, Reply, llm_programs
+from tests.benchmarks.harness import Spent, options_parser, timed
 
 PARENTS = 200
 
@@ -45,30 +43,28 @@ class _Timed:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = options_parser(__doc__)
     parser.add_argument("--count", type=int, default=200)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--cache", type=Path, default=Path("data/cache"))
     parser.add_argument("--steps", type=int, default=TrainingOptions().steps)
     parser.add_argument("--programs", type=int, default=TrainingOptions().programs)
     given = parser.parse_args()
-    begin, processor = time.perf_counter(), _processor_s()
     provider = EmbeddedProvider(
         cache=ContentCache(folder=given.cache),
         training=TrainingOptions(steps=given.steps, programs=given.programs),
     )
-    record = provider.trained().record
-    elapsed, used = time.perf_counter() - begin, _processor_s() - processor
-    sys.stdout.write(f"model ready after {elapsed:.1f} s, {used:.1f} s of processor time\n")
+    trained, spent = timed(provider.trained)
+    record = trained.record
+    print(f"model ready after {spent.wall_s:.1f} s, {spent.processor_s:.1f} s of processor time")
     for name in ("parameters", "examples", "held_out_examples", "held_out_loss", "held_out_accuracy"):
-        sys.stdout.write(f"  {name}: {record[name]:g}\n")
-    sys.stdout.write(f"  losses: {' '.join(f'{loss:.2f}' for loss in record['losses'])}\n")
-    timed = _Timed(provider)
-    begin, processor = time.perf_counter(), _processor_s()
+        print(f"  {name}: {record[name]:g}")
+    print(f"  losses: {' '.join(f'{loss:.2f}' for loss in record['losses'])}")
+    reply_times = _Timed(provider)
     with tempfile.TemporaryDirectory() as folder:
-        made = _variants(timed, given.count, given.seed, ContentCache(folder=Path(folder)))
-    elapsed, used = time.perf_counter() - begin, _processor_s() - processor
-    sys.stdout.write("\n".join(_lines(made, elapsed, used, timed.seconds)) + "\n")
+        cache = ContentCache(folder=Path(folder))
+        made, spent = timed(lambda: _variants(reply_times, given.count, given.seed, cache))
+    print("\n".join(_lines(made, spent, reply_times.seconds)))
 
 
 def _variants(provider: _Timed, count: int, seed: int, cache: ContentCache) -> LlmPrograms:
@@ -86,20 +82,14 @@ def _variants(provider: _Timed, count: int, seed: int, cache: ContentCache) -> L
     )
 
 
-def _processor_s() -> float:
-    """Processor time of this process and of those that it waited for."""
-    times = os.times()
-    return times.user + times.system + times.children_user + times.children_system
-
-
-def _lines(made: LlmPrograms, elapsed: float, used: float, replying: float) -> Iterator[str]:
+def _lines(made: LlmPrograms, spent: Spent, replying: float) -> Iterator[str]:
     usage = made.usage
     yield f"asked {usage.asked}, kept {usage.generated}, duplicates {usage.duplicates}"
     yield f"kept of all replies: {100 * usage.generated / max(1, usage.asked):.1f} %"
     yield f"tokens read {usage.prompt_tokens}, written {usage.completion_tokens}"
-    yield f"elapsed {elapsed:.1f} s, of it replies {replying:.1f} s"
-    yield f"processor time {used:.1f} s, that of parents included"
-    yield f"{usage.generated / elapsed:.2f} variants a second"
+    yield f"elapsed {spent.wall_s:.1f} s, of it replies {replying:.1f} s"
+    yield f"processor time {spent.processor_s:.1f} s, that of parents included"
+    yield f"{usage.generated / spent.wall_s:.2f} variants a second"
     for reason, count in sorted(usage.rejected.items(), key=lambda item: (-item[1], item[0])):
         yield f"  {count:4d} {reason}"
     kept = Counter("dataflow" if r.top == "graph" else "ast" for r in made.rows if r.status == "ok")

@@ -9,21 +9,21 @@ an empty cache. Prints Markdown: elapsed times, designs by status, mismatches wi
 
 from __future__ import annotations
 
-import argparse
-import os
-import platform
-import subprocess
-import sys
 import tempfile
-import time
 from pathlib import Path
 
 import duckdb
 
 from pipelines.dataset.labelling.synthesis import SYNTHESIS_TOOL
+from tests.benchmarks.harness import (
+    clone_project,
+    options_parser,
+    print_header,
+    print_machine,
+    print_row,
+    run_simfoundry,
+)
 from tests.benchmarks.recording import add_record_option, record
-
-ROOT = Path(__file__).resolve().parents[2]
 
 STAGES = {
     "C to Verilog": ("designs", "hls_wall_s"),
@@ -34,18 +34,6 @@ STAGES = {
     "simulation, audited designs": ("runs", "audit_simulate_wall_s"),
     "logic synthesis and timing": ("labels", "synthesis_wall_s"),
 }
-
-
-def timed_run(folder: Path, scale: str) -> float:
-    """Seconds of one `simfoundry run`."""
-    start = time.perf_counter()
-    command = [sys.executable, "-m", "simfoundry.cli", "run", f"scale={scale}"]
-    environment = {**os.environ, "PYTHONPATH": str(folder)}
-    environment["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{environment['PATH']}"
-    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
-    if done.returncode:
-        raise SystemExit(f"simfoundry run failed:\n{done.stdout[-2000:]}\n{done.stderr[-2000:]}")
-    return time.perf_counter() - start
 
 
 def tables_digest(folder: Path) -> dict[str, bytes]:
@@ -64,25 +52,29 @@ def one(folder: Path, query: str) -> tuple[object, ...]:
 
 def report(folder: Path, first: float, second: float, *, same: bool) -> dict[str, tuple[float | str, bool]]:
     """Print the tables; return the figures that have rows, and whether each misses its goal."""
-    print(f"Machine: {os.cpu_count()} cores, {platform.system()}, Python {platform.python_version()}.\n")
+    print_machine()
     total, ok = one(
         folder,
         "select count(*), count(*) filter (status = 'ok') from '$T/labels/*.parquet' "
         f"where tool = '{SYNTHESIS_TOOL}'",
     )
     unequal = one(folder, "select count(*) from '$T/runs/*.parquet' where outputs_equal is false")[0]
-    print("| what | measured |\n| --- | --- |")
-    print(f"| run with an empty cache | {first:.0f} s |\n| cached second run | {second:.1f} s |")
-    print(f"| designs | {total} |\n| labelled (`ok`) | {ok} |\n| mismatches with native C | {unequal} |")
-    print(f"| tables byte-identical after the second run | {'yes' if same else 'NO'} |\n")
-    print("| stage of a design | median (s) | p95 (s) | designs |\n| --- | --- | --- | --- |")
+    print_header("what | measured")
+    print_row("run with an empty cache", f"{first:.0f} s")
+    print_row("cached second run", f"{second:.1f} s")
+    print_row("designs", total)
+    print_row("labelled (`ok`)", ok)
+    print_row("mismatches with native C", unequal)
+    print_row("tables byte-identical after the second run", "yes" if same else "NO")
+    print()
+    print_header("stage of a design | median (s) | p95 (s) | designs")
     for name, (table, column) in STAGES.items():
         median, high, count = one(
             folder,
             f"select median({column}), quantile_cont({column}, 0.95), count({column}) "
             f"from '$M/{table}/*.parquet' where {column} > 0",
         )
-        print(f"| {name} | {median:.3f} | {high:.3f} | {count} |")
+        print_row(name, f"{median:.3f}", f"{high:.3f}", count)
     return {
         "first run": (round(first), first > 600),
         "designs labelled `ok`": (f"{ok} of {total}", int(str(ok)) < 100),
@@ -92,9 +84,7 @@ def report(folder: Path, first: float, second: float, *, same: bool) -> dict[str
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = options_parser(__doc__)
     parser.add_argument("--scale", default="smoke")
     parser.add_argument("--keep", type=Path, help="work here and keep the folder")
     add_record_option(parser)
@@ -102,12 +92,13 @@ def main() -> None:
     if chosen.record and chosen.scale != "smoke":
         parser.error("--record is of --scale smoke")
     with tempfile.TemporaryDirectory() as base:
-        folder = chosen.keep or Path(base) / "checkout"
-        subprocess.run(["git", "clone", "-q", str(ROOT), str(folder)], check=True)
-        first = timed_run(folder, chosen.scale)
+        folder = clone_project(chosen.keep or Path(base) / "checkout")
+        arguments = ("run", f"scale={chosen.scale}")
+        first = run_simfoundry(arguments, folder, code=folder)
         before = tables_digest(folder)
-        second = timed_run(folder, chosen.scale)
-        figures = report(folder, first, second, same=before == tables_digest(folder))
+        second = run_simfoundry(arguments, folder, code=folder)
+        same = before == tables_digest(folder)
+        figures = report(folder, first.wall_s, second.wall_s, same=same)
     if chosen.record:
         for figure, (value, missed) in figures.items():
             record("main_job", figure, value, missed=missed)

@@ -1,6 +1,6 @@
 """Error of the functions of the project's math.h against libm, in units in the last place.
 
-    python tests/benchmarks/math_header.py --step 1 --count 100000000
+    python -m tests.benchmarks.math_header --step 1 --count 100000000
 
 Functions of one float are measured on every step-th of the 2^32 values and compared with libm in double;
 powf on `count` random pairs; functions of double on `count` random values, compared with libm in long double
@@ -9,13 +9,13 @@ powf on `count` random pairs; functions of double on `count` random values, comp
 
 from __future__ import annotations
 
-import argparse
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
 from pipelines.c.text.headers import INCLUDE_FOLDER
+from tests.benchmarks.harness import options_parser, print_header
 
 FOLDER = Path(__file__).parent
 STRICT = ["-std=c11", "-O2", "-w", "-ffp-contract=off", "-fno-builtin", "-fno-math-errno"]
@@ -41,12 +41,11 @@ def row(line: str) -> str:
 
 def main() -> None:
     """Measure and print."""
-    parser = argparse.ArgumentParser(description=str(__doc__).splitlines()[0])
+    parser = options_parser(__doc__)
     parser.add_argument("--step", type=int, default=1, help="of the values of float")
     parser.add_argument("--count", type=int, default=100_000_000, help="random operands")
     options = parser.parse_args()
-    sys.stdout.write("| function | samples | largest error in ulp | at | not nearest | wrong |\n")
-    sys.stdout.write("| --- | --- | --- | --- | --- | --- |\n")
+    print_header("function | samples | largest error in ulp | at | not nearest | wrong")
     with tempfile.TemporaryDirectory() as scratch:
         argv = [str(build(Path(scratch))), str(options.step), str(options.count)]
         with subprocess.Popen(argv, stdout=subprocess.PIPE, text=True) as process:

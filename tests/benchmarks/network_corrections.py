@@ -1,6 +1,6 @@
 """Latency by theory, by chapter 5's regression trees and by the correction, beside packet-level simulation.
 
-    python tests/benchmarks/network_corrections.py --tables releases/network-v1/tables
+    python -m tests.benchmarks.network_corrections --tables releases/network-v1/tables
 
 Errors are mean absolute percentage errors over flows of the mean round trip, of a run of the grid of table
 5.3, and then the mean over runs. `5.1` is equation 5.1; `trees` the estimate for trees of queues; `random
@@ -16,10 +16,6 @@ seeds.
 
 from __future__ import annotations
 
-import argparse
-import os
-import platform
-import time
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -27,7 +23,6 @@ from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import wasserstein_distance
 from sklearn.ensemble import HistGradientBoostingRegressor
 
 from models.queue_correction.correction import Correction, corrected_waits, shipped_correction
@@ -36,6 +31,8 @@ from models.queue_correction.features import SMALL_WAIT
 from models.queue_correction.tails import rtt_quantiles_s
 from models.queue_correction.train import train_correction
 from pipelines.network.queueing import FlowLatency, flow_latency, stream_waits
+from tests.benchmarks.harness import options_parser, print_header, print_machine, print_row, timed
+from tests.benchmarks.network_measures import Vector, distance, relative_error
 from tests.models.paper_trees import PaperTrees, Rows, fit_trees, random_rows
 
 GRID = ("grid-16", "grid-128", "grid-432", "grid-1024")
@@ -43,7 +40,6 @@ LONG_16 = ("long-16", "long-16-one-sided", "long-16-incast")
 COLUMNS = ("5.1", "trees", "random 60 %", "boosted, random 60 %", "corrected", "from 16", "two seeds")
 NEARLY_FULL = 0.95
 
-Vector = NDArray[np.float64]
 Truth = tuple[Vector, Vector]
 
 
@@ -86,10 +82,6 @@ def fit_boosted(runs: list[SimulatedRun], *, rows: Rows) -> Boosted:
         loss="poisson", max_iter=600, learning_rate=0.1, max_leaf_nodes=63, random_state=0
     )
     return Boosted(trees=trees.fit(features, ratios, sample_weight=weights * len(weights)))
-
-
-def error(estimate: Vector, truth: Vector) -> float:
-    return float(np.nanmean(np.abs(estimate / truth - 1.0)))
 
 
 def estimates(
@@ -136,11 +128,6 @@ class Distances:
     noise_tail: float
 
 
-def distance(estimate: Vector, truth: Vector) -> float:
-    known = np.isfinite(estimate) & np.isfinite(truth)
-    return float(wasserstein_distance(estimate[known], truth[known]) / truth[known].mean())
-
-
 def tails(run: SimulatedRun) -> Vector:
     return np.asarray(run.flows.column("rtt_p99_ns").to_numpy(zero_copy_only=False), np.float64) / 1e9
 
@@ -158,9 +145,7 @@ def distances_of(run: SimulatedRun, other: Truth | None, shipped: Correction) ->
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = options_parser(__doc__)
     parser.add_argument("--tables", type=Path, required=True, help="folder of the tables of simulated runs")
     parser.add_argument(
         "--long",
@@ -171,21 +156,19 @@ def main() -> None:
     parser.add_argument("--groups", default=",".join(GRID), help="with commas")
     chosen = parser.parse_args()
     groups = chosen.groups.split(",")
-    print(f"Machine: {os.cpu_count()} cores, {platform.system()}, Python {platform.python_version()}.\n")
-    start = time.perf_counter()
+    print_machine()
     of_small = [*read_runs(chosen.tables, ["sampled-16"]), *read_runs(chosen.long, LONG_16)]
-    small = train_correction(of_small, ["sampled-16", *LONG_16])
-    middle = time.perf_counter()
+    small, small_spent = timed(lambda: train_correction(of_small, ["sampled-16", *LONG_16]))
     grid = list(read_runs(chosen.tables, groups))
-    paper = fit_trees(grid, rows=random_rows(0), seed=0)
-    end = time.perf_counter()
-    print(f"correction from 16 hosts {middle - start:.0f} s, regression trees {end - middle:.0f} s, ", end="")
-    boosted = fit_boosted(grid, rows=random_rows(0))
-    print(f"boosted trees {time.perf_counter() - end:.0f} s")
+    paper, paper_spent = timed(lambda: fit_trees(grid, rows=random_rows(0), seed=0))
+    boosted, boosted_spent = timed(lambda: fit_boosted(grid, rows=random_rows(0)))
+    print(
+        f"correction from 16 hosts {small_spent.wall_s:.0f} s, regression trees {paper_spent.wall_s:.0f} s, "
+        f"boosted trees {boosted_spent.wall_s:.0f} s"
+    )
     shipped = shipped_correction()
     print(f"shipped correction: {shipped.about}\n")
-    print(f"| hosts | traffic | arrivals | load | runs | busiest | {' | '.join(COLUMNS)} |")
-    print("| --- " * (6 + len(COLUMNS)) + "|")
+    print_header("hosts | traffic | arrivals | load | runs | busiest", *COLUMNS)
     for group in groups:
         report(chosen.tables, group, paper, boosted, shipped, small)
 
@@ -199,10 +182,10 @@ def report(
     for run, other in grid_runs(tables, group):
         row = run.row
         found = {
-            name: error(value, run.truth_s)
+            name: relative_error(value, run.truth_s)
             for name, value in estimates(run, paper, boosted, shipped, small).items()
         }
-        found["two seeds"] = error(other[0], run.truth_s) if other is not None else float("nan")
+        found["two seeds"] = relative_error(other[0], run.truth_s) if other is not None else float("nan")
         found["busiest"] = float(row.offered_utilisation or 0.0)
         cells[row.hosts, row.pattern, row.arrivals, row.load].append(found)
         if found["busiest"] < NEARLY_FULL:
@@ -212,12 +195,12 @@ def report(
         means = {name: float(np.mean([run[name] for run in runs])) for name in (*COLUMNS, "busiest")}
         hosts, pattern, arrivals, load = key
         where = f"{hosts} | {pattern} | {arrivals} | {load:.0%} | {len(runs)} | {means['busiest']:.2f}"
-        print(f"| {where} | {_cells(means)} |")
+        print_row(where, _cells(means))
     everything = [run for runs in cells.values() for run in runs]
     below = [run for run in everything if run["busiest"] < NEARLY_FULL]
     for kind, part in (("all", everything), ("below 95 %", below)):
         means = {name: float(np.mean([run[name] for run in part])) for name in COLUMNS}
-        print(f"| {group} | {kind} | | | {len(part)} | | {_cells(means)} |")
+        print_row(group, kind, "", "", len(part), "", _cells(means))
     print(f"\n{group}: corrected worse than 5.1 in {sum(worse)} of {len(worse)} runs below 95 %")
     for kind in sorted({found.arrivals for found in distances}):
         chosen = [found for found in distances if found.arrivals == kind]

@@ -14,29 +14,26 @@ included, and whether all their numbers are the same.
 
 from __future__ import annotations
 
-import argparse
-import os
-import platform
 import tempfile
 import time
 from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
 from models.queue_correction.correction import Correction, corrected_waits, shipped_correction
 from pipelines.network.queueing import ESTIMATES, flow_latency, model_network, stream_waits
 from pipelines.network.simulation import (
     Scenario,
     SimulationOptions,
-    SimulationResult,
     make_scenario,
     simulate,
 )
 from pipelines.network.simulation.ns3 import build_ns3, find_ns3, simulate_in_ns3
 from pipelines.network.topology import FatTree, Topology, fat_tree
 from pipelines.network.traffic import PATTERNS, Arrivals, Pattern, Traffic, draw_schedule, traffic_of
+from tests.benchmarks.harness import options_parser, print_header, print_machine, print_row, timed
+from tests.benchmarks.network_measures import Vector, flow_means_s, relative_error
 from tests.benchmarks.recording import add_record_option, record
 
 FIGURES = {
@@ -56,14 +53,6 @@ WORKLOADS += [(4, "all_to_all", load, a, False) for a in (Arrivals(), GE) for lo
 WORKLOADS += [(8, "all_to_all", 0.5, arrivals, True) for arrivals in (Arrivals(), GE)]
 
 
-def mean_of_flows(scenario: Scenario, result: SimulationResult, *, has_acks: bool) -> NDArray[np.float64]:
-    """Mean round trip, or delay, of every flow in seconds."""
-    times = result.rtts_ns if has_acks else result.delays_ns
-    counted = (scenario.schedule.times_ns >= scenario.options.warm_up_s * 1e9) & (times >= 0)
-    flows, count = scenario.schedule.flows[counted], len(scenario.traffic.sources)
-    return np.bincount(flows, times[counted], count) / np.bincount(flows, minlength=count) / 1e9
-
-
 def scenario_of(tree: Topology, traffic: Traffic, seconds: float, seed: int, *, has_acks: bool) -> Scenario:
     schedule = draw_schedule(traffic, duration_s=seconds, seed=seed)
     options = SimulationOptions(warm_up_s=seconds / 10, has_acks=has_acks)
@@ -71,25 +60,26 @@ def scenario_of(tree: Topology, traffic: Traffic, seconds: float, seed: int, *, 
 
 
 def errors(seconds: float, folder: Path) -> None:
-    print("| hosts | traffic | load | arrivals | acks | busiest queue | equation 5.1 | trees | two seeds |")
-    print("| --- | --- | --- | --- | --- | --- | --- | --- | --- |")
+    print_header(
+        "hosts | traffic | load | arrivals | acks | busiest queue | equation 5.1 | trees | two seeds"
+    )
     for pods, kind, load, arrivals, has_acks in WORKLOADS:
         tree = fat_tree(FatTree(pods=pods))
         traffic = traffic_of(tree, Pattern(kind=kind, load=load), arrivals=arrivals)
-        means: list[NDArray[np.float64]] = []
+        means: list[Vector] = []
         for seed in (1, 2):
             scenario = scenario_of(tree, traffic, seconds, seed, has_acks=has_acks)
-            means.append(mean_of_flows(scenario, simulate(scenario, engine_folder=folder), has_acks=has_acks))
+            result = simulate(scenario, engine_folder=folder)
+            means.append(flow_means_s(scenario, result.rtts_ns if has_acks else result.delays_ns))
         model = model_network(tree, traffic, has_acks=has_acks)
         found: list[float] = []
         for estimate in ESTIMATES:
             latency = flow_latency(model, stream_waits(model, estimate))
-            found.append(float(np.nanmean(np.abs(latency.rtt_s / means[0] - 1))))
-        noise = float(np.nanmean(np.abs(means[1] / means[0] - 1)))
-        print(
-            f"| {tree.host_count} | {kind} | {load:.0%} | {arrivals.kind} | {'yes' if has_acks else 'no'} "
-            f"| {model.queues.utilisation.max():.2f} | {found[0]:.2%} | {found[1]:.2%} | {noise:.2%} |",
-            flush=True,
+            found.append(relative_error(latency.rtt_s, means[0]))
+        noise = relative_error(means[1], means[0])
+        print_row(
+            f"{tree.host_count} | {kind} | {load:.0%} | {arrivals.kind} | {'yes' if has_acks else 'no'}",
+            f"{model.queues.utilisation.max():.2f} | {found[0]:.2%} | {found[1]:.2%} | {noise:.2%}",
         )
     print()
 
@@ -97,8 +87,7 @@ def errors(seconds: float, folder: Path) -> None:
 def model_times() -> dict[tuple[int, str], float]:
     correction = shipped_correction()
     times: dict[tuple[int, str], float] = {}
-    print("| hosts | traffic | flows | theory alone, least of 5 | corrected, least of 5 |")
-    print("| --- | --- | --- | --- | --- |")
+    print_header("hosts | traffic | flows | theory alone, least of 5 | corrected, least of 5")
     answer(fat_tree(FatTree(pods=4)), "all_to_all", correction)  # compiles
     for pods in (4, 8, 12, 16):
         tree = fat_tree(FatTree(pods=pods))
@@ -106,7 +95,7 @@ def model_times() -> dict[tuple[int, str], float]:
             plain = min(answer(tree, kind, None)[0] for _ in range(5))
             taken, flows = min(answer(tree, kind, correction) for _ in range(5))
             times[pods, kind] = taken
-            print(f"| {tree.host_count} | {kind} | {flows} | {plain:.4f} s | {taken:.4f} s |", flush=True)
+            print_row(tree.host_count, kind, flows, f"{plain:.4f} s", f"{taken:.4f} s")
     print()
     return times
 
@@ -128,8 +117,7 @@ CHAPTER_S = 40.0
 
 
 def ns3_times(folder: Path, times: Mapping[tuple[int, str], float]) -> None:
-    print("| hosts | traffic | ns-3, 40 s simulated | corrected theory | ratio |")
-    print("| --- | --- | --- | --- | --- |")
+    print_header("hosts | traffic | ns-3, 40 s simulated | corrected theory | ratio")
     build_ns3(folder)
     for (pods, kind), model_s in times.items():
         tree = fat_tree(FatTree(pods=pods))
@@ -138,15 +126,13 @@ def ns3_times(folder: Path, times: Mapping[tuple[int, str], float]) -> None:
         spent = [ns3_seconds(tree, traffic, simulated, folder) for simulated in (long_s / 4, long_s)]
         whole = (spent[1] - spent[0]) / (long_s * 0.75) * CHAPTER_S
         ratio = whole / model_s
-        print(f"| {tree.host_count} | {kind} | {whole:.0f} s | {model_s:.4f} s | {ratio:.0f} |", flush=True)
+        print_row(f"{tree.host_count} | {kind} | {whole:.0f} s | {model_s:.4f} s | {ratio:.0f}")
     print()
 
 
 def ns3_seconds(tree: Topology, traffic: Traffic, simulated_s: float, folder: Path) -> float:
     scenario = scenario_of(tree, traffic, simulated_s, 1, has_acks=True)
-    start = time.perf_counter()
-    simulate_in_ns3(scenario, engine_folder=folder)
-    return time.perf_counter() - start
+    return timed(lambda: simulate_in_ns3(scenario, engine_folder=folder))[1].wall_s
 
 
 def simulator_times(folder: Path) -> None:
@@ -154,28 +140,22 @@ def simulator_times(folder: Path) -> None:
     scenario = scenario_of(tree, traffic_of(tree, Pattern(load=0.5)), 1.5, 1, has_acks=True)
     build_ns3(folder)
     simulate(scenario, engine_folder=folder)
-    start = time.perf_counter()
-    ours = simulate(scenario, engine_folder=folder)
-    middle = time.perf_counter()
-    truth = simulate_in_ns3(scenario, engine_folder=folder)
-    end = time.perf_counter()
+    ours, own = timed(lambda: simulate(scenario, engine_folder=folder))
+    truth, ns3 = timed(lambda: simulate_in_ns3(scenario, engine_folder=folder))
     same = np.array_equal(ours.delays_ns, truth.delays_ns) and np.array_equal(ours.rtts_ns, truth.rtts_ns)
-    print(f"{len(ours.delays_ns)} packets and their acknowledgements: ours {middle - start:.2f} s,")
-    print(
-        f"ns-3 {end - middle:.2f} s, {(end - middle) / (middle - start):.0f} times; delays identical: {same}"
-    )
+    print(f"{len(ours.delays_ns)} packets and their acknowledgements: ours {own.wall_s:.2f} s,")
+    times = ns3.wall_s / own.wall_s
+    print(f"ns-3 {ns3.wall_s:.2f} s, {times:.0f} times; delays identical: {same}")
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = options_parser(__doc__)
     parser.add_argument("--seconds", type=float, default=10.0, help="simulated, of each run")
     parser.add_argument("--no-ns3", action="store_true")
     parser.add_argument("--only-times", action="store_true", help="no errors")
     add_record_option(parser)
     chosen = parser.parse_args()
-    print(f"Machine: {os.cpu_count()} cores, {platform.system()}, Python {platform.python_version()}.\n")
+    print_machine()
     with tempfile.TemporaryDirectory() as name:
         times = model_times()
         if chosen.record:

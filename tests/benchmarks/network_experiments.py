@@ -1,6 +1,6 @@
 """Chapter 5's experiments beside its grid: TCP, two tiers, full all-to-all, distributions, error reduction.
 
-    python tests/benchmarks/network_experiments.py [--only tcp two-tier full reduction] [--folder FOLDER]
+    python -m tests.benchmarks.network_experiments [--only tcp two-tier full reduction] [--folder FOLDER]
 
 `--seconds` is the simulated time of all-to-all traffic of 128 hosts. Runs are kept in `--folder`, so that a
 second time, or another correction, takes little.
@@ -29,11 +29,7 @@ reduction: what the correction takes off the error of equation 5.1, from a relea
 
 from __future__ import annotations
 
-import argparse
-import os
-import platform
 import tempfile
-import time
 from collections import defaultdict
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, replace
@@ -41,7 +37,6 @@ from functools import partial
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
 from models.queue_correction.correction import Correction, corrected_waits, shipped_correction
 from models.queue_correction.data import read_runs
@@ -78,6 +73,8 @@ from pipelines.network.traffic import (
     replicate_trace,
     traffic_of_trace,
 )
+from tests.benchmarks.harness import options_parser, print_header, print_machine, print_row, timed
+from tests.benchmarks.network_measures import Vector, flow_means_s, relative_error
 
 SEEDS, ROUTING_SEED = (301, 302), 3001
 GROUP = RunGroup(name="experiments", sizes=("fixed",), routing_seeds=(ROUTING_SEED,), seeds=SEEDS)
@@ -94,7 +91,6 @@ CURVE_POINTS = 2000
 TRACE_LOAD, TRACE_SECONDS = 0.1, 4.0
 GRID = ("grid-16", "grid-128", "grid-432", "grid-1024")
 
-Vector = NDArray[np.float64]
 Engine = Callable[[Scenario], SimulationResult]
 
 
@@ -130,25 +126,16 @@ def truth_of(run: NetworkRun, folder: Path) -> Truth:
 
 
 def sum_up(scenario: Scenario, engine: Engine) -> Truth:
-    start = time.perf_counter()
-    result = engine(scenario)
-    wall_s = time.perf_counter() - start
+    result, spent = timed(lambda: engine(scenario))
     counted = scenario.schedule.times_ns >= scenario.options.warm_up_s * 1e9
-    count, means = len(scenario.traffic.sources), list[Vector]()
-    for times in (result.rtts_ns, result.delays_ns):
-        chosen = counted & (times >= 0)
-        flows = scenario.schedule.flows[chosen]
-        packets = np.bincount(flows, minlength=count)
-        sums = np.bincount(flows, times[chosen], count)
-        means.append(np.where(packets > 0, sums / np.maximum(packets, 1) / 1e9, np.nan))
     rtts = result.rtts_ns[counted & (result.rtts_ns >= 0)]
     return Truth(
-        rtt_s=means[0],
-        delay_s=means[1],
+        rtt_s=flow_means_s(scenario, result.rtts_ns),
+        delay_s=flow_means_s(scenario, result.delays_ns),
         packets_s=curve(rtts / 1e9),
         packet_count=len(rtts),
         drops=int(result.hops.drops.sum() + result.ack_hops.drops.sum()),
-        wall_s=wall_s,
+        wall_s=spent.wall_s,
     )
 
 
@@ -165,18 +152,9 @@ def latencies(model: NetworkModel, correction: Correction) -> list[FlowLatency]:
     return [flow_latency(model, given) for given in waits]
 
 
-def error(estimate: Vector, truth: Vector) -> float:
-    return float(np.nanmean(np.abs(estimate / truth - 1.0)))
-
-
 def line(*cells: object) -> None:
     shown = [f"{cell:.2%}" if isinstance(cell, float) else str(cell) for cell in cells]
-    print(f"| {' | '.join(shown)} |", flush=True)
-
-
-def header(*cells: str) -> None:
-    line(*cells)
-    line(*["---"] * len(cells))
+    print_row(*shown)
 
 
 # ---- TCP -------------------------------------------------------------------------------------------
@@ -188,18 +166,9 @@ def tcp(folder: Path, _: float, correction: Correction) -> None:
         print("tcp: there is no ns-3\n")
         return
     build_ns3(folder)
-    names = ("5.1", "trees", "corrected", "delay, corrected", "UDP: 5.1", "UDP: corrected")
-    header(
-        "traffic",
-        "arrivals",
-        "load",
-        "busiest queue",
-        "packets",
-        *names,
-        "slower",
-        "by model",
-        "late",
-        "drops",
+    print_header(
+        "traffic | arrivals | load | busiest queue | packets | 5.1 | trees | corrected | delay, corrected",
+        "UDP: 5.1 | UDP: corrected | slower | by model | late | drops",
     )
     for pattern, duration_s in TCP_SECONDS.items():
         group = replace(GROUP, protocols=(TCP,), patterns=(pattern,), seeds=SEEDS[:1])
@@ -221,9 +190,9 @@ def _tcp_line(run: NetworkRun, folder: Path, correction: Correction) -> None:
         f"{run.pattern.load:.0%}",
         f"{model.queues.utilisation.max():.2f}",
         truth.packet_count,
-        *(error(latency.rtt_s, truth.rtt_s) for latency in found),
-        error(found[2].delay_s, truth.delay_s),
-        *(error(of_plain[place].rtt_s, without.rtt_s) for place in (0, 2)),
+        *(relative_error(latency.rtt_s, truth.rtt_s) for latency in found),
+        relative_error(found[2].delay_s, truth.delay_s),
+        *(relative_error(of_plain[place].rtt_s, without.rtt_s) for place in (0, 2)),
         float(np.nanmedian(ratios) - 1.0),
         float(np.median(found[2].delay_s / of_plain[2].delay_s) - 1.0),
         float(np.mean(ratios > LATE)),
@@ -251,8 +220,10 @@ def two_tier(folder: Path, seconds: float, correction: Correction) -> None:
 
 
 def _error_header() -> None:
-    names = ("hosts", "traffic", "arrivals", "load", "busiest queue", "5.1", "trees", "corrected")
-    header(*names, "two seeds", "packets in simulation, s")
+    print_header(
+        "hosts | traffic | arrivals | load | busiest queue | 5.1 | trees | corrected | two seeds",
+        "packets in simulation, s",
+    )
 
 
 def pairs(
@@ -263,7 +234,9 @@ def pairs(
         one, other = (truth_of(replace(run, seed=seed), folder) for seed in SEEDS)
         model = model_of(run)
         found = latencies(model, correction)
-        errors = [error(latency.rtt_s, one.rtt_s) for latency in found] + [error(other.rtt_s, one.rtt_s)]
+        errors = [relative_error(latency.rtt_s, one.rtt_s) for latency in found] + [
+            relative_error(other.rtt_s, one.rtt_s)
+        ]
         line(
             model.topology.host_count,
             run.pattern.kind,
@@ -288,13 +261,13 @@ def full(folder: Path, seconds: float, correction: Correction) -> None:
             shapes.append(shape_of(name, latency, truths[0], truths[1]))
     shapes += [trace_shape(pods, folder) for pods in (4, 8)]
     print()
-    header("hosts", "arrivals", "load", "of", "ms", *(f"{q:.0%}" for q in QUANTILES))
+    print_header("hosts", "arrivals", "load", "of", "ms", *(f"{q:.0%}" for q in QUANTILES))
     for shape in shapes:
         for of, curves in (("flows", shape.flows), ("packets", shape.packets)):
             for who, curve in zip(("simulated", "model"), curves, strict=False):
                 line(shape.name, of, who, *(f"{value * 1e3:.3f}" for value in np.quantile(curve, QUANTILES)))
     print()
-    header("hosts", "arrivals", "load", "w1 of flows' means", "two seeds", "w1 of packets", "two seeds")
+    print_header("hosts", "arrivals", "load", "w1 of flows' means", "two seeds", "w1 of packets", "two seeds")
     for shape in shapes:
         line(shape.name, *distances(shape.flows), *distances(shape.packets))
     print()
@@ -378,9 +351,9 @@ def reduction(tables: Path, correction: Correction) -> None:
     for group in GRID:
         for run in read_runs(tables, [group]):
             first, _, last = latencies(run.model, correction)
-            found = error(first.rtt_s, run.truth_s), error(last.rtt_s, run.truth_s)
+            found = relative_error(first.rtt_s, run.truth_s), relative_error(last.rtt_s, run.truth_s)
             cells[int(run.row.hosts), run.row.pattern, run.row.arrivals].append(found)
-    header("hosts", "traffic", "arrivals", "runs", "5.1", "corrected", "difference", "ratio")
+    print_header("hosts", "traffic", "arrivals", "runs", "5.1", "corrected", "difference", "ratio")
     for key, found in sorted(cells.items()):
         _reduction_line(*key, found=found)
     for hosts in sorted({key[0] for key in cells}):
@@ -404,9 +377,7 @@ PARTS = ("tcp", "two-tier", "full", "reduction")
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = options_parser(__doc__)
     parser.add_argument("--only", nargs="+", choices=PARTS, default=PARTS)
     parser.add_argument("--folder", type=Path, help="of what was simulated")
     parser.add_argument("--seconds", type=float, default=2.0, help="simulated, of 128 hosts to all")
@@ -414,7 +385,7 @@ def main() -> None:
         "--tables", type=Path, default=Path("releases/network-v1/tables"), help="of reduction"
     )
     chosen = parser.parse_args()
-    print(f"Machine: {os.cpu_count()} cores, {platform.system()}, Python {platform.python_version()}.\n")
+    print_machine()
     correction = shipped_correction()
     with tempfile.TemporaryDirectory() as name:
         folder = chosen.folder or Path(name)

@@ -1,6 +1,6 @@
 """Round trips in fat-trees whose hosts and switches have links of different rates, beside simulation.
 
-    python tests/benchmarks/network_rates.py [--packets 1200000]
+    python -m tests.benchmarks.network_rates [--packets 1200000]
 
 16 hosts; three patterns at half of a host's link, or at 60 % of the busiest queue where that is above 90 %;
 500 B, queues of 128 packets, UDP with acknowledgements, Poisson and generalised exponential arrivals
@@ -11,19 +11,19 @@ corrected. Nothing was learned of such networks.
 
 from __future__ import annotations
 
-import argparse
 import tempfile
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
 from models.queue_correction.correction import corrected_waits, shipped_correction
 from pipelines.network.queueing import flow_latency, model_network, stream_waits
 from pipelines.network.simulation import SimulationOptions, make_scenario, simulate
 from pipelines.network.topology import FatTree, Topology, fat_tree
 from pipelines.network.traffic import PATTERNS, Arrivals, Pattern, Traffic, draw_schedule, traffic_of
+from tests.benchmarks.harness import options_parser, print_header, print_row
+from tests.benchmarks.network_measures import Vector, flow_means_s
 
 MBPS = 10**6
 RATES = ((100, 1000), (100, 400), (1000, 100))
@@ -38,26 +38,21 @@ def network(host_bps: int, switch_bps: int) -> Topology:
     return replace(tree, rates_bps=np.where(is_host, host_bps, switch_bps).astype(np.int64))
 
 
-def simulated_s(topology: Topology, traffic: Traffic, packets: float, folder: Path) -> NDArray[np.float64]:
+def simulated_s(topology: Topology, traffic: Traffic, packets: float, folder: Path) -> Vector:
     """Mean round trip of every flow."""
     seconds = min(LONGEST_S, packets / float(traffic.rates_per_s.sum()))
     schedule = draw_schedule(traffic, duration_s=seconds, seed=5)
     options = SimulationOptions(warm_up_s=seconds / 10)
-    result = simulate(make_scenario(topology, traffic, schedule, options=options), engine_folder=folder)
-    counted = (schedule.times_ns >= seconds / 10 * 1e9) & (result.rtts_ns >= 0)
-    flows, count = schedule.flows[counted], len(traffic.sources)
-    return np.bincount(flows, result.rtts_ns[counted], count) / np.bincount(flows, minlength=count) / 1e9
+    scenario = make_scenario(topology, traffic, schedule, options=options)
+    return flow_means_s(scenario, simulate(scenario, engine_folder=folder).rtts_ns)
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = options_parser(__doc__)
     parser.add_argument("--packets", type=float, default=1.2e6, help="of a run, at most, and at most 60 s")
     chosen = parser.parse_args()
     correction = shipped_correction()
-    print("| hosts, switches, Mbit/s | traffic | arrivals | busiest | equation 5.1 | trees | corrected |")
-    print("| --- " * 7 + "|")
+    print_header("hosts, switches, Mbit/s | traffic | arrivals | busiest | equation 5.1 | trees | corrected")
     with tempfile.TemporaryDirectory() as folder:
         for host, switch in RATES:
             topology = network(host * MBPS, switch * MBPS)
@@ -78,10 +73,7 @@ def main() -> None:
                         errors = 100.0 * (flow_latency(model, waits).rtt_s / truth - 1.0)
                         cells.append(f"{np.abs(errors).mean():.2f} ({errors.mean():+.2f})")
                     where = f"{host}, {switch} | {kind} | {arrivals.kind}"
-                    print(
-                        f"| {where} | {model.queues.utilisation.max():.2f} | {' | '.join(cells)} |",
-                        flush=True,
-                    )
+                    print_row(where, f"{model.queues.utilisation.max():.2f}", *cells)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """Distances of the distributions of round trips over flows, of the model from long simulated runs.
 
-    python tests/benchmarks/network_tails.py [--hosts 16,128] [--arrivals poisson,ge] [--only-times]
+    python -m tests.benchmarks.network_tails [--hosts 16,128] [--arrivals poisson,ge] [--only-times]
 
 The grid of table 5.3 at 16 hosts, and at 128 of which a quarter talk all to all: three patterns at loads of
 25, 50 and 75 %, links of 100 Mbit/s, 500 B, UDP with acknowledgements. Each run is simulated under two seeds
@@ -31,9 +31,6 @@ of one seed from the other; `worse` counts runs where `corrected` is further off
 
 from __future__ import annotations
 
-import argparse
-import os
-import platform
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -43,7 +40,6 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
-from scipy.stats import wasserstein_distance
 from sklearn.tree import DecisionTreeRegressor
 
 from models.queue_correction.correction import Correction, corrected_waits, shipped_correction
@@ -55,6 +51,8 @@ from pipelines.network.queueing.latency import QUANTILES
 from pipelines.network.runs import NetworkTables, RunGroup, runs_of, simulate_runs
 from pipelines.network.topology import FatTree, fat_tree
 from pipelines.network.traffic import Pattern, traffic_of
+from tests.benchmarks.harness import options_parser, print_header, print_machine, print_row
+from tests.benchmarks.network_measures import Vector, distance, relative_error
 
 PODS = {16: (4, 1.0), 128: (8, 0.25), 432: (12, 0.1), 1024: (16, 0.06)}
 """Pods and share of hosts in all-to-all traffic, as in the release's grid."""
@@ -67,8 +65,6 @@ SEEN = 0.6
 """Share of flows that a tree learns from."""
 FIGURES = ("mean", "p50", "p99")
 ESTIMATES = ("gamma", "law", "learned")
-
-Vector = NDArray[np.float64]
 
 
 def cell(hosts: int, pattern: str, load: float, arrivals: str, seconds: float, packets: float) -> RunGroup:
@@ -133,11 +129,6 @@ def figures(run: SimulatedRun) -> dict[str, Vector]:
     }
 
 
-def distance(estimate: Vector, truth: Vector) -> float:
-    known = np.isfinite(estimate) & np.isfinite(truth)
-    return float(wasserstein_distance(estimate[known], truth[known]) / truth[known].mean())
-
-
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class FlowRows:
     """What a tree learns from: features of flows (flows, features), their law's 99th percentile of the round
@@ -185,8 +176,8 @@ def measure(runs: list[SimulatedRun], correction: Correction) -> Cell:
 
 
 def mape(estimate: Vector, truth: Vector) -> float:
-    """In percent, over flows that packets came of."""
-    return 100.0 * float(np.nanmean(np.abs(estimate - truth) / truth))
+    """Return the mean error in percent."""
+    return 100.0 * relative_error(estimate, truth)
 
 
 def flow_rows(run: SimulatedRun, correction: Correction, truth_s: Vector) -> FlowRows:
@@ -238,9 +229,7 @@ def by_queues(runs: list[SimulatedRun], correction: Correction) -> Iterator[str]
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = options_parser(__doc__)
     parser.add_argument("--hosts", default="16,128", help="with commas, of 16, 128, 432, 1024")
     parser.add_argument("--arrivals", default="poisson,ge", help="with commas")
     parser.add_argument("--seconds", type=float, default=30.0, help="simulated, at least")
@@ -252,7 +241,7 @@ def main() -> None:
     )
     parser.add_argument("--only-times", action="store_true")
     chosen = parser.parse_args()
-    print(f"Machine: {os.cpu_count()} cores, {platform.system()}, Python {platform.python_version()}.\n")
+    print_machine()
     correction = shipped_correction()
     times(correction)
     if chosen.only_times:
@@ -262,11 +251,10 @@ def main() -> None:
     ]
     cache, cells = ContentCache(folder=chosen.folder), []
     print("w1 of 99th percentiles of the round trip, from one seed; the busiest queue's utilisation\n")
-    print(
-        "| hosts | traffic | arrivals | load | s | busiest | gamma | law | learned | pooled | two seeds "
-        "| MAPE of means: 5.1 | corrected | two seeds | error by queues |"
+    print_header(
+        "hosts | traffic | arrivals | load | s | busiest | gamma | law | learned | pooled | two seeds "
+        "| MAPE of means: 5.1 | corrected | two seeds | error by queues"
     )
-    print("| --- " * 15 + "|")
     for hosts, arrivals in kinds:
         for pattern in PATTERNS:
             for load in LOADS:
@@ -277,12 +265,11 @@ def main() -> None:
                 values = [found.one[name]["p99"] for name in ESTIMATES]
                 values += [found.pooled["learned"]["p99"], found.noise["p99"]]
                 parts = "; ".join(by_queues(runs, correction))
-                print(
-                    f"| {hosts} | {pattern} | {arrivals} | {load:.0%} | {group.duration_s:.0f} "
-                    f"| {busiest:.2f} | "
-                    f"{' | '.join(f'{value:.4f}' for value in values)} | "
-                    f"{' | '.join(f'{value:.2f}' for value in found.mape)} | {parts} |",
-                    flush=True,
+                print_row(
+                    f"{hosts} | {pattern} | {arrivals} | {load:.0%} | {group.duration_s:.0f} | {busiest:.2f}",
+                    *(f"{value:.4f}" for value in values),
+                    *(f"{value:.2f}" for value in found.mape),
+                    parts,
                 )
                 if busiest < NEARLY_FULL:
                     cells.append(found)
@@ -291,31 +278,28 @@ def main() -> None:
 
 def summary(kinds: list[tuple[int, str]], cells: list[Cell]) -> None:
     print("\nMean over runs, and the worst run\n")
-    print("| hosts | arrivals | runs | figure | gamma | law | learned | learned, pooled | two seeds |")
-    print("| --- " * 9 + "|")
+    print_header("hosts | arrivals | runs | figure | gamma | law | learned | learned, pooled | two seeds")
     for hosts, arrivals in kinds:
         chosen = [one for one in cells if (one.hosts, one.arrivals) == (hosts, arrivals)]
         for name in FIGURES:
             columns = [[one.one[estimate][name] for one in chosen] for estimate in ESTIMATES]
             columns += [[one.pooled["learned"][name] for one in chosen], [one.noise[name] for one in chosen]]
             values = " | ".join(f"{np.mean(column):.4f}, {np.max(column):.4f}" for column in columns)
-            print(f"| {hosts} | {arrivals} | {len(chosen)} | {name} | {values} |", flush=True)
+            print_row(hosts, arrivals, len(chosen), name, values)
     print("\nMean over runs, and the worst: w1 of 99th percentiles by random 60 %; MAPE of means, %\n")
-    print("| hosts | arrivals | random 60 % | equation 5.1 | corrected | two seeds | worse |")
-    print("| --- " * 7 + "|")
+    print_header("hosts | arrivals | random 60 % | equation 5.1 | corrected | two seeds | worse")
     for hosts, arrivals in kinds:
         chosen = [one for one in cells if (one.hosts, one.arrivals) == (hosts, arrivals)]
         columns = [by_random_flows(chosen), *zip(*(one.mape for one in chosen), strict=True)]
         shown = [f"{np.mean(columns[0]):.4f}, {np.max(columns[0]):.4f}"]
         shown += [f"{np.mean(column):.2f}, {np.max(column):.2f}" for column in columns[1:]]
         shown.append(str(sum(one.mape[1] > one.mape[0] for one in chosen)))
-        print(f"| {hosts} | {arrivals} | {' | '.join(shown)} |", flush=True)
+        print_row(hosts, arrivals, *shown)
 
 
 def times(correction: Correction) -> None:
     print("Seconds from flows to mean latencies, and to both quantiles besides, least of 5\n")
-    print("| hosts | flows | means | means and quantiles | `rtt_quantile_s` twice |")
-    print("| --- " * 5 + "|")
+    print_header("hosts | flows | means | means and quantiles | `rtt_quantile_s` twice")
     for pods in (4, 4, 8, 12, 16):  # the first compiles
         tree = fat_tree(FatTree(pods=pods))
         traffic = traffic_of(tree, Pattern(load=0.5))
@@ -332,7 +316,7 @@ def times(correction: Correction) -> None:
                 rtt_quantile_s(latency, probability)
             spent.append((middle - start, end - start, time.perf_counter() - end))
         cells = " | ".join(f"{value:.4f} s" for value in np.min(spent, axis=0))
-        print(f"| {tree.host_count} | {len(traffic.sources)} | {cells} |", flush=True)
+        print_row(tree.host_count, len(traffic.sources), cells)
     print()
 
 

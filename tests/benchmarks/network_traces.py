@@ -1,6 +1,6 @@
 """Latency of traces by theory beside simulation: a generated trace, and its copies on larger trees.
 
-    python tests/benchmarks/network_traces.py [--seconds 4] [--pods 4 8 12 16]
+    python -m tests.benchmarks.network_traces [--seconds 4] [--pods 4 8 12 16]
 
 Stands in for table 5.4, whose trace cannot be had: mean absolute percentage error over flows of the mean
 round trip, by maximum entropy and by the estimate for trees, and normalised Wasserstein distances of flows'
@@ -9,25 +9,23 @@ mean and 99th percentile (over the mean of the simulated ones). The first tenth 
 
 from __future__ import annotations
 
-import argparse
-import os
-import platform
 import tempfile
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
-from scipy.stats import wasserstein_distance
 
 from pipelines.network.queueing import ESTIMATES, flow_latency, model_network, rtt_quantile_s, stream_waits
 from pipelines.network.simulation import SimulationOptions, make_scenario, simulate
 from pipelines.network.topology import FatTree, fat_tree
 from pipelines.network.traffic import TraceOptions, generate_trace, replicate_trace, traffic_of_trace
+from tests.benchmarks.harness import options_parser, print_header, print_machine, print_row
+from tests.benchmarks.network_measures import distance
 
 LOADS = (0.02, 0.1, 0.3)
 
 
-def line(pods: int, load: float, seconds: float, folder: Path) -> str:
+def cells_of(pods: int, load: float, seconds: float, folder: Path) -> list[str]:
+    """Return a row of the table."""
     tree = fat_tree(FatTree(pods=pods))
     trace = generate_trace(TraceOptions(duration_s=seconds, load=load), seed=3)
     if tree.host_count > 16:
@@ -51,27 +49,20 @@ def line(pods: int, load: float, seconds: float, folder: Path) -> str:
         found, tail = latency.rtt_s[known], rtt_quantile_s(latency, 0.99)[known]
         cells.append(f"{np.mean(np.abs(found / means - 1)):.1%}")
         cells.append(f"{distance(found, means):.3f}, {distance(tail, tails):.3f}")
-    return f"| {' | '.join(cells)} |"
-
-
-def distance(estimate: NDArray[np.float64], truth: NDArray[np.float64]) -> float:
-    return float(wasserstein_distance(estimate, truth) / truth.mean())
+    return cells
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = options_parser(__doc__)
     parser.add_argument("--seconds", type=float, default=4.0, help="of the trace")
     parser.add_argument("--pods", type=int, nargs="+", default=[4, 8, 12, 16])
     chosen = parser.parse_args()
-    print(f"Machine: {os.cpu_count()} cores, {platform.system()}, Python {platform.python_version()}.\n")
-    print("| hosts | load | flows | packets | 5.1 | w1 of means, of p99 | trees | w1 of means, of p99 |")
-    print("| --- | --- | --- | --- | --- | --- | --- | --- |")
+    print_machine()
+    print_header("hosts | load | flows | packets | 5.1 | w1 of means, of p99 | trees | w1 of means, of p99")
     with tempfile.TemporaryDirectory() as name:
         for pods in chosen.pods:
             for load in LOADS:
-                print(line(pods, load, chosen.seconds, Path(name)), flush=True)
+                print_row(*cells_of(pods, load, chosen.seconds, Path(name)))
 
 
 if __name__ == "__main__":

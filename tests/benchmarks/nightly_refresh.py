@@ -13,10 +13,10 @@ import os
 import subprocess
 import sys
 import tempfile
-import time
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[2]
+from tests.benchmarks.harness import clone_project, print_header, print_row, timed
+
 SCRIPT = """
 import sys
 from assets.configuration import compose_configuration
@@ -44,18 +44,18 @@ def main() -> None:
     """Print the time of the runs, start of Python included."""
     overrides = sys.argv[1:] or ["scale=smoke", "run.remade_fraction=0.01"]
     with tempfile.TemporaryDirectory() as folder:
-        project, script = Path(folder) / "project", Path(folder) / "job.py"
-        subprocess.run(["git", "clone", "-q", str(ROOT), str(project)], check=True)
+        project, script = clone_project(Path(folder) / "project"), Path(folder) / "job.py"
         os.environ["SIMFOUNDRY_PROJECT"] = str(project)
         script.write_text(SCRIPT)
-        print("| run | elapsed, s | processor, s | what it did |\n| --- | --- | --- | --- |")
+        print_header("run | elapsed, s | processor, s | what it did")
         for name in ("first", "second", "nothing new"):
-            before, started_s = os.times(), time.perf_counter()
             command = [sys.executable, str(script), *overrides]
-            done = subprocess.run(command, cwd=project, capture_output=True, text=True, check=True)
-            elapsed_s, after = time.perf_counter() - started_s, os.times()
-            used_s = sum(getattr(after, n) - getattr(before, n) for n in ("children_user", "children_system"))
-            print(f"| {name} | {elapsed_s:.0f} | {used_s:.0f} | {done.stdout.splitlines()[-1]} |", flush=True)
+            done, spent = timed(
+                lambda argv=command: subprocess.run(
+                    argv, cwd=project, capture_output=True, text=True, check=True
+                )
+            )
+            print_row(name, f"{spent.wall_s:.0f}", f"{spent.processor_s:.0f}", done.stdout.splitlines()[-1])
 
 
 if __name__ == "__main__":

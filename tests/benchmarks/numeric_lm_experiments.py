@@ -25,7 +25,6 @@ NAME:
 
 from __future__ import annotations
 
-import argparse
 import json
 import re
 import sys
@@ -54,6 +53,7 @@ from pipelines.dataset.features import UNSEEN_DELAY
 from pipelines.dataset.labelling.synthesis import SYNTHESIS_TOOL
 from pipelines.programs import EVALUATION_WORKLOADS
 from pipelines.schemas import OK, LabelRow, SplitRow, read_table, scan_table, table_spec, write_table
+from tests.benchmarks import harness
 
 PAPER = {
     "encoding": "NoEnc -> ours: power 23.7 -> 10.2, area 11.9 -> 9.6, FF 24.7 -> 14.2 % (14 workloads)",
@@ -492,10 +492,8 @@ EXPERIMENTS = {
 def table_text(rows: Mapping[str, Errors]) -> str:
     """Rows as Markdown; errors are percentages."""
     columns = list(dict.fromkeys(name for row in rows.values() for name in row))
-    lines = ["| | " + " | ".join(columns) + " |", "| --- |" + " --- |" * len(columns)]
-    for name, row in rows.items():
-        lines.append(f"| {name} | " + " | ".join(_cell(c, row.get(c)) for c in columns) + " |")
-    return "\n".join(lines)
+    cells = [(name, *(_cell(c, row.get(c)) for c in columns)) for name, row in rows.items()]
+    return harness.table_text(["", *columns], cells)
 
 
 def _cell(column: str, value: float | None) -> str:
@@ -529,7 +527,7 @@ def record(
 
 def main() -> None:
     """Read the arguments, run one experiment, write its table and its rows as JSON, and record them."""
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser = harness.options_parser(__doc__)
     parser.add_argument("name", choices=EXPERIMENTS)
     parser.add_argument("--tables", type=Path, required=True, help="folder that holds tables/")
     parser.add_argument("--level", default="hls")
@@ -553,7 +551,7 @@ def main() -> None:
     (arguments.out / f"{arguments.name}-{spec.name}.json").write_text(json.dumps(rows, indent=1) + "\n")
     said = {**settings, "tables": arguments.tables, "seed": arguments.seed}
     record(rows, arguments.name, spec, said, arguments.tracking)
-    sys.stdout.write(f"{table_text(rows)}\n\nThe paper: {PAPER[arguments.name]}\n")
+    sys.stdout.write(f"{table_text(rows)}\nThe paper: {PAPER[arguments.name]}\n")
 
 
 if __name__ == "__main__":

@@ -11,8 +11,6 @@ latter alone. After other data only dynamic metrics are searched.
 
 from __future__ import annotations
 
-import argparse
-import sys
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -35,6 +33,7 @@ from pipelines.dataset.features import extract_loops
 from pipelines.dataset.records import operator_classes, summarise_data
 from pipelines.programs import draw_data, program_from_file
 from pipelines.schemas import ProgramRow, read_table, table_spec
+from tests.benchmarks.harness import options_parser, print_header, print_row
 
 POLYBENCH = ("adi-int", "atax-int", "correlation-int", "deriche-int", "heat-3d-int")
 DYNAMIC = [place for place, metric in enumerate(METRICS) if metric.dynamic]
@@ -147,7 +146,7 @@ def _with(blocks: Sequence[Block], place: int, number: int) -> tuple[Block, ...]
 
 def main() -> None:
     """Read the arguments, measure, and write a table."""
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser = options_parser(__doc__)
     parser.add_argument("--release", type=Path, default=Path("releases/v2"))
     parser.add_argument(
         "--programs", nargs="+", default=["t5-base", "llama", "cbam", "dense-skip", *POLYBENCH]
@@ -162,17 +161,13 @@ def main() -> None:
     )
     network = _network(encoder)
     kinds = ("graph", "operator", "params", "data")
-    columns = ("program", "tokens", "longest", "analysis", "dense", "cold", "search", *kinds)
-    sys.stdout.write(f"| {' | '.join(columns)} |\n")
-    sys.stdout.write("| --- |" + " --- |" * (6 + len(kinds)) + "\n")
+    print_header("program | tokens | longest | analysis | dense | cold | search", *kinds)
     for name in options.programs:
         for program in [row for row in programs if row.name == name][:1]:
             times = measure(program, encoder, network)
             shown = [times.analysis, times.dense, times.cold, times.search]
             shown += [times.changed.get(kind, float("nan")) for kind in kinds]
-            figures = " | ".join(f"{t:.0f}" for t in shown)
-            sys.stdout.write(f"| {name} | {times.tokens} | {times.longest} | {figures} |\n")
-            sys.stdout.flush()
+            print_row(name, times.tokens, times.longest, *(f"{t:.0f}" for t in shown))
 
 
 if __name__ == "__main__":

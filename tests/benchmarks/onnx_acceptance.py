@@ -8,7 +8,6 @@ runs the commands on what lies there and prints a line per network and command, 
 
 from __future__ import annotations
 
-import argparse
 import subprocess
 import sys
 from collections.abc import Callable, Mapping, Sequence
@@ -18,6 +17,8 @@ from typing import Any, TypeAlias
 import numpy as np
 import onnx
 from onnx import NodeProto, TensorProto, helper, numpy_helper
+
+from tests.benchmarks.harness import options_parser
 
 COMMANDS: Mapping[str, Sequence[str]] = {
     "power": ("power",),
@@ -466,7 +467,7 @@ def _outcome(path: Path, words: Sequence[str]) -> tuple[bool, str]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser()
+    parser = options_parser(__doc__)
     parser.add_argument("folder", type=Path)
     parser.add_argument("--export", action="store_true")
     parser.add_argument("--only")

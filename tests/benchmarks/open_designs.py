@@ -11,7 +11,6 @@ processor seconds, those of a cycle with all inputs random (`cycle_cpu_ns`).
 
 from __future__ import annotations
 
-import argparse
 import importlib
 import random
 import re
@@ -39,6 +38,7 @@ from pipelines.rtl.reuse.languages import with_libraries
 from pipelines.rtl.reuse.netlist import read_verilog
 from pipelines.rtl.reuse.simulator import cycle_cpu_ns
 from pipelines.rtl.reuse.structure import analyse
+from tests.benchmarks.harness import options_parser, print_header, print_row
 from tests.benchmarks.rtl_engines import EQUAL_CYCLES, EQUAL_SEEDS, unconfine
 
 RESET_CYCLES = 5
@@ -195,7 +195,7 @@ def measure(name: str, engines: Sequence[str], spent: dict[str, float]) -> None:
             try:
                 program = ENGINES[engine](text, top=design.top, folder=Path(folder), language=language)
             except RtlError as error:
-                print(f"| {name} | {operations} | {engine} | {str(error)[:200]} |", flush=True)
+                print_row(name, operations, engine, str(error)[:200])
                 continue
             equal = 0
             for index, seed in enumerate(EQUAL_SEEDS):
@@ -210,22 +210,21 @@ def measure(name: str, engines: Sequence[str], spent: dict[str, float]) -> None:
             with closing(Simulator(program)) as simulator:
                 cells.append(f"{cycle_cpu_ns(simulator):,.0f}")
             cells += [f"{equal} of {len(EQUAL_SEEDS)}", f"{changing:.0%}"]
-            print("| " + " | ".join(map(str, cells)) + " |", flush=True)
+            print_row(*cells)
 
 
 def main() -> None:
     """Read the command line."""
-    parser = argparse.ArgumentParser()
+    parser = options_parser(__doc__)
     parser.add_argument("designs", nargs="*", default=[], metavar="DESIGN", help=", ".join(DESIGNS))
     parser.add_argument("--engines", default="reuse,verilator")
     options = parser.parse_args()
     if unknown := set(options.designs) - set(DESIGNS):
         parser.error(f"unknown design: {', '.join(sorted(unknown))}; accepted: {', '.join(DESIGNS)}")
     spent = unconfine()
-    print(
-        "| design | operations | engine | build s | KiB | ns per cycle | equal runs | outputs that change |"
+    print_header(
+        "design | operations | engine | build s | KiB | ns per cycle | equal runs | outputs that change"
     )
-    print("| --- | --- | --- | --- | --- | --- | --- | --- |")
     for name in options.designs or DESIGNS:
         measure(name, options.engines.split(","), spent)
 

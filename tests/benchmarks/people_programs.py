@@ -13,8 +13,6 @@ reason.
 
 from __future__ import annotations
 
-import argparse
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -24,6 +22,7 @@ from assets.errors import FoundryError
 from pipelines.c import HlsError
 from pipelines.programs import ProgramError
 from pipelines.schemas import OK
+from tests.benchmarks.harness import options_parser, print_header, print_row
 from tests.benchmarks.recording import add_record_option, record
 
 PROGRAMS = Path(__file__).parent / "people"
@@ -53,7 +52,7 @@ def is_empty(design: dict[str, Any]) -> bool:
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Print one line per program that is not labelled or empty, and the shares."""
-    parser = argparse.ArgumentParser(description=str(__doc__).splitlines()[0])
+    parser = options_parser(__doc__)
     programs = sorted(PROGRAMS.glob("*.c"))
     parser.add_argument("files", type=Path, nargs="*", default=programs)
     add_record_option(parser)
@@ -67,15 +66,14 @@ def main(arguments: Sequence[str] | None = None) -> None:
         verdicts.append(holding)
         if reason or "empty" in holding:
             words = ", ".join(sorted(holding)) or "refused"
-            sys.stdout.write(f"{file.name}: {words}: {reason}\n")
-            sys.stdout.flush()
-    sys.stdout.write("| | programs | share | goal |\n| --- | --- | --- | --- |\n")
+            print(f"{file.name}: {words}: {reason}", flush=True)
+    print_header("| programs | share | goal")
     for name, goal in GOAL.items():
         count = sum(name in holding for holding in verdicts)
         share = count / max(1, len(files))
         missed = share > goal if name == "empty" else share < goal
         mark = " **missed**" if missed else ""
-        sys.stdout.write(f"| {name} | {count} of {len(files)} | {share:.0%} | {goal:.0%}{mark} |\n")
+        print_row(name, f"{count} of {len(files)}", f"{share:.0%}", f"{goal:.0%}{mark}")
         if options.record:
             record("hls", f"programs {name}", f"{count} of {len(files)} ({share:.0%})", missed=missed)
 

@@ -1,6 +1,6 @@
 """Accuracy of the placement network on unseen graphs: five folds, large models, ablations.
 
-    python tests/benchmarks/pnr_gnn.py --data releases/fabric-v1 [--fabric past] [--variants bounded,bare]
+    python -m tests.benchmarks.pnr_gnn --data releases/fabric-v1 [--fabric past] [--variants bounded,bare]
 
 Trains on building blocks outside a fold (section IV-A of arXiv 2511.01872), answers for those in it and for
 the subgraphs of BERT-large and GPT2-XL, which no fold is trained on. Errors: mean relative error and
@@ -14,7 +14,6 @@ service times and loads), no-edges, no-nodes.
 
 from __future__ import annotations
 
-import argparse
 import time
 from collections import defaultdict
 from collections.abc import Callable, Sequence
@@ -31,6 +30,7 @@ from models.pnr_gnn.network import PlacementPredictor
 from models.pnr_gnn.train import fit_placements
 from pipelines.fabric import MODEL_FAMILIES, TRAINING_FAMILIES
 from pipelines.fabric.dataset import FOLDS
+from tests.benchmarks.harness import options_parser, print_header, print_row
 
 VARIANTS = {
     "bounded": {},
@@ -74,7 +74,7 @@ def answer_of(predictor: PlacementPredictor) -> Answer:
 
 def main() -> None:
     """Print the tables."""
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = options_parser(__doc__)
     parser.add_argument("--data", type=Path, default=Path("releases/fabric-v1"))
     parser.add_argument("--fabric", default="present")
     parser.add_argument("--variants", default="bounded")
@@ -107,12 +107,12 @@ def main() -> None:
                 for family in MODEL_FAMILIES:
                     rows[name, family].append(figures([g for g in models if g.family == family], answer))
             print(f"{variant}, fold {fold}: {time.perf_counter() - begin:.0f} s elapsed", flush=True)
-    print("\n| cost model | graphs | relative error | rank correlation | within a graph |")
-    print("| --- | --- | --- | --- | --- |")
+    print()
+    print_header("cost model | graphs | relative error | rank correlation | within a graph")
     for (name, graphs), values in rows.items():
         mean, spread = np.nanmean(values, axis=0), np.nanstd(values, axis=0)
         columns = " | ".join(f"{m:.3f} ± {s:.3f}" for m, s in zip(mean, spread, strict=True))
-        print(f"| {name} | {graphs} | {columns} |")
+        print_row(name, graphs, columns)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """The thirty PolyBench programs through high-level synthesis: outputs and cycles against two judges.
 
-    python tests/benchmarks/polybench_hls.py --sizes mini small --types int float --keep FOLDER
+    python -m tests.benchmarks.polybench_hls --sizes mini small --types int float --keep FOLDER
 
 Every program is compiled at every size and data type under four directive settings. Its outputs must equal
 native C bit by bit, in Verilator and in the cycle model, and both must count the same cycles. One JSON line a
@@ -10,8 +10,6 @@ made again. Ends with counts; anything that is not equal is printed and makes th
 
 from __future__ import annotations
 
-import argparse
-import json
 import statistics
 import sys
 import tempfile
@@ -22,22 +20,18 @@ from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
-from typing import Any
-
-import numpy as np
 
 from pipelines.c import Directive, Function, HlsError, ir, read_function
-from pipelines.c.signature import DataSet
 from pipelines.cyclemodel import count_cycles
 from pipelines.hls import CompiledDesign, HlsOptions, compile_program, innermost_loops, tool_version
 from pipelines.native import run_native
 from pipelines.programs import draw_data
 from pipelines.programs.polybench_catalogue import POLYBENCH_KERNELS, polybench_program
-from pipelines.rtl.simulation import MemoryTiming, simulate_design
 from pipelines.schemas import ProgramRow
+from tests.benchmarks.harness import KeptRows, Row, options_parser
+from tests.benchmarks.hls_runs import difference, simulate_in_verilator
 
-CYCLE_LIMIT = 200_000_000
-TIMEOUT_S = 900.0
+LIMITS = {"cycle_limit": 200_000_000, "timeout_s": 900.0}
 
 
 def _plain(_: Function) -> HlsOptions:
@@ -102,39 +96,7 @@ class Case:
         return f"{self.kernel} {self.size} {self.data_type} {self.setting}"
 
 
-def _same(left: DataSet, right: DataSet) -> list[str]:
-    """Names of the outputs that differ in any bit."""
-    return [n for n in left if n not in right or left[n].tobytes() != np.asarray(right[n]).tobytes()]
-
-
-def _judge(
-    row: dict[str, Any], name: str, outputs: DataSet, returned: object, native: tuple[DataSet, object]
-) -> None:
-    differing = _same(native[0], outputs)
-    if differing or repr(returned) != repr(native[1]):
-        row["verdict"] = f"{name} differs from native C in {', '.join(differing) or 'the result'}"
-
-
-def _simulated(compiled: CompiledDesign, options: HlsOptions, data: DataSet, folder: Path, runtime: Path):
-    folder.mkdir()
-    return simulate_design(
-        compiled.verilog,
-        module=compiled.module,
-        interface=compiled.interface,
-        data=data,
-        timing=MemoryTiming(
-            read_delay_cycles=options.memory_read_delay_cycles,
-            write_delay_cycles=options.memory_write_delay_cycles,
-        ),
-        folder=folder,
-        runtime_folder=runtime,
-        banks=compiled.banks,
-        timeout_s=TIMEOUT_S,
-        cycle_limit=CYCLE_LIMIT,
-    )
-
-
-def _compile(row: dict[str, Any], program: ProgramRow, setting: str) -> tuple[CompiledDesign, HlsOptions]:
+def _compile(row: Row, program: ProgramRow, setting: str) -> tuple[CompiledDesign, HlsOptions]:
     function = read_function(program.source, top=program.top, file=f"{program.name}.c")
     options = SETTINGS[setting](function)
     start = time.perf_counter()
@@ -146,9 +108,9 @@ def _compile(row: dict[str, Any], program: ProgramRow, setting: str) -> tuple[Co
     return compiled, options
 
 
-def run_case(case: Case, runtime: Path) -> dict[str, Any]:
+def run_case(case: Case, runtime: Path) -> Row:
     """One design through native C, the cycle model and Verilator."""
-    row: dict[str, Any] = {"case": case.name, "version": tool_version(), "verdict": "equal"}
+    row: Row = {"case": case.name, "version": tool_version(), "verdict": "equal"}
     program = polybench_program(case.kernel, size=case.size, data_type=case.data_type)
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
@@ -162,22 +124,19 @@ def run_case(case: Case, runtime: Path) -> dict[str, Any]:
         if native.status != "ok":
             return row | {"verdict": f"native C: {native.status} {native.reason}"}
         (folder / "model").mkdir()
-        model = count_cycles(
-            compiled, data, folder=folder / "model", timeout_s=TIMEOUT_S, cycle_limit=CYCLE_LIMIT
-        )
+        model = count_cycles(compiled, data, folder=folder / "model", **LIMITS)
         row |= {"model_s": round(model.run_wall_s, 3), "model_cycles": model.latency_cycles}
-        rtl = _simulated(compiled, options, data, folder / "rtl", runtime)
+        rtl = simulate_in_verilator(compiled, options, data, folder / "rtl", runtime, **LIMITS)
         row |= {"verilator_s": round(rtl.simulate_wall_s, 3), "verilator_cycles": rtl.latency_cycles}
         for engine, found in (("the cycle model", model), ("Verilator", rtl)):
-            if found.status != "ok":
-                return row | {"verdict": f"{engine}: {found.status} {found.reason}"}
-            _judge(row, engine, found.outputs, found.returned, (native.outputs, native.returned))
+            if problem := difference(native, found, every_bit=True):
+                return row | {"verdict": f"{engine}: {problem}"}
         if model.latency_cycles != rtl.latency_cycles:
             row["verdict"] = f"cycles differ: {model.latency_cycles} and {rtl.latency_cycles}"
     return row
 
 
-def attempt(case: Case, runtime: Path) -> dict[str, Any]:
+def attempt(case: Case, runtime: Path) -> Row:
     """`run_case`, where a crash is a row too."""
     try:
         return run_case(case, runtime)
@@ -189,27 +148,21 @@ def attempt(case: Case, runtime: Path) -> dict[str, Any]:
         }
 
 
-def _known(path: Path) -> dict[str, dict[str, Any]]:
-    if not path.is_file():
-        return {}
-    rows = [json.loads(line) for line in path.read_text().splitlines()]
-    return {r["case"]: r for r in rows if r["version"] == tool_version() and r["verdict"] == "equal"}
-
-
-def _work(cases: list[Case], keep: Path, workers: int) -> Iterator[dict[str, Any]]:
+def _work(cases: list[Case], keep: Path, workers: int) -> Iterator[Row]:
     """Rows of all cases; those known come first, the others as they end."""
-    path = keep / "rows.jsonl"
-    known = _known(path)
+    kept = KeptRows(keep / "rows.jsonl", lambda row: row["case"])
+    known = {
+        name: row
+        for name, row in kept.rows.items()
+        if row["version"] == tool_version() and row["verdict"] == "equal"
+    }
     yield from (known[c.name] for c in cases if c.name in known)
     todo = [c for c in cases if c.name not in known]
-    with ProcessPoolExecutor(workers) as pool, path.open("a") as stream:
-        for row in pool.map(attempt, todo, [keep / "runtime"] * len(todo)):
-            stream.write(json.dumps(row) + "\n")
-            stream.flush()
-            yield row
+    with ProcessPoolExecutor(workers) as pool:
+        yield from map(kept.add, pool.map(attempt, todo, [keep / "runtime"] * len(todo)))
 
 
-def report(rows: list[dict[str, Any]]) -> None:
+def report(rows: list[Row]) -> None:
     """Counts and times of all rows."""
     verdicts = Counter("equal" if r["verdict"] == "equal" else "not equal" for r in rows)
     print(f"{len(rows)} designs: " + ", ".join(f"{n} {v}" for v, n in sorted(verdicts.items())))
@@ -228,9 +181,7 @@ def report(rows: list[dict[str, Any]]) -> None:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = options_parser(__doc__)
     names = [kernel.name for kernel in POLYBENCH_KERNELS]
     parser.add_argument("--kernels", nargs="+", default=names, choices=names, metavar="NAME")
     parser.add_argument("--sizes", nargs="+", default=["mini"], choices=["mini", "small"])
@@ -246,7 +197,7 @@ def main() -> int:
             chosen.sizes, chosen.types, chosen.kernels, chosen.settings
         )
     ]
-    rows: list[dict[str, Any]] = []
+    rows: list[Row] = []
     for row in _work(cases, chosen.keep, chosen.workers):
         rows.append(row)
         if row["verdict"] != "equal":

@@ -18,8 +18,6 @@ overwrites the activity of cells behind input ports, and predicts that figure by
 
 from __future__ import annotations
 
-import argparse
-import json
 import resource
 import sys
 import tempfile
@@ -45,12 +43,13 @@ from pipelines.power import (
 from pipelines.power.functions import Expression, parse_function
 from pipelines.power.opensta import tool_power
 from pipelines.programs import SUITES, draw_data, kernel_programs
-from pipelines.rtl.simulation import MemoryTiming
 from pipelines.schemas import ProgramRow
 from pipelines.silicon.synthesis import Target, find_liberty, load_liberty, synthesize_design
 from pipelines.silicon.synthesis.liberty import Liberty
 from pipelines.silicon.synthesis.netlist import Netlist, parse_netlist
 from pipelines.silicon.synthesis.timing import analyse_timing
+from tests.benchmarks.harness import KeptRows, Row, options_parser, split_names
+from tests.benchmarks.hls_runs import timing_of
 
 PERIOD_NS = 10.0
 DEFAULT_INPUT = (0.1, 0.5)  # changes a cycle and share at 1 that OpenSTA gives a port nothing was said of
@@ -127,15 +126,11 @@ class Design:
         self.data: DataSet = draw_data(self.compiled.interface, program.inputs, seed=1)
 
     def run(self) -> DesignRun:
-        options = HlsOptions()
         return DesignRun(
             interface=self.compiled.interface,
             data=self.data,
             banks=self.compiled.banks,
-            timing=MemoryTiming(
-                read_delay_cycles=options.memory_read_delay_cycles,
-                write_delay_cycles=options.memory_write_delay_cycles,
-            ),
+            timing=timing_of(HlsOptions()),
         )
 
 
@@ -188,7 +183,7 @@ def unregistered(
     }
 
 
-def measure(program: ProgramRow, path: Path, *, plain: bool) -> dict[str, float | int | str | bool]:
+def measure(program: ProgramRow, path: Path, *, plain: bool) -> Row:
     """All figures of one kernel."""
     liberty = load_liberty(path)
     with tempfile.TemporaryDirectory() as name:
@@ -228,7 +223,7 @@ def measure(program: ProgramRow, path: Path, *, plain: bool) -> dict[str, float 
     }
 
 
-def line_of(row: dict[str, float | int | str | bool]) -> str:
+def line_of(row: Row) -> str:
     shown = {k: v for k, v in row.items() if k not in ("kernel", "outputs_equal")}
     words = [f"{k} {v:.3g}" if abs(float(v)) < 1e3 else f"{k} {v:.0f}" for k, v in shown.items()]
     return f"{row['kernel']:24} {'equal' if row['outputs_equal'] else 'NOT EQUAL'}  " + "  ".join(words)
@@ -236,22 +231,17 @@ def line_of(row: dict[str, float | int | str | bool]) -> str:
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Print one line a kernel."""
-    parser = argparse.ArgumentParser(description="Netlist power against OpenSTA.")
+    parser = options_parser(__doc__)
     parser.add_argument("--only", default="", help="names of kernels, with commas")
     parser.add_argument("--unregistered", action="store_true")
     parser.add_argument("--json", type=Path)
     options = parser.parse_args(arguments)
-    wanted = [n for n in options.only.split(",") if n]
-    path = find_liberty("osu018")
+    wanted, path = split_names(options.only), find_liberty("osu018")
+    kept = KeptRows(options.json, lambda row: row["kernel"])
     for program in kernel_programs(suites=SUITES, sizes=("small",)):
-        if wanted and not any(f"{program.name}-".startswith(f"{n}-") for n in wanted):
-            continue
-        row = measure(program, path, plain=options.unregistered)
-        sys.stdout.write(line_of(row) + "\n")
-        sys.stdout.flush()
-        if options.json is not None:
-            with options.json.open("a") as file:
-                file.write(json.dumps(row) + "\n")
+        if not wanted or any(f"{program.name}-".startswith(f"{name}-") for name in wanted):
+            row = kept.add(measure(program, path, plain=options.unregistered))
+            print(line_of(row), flush=True)
 
 
 if __name__ == "__main__":

@@ -8,14 +8,13 @@ mean of it, and the median of its absolute value. The interval of the median is 
 
 from __future__ import annotations
 
-import argparse
-import sys
 from pathlib import Path
 
 import numpy as np
 import polars as pl
 
 from pipelines.schemas import OK, scan_table, table_spec
+from tests.benchmarks.harness import options_parser, print_header, print_row
 
 LEVELS = {"hls": "features", "run": "run_features"}
 
@@ -54,13 +53,12 @@ def interval_of_median(rows: pl.DataFrame, level: str, resamples: int = 2000) ->
 
 def main() -> None:
     """Print the table."""
-    parser = argparse.ArgumentParser(description=str(__doc__).splitlines()[0])
+    parser = options_parser(__doc__)
     parser.add_argument("--release", type=Path, default=Path("releases/v2"))
     parser.add_argument("--split", default="by_kernel_v2")
     options = parser.parse_args()
     known = estimates(options.release, options.split)
-    sys.stdout.write("| level | designs | part | number | median | its interval | mean | median error |\n")
-    sys.stdout.write(f"|{' --- |' * 8}\n")
+    print_header("level | designs | part | number | median | its interval | mean | median error")
     for level in LEVELS:
         for is_float in (True, False):
             own = known.filter(pl.col("is_float") == is_float)
@@ -81,7 +79,7 @@ def main() -> None:
                     f"{figures[1]:+.1%}",
                     f"{np.median(np.abs(errors)):.1%}",
                 )
-                sys.stdout.write(f"| {' | '.join(cells)} |\n")
+                print_row(*cells)
 
 
 if __name__ == "__main__":

@@ -11,8 +11,6 @@ the best of its space, or recommends a design over the limit.
 
 from __future__ import annotations
 
-import argparse
-import json
 import statistics
 import sys
 from collections.abc import Iterator
@@ -30,6 +28,7 @@ from pipelines.pragmas.search import DirectiveRequest, OwnHls, recommend
 from pipelines.pragmas.search.directives import given_directives, given_size
 from pipelines.programs import program_from_file
 from pipelines.schemas import TOOL_ERROR, ProgramRow
+from tests.benchmarks.harness import KeptRows, Row, options_parser, print_header, print_row
 from tests.benchmarks.recording import add_record_option, record
 
 MOST_DESIGNS, MOST_SIZE, EVALUATIONS, NEAR = 100, 2000, 12, 1.10
@@ -107,24 +106,26 @@ def _summary(program: ProgramRow) -> Summary:
         return summarise(program.source, program.top, relaxed=True)
 
 
-def _exhaustive(own: OwnHls, kept: Path) -> list[dict[str, float]]:
+def _exhaustive(own: OwnHls, path: Path) -> list[Row]:
     """Cycles and area of every design of the space, one JSON line each."""
-    lines = kept.read_text().splitlines() if kept.exists() else []
-    rows = [json.loads(line) for line in lines]
-    for directives in _space(own.summary)[len(rows) :]:
+    kept = KeptRows(path, lambda row: row["design"])
+
+    def measure(design: int, directives: tuple[Directive, ...]) -> Row:
         evaluation = own.measure(directives)
         if evaluation.status == TOOL_ERROR:
             raise RuntimeError(f"{own.program.name}: {evaluation.reason}")
-        rows.append(
-            {"cycles": evaluation.latency_cycles, "area": evaluation.area_um2, "status": evaluation.status}
-        )
-        with kept.open("a") as stream:
-            stream.write(json.dumps(rows[-1]) + "\n")
+        figures = {"cycles": evaluation.latency_cycles, "area": evaluation.area_um2}
+        return {"design": design, **figures, "status": evaluation.status}
+
+    rows = [
+        kept.measured(design, lambda d=design, own=directives: measure(d, own))
+        for design, directives in enumerate(_space(own.summary))
+    ]
     return [row for row in rows if row["status"] == "ok"]
 
 
-def _compared(name: str, folder: Path, cache: ContentCache) -> list[tuple[bool, str]]:
-    """Whether each limit's search is near the best of the space, and its row of the table."""
+def _compared(name: str, folder: Path, cache: ContentCache) -> Iterator[tuple[bool, float]]:
+    """Whether each limit's search is near the best of the space, and its cycles over those; prints rows."""
     file = folder / f"{name}.c"
     file.write_text(KERNELS[name])
     program = program_from_file(file, top=name)
@@ -132,7 +133,6 @@ def _compared(name: str, folder: Path, cache: ContentCache) -> list[tuple[bool, 
     own = OwnHls(program=program, summary=_summary(program), cache=cache, base=base)
     rows = _exhaustive(own, folder / f"{name}.jsonl")
     plain = own.measure(())
-    lines: list[tuple[bool, str]] = []
     for times in LIMITS:
         limit = times * (plain.area_um2 or 0.0)
         best = min(row["cycles"] for row in rows if row["area"] <= limit)
@@ -158,40 +158,32 @@ def _compared(name: str, folder: Path, cache: ContentCache) -> list[tuple[bool, 
         measured = 0 if answer.exploration is None else len(answer.exploration.steps)
         cycles, area = chosen.cycles or 0, chosen.area_um2 or 0.0
         good = cycles <= NEAR * best and area <= limit and measured <= EVALUATIONS
-        lines.append(
-            (
-                good,
-                f"| {name} | {limit / 1e6:.3f} | {len(rows)} | {plain.latency_cycles} | {best:.0f} "
-                f"| {cycles} | {area / 1e6:.3f} | {cycles / best:.2f} | {measured} |",
-            )
+        print_row(
+            f"{name} | {limit / 1e6:.3f} | {len(rows)} | {plain.latency_cycles} | {best:.0f} | {cycles}",
+            f"{area / 1e6:.3f} | {cycles / best:.2f} | {measured}",
         )
-    return lines
+        yield good, cycles / best
 
 
 def main() -> int:
     """Measure what is not kept yet and print the table."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = options_parser(__doc__)
     parser.add_argument("--folder", type=Path, required=True)
     add_record_option(parser)
     options = parser.parse_args()
     folder: Path = options.folder
     folder.mkdir(parents=True, exist_ok=True)
     cache = ContentCache(folder=folder / "cache")
-    print("| kernel | limit, mm2 | designs | plain | best of all | found | its mm2 | found/best | measured |")
-    print("| --- | --- | --- | --- | --- | --- | --- | --- | --- |")
-    compared = [row for name in KERNELS for row in _printed(_compared(name, folder, cache))]
+    print_header(
+        "kernel | limit, mm2 | designs | plain | best of all | found | its mm2 | found/best | measured"
+    )
+    compared = [found for name in KERNELS for found in _compared(name, folder, cache)]
     good = [near for near, _ in compared]
-    ratios = [float(line.split("|")[8]) for _, line in compared]
+    ratios = [ratio for _, ratio in compared]
     print(f"{sum(good)} of {len(good)} within 10 %; median of found/best {statistics.median(ratios):.2f}")
     if options.record:
         record("directives", FIGURE, f"{sum(good)} of {len(good)}", missed=not all(good))
     return 0 if all(good) else 1
-
-
-def _printed(lines: list[tuple[bool, str]]) -> list[tuple[bool, str]]:
-    for _, line in lines:
-        print(line, flush=True)
-    return lines
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """Random kernels with directives: SCIP's bound <= composed bound <= measured cycles, many cases.
 
-    python tests/benchmarks/pragma_bound_cases.py --keep FILE [--from 0] [--count 5000]
+    python -m tests.benchmarks.pragma_bound_cases --keep FILE [--from 0] [--count 5000]
 
 The cases of tests/pragmas/test_bound_property.py, further ones. One JSON line per case is kept in FILE, so
 that an interrupted run goes on. A case whose figures do not stand in this order, or that fails, is printed
@@ -9,21 +9,20 @@ and makes the exit status 1; `--show SEED` prints its program and directives.
 
 from __future__ import annotations
 
-import argparse
-import json
 import statistics
 import sys
 import tempfile
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+
+from tests.benchmarks.harness import KeptRows, Row, options_parser
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "pragmas"))
 
 from bound_cases import draw_case, figures_of
 
 
-def _case(seed: int) -> dict[str, Any]:
+def _case(seed: int) -> Row:
     case = draw_case(seed)
     intervals = [choice.interval for choice in case.configuration.loops.values()]
     with tempfile.TemporaryDirectory(prefix="simfoundry-") as folder:
@@ -41,7 +40,7 @@ def _show(seed: int) -> None:
 
 def main() -> int:
     """Measure the cases that are not kept yet and print the figures of all."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = options_parser(__doc__)
     parser.add_argument("--keep", type=Path)
     parser.add_argument("--from", type=int, default=0, dest="first")
     parser.add_argument("--count", type=int, default=5000)
@@ -52,17 +51,9 @@ def main() -> int:
         return 0
     if options.keep is None:
         parser.error("--keep FILE is needed")
-    keep: Path = options.keep
-    kept = keep.read_text().splitlines() if keep.exists() else []
-    rows = {row["seed"]: row for row in map(json.loads, kept)}
+    kept = KeptRows(options.keep, lambda row: row["seed"])
     seeds = range(options.first, options.first + options.count)
-    with keep.open("a") as stream:
-        for seed in seeds:
-            if seed not in rows:
-                rows[seed] = _case(seed)
-                stream.write(json.dumps(rows[seed]) + "\n")
-                stream.flush()
-    done = [rows[seed] for seed in seeds]
+    done = [kept.measured(seed, lambda s=seed: _case(s)) for seed in seeds]
     failed = [row for row in done if not row["holds"]]
     for row in failed:
         print(row)

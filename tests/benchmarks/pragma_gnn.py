@@ -18,9 +18,6 @@ best is, as a share of the kernel's designs.
 
 from __future__ import annotations
 
-import argparse
-import itertools
-import time
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -35,11 +32,15 @@ from models.pragma_gnn import FitOptions
 from models.pragma_gnn.data import MeasuredDesign
 from models.pragma_gnn.train import fit_pragma_gnn
 from pipelines.dataset.vendor import read_merlin
-from pipelines.pragmas.analysis import summarise
 from pipelines.pragmas.bound import Target, read_target
 from pipelines.pragmas.summary import Summary
-from tests.benchmarks.pragma_splits import folds_of_programs, split_by_configuration, vendor_designs
-from tests.support.vendor_kernels import vendor_kernel
+from tests.benchmarks.harness import options_parser, print_header, print_row, timed
+from tests.benchmarks.pragma_splits import (
+    folds_of_programs,
+    split_by_configuration,
+    vendor_designs,
+    vendor_summaries,
+)
 
 FAMILIES = {
     "atax-medium": "atax",
@@ -95,10 +96,7 @@ def read_designs(
 ) -> tuple[list[MeasuredDesign], dict[str, Summary]]:
     """Rows with a latency, and the summaries of their kernels."""
     rows = [row for row in read_merlin(designs, kernels=kernels).designs if row.latency_cycles]
-    summaries: dict[str, Summary] = {}
-    for name in sorted({row.kernel for row in rows}):
-        kernel = vendor_kernel(name)
-        summaries[name] = summarise(kernel.source, kernel.top, relaxed=True)
+    summaries = vendor_summaries(row.kernel for row in rows)
     return vendor_designs(rows, summaries, target), summaries
 
 
@@ -119,8 +117,9 @@ def answers(
     seed: int,
 ) -> Values:
     """Predicted logarithms of designs by a network of others. (asked,)"""
-    start, used = time.perf_counter(), time.process_time()
-    predictor = fit_pragma_gnn(training, summaries, target, options, seed=seed * options.members, about="")
+    predictor, spent = timed(
+        lambda: fit_pragma_gnn(training, summaries, target, options, seed=seed * options.members, about="")
+    )
     found = np.zeros(len(asked))
     for name in sorted({design.program for design in asked}):
         surrogate = predictor.surrogate(summaries[name])
@@ -132,7 +131,7 @@ def answers(
             )
     print(
         f"({len(training)} designs, {options.members} networks, bound {options.with_bound}: "
-        f"{time.process_time() - used:.0f} s of one core, {time.perf_counter() - start:.0f} s elapsed)",
+        f"{spent.processor_s:.0f} s of one core, {spent.wall_s:.0f} s elapsed)",
         flush=True,
     )
     return found
@@ -196,14 +195,16 @@ COLUMNS = (
 
 def table(designs: Sequence[MeasuredDesign], predicted: Mapping[str, Values]) -> None:
     """Print figures, and ranks by kernel."""
-    print(f"\n| | {' | '.join(COLUMNS)} |\n| --- |" + " --- |" * len(COLUMNS))
+    print()
+    print_header("", *COLUMNS)
     for name, found in predicted.items():
-        print(f"| {name} | {' | '.join(figures(designs, found))} |")
+        print_row(name, *figures(designs, found))
     by_kernel = {name: ranks(designs, found) for name, found in predicted.items()}
-    print(f"\n| kernel | designs | {' | '.join(predicted)} |\n| --- | --- |" + " --- |" * len(predicted))
+    print()
+    print_header("kernel", "designs", *predicted)
     for kernel in sorted({design.program for design in designs}):
         columns = " | ".join(f"{found.get(kernel, float('nan')):.2f}" for found in by_kernel.values())
-        print(f"| {kernel} | {sum(d.program == kernel for d in designs)} | {columns} |")
+        print_row(kernel, sum(d.program == kernel for d in designs), columns)
     print(flush=True)
 
 
@@ -282,8 +283,9 @@ def search(designs: Sequence[MeasuredDesign], predicted: Mapping[str, Values]) -
     print(
         f"\n## Search: {len(kernels)} kernels, {fits.sum()} designs that fit, {invalid} below their bound\n"
     )
-    print("| order | tolerance | median share | mean share | median measured | best pruned | until proof |")
-    print("| --- | --- | --- | --- | --- | --- | --- |")
+    print_header(
+        "order | tolerance | median share | mean share | median measured | best pruned | until proof"
+    )
     random = np.random.default_rng(0)
     by_row: list[dict[str, Search]] = []
     for order, source, tolerance in ORDERS:
@@ -300,15 +302,16 @@ def search(designs: Sequence[MeasuredDesign], predicted: Mapping[str, Values]) -
         met = [one for one in found.values() if not one.pruned]
         pruned = ", ".join(name for name, one in found.items() if one.pruned) or "none"
         share, until_proof = [one.share for one in met], [one.proof_share for one in met]
-        print(
-            f"| {order} | {tolerance:g} | {100 * np.median(share):.1f} % | {100 * np.mean(share):.1f} % "
-            f"| {np.median([one.measured for one in met]):.0f} | {pruned} "
-            f"| {100 * np.median(until_proof):.0f} % |"
+        print_row(
+            f"{order} | {tolerance:g} | {100 * np.median(share):.1f} % | {100 * np.mean(share):.1f} %",
+            f"{np.median([one.measured for one in met]):.0f}",
+            pruned,
+            f"{100 * np.median(until_proof):.0f} %",
         )
     print("\nShare of its designs in per cent, in the order of the rows above:\n")
     for name, place in rows.items():
         columns = (f"{100 * found[name].share:.1f}" for found in by_row)
-        print(f"| {name} | {len(place)} | {' | '.join(columns)} |")
+        print_row(name, len(place), *columns)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -343,14 +346,12 @@ def speed(designs: Sequence[MeasuredDesign], summaries: Mapping[str, Summary], t
 
     configurations, bounds = [d.configuration for d in asked], [d.bound for d in asked]
     choices = describe_choices(summaries[name], configurations, target, bounds)
-    start = [time.process_time()]
-    surrogate.log_latency(choices)
-    start.append(time.process_time())
-    surrogate.predict(configurations, bounds)
-    start.append(time.process_time())
-    surrogate.predict(configurations)
-    start.append(time.process_time())
-    rates = [len(asked) / max(1e-9, after - before) for before, after in itertools.pairwise(start)]
+    works = (
+        lambda: surrogate.log_latency(choices),
+        lambda: surrogate.predict(configurations, bounds),
+        lambda: surrogate.predict(configurations),
+    )
+    rates = [len(asked) / max(1e-9, timed(work)[1].processor_s) for work in works]
     print(
         f"\n{name}, {len(summaries[name].loops)} loops, one network, configurations a second of one core: "
         f"{rates[0]:.0f} by the network, {rates[1]:.0f} with features, {rates[2]:.0f} with bounds"
@@ -359,9 +360,7 @@ def speed(designs: Sequence[MeasuredDesign], summaries: Mapping[str, Summary], t
 
 def main() -> None:
     """Print the tables."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = options_parser(__doc__)
     parser.add_argument("--designs", type=Path, required=True)
     parser.add_argument("--kernels", type=Path, required=True)
     parser.add_argument("--folds", type=int, default=6)

@@ -1,6 +1,6 @@
 """Searches for directives on our own high-level synthesis in equal time: Algorithm 1, bottlenecks, random.
 
-    python tests/benchmarks/pragma_search.py --folder FOLDER [--kernels gemm,atax] [--size mini]
+    python -m tests.benchmarks.pragma_search --folder FOLDER [--kernels gemm,atax] [--size mini]
         [--type float] [--methods nlp_dse,bottleneck,random] [--budget 60] [--hls-timeout 20] [--area 300]
         [--figures docs/figures]
 
@@ -21,8 +21,6 @@ from __future__ import annotations
 import argparse
 import json
 import math
-import os
-import platform
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
@@ -53,6 +51,7 @@ from pipelines.pragmas.search import (
 from pipelines.pragmas.search.suite import pragmas_version
 from pipelines.programs import POLYBENCH_SIZES, polybench_program
 from pipelines.schemas import ProgramRow
+from tests.benchmarks.harness import options_parser, print_header, print_machine, print_row
 
 KERNELS = (
     *("2mm", "3mm", "atax", "bicg", "covariance", "doitgen", "durbin", "fdtd-2d", "floyd-warshall", "gemm"),
@@ -223,11 +222,10 @@ def read_search(stored: Mapping[str, Any]) -> Search:
 
 
 def throughput_table(found: Mapping[tuple[str, str], Search]) -> None:
-    print(
-        "| kernel | first valid | full | gap | s to best | designs | bottlenecks | s | designs | random | ",
-        end="",
+    print_header(
+        "kernel | first valid | full | gap | s to best | designs | bottlenecks | s | designs | random",
+        "throughput | time to the same",
     )
-    print("throughput | time to the same |\n" + "| --- " * 12 + "|")
     gains, times, whole, never = list[float](), list[float](), list[float](), 0
     for kernel in dict.fromkeys(k for k, _ in found):
         ours, rival, drawn = found[kernel, NLP_DSE], found[kernel, AUTODSE], found.get((kernel, RANDOM))
@@ -254,7 +252,7 @@ def throughput_table(found: Mapping[tuple[str, str], Search]) -> None:
             f"{gains[-1]:.2f}x",
             f"{times[-1]:.2f}x" + (", never" if reached is None else ""),
         ]
-        print(f"| {kernel} | " + " | ".join(map(str, cells)) + " |")
+        print_row(kernel, *cells)
     known = [t for t in times if t > 0]
     print(
         f"| geometric mean of {len(gains)} | | | | | | | | | | {geometric_mean(gains):.2f}x (2.38x) | "
@@ -268,8 +266,7 @@ def throughput_table(found: Mapping[tuple[str, str], Search]) -> None:
 
 
 def steps_table(found: Mapping[tuple[str, str], Search]) -> None:
-    print("| kernel | measured to the best | measured to the end | steps | timeouts, too large |")
-    print("| --- | --- | --- | --- | --- |")
+    print_header("kernel | measured to the best | measured to the end | steps | timeouts, too large")
     bests, ends = list[int](), list[int]()
     for (kernel, method), search in found.items():
         best = search.best()
@@ -279,17 +276,16 @@ def steps_table(found: Mapping[tuple[str, str], Search]) -> None:
         bests.append(1 + next(i for i, t in enumerate(measured) if t.status == "ok" and t.cycles == best))
         ends.append(len(measured))
         failed = [sum(t.status == s for t in measured) for s in ("timeout", "infeasible")]
-        print(f"| {kernel} | {bests[-1]} | {ends[-1]} | {len(search.steps)} | {failed[0]}, {failed[1]} |")
+        print_row(kernel, bests[-1], ends[-1], len(search.steps), f"{failed[0]}, {failed[1]}")
     print(f"| mean (8 and 15) | {sum(bests) / len(bests):.1f} | {sum(ends) / len(ends):.1f} | | |\n")
 
 
 def bound_table(found: Mapping[tuple[str, str], Search]) -> None:
-    print("| designs | number | bound above measured | median of measured/bound | Spearman over all |")
-    print("| --- | --- | --- | --- | --- |")
+    print_header("designs | number | bound above measured | median of measured/bound | Spearman over all")
     for name, chosen in bound_points(found).items():
         broken = sum(cycles < bound * (1 - 1e-9) for bound, cycles in chosen)
         ratio = median(cycles / bound for bound, cycles in chosen if bound > 0)
-        print(f"| {name} | {len(chosen)} | {broken} | {ratio:.2f} | {spearman(chosen):.3f} |")
+        print_row(name, len(chosen), broken, f"{ratio:.2f}", f"{spearman(chosen):.3f}")
     print()
 
 
@@ -358,9 +354,7 @@ def draw_progress(found: Mapping[tuple[str, str], Search], folder: Path, plt: An
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = options_parser(__doc__)
     parser.add_argument("--folder", type=Path, required=True)
     parser.add_argument("--kernels", default=",".join(KERNELS))
     parser.add_argument("--size", default="mini")
@@ -371,7 +365,7 @@ def main() -> None:
     parser.add_argument("--methods", default=",".join(METHODS), help="the first two are needed")
     parser.add_argument("--figures", type=Path)
     options = parser.parse_args()
-    print(f"Machine: {os.cpu_count()} cores, {platform.system()}, Python {platform.python_version()}.\n")
+    print_machine()
     found: dict[tuple[str, str], Search] = {}
     for kernel in options.kernels.split(","):
         answers = {method: searched(kernel, method, options) for method in options.methods.split(",")}

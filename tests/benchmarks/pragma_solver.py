@@ -1,6 +1,6 @@
 """Every sub-problem of Algorithm 1's ladder, solved to a proof: how many are proven, and how long that takes.
 
-    python tests/benchmarks/pragma_solver.py --keep FILE [--sizes medium large] [--kernels gemm cnn ...]
+    python -m tests.benchmarks.pragma_solver --keep FILE [--sizes medium large] [--kernels gemm cnn ...]
                                              [--all-copies]
 
 The kernels are those of NLP-DSE, table 8, and its convolution layer (J,I=256, P,Q=5, H,W=224), in float for
@@ -16,29 +16,26 @@ remains of them when other work shares the machine.
 
 from __future__ import annotations
 
-import argparse
-import json
 import statistics
 import sys
-import time
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import lru_cache
 from pathlib import Path
-from typing import Any
 
 from pipelines.pragmas.analysis import summarise
 from pipelines.pragmas.bound import Target, read_target
 from pipelines.pragmas.nlp import INFEASIBLE, OPTIMAL, SearchOptions, solve
 from pipelines.pragmas.summary import Summary
 from pipelines.programs import polybench_program
+from tests.benchmarks.harness import KeptRows, Row, options_parser, table_text, timed
+from tests.benchmarks.pragma_search import KERNELS as POLYBENCH_SEARCHED
 
 RUNGS = (None, 2048, 1024, 512, 256, 128, 64, 32, 16, 8, 1)
-KERNELS = (
-    *("2mm", "3mm", "atax", "bicg", "covariance", "doitgen", "durbin", "fdtd-2d", "floyd-warshall", "gemm"),
-    *("gemver", "gesummv", "gramschmidt", "heat-3d", "jacobi-1d", "jacobi-2d", "lu", "mvt", "seidel-2d"),
-    *("symm", "syr2k", "syrk", "trisolv", "trmm", "cnn"),
-)
+KERNELS = (*POLYBENCH_SEARCHED, "cnn")
 TIME_LIMIT_S = 300.0
+Problem = tuple[str, str, int | None, bool]
+"""Kernel, size, most partitions, and whether parallelism is fine alone."""
 
 CNN = """
 void cnn(float input[256][228][228], float weight[256][256][5][5], float output[256][224][224]) {
@@ -52,8 +49,6 @@ void cnn(float input[256][228][228], float weight[256][256][5][5], float output[
 }
 """
 
-Row = dict[str, Any]
-
 
 def _summary(kernel: str, size: str) -> Summary:
     if kernel == "cnn":
@@ -62,7 +57,7 @@ def _summary(kernel: str, size: str) -> Summary:
     return summarise(row.source.replace("MINI_DATASET", f"{size.upper()}_DATASET", 1), row.top)
 
 
-def _problems(kernels: list[str], sizes: list[str]) -> Iterator[tuple[str, str, int | None, bool]]:
+def _problems(kernels: list[str], sizes: list[str]) -> Iterator[Problem]:
     for kernel in kernels:
         for size in ["layer"] if kernel == "cnn" else sizes:
             for rung in RUNGS:
@@ -74,12 +69,11 @@ def _solved(
     summary: Summary, target: Target, kernel: str, size: str, rung: int | None, fine_only: bool
 ) -> Row:
     options = SearchOptions(most_partitions=rung, fine_only=fine_only, time_limit_s=TIME_LIMIT_S)
-    start, cpu = time.perf_counter(), time.process_time()
-    solution = solve(summary, target, options)
+    solution, spent = timed(lambda: solve(summary, target, options))
     return {
         "problem": [kernel, size, rung, fine_only],
-        "seconds": time.perf_counter() - start,
-        "cpu_s": time.process_time() - cpu,
+        "seconds": spent.wall_s,
+        "cpu_s": spent.processor_s,
         "status": solution.status,
         "cycles": solution.latency_cycles,
         "gap": solution.gap,
@@ -87,44 +81,36 @@ def _solved(
     }
 
 
-def _run(kept: Path, target: Target, kernels: list[str], sizes: list[str]) -> list[Row]:
-    rows = [json.loads(line) for line in kept.read_text().splitlines()] if kept.exists() else []
-    done = {tuple(row["problem"]): row for row in rows}
-    summary, of = None, ("", "")
-    wanted = list(_problems(kernels, sizes))
-    for problem in wanted:
-        if problem not in done:
-            if summary is None or of != problem[:2]:
-                summary, of = _summary(*problem[:2]), problem[:2]
-            done[problem] = _solved(summary, target, *problem)
-            with kept.open("a") as stream:
-                stream.write(json.dumps(done[problem]) + "\n")
-    return [done[problem] for problem in wanted]
+def _run(path: Path, target: Target, kernels: list[str], sizes: list[str]) -> list[Row]:
+    kept = KeptRows(path, lambda row: tuple(row["problem"]))
+    summary_of = lru_cache(maxsize=1)(_summary)
+
+    def measured(problem: Problem) -> Row:
+        return kept.measured(problem, lambda: _solved(summary_of(*problem[:2]), target, *problem))
+
+    return [measured(problem) for problem in _problems(kernels, sizes)]
 
 
-def _line(name: str, size: str, rows: list[Row]) -> str:
+def _row(name: str, size: str, rows: list[Row]) -> tuple[object, ...]:
     proven = sum(row["status"] in (OPTIMAL, INFEASIBLE) for row in rows)
-    wall, cpu = [row["seconds"] for row in rows], [row["cpu_s"] for row in rows]
-    return (
-        f"| {name} | {size} | {len(rows)} | {proven} | {statistics.mean(wall):.2f} | {max(wall):.2f} "
-        f"| {statistics.mean(cpu):.2f} | {max(cpu):.2f} |"
-    )
+    times = [[row[name] for row in rows] for name in ("seconds", "cpu_s")]
+    shown = [f"{value:.2f}" for own in times for value in (statistics.mean(own), max(own))]
+    return (name, size, len(rows), proven, *shown)
 
 
-def _table(rows: list[Row]) -> list[str]:
-    lines = ["| kernel | size | sub-problems | proven | mean s | max s | mean CPU s | max CPU s |"]
-    lines.append("| --- | --- | --- | --- | --- | --- | --- | --- |")
-    for key in dict.fromkeys(tuple(row["problem"][:2]) for row in rows):
-        lines.append(_line(*key, [row for row in rows if tuple(row["problem"][:2]) == key]))
+def _table(rows: list[Row]) -> str:
+    keys = dict.fromkeys(tuple(row["problem"][:2]) for row in rows)
+    found = [_row(*key, [row for row in rows if tuple(row["problem"][:2]) == key]) for key in keys]
     for size in ("medium", "large"):
         if of_size := [row for row in rows if row["problem"][1] == size]:
-            lines.append(_line("all", size, of_size))
-    return [*lines, _line("all", "all", rows)]
+            found.append(_row("all", size, of_size))
+    head = "kernel | size | sub-problems | proven | mean s | max s | mean CPU s | max CPU s"
+    return table_text([head], [*found, _row("all", "all", rows)])
 
 
 def main() -> int:
     """Solve what is not kept yet and print the table."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = options_parser(__doc__)
     parser.add_argument("--keep", type=Path, required=True)
     parser.add_argument("--kernels", nargs="+", choices=KERNELS, default=list(KERNELS))
     parser.add_argument("--sizes", nargs="+", choices=("medium", "large"), default=["medium", "large"])
@@ -134,7 +120,7 @@ def main() -> int:
     if options.all_copies:
         target = replace(target, outermost_copies=False)
     rows = _run(options.keep, target, options.kernels, options.sizes)
-    print("\n".join(_table(rows)))
+    print(_table(rows), end="")
     print(
         "NLP-DSE, table 9: 956 sub-problems, 126 timed out, mean 268 s (medium 55 s, large 479 s; CNN 3.71 s)"
     )

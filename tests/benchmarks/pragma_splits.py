@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from models.base import PredictorError
 from models.pragma_gnn.data import MeasuredDesign, part_of
+from pipelines.pragmas.analysis import summarise
 from pipelines.pragmas.bound import Target, bound, impossible
 from pipelines.pragmas.summary import Summary
 from pipelines.schemas import VendorDesignRow
@@ -19,24 +20,33 @@ def vendor_designs(
 
     Raises: PragmaError: a row's directives are not of its kernel.
     """
-    kernels = {name: vendor_kernel(name) for name in summaries}
     found: list[MeasuredDesign] = []
     for row in rows:
-        if not row.latency_cycles or row.kernel not in kernels:
+        if not row.latency_cycles or row.kernel not in summaries:
             continue
         if impossible(summaries[row.kernel], target, row.latency_cycles) is None:
-            configuration = configuration_of_row(kernels[row.kernel], row.directives, row.directives_by_loop)
-            found.append(
-                MeasuredDesign(
-                    program=row.kernel,
-                    tool=row.tool,
-                    configuration=configuration,
-                    bound=bound(summaries[row.kernel], configuration, target),
-                    latency_cycles=row.latency_cycles,
-                    fits=bool(row.fits),
-                )
-            )
+            found.append(measured_design(row, summaries[row.kernel], target))
     return found
+
+
+def measured_design(row: VendorDesignRow, summary: Summary, target: Target) -> MeasuredDesign:
+    """Return a row with a latency as a measured design. Raises: PragmaError: as `vendor_designs`."""
+    kernel = vendor_kernel(row.kernel)
+    configuration = configuration_of_row(kernel, row.directives, row.directives_by_loop)
+    return MeasuredDesign(
+        program=row.kernel,
+        tool=row.tool,
+        configuration=configuration,
+        bound=bound(summary, configuration, target),
+        latency_cycles=int(row.latency_cycles or 0),
+        fits=bool(row.fits),
+    )
+
+
+def vendor_summaries(names: Iterable[str]) -> dict[str, Summary]:
+    """Return the summaries of the vendor's kernels."""
+    kernels = {name: vendor_kernel(name) for name in sorted(set(names))}
+    return {name: summarise(own.source, own.top, relaxed=True) for name, own in kernels.items()}
 
 
 def split_by_configuration(

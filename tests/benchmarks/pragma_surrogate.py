@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import time
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
@@ -40,6 +39,7 @@ from pipelines.pragmas.search import (
 )
 from pipelines.pragmas.search.budgets import FINE_COPIES
 from pipelines.schemas import OK
+from tests.benchmarks.harness import options_parser, print_header, print_row, timed
 from tests.benchmarks.pragma_search import (
     Search,
     evaluator_of,
@@ -109,9 +109,10 @@ def trained(
     designs: Sequence[MeasuredDesign], fold: Sequence[str], summaries: Mapping[str, Summary], target: Target
 ) -> PragmaGnnPredictor:
     """A network of all kernels but those of a fold, and what it knows of these."""
-    start = time.perf_counter()
     training = [design for design in designs if design.program not in fold]
-    network = fit_pragma_gnn(training, summaries, target, OPTIONS, seed=0, about="own synthesis")
+    network, spent = timed(
+        lambda: fit_pragma_gnn(training, summaries, target, OPTIONS, seed=0, about="own synthesis")
+    )
     ranks: list[str] = []
     for name in fold:
         asked = [design for design in designs if design.program == name]
@@ -123,16 +124,15 @@ def trained(
             alone = spearman([(d.bound.latency_cycles, d.latency_cycles) for d in asked])
             ranks.append(f"{name} {rank:.2f} (bound {alone:.2f})")
     print(
-        f"{len(training)} designs learned in {time.perf_counter() - start:.0f} s; ranks of the others: "
-        f"{', '.join(ranks)}",
+        f"{len(training)} designs learned in {spent.wall_s:.0f} s; ranks of the others: {', '.join(ranks)}",
         flush=True,
     )
     return network
 
 
 def table(ours: Mapping[str, Search], others: Mapping[str, Search]) -> None:
-    print("\n| kernel | Algorithm 1 | surrogate | s to best | designs | timeouts, too large | throughput |")
-    print("| --- " * 7 + "|")
+    print()
+    print_header("kernel | Algorithm 1 | surrogate | s to best | designs | timeouts, too large | throughput")
     gains: list[float] = []
     for kernel, other in others.items():
         best, least = ours[kernel].best(), other.best()
@@ -141,18 +141,16 @@ def table(ours: Mapping[str, Search], others: Mapping[str, Search]) -> None:
             print(f"| {kernel} | no valid design by {NLP_DSE if best is None else PREDICTED} |" + " |" * 5)
             continue
         gains.append(least / best)
-        print(
-            f"| {kernel} | {ours[kernel].gflops(best):.3f} | {other.gflops(least):.3f} | "
-            f"{other.seconds_to(least):.1f} | {len(other.measured())} | {failed[0]}, {failed[1]} | "
-            f"{gains[-1]:.2f}x |"
+        print_row(
+            f"{kernel} | {ours[kernel].gflops(best):.3f} | {other.gflops(least):.3f}",
+            f"{other.seconds_to(least):.1f} | {len(other.measured())} | {failed[0]}, {failed[1]}",
+            f"{gains[-1]:.2f}x",
         )
-    print(f"| geometric mean of {len(gains)} | | | | | | {geometric_mean(gains):.2f}x (1.21x) |")
+    print_row(f"geometric mean of {len(gains)}", "", "", "", "", "", f"{geometric_mean(gains):.2f}x (1.21x)")
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = options_parser(__doc__)
     parser.add_argument("--searches", type=Path, required=True)
     parser.add_argument("--folder", type=Path, required=True)
     parser.add_argument("--folds", type=int, default=6)

@@ -10,10 +10,7 @@ level needs; the first row has the time of high-level synthesis alone, which lev
 
 from __future__ import annotations
 
-import argparse
 import itertools
-import json
-import os
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -28,6 +25,7 @@ from models.labelled import Query
 from models.model_files import read_model
 from models.scheduled import compile_query
 from pipelines.programs import polybench_program
+from tests.benchmarks.harness import options_parser, processor_s, table_text, write_json
 
 KERNELS = (
     *("heat-3d", "correlation", "jacobi-2d", "fdtd-2d", "deriche"),
@@ -60,12 +58,6 @@ def kernel_queries(size: str, data_type: str) -> list[Query]:
 
 
 Clock = Callable[[], float]
-
-
-def processor_s() -> float:
-    """Processor time of this process and of the processes that it waited for."""
-    times = os.times()
-    return times.user + times.system + times.children_user + times.children_system
 
 
 def median_s(work: Callable[[], Any], repeats: int, clock: Clock) -> float:
@@ -102,16 +94,13 @@ def prediction_times_s(
 
 def table(times: Mapping[str, Sequence[float]]) -> str:
     """Markdown: a row per predictor, a column per kernel, the mean last."""
-    lines = [f"| predictor | {' | '.join(KERNELS)} | mean |", f"|{' --- |' * (len(KERNELS) + 2)}"]
-    for name, own in times.items():
-        cells = [f"{seconds:.3f}" for seconds in (*own, sum(own) / len(own))]
-        lines.append(f"| {name} | {' | '.join(cells)} |")
-    return "\n".join(lines) + "\n"
+    rows = [(name, *(f"{s:.3f}" for s in (*own, sum(own) / len(own)))) for name, own in times.items()]
+    return table_text(["predictor", *KERNELS, "mean"], rows)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Print the table."""
-    parser = argparse.ArgumentParser(description="Seconds of one prediction by predictor.")
+    parser = options_parser(__doc__)
     parser.add_argument("folders", type=Path, nargs="+")
     parser.add_argument("--size", default="mini")
     parser.add_argument("--type", dest="data_type", default="int")
@@ -131,8 +120,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     for folder in options.folders:
         name, own = prediction_times_s(folder, queries, options.repeats, clock)
         times[name] = own
-    if options.json is not None:
-        options.json.write_text(json.dumps(times, indent=1))
+    write_json(options.json, times)
     sys.stdout.write(table({**times, **{f"{name} (paper)": own for name, own in PAPER.items()}}))
 
 

@@ -4,12 +4,11 @@ For every program of the reference set one variant is drawn as the gate draws it
 the gate (it differs and the C front end reads it), and that of the stage `llm` (it also passes high-level
 synthesis within bounds, has no undefined behaviour, and computes in hardware what it computes natively).
 
-    .venv/bin/python tests/benchmarks/program_lm_acceptance.py --predictor FOLDER
+    .venv/bin/python -m tests.benchmarks.program_lm_acceptance --predictor FOLDER
 """
 
 from __future__ import annotations
 
-import argparse
 import re
 import tempfile
 from collections import Counter
@@ -21,12 +20,11 @@ from models.program_lm.reference import first_variant, program_reference, refere
 from models.program_lm.training import size_of
 from pipelines.base.cache import ContentCache
 from pipelines.programs.llm.checking import CheckLimits, check_variant
+from tests.benchmarks.harness import options_parser, print_header, print_row
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = options_parser(__doc__)
     parser.add_argument("--predictor", type=Path, required=True, help="folder of a trained model")
     chosen = parser.parse_args()
     reference = PREDICTOR.task.reference
@@ -35,8 +33,7 @@ def main() -> None:
         "trained": PREDICTOR.load(chosen.predictor),
         "untrained": untrained(size_of(TrainingOptions()), 0),
     }
-    print("| network | programs | accepted by the gate | accepted by the stage | reasons |")
-    print("| --- | --- | --- | --- | --- |")
+    print_header("network | programs | accepted by the gate | accepted by the stage | reasons")
     known, rows = program_reference(reference), reference_programs(reference)
     with tempfile.TemporaryDirectory() as folder:
         cache = ContentCache(folder=Path(folder))
@@ -49,7 +46,7 @@ def main() -> None:
             reasons = Counter(re.split("[:,]", reason)[0] for reason in refusals)
             accepted = sum(verdict.status == "ok" for verdict in verdicts)
             said = "; ".join(f"{count} {reason}" for reason, count in reasons.most_common())
-            print(f"| {name} | {len(rows)} | {read} | {accepted} | {said} |", flush=True)
+            print_row(name, len(rows), read, accepted, said)
 
 
 if __name__ == "__main__":

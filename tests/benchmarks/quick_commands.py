@@ -10,19 +10,13 @@ where it must have run before.
 from __future__ import annotations
 
 import argparse
-import os
-import platform
-import resource
 import shutil
-import subprocess
-import sys
 import tempfile
-from collections.abc import Sequence
 from pathlib import Path
 
+from tests.benchmarks.harness import ROOT, options_parser, print_header, print_machine, run_simfoundry
 from tests.benchmarks.recording import add_record_option, record
 
-ROOT = Path(__file__).resolve().parents[2]
 PROGRAM = "void scale(int a[8]) { for (int i = 0; i < 8; i++) a[i] = 3 * a[i]; }\n"
 COMMANDS = (
     ("predict FILE --top scale --model lightgbm-hls@champion", 1.0),
@@ -38,23 +32,6 @@ RUN = ("run scale=smoke", 12.0)
 CACHED = "cached second run, processor time"
 
 
-def processor_s(arguments: Sequence[str], project: Path) -> float:
-    """Processor time of one command in a project.
-
-    Raises: SystemExit: it failed.
-    """
-    environment = {**os.environ, "PYTHONPATH": str(ROOT), "SIMFOUNDRY_PROJECT": str(project)}
-    environment["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{environment['PATH']}"
-    environment.pop("PYTHONDONTWRITEBYTECODE", None)
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    command = [sys.executable, "-m", "simfoundry.cli", *arguments]
-    done = subprocess.run(command, cwd=project, env=environment, capture_output=True, text=True, check=False)
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    if done.returncode:
-        raise SystemExit(f"simfoundry {' '.join(arguments)} failed:\n{done.stderr[-2000:]}")
-    return after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime
-
-
 def new_project(folder: Path) -> Path:
     """A project like a fresh clone: without tables, registry and cache."""
     for name in ("dvc.yaml", "workspace.yaml"):
@@ -66,8 +43,8 @@ def new_project(folder: Path) -> Path:
 def measure(text: str, goal_s: float, options: argparse.Namespace, project: Path, repeats: int) -> str:
     """Measure a command, record its time, and return a row of the table: command, best time, goal."""
     arguments = ["scale.c" if word == "FILE" else word for word in text.split()]
-    processor_s(arguments, project)
-    best_s = min(processor_s(arguments, project) for _ in range(repeats))
+    run_simfoundry(arguments, project)
+    best_s = min(run_simfoundry(arguments, project).processor_s for _ in range(repeats))
     missed = ": **missed**" if best_s > goal_s else ""
     if options.record:
         figure = CACHED if text == RUN[0] else f"`{text}`"
@@ -76,13 +53,13 @@ def measure(text: str, goal_s: float, options: argparse.Namespace, project: Path
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = options_parser(__doc__)
     parser.add_argument("--repeats", type=int, default=5)
     parser.add_argument("--project", type=Path, help="where `simfoundry run scale=smoke` has run")
     add_record_option(parser)
     options = parser.parse_args()
-    print(f"{os.cpu_count()} cores, Python {platform.python_version()}, load {os.getloadavg()[0]:.1f}\n")
-    print("| command | processor time | goal |\n| --- | --- | --- |")
+    print_machine()
+    print_header("command | processor time | goal")
     with tempfile.TemporaryDirectory() as scratch:
         project = new_project(Path(scratch))
         for text, goal_s in COMMANDS:

@@ -12,7 +12,6 @@ draws of a part do not move the quantiles; the rows of earlier samples are added
 
 from __future__ import annotations
 
-import argparse
 import json
 import sys
 import tempfile
@@ -38,6 +37,7 @@ from pipelines.programs.control import follows_data
 from pipelines.programs.dataflow import DataflowOptions, dataflow_programs
 from pipelines.programs.mix import part_of
 from pipelines.schemas import OK, ProgramRow
+from tests.benchmarks.harness import options_parser, write_json
 
 DELAYS = (2, 5, 10)
 POWER_FIT = (-8.546, 0.863)
@@ -131,7 +131,7 @@ def quantiles(rows: Sequence[dict[str, Any]], target: str) -> tuple[float, float
 
 def main() -> int:
     """Measure and print."""
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = options_parser(__doc__)
     parser.add_argument("side", choices=("evaluation", "drawn"))
     parser.add_argument("--config", default="default")
     parser.add_argument("--count", type=int, default=120)
@@ -152,8 +152,7 @@ def main() -> int:
                 place = {"part": program.part, "share": program.share}
                 rows.append(measured(program.program, Path(folder)) | place)
                 print(rows[-1], file=sys.stderr, flush=True)
-    if arguments.json:
-        arguments.json.write_text(json.dumps(rows))
+    write_json(arguments.json, rows)
     print(f"{len(rows)} programs; refused: {dict(refused)}")
     print("status", dict(Counter(row["status"] for row in rows)))
     print(f"loops that follow data: {np.mean([row['follows_data'] for row in rows]):.1%}")

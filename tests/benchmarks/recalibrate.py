@@ -10,8 +10,6 @@ parts, and the median error of the answers of the highest confidence.
 
 from __future__ import annotations
 
-import argparse
-import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -27,13 +25,14 @@ from models.numeric_lm.data import load_examples
 from models.numeric_lm.predictor import NumericPredictor
 from models.numeric_lm.train import judge_examples, residual_rows
 from models.residuals import design_residuals
+from tests.benchmarks.harness import options_parser, print_row
 
 _JUDGED = (CALIBRATING, *MEASURED)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Calibrate and print the figures."""
-    parser = argparse.ArgumentParser(description=str(__doc__).splitlines()[0])
+    parser = options_parser(__doc__)
     parser.add_argument("names", nargs="+")
     parser.add_argument("--tables", type=Path, default=Path("releases/v2"))
     parser.add_argument("--folder", type=Path, help="Folder of the trained predictor.")
@@ -50,8 +49,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
             shares = " | ".join(f"{figures[part]:.0%}" if part in figures else "" for part in MEASURED)
             risks = [f"{value:.1%}" for key, value in figures.items() if key.startswith("risk_")]
             line = (f"`{name}`", f"`{target}`", shares, f"{figures.get('factor', 0):.2f}", *risks)
-            sys.stdout.write(f"| {' | '.join(line)} |\n")
-            sys.stdout.flush()
+            print_row(*line)
 
 
 def calibrated(spec: PredictorSpec[Any], outcome: TrainOutcome, data_dir: Path) -> TrainOutcome:

@@ -7,8 +7,6 @@ Afterwards `make docs` prints the pages.
 from __future__ import annotations
 
 import argparse
-import os
-import platform
 import subprocess
 from collections.abc import Mapping
 from dataclasses import replace
@@ -18,6 +16,7 @@ from pathlib import Path
 
 from assets.engines import ROOT
 from assets.figures import FIGURES_FILE, Figure, Value, engine_versions, read_figures, replace_figure
+from tests.benchmarks.harness import present_machine
 
 CODE = ("pipelines", "models", "assets", "simfoundry")
 
@@ -69,13 +68,3 @@ def present_commit() -> str:
 def _git(*arguments: str) -> str:
     done = subprocess.run(["git", "-C", ROOT, *arguments], capture_output=True, text=True, check=True)
     return done.stdout.strip()
-
-
-def present_machine() -> str:
-    """Cores, memory, system, Python and load of this machine."""
-    gibibytes = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
-    system = platform.freedesktop_os_release().get("PRETTY_NAME", platform.system())
-    return (
-        f"{os.cpu_count()} cores, {gibibytes:.0f} GiB, {system}, Python {platform.python_version()}, "
-        f"load {os.getloadavg()[0]:.0f}"
-    )

@@ -12,7 +12,6 @@ the errors to the release, as `baselines.json`.
 
 from __future__ import annotations
 
-import argparse
 import json
 import sys
 from collections.abc import Iterable, Mapping, Sequence
@@ -29,6 +28,7 @@ from models.leaderboard import Prediction, leaderboard_rows, paired
 from models.model_files import PREDICTIONS_FILE
 from pipelines.dataset.releases import Baseline, publish_baselines
 from pipelines.schemas import LeaderboardRow, scan_table, table_spec
+from tests.benchmarks.harness import options_parser, table_text
 
 PARTS = ("test", "evaluation")
 TARGETS = ("power_mw", "area_um2", "flip_flop_count", "delay_ns", "latency_cycles")
@@ -78,10 +78,8 @@ def rows_of(name: str, predictions: Iterable[Prediction], split: str) -> list[Le
 
 def table(rows: Mapping[str, Sequence[LeaderboardRow]]) -> str:
     """Markdown: a row per target and predictor."""
-    head = ["target", "predictor"]
-    for part in PARTS:
-        head += [f"{part}: designs", "mean %", "median %", "rank"]
-    lines = [f"| {' | '.join(head)} |", f"|{' --- |' * len(head)}"]
+    head = ["target", "predictor", *(f"{part}: designs | mean % | median % | rank" for part in PARTS)]
+    lines: list[list[str]] = []
     for target in (*TARGETS, KNOWN, UNKNOWN):
         for name, own in rows.items():
             cells: list[str] = []
@@ -90,8 +88,8 @@ def table(rows: Mapping[str, Sequence[LeaderboardRow]]) -> str:
                 cells += _cells(metrics)
             is_known = target.startswith("latency") and name.endswith("-run")
             if any(cells) and not is_known:
-                lines.append(f"| {target} | {name} | {' | '.join(cells)} |")
-    return "\n".join(lines) + "\n"
+                lines.append([target, name, *cells])
+    return table_text(head, lines)
 
 
 def baselines(rows: Mapping[str, Sequence[LeaderboardRow]]) -> list[Baseline]:
@@ -138,7 +136,7 @@ def cycles_where_known(release: Path, designs: Sequence[LabelledDesign]) -> str:
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Print the table of a release."""
-    parser = argparse.ArgumentParser(description="Baselines of a release.")
+    parser = options_parser(__doc__)
     parser.add_argument("--release", type=Path, default=Path("releases/v2"))
     parser.add_argument("--split", default="by_kernel_v2")
     parser.add_argument("--out", type=Path, default=Path("data/baselines"))

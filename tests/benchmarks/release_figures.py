@@ -1,22 +1,19 @@
 """What a release holds: counts, failures by stage and reason, labels, mappings, cross-checks, stage figures.
 
-    python tests/benchmarks/release_figures.py [releases/v1]
+    python -m tests.benchmarks.release_figures [releases/v1]
 
 Everything is read from the release's own files; nothing is run.
 """
 
 from __future__ import annotations
 
-import argparse
-from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import duckdb
 
 from pipelines.dataset.labelling.synthesis import SYNTHESIS_TOOL
+from tests.benchmarks.harness import ROOT, options_parser, table_text
 
-ROOT = Path(__file__).resolve().parents[2]
 QUERIES: tuple[tuple[str, str], ...] = (
     (
         "programs by stage and status",
@@ -167,22 +164,15 @@ def open_tables(release: Path) -> duckdb.DuckDBPyConnection:
     return connection
 
 
-def table_of(names: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
-    lines = [names, ["---"] * len(names), *rows]
-    return "\n".join("| " + " | ".join(str(value) for value in line) + " |" for line in lines)
-
-
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = options_parser(__doc__)
     parser.add_argument("release", nargs="?", type=Path, default=ROOT / "releases" / "v1")
     chosen = parser.parse_args()
     connection = open_tables(chosen.release)
     for title, query in QUERIES:
         found = connection.execute(query)
         names = [column[0] for column in found.description or []]
-        print(f"{title}\n\n{table_of(names, found.fetchall())}\n")
+        print(f"{title}\n\n{table_text(names, found.fetchall())}")
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """Whether the present engine gives the runs and features of a release, design by design.
 
-    python tests/benchmarks/release_recounted.py [--release releases/v1] [--designs 300] [--seed 0]
+    python -m tests.benchmarks.release_recounted [--release releases/v1] [--designs 300] [--seed 0]
 
 Designs of this project's engine whose runs are ok, drawn by a seed from all of them, are compiled again and
 their cycles counted with an empty cache: status, cycles, bytes and equality of outputs to native C must be
@@ -10,9 +10,6 @@ of the cycle model or of an estimate need not raise its version.
 
 from __future__ import annotations
 
-import argparse
-import os
-import platform
 import random
 import tempfile
 from collections.abc import Iterator
@@ -26,6 +23,7 @@ from pipelines.dataset.labelling import LabelOptions, ToolContext, count_design
 from pipelines.dataset.releases import Release, open_release
 from pipelines.hls import TOOL, options_of
 from pipelines.schemas import OK, DesignRow, FeatureRow, ProgramRow, RunRow
+from tests.benchmarks.harness import options_parser, print_header, print_machine, print_row
 
 OPTIONS = LabelOptions(power=False, audit_fraction=0.0, cross_check_fraction=0.0)
 FIELDS = ("status", "outputs_equal", "latency_cycles", "bytes_read", "bytes_written")
@@ -67,16 +65,14 @@ def features_differ(one: Counted) -> bool:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = options_parser(__doc__)
     parser.add_argument("--release", type=Path, default=Path("releases/v1"))
     parser.add_argument("--designs", type=int, default=300)
     parser.add_argument("--seed", type=int, default=0)
     asked = parser.parse_args()
     every = list(counted_designs(open_release(asked.release)))
     drawn = random.Random(asked.seed).sample(every, min(asked.designs, len(every)))
-    print(f"Machine: {os.cpu_count()} cores, {platform.system()}, Python {platform.python_version()}.\n")
+    print_machine()
     different, others, seconds = 0, 0, list[float]()
     with tempfile.TemporaryDirectory(prefix="simfoundry-") as folder:
         for one in drawn:
@@ -93,10 +89,9 @@ def main() -> None:
                 print(f"{one.program.name} {one.design.design_id}: {run} for {one.run}", flush=True)
             elif run.build_wall_s is not None:
                 seconds.append(run.build_wall_s)
-    print("| designs drawn | of | runs that differ | features that differ | build, median s | most s |")
-    print("| --- | --- | --- | --- | --- | --- |")
+    print_header("designs drawn | of | runs that differ | features that differ | build, median s | most s")
     build = f"{median(seconds):.2f} | {max(seconds):.2f}"
-    print(f"| {len(drawn)} | {len(every)} | {different} | {others} | {build} |")
+    print_row(len(drawn), len(every), different, others, build)
 
 
 if __name__ == "__main__":

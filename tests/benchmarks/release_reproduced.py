@@ -1,6 +1,6 @@
 """Whether a release comes out with the same bytes twice, and how long a refresh of cached designs takes.
 
-    python tests/benchmarks/release_reproduced.py [--designs 10000] [--keep FOLDER]
+    python -m tests.benchmarks.release_reproduced [--designs 10000] [--keep FOLDER]
         [--only reproduced|refresh|partitions]
         [--release releases/v1 --partitions ast-001,stationary|all|whole]
 
@@ -22,13 +22,7 @@ trains the predictor. The checkout must have no changes that are not committed, 
 
 from __future__ import annotations
 
-import argparse
 import filecmp
-import os
-import platform
-import resource
-import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -80,8 +74,17 @@ from pipelines.schemas import (
     table_spec,
     write_arrow,
 )
+from tests.benchmarks.harness import (
+    ROOT,
+    clone_project,
+    options_parser,
+    print_header,
+    print_machine,
+    print_row,
+    run_simfoundry,
+    timed,
+)
 
-ROOT = Path(__file__).resolve().parents[2]
 SUITES = ("ast", "dataflow")
 SMALL = (
     *("programs.suites=[ast,dataflow]", "ast.count=3", "dataflow.count=3"),
@@ -94,24 +97,6 @@ REFRESHED = (
 COPIED_PROGRAMS, OTHER_SEED = 4, 1
 
 
-def command(folder: Path, *arguments: str) -> list[float]:
-    """Run simfoundry in a clone; its wall-clock and processor time in seconds."""
-    environment = {**os.environ, "PYTHONPATH": str(folder), "SIMFOUNDRY_PROJECT": str(folder)}
-    environment["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{environment['PATH']}"
-    argv = [sys.executable, "-m", "simfoundry.cli", *arguments]
-    before, start = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
-    done = subprocess.run(argv, cwd=folder, env=environment, capture_output=True, text=True, check=False)
-    wall, after = time.perf_counter() - start, resource.getrusage(resource.RUSAGE_CHILDREN)
-    if done.returncode:
-        raise SystemExit(f"simfoundry {arguments[0]} failed:\n{done.stdout[-2000:]}\n{done.stderr[-2000:]}")
-    return [wall, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime]
-
-
-def clone(folder: Path) -> Path:
-    subprocess.run(["git", "clone", "-q", str(ROOT), str(folder)], check=True)
-    return folder
-
-
 def files_of(release: Path) -> dict[str, Path]:
     """The files whose bytes follow from the inputs."""
     found = {str(p.relative_to(release)): p for p in sorted(release.rglob("*")) if p.is_file()}
@@ -121,19 +106,20 @@ def files_of(release: Path) -> dict[str, Path]:
 def reproduced(base: Path) -> None:
     releases: list[Path] = []
     for name in ("first", "second"):
-        folder = clone(base / name)
-        command(folder, "run", *SMALL)
-        command(folder, "release", "small")
+        folder = clone_project(base / name)
+        run_simfoundry(("run", *SMALL), folder, code=folder)
+        run_simfoundry(("release", "small"), folder, code=folder)
         releases.append(folder / "releases" / "small")
     first, second = map(files_of, releases)
     same = [n for n in first if n in second and filecmp.cmp(first[n], second[n], shallow=False)]
     size = sum(p.stat().st_size for p in first.values())
-    print("| release made twice from its seed | |\n| --- | --- |")
-    print(f"| files | {len(first)} and {len(second)} |\n| byte-identical | {len(same)} |")
-    print(f"| bytes | {size} |")
+    print_header("release made twice from its seed", "")
+    print_row("files", f"{len(first)} and {len(second)}")
+    print_row("byte-identical", len(same))
+    print_row("bytes", size)
     differing = sorted({*first, *second} - {*same})
     for name in differing:
-        print(f"| DIFFERENT | {name} |")
+        print_row("DIFFERENT", name)
     if differing:
         raise SystemExit(f"a release must come out the same twice, got {len(differing)} other files")
     print()
@@ -161,7 +147,7 @@ def partitions_reproduced(base: Path, release: Release, names: Sequence[str]) ->
     jobs = [(partition, REMADE) for partition in (every if asked == [EVERY] else asked)]
     if list(names) in ([EVERY], [ONLY_WHOLE]):
         jobs += [(p, (name,)) for name in REMADE_WHOLE for p in step_named(name).partitions(settings)]
-    print(f"| partition of {release.manifest.name} | table | rows | |\n| --- | --- | --- | --- |")
+    print_header(f"partition of {release.manifest.name}", "table", "rows", "")
     differing = sum(remade_otherwise(settings, release, *job) for job in jobs)
     if differing:
         raise SystemExit(f"partitions must come out the same, got {differing} other tables")
@@ -186,8 +172,8 @@ def remade_otherwise(settings: Settings, release: Release, partition: str, steps
         made = read_arrow(table_path(settings.deployment.data_dir, table_spec(table), partition))
         differing += not made.equals(there)
         same = "identical" if made.equals(there) else "DIFFERENT"
-        print(f"| {partition} | {table} | {there.num_rows} | {same} |")
-    print(f"| {partition} | | | {time.perf_counter() - start:.0f} s |", flush=True)
+        print_row(partition, table, there.num_rows, same)
+    print_row(partition, "", "", f"{time.perf_counter() - start:.0f} s")
     return differing
 
 
@@ -342,37 +328,33 @@ def _features(
 
 
 def refresh(base: Path, designs: int) -> None:
-    folder = clone(base / "refreshed")
+    folder = clone_project(base / "refreshed")
     a_program = 8  # configurations
     count = -(-designs // (a_program * len(SUITES)))
     overrides = [*REFRESHED, f"ast.count={count}", f"dataflow.count={count}"]
     configuration = compose_configuration(overrides)
     write_parameters(folder, configuration)
     settings = Settings(configuration=configuration, deployment=local_deployment(folder))
-    start = time.perf_counter()
-    counts = fill(settings)
-    filled = time.perf_counter() - start
-    first = command(folder, "run", *overrides)
-    times = [command(folder, "run", *overrides) for _ in range(2)]
-    print("| refresh | |\n| --- | --- |")
+    counts, filled = timed(lambda: fill(settings))
+    first, *others = (run_simfoundry(("run", *overrides), folder, code=folder) for _ in range(3))
+    print_header("refresh | ")
     for name, value in counts.items():
-        print(f"| {name} | {value} |")
-    print(f"| filling the cache | {filled:.0f} s |\n| first run | {first[0]:.0f} s |")
-    for wall, processor in times:
-        print(f"| cached run | {wall:.1f} s, {processor:.1f} s of processor time |")
+        print_row(name, value)
+    print_row("filling the cache", f"{filled.wall_s:.0f} s")
+    print_row("first run", f"{first.wall_s:.0f} s")
+    for spent in others:
+        print_row("cached run", f"{spent.wall_s:.1f} s, {spent.processor_s:.1f} s of processor time")
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = options_parser(__doc__)
     parser.add_argument("--designs", type=int, default=10_000)
     parser.add_argument("--keep", type=Path, help="work here and keep the folder")
     parser.add_argument("--only", choices=("reproduced", "refresh", "partitions"))
     parser.add_argument("--release", type=Path, default=ROOT / "releases" / "v1")
     parser.add_argument("--partitions", default="ast-001,stationary", help="names, with commas, or all")
     chosen = parser.parse_args()
-    print(f"Machine: {os.cpu_count()} cores, {platform.system()}, Python {platform.python_version()}.\n")
+    print_machine()
     with tempfile.TemporaryDirectory() as temporary:
         base = chosen.keep or Path(temporary)
         if chosen.only in (None, "reproduced"):

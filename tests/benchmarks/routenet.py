@@ -1,6 +1,6 @@
 """RouteNet beside queueing theory and its correction, on networks larger than it was trained on.
 
-    python tests/benchmarks/routenet.py --tables releases/network-v1/tables [--predictor FILE]
+    python -m tests.benchmarks.routenet --tables releases/network-v1/tables [--predictor FILE]
 
 Trains on drawn runs of 16 and 54 hosts and of trees of two tiers, answers for the grid of chapter 5's
 experiments, whose seeds, routes and sizes it has not seen. With --predictor FILE it reads a trained one that
@@ -13,8 +13,6 @@ one core, reading tables apart; of answers the least of three, with features, fr
 
 from __future__ import annotations
 
-import argparse
-import time
 from collections import defaultdict
 from collections.abc import Sequence
 from pathlib import Path
@@ -30,6 +28,8 @@ from models.routenet import PREDICTOR, FitOptions
 from models.routenet.network import RouteNetPredictor
 from models.routenet.train import fit_routenet, training_examples
 from pipelines.network.queueing import ESTIMATES, flow_latency, stream_waits
+from tests.benchmarks.harness import options_parser, print_header, print_row, repeated, table_text, timed
+from tests.benchmarks.network_measures import relative_error
 
 TRAINED_ON = ("sampled-16", "sampled-54", "sampled-two-tier")
 ASKED = ("grid-16", "grid-128", "grid-432")
@@ -39,12 +39,11 @@ BUSY = 0.95
 def train(tables: Path, options: FitOptions, seed: int) -> RouteNetPredictor:
     """A predictor, with a line on what it took."""
     examples = training_examples(read_runs(tables, TRAINED_ON))
-    start, used = time.perf_counter(), time.process_time()
     about = f"{len(examples)} runs of {', '.join(TRAINED_ON)}, seed {seed}"
-    predictor = fit_routenet(examples, options, seed=seed, about=about)
+    predictor, spent = timed(lambda: fit_routenet(examples, options, seed=seed, about=about))
     print(
         f"{predictor.parameter_count} parameters; {predictor.about}; {options.epochs} epochs: "
-        f"{time.process_time() - used:.0f} s of one core, {time.perf_counter() - start:.0f} s elapsed.\n",
+        f"{spent.processor_s:.0f} s of one core, {spent.wall_s:.0f} s elapsed.\n",
         flush=True,
     )
     return predictor
@@ -57,12 +56,11 @@ def answers(run: SimulatedRun, predictor: RouteNetPredictor) -> dict[str, NDArra
     return found | {"RouteNet": predictor.predict(run.model)}
 
 
-def errors(tables: Path, groups: Sequence[str], predictor: RouteNetPredictor) -> list[str]:
+def errors(tables: Path, groups: Sequence[str], predictor: RouteNetPredictor) -> list[tuple[object, ...]]:
     """Print the table of errors; rows of the table of times."""
     means = [*ESTIMATES, "corrected", "RouteNet"]
-    print(f"| group | arrivals | load | runs | {' | '.join(means)} |")
-    print("| --- | --- | --- | --- |" + " --- |" * len(means))
-    times: list[str] = []
+    print_header("group | arrivals | load | runs", *means)
+    times: list[tuple[object, ...]] = []
     for group in groups:
         found: dict[tuple[str, str], list[list[float]]] = defaultdict(list)
         largest: SimulatedRun | None = None
@@ -72,31 +70,24 @@ def errors(tables: Path, groups: Sequence[str], predictor: RouteNetPredictor) ->
             if float(run.model.queues.utilisation.max()) >= BUSY:
                 continue
             given = answers(run, predictor)
-            wrong = [float(np.nanmean(np.abs(given[name] / run.truth_s - 1.0))) for name in means]
+            wrong = [relative_error(given[name], run.truth_s) for name in means]
             for load in (f"{run.row.load:.0%}", "all"):
                 found[run.row.arrivals, load].append(wrong)
         for (arrivals, load), rows in sorted(found.items()):
             columns = " | ".join(f"{value:.2%}" for value in np.mean(rows, axis=0))
-            print(f"| {group} | {arrivals} | {load} | {len(rows)} | {columns} |", flush=True)
+            print_row(group, arrivals, load, len(rows), columns)
         if largest is not None:
-            times.append(f"| {group} | {len(largest.truth_s)} | {answer_s(predictor, largest):.4f} s |")
+            times.append((group, len(largest.truth_s), f"{answer_s(predictor, largest):.4f} s"))
     return times
 
 
 def answer_s(predictor: RouteNetPredictor, run: SimulatedRun) -> float:
     """Elapsed time of an answer, the least of three."""
-    taken: list[float] = []
-    for _ in range(3):
-        start = time.perf_counter()
-        predictor.predict(run.model)
-        taken.append(time.perf_counter() - start)
-    return min(taken)
+    return repeated(lambda: predictor.predict(run.model), 3)[1].wall_s
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = options_parser(__doc__)
     parser.add_argument("--tables", type=Path, required=True, help="folder with a folder of files a table")
     parser.add_argument("--groups", nargs="*", default=ASKED, help="to answer for")
     parser.add_argument("--predictor", type=Path, help="trained before, or where to write it")
@@ -112,8 +103,8 @@ def main() -> None:
         if chosen.predictor is not None:
             write_folder(chosen.predictor, model_bytes(PREDICTOR.name, predictor.files))
     times = errors(chosen.tables, chosen.groups, predictor)
-    print("\n| group | flows of the largest run | answer |\n| --- | --- | --- |")
-    print("\n".join(times))
+    print()
+    print(table_text(["group | flows of the largest run | answer"], times), end="")
 
 
 if __name__ == "__main__":

@@ -17,8 +17,6 @@ confinement: designs are our own, and confinement hides their processor time. `w
 
 from __future__ import annotations
 
-import argparse
-import resource
 import subprocess
 import tempfile
 from collections import Counter, defaultdict
@@ -58,6 +56,7 @@ from pipelines.rtl.reuse.partition import partition, replication
 from pipelines.rtl.reuse.simulator import cycle_cpu_ns
 from pipelines.rtl.reuse.structure import analyse
 from pipelines.schemas import OK, SimulationRow, table_spec, write_table
+from tests.benchmarks.harness import options_parser, print_header, print_row, processor_s
 
 CONFIGURATION = Path("conf/simulations/picker.yaml")
 SWEEP_RUNS = 15
@@ -100,12 +99,6 @@ def run_unconfined(
         timeout=limit_s,
     )
     return ConfinedRun(returncode=run.returncode, stdout=run.stdout, stderr=run.stderr, wall_s=0.0)
-
-
-def processor_s() -> float:
-    """Processor time of this process and of the children that it waited for."""
-    used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
-    return sum(u.ru_utime + u.ru_stime for u in used)
 
 
 def unconfine(limit_s: float | None = None) -> dict[str, float]:
@@ -194,7 +187,7 @@ def measure_regret(data: Path) -> None:
                 fixed = regret(design, lambda _, engines, e=engine: e if e in engines else "reuse")
                 always[engine].append(fixed)
     for family, found in losses.items():
-        print(f"| {family} | {len(found)} | {100 * np.mean(found):.1f} |")
+        print_row(family, len(found), f"{100 * np.mean(found):.1f}")
     print(f"all: {100 * np.mean([x for found in losses.values() for x in found]):.1f} % of {len(designs)}")
     for engine, found in always.items():
         print(f"always {engine}: {100 * np.mean(found):.1f} %")
@@ -210,10 +203,9 @@ def measure_scale(designs: str, engines: str, stimuli: int, limit_s: float) -> N
     Args: limit_s: of elapsed time of a step of a build; a build that exceeds it is a row without figures.
     """
     spent = unconfine(limit_s)
-    print(
-        "| design | PEs or cores | operations | engine | build s | KiB | state KiB | ns per cycle | outputs |"
+    print_header(
+        "design | PEs or cores | operations | engine | build s | KiB | state KiB | ns per cycle | outputs"
     )
-    print("| --- | --- | --- | --- | --- | --- | --- | --- | --- |")
     with tempfile.TemporaryDirectory(prefix="simulators-") as name:
         for family, _, size in (text.partition(":") for text in designs.split(",")):
             source = FAMILIES[family](int(size))
@@ -225,14 +217,14 @@ def measure_scale(designs: str, engines: str, stimuli: int, limit_s: float) -> N
                 try:
                     program = ENGINES[engine](source.verilog, top="top", folder=Path(name), stimuli=stimuli)
                 except (RtlError, subprocess.TimeoutExpired) as error:
-                    print("| " + " | ".join(map(str, [*cells, str(error)[:200]])) + " |", flush=True)
+                    print_row(*cells, str(error)[:200])
                     continue
                 simulator = Simulator(program)
                 outputs = text_sha256(str(simulator.run(500, seed=3).digests.tolist()))
                 cells.append(f"{spent[engine]:.2f}")
                 cells += [program.bytes // 1024, (state_bytes(simulator) or 0) // 1024]
                 cells += [f"{cycle_cpu_ns(simulator) / stimuli:,.1f}", outputs[:8]]
-                print("| " + " | ".join(map(str, cells)) + " |", flush=True)
+                print_row(*cells)
 
 
 def _cycles_of_a_run(simulator: Simulator) -> int:
@@ -243,8 +235,7 @@ def _cycles_of_a_run(simulator: Simulator) -> int:
 def measure_batches(designs: str) -> None:
     """Elapsed time per cycle by threads and cycles per task, also of Verilator; what parts compute twice."""
     unconfine()
-    print("| design | threads | cycles per task | evaluated lanes | ns per cycle, elapsed | equal |")
-    print("| --- | --- | --- | --- | --- | --- |")
+    print_header("design | threads | cycles per task | evaluated lanes | ns per cycle, elapsed | equal")
     with tempfile.TemporaryDirectory(prefix="simulators-") as name:
         for family, _, size in (text.partition(":") for text in designs.split(",")):
             source = FAMILIES[family](int(size))
@@ -270,7 +261,7 @@ def measure_batches(designs: str) -> None:
                 cycles = _cycles_of_a_run(other)
                 least = min(other.run(cycles, seed=3).wall_s / cycles for _ in range(SWEEP_RUNS))
                 cells = [f"{family} {size}, Verilator", threads, "", "", f"{1e9 * least:,.0f}", is_equal]
-                print("| " + " | ".join(map(str, cells)) + " |", flush=True)
+                print_row(*cells)
             for threads, batch in grid:
                 share = replication(structure, partition(structure, threads, batch))
                 cells = [
@@ -281,7 +272,7 @@ def measure_batches(designs: str) -> None:
                     f"{1e9 * best[threads, batch]:,.0f}",
                 ]
                 cells.append(digests[threads, batch] == digests[1, 1])
-                print("| " + " | ".join(map(str, cells)) + " |", flush=True)
+                print_row(*cells)
 
 
 def released_designs(folder: Path, skip: int, count: int) -> Iterator[tuple[str, str, str]]:
@@ -307,7 +298,7 @@ def released_designs(folder: Path, skip: int, count: int) -> Iterator[tuple[str,
 def compare_outputs(designs: Iterable[tuple[str, str, str]], engines: Sequence[str]) -> None:
     """A row per design: whether the engines have the same digests of all outputs, or what failed."""
     verdicts: Counter[str] = Counter()
-    print("| design | equal |\n| --- | --- |")
+    print_header("design | equal")
     for name, verilog, top in designs:
         digests: set[str] = set()
         verdict = ""
@@ -326,13 +317,13 @@ def compare_outputs(designs: Iterable[tuple[str, str, str]], engines: Sequence[s
                     digests.add(str([run.digests.tolist() for run in runs]))
         verdict = verdict or str(len(digests) == 1)
         verdicts[verdict.partition(":")[0]] += 1
-        print(f"| {name} | {verdict} |", flush=True)
+        print_row(name, verdict)
     print(", ".join(f"{verdict}: {count}" for verdict, count in sorted(verdicts.items())))
 
 
 def main() -> None:
     """Read the command line."""
-    parser = argparse.ArgumentParser()
+    parser = options_parser(__doc__)
     parser.add_argument("command", choices=("collect", "write", "regret", "scale", "batches", "equal"))
     parser.add_argument("--designs", default="")
     parser.add_argument("--engines", help="reuse by default; of `equal` reuse,verilator")

@@ -13,8 +13,6 @@ seconds by engine; a second run goes on behind the last. Compilers run unconfine
 
 from __future__ import annotations
 
-import argparse
-import json
 import sys
 import tempfile
 from collections.abc import Iterator, Sequence
@@ -27,7 +25,8 @@ from pipelines.rtl.reuse import ENGINES, Program, RtlError, Simulator, build_reu
 from pipelines.rtl.reuse.arc_engine import ARC
 from pipelines.rtl.reuse.designs import DesignSource
 from pipelines.rtl.reuse.structure import words_of
-from tests.benchmarks.rtl_engines import processor_s, unconfine
+from tests.benchmarks.harness import KeptRows, Row, options_parser, processor_s
+from tests.benchmarks.rtl_engines import unconfine
 from tests.support.random_designs import bundle
 
 CYCLES = 300
@@ -103,21 +102,17 @@ def compare(
     yield from compare(seeds[middle:], folder, engines)
 
 
-def read_results(path: Path) -> list[dict[str, object]]:
-    """Finished bundles."""
-    return [json.loads(line) for line in path.read_text("utf-8").splitlines()] if path.exists() else []
-
-
 def main() -> None:
     """Read the command line; the exit status is 1 if a design differs."""
-    parser = argparse.ArgumentParser()
+    parser = options_parser(__doc__)
     parser.add_argument("results", type=Path)
     parser.add_argument("--first", type=int, default=0)
     parser.add_argument("--count", type=int, default=2000)
     parser.add_argument("--bundle", type=int, default=20)
     parser.add_argument("--engines", nargs="+", choices=OTHERS, default=OTHERS[:2])
     options = parser.parse_args()
-    done = {seed for line in read_results(options.results) for seed in line["seeds"]}  # type: ignore[attr-defined]
+    kept = KeptRows(options.results, lambda row: tuple(row["seeds"]))
+    done = {seed for seeds in kept.rows for seed in seeds}
     waiting = [seed for seed in range(options.first, options.first + options.count) if seed not in done]
     unconfine()
     with tempfile.TemporaryDirectory(prefix="simulators-") as name:
@@ -126,15 +121,13 @@ def main() -> None:
             seeds = waiting[start : start + options.bundle]
             for part, found in compare(seeds, Path(name), options.engines):
                 spent, used = processor_s() - used, processor_s()
-                line = {"seeds": part, "processor_s": round(spent, 1), **found}
-                with options.results.open("a", encoding="utf-8") as stream:
-                    stream.write(json.dumps(line) + "\n")
+                kept.add({"seeds": part, "processor_s": round(spent, 1), **found})
                 if set(found.values()) != {EQUAL}:
                     print(part, found, flush=True)
-    sys.exit(summarise(read_results(options.results)))
+    sys.exit(summarise(list(kept.rows.values())))
 
 
-def summarise(results: Sequence[dict[str, object]]) -> int:
+def summarise(results: Sequence[Row]) -> int:
     """Print counts; 1 if a design differs."""
     differing = 0
     for engine in OTHERS:
@@ -144,7 +137,7 @@ def summarise(results: Sequence[dict[str, object]]) -> int:
                 continue  # not asked for
             text = str(line.get(engine, "rejected"))
             kind = EQUAL if text == EQUAL else DIFFERENT if text.startswith(DIFFERENT) else "rejected"
-            counts[kind] += len(line["seeds"])  # type: ignore[arg-type]
+            counts[kind] += len(line["seeds"])
         differing += counts[DIFFERENT]
         print(f"{engine}: " + ", ".join(f"{count} {kind}" for kind, count in counts.items()))
     return min(1, differing)

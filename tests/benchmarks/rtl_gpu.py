@@ -10,7 +10,6 @@ and a variant; the most valuable stand first.
 
 from __future__ import annotations
 
-import argparse
 import hashlib
 import json
 import shutil
@@ -40,6 +39,7 @@ from pipelines.rtl.reuse.simulator import RESET_CYCLES, reset_level
 from pipelines.rtl.reuse.structure import analyse, words_of
 from pipelines.rtl.reuse.verilator import OPTIONS, find_verilator
 from tests.benchmarks import rtl_gpu_measure
+from tests.benchmarks.harness import options_parser
 
 SEED = 3
 CHECKPOINTS = {1: (16, 40, 500, 5000), 64: (16, 40, 500), 1024: (16, 40), 4096: (16, 40)}
@@ -249,7 +249,7 @@ def prepare(out: Path, only: str) -> None:
 
 def main() -> None:
     """Read the command line."""
-    parser = argparse.ArgumentParser()
+    parser = options_parser(__doc__)
     parser.add_argument("out", type=Path)
     parser.add_argument("--only", default="", help="part of DESIGN-SIZE-")
     options = parser.parse_args()

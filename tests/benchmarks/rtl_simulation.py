@@ -7,39 +7,31 @@ Times are processor seconds: builds with their children, runs of one thread. The
 
 from __future__ import annotations
 
-import argparse
-import resource
 import tempfile
+from functools import partial
 from pathlib import Path
 
 from pipelines.rtl.reuse import ENGINES, Simulator
 from pipelines.rtl.reuse.designs import FAMILIES
+from tests.benchmarks.harness import options_parser, print_header, print_row, timed
 
 RUNS = 3
-
-
-def processor_s() -> float:
-    """Processor time of this process and its children."""
-    used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
-    return sum(u.ru_utime + u.ru_stime for u in used)
 
 
 def measure_speed(family: str, size: int, stimuli: int, engines: list[str], cycles: int) -> None:
     """Print a row per engine; the digests must be equal."""
     source = FAMILIES[family](size)
     digests: dict[str, list[int]] = {}
-    print(
-        "| design | engine | stimuli | build s | KiB | thousand cycles/s |\n"
-        "| --- | --- | --- | --- | --- | --- |"
-    )
+    print_header("design | engine | stimuli | build s | KiB | thousand cycles/s")
     with tempfile.TemporaryDirectory(prefix="simulators-") as name:
         for engine in engines:
             if engine == "verilator":  # its runtime is compiled once per machine
                 warm = "module top (input a, output b); assign b = a; endmodule"
                 ENGINES[engine](warm, top="top", folder=Path(name))
-            start = processor_s()
-            program = ENGINES[engine](source.verilog, top=source.top, folder=Path(name), stimuli=stimuli)
-            build_s = processor_s() - start
+            build = partial(
+                ENGINES[engine], source.verilog, top=source.top, folder=Path(name), stimuli=stimuli
+            )
+            program, spent = timed(build)
             simulator = Simulator(program)
             times: list[float] = []
             for _ in range(RUNS):
@@ -52,17 +44,17 @@ def measure_speed(family: str, size: int, stimuli: int, engines: list[str], cycl
                 f"{family} {size}",
                 engine,
                 stimuli,
-                f"{build_s:.2f}",
+                f"{spent.processor_s:.2f}",
                 program.bytes // 1024,
                 f"{rate:,.0f}",
             )
-            print("| " + " | ".join(map(str, cells)) + " |", flush=True)
+            print_row(*cells)
     print("outputs equal" if len({str(d) for d in digests.values()}) == 1 else f"outputs differ: {digests}")
 
 
 def main() -> None:
     """Read the command line."""
-    parser = argparse.ArgumentParser()
+    parser = options_parser(__doc__)
     commands = parser.add_subparsers(dest="command", required=True)
     speed = commands.add_parser("speed")
     speed.add_argument("--family", required=True, choices=FAMILIES)

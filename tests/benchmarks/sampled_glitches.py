@@ -10,9 +10,7 @@ compared with the cycle model in both, as in every label.
 
 from __future__ import annotations
 
-import argparse
 import random
-import resource
 import tempfile
 from dataclasses import replace
 from pathlib import Path
@@ -24,25 +22,20 @@ from pipelines.dataset.labelling import LabelContext, LabelOptions
 from pipelines.dataset.labelling.label import label_compiled
 from pipelines.schemas import OK, DesignRow, ProgramRow, RunRow, read_table, table_spec
 from pipelines.silicon.synthesis import Target, find_liberty
-
-
-def processor_time_s() -> float:
-    """Of this process and of the tools that it ran."""
-    used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
-    return sum(one.ru_utime + one.ru_stime for one in used)
+from tests.benchmarks.harness import options_parser, processor_s
 
 
 def run_of(program: ProgramRow, design: DesignRow, context: LabelContext) -> tuple[RunRow | None, float]:
     """The run on drawn data, and the processor time of its label."""
-    start = processor_time_s()
+    start = processor_s()
     labels = label_compiled(program, design, context)
     run = labels.runs[0] if labels.label.status == OK else None
-    return (run if run and run.power_mw else None), processor_time_s() - start
+    return (run if run and run.power_mw else None), processor_s() - start
 
 
 def main() -> None:
     """Print the table."""
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = options_parser(__doc__)
     parser.add_argument("release", type=Path, nargs="?", default=Path("releases/v2"))
     parser.add_argument("--designs", type=int, default=60)
     parser.add_argument("--timed", type=int, default=8192)

@@ -1,22 +1,21 @@
 """Kill a process at the start of a confined run, many times, and count the confined processes that are left.
 
-    python tests/benchmarks/sandbox_kills.py --kills 300
+    python -m tests.benchmarks.sandbox_kills --kills 300
 
 The kill is SIGKILL, at a moment drawn evenly over the first milliseconds of `run_confined`.
 """
 
 from __future__ import annotations
 
-import argparse
 import os
 import random
 import signal
-import sys
 import tempfile
 import time
 from pathlib import Path
 
 from pipelines.base.sandbox import Limits, run_confined
+from tests.benchmarks.harness import options_parser
 
 ENDING_S = 5.0
 """What processes have to end after the last kill."""
@@ -60,7 +59,7 @@ def left(folder: Path) -> list[int]:
 
 
 def main() -> None:
-    arguments = argparse.ArgumentParser(description=__doc__)
+    arguments = options_parser(__doc__)
     arguments.add_argument("--kills", type=int, default=300)
     arguments.add_argument("--most-ms", type=float, default=20.0)
     arguments.add_argument("--seed", type=int, default=0)
@@ -76,7 +75,7 @@ def main() -> None:
             time.sleep(0.1)
         for process in processes:
             os.kill(process, signal.SIGKILL)
-    sys.stdout.write(f"{chosen.kills} kills, processes left: {len(processes)}\n")
+    print(f"{chosen.kills} kills, processes left: {len(processes)}")
 
 
 if __name__ == "__main__":

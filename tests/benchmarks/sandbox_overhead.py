@@ -1,6 +1,6 @@
 """What confinement costs: the same commands with `run_tool` and with `run_confined`, in turns.
 
-    python tests/benchmarks/sandbox_overhead.py --repeats 30
+    python -m tests.benchmarks.sandbox_overhead --repeats 30
 
 The commands are those of a native run of a 32 x 32 integer matrix product: one compilation with sanitizers,
 one plain one, and both runs; and a program that does nothing, for the cost by itself. Printed are the least
@@ -9,7 +9,6 @@ and the median wall time in milliseconds, and the ratio of the least ones.
 
 from __future__ import annotations
 
-import argparse
 import statistics
 import sys
 import tempfile
@@ -18,6 +17,7 @@ from pathlib import Path
 
 from pipelines.base.sandbox import Limits, run_confined
 from pipelines.base.tools import ToolRun, find_tool, run_tool, stopwatch
+from tests.benchmarks.harness import options_parser
 
 SOURCE = b"""#include <stdio.h>
 static int a[32][32], b[32][32], c[32][32];
@@ -91,7 +91,7 @@ def measure(runner: Runner, command: Command, source: Path) -> float:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = options_parser(__doc__)
     parser.add_argument("--repeats", type=int, default=30)
     repeats = parser.parse_args().repeats
     print("command               unconfined  median   confined  median   ratio   added ms")

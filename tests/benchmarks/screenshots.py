@@ -8,7 +8,6 @@ graph as in tests/assets/test_browser.py, the weights of the project are registe
 
 from __future__ import annotations
 
-import argparse
 import os
 import shutil
 import subprocess
@@ -21,10 +20,11 @@ from pathlib import Path
 
 from PIL import Image
 
-ROOT = Path(__file__).resolve().parents[2]
+from tests.benchmarks.harness import ROOT, options_parser
+
 sys.path.insert(0, str(ROOT / "tests" / "assets"))
 
-from browser_pages import (  # noqa: E402
+from browser_pages import (
     GROUPS,
     SHARD,
     check_outcomes,
@@ -35,7 +35,7 @@ from browser_pages import (  # noqa: E402
     opened_browser,
     served_pages,
 )
-from playwright.sync_api import Page  # noqa: E402
+from playwright.sync_api import Page
 
 COLOURS = 48
 SIZE = {"width": 1120, "height": 640}
@@ -65,7 +65,7 @@ def take(page: Page, path: Path) -> None:
 
 def main() -> None:
     """Take the pictures."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser = options_parser(__doc__)
     parser.add_argument("--out", type=Path, default=ROOT / "docs" / "figures")
     out: Path = parser.parse_args().out
     with small_project() as project, opened_browser() as page, served_pages(project) as addresses:

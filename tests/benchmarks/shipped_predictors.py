@@ -10,7 +10,6 @@ workload` is the mean over the evaluation's workloads, each the mean of its prog
 from __future__ import annotations
 
 import json
-import sys
 from collections import defaultdict
 from collections.abc import Iterator
 
@@ -23,6 +22,7 @@ from models.model_files import read_outcome
 from models.query import POWER, TARGETS
 from models.registry import REFERENCE_FILE
 from pipelines.programs import EVALUATION_WORKLOADS
+from tests.benchmarks.harness import print_header, print_row
 
 PARTS = ("test", "evaluation")
 MEDIAN_TARGETS = (*TARGETS, POWER)
@@ -64,34 +64,28 @@ def _medians(known: ReferenceErrors, column: int) -> str:
 
 def main() -> None:
     """Print both tables."""
-    lines = [
-        "| predictor | source | error, capped | trivial baseline | programs "
-        f"| medians of the evaluation, not capped: {', '.join(MEDIAN_TARGETS)} | of a constant |",
-        f"|{' --- |' * 7}",
-    ]
+    print_header(
+        "predictor | source | error, capped | trivial baseline | programs",
+        f"medians of the evaluation, not capped: {', '.join(MEDIAN_TARGETS)} | of a constant",
+    )
     for spec, outcome in shipped():
         text = json.loads((spec.shipped_folder / REFERENCE_FILE).read_bytes())
         known = ReferenceErrors.of_json(text["content"])
-        lines.append(
-            f"| `{spec.name}` | {outcome.source} | {known.error:.1%} | {known.baseline_error:.1%} "
-            f"| {len(known.programs)} | {_medians(known, 0)} | {_medians(known, 1)} |"
-        )
-    lines += [
-        "",
-        "| predictor | target | mean error: test | evaluation | by workload | median: test | evaluation "
-        "| factor | inside: test | evaluation |",
-        f"|{' --- |' * 10}",
-    ]
+        errors = (f"{known.error:.1%}", f"{known.baseline_error:.1%}", len(known.programs))
+        print_row(f"`{spec.name}`", outcome.source, *errors, _medians(known, 0), _medians(known, 1))
+    print()
+    print_header(
+        "predictor | target | mean error: test | evaluation | by workload | median: test | evaluation",
+        "factor | inside: test | evaluation",
+    )
     for spec, outcome in shipped():
         means, medians = errors_of(outcome, "mape"), errors_of(outcome, "median_ape")
         by_workload = errors_by_workload(outcome)
         for target, interval in sorted(outcome.intervals.items()):
             mean, median = ([errors.get((target, part), "") for part in PARTS] for errors in (means, medians))
             inside = [f"{interval[part]:.0%}" if part in interval else "" for part in PARTS]
-            factor = f"{interval['factor']:.2f}"
-            row = (f"`{spec.name}`", f"`{target}`", *mean, by_workload.get(target, ""), *median)
-            lines.append(f"| {' | '.join([*row, factor, *inside])} |")
-    sys.stdout.write("\n".join(lines) + "\n")
+            errors = (*mean, by_workload.get(target, ""), *median)
+            print_row(f"`{spec.name}`", f"`{target}`", *errors, f"{interval['factor']:.2f}", *inside)
 
 
 if __name__ == "__main__":

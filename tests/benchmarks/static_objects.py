@@ -9,8 +9,6 @@ interrupted run goes on. A difference is printed with its seed and makes the exi
 
 from __future__ import annotations
 
-import argparse
-import json
 import sys
 import tempfile
 from collections.abc import Iterator, Sequence
@@ -21,6 +19,7 @@ from pipelines.c.signature import same_values
 from pipelines.cyclemodel import count_cycles
 from pipelines.hls import HlsOptions, compile_program
 from pipelines.programs import draw_data
+from tests.benchmarks.harness import KeptRows, options_parser
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "hls"))
 
@@ -57,21 +56,20 @@ def differences(seeds: Sequence[int], folder: Path) -> Iterator[tuple[int, str |
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser = options_parser(__doc__)
     parser.add_argument("--from", dest="first", type=int, default=0)
     parser.add_argument("--count", type=int, default=2000)
     parser.add_argument("--keep", type=Path, required=True)
     options = parser.parse_args()
-    lines = options.keep.read_text().splitlines() if options.keep.exists() else []
-    known = {int(row["seed"]): row["difference"] for row in map(json.loads, lines)}
+    kept = KeptRows(options.keep, lambda row: row["seed"])
     wanted = range(options.first, options.first + options.count)
-    missing = [seed for seed in wanted if seed not in known]
+    missing = [seed for seed in wanted if seed not in kept.rows]
     for start in range(0, len(missing), BATCH):
-        with tempfile.TemporaryDirectory() as folder, options.keep.open("a") as kept:
+        with tempfile.TemporaryDirectory() as folder:
             for seed, difference in differences(missing[start : start + BATCH], Path(folder)):
-                known[seed] = difference
-                kept.write(json.dumps({"seed": seed, "difference": difference}) + "\n")
-    failed = {seed: known[seed] for seed in wanted if known[seed] is not None}
+                kept.add({"seed": seed, "difference": difference})
+    found = {seed: kept.rows[seed]["difference"] for seed in wanted}
+    failed = {seed: difference for seed, difference in found.items() if difference is not None}
     for seed, difference in failed.items():
         print(f"seed {seed}: {difference}")
     print(f"{len(wanted) - len(failed)} of {len(wanted)} programs equal native C")

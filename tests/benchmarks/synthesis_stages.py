@@ -8,7 +8,6 @@ whole is compared with one call of `synthesize_design`, which adds a process of 
 
 from __future__ import annotations
 
-import argparse
 import os
 import sys
 import tempfile
@@ -16,10 +15,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from pipelines.base.tools import stopwatch
 from pipelines.silicon.synthesis import Target, find_liberty, load_liberty, synthesize_design, yosys
 from pipelines.silicon.synthesis.netlist import parse_netlist
 from pipelines.silicon.synthesis.timing import analyse_timing
+from tests.benchmarks.harness import options_parser, timed
 
 # The stage a command belongs to, by its first word; what is not named is optimisation.
 STAGES = {
@@ -30,11 +29,10 @@ STAGES = {
 }
 
 
-def timed(times: dict[str, float], stage: str, work: Callable[[], Any]) -> Any:
-    """Do a piece of work and add its time to a stage."""
-    start = stopwatch()
-    result = work()
-    times[stage] = times.get(stage, 0.0) + stopwatch() - start
+def add_time(times: dict[str, float], stage: str, work: Callable[[], Any]) -> Any:
+    """Do a piece of work and add its elapsed time to a stage."""
+    result, spent = timed(work)
+    times[stage] = times.get(stage, 0.0) + spent.wall_s
     return result
 
 
@@ -47,17 +45,17 @@ def import_yosys() -> Any:
 
 def run_recipe(times: dict[str, float], top: str) -> None:
     """Run every command in the current folder, which a call of the engine has prepared."""
-    yosys = timed(times, "import pyosys", import_yosys)
-    design = yosys.Design()
+    library = add_time(times, "import pyosys", import_yosys)
+    design = library.Design()
     for command in yosys.commands(top):
         stage = STAGES.get(command.split()[0], "optimise")
         quiet = f"tee -q -o stage.log {command}"
-        timed(times, stage, lambda quiet=quiet: yosys.run_pass(quiet, design))
+        add_time(times, stage, lambda quiet=quiet: library.run_pass(quiet, design))
 
 
 def main() -> None:
     """Print one line a stage."""
-    parser = argparse.ArgumentParser(description="Time of every stage of logic synthesis.")
+    parser = options_parser(__doc__)
     parser.add_argument("file", type=Path)
     parser.add_argument("--top", required=True)
     parser.add_argument("--liberty")
@@ -73,11 +71,11 @@ def main() -> None:
         os.chdir(folder)
         run_recipe(times, options.top)
         text = Path(yosys.NETLIST_FILE).read_bytes()
-        netlist = timed(times, "read netlist", lambda: parse_netlist(text, options.top))
+        netlist = add_time(times, "read netlist", lambda: parse_netlist(text, options.top))
         liberty = load_liberty(target.liberty)
-        timed(times, "timing analysis", lambda: analyse_timing(netlist, liberty))
+        add_time(times, "timing analysis", lambda: analyse_timing(netlist, liberty))
     for stage, seconds in times.items():
-        sys.stdout.write(f"{stage:16} {seconds:7.3f} s\n")
+        print(f"{stage:16} {seconds:7.3f} s")
     sys.stdout.write(
         f"{'one call, whole':16} {result.wall_s:7.3f} s: {result.cell_count} cells, "
         f"{result.area_um2:.0f} um2, {result.flip_flop_count} flip-flops, {result.delay_ns:.3f} ns\n"

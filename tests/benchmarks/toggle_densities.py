@@ -9,7 +9,6 @@ a kind at least ten times.
 
 from __future__ import annotations
 
-import argparse
 import json
 import sys
 from collections import defaultdict
@@ -22,6 +21,7 @@ from pipelines.dataset.features import density_counts, first_runs
 from pipelines.hls import compile_program, options_of
 from pipelines.programs import draw_data
 from pipelines.schemas import OK, DesignRow, ProgramRow, RunRow, read_table, table_spec
+from tests.benchmarks.harness import options_parser
 
 LEAST_EXECUTIONS = 10
 Item = tuple[ProgramRow, DesignRow, RunRow]
@@ -75,7 +75,7 @@ def densities(items: list[Item], folder: Path) -> dict[str, float]:
 
 def main() -> None:
     """Print the file."""
-    parser = argparse.ArgumentParser(description=str(__doc__).splitlines()[0])
+    parser = options_parser(__doc__)
     parser.add_argument("folder", type=Path)
     parser.add_argument("--release", type=Path, default=Path("releases/v2"))
     parser.add_argument("--split", default="by_kernel_v2")

@@ -8,14 +8,13 @@ simulation of gates is slow: 3,000 double products take some minutes. Ends with 
 
 from __future__ import annotations
 
-import argparse
-import json
 import sys
 import tempfile
 from dataclasses import asdict
 from pathlib import Path
 
 from pipelines.silicon.synthesis import Target, find_liberty
+from tests.benchmarks.harness import options_parser, write_json
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "hls"))
 from unit_checks import arithmetic_checks
@@ -24,7 +23,7 @@ from unit_netlists import NetlistOutcome, check_netlist
 
 def main() -> int:
     """Print a line an operation; write them as JSON when asked."""
-    parser = argparse.ArgumentParser(description="Netlists of floating-point units against native C.")
+    parser = options_parser(__doc__)
     parser.add_argument("--vectors", type=int, default=2000, help="for each operation")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--only", default="", help="operations whose name contains this")
@@ -33,16 +32,14 @@ def main() -> int:
     options = parser.parse_args()
     target = Target(liberty=find_liberty(options.library), clock_period_ns=8.0)
     outcomes: list[NetlistOutcome] = []
-    sys.stdout.write(f"{'operation':14}{'cells':>8}{'vectors':>9}{'mismatches':>12}\n")
+    print(f"{'operation':14}{'cells':>8}{'vectors':>9}{'mismatches':>12}")
     for check in (c for c in arithmetic_checks() if options.only in c.name):
         with tempfile.TemporaryDirectory() as folder:
             outcome = check_netlist(check, options.vectors, target, Path(folder), options.seed)
         outcomes.append(outcome)
         figures = f"{outcome.cells:8}{outcome.vectors:9}{outcome.mismatches:12}"
-        sys.stdout.write(f"{outcome.name:14}{figures} {outcome.examples}\n")
-        sys.stdout.flush()
-    if options.json is not None:
-        options.json.write_text(json.dumps([asdict(o) for o in outcomes], indent=1) + "\n", encoding="utf-8")
+        print(f"{outcome.name:14}{figures} {outcome.examples}", flush=True)
+    write_json(options.json, [asdict(o) for o in outcomes])
     return int(any(o.mismatches for o in outcomes))
 
 

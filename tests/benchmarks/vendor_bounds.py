@@ -15,7 +15,6 @@ With --figure, all rows by their measured latency, as Figure 4 of NLP-DSE.
 
 from __future__ import annotations
 
-import argparse
 import json
 import random
 from collections import defaultdict
@@ -31,6 +30,7 @@ from pipelines.pragmas.analysis import summarise
 from pipelines.pragmas.bound import Bound, bound, complete, impossible, read_target
 from pipelines.pragmas.bound.composition import staged
 from pipelines.pragmas.summary import ROOT
+from tests.benchmarks.harness import options_parser
 from tests.support.vendor_kernels import configuration_of_row, vendor_kernel
 
 TARGETS = {"vitis-2021.1": "u200-2021.1"}
@@ -191,7 +191,7 @@ def draw(rows: Sequence[Point], path: Path) -> None:
 
 def main() -> None:
     """Print the table."""
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = options_parser(__doc__)
     parser.add_argument("--designs", type=Path, required=True)
     parser.add_argument("--kernels", type=Path, required=True)
     parser.add_argument("--kernel", help="of this kernel alone")

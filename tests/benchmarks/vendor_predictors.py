@@ -13,11 +13,10 @@ answer latencies alone.
 
 from __future__ import annotations
 
-import argparse
 import json
 from collections import Counter
 from collections.abc import Container, Iterable, Mapping, Sequence
-from dataclasses import fields
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -33,8 +32,7 @@ from pipelines.c import Directive, directives_json, read_interface
 from pipelines.dataset.features import extract_loops
 from pipelines.dataset.vendor import read_merlin
 from pipelines.hls import TOOL
-from pipelines.pragmas.analysis import summarise
-from pipelines.pragmas.bound import bound, impossible, read_target
+from pipelines.pragmas.bound import impossible, read_target
 from pipelines.pragmas.configuration import FINE, OFF, Configuration
 from pipelines.programs.data import data_id, draw_data
 from pipelines.programs.rows import program_row
@@ -50,9 +48,10 @@ from pipelines.schemas import (
     table_spec,
     write_table,
 )
+from tests.benchmarks.harness import options_parser, print_header, print_row
 from tests.benchmarks.pragma_gnn import FAMILIES, HELD_OPTIONS, answers, bound_answers, rank
-from tests.benchmarks.pragma_splits import folds_of_programs
-from tests.support.vendor_kernels import configuration_of_row, vendor_kernel
+from tests.benchmarks.pragma_splits import folds_of_programs, measured_design, vendor_summaries
+from tests.support.vendor_kernels import vendor_kernel
 
 SUITE, SPLIT = "vendor", "apart"
 PREDICTORS = ("lightgbm-text", "tlp", "numeric-lm-text", "lightgbm-static", "tenset-mlp")
@@ -70,29 +69,14 @@ class Vendor:
             if row.latency_cycles and (chosen is None or row.kernel in chosen)
         ]
         self.target = read_target("u200")
-        self.summaries = {
-            name: summarise(vendor_kernel(name).source, vendor_kernel(name).top, relaxed=True)
-            for name in sorted({row.kernel for row in found})
-        }
+        self.summaries = vendor_summaries(row.kernel for row in found)
         self.rows: dict[str, VendorDesignRow] = {}
         self.measured: dict[str, MeasuredDesign] = {}
         for row in found:
             if impossible(self.summaries[row.kernel], self.target, row.latency_cycles or 0) is None:
                 name = content_hash(row.kernel, row.tool, row.directives, row.directives_by_loop)
                 self.rows[name] = row
-                self.measured[name] = self._measured(row)
-
-    def _measured(self, row: VendorDesignRow) -> MeasuredDesign:
-        kernel = vendor_kernel(row.kernel)
-        configuration = configuration_of_row(kernel, row.directives, row.directives_by_loop)
-        return MeasuredDesign(
-            program=row.kernel,
-            tool=row.tool,
-            configuration=configuration,
-            bound=bound(self.summaries[row.kernel], configuration, self.target),
-            latency_cycles=int(row.latency_cycles or 0),
-            fits=bool(row.fits),
-        )
+                self.measured[name] = measured_design(row, self.summaries[row.kernel], self.target)
 
     def write(self, folder: Path, parts: Mapping[str, str]) -> Path:
         """Tables with a part per design; the programs of the rows follow."""
@@ -267,17 +251,7 @@ def medians(vendor: Vendor, parts: Mapping[str, str], known: Iterable[Prediction
         target: float(np.median([value for name in names if (value := getattr(vendor.rows[name], column))]))
         for target, column in columns.items()
     }
-    return [
-        Prediction(
-            design_id=one.design_id,
-            group=one.group,
-            part=one.part,
-            target=one.target,
-            actual=one.actual,
-            predicted=middle[one.target],
-        )
-        for one in known
-    ]
+    return [replace(one, predicted=middle[one.target]) for one in known]
 
 
 def figures(vendor: Vendor, predictions: Sequence[Prediction]) -> str:
@@ -297,7 +271,7 @@ def figures(vendor: Vendor, predictions: Sequence[Prediction]) -> str:
 
 def main() -> None:
     """Read the arguments, train each predictor on each fold, print a table."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
+    parser = options_parser(__doc__)
     parser.add_argument("--designs", type=Path, required=True)
     parser.add_argument("--kernels", type=Path, required=True)
     parser.add_argument("--apart", choices=("kernels", "tool"), required=True)
@@ -323,12 +297,12 @@ def main() -> None:
         judged = {row.design_id for row in found[arguments.predictors[0]]}
         for name, rows in surrogate_rows(vendor, parts).items():
             found.setdefault(name, []).extend(row for row in rows if row.design_id in judged)
-    print("| target | predictor | designs | mean | median | rank |\n| --- | --- | --- | --- | --- | --- |")
+    print_header("target | predictor | designs | mean | median | rank")
     for target, short in NAMES.items():
         for name, rows in found.items():
             chosen = [row for row in rows if row.target == target]
             if chosen:
-                print(f"| {short} | {name} | {figures(vendor, chosen)} |")
+                print_row(short, name, figures(vendor, chosen))
 
 
 if __name__ == "__main__":

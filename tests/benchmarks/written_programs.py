@@ -14,9 +14,7 @@ data of the label), and of a constant: the median of the training part of releas
 
 from __future__ import annotations
 
-import argparse
 import json
-import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -35,6 +33,7 @@ from models.query import ALL_TARGETS, Query
 from pipelines.schemas import OK
 from simfoundry.commands.predict import question_of
 from simfoundry.questions import Options
+from tests.benchmarks.harness import options_parser, print_header, print_row
 
 LEVELS = ("hls", "run")
 GOAL = (0.85, 0.95)
@@ -59,8 +58,7 @@ def label(programs: Path, folder: Path, most: int) -> None:
         answer = sf.label(file, options=Options(**configuration))
         path.write_text(json.dumps(answer, indent=1) + "\n")
         status, reason = answer["label"]["status"], answer["label"]["reason"]
-        sys.stdout.write(f"{path.stem}: {status} {reason or ''}\n")
-        sys.stdout.flush()
+        print(f"{path.stem}: {status} {reason or ''}", flush=True)
 
 
 def labels_of(answer: Mapping[str, Any]) -> dict[str, float]:
@@ -208,16 +206,16 @@ def measure(programs: Path, folder: Path, models: Sequence[str], keep: frozenset
     labels = read_labels(folder)
     asked = [one for one in questions(programs) if not keep or program_of(one[0]) in keep]
     estimates, constant = [estimates_of(level, asked) for level in LEVELS], constants()
-    sys.stdout.write(
-        "| predictor | target | inside | over programs | median factor | median error | estimate alone: "
-        f"{', '.join(LEVELS)} | constant | confidence: lower, upper half |\n|{' --- |' * 9}\n"
+    print_header(
+        "predictor | target | inside | over programs | median factor | median error",
+        f"estimate alone: {', '.join(LEVELS)} | constant | confidence: lower, upper half",
     )
     for model in models:
         answers = answers_of(model, asked)
         for target in ALL_TARGETS:
             judged = judge(labels, answers, target)
             if not judged:
-                sys.stdout.write(f"| `{model}` | `{target}` | no answer with a label |{' |' * 6}\n")
+                print(f"| `{model}` | `{target}` | no answer with a label |{' |' * 6}")
                 continue
             low, high = interval_over_programs(judged)
             alone = (
@@ -235,13 +233,12 @@ def measure(programs: Path, folder: Path, models: Sequence[str], keep: frozenset
                 f"{np.median([abs(constant[target] / one.actual - 1) for one in judged]):.1%}",
                 calibration_text(judged),
             )
-            sys.stdout.write(f"| {' | '.join(cells)} |\n")
-            sys.stdout.flush()
+            print_row(*cells)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Label, or print the figures."""
-    parser = argparse.ArgumentParser(description=str(__doc__).splitlines()[0])
+    parser = options_parser(__doc__)
     parser.add_argument("action", choices=("label", "measure"))
     parser.add_argument("folder", type=Path)
     parser.add_argument("--set", choices=SETS, default=SETS[0], help="Folder of the programs.")

@@ -91,9 +91,10 @@ def _kernel(name: str) -> Case:
 
 
 def _random(seed: int) -> Case:
-    source = random_program(2000 + seed)
-    options = options_for(source, "fuzz", pipeline=seed % 4 != 0, delay=1 + seed % 4, period=3.0 + seed)
-    return Case(source, "fuzz", options, seed=seed)
+    program = random_program(2000 + seed)
+    source, top = program.source, program.top
+    options = options_for(source, top, pipeline=seed % 4 != 0, delay=1 + seed % 4, period=3.0 + seed)
+    return Case(source, top, options, program.inputs, seed=seed)
 
 
 def _trips(count: int) -> Case:

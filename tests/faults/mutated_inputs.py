@@ -223,9 +223,8 @@ def _written(folder: Path, name: str, read: Callable[[Path], object]) -> Callabl
 
 
 def _c(folder: Path) -> Parser:
-    from pipelines.c import HlsError
+    from pipelines.c import HlsError, read_function
     from pipelines.c.text.preprocess import default_top
-    from pipelines.hls import read_program
     from pipelines.schemas import read_arrow
 
     del folder
@@ -234,7 +233,7 @@ def _c(folder: Path) -> Parser:
 
     def parse(content: bytes) -> object:
         source = content.decode("utf-8", "surrogateescape")
-        return read_program(source, top=default_top(source, "program"))
+        return read_function(source, top=default_top(source, "program"))
 
     return Parser(seeds=[row["source"].encode() for row in rows], parse=parse, errors=(HlsError,))
 

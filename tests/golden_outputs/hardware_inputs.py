@@ -22,10 +22,10 @@ from sample_designs import DESIGNS
 from sample_designs import SMALL_LIBERTY as TIMING_LIBERTY
 
 from pipelines import power
-from pipelines.c import parse_directives
+from pipelines.c import parse_directives, read_function
 from pipelines.c.signature import INT32, Argument, DataSet, Interface
 from pipelines.cyclemodel import CycleResult, count_cycles
-from pipelines.hls import CompiledDesign, HlsOptions, compile_program, innermost_loops, read_program
+from pipelines.hls import CompiledDesign, HlsOptions, compile_program, innermost_loops
 from pipelines.native import native_version, run_native
 from pipelines.programs import draw_data
 from pipelines.rtl.simulation import (
@@ -74,7 +74,7 @@ _OUTSIDE = "void f(int A[3], int n) { for (int i = 0; i < n; i++) A[i] = i; }"
 
 
 def _compiled(source: str, *, pipelined: bool = False, top: str = "f") -> CompiledDesign:
-    loops = innermost_loops(read_program(source, top=top)) if pipelined else []
+    loops = innermost_loops(read_function(source, top=top)) if pipelined else []
     text = ",".join(f'{{"kind":"pipeline","loop":"{loop}"}}' for loop in loops)
     return compile_program(source, top=top, options=HlsOptions(directives=parse_directives(f"[{text}]")))
 

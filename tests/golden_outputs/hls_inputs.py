@@ -12,7 +12,7 @@ from typing import Any
 import yaml
 from engine_outputs import Folders, Output, outcome
 
-from pipelines.c import bundle_source, default_top, directives_json, parse_directives
+from pipelines.c import bundle_source, default_top, directives_json, parse_directives, read_function
 from pipelines.c.text.preprocess import defined_functions
 from pipelines.hls import (
     CompiledDesign,
@@ -23,7 +23,6 @@ from pipelines.hls import (
     mapping_space,
     options_of,
     outcome_rows,
-    read_program,
 )
 from pipelines.programs import kernel_programs, machsuite_programs, polybench_program
 from pipelines.programs.ast import AstOptions, ast_programs
@@ -140,7 +139,7 @@ def hls_outputs(folders: Folders) -> Iterator[Output]:
     for item in list(hls_inputs())[::4]:
         yield (
             f"space of {item.name}",
-            outcome(lambda i=item: mapping_space(read_program(i.source, top=i.top))),
+            outcome(lambda i=item: mapping_space(read_function(i.source, top=i.top))),
         )
     row = shipped_program("kernel gemm")
     options = read_options({"clock_period_ns": 5.0, "unit_limits": {"mul_32": 1}, "unsafe_math": True})

@@ -13,7 +13,7 @@ from labelled_rows import label_of, run_of
 
 from pipelines import programs
 from pipelines.base.cache import ContentCache
-from pipelines.c import Directive, read_interface
+from pipelines.c import Directive, read_function, read_interface
 from pipelines.dataset import records
 from pipelines.dataset.features import (
     FeatureRows,
@@ -28,14 +28,7 @@ from pipelines.dataset.features import (
     import_features,
 )
 from pipelines.dataset.labelling import LabelOptions
-from pipelines.hls import (
-    HlsOptions,
-    TransformOptions,
-    compile_program,
-    design_row,
-    innermost_loops,
-    read_program,
-)
+from pipelines.hls import HlsOptions, TransformOptions, compile_program, design_row, innermost_loops
 from pipelines.programs import ast, dataflow, evaluation, llm
 from pipelines.programs.llm.checking import check_variant
 from pipelines.schemas import DesignRow, ProgramRow, SplitRow
@@ -258,7 +251,7 @@ def feature_outputs(folders: Folders) -> Iterator[Output]:
     for name in ("gemm", "collatz", "insertion-sort", "spmv-csr", "trisolv", "histogram"):
         program = kernels[name]
         yield f"loops {name}", extract_loops(program)
-        loops = innermost_loops(read_program(program.source, top=program.top))
+        loops = innermost_loops(read_function(program.source, top=program.top))
         options = HlsOptions(directives=tuple(Directive(kind="pipeline", loop=loop) for loop in loops))
         compiled = compile_program(program.source, top=program.top, options=options)
         yield f"graph {name}", graph_rows(design_row(program, options, compiled, 0.0), compiled)
@@ -401,7 +394,7 @@ def _remembered(rows: records.LabelledRows, folder: Path, cache: ContentCache) -
 
 
 def _mapped(program: ProgramRow) -> HlsOptions:
-    function = read_program(program.source, top=program.top)
+    function = read_function(program.source, top=program.top)
     loops = innermost_loops(function)
     directives = [Directive(kind="pipeline", loop=loop) for loop in loops[:1]]
     directives += [Directive(kind="unroll", loop=loop, value=2) for loop in loops[1:2]]

@@ -34,7 +34,7 @@ from pipelines.rtl.simulation.verilator import (
     prepare_runtime,
 )
 
-INCLUDE = Path(__file__).resolve().parents[2] / "pipelines" / "hls" / "include"
+INCLUDE = Path(__file__).resolve().parents[2] / "pipelines" / "c" / "include"
 CYCLE_LIMIT = 3_000_000
 
 

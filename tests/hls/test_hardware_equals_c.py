@@ -1,191 +1,159 @@
-"""Differential: the Verilog of a program, simulated, against the same C compiled natively."""
+"""Differential: the Verilog of a program, simulated, against the same C compiled natively.
+
+Kernels, random programs and `cases/hardware`, whose keys are
+
+    pipeline: no yes         plain, and with every innermost loop pipelined
+    top, delay               the top function; cycles of an access to memory
+    data: A = 1 2 3          values of an argument; others are drawn
+    intervals: L2 1          initiation intervals by loop, pipelined
+    cycles: 4097 7525        least and most cycles, pipelined
+    forwards: yes            a value is forwarded, pipelined
+    faster: 2                the pipelined design takes less than a half of the cycles
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
 
 import numpy as np
 import pytest
+from _pytest.mark import ParameterSet
 from batches import Hardware, Outcome, difference, simulate_all
 from hls_support import options_for
 from random_programs import random_program
 
 from pipelines.c import Directive
+from pipelines.c.signature import DataSet
 from pipelines.cyclemodel import count_cycles
-from pipelines.hls import HlsOptions, compile_program
+from pipelines.hls import CompiledDesign, HlsOptions, compile_program
 from pipelines.native import NativeRun, run_native
 from pipelines.programs import SUITES, draw_data, kernel_programs
 from pipelines.rtl.simulation import MemoryTiming
-from pipelines.schemas import ProgramRow
+from tests.support.case_files import read_cases
 
 KERNELS = {p.name: p for p in kernel_programs(suites=SUITES, sizes=("small",))}
-EVERY_KERNEL = list(product(sorted(KERNELS), (False, True)))
-Check = Callable[..., tuple[object, int]]
-
-GEMM = """
-void gemm(int A[16][16], int B[16][16], int C[16][16])
-{
-    for (int i = 0; i < 16; i++)
-        for (int j = 0; j < 16; j++) {
-            int s = C[i][j];
-            for (int k = 0; k < 16; k++)
-                s += A[i][k] * B[k][j];
-            C[i][j] = s;
-        }
+CASES = {
+    case.name: case
+    for case in read_cases(
+        Path(__file__).parent / "cases" / "hardware" / "programs.c",
+        ("cycles", "data", "delay", "faster", "forwards", "intervals", "pipeline", "top"),
+    )
 }
-"""
+RANDOM = {f"random {seed}": seed for seed in range(6)}
 
 
-def _options(program: ProgramRow, *, pipeline: bool) -> HlsOptions:
-    return options_for(program.source, program.top, pipeline=pipeline, delay=3 if pipeline else 2)
+def _parameters() -> list[ParameterSet]:
+    """Kernels and cases, plain and pipelined, and random programs, a third of them in `make test`."""
+    pairs = list(product(sorted(KERNELS), ("no", "yes")))
+    pairs += [(name, pipeline) for name, case in CASES.items() for pipeline in case.value("pipeline").split()]
+    return [pytest.param(*pair, id=f"{pair[0]}-{pair[1]}".replace(" ", "_")) for pair in pairs] + [
+        pytest.param(name, "yes" if seed % 2 else "no", id=name, marks=[pytest.mark.slow] if seed % 3 else [])
+        for name, seed in RANDOM.items()
+    ]
+
+
+PARAMETERS = _parameters()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Program:
+    """A program with its options and data."""
+
+    source: str
+    compiled: CompiledDesign
+    data: DataSet
+    delay: int
+
+
+def _program(name: str, pipeline: bool) -> Program:
+    if name in CASES:
+        case = CASES[name]
+        source, top, inputs = case.source, case.value("top", "f"), "{}"
+        delay, period = int(case.value("delay", "2")), 10.0
+    elif name in RANDOM:
+        number = RANDOM[name]
+        drawn = random_program(1000 + number)
+        source, top, inputs = drawn.source, drawn.top, drawn.inputs
+        delay, period = 1 + number % 4, 3.0 + number
+    else:
+        row = KERNELS[name]
+        source, top, inputs = row.source, row.top, row.inputs
+        delay, period = 3 if pipeline else 2, 10.0
+    options = options_for(source, top, pipeline=pipeline, delay=delay, period=period)
+    compiled = compile_program(source, top=top, options=options)
+    data = draw_data(compiled.interface, inputs, seed=1)
+    for line in CASES[name].values("data") if name in CASES else ():
+        argument, _, values = line.partition(" = ")
+        data[argument] = np.array(values.split(), data[argument].dtype).reshape(data[argument].shape)
+    return Program(source=source, compiled=compiled, data=data, delay=delay)
+
+
+@dataclass(slots=True)
+class Results:
+    """What native C and hardware give, by program and pipelining; all hardware comes from one build."""
+
+    programs: dict[tuple[str, str], Program]
+    native: dict[tuple[str, str], NativeRun]
+    hardware: dict[tuple[str, str], Outcome]
 
 
 @pytest.fixture(scope="module")
-def kernel_results(
-    tmp_path_factory: pytest.TempPathFactory, runtime_folder: Path
-) -> dict[tuple[str, bool], tuple[NativeRun, Outcome]]:
-    """What native C and hardware give for every kernel, plain and pipelined; all hardware in one build."""
-    designs: dict[int, Hardware] = {}
+def results(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory, runtime_folder: Path
+) -> Results:
+    """Compile and run what the chosen tests of this module need."""
+    folder = tmp_path_factory.mktemp("hardware")
+    calls = (getattr(item, "callspec", None) for item in request.session.items if item.path == request.path)
+    keys = [(c.params["name"], c.params["pipeline"]) for c in calls if c is not None]
+    programs = {key: _program(key[0], key[1] == "yes") for key in keys}
+    designs = {
+        number: Hardware(
+            compiled=p.compiled,
+            data=p.data,
+            timing=MemoryTiming(read_delay_cycles=p.delay, write_delay_cycles=p.delay),
+        )
+        for number, p in enumerate(programs.values())
+    }
     natives: dict[str, NativeRun] = {}
-    folder = tmp_path_factory.mktemp("kernels")
-    for number, (name, pipeline) in enumerate(EVERY_KERNEL):
-        program, options = KERNELS[name], _options(KERNELS[name], pipeline=pipeline)
-        compiled = compile_program(program.source, top=program.top, options=options)
-        data = draw_data(compiled.interface, program.inputs, seed=1)
-        delay = options.memory_read_delay_cycles
-        timing = MemoryTiming(read_delay_cycles=delay, write_delay_cycles=delay)
-        designs[number] = Hardware(compiled=compiled, data=data, timing=timing)
+    for (name, _), p in programs.items():
         if name not in natives:
-            natives[name] = run_native(program.source, compiled.interface, data, folder=folder / "native")
-    found = simulate_all(designs, folder, runtime_folder)
-    return {key: (natives[key[0]], found[number]) for number, key in enumerate(EVERY_KERNEL)}
+            natives[name] = run_native(p.source, p.compiled.interface, p.data, folder=folder / "native")
+    simulated = simulate_all(designs, folder, runtime_folder)
+    return Results(
+        programs=programs,
+        native={key: natives[key[0]] for key in programs},
+        hardware={key: simulated[number] for number, key in enumerate(programs)},
+    )
 
 
-@pytest.mark.parametrize(("name", "pipeline"), EVERY_KERNEL)
-def test_kernel_equals_native_c(
-    name: str, pipeline: bool, kernel_results: dict[tuple[str, bool], tuple[NativeRun, Outcome]]
-) -> None:
-    native, simulated = kernel_results[name, pipeline]
-    assert (native.status, simulated.problem) == ("ok", None)
+@pytest.mark.parametrize(("name", "pipeline"), PARAMETERS)
+def test_hardware_equals_native_c(name: str, pipeline: str, results: Results) -> None:
+    native, simulated = results.native[name, pipeline], results.hardware[name, pipeline]
+    assert (native.status, simulated.problem) == ("ok", None), native.reason
     assert difference(Outcome(outputs=native.outputs, returned=native.returned), simulated) is None
     assert simulated.cycles is not None
+    case = CASES.get(name)
+    if case is None or pipeline == "no":
+        return
+    if case.values("intervals"):
+        intervals = results.programs[name, pipeline].compiled.intervals
+        assert " ".join(f"{loop} {n}" for loop, n in intervals.items()) == case.value("intervals")
+    if case.values("forwards"):
+        schedules = results.programs[name, pipeline].compiled.scheduled.schedules
+        assert any(schedule.forwards for schedule in schedules)
+    if case.values("cycles"):
+        least, most = map(int, case.value("cycles").split())
+        assert least <= simulated.cycles <= most
+    if case.values("faster"):
+        plain = results.hardware[name, "no"].cycles
+        assert plain is not None
+        assert simulated.cycles * int(case.value("faster")) < plain
 
 
-@pytest.mark.sample(3)
-@pytest.mark.parametrize("seed", range(6))
-def test_random_program_equals_native_c(seed: int, check_against_native: Check) -> None:
-    source = random_program(1000 + seed)
-    options = options_for(source, "fuzz", pipeline=seed % 2 == 1, delay=1 + seed % 4, period=3.0 + seed)
-    check_against_native(source, "fuzz", options)
-
-
-def test_gemm_pipelined_takes_the_cycles_the_schedule_says(check_against_native: Check) -> None:
-    compiled, cycles = check_against_native(GEMM, "gemm", options_for(GEMM, "gemm", pipeline=True))
-    assert compiled.intervals == {"L2": 1}  # type: ignore[attr-defined]
-    # 256 times: 16 iterations and their drain, one state to start and a few to store.
-    assert 256 * 16 < cycles <= 7525
-
-
-def test_pipelining_never_costs_cycles_here(check_against_native: Check) -> None:
-    plain = check_against_native(GEMM, "gemm", options_for(GEMM, "gemm", pipeline=False))[1]
-    fast = check_against_native(GEMM, "gemm", options_for(GEMM, "gemm", pipeline=True))[1]
-    assert fast * 2 < plain
-
-
-def test_division_and_remainder_truncate_toward_zero(check_against_native: Check) -> None:
-    source = """
-    void f(int A[8], int B[8], int Q[8], int R[8], int C[8])
-    {
-        for (int i = 0; i < 8; i++) {
-            Q[i] = A[i] / B[i];
-            R[i] = A[i] % B[i];
-            C[i] = A[i] / -7 + A[i] % 10;
-        }
-    }
-    """
-    values = np.array([7, -7, 2**31 - 1, -(2**31), 0, -1, 100, -100], np.int32)
-    divisors = np.array([2, -2, -3, 7, 5, 1, -1, 2**31 - 1], np.int32)
-    data = {"A": values, "B": divisors} | {k: np.zeros(8, np.int32) for k in "QRC"}
-    for pipeline in (False, True):
-        check_against_native(source, "f", options_for(source, "f", pipeline=pipeline), data=data)
-
-
-def test_local_array_and_result_value(check_against_native: Check) -> None:
-    source = """
-    int f(int A[8])
-    {
-        int t[8];
-        for (int i = 0; i < 8; i++) t[7 - i] = A[i] * A[i];
-        int sum = 0;
-        for (int i = 0; i < 8; i++) sum = sum * 3 + t[i];
-        return sum;
-    }
-    """
-    for pipeline in (False, True):
-        check_against_native(source, "f", options_for(source, "f", pipeline=pipeline))
-
-
-def test_guarded_element_outside_the_array_is_not_fetched(check_against_native: Check) -> None:
-    source = """
-    void f(int A[5], int B[5])
-    {
-        for (int i = 0; i < 5; i++)
-            B[i] = (i > 0 && A[i - 1] > 2 ? A[i - 1] : 0) + (i < 4 ? A[i + 1] : 7);
-    }
-    """
-    for pipeline in (False, True):
-        check_against_native(source, "f", options_for(source, "f", pipeline=pipeline))
-
-
-NESTED_CONDITIONS = """
-int f(int A[16], int B[16])
-{
-    int x = 1, s = 0;
-    for (int i = 0; i < 16; i++) {
-        if (A[i] > 3) {
-            x = 5;
-            if (A[i] > 6)
-                x = 7;
-        }
-        s += x;
-        B[i] = s;
-    }
-    return s;
-}
-"""
-
-OWN_LOWER_BOUND = """
-int f(int n, int p__1)
-{
-    int i = 1, s = 0;
-    for (i = i + 1; i < n; i++) {
-        if (p__1 > i)
-            s += i;
-    }
-    return s + i * 100;
-}
-"""
-
-
-@pytest.mark.parametrize("pipeline", [False, True])
-@pytest.mark.parametrize("source", [NESTED_CONDITIONS, OWN_LOWER_BOUND], ids=["nested", "own lower bound"])
-def test_programs_that_were_once_wrong(source: str, pipeline: bool, check_against_native: Check) -> None:
-    inputs = '{"n": {"kind": "constant", "value": 3}, "p__1": {"kind": "constant", "value": 9}}'
-    options = options_for(source, "f", pipeline=pipeline)
-    check_against_native(source, "f", options, inputs=inputs if "int n" in source else "{}")
-
-
-def test_last_store_is_visible_when_done(check_against_native: Check) -> None:
-    source = "void f(int A[4]) { for (int i = 0; i < 4; i++) A[i] = i; }"
-    for pipeline in (False, True):
-        check_against_native(source, "f", options_for(source, "f", pipeline=pipeline, delay=15))
-
-
-def test_names_that_verilog_keeps_for_itself(check_against_native: Check) -> None:
-    source = "int module(int reg, int wire[4], int state[4]) { state[1] = wire[2]; return reg + 1; }"
-    check_against_native(source, "module", HlsOptions())
+GEMM = "\n" + CASES["gemm pipelined takes the cycles that the schedule says"].source
 
 
 def test_verilog_of_gemm_is_what_it_was(golden: Callable[[str, str], None]) -> None:

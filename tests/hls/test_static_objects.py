@@ -8,11 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 from batches import run_natively
-from native_pairs import check_front_end
 from object_programs import object_program
 
 from pipelines.c import Directive, HlsError, bundle_source, read_function, read_interface
-from pipelines.c.errors import StaticObjectError
 from pipelines.c.signature import Argument, DataSet, same_values
 from pipelines.cyclemodel import CycleResult, count_cycles
 from pipelines.dataset.releases import open_release
@@ -27,82 +25,15 @@ from pipelines.hls import (
     options_of,
     tool_version,
 )
-from pipelines.hls.rules import CONSTANTS, STATIC_OBJECTS, VOLATILE, later_rules
 from pipelines.native import NativeRun, run_native
 from pipelines.programs import ProgramError, draw_data, load_data, program_from_file
 from pipelines.rtl.simulation import MemoryTiming, simulate_design
 from pipelines.schemas import table_spec
+from tests.support.case_files import sources_of
 
+SOURCES = sources_of(Path(__file__).parent / "cases" / "sources" / "objects.c")
+EVERY_FORM, STATE, NAMES = SOURCES["every form"], SOURCES["state.h"], SOURCES["names and scopes"]
 SCALED = "int out[8]; void f(int k) { for (int i = 0; i < 8; i++) out[i] = k * i; }"
-EVERY_FORM = """
-struct mixed { int a; char b; double c[2]; };
-struct mixed g = {1, 2, {3, 4}}, h[3];
-struct { int x, y; } p[2] = {{1, 2}, {.y = 4}};
-union { int a; char b[4]; } u = {7};
-int total = 5, n = 3;
-static short in[4] = {1, 2, 3, 4};
-static unsigned long cube[2][3] = {{1, 2, 3}, {4}};
-void init(void) { in[0] = 3; n = 2; }
-static int next(int a)
-{
-    static int c = 3, d[2] = {1, 2}; /* ; */ static char e; static _Bool once;
-    if (!once) e = ';'; once = 1;
-    c += a; d[a & 1] = c; return c + e;
-}
-static void add(int *to, int x) { *to += x; }
-int f(int a, const int x[6])
-{
-    g.a = a; g.b++; g.c[1] += a; h[a & 1].c[0] = 2; p[a & 1].y = a; u.b[a & 3] = 1;
-    for (int i = 0; i < n; i++) { add(&total, x[i] * in[i & 3]); cube[i & 1][1] ^= total; }
-    return next(a) + next(2) + u.a;
-}
-"""
-
-STATE = r"""
-struct state { uint32_t s[2]; float f; };
-static struct state st = {{1, 2}, 0.5f};
-static inline void state_step(int k) { static uint16_t hist[4], at;
-  hist[at++ & 3] = (uint16_t)k; st.s[k & 1] ^= 7u * (unsigned)k; st.f *= 1.5f; }
-"""
-NAMES = r"""
-#include <stdint.h>
-#include <stdbool.h>
-#include <string.h>
-#include "state.h"
-char msg[] = "abc\n";
-bool seen[4];
-int x = 9, total;
-static uint8_t src[6] = {1, 2, 3, 4, 5, 6}, dst[6];
-struct node { int v; struct { short a, b[2]; } in; };
-static struct node pool[2] = {{1, {2, {3, 4}}}, {.v = 7}};
-enum color { RED, GREEN } c = GREEN;
-double acc;
-static int bump(int k) { x += k; return x; }
-static int one(int k) { static int n; n += k; return n; }
-static int two(int k) { static int n = 5; n ^= k; return n; }
-static unsigned fact(unsigned n, unsigned a)
-{
-    static unsigned calls;
-    calls++;
-    if (n < 2) return a;
-    return fact(n - 1, a * n);
-}
-int edge(int x, const int in[4])
-{
-    extern int total;
-    int *q = &total;
-    *q += x; q[0] ^= in[1];
-    memcpy(dst, src, sizeof dst);
-    src[x & 3] = 0;
-    for (int i = 0; i < 4; i++) { seen[i] = in[i] > 2; acc += in[i] * 0.5; msg[i & 3]++; }
-    struct node *p = &pool[x & 1];
-    p->in.b[1] += 2; pool[1].v = p->in.a;
-    c = x > 2 ? RED : GREEN;
-    memset(&seen[2], 0, 2 * sizeof seen[0]);
-    state_step(x);
-    return bump(x) + one(x) + two(x) + one(1) + (int)fact(x & 7, 1) + (int)strlen(msg);
-}
-"""
 
 
 def arguments(source: str) -> dict[str, Argument]:
@@ -246,31 +177,6 @@ def test_directives_shape_an_object_like_an_argument(tmp_path: Path) -> None:
 # ---- refusals ------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    "source",
-    [
-        "int b[4]; int *p = b; void f(int k) { *p++ = k; *p = 5; }",
-        "int b[4]; int *p = b; void g(int *q) { p = q; } void f(int k) { p[1] = k; }",
-    ],
-)
-def test_pointer_of_the_file_starts_at_its_initialiser(source: str, tmp_path: Path) -> None:
-    check_front_end(source, "f", tmp_path)
-    assert list(arguments(source)) == ["k", "b"]
-
-
-@pytest.mark.parametrize(
-    ("source", "got"),
-    [
-        ("int *p; void f(int k) { *p = k; }", r"\*p"),
-        ("struct { int *q; } s; int f(int k) { return s.q[k]; }", r"s.q\[k\]"),
-    ],
-)
-def test_pointer_of_the_file_rejects_use_without_an_object(source: str, got: str) -> None:
-    rule = "a pointer must point to an object before it is used"
-    with pytest.raises(StaticObjectError, match=f"{rule}, got a null pointer in {got}"):
-        read_function(source, top="f")
-
-
 def test_pointer_of_the_file_keeps_the_object_of_its_initialiser() -> None:
     assert list(arguments("int b[4]; int *const p = b; void f(int k) { p[1] = k; }")) == ["k", "b"]
 
@@ -289,22 +195,6 @@ def test_program_without_outputs_is_rejected(source: str) -> None:
             refuse()
 
 
-@pytest.mark.parametrize(
-    "source",
-    [
-        "void f(volatile int *to, volatile int *from) { *to = *from + *from; }",
-        "volatile int r; void f(int k) { r = k; }",
-        "void f(int *p) { *(volatile int *)p = 1; }",
-        "typedef volatile int reg; void f(reg *p) { *p = 1; }",
-        "void f(int *p) { int volatile i; for (i = 0; i < 9; i++); *p = 1; }",
-        "struct s { volatile int a; }; void f(struct s *p) { p->a = 1; }",
-    ],
-)
-def test_volatile_objects_are_rejected(source: str) -> None:
-    with pytest.raises(HlsError, match=r"an object must not be volatile, .* got volatile"):
-        read_function(source, top="f")
-
-
 def test_volatile_objects_that_the_program_does_not_use_are_accepted() -> None:
     read_function("volatile int r; void g(void) { r = 1; } void f(int *p) { *p = 1; }", top="f")
 
@@ -312,11 +202,6 @@ def test_volatile_objects_that_the_program_does_not_use_are_accepted() -> None:
 def test_static_variable_of_a_function_is_found_after_a_macro(tmp_path: Path) -> None:
     source = "#define WORD unsigned short\nint f(int k) { static WORD c = 7; return c += k; }"
     outcomes(source, "f", draw_data(read_interface(source, "f"), "{}", seed=0), tmp_path)
-
-
-def test_static_variable_of_a_function_rejects_a_declaration_in_a_macro() -> None:
-    with pytest.raises(HlsError, match=r"declared outside macros, got 'c' .*:2"):
-        read_function("#define VAR static int c\nint f(int k) { VAR; return c += k; }", top="f")
 
 
 # ---- data ----------------------------------------------------------------------------------------------
@@ -390,53 +275,6 @@ def test_objects_have_the_values_of_their_memory() -> None:
 
 
 # ---- identity ------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("source", "rules"),
-    [
-        (SCALED, (STATIC_OBJECTS,)),
-        ("int f(int k) { static int c; return c += k; }", (STATIC_OBJECTS,)),
-        ("#define V static int c\nint g(int k) { V; return c += k; } void f(int *p) { *p = 1; }", ()),
-        ("int n; int f(void) { return n; }", (STATIC_OBJECTS,)),
-        ("int *p; void f(int k) { *p = k; }", (STATIC_OBJECTS,)),
-        ("void f(int k) { k++; }", (STATIC_OBJECTS,)),
-        ("void g(int k) { k++; } void f(int k, int a[4]) { g(k); }", (STATIC_OBJECTS,)),
-        ("void f(volatile int *p) { *p = 1; }", (VOLATILE,)),
-        ("volatile int r; int f(int k) { return r = k; }", (VOLATILE,)),
-        ('/* volatile */ const char *s = "static volatile"; void f(int a[4]) { a[1] = 2; }', ()),
-        ("int t[4] = {1, 2, 3, 4}; int f(int k) { return t[k & 3]; }", ()),
-        (
-            "static const int t[2] = {1, 2}; typedef struct { int a; } s; int f(int k) { return t[k & 1]; }",
-            (),
-        ),
-        ("static int g(int k) { return k; } void f(int k, int a[2][2]) { a[k & 1][0] = g(k); }", ()),
-        ("static void g(int o[2]) { o[1] = 1; } void f(int a[2]) { g(a); }", ()),
-        ("int out[8]; void g(void) { out[0] = 1; } void f(int *p) { *p = 1; }", ()),
-        ("not C", ()),
-        ("int out[(4) * 2]; void f(int x[8]) { out[0] = x[1]; x[0] = 1; }", (STATIC_OBJECTS,)),
-        (
-            "int out[8] __attribute__((aligned(16))); void f(int x[8]) { out[0] = x[0] = 1; }",
-            (STATIC_OBJECTS,),
-        ),
-        ("int out[sizeof(int)], k; void f(int x[8]) { k = x[0] = 1; }", (STATIC_OBJECTS,)),
-        ("extern int out[8]; void f(int x[8]) { out[0] = x[0] = 1; }\nint out[8];", (STATIC_OBJECTS,)),
-        ("#define OBJECT int out;\nOBJECT void f(int x[8]) { out = x[0] = 1; }", (STATIC_OBJECTS,)),
-        ("#define COUNTER static int k\nvoid f(int x[8]) { COUNTER; x[0] = k++; }", (STATIC_OBJECTS,)),
-        ("int g(int, const int *y); int h(void); void f(int x[8]) { x[0] = 1; }", ()),
-        ("int f(int k) { return k + 'ab'; }", (CONSTANTS,)),
-        ("int f(int k) { return k + L'a'; }", (CONSTANTS,)),
-        ("int f(int k) { return k + _Generic(k, int: 1); }", (CONSTANTS,)),
-        ("int f(int k) { return k + _Alignof(int); }", (CONSTANTS,)),
-        ("int f(int k) { return k + '\\xff'; /* it's 'ab' */ }", ()),
-        ("int g(int k) { return k + 'ab'; } int f(int k) { return k; }", ()),
-        ("double g = 1.0 / 0.0; void f(int k) { g += k; }", (STATIC_OBJECTS, CONSTANTS)),
-        ("double g = 1.0 / 2.0; void f(int k) { g += k; }", (STATIC_OBJECTS,)),
-        ("double g = 1.0 / 0.0; double f(int k) { return g + k; }", ()),
-    ],
-)
-def test_later_rules_are_of_the_programs_that_they_change(source: str, rules: tuple[str, ...]) -> None:
-    assert later_rules(source, "f") == rules
 
 
 @pytest.mark.parametrize("release", ["v1", "v2"])

@@ -24,17 +24,18 @@ from pipelines.c.signature import (
     ScalarType,
 )
 from pipelines.native import run_native
+from pipelines.programs import draw_data
 from tests.hls.ctext import c_text, constant_text
 
 
 @pytest.mark.parametrize("seed", range(2))
 def test_text_of_a_program_computes_what_the_program_computes(seed: int, tmp_path: Path) -> None:
-    source = random_program(300 + seed)
-    function = read_function(source, top="fuzz")
+    program = random_program(300 + seed)
+    function = read_function(program.source, top=program.top)
     interface = interface_of(function)
-    data = draw_arguments(function, seed)
-    first = run_native(source, interface, data, folder=tmp_path / "source")
-    second = run_native(c_text(function, name="fuzz"), interface, data, folder=tmp_path / "text")
+    data = draw_data(interface, program.inputs, seed=seed)
+    first = run_native(program.source, interface, data, folder=tmp_path / "source")
+    second = run_native(c_text(function, name=program.top), interface, data, folder=tmp_path / "text")
     assert (first.status, second.status) == ("ok", "ok"), (first.reason, second.reason)
     assert first.returned == second.returned
     for name, values in first.outputs.items():

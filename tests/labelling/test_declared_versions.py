@@ -16,7 +16,7 @@ from pipelines.network.simulation.engine import engine_version as network_versio
 from pipelines.power import tool_version as power_version
 from pipelines.pragmas.search.suite import pragmas_version
 from pipelines.programs import code_version
-from pipelines.rtl import simulation as rtlsim
+from pipelines.rtl import simulation
 
 RELEASES = Path(__file__).parents[2] / "releases"
 
@@ -31,7 +31,7 @@ def test_versions_of_engines_are_those_of_the_releases(release: str) -> None:
     assert hls.tool_version() == tools["simfoundry-hls"]
     assert power_version() == tools["netlist-simulator"]
     assert feature_version() == tools["features"]
-    own = (cyclemodel.engine_version(), rtlsim.engine_version())
+    own = (cyclemodel.engine_version(), simulation.engine_version())
     assert [v.split("+")[1] for v in own] == [tools[k].split("+")[1] for k in ("cycle_model", "verilator")]
 
 
@@ -57,7 +57,7 @@ def test_versions_do_not_depend_on_the_bytes_of_the_engines(monkeypatch: pytest.
         runs_version.__wrapped__,
         code_version.__wrapped__,
         cyclemodel.engine_version.__wrapped__,
-        rtlsim.engine_version.__wrapped__,
+        simulation.engine_version.__wrapped__,
         *([circt.tool_version.__wrapped__] if circt.is_installed() else []),
     )
     assert all(version() for version in versions)

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from pipelines.base.cache import ContentCache
-from pipelines.c import Directive, Function, directives_json
+from pipelines.c import Directive, Function, directives_json, read_function
 from pipelines.dataset.labelling import (
     ConfigurationSpace,
     LabelContext,
@@ -29,14 +29,7 @@ from pipelines.dataset.labelling.configurations import (
     program_dimensions,
     sampled_mappings,
 )
-from pipelines.hls import (
-    HlsOptions,
-    LoopSpace,
-    MappingSpace,
-    compile_program,
-    mapping_space,
-    read_program,
-)
+from pipelines.hls import HlsOptions, LoopSpace, MappingSpace, compile_program, mapping_space
 from pipelines.programs import SUITES, kernel_programs
 from pipelines.schemas import ProgramRow
 from pipelines.silicon.synthesis import Target, find_liberty
@@ -62,7 +55,7 @@ int nests(int a[16][4], int b[16], int n) {
 
 
 def _function(program: ProgramRow) -> Function:
-    return read_program(program.source, top=program.top)
+    return read_function(program.source, top=program.top)
 
 
 def _sampled(program: ProgramRow, sampling: MappingSampling) -> list[HlsOptions]:
@@ -136,7 +129,7 @@ def test_every_way_to_map_a_loop_and_an_array_is_met() -> None:
 
 
 def test_the_space_of_a_program_is_what_its_dependences_allow() -> None:
-    space = mapping_space(read_program(NESTS, top="nests"))
+    space = mapping_space(read_function(NESTS, top="nests"))
     loops = {loop.name: loop for loop in space.loops}
     assert loops["rows"].independent
     assert loops["columns"].parent == "rows"
@@ -149,7 +142,7 @@ def test_the_space_of_a_program_is_what_its_dependences_allow() -> None:
 
 
 def test_an_outer_loop_is_offered_for_a_pipeline_up_to_the_limit_of_copies() -> None:
-    function = read_program(NESTS, top="nests")
+    function = read_function(NESTS, top="nests")
     by_limit = {
         limit: next(
             s for s in mapping_space(function, copy_limit=limit).loops if s.name == "rows"
@@ -249,7 +242,7 @@ def test_configurations_are_cached(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     for space in (ConfigurationSpace(), ConfigurationSpace(sampling=SAMPLING)):
         first = program_configurations(program, space, liberty="osu018", cache=cache)
         with monkeypatch.context() as patch:
-            patch.setattr(sys.modules["pipelines.dataset.labelling.configurations"], "read_program", _fail)
+            patch.setattr(sys.modules["pipelines.dataset.labelling.configurations"], "read_function", _fail)
             assert program_configurations(program, space, liberty="osu018", cache=cache) == first
     bad = replace(program, program_id="00", source="int f(int n) { return f(n - 1) + f(n - 2); }", top="f")
     refused = program_configurations(bad, ConfigurationSpace(), liberty="osu018", cache=cache)

@@ -14,7 +14,7 @@ from models.labelled import Query, training_designs
 from models.leaderboard import paired
 from models.model_files import ModelFiles
 from models.options import LabelOptions
-from pipelines.hls import read_program
+from pipelines.c import read_function
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,7 +36,7 @@ class MedianPredictor(LabelPredictor):
         return read_rows(self._estimate, queries)
 
     def _estimate(self, query: Query) -> Estimate:
-        read_program(query.source, top=query.top)
+        read_function(query.source, top=query.top)
         return Estimate(values=self.medians, outside_training=())
 
 

@@ -119,7 +119,7 @@ def test_the_command_checks_the_predictor_of_a_file(lasting_data_dir: Path) -> N
 def test_the_command_fails_where_a_rule_is_broken(lasting_data_dir: Path, tmp_path: Path) -> None:
     file = tmp_path / "mine.py"
     good = Path(__file__).with_name("median_predictor.py").read_text()
-    file.write_text(good.replace("        read_program(query.source, top=query.top)\n", ""))
+    file.write_text(good.replace("        read_function(query.source, top=query.top)\n", ""))
     words = ["check", str(file), "--data", str(lasting_data_dir), "-o", "bootstrap_resamples=10", "--json"]
     found = CliRunner().invoke(simfoundry, words)
     problems = {check["check"]: check["problem"] for check in json.loads(found.stdout)["checks"]}

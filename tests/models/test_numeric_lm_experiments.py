@@ -58,7 +58,7 @@ def test_an_experiment_gives_a_table_of_errors(
     monkeypatch.setattr("tests.benchmarks.numeric_lm_experiments.SHARES", (0.5, 1.0))
     rows = EXPERIMENTS[name](trainer)
     assert rows
-    assert table_text(rows).count("\n") == len(rows) + 1
+    assert table_text(rows).count("\n") == len(rows) + 2
 
 
 @pytest.mark.slow  # MLflow makes a new store in some seconds

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from pipelines.c.signature import Argument, Interface, ScalarType
+from pipelines.c.signature import Argument, DataSet, Interface, ScalarType
 from pipelines.native import run_native
 
 FLOAT = ScalarType(width_bits=32, floating=True)
@@ -34,24 +34,34 @@ MAX_ULP |= dict.fromkeys(
 """Above the errors measured in docs/math_header.md. In double also half a unit of the reference's own."""
 
 
-def call(function: str, kind: ScalarType, folder: Path, *operands: np.ndarray) -> np.ndarray:
-    """The function of math.h on every element, natively."""
-    names = "xyz"[: len(operands)]
-    arguments = tuple(
-        Argument(name=n, type=kind, shape=(len(operands[0]),), read=True, written=n == "out")
-        for n in (*names, "out")
-    )
-    parameters = ", ".join(f"{kind.c_name} {a.name}[{a.shape[0]}]" for a in arguments)
-    values = ", ".join(f"{n}[i]" for n in names)
-    source = (
-        f"#include <math.h>\nvoid f({parameters}) "
-        f"{{ for (int i = 0; i < {len(operands[0])}; i++) out[i] = {function}({values}); }}"
-    )
-    data = {n: o.astype(kind.dtype) for n, o in zip(names, operands, strict=True)}
-    data["out"] = np.zeros(len(operands[0]), kind.dtype)
-    run = run_native(source, Interface(top="f", arguments=arguments, returns=None), data, folder=folder)
+Operands = tuple[np.ndarray, ...]
+
+
+def call_all(calls: dict[str, Operands], folder: Path) -> dict[str, np.ndarray]:
+    """Functions of math.h on every element of their operands, natively, all in one program."""
+    arguments: list[Argument] = []
+    data: DataSet = {}
+    loops: list[str] = []
+    for function, operands in calls.items():
+        kind, count = kind_of(function), len(operands[0])
+        names = [f"{name}_{function}" for name in "xyz"[: len(operands)]]
+        for name, operand in zip((*names, f"out_{function}"), (*operands, np.zeros(count)), strict=True):
+            is_output = name.startswith("out_")
+            arguments.append(Argument(name=name, type=kind, shape=(count,), read=True, written=is_output))
+            data[name] = operand.astype(kind.dtype)
+        values = ", ".join(f"{name}[i]" for name in names)
+        loops.append(f"for (int i = 0; i < {count}; i++) out_{function}[i] = {function}({values});")
+    parameters = ", ".join(f"{a.type.c_name} {a.name}[{a.shape[0]}]" for a in arguments)
+    source = f"#include <math.h>\nvoid f({parameters})\n{{\n{chr(10).join(loops)}\n}}\n"
+    interface = Interface(top="f", arguments=tuple(arguments), returns=None)
+    run = run_native(source, interface, data, folder=folder)
     assert run.status == "ok", run.reason
-    return run.outputs["out"]
+    return {function: run.outputs[f"out_{function}"] for function in calls}
+
+
+def call(function: str, folder: Path, *operands: np.ndarray) -> np.ndarray:
+    """One function of math.h on every element of its operands, natively."""
+    return call_all({function: operands}, folder)[function]
 
 
 def kind_of(function: str) -> ScalarType:
@@ -75,11 +85,15 @@ def operands_of(function: str) -> tuple[np.ndarray, ...]:
     return (x, generator.uniform(-20, 20, COUNT).astype(dtype)) if binary else (x,)
 
 
-@pytest.mark.sample(2)
+@pytest.fixture(scope="module")
+def sampled(tmp_path_factory: pytest.TempPathFactory) -> dict[str, np.ndarray]:
+    """Values of every function on its operands."""
+    return call_all({function: operands_of(function) for function in MAX_ULP}, tmp_path_factory.mktemp("all"))
+
+
 @pytest.mark.parametrize("function", MAX_ULP)
-def test_function_is_accurate(function: str, tmp_path: Path) -> None:
-    kind, operands = kind_of(function), operands_of(function)
-    result = call(function, kind, tmp_path, *operands)
+def test_function_is_accurate(function: str, sampled: dict[str, np.ndarray]) -> None:
+    kind, operands, result = kind_of(function), operands_of(function), sampled[function]
     exact = np.array([getattr(math, name_of(function))(*map(float, o)) for o in zip(*operands, strict=True)])
     unit = np.spacing(np.abs(exact.astype(kind.dtype))).astype(float)
     error = np.abs(result.astype(float) - exact) / unit
@@ -100,7 +114,7 @@ def test_exact_function_is_exact(name: str, kind: ScalarType, tmp_path: Path) ->
     y = np.concatenate((any_bits[COUNT:].view(kind.dtype), near_one[::-1].astype(kind.dtype)))
     binary = name in ("fmax", "fmin")
     function = name + ("f" if kind is FLOAT else "")
-    result = call(function, kind, tmp_path, *((x, y) if binary else (x,)))
+    result = call(function, tmp_path, *((x, y) if binary else (x,)))
     reference = {
         "floor": np.floor,
         "ceil": np.ceil,
@@ -160,13 +174,29 @@ SPECIAL = [
 ]
 
 
-@pytest.mark.sample(5)
+@pytest.fixture(scope="module")
+def special(tmp_path_factory: pytest.TempPathFactory) -> dict[tuple[str, str], float]:
+    """Values of the special cases, by function and operands as text."""
+    operands: dict[str, list[tuple[float, ...]]] = {}
+    for function, values, _ in SPECIAL:
+        operands.setdefault(function, []).append(values)
+    columns = {n: tuple(np.array(c) for c in zip(*rows, strict=True)) for n, rows in operands.items()}
+    results = call_all(columns, tmp_path_factory.mktemp("special"))
+    return {
+        (n, str(row)): float(value)
+        for n, rows in operands.items()
+        for row, value in zip(rows, results[n], strict=True)
+    }
+
+
 @pytest.mark.parametrize(("function", "operands", "wanted"), SPECIAL)
-def test_special_case(function: str, operands: tuple[float, ...], wanted: float, tmp_path: Path) -> None:
-    kind = kind_of(function)
-    result = call(function, kind, tmp_path, *(np.array([o]) for o in operands))[0]
+def test_special_case(
+    function: str, operands: tuple[float, ...], wanted: float, special: dict[tuple[str, str], float]
+) -> None:
+    result = special[function, str(operands)]
     assert (math.isnan(result) and math.isnan(wanted)) or (
-        result == kind.dtype.type(wanted) and math.copysign(1, result) == math.copysign(1, wanted)
+        result == kind_of(function).dtype.type(wanted)
+        and math.copysign(1, result) == math.copysign(1, wanted)
     )
 
 
@@ -190,7 +220,7 @@ def test_pow_of_special_operands_is_that_of_the_standard(function: str, tmp_path
     ]
     x, y = (a.reshape(-1) for a in np.meshgrid(values, values))
     kind = kind_of(function)
-    result = call(function, kind, tmp_path, x, y)
+    result = call(function, tmp_path, x, y)
     with np.errstate(all="ignore"):
         wanted = np.power(x.astype(kind.dtype).astype(float), y.astype(kind.dtype).astype(float)).astype(
             kind.dtype

@@ -109,38 +109,63 @@ def test_run_native_passes_every_integer_type(tmp_path: Path) -> None:
         assert run.outputs[f"a{i}"].dtype == kind.dtype
 
 
-@pytest.mark.parametrize(
-    ("body", "got"),
-    [
-        ("return n + 2147483647;", "signed integer overflow: 3 .* cannot be .* type 'int'"),
-        ("return (-2147483647 - 1) / (2 - n);", "division of -2147483648 by -1 cannot be .*"),
-        ("return 7 / (n - 3);", "division by zero"),
-        ("return 7 % (n - 3);", "division by zero"),
-        ("return 1 << (n + 29);", "shift exponent 32 is too large for 32-bit type 'int'"),
-        ("return 1 >> (n - 4);", "shift exponent -1 is negative"),
-        ("return a[n + 2];", "index out of bounds reading a"),
-        ("a[n + 2] = 1; return 0;", "index out of bounds writing a"),
-        ("return a[n - 4];", "index out of bounds reading a"),
-        ("return a[2000000000 + n];", "index out of bounds reading a"),
-        ("return a[-2000000000 + n];", "index out of bounds reading a"),
-        ("b[n][0] = 1; return 0;", "index out of bounds writing b"),
-        ("b[n * 100000000][0] = 1; return 0;", "index out of bounds writing b"),
-        ("return b[0][n + 2];", r"index 5 out of bounds for type 'int \[5\]'"),
-        (
-            "int c[4]; c[0] = 1; c[n + 1] = 2; return c[0];",
-            r"index 4 out of bounds for type 'int \[4\]'",
-        ),
-        (
-            "int c[9000000]; for (int i = 0; i < 9000000; i++) c[i] = i * n / 3; return c[n];",
-            "local arrays that do not fit the stack",
-        ),
-    ],
-)
-def test_run_native_rejects_undefined_behaviour(tmp_path: Path, body: str, got: str) -> None:
-    run = run_body(body, tmp_path)
+UNDEFINED = [
+    ("return n + 2147483647;", "signed integer overflow: 3 .* cannot be .* type 'int'"),
+    ("return (-2147483647 - 1) / (2 - n);", "division of -2147483648 by -1 cannot be .*"),
+    ("return 7 / (n - 3);", "division by zero"),
+    ("return 7 % (n - 3);", "division by zero"),
+    ("return 1 << (n + 29);", "shift exponent 32 is too large for 32-bit type 'int'"),
+    ("return 1 >> (n - 4);", "shift exponent -1 is negative"),
+    ("return a[n + 2];", "index out of bounds reading a"),
+    ("a[n + 2] = 1; return 0;", "index out of bounds writing a"),
+    ("return a[n - 4];", "index out of bounds reading a"),
+    ("return a[2000000000 + n];", "index out of bounds reading a"),
+    ("return a[-2000000000 + n];", "index out of bounds reading a"),
+    ("b[n][0] = 1; return 0;", "index out of bounds writing b"),
+    ("b[n * 100000000][0] = 1; return 0;", "index out of bounds writing b"),
+    ("return b[0][n + 2];", r"index 5 out of bounds for type 'int \[5\]'"),
+    (
+        "int c[4]; c[0] = 1; c[n + 1] = 2; return c[0];",
+        r"index 4 out of bounds for type 'int \[4\]'",
+    ),
+]
+UNINITIALISED = [
+    ("int x; a[0] = x; return 0;", "different outputs in a when they start otherwise"),
+    ("int x; return x;", "different outputs in the returned value when they start otherwise"),
+    ("int c[8]; c[n] = 1; return c[n + 1];", "different outputs in the returned value .*"),
+    ("int x; if (x == 0) a[100000000 + n] = 1; return 0;", "SIGSEGV when they start as zero"),
+]
+
+
+@pytest.fixture(scope="module")
+def rejected(tmp_path_factory: pytest.TempPathFactory) -> dict[str, NativeRun]:
+    """Runs of bodies on threes, by body; all in one program, each in the data set that chooses it."""
+    bodies = [body for body, _ in (*UNDEFINED, *UNINITIALISED)]
+    lines = "\n".join(f"case {number}: {{ {body} }}" for number, body in enumerate(bodies))
+    source = (
+        f"int f(int a[5], int b[3][5], int n, int which) {{ switch (which) {{\n{lines}\n}} return 0; }}\n"
+    )
+    interface = Interface(top="f", arguments=(*AB_N.arguments, array("which")), returns=INT32)
+    sets = [data_of(interface) | {"which": np.array(number, np.int32)} for number in range(len(bodies))]
+    runs = run_native_sets(source, interface, sets, folder=tmp_path_factory.mktemp("rejected"))
+    return dict(zip(bodies, runs, strict=True))
+
+
+@pytest.mark.parametrize(("body", "got"), UNDEFINED)
+def test_run_native_rejects_undefined_behaviour(body: str, got: str, rejected: dict[str, NativeRun]) -> None:
+    run = rejected[body]
     assert run.status == "rejected"
-    assert re.fullmatch(rf"C must have defined behaviour, got {got} \(kernel\.c:[12]\), in `.+`", run.reason)
+    place = rf"\(kernel\.c:{2 + [*rejected].index(body)}\), in `case .+`"
+    assert re.fullmatch(rf"C must have defined behaviour, got {got} {place}", run.reason)
     assert (run.outputs, run.returned) == ({}, None)
+
+
+def test_run_native_rejects_local_arrays_that_do_not_fit_the_stack(tmp_path: Path) -> None:
+    body = "int c[9000000]; for (int i = 0; i < 9000000; i++) c[i] = i * n / 3; return c[n];"
+    run = run_body(body, tmp_path)
+    reason = r"C must have .*, got local arrays that do not fit the stack \(kernel\.c:[12]\), in `.+`"
+    assert run.status == "rejected"
+    assert re.fullmatch(reason, run.reason)
 
 
 @pytest.mark.parametrize(("body", "returned"), [("return -n << 3;", -24), ("return n << 30;", -1 << 30)])
@@ -167,17 +192,11 @@ def test_run_native_rejects_one_step_outside_any_shape(
     assert str(run.reason).startswith(reason)
 
 
-@pytest.mark.parametrize(
-    ("body", "got"),
-    [
-        ("int x; a[0] = x; return 0;", "different outputs in a when they start otherwise"),
-        ("int x; return x;", "different outputs in the returned value when they start otherwise"),
-        ("int c[8]; c[n] = 1; return c[n + 1];", "different outputs in the returned value .*"),
-        ("int x; if (x == 0) a[100000000 + n] = 1; return 0;", "SIGSEGV when they start as zero"),
-    ],
-)
-def test_run_native_rejects_uninitialised_variables(tmp_path: Path, body: str, got: str) -> None:
-    run = run_body(body, tmp_path)
+@pytest.mark.parametrize(("body", "got"), UNINITIALISED)
+def test_run_native_rejects_uninitialised_variables(
+    body: str, got: str, rejected: dict[str, NativeRun]
+) -> None:
+    run = rejected[body]
     assert run.status == "rejected"
     rule = "result must not depend on uninitialised variables"
     assert re.fullmatch(rf"{rule}, got {got} \(kernel\.c\)", run.reason)

@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import pytest
 
-from pipelines.c import read_interface
+from pipelines.c import read_function, read_interface
 from pipelines.c.signature import same_values
 from pipelines.cyclemodel import count_cycles
-from pipelines.hls import HlsOptions, compile_program, read_program
+from pipelines.hls import HlsOptions, compile_program
 from pipelines.native import run_native
 from pipelines.programs import EVALUATION_WORKLOADS, draw_data, evaluation_workloads, frozen_hashes
 from pipelines.programs.control import degeneracy, follows_data, reject_degenerate
@@ -61,7 +61,7 @@ COPY = "for (int i = 0; i < 8; i++)\nout[i] = a[i] + n;\n"
 )
 def test_degenerate_programs_have_a_reason(body: str, reason: str | None) -> None:
     row = program(body)
-    found = degeneracy(read_program(row.source, top=row.top))
+    found = degeneracy(read_function(row.source, top=row.top))
     assert found is None if reason is None else found is not None and found.startswith(reason)
     (judged,) = reject_degenerate([row])
     assert (judged.status, judged.reason) == ((OK, None) if reason is None else (REJECTED, found))

@@ -13,7 +13,7 @@ import pytest
 from labelled_rows import label_of, run_of, table_row
 
 from pipelines.base.cache import ContentCache
-from pipelines.c import parse_directives, read_interface
+from pipelines.c import parse_directives, read_function, read_interface
 from pipelines.dataset.features import BY_KERNEL_V2, UNSEEN_DELAY, extract_loops
 from pipelines.dataset.labelling import ConfigurationSpace, MappingSampling, sampled_configurations
 from pipelines.dataset.records import (
@@ -32,7 +32,7 @@ from pipelines.dataset.records import (
 from pipelines.dataset.records.layout import FEATURES, LISTS, OperatorText
 from pipelines.dataset.records.limits import fitted
 from pipelines.dataset.records.prompts import annotated, split_source
-from pipelines.hls import HlsOptions, compile_program, design_row, options_of, read_program
+from pipelines.hls import HlsOptions, compile_program, design_row, options_of
 from pipelines.programs import data_id, draw_data, kernel_programs, program_facts
 from pipelines.programs.ast import AstOptions, ast_programs
 from pipelines.programs.dataflow import DataflowOptions, dataflow_programs
@@ -55,7 +55,7 @@ SAMPLING = MappingSampling(count=2, plain_share=0.2)
 
 
 def _designs(program: ProgramRow) -> list[DesignRow]:
-    function = read_program(program.source, top=program.top)
+    function = read_function(program.source, top=program.top)
     space = ConfigurationSpace(sampling=SAMPLING)
     made = sampled_configurations(function, space, SAMPLING, program.program_id, liberty="osu018")
     return [

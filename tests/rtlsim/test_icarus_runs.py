@@ -139,14 +139,14 @@ def test_icarus_knows_banks(style: str, expected: int, tmp_path: Path) -> None:
 @pytest.mark.sample(3)
 @pytest.mark.parametrize("seed", range(3))
 def test_both_simulators_give_the_same(seed: int, tmp_path: Path, runtime_folder: Path) -> None:
-    source = random_program(3000 + seed)
-    options: HlsOptions = options_for(source, "fuzz", pipeline=seed > 0, delay=1 + seed)
-    compiled = compile_program(source, top="fuzz", options=options)
+    program = random_program(3000 + seed)
+    options: HlsOptions = options_for(program.source, program.top, pipeline=seed > 0, delay=1 + seed)
+    compiled = compile_program(program.source, top=program.top, options=options)
     given = {
         "verilog": compiled.verilog,
         "module": compiled.module,
         "interface": compiled.interface,
-        "data": draw_data(compiled.interface, "{}", seed=seed),
+        "data": draw_data(compiled.interface, program.inputs, seed=seed),
         "timing": MemoryTiming(read_delay_cycles=1 + seed, write_delay_cycles=1 + seed),
         "folder": tmp_path,
     }

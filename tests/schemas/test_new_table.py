@@ -50,7 +50,7 @@ from pathlib import Path
 from assets.configuration import compose_configuration, write_parameters
 from assets.deployments import local_deployment
 from assets.dvc_stages import dvc_yaml
-from assets.releasing import release_tables
+from assets.releases.writing import release_tables
 from assets.settings import Settings
 from assets.steps import step_named
 from pipelines.schemas.documentation import tables_page

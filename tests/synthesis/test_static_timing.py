@@ -19,7 +19,7 @@ from pipelines.silicon.synthesis.liberty import Table, TableStack
 from pipelines.silicon.synthesis.netlist import Netlist, cell_area_um2, parse_netlist
 from pipelines.silicon.synthesis.timing import analyse_timing
 
-WORKER = Path(__file__).parents[2] / "pipelines" / "synthesis" / "worker.py"
+WORKER = Path(__file__).parents[2] / "pipelines" / "silicon" / "synthesis" / "worker.py"
 
 
 def netlist_of(ports: dict[str, tuple[str, list[int | str]]], *cells: tuple[str, str]) -> Netlist:

@@ -24,7 +24,7 @@ from pipelines.c.analysis.folding import (
     interval_of,
     negate,
 )
-from pipelines.c.analysis.liveness import remove_unneeded
+from pipelines.c.analysis.liveness import remove_dead_values, remove_unneeded
 from pipelines.c.arithmetic import value_range
 
 
@@ -422,3 +422,11 @@ def _table_element(array: ir.Array, indices: tuple[ir.Expression, ...]) -> ir.Co
         position = position * size + index.value
     assert array.initial is not None
     return ir.Constant(value=array.initial[position], type=array.type)
+
+
+def tidy(function: ir.Function) -> ir.Function:
+    """Propagate constants and remove unneeded code; the meaning stays.
+
+    Returns: an equivalent function.
+    """
+    return simplify(remove_dead_values(simplify(function)))

@@ -266,7 +266,7 @@ def attributed_layout(
     """The layout of a structure or union with attributes, and the first byte of each member.
 
     Args:    layout: of the same without attributes; aligned: of the whole, 0 without it.
-    Source:  gcc 12, as measured: `tests/hls/test_layouts.py` compares sizes and offsets.
+    Source:  gcc 12, as measured: `tests/hls/cases/programs/layouts.c` compares sizes and offsets.
     """
     end, size, alignment = 0, 0, max(aligned, 1)
     offsets: dict[str, int] = {}
@@ -297,7 +297,7 @@ def bit_field_layout(
     Returns: the layout, the types and the first bytes of the members; see `Struct.positions`. A bit-field
              that lies in no number has no position.
     Source:  System V ABI, AMD64 supplement, "Bit-Fields": one never crosses a boundary of its declared type;
-             with attributes gcc 12, as `tests/hls/test_layouts.py` measures.
+             with attributes gcc 12, as `tests/hls/cases/programs/layouts.c` measures.
     """
     starts: list[tuple[str, CType, int | None, int]] = []
     end, alignment = 0, max(aligned, 1)  # end in bits

@@ -6,7 +6,7 @@ import re
 from functools import cache, lru_cache
 from pathlib import Path
 
-INCLUDE_FOLDER = Path(__file__).parent / "hls" / "include"
+INCLUDE_FOLDER = Path(__file__).parents[1] / "include"
 """Searched for `#include <...>`, instead of the system's folders."""
 
 HEADER_OPTIONS = (
@@ -18,7 +18,7 @@ HEADER_OPTIONS = (
 )
 """Arguments of gcc for a program: these headers and no others."""
 
-LIBRARY_FILE = Path(__file__).parent / "hls" / "library.c"
+LIBRARY_FILE = Path(__file__).parents[1] / "library.c"
 """The functions that a program may call although it does not define them, as C."""
 
 _HEADERS = ("ctype.h", "math.h", "stdlib.h", "string.h")

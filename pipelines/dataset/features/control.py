@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pipelines.hls import read_program
+from pipelines.c import read_function
 from pipelines.programs import control_expressions, influence_of
 from pipelines.schemas import ProgramRow
 
@@ -18,7 +18,7 @@ def control_class(program: ProgramRow) -> str:
     Raises:  HlsError: the C front end rejects the program.
     Source:  LLMulator, section 5.2.
     """
-    function = read_program(program.source, top=program.top, file=f"{program.name}.c")
+    function = read_function(program.source, top=program.top, file=f"{program.name}.c")
     influence = influence_of(function)
     depends = any(influence.of(expression) for expression in control_expressions(function))
     return "II" if depends else "I"

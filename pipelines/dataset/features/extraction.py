@@ -13,17 +13,9 @@ import pyarrow as pa
 from pipelines.base.cache import ContentCache
 from pipelines.base.identity import content_hash
 from pipelines.base.workers import Outcome, ProgressCallback, run_all, silent
-from pipelines.c import HlsError, ir
+from pipelines.c import HlsError, ir, read_function
 from pipelines.dataset.features.control import control_class
-from pipelines.hls import (
-    TOOL,
-    CompiledDesign,
-    compile_program,
-    options_of,
-    program_rules,
-    read_program,
-    tool_version,
-)
+from pipelines.hls import TOOL, CompiledDesign, compile_program, options_of, program_rules, tool_version
 from pipelines.programs import program_facts
 from pipelines.schemas import (
     OK,
@@ -108,7 +100,7 @@ def extract_loops(program: ProgramRow) -> list[LoopRow]:
 
     Raises: HlsError: the program is outside what the C front end accepts.
     """
-    function = read_program(program.source, top=program.top, file=f"{program.name}.c")
+    function = read_function(program.source, top=program.top, file=f"{program.name}.c")
     collector = _Collector(program=program)
     collector.visit(function.body, None, 0)
     return collector.rows

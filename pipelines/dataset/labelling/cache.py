@@ -19,7 +19,7 @@ from pipelines.dataset.labelling.external_tools import external_tool
 from pipelines.dataset.labelling.options import LabelContext
 from pipelines.dataset.labelling.synthesis import LabelTables
 from pipelines.native import native_version
-from pipelines.rtl import simulation as rtlsim
+from pipelines.rtl import simulation
 from pipelines.schemas import (
     OK,
     DesignRow,
@@ -49,7 +49,7 @@ def present_versions(tools: Iterable[str] = (hls.TOOL,)) -> dict[str, str]:
     return {
         hls.TOOL: hls.tool_version(),
         cyclemodel.ENGINE: cyclemodel.engine_version(),
-        rtlsim.ENGINE: rtlsim.engine_version(),
+        simulation.ENGINE: simulation.engine_version(),
         "native": native_version(),
         "pyosys": synthesis_version(),
         power.ENGINE: power.tool_version(),

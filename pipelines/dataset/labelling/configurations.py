@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from pipelines.base.cache import ContentCache
 from pipelines.base.identity import content_hash
-from pipelines.c import Directive, Function, HlsError, directives_json, parse_directives
+from pipelines.c import Directive, Function, HlsError, directives_json, parse_directives, read_function
 from pipelines.hls import (
     TOOL,
     ArraySpace,
@@ -24,7 +24,6 @@ from pipelines.hls import (
     innermost_loops,
     mapping_space,
     program_rules,
-    read_program,
     tool_version,
 )
 from pipelines.schemas import OK, ProgramRow
@@ -157,7 +156,7 @@ _VERSION = "configurations-1"
 def _mappings_or_refusal(program: ProgramRow, space: ConfigurationSpace) -> list[dict[str, Any]] | str:
     """The configurations of a program as JSON, or why the front end refuses it."""
     try:
-        function = read_program(program.source, top=program.top, file=f"{program.name}.c")
+        function = read_function(program.source, top=program.top, file=f"{program.name}.c")
     except HlsError as error:
         return str(error)
     if space.sampling is None:

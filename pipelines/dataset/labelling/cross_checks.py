@@ -48,7 +48,7 @@ from pipelines.power import (
     ported_verilog,
 )
 from pipelines.programs import draw_data
-from pipelines.rtl import simulation as rtlsim
+from pipelines.rtl import simulation
 from pipelines.rtl.simulation import SimulationResult, icarus_version, simulate_with_icarus
 from pipelines.schemas import (
     DRAWN,
@@ -247,7 +247,7 @@ def _unknown(check: str, tool: str, version: str | None) -> Check:
 
 
 def _engine(row: RunRow) -> str:
-    return row.audit_engine or rtlsim.ENGINE
+    return row.audit_engine or simulation.ENGINE
 
 
 def _disagreement(row: RunRow) -> list[Check]:
@@ -330,7 +330,7 @@ class _Comparison:
         except _FAILURES as error:
             result = PowerResult(status=TOOL_ERROR, reason=str(error))
         counts = self._timed(("area_um2", "flip_flop_count"), SECOND_YOSYS, self._recounted)
-        icarus = self._timed(("netlist_icarus",), rtlsim.ICARUS, lambda: [self._icarus()])
+        icarus = self._timed(("netlist_icarus",), simulation.ICARUS, lambda: [self._icarus()])
         delays = self._timed(("delay_ns", *_POWERS), power.OPENSTA, lambda: self._opensta(result))
         tool = (_engine(row), row.audit_engine_version)
         outputs = self._timed(
@@ -374,7 +374,7 @@ class _Comparison:
                 timeout_s=ICARUS_TIMEOUT_S,
                 cycle_limit=2 * (self.counted.row.latency_cycles or 0) + 16,
             )
-        return self._outputs("netlist_icarus", result, rtlsim.ICARUS, icarus_version())
+        return self._outputs("netlist_icarus", result, simulation.ICARUS, icarus_version())
 
     def _recounted(self) -> list[Check]:
         label = self.label

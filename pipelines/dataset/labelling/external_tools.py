@@ -21,7 +21,7 @@ from pipelines.circt import CirctResult, compile_with_circt, simulate_circt_desi
 from pipelines.dataset.labelling.options import LabelOptions
 from pipelines.dataset.labelling.runs import OutputDigests, RunResult, moved_bytes
 from pipelines.hls import HlsOptions
-from pipelines.rtl import simulation as rtlsim
+from pipelines.rtl import simulation
 from pipelines.rtl.simulation import MemoryTiming
 from pipelines.schemas import OK, TOOL_ERROR, ProgramRow
 
@@ -92,7 +92,7 @@ class CirctTool:
     """
 
     flow: str
-    engine: str = rtlsim.ENGINE
+    engine: str = simulation.ENGINE
 
     @property
     def tool(self) -> str:
@@ -105,7 +105,7 @@ class CirctTool:
 
     def engine_version(self) -> str:
         """Version of Verilator and of the test bench."""
-        return rtlsim.engine_version()
+        return simulation.engine_version()
 
     def compile(
         self, program: ProgramRow, configuration: HlsOptions, *, folder: Path, options: LabelOptions

@@ -15,7 +15,7 @@ from typing import Any
 from pipelines.base.cache import ContentCache, json_value
 from pipelines.base.identity import canonical_json, content_hash, text_sha256
 from pipelines.base.tools import stopwatch
-from pipelines.c import HlsError, directive_json, ir
+from pipelines.c import HlsError, directive_json, ir, read_function
 from pipelines.c.signature import DataSet, Interface
 from pipelines.dataset.labelling.external_tools import HlsResult, Rtl, SimulationJob, external_tool
 from pipelines.dataset.labelling.options import LabelContext, ToolContext
@@ -40,7 +40,6 @@ from pipelines.hls import (
     options_of,
     outcome_rows,
     program_rules,
-    read_program,
 )
 from pipelines.native import native_version
 from pipelines.programs import ProgramData
@@ -294,7 +293,7 @@ def _unapplied(
     """A row for each directive that the tool of a design was not given."""
     if design.status != OK:
         return ()
-    function = read_program(program.source, top=program.top, file=f"{program.name}.c")
+    function = read_function(program.source, top=program.top, file=f"{program.name}.c")
     loops = [s for s in ir.walk_statements(function.body) if isinstance(s, ir.For | ir.While)]
     of_loops = [directive for loop in loops for directive in loop.directives]
     directives = (*configuration.directives, *function.directives, *of_loops)

@@ -11,7 +11,7 @@ from tempfile import TemporaryDirectory
 from filelock import FileLock, Timeout
 
 from pipelines.base.cache import ContentCache
-from pipelines.rtl import simulation as rtlsim
+from pipelines.rtl import simulation
 from pipelines.rtl.reuse import AUDIT_ENGINES as OTHER_AUDIT_ENGINES
 from pipelines.schemas import DRAWN
 from pipelines.silicon.synthesis import Target
@@ -22,7 +22,7 @@ SLOTTED = (
 )
 """Tools whose runs at a time can be bounded."""
 
-AUDIT_ENGINES = (rtlsim.ENGINE, *OTHER_AUDIT_ENGINES)
+AUDIT_ENGINES = (simulation.ENGINE, *OTHER_AUDIT_ENGINES)
 """Engines that may simulate the Verilog of audited designs."""
 
 SLOT_WAIT_S = 0.02
@@ -79,7 +79,7 @@ class LabelOptions:
     full_power_fraction: float = 1.0
     light_um2_cycles: float = 0.0
     audit_fraction: float = 0.1
-    audit_engine: str = rtlsim.ENGINE
+    audit_engine: str = simulation.ENGINE
     cross_check_fraction: float = 0.0
     model_timeout_s: float = 120.0
     verilator_timeout_s: float = 120.0

@@ -26,7 +26,7 @@ from pipelines.dataset.labelling.options import LabelOptions, ToolContext
 from pipelines.hls import CompiledDesign, options_of
 from pipelines.native import NativeRun, native_version, run_native_sets
 from pipelines.programs import GENERATED_SUITES, USER_SUITE, data_id
-from pipelines.rtl import simulation as rtlsim
+from pipelines.rtl import simulation
 from pipelines.rtl.reuse import audit_version as other_audit_version
 from pipelines.rtl.reuse import simulate_by
 from pipelines.rtl.simulation import MemoryTiming, SimulationResult, simulate_design
@@ -409,7 +409,7 @@ def run_key(design: DesignRow, run: RunIdentity | RunRow, options: LabelOptions)
 
 def audit_version(engine: str) -> str:
     """Version of an engine of audits."""
-    return rtlsim.engine_version() if engine == rtlsim.ENGINE else other_audit_version(engine)
+    return simulation.engine_version() if engine == simulation.ENGINE else other_audit_version(engine)
 
 
 def is_audited_run(design_id: str, kind: str | None, fraction: float) -> bool:
@@ -684,7 +684,7 @@ def _depends_on_start(request: RunRequest, native: NativeResult, context: ToolCo
     Then the C reads what it never wrote, or the engine forgot a reset. Native C starts variables with zero
     and with one pattern, the simulated Verilog with random numbers, so only the last may differ.
     """
-    start = _simulate(request, context, engine=rtlsim.ENGINE, starts_zero=True)
+    start = _simulate(request, context, engine=simulation.ENGINE, starts_zero=True)
     return start.status == OK and native.digests.difference(start) is None
 
 
@@ -720,7 +720,7 @@ def _simulate(
     request: RunRequest, context: ToolContext, *, engine: str, starts_zero: bool = False
 ) -> SimulationResult:
     compiled = request.compiled()
-    if engine == rtlsim.ENGINE:
+    if engine == simulation.ENGINE:
         simulate = partial(simulate_design, runtime_folder=context.runtime_folder, starts_zero=starts_zero)
     else:
         simulate = partial(simulate_by, engine)

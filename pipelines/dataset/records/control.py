@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from pipelines.c import ir
+from pipelines.c import ir, read_function
 from pipelines.dataset.records.prompts import split_source
-from pipelines.hls import read_program
 
 
 def operator_classes(source: str, top: str) -> Mapping[str, bool]:
@@ -19,7 +18,7 @@ def operator_classes(source: str, top: str) -> Mapping[str, bool]:
     Returns: class by function of the source, the top function included.
     Raises:  HlsError: the C front end rejects the program. RecordError: brackets do not match.
     """
-    lines = _dependent_lines(read_program(source, top=top))
+    lines = _dependent_lines(read_function(source, top=top))
     classes: dict[str, bool] = {}
     for name, text in split_source(source).functions.items():
         start = source.count("\n", 0, source.index(text)) + 1

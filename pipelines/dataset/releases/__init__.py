@@ -1,8 +1,8 @@
 """Releases: the tables as files that anybody can check, read and continue from.
 
 Belongs here: the files of a release, their hashes, the card that describes them. Does not: the content cache
-(`pipelines.dataset.labelling` and `pipelines.dataset.features` fill it from rows), where a project keeps its tables. Outside
-this package only the names below are used.
+(`pipelines.dataset.labelling` and `pipelines.dataset.features` fill it from rows), where a project keeps its
+tables. Outside this package only the names below are used.
 """
 
 from importlib import import_module

@@ -17,8 +17,7 @@ from pathlib import PurePath
 
 import islpy
 
-from pipelines.c import HlsError, default_top, ir, read_function
-from pipelines.hls import tidy
+from pipelines.c import HlsError, default_top, ir, read_function, tidy
 from pipelines.pragmas.analysis.accumulation import join_accumulations
 from pipelines.pragmas.analysis.dependences import (
     ArrayFlow,

@@ -1,7 +1,7 @@
 """The test bench of HLS designs around any engine: its C++ drives a class like that of Verilator.
 
-Registers begin with 0 and not with random bits as in `pipelines.rtl.simulation`, so a design that forgets to reset is
-not found.
+Registers begin with 0 and not with random bits as in `pipelines.rtl.simulation`, so a design that forgets to
+reset is not found.
 """
 
 from __future__ import annotations

@@ -32,7 +32,7 @@ from pipelines.silicon.synthesis.liberty_syntax import Group, parse_groups
 SEARCH_ROOTS = (
     Path("/usr/share/qflow/tech"),
     Path("/usr/local/share/qflow/tech"),
-    Path(__file__).parents[2] / ".setup" / "liberty",  # of set-up, where the release has no package
+    Path(__file__).parents[3] / ".setup" / "liberty",  # of set-up, where the release has no package
 )
 DEFAULT_LIBRARY = "osu018"
 _SUFFIX = "_stdcells.lib"
