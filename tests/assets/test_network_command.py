@@ -128,7 +128,7 @@ def test_an_answer_imports_nothing_that_takes_long() -> None:
     slow = ("pandas", "networkx", "polars", "torch", "mlflow", "dagster", "scipy.stats", "scipy.optimize")
     script = (
         "import sys; from click.testing import CliRunner; from simfoundry.cli import simfoundry\n"
-        "assert invoke('network', '--pods', '4').exit_code == 0\n"
+        "assert CliRunner().invoke(simfoundry, ['network', '--pods', '4']).exit_code == 0\n"
         f"print([name for name in {slow} if name in sys.modules])"
     )
     found = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
