@@ -9,8 +9,6 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
 
-from pydantic import ValidationError
-
 from assets.errors import FoundryError
 from assets.settings import CONFIGURATION_FOLDER
 from pipelines.base.cache import ContentCache
@@ -55,24 +53,3 @@ def default_content(cache: ContentCache) -> Any:
     texts = [(str(path.relative_to(CONFIGURATION_FOLDER)), path.read_text()) for path in files]
     key = content_hash(KIND, texts)
     return cache.cached(KIND, key, lambda: compose_content([]), lambda stored: stored)
-
-
-UNKNOWN_KEY = ("extra_forbidden", "unexpected_keyword_argument")
-"""Types of pydantic's errors about keys that a group does not have."""
-
-
-def describe_invalid(error: ValidationError) -> str:
-    """What is wrong with values of groups."""
-    return "; ".join(_problem(one) for one in error.errors())
-
-
-def _problem(error: Any) -> str:
-    cause = error.get("ctx", {}).get("error")
-    if isinstance(cause, ValueError) and type(cause) is not ValueError:
-        return str(cause)  # of an engine, which names value and group
-    key = ".".join(str(part) for part in error["loc"]) or "the configuration"
-    if error["type"] in UNKNOWN_KEY:
-        return f"unknown key: {key}"
-    if error["type"] == "missing":
-        return f"missing key: {key}"
-    return f"{key}: {error['msg'].removeprefix('Value error, ')}, got {error['input']!r}"

@@ -16,12 +16,13 @@ from typing import Any
 import yaml
 from pydantic import BaseModel, ValidationError, create_model
 
-from assets.composition import UNKNOWN_KEY, compose_content, describe_invalid
+from assets.composition import compose_content
 from assets.deployments import PARAMETERS_FILE
 from assets.errors import FoundryError
 from assets.settings import CONFIGURATION_FOLDER, Configuration, Nightly, Quality, Run
 from assets.steps import STEPS
 from pipelines.base.files import read_yaml
+from pipelines.base.validation import UNKNOWN_KEY, describe_invalid
 from pipelines.schemas import write_bytes_atomically
 
 NIGHTLY = "nightly"
@@ -204,11 +205,12 @@ def _validated(content: Any, *, where: str) -> Configuration:
     try:
         return configuration_model().model_validate(content)
     except ValidationError as error:
-        about_keys = any(e["type"] in (*UNKNOWN_KEY, "missing") for e in error.errors())
-        keys = [".".join(str(part) for part in e["loc"]) for e in error.errors()]
-        problem = describe_invalid(error)
-        shown = problem if len(problem) <= _MOST_SHOWN else f"{problem[:_MOST_SHOWN]}..."
-        raise FoundryError(f"{shown} ({where})" + (f"; {_choices(keys)}" if about_keys else "")) from error
+        problem, first = describe_invalid(error, configuration_model(), where), error.errors()[0]
+        if first["type"] in (*UNKNOWN_KEY, "missing"):
+            problem = f"{problem.rpartition('; ')[0]}; {_choices(['.'.join(map(str, first['loc']))])}"
+        raise FoundryError(
+            problem if len(problem) <= _MOST_SHOWN else f"{problem[:_MOST_SHOWN]}..."
+        ) from error
 
 
 def _choices(keys: Sequence[str]) -> str:

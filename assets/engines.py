@@ -77,7 +77,7 @@ class Engine:
     tools: tuple[str, ...] = ()
 
 
-def _engine(*constants: str, tools: Sequence[str] = ()) -> Engine:
+def engine(*constants: str, tools: Sequence[str] = ()) -> Engine:
     """An engine of constants `FILE:NAME`."""
     pairs = (constant.rpartition(":")[::2] for constant in constants)
     return Engine(tuple(Constant(file, name) for file, name in pairs), tuple(tools))
@@ -85,63 +85,58 @@ def _engine(*constants: str, tools: Sequence[str] = ()) -> Engine:
 
 TOOLS_OF_ALL = ("numpy", "pyarrow")
 """Tools of every step: drawn data, and the bytes of every table."""
-HLS = _engine("pipelines/hls/compiler.py:_VERSION")
-CYCLE_MODEL = _engine("pipelines/cyclemodel/runner.py:_VERSION", tools=("gcc",))
-VERILATOR = _engine("pipelines/rtl/simulation/verilator.py:_VERSION", tools=("verilator",))
-RTL_REUSE = _engine("pipelines/rtl/reuse/building.py:VERSION")
-AUDITS = _engine("pipelines/rtl/reuse/auditing.py:_VERSION")
-SYNTHESIS = _engine("pipelines/silicon/synthesis/yosys.py:_VERSION", tools=("libraries", "pyosys"))
-FPGA = _engine("pipelines/silicon/synthesis/xilinx.py:_VERSION", tools=("pyosys",))
-POWER = _engine("pipelines/power/estimate.py:_VERSION", "pipelines/power/estimate.py:POWER_MODEL")
-CIRCT = _engine("pipelines/circt/compilation.py:_VERSION", tools=("circt",))
-BAMBU = _engine("pipelines/bambu/runner.py:_VERSION", tools=("bambu",))
-SILICONCOMPILER = _engine("pipelines/silicon/siliconcompiler/runner.py:_VERSION", tools=("siliconcompiler",))
-LABELLING = _engine(
+HLS = engine("pipelines/hls/compiler.py:_VERSION")
+CYCLE_MODEL = engine("pipelines/cyclemodel/runner.py:_VERSION", tools=("gcc",))
+VERILATOR = engine("pipelines/rtl/simulation/verilator.py:_VERSION", tools=("verilator",))
+RTL_REUSE = engine("pipelines/rtl/reuse/building.py:VERSION")
+AUDITS = engine("pipelines/rtl/reuse/auditing.py:_VERSION")
+SYNTHESIS = engine("pipelines/silicon/synthesis/yosys.py:_VERSION", tools=("libraries", "pyosys"))
+POWER = engine("pipelines/power/estimate.py:_VERSION", "pipelines/power/estimate.py:POWER_MODEL")
+CIRCT = engine("pipelines/circt/compilation.py:_VERSION", tools=("circt",))
+BAMBU = engine("pipelines/bambu/runner.py:_VERSION", tools=("bambu",))
+LABELLING = engine(
     "pipelines/dataset/labelling/cache.py:_VERSION", "pipelines/dataset/labelling/configurations.py:_VERSION"
 )
-LABELS = _engine(
+LABELS = engine(
     "pipelines/dataset/labelling/synthesis.py:_LABEL_VERSION",
     "pipelines/dataset/labelling/synthesis.py:_POWER_VERSION",
 )
-CROSS_CHECKS = _engine(
-    "pipelines/dataset/labelling/cross_checks.py:_VERSION", tools=("iverilog", "sta", "yosys")
-)
-PROGRAMS = _engine("pipelines/programs/suites.py:_VERSION")
-VARIANTS = _engine(
+PROGRAMS = engine("pipelines/programs/suites.py:_VERSION")
+VARIANTS = engine(
     "pipelines/programs/llm/checking.py:_VERSION",
     "models/program_lm/__init__.py:VERSION",
     "models/program_lm/provider.py:_SAMPLING_VERSION",
 )
-FEATURES = _engine(
+FEATURES = engine(
     "pipelines/dataset/features/extraction.py:_VERSIONS",
     "pipelines/dataset/features/extraction.py:_CLASS_VERSION",
 )
-KNOWLEDGE = _engine("pipelines/dataset/features/design_tables.py:_VERSION")
-RECORDS = _engine("pipelines/dataset/records/records.py:_VERSION")
-NETWORK = _engine(
+KNOWLEDGE = engine("pipelines/dataset/features/design_tables.py:_VERSION")
+RECORDS = engine("pipelines/dataset/records/records.py:_VERSION")
+NETWORK = engine(
     "pipelines/network/simulation/engine.py:_VERSION",
     "pipelines/network/simulation/ns3.py:_VERSION",
     "pipelines/network/runs/simulate.py:_RUNS_VERSION",
     "pipelines/network/runs/simulate.py:_PACKETS_VERSION",
     tools=("ns3",),
 )
-ACCELERATORS = _engine(
+ACCELERATORS = engine(
     "pipelines/accelerators/dataset.py:VERSION",
     "pipelines/accelerators/labels.py:VERSION",
     "pipelines/accelerators/systolic/compilation.py:COMPILER_VERSION",
     "pipelines/accelerators/systolic/hardware.py:GENERATOR_VERSION",
 )
-FIXED = _engine(
+FIXED = engine(
     "pipelines/accelerators/fixed/dataset.py:VERSION",
     "pipelines/accelerators/fixed/dataset.py:_COLUMNS_VERSION",
     tools=("da4ml",),
 )
-FABRIC = _engine(
+FABRIC = engine(
     "pipelines/fabric/dataset.py:VERSION",
     "pipelines/fabric/dataset.py:_ID_VERSION",
     "pipelines/fabric/simulation.py:VERSION",
 )
-PRAGMAS = _engine("pipelines/pragmas/search/suite.py:_VERSION")
+PRAGMAS = engine("pipelines/pragmas/search/suite.py:_VERSION")
 
 
 def training_engine(package: str) -> Engine:

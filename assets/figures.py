@@ -14,8 +14,9 @@ from functools import cache
 from pathlib import Path
 
 from assets import engines
-from assets.engines import Engine, training_engine
+from assets.engines import Engine, engine, training_engine
 from assets.errors import FoundryError
+from pipelines.dataset.labelling import TARGETS
 from pipelines.schemas import write_bytes_atomically
 
 FIGURES_FILE = engines.ROOT / "docs" / "results" / "figures.jsonl"
@@ -122,10 +123,12 @@ def slug(text: str) -> str:
 def engine_versions() -> Mapping[str, str]:
     """Present version of every engine of `assets.engines` and of every predictor, by name.
 
-    A predictor has the name of its package; `compile_power_fixed` is that of the constant `_FIXED_VERSION`.
-    Only constants of the source are read; no tool runs.
+    A target of labels has the name of its module, a predictor that of its package; `compile_power_fixed` is
+    that of the constant `_FIXED_VERSION`. Only constants of the source are read; no tool runs.
     """
     known = {name.lower(): value for name, value in vars(engines).items() if isinstance(value, Engine)}
+    for target in TARGETS:
+        known.setdefault(target.__module__.rpartition(".")[2], engine(*target.constants))
     for file in sorted((engines.ROOT / "models").glob("*/__init__.py")):
         package = file.parent.name
         for constant in training_engine(package).constants:

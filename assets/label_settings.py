@@ -11,12 +11,12 @@ from typing import Annotated, Literal, Self
 
 from pydantic import AfterValidator, Field, ValidationError, model_validator
 
-from assets.composition import default_content, describe_invalid
+from assets.composition import default_content
 from assets.deployments import Deployment
 from assets.errors import FoundryError
 from assets.settings import Configuration, Group, Run, Settings, one_of, some_of
 from pipelines.base.cache import ContentCache
-from pipelines.base.validation import Positive
+from pipelines.base.validation import Positive, describe_invalid
 from pipelines.dataset.labelling import (
     AUDIT_ENGINES,
     SYNTHESIS_TOOLS,
@@ -146,7 +146,7 @@ def default_label_settings(deployment: Deployment) -> Settings:
     try:
         configuration = LabelConfiguration.model_validate(groups)
     except ValidationError as error:
-        raise FoundryError(f"{describe_invalid(error)} (conf/)") from error
+        raise FoundryError(describe_invalid(error, LabelConfiguration, "conf/")) from error
     return Settings(configuration=configuration, deployment=deployment)
 
 
@@ -162,22 +162,13 @@ def target_of(settings: Settings) -> Target:
 def label_options(settings: Settings) -> LabelOptions:
     """Seeds, time limits, and how many designs are worked on at once."""
     labelling, synthesis, run = settings.group(Labelling), settings.group(Synthesis), settings.group(Run)
+    renamed = {name: f"synthesis_{name}" for name in ("timeout_s", "tools", "fraction")}
+    cells = synthesis.model_dump(exclude={"liberty", "other_libraries"})
     return LabelOptions(
         workers=run.workers or os.cpu_count() or 1,
         slots={tool: n for tool, n in run.slots.items() if n is not None},
-        synthesis_timeout_s=synthesis.timeout_s,
-        synthesis_tools=synthesis.tools,
-        synthesis_fraction=synthesis.fraction,
-        demanding_fraction=synthesis.demanding_fraction,
-        demanding_um2_per_ns=synthesis.demanding_um2_per_ns,
-        demanding_um2_cycles=synthesis.demanding_um2_cycles,
-        fpga_fraction=synthesis.fpga_fraction,
-        fpga_unmapped_fraction=synthesis.fpga_unmapped_fraction,
-        unmapped_most_um2=synthesis.unmapped_most_um2,
         other_libraries=tuple(find_liberty(name) for name in synthesis.other_libraries),
-        other_library_fraction=synthesis.other_library_fraction,
-        other_library_unmapped_fraction=synthesis.other_library_unmapped_fraction,
-        placement_timeout_s=synthesis.placement_timeout_s,
+        **{renamed.get(name, name): value for name, value in cells.items()},
         **labelling.model_dump(exclude={"tools"}),
     )
 

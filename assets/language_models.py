@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict, fields, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Annotated, Literal
@@ -17,7 +17,6 @@ from assets.suites import suite_options
 from models.program_lm import EditOptions, TrainingOptions
 from models.program_lm.provider import EmbeddedProvider
 from pipelines.base.identity import content_hash
-from pipelines.base.validation import Positive
 from pipelines.base.workers import Progress
 from pipelines.programs import AST, DATAFLOW, SuiteOptions, cached_programs, code_version
 from pipelines.programs.ast import ast_program
@@ -59,21 +58,6 @@ class LlmEmbedded(Group):
     editing: EditOptions
 
 
-class LlmServer(Group):
-    """A server; the meanings are those of pipelines.programs.llm.ServerOptions."""
-
-    url: str
-    model: str
-    key_variable: str
-    temperature: float
-    most_tokens: int
-    timeout_s: Positive
-    most_reply_bytes: int
-    tries: int
-    pause_s: float
-    requests_a_minute: Positive | None
-
-
 class LlmFolder(Group):
     """A folder of weights."""
 
@@ -96,7 +80,7 @@ class Llm(Group):
     text: TextLimits
     check: CheckLimits
     embedded: LlmEmbedded
-    server: LlmServer
+    server: ServerOptions
     folder: LlmFolder
 
 
@@ -171,14 +155,7 @@ def _variants_key(settings: Settings, provider: Provider, prompts: Sequence[Prom
 
 
 def _options(chosen: Llm) -> LlmOptions:
-    return LlmOptions(
-        count=chosen.count,
-        seed=chosen.seed,
-        attempts=chosen.attempts,
-        most_failures=chosen.most_failures,
-        text=chosen.text,
-        check=chosen.check,
-    )
+    return LlmOptions(**{field.name: getattr(chosen, field.name) for field in fields(LlmOptions)})
 
 
 def _earlier(settings: Settings) -> dict[str, str]:
@@ -225,9 +202,8 @@ def provider_of(settings: Settings, environment: Mapping[str, str], listen: List
 
 
 def _server(chosen: Llm, environment: Mapping[str, str]) -> ServerProvider:
-    fields = chosen.server.model_dump(exclude={"key_variable"})
-    options = ServerOptions(**fields, prices=chosen.prices)
-    return ServerProvider(options, key=environment.get(chosen.server.key_variable) or None)
+    key = environment.get(chosen.server.key_variable) or None
+    return ServerProvider(chosen.server, key=key, prices=chosen.prices)
 
 
 def read_prompt(name: str) -> Prompt:

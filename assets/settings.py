@@ -79,8 +79,9 @@ def some_of(choices: Sequence[str]) -> Any:
     """A non-empty list of some of the choices, kept in their order and without repeats."""
 
     def check(names: tuple[str, ...]) -> tuple[str, ...]:
-        if not names or any(name not in choices for name in names):
-            raise ValueError(f"must be some of {', '.join(choices)}")
+        unknown = [name for name in names if name not in choices]
+        if unknown or not names:
+            raise ValueError(f"{', '.join(unknown) or 'none'}; accepted: some of {', '.join(choices)}")
         return tuple(choice for choice in choices if choice in names)
 
     return AfterValidator(check)
@@ -91,7 +92,7 @@ def one_of(choices: Sequence[str]) -> Any:
 
     def check(name: str) -> str:
         if name not in choices:
-            raise ValueError(f"must be one of {', '.join(choices)}")
+            raise ValueError(f"{name}; accepted: {', '.join(choices)}")
         return name
 
     return AfterValidator(check)
@@ -107,7 +108,7 @@ def _require_time_zone(name: str) -> str:
     try:
         ZoneInfo(name)
     except (KeyError, ValueError, OSError) as error:
-        raise ValueError("must be an IANA time zone, for example Europe/Zurich") from error
+        raise ValueError(f"{name}; accepted: an IANA time zone, for example Europe/Zurich") from error
     return name
 
 

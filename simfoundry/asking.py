@@ -7,10 +7,10 @@ import json
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import Field, fields, replace
 from functools import wraps
 from pathlib import Path
-from typing import Any, ParamSpec, TypeAlias, TypeVar
+from typing import Any, ParamSpec, TypeAlias, TypeVar, cast
 
 from assets.errors import needing
 from simfoundry.questions import (
@@ -22,6 +22,7 @@ from simfoundry.questions import (
     PlaceQuestion,
     PowerQuestion,
     PragmaQuestion,
+    PredictQuestion,
     SimulateQuestion,
     TrainQuestion,
     is_text,
@@ -30,7 +31,6 @@ from simfoundry.questions import (
 Answer: TypeAlias = dict[str, Any]
 P = ParamSpec("P")
 Q = TypeVar("Q")
-_DEFAULTS = Options()
 
 
 def _answers(question: Callable[P, Q]) -> Callable[[Callable[[Q], Answer]], Callable[P, Answer]]:
@@ -39,17 +39,23 @@ def _answers(question: Callable[P, Q]) -> Callable[[Callable[[Q], Answer]], Call
     def decorate(answer: Callable[[Q], Answer]) -> Callable[P, Answer]:
         @wraps(answer)
         def ask(*args: P.args, **kwargs: P.kwargs) -> Answer:
-            with needing("foundry"):
+            with needing("predict" if question is PredictQuestion else "foundry"):
                 return answer(question(*args, **kwargs))
 
-        meanings = inspect.getdoc(question) or ""
-        ask.__doc__ = f"{inspect.getdoc(answer)}\n\nArgs:{meanings.partition('Attributes:')[2]}"
+        ask.__doc__ = "\n".join(
+            [f"{inspect.getdoc(answer)}\n\nArgs:", *map(_meaning, fields(cast(Any, question)))]
+        )
         ask.__dict__["__signature__"] = inspect.signature(question, eval_str=True).replace(
             return_annotation=Answer
         )
         return ask
 
     return decorate
+
+
+def _meaning(declared: Field[Any]) -> str:
+    unset = declared.metadata["unset"]
+    return f"    {declared.name}: {declared.metadata['meaning']}" + (f" None: {unset}." if unset else "")
 
 
 @_answers(LabelQuestion)
@@ -65,41 +71,32 @@ def label(question: LabelQuestion) -> Answer:
     return answer_label(question)
 
 
-def predict(
-    source: str | Path,
-    top: str | None = None,
-    *,
-    model: str | None = None,
-    options: Options = _DEFAULTS,
-    data: Mapping[str, Any] | Path | None = None,
-) -> Answer:
+@_answers(PredictQuestion)
+def predict(question: PredictQuestion) -> Answer:
     """Ask a model about a C program under one configuration.
 
-    Args:
-        source: C text or a C file.
-        top: function that becomes hardware; None for the one the program is about.
-        model: NAME@ALIAS, or a folder of a trained one. None for the champion with the lowest reference error
-            among those that know most of the design and can answer.
-        data: value of every argument, or a JSON file of them, for models that read data.
+    The best champion is the one with the lowest reference error among those that know most of the design and
+    can answer.
+
     Returns: a value per target with its interval, the engine's own estimates, the confidence, what is outside
              training, and where the answer is from: model, version, release and level of information.
     Raises:  FoundryError: no such model, or none can answer. ProgramError, HlsError: an input is not
              acceptable.
     """
-    with needing("predict"):
-        from simfoundry.commands.predict import predict_file
+    from simfoundry.commands.predict import predict_file
 
-        with _files(source, options, data) as (path, directives, values):
-            return predict_file(
-                file=path,
-                top=top,
-                directives=directives,
-                memory_delay=options.memory_delay,
-                clock=options.clock_ns,
-                unsafe_math=options.unsafe_math,
-                model=model,
-                data=values,
-            )
+    options = question.options
+    with _files(question.source, options, question.data) as (path, directives, values):
+        return predict_file(
+            file=path,
+            top=question.top,
+            directives=directives,
+            memory_delay=options.memory_delay,
+            clock=options.clock_ns,
+            unsafe_math=options.unsafe_math,
+            model=question.model,
+            data=values,
+        )
 
 
 @_answers(PragmaQuestion)
@@ -112,7 +109,7 @@ def pragmas(question: PragmaQuestion) -> Answer:
     """
     from simfoundry.commands.pragmas import answer_pragmas, pragma_json
 
-    with _files(question.source, _DEFAULTS, None) as (path, *_):
+    with _files(question.source, Options(), None) as (path, *_):
         question = replace(question, source=path)
         return pragma_json(answer_pragmas(question), question)
 

@@ -1,7 +1,7 @@
 """What is asked: the options of `sf.label`, `sf.power` and so on, and of the commands of the same names.
 
-An option has its name, type and default here alone: the functions have the signatures of these classes, the
-commands their defaults. Importing this module is cheap.
+An option has its name, type, default, meaning and bounds here alone: the functions have the signatures of
+these classes, the commands their options. Importing this module is cheap.
 """
 
 from __future__ import annotations
@@ -11,11 +11,13 @@ from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
 from typing import Any, TypeAlias
 
+from pipelines.base.bounds import CLOCK_PERIOD_NS, MEMORY_DELAY_CYCLES, asked
 from pipelines.network.request import NetworkRequest
 
 File: TypeAlias = Path | str
 DEFAULT_FABRIC = "fabric/present.yaml"
 """Fabric without `fabric`, in conf/."""
+LARGEST_SEED = 2**63 - 1
 DEFAULT_REUSE_FACTOR = 1
 """Cycles per inference of a fixed-point pipeline without `reuse_factor` and `hls_config`."""
 
@@ -25,26 +27,31 @@ def is_text(source: File) -> bool:
     return isinstance(source, str) and any(mark in source for mark in "{;\n")
 
 
+_DELAYS: dict[str, Any] = dict(zip(("least", "most"), MEMORY_DELAY_CYCLES, strict=True))
+_CLOCKS: dict[str, Any] = dict(zip(("least", "most"), CLOCK_PERIOD_NS, strict=True))
+_TOP: dict[str, Any] = {"meaning": "Function that becomes hardware.", "unset": "the one the file is about"}
+_DIMENSION: dict[str, Any] = {
+    "meaning": "Size of a symbolic dimension of an ONNX model.",
+    "metavar": "NAME=SIZE",
+}
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Options:
-    """A configuration of hardware.
+    """A configuration of hardware."""
 
-    Attributes:
-        memory_delay: cycles per read and write. write_delay: cycles per write, if different.
-        clock_ns: clock period.
-        directives: as `{"kind": "pipeline", "loop": "L0"}`, or a JSON file of them.
-        unsafe_math: floating sums may be reordered.
-        unit_limits: most functional units by class, as `{"mul_32": 1}` or `["mul_32=1"]`.
-        liberty: installed library or liberty file.
-    """
-
-    memory_delay: int = 2
-    write_delay: int | None = None
-    clock_ns: float = 10.0
-    directives: Sequence[Mapping[str, Any]] | Path = ()
-    unsafe_math: bool = False
-    unit_limits: Mapping[str, int] | Sequence[str] = ()
-    liberty: str = "osu018"
+    memory_delay: int = asked("Memory delay in cycles.", 2, **_DELAYS)
+    write_delay: int | None = asked("Cycles of writes.", None, unset="the memory delay", **_DELAYS)
+    clock_ns: float = asked("Clock period in ns.", 10.0, flags=["--clock"], **_CLOCKS)
+    directives: Sequence[Mapping[str, Any]] | Path = asked("JSON file with a list of directives.", ())
+    unsafe_math: bool = asked("Floating sums may be reordered.", False)
+    unit_limits: Mapping[str, int] | Sequence[str] = asked(
+        "At most N functional units of a class, mul_32 or fadd for example.",
+        (),
+        flags=["--unit-limit"],
+        metavar="CLASS=N",
+    )
+    liberty: str = asked("Installed library or liberty file.", "osu018", role="name or file")
 
     @property
     def limit_texts(self) -> tuple[str, ...]:
@@ -55,75 +62,107 @@ class Options:
 
 @dataclass(frozen=True, slots=True)
 class LabelQuestion:
-    """A program, or a folder of them, to label.
+    """A program, or a folder of them, to label."""
 
-    Attributes:
-        source: C text, a C file, or a folder of C files.
-        top: function that becomes hardware; None for the one the program is about.
-        options: the configuration.
-        data: value of every argument, or a JSON file of them; None draws them.
-        tools: high-level synthesis tools, one design of each.
-        report: folder for Verilog and schedules.
-        ranges: of drawn values, as NAME=LOW:HIGH. sizes: elements of pointer arguments, as NAME=N.
-        include: folders of headers. others: further C files, and folders with them.
-        define: macros, as NAME=TEXT.
-        targets: of cycles, area and power those to compute, none for all. without: those to leave out.
-        on_step: called with the file and the step that begins.
-    """
-
-    source: File
-    top: str | None = None
+    source: File = asked("C text, a C file, or a folder of C files.")
+    top: str | None = asked(default=None, **_TOP)
     _: KW_ONLY
-    options: Options = Options()
-    data: Mapping[str, Any] | Path | None = None
-    tools: Sequence[str] = ("simfoundry-hls",)
-    report: File | None = None
-    ranges: Sequence[str] = ()
-    sizes: Sequence[str] = ()
-    include: Sequence[File] = ()
-    others: Sequence[File] = ()
-    define: Sequence[str] = ()
-    targets: Sequence[str] = ()
-    without: Sequence[str] = ()
-    on_step: Callable[[Path, str], None] | None = None
+    options: Options = asked("Configuration of the hardware.", Options(), role="function")
+    data: Mapping[str, Any] | Path | None = asked(
+        "JSON file with the value of every argument.", None, unset="drawn values"
+    )
+    tools: Sequence[str] = asked(
+        "HLS tool: simfoundry-hls, circt-calyx, circt-handshake or bambu.",
+        ("simfoundry-hls",),
+        flags=["--tool"],
+    )
+    report: File | None = asked(
+        "Folder for each design's Verilog and schedule (JSON, SVG).", None, role="output folder"
+    )
+    ranges: Sequence[str] = asked(
+        "Range of an argument's drawn values, HIGH excluded for integers.",
+        (),
+        flags=["--range"],
+        metavar="NAME=LOW:HIGH",
+    )
+    sizes: Sequence[str] = asked(
+        "Elements of a pointer argument.",
+        (),
+        flags=["--size"],
+        metavar="NAME=N",
+        unset="as its accesses reach",
+    )
+    include: Sequence[File] = asked("Folder of headers.", ())
+    others: Sequence[File] = asked(
+        "Further C file of the program, or a folder of them.", (), flags=["--source"]
+    )
+    define: Sequence[str] = asked("Macro of the program.", (), metavar="NAME=TEXT")
+    targets: Sequence[str] = asked("Those of cycles,area,power to compute.", (), metavar="LIST", unset="all")
+    without: Sequence[str] = asked("Leave out area or power.", (), metavar="TARGET")
+    on_step: Callable[[Path, str], None] | None = asked(
+        "Called with the file and the step that begins.", None, role="function"
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class PredictQuestion:
+    """A program about which a model is asked."""
+
+    source: File = asked("C text or a C file.")
+    top: str | None = asked(default=None, **_TOP)
+    _: KW_ONLY
+    model: str | None = asked(
+        "Registered model, NAME@ALIAS, or a folder of a trained one.", None, unset="the best champion"
+    )
+    options: Options = asked("Configuration of the hardware.", Options(), role="function")
+    data: Mapping[str, Any] | Path | None = asked(
+        "JSON file with every argument, for models that read data.", None
+    )
 
 
 @dataclass(frozen=True, slots=True)
 class PragmaQuestion:
-    """A program whose best directives are searched.
+    """A program whose best directives are searched."""
 
-    Attributes:
-        source: C text or a C file. top: function that becomes hardware; None for the one it is about.
-        target: simfoundry, u200 (Merlin and Vitis HLS) or a JSON file of a target.
-        define: macros, as NAME=TEXT.
-        evaluate: most designs that are measured; 0 recommends by the engine's estimate.
-        reports: folder of synthesis reports, for targets other than simfoundry.
-        area: most area of a design in mm2. partitions: most partitions of an array. None for no limit.
-        ordered_sums: floating sums keep their order. fine_only: copies only inside pipelined loops.
-        power: estimate the power of the designs of the answer.
-        style: simfoundry, merlin or vitis pragmas; None for those of the target's tool.
-        solver_timeout: s of the solver, each time. hls_timeout: s of processor time of a design.
-        together: designs measured at a time.
-        out: file for the recommended design's annotated C.
-    """
-
-    source: File
-    top: str | None = None
+    source: File = asked("C text or a C file.")
+    top: str | None = asked(default=None, **_TOP)
     _: KW_ONLY
-    target: str = "simfoundry"
-    define: Sequence[str] = ()
-    evaluate: int = 0
-    reports: Path | None = None
-    area: float | None = None
-    partitions: int | None = None
-    ordered_sums: bool = False
-    fine_only: bool = False
-    power: bool = False
-    style: str | None = None
-    solver_timeout: float = 30.0
-    hls_timeout: float = 120.0
-    together: int = 2
-    out: Path | None = None
+    target: str = asked(
+        "Tool that makes the design: simfoundry, u200 (Merlin and Vitis HLS) or a JSON file of a target.",
+        "simfoundry",
+        metavar="NAME",
+        role="name or file",
+    )
+    define: Sequence[str] = asked(
+        "Macro, such as MEDIUM_DATASET.", (), flags=["-D", "--define"], metavar="NAME[=TEXT]"
+    )
+    evaluate: int = asked(
+        "Measure at most N designs and show the best ones: by our own synthesis, or by --reports.",
+        0,
+        least=0,
+        metavar="N",
+    )
+    reports: Path | None = asked(
+        "Folder of synthesis reports, a folder a configuration.", None, metavar="FOLDER"
+    )
+    area: float | None = asked(
+        "Most estimated area of a design, in mm2; target simfoundry.", None, above=0, most=1e9, metavar="MM2"
+    )
+    partitions: int | None = asked("Most partitions of an array.", None, least=1, metavar="N")
+    ordered_sums: bool = asked("Floating sums keep their order: results are equal bit by bit.", False)
+    fine_only: bool = asked("Copy only what is inside pipelined loops.", False)
+    power: bool = asked("Show the estimated power of the designs of the answer.", False)
+    style: str | None = asked(
+        "Pragmas of the annotated C: simfoundry, merlin or vitis. Without it those of the target's tool.",
+        None,
+        metavar="STYLE",
+    )
+    solver_timeout: float = asked("Most seconds of the solver, each time.", 30.0, least=0.01, metavar="S")
+    hls_timeout: float = asked("Most seconds of processor time of a design.", 120.0, least=1, metavar="S")
+    together: int = asked("Designs that are measured at a time.", 2, least=1, metavar="N")
+    out: Path | None = asked(
+        "Write the recommended design's annotated C.", None, metavar="FILE", role="output"
+    )
 
     @property
     def file(self) -> Path:
@@ -133,153 +172,144 @@ class PragmaQuestion:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NetworkQuestion(NetworkRequest):
-    """A network whose latency is estimated.
+    """A network whose latency is estimated."""
 
-    Attributes:
-        pods: of a three-tier fat tree; topology: JSON or GraphML file of any other network; one of the two.
-        trace: CSV or Parquet file of packets; without it pattern, load, density, arrivals and scv.
-        pattern: all_to_all, incast or broadcast. load: utilisation of the busiest host link by data.
-        density: share of hosts of all_to_all. arrivals: poisson, ge or on_off.
-        scv: squared coefficient of variation of arrivals; 1 for poisson, else 4.
-        routing: ecmp or fixed. seed: of routes, and of hosts by density.
-        queue_capacity: packets, 0 = unbounded. acknowledged: receivers acknowledge every packet.
-        estimate: corrected, tree or maximum_entropy; None: corrected, maximum_entropy for a trace.
-        flows: file for the latency of each flow (.parquet or .csv).
-    """
-
-    flows: File | None = None
+    flows: File | None = asked(
+        "Write each flow's latency to this .parquet or .csv file.", None, role="output"
+    )
 
 
 @dataclass(frozen=True, slots=True)
 class PlaceQuestion:
-    """A graph to place and route.
+    """A graph to place and route."""
 
-    Attributes:
-        graph: JSON file of a dataflow graph, or an ONNX model.
-        fabric: YAML file; None for conf/fabric/present.yaml.
-        cost_model: heuristic, simulator, or a registered model such as pnr-gnn@champion.
-        moves: per graph, of all chains together. seed: of the search. clock: in MHz.
-        dimension: sizes of symbolic dimensions of an ONNX model, as NAME=SIZE.
-        svg: file for a picture.
-        on_step: called with what begins, and with every tenth of the moves.
-    """
-
-    graph: File
+    graph: File = asked("JSON file of a dataflow graph, or an ONNX model.")
     _: KW_ONLY
-    fabric: File | None = None
-    cost_model: str = "heuristic"
-    moves: int = 16000
-    seed: int = 0
-    clock: float | None = None
-    dimension: Sequence[str] = ()
-    svg: File | None = None
-    on_step: Callable[[str], None] | None = None
+    fabric: File | None = asked("YAML file of a fabric.", None, unset=f"conf/{DEFAULT_FABRIC}")
+    cost_model: str = asked(
+        "heuristic, simulator, or a registered model such as pnr-gnn@champion.", "heuristic"
+    )
+    moves: int = asked("Moves of the search per graph.", 16000, least=0)
+    seed: int = asked("Seed of the search.", 0, least=0)
+    clock: float | None = asked("Clock in MHz, for samples per second.", None, least=1e-6)
+    dimension: Sequence[str] = asked(default=(), **_DIMENSION)
+    svg: File | None = asked("Write a picture of the fabric to this file.", None, role="output")
+    on_step: Callable[[str], None] | None = asked(
+        "Called with what begins, and with every tenth of the moves.", None, role="function"
+    )
 
 
 @dataclass(frozen=True, slots=True)
 class PowerQuestion:
-    """A neural network whose power is estimated.
+    """A neural network whose power is estimated."""
 
-    Attributes:
-        network: ONNX file.
-        hardware: YAML file of the accelerator; None for the default one.
-        flow: systolic, or fixed (a fixed-point pipeline of adders).
-        reuse_factor, hls_config, describe: of flow fixed: cycles per inference; YAML file of hls4ml; also
-            the layers as hls4ml describes them.
-        dimension: sizes of symbolic dimensions, as NAME=SIZE.
-        measure: also synthesise and simulate it.
-    """
-
-    network: File
+    network: File = asked("ONNX file.")
     _: KW_ONLY
-    hardware: File | None = None
-    flow: str = "systolic"
-    reuse_factor: int | None = None
-    hls_config: File | None = None
-    describe: bool = False
-    dimension: Sequence[str] = ()
-    measure: bool = False
+    hardware: File | None = asked("YAML file of the accelerator.", None, unset="the default accelerator")
+    flow: str = asked(
+        "systolic, or fixed: the network itself as a fixed-point pipeline of adders (extra `fixed`).",
+        "systolic",
+    )
+    reuse_factor: int | None = asked(
+        "For --flow fixed: cycles per inference, in which positions of a layer share units.",
+        None,
+        least=1,
+        most=64,
+        unset=DEFAULT_REUSE_FACTOR,
+    )
+    hls_config: File | None = asked(
+        "For --flow fixed: YAML file of hls4ml with reuse factor and precision.", None
+    )
+    describe: bool = asked(
+        "For --flow fixed: also the layers as hls4ml describes them (extra `fixed`).", False
+    )
+    dimension: Sequence[str] = asked(default=(), **_DIMENSION)
+    measure: bool = asked("Also synthesise and simulate it: minutes, small ones only.", False)
 
 
 @dataclass(frozen=True, slots=True)
 class ExploreQuestion:
-    """A neural network whose accelerators are explored.
+    """A neural network whose accelerators are explored."""
 
-    Attributes:
-        network: ONNX file.
-        budget_mw: most power. candidates: drawn configurations. seed: of the draws.
-        dimension: sizes of symbolic dimensions, as NAME=SIZE.
-    """
-
-    network: File
+    network: File = asked("ONNX file.")
     _: KW_ONLY
-    budget_mw: float
-    candidates: int = 200
-    seed: int = 0
-    dimension: Sequence[str] = ()
+    budget_mw: float = asked("Most power in mW.", above=0)
+    candidates: int = asked("Drawn configurations.", 200, least=1, most=100_000)
+    seed: int = asked("Seed of the draws.", 0, least=0, most=LARGEST_SEED)
+    dimension: Sequence[str] = asked(default=(), **_DIMENSION)
 
 
 @dataclass(frozen=True, slots=True)
 class SimulateQuestion:
-    """A design to simulate.
+    """A design to simulate."""
 
-    Attributes:
-        file: Verilog, SystemVerilog or FIRRTL. top: module. cycles: of the clock.
-        stimuli: simulated side by side.
-        engine: auto, reuse, arc, verilator, cxxrtl, cuda or hetero.
-        seed: of the inputs. inputs: CSV or Parquet file with a column per input port instead.
-        vcd, fst: files for a waveform of the first stimulus.
-        signals: patterns of ports and registers of the waveform; none for all ports.
-        library: Verilog files of modules that the design instantiates.
-        define: macros, as NAME=TEXT, or NAME for 1. undefine: names of macros, such as SYNTHESIS.
-        reset_cycles: cycles in which ports named like a reset are active; 0 = random.
-        toggles: .csv or .parquet file for toggles of ports and registers.
-        memory: images of memories, as NAME=FILE.
-        checkpoint: file for the state after the last cycle. resume: checkpoint to go on from.
-        threads, batch: of engine reuse; batch is the cycles that a thread runs between exchanges.
-        skip_idle: skip parts of which nothing changed.
-    """
-
-    file: File
+    file: File = asked("Verilog, SystemVerilog or FIRRTL.")
     _: KW_ONLY
-    top: str
-    cycles: int
-    stimuli: int = 1
-    engine: str = "auto"
-    seed: int = 0
-    inputs: File | None = None
-    vcd: File | None = None
-    fst: File | None = None
-    signals: Sequence[str] = ()
-    library: Sequence[File] = ()
-    define: Sequence[str] = ()
-    undefine: Sequence[str] = ()
-    reset_cycles: int = 2
-    toggles: File | None = None
-    memory: Sequence[str] = ()
-    checkpoint: File | None = None
-    resume: File | None = None
-    threads: int = 1
-    batch: int = 1
-    skip_idle: bool = False
+    top: str = asked("Module that is simulated.")
+    cycles: int = asked("Clock cycles.", least=1, most=10**12)
+    stimuli: int = asked("Stimuli that are simulated side by side.", 1, least=1, most=4096)
+    engine: str = asked("auto, reuse, arc, verilator, cxxrtl, cuda or hetero; see docs/rtlsim.md.", "auto")
+    seed: int = asked("Seed of the inputs.", 0, least=0, most=LARGEST_SEED)
+    inputs: File | None = asked(
+        "CSV or Parquet file with a column per input port, instead of random values.", None
+    )
+    vcd: File | None = asked("Write a waveform of the first stimulus to this file.", None, role="output")
+    fst: File | None = asked("The same as FST; needs vcd2fst of Debian's gtkwave.", None, role="output")
+    signals: Sequence[str] = asked(
+        "Ports and registers of the waveform, such as top.u.*.", (), metavar="PATTERN", unset="all ports"
+    )
+    library: Sequence[File] = asked(
+        "Verilog of modules that the design instantiates (extmodules of FIRRTL).", ()
+    )
+    define: Sequence[str] = asked(
+        "Macro of the design for every engine; SYNTHESIS is 1 for all.",
+        (),
+        flags=["-D", "--define"],
+        metavar="NAME[=TEXT]",
+    )
+    undefine: Sequence[str] = asked(
+        "Macro that no engine sees, such as SYNTHESIS.", (), flags=["-U", "--undefine"], metavar="NAME"
+    )
+    reset_cycles: int = asked(
+        "Cycles in which ports named like a reset are active; then they are inactive. 0 = random.",
+        2,
+        least=0,
+    )
+    toggles: File | None = asked(
+        "Write toggles of ports and registers to this .csv or .parquet file.", None, role="output"
+    )
+    memory: Sequence[str] = asked(
+        "Hexadecimal words of a memory, such as top.u.words=image.hex.",
+        (),
+        metavar="NAME=FILE",
+        role="name or file",
+    )
+    checkpoint: File | None = asked("Write the state after the last cycle to this file.", None, role="output")
+    resume: File | None = asked("Go on from this checkpoint.", None)
+    threads: int = asked("Threads of engine reuse.", 1, least=1, most=64)
+    batch: int = asked(
+        "Cycles that a thread of engine reuse runs before it exchanges values with the others.",
+        1,
+        least=1,
+        most=16,
+    )
+    skip_idle: bool = asked("Skip parts of which nothing changed, for designs that idle.", False)
 
 
 @dataclass(frozen=True, slots=True)
 class TrainQuestion:
-    """A predictor to train.
+    """A predictor to train."""
 
-    Attributes:
-        name: of the predictor.
-        releases: folders of releases; or suite: of your own labels, in data/suites.
-        out: folder of the model; None for one in the data folder.
-        seed: of initial weights and batches.
-        settings: options of the training, as `{"epochs": 3}` or `["epochs=3"]`.
-    """
-
-    name: str
+    name: str = asked("Name of the predictor.")
     _: KW_ONLY
-    releases: Sequence[File] = ()
-    suite: str | None = None
-    out: File | None = None
-    seed: int = 0
-    settings: Mapping[str, Any] | Sequence[str] = ()
+    releases: Sequence[File] = asked("Folder of a release to train on.", (), flags=["--release"])
+    suite: str | None = asked(
+        "Suite of your own labels to train on, in data/suites/NAME.", None, metavar="NAME"
+    )
+    out: File | None = asked(
+        "Folder of the model.", None, role="output folder", unset="models/NAME in the data folder"
+    )
+    seed: int = asked("Seed of initial weights and batches.", 0)
+    settings: Mapping[str, Any] | Sequence[str] = asked(
+        "Option of training.", (), flags=["-o", "--option"], metavar="NAME=VALUE"
+    )

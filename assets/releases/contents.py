@@ -14,9 +14,8 @@ from assets.settings import Settings
 from assets.step import Step, read_rows
 from assets.steps import STEPS
 from assets.suites import options_of_shard, shard_named, suite_options
-from pipelines.dataset.labelling import lacking_fpga_labels, lacking_library_labels
-from pipelines.dataset.labelling.cross_checks import lacking_cross_checks
-from pipelines.dataset.labelling.synthesis import is_mapped, lacking_figures, lacking_power
+from pipelines.dataset.labelling import LabelTables, label_targets
+from pipelines.dataset.labelling.synthesis import is_mapped
 from pipelines.dataset.releases import (
     Release,
     derived_tables,
@@ -97,17 +96,11 @@ class ReleaseContents:
         """Whether the labels of a partition have figures of every design that is to be mapped."""
         if partition in self._mapped:
             return True
-        tables = ("designs", "labels", "runs", "cross_checks")
-        designs, rows, runs, checks = (read_rows(self.settings, table, partition) for table in tables)
+        names = ("designs", "labels", "runs", "cross_checks")
+        designs, labels, runs, checks = (read_rows(self.settings, table, partition) for table in names)
+        tables = LabelTables(labels=labels, runs=runs, cross_checks=checks)
         options = label_options(self.settings)
-        lacking = [
-            lacking_figures(designs, rows, runs, options),
-            lacking_power(designs, rows, runs, options),
-            lacking_cross_checks(designs, rows, checks, options),
-            lacking_fpga_labels(designs, rows, options),
-            *(lacking_library_labels(designs, rows, one, options) for one in options.other_libraries),
-        ]
-        if any(lacking):
+        if any(target.lacking(designs, tables, options) for target in label_targets(options)):
             return False
         self._mapped.add(partition)
         return True

@@ -18,11 +18,11 @@ from pipelines.dataset.features import (
     feature_version,
 )
 from pipelines.dataset.labelling import (
-    elsewhere_versions,
     has_present_labels,
     labels_version,
     liberty_name,
     present_versions,
+    target_versions,
 )
 from pipelines.dataset.releases import (
     Manifest,
@@ -125,7 +125,7 @@ def other_versions(settings: Settings, manifest: Manifest) -> list[str]:
     """List the tools whose version here is not the one of a release, a line each."""
     chosen = settings.configuration.labelling.tools
     own = _tool_versions([tool for tool in manifest.toolset.tools if tool in _VERSIONS])
-    here = own | present_versions(chosen) | elsewhere_versions(label_options(settings))
+    here = own | present_versions(chosen) | target_versions(label_options(settings))
     here |= own_versions(settings, manifest.rows)
     return [
         f"{tool} is {here.get(tool, 'not here')}, the release was made with {version}: "

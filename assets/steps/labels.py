@@ -12,17 +12,15 @@ from assets.engines import (
     AUDITS,
     BAMBU,
     CIRCT,
-    CROSS_CHECKS,
     CYCLE_MODEL,
-    FPGA,
     HLS,
     LABELLING,
     LABELS,
     POWER,
     RTL_REUSE,
-    SILICONCOMPILER,
     SYNTHESIS,
     VERILATOR,
+    engine,
 )
 from assets.label_settings import Labelling, label_context, label_options
 from assets.settings import Listener, Settings
@@ -31,14 +29,7 @@ from assets.steps.designs import require_hls_tools
 from assets.suites import BY_SUITE
 from pipelines.cyclemodel import ENGINE
 from pipelines.dataset.features import control_class
-from pipelines.dataset.labelling import (
-    CROSS_CHECK_LIMITS,
-    cross_check_designs,
-    label_designs,
-    label_fpga,
-    label_in_libraries,
-    place_designs,
-)
+from pipelines.dataset.labelling import CROSS_CHECK_LIMITS, TARGETS, LabelTables, label_targets
 from pipelines.dataset.labelling.synthesis import SYNTHESIS_TOOL, lacking_figures
 from pipelines.schemas import DRAWN, OK, TOOL_ERROR, table_spec
 
@@ -47,19 +38,10 @@ def make_labels(settings: Settings, partition: str, listen: Listener) -> Output:
     """Labels, runs and cross-checks of the designs of a suite."""
     programs, designs = (read_rows(settings, table, partition) for table in ("programs", "designs"))
     context = label_context(settings)
-    tables = label_designs(programs, designs, context=context, on_progress=listen)
-    placed = place_designs(programs, designs, tables.labels, context=context, on_progress=listen)
-    fpga = label_fpga(programs, designs, tables.labels, context=context, on_progress=listen)
-    elsewhere = label_in_libraries(programs, designs, tables.labels, context=context, on_progress=listen)
-    checks = cross_check_designs(programs, designs, tables, context=context, on_progress=listen)
-    rows = {
-        "labels": [*tables.labels, *fpga, *elsewhere, *placed],
-        "runs": tables.runs,
-        "inputs": tables.inputs,
-        "loop_runs": tables.loop_runs,
-        "cross_checks": checks,
-    }
-    return Output(rows=rows)
+    tables = LabelTables()
+    for target in label_targets(context.options):
+        tables += target.label(programs, designs, tables, context, on_progress=listen)
+    return Output(rows={table: getattr(tables, table) for table in STEP.tables})
 
 
 def unequal_runs(file: CheckedFile) -> list[str]:
@@ -246,12 +228,10 @@ STEP = Step(
         RTL_REUSE,
         AUDITS,
         SYNTHESIS,
-        FPGA,
         POWER,
-        CROSS_CHECKS,
         BAMBU,
         CIRCT,
-        SILICONCOMPILER,
+        *(engine(*target.constants, tools=target.programs) for target in TARGETS),
     ),
     checks={
         "labels": [_LABELS_EQUAL, _LABELS_WHOLE],

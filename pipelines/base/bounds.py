@@ -1,6 +1,34 @@
-"""Accepted values of options that commands and engines share; importing it is cheap."""
+"""Options that commands and engines share: their meanings and accepted values; importing it is cheap."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import MISSING, field
+from typing import Any
+
 MEMORY_DELAY_CYCLES = (1, 1000)
 CLOCK_PERIOD_NS = (0.1, 1000.0)
+
+
+def asked(
+    meaning: str,
+    default: Any = MISSING,
+    *,
+    flags: Sequence[str] = (),
+    least: float | None = None,
+    most: float | None = None,
+    above: float | None = None,
+    choices: Sequence[str] = (),
+    metavar: str | None = None,
+    unset: object = None,
+    role: str | None = None,
+) -> Any:
+    """Declare a field of a question, from which the command's option and the function's help derive.
+
+    Args: meaning: help of the option, with the unit. flags: spellings other than the field's name. least,
+          most, above: bounds of a number. unset: what None stands for. role: `output`, `output folder` or
+          `name or file` of a path or text; `function` of what no command has.
+    """
+    bounds = {"least": least, "most": most, "above": above}
+    shown = {"choices": choices, "metavar": metavar, "unset": unset, "role": role}
+    return field(default=default, metadata={"meaning": meaning, "flags": flags, **bounds, **shown})

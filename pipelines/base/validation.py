@@ -29,6 +29,7 @@ _ACCEPTED = {
     "less_than_equal": "{le} or less",
     "list_type": "a list",
     "literal_error": "{expected}",
+    "string_pattern_mismatch": "text that matches {pattern}",
     "string_too_long": "at most {max_length} characters",
     "string_too_short": "at least {min_length} characters",
     "string_type": "text",
@@ -51,6 +52,10 @@ Whole = Annotated[int, BeforeValidator(_whole)]
 """A whole number, also written as 1e9; strict models refuse text and truth values."""
 
 
+UNKNOWN_KEY = ("extra_forbidden", "unexpected_keyword_argument")
+"""Types of pydantic's errors about keys that a model or a dataclass does not have."""
+
+
 class NotJson(ValueError):
     """A file that is not JSON; the message says where."""
 
@@ -70,14 +75,19 @@ def parse_json_model(content: bytes, model: type[M]) -> M:
 
 
 def describe_invalid(error: ValidationError, model: type[BaseModel], path: Path | str) -> str:
-    """The first problem: key, value and what is accepted; a rule of ours says it in its own words."""
+    """The first problem: key, value and what is accepted; a rule of ours says it in its own words.
+
+    Those of an engine's own class of errors name their key.
+    """
     first = error.errors(include_url=False)[0]
     context: Mapping[str, Any] = first.get("ctx", {})
+    key = ".".join(str(part) for part in first["loc"])
     if isinstance(own := context.get("error"), ValueError):
         problem, separator, accepted = str(own).partition("; accepted")
-        return f"{problem} ({path}){separator}{accepted}"
-    key = ".".join(str(part) for part in first["loc"]) or _THE_FILE
-    if first["type"] == "extra_forbidden":
+        named = f"{key}: {problem}" if key and type(own) is ValueError else problem
+        return f"{named} ({path}){separator}{accepted}"
+    key = key or _THE_FILE
+    if first["type"] in UNKNOWN_KEY:
         return f"unknown key: {key} ({path}); accepted: {', '.join(_keys(model, first['loc'][:-1]))}"
     if first["type"] == "missing":
         needed = _keys(model, first["loc"][:-1], needed=True)

@@ -299,7 +299,7 @@ def simulate_circt_design(
 ) -> SimulationResult:
     """Run a design in Verilator on one data set.
 
-    Args:    design: one whose status is ok; the rest as for `rtlsim.simulate_design`.
+    Args:    design: one whose status is ok; the rest as for `pipelines.rtl.simulation.simulate_design`.
     Returns: latency and outputs, or the status and reason of the step that failed.
     Raises:  CirctError: the design has no Verilog. ToolMissing, SimulatorError: see `simulate_design`.
     """

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+from pipelines.base.bounds import asked
 from pipelines.network.errors import NetworkError
 
 MAXIMUM_ENTROPY, TREE, CORRECTED = "maximum_entropy", "tree", "corrected"
@@ -19,29 +20,36 @@ CAPACITY_LIMIT = 1 << 20
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NetworkRequest:
-    """A network, its traffic and the estimate.
+    """A network, its traffic and the estimate."""
 
-    Attributes:
-        pods: of a fat tree; topology: file of any other network; one of the two.
-        trace: file of packets; without it pattern, load, density, arrivals and scv, None = their defaults.
-        routing: ecmp or fixed; acknowledged: receivers acknowledge every packet.
-        seed: of routes, and of hosts by density; queue_capacity: packets, 0 = unbounded.
-        estimate: of ESTIMATES, or CORRECTED; None: CORRECTED, MAXIMUM_ENTROPY for a trace.
-    """
-
-    pods: int | None = None
-    topology: Path | str | None = None
-    trace: Path | str | None = None
-    pattern: str | None = None
-    load: float | None = None
-    density: float | None = None
-    arrivals: str | None = None
-    scv: float | None = None
-    routing: str = "ecmp"
-    seed: int = 1
-    queue_capacity: int = 128
-    acknowledged: bool = True
-    estimate: str | None = None
+    pods: int | None = asked(
+        "Pods of a three-tier fat-tree: 4, 8, 12, 16 give 16, 128, 432, 1024 hosts.", None
+    )
+    topology: Path | str | None = asked("JSON or GraphML file of any other network.", None)
+    trace: Path | str | None = asked(
+        "CSV or Parquet file of packets: time_s, source, destination, bytes.", None
+    )
+    pattern: str | None = asked("all_to_all, incast or broadcast.", None, unset=ALL_TO_ALL)
+    load: float | None = asked("Utilisation of the busiest host link by data.", None, unset=DEFAULT_LOAD)
+    density: float | None = asked("Share of hosts that take part in all_to_all.", None, unset=DEFAULT_DENSITY)
+    arrivals: str | None = asked("poisson, ge or on_off.", None, unset=POISSON)
+    scv: float | None = asked(
+        "Squared variation coefficient of arrivals.",
+        None,
+        unset=f"1 for {POISSON}, else {BURSTY_SCV:g}",
+    )
+    routing: str = asked("ecmp or fixed.", "ecmp")
+    seed: int = asked("Seed of routes, and of hosts by density.", 1)
+    queue_capacity: int = asked("Packets that a queue holds; 0 = unbounded.", 128, least=0)
+    acknowledged: bool = asked(
+        "Whether receivers acknowledge every packet.", True, flags=["--acknowledged/--unacknowledged"]
+    )
+    estimate: str | None = asked(
+        "Queueing theory for trees or by maximum entropy, or corrected by what simulations taught.",
+        None,
+        choices=(CORRECTED, *ESTIMATES),
+        unset=f"{CORRECTED}; {MAXIMUM_ENTROPY} for a trace",
+    )
 
     def __post_init__(self) -> None:
         if self.pods is None and self.topology is None:

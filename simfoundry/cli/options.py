@@ -10,8 +10,8 @@ import sys
 import time
 import types
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import MISSING, fields
-from functools import cache, wraps
+from dataclasses import MISSING, Field, fields
+from functools import wraps
 from pathlib import Path
 from typing import Any, NoReturn, get_args, get_origin, get_type_hints
 
@@ -21,7 +21,6 @@ from assets.deployments import find_deployment
 from assets.errors import explain_fully, needing
 from assets.problems import say_problems, set_debugging, show_traceback
 from assets.signals import received_signal, say_ended
-from pipelines.base.bounds import CLOCK_PERIOD_NS, MEMORY_DELAY_CYCLES
 from simfoundry.questions import Options
 
 EXIT_FAILED = 1
@@ -240,56 +239,72 @@ class Finite(click.FloatRange):
 # ---- options of a question -----------------------------------------------------------------------------
 
 
-def option(question: type, name: str, *flags: str, **settings: Any) -> Callable[[Command], Command]:
-    """A click option for a field of a question, with the field's type and default.
+def options_of(question: type, *names: str) -> Callable[[Command], Command]:
+    """Give a command the options of a question.
 
-    Args: flags: how it is spelled; `--memory-delay` for memory_delay unless given. settings: of click; those
-          that are given win.
+    Args: names: fields in order; all that are no argument of the command, unless given.
     """
-    hint, default = _declared(question)[name]
-    is_repeated = isinstance(default, tuple)
-    if settings.get("show_default") is None:
-        settings["show_default"] = default not in (None, MISSING, False, ())
-    if isinstance(default, bool):
-        settings["is_flag"] = True
-    else:
-        settings.setdefault("type", _click_type(hint))
-    if is_repeated:
-        settings["help"] = f"{settings['help']} Repeat for several."
-    if default is MISSING:
-        settings["required"] = True
-    else:
-        settings["default"] = default
-    spelled = [flag for flag in flags if flag.startswith("-")] or [f"--{name.replace('_', '-')}"]
-    return click.option(*spelled, name, multiple=is_repeated, **settings)
+    every = [f.name for f in fields(question) if f.kw_only and f.metadata["role"] != "function"]
+
+    def decorate(command: Command) -> Command:
+        for name in reversed(names or every):
+            command = option(question, name)(command)
+        return command
+
+    return decorate
 
 
-@cache
-def _declared(question: type) -> dict[str, tuple[Any, Any]]:
-    """Type hint and default of the fields of a question."""
-    hints = get_type_hints(question)
-    return {field.name: (hints[field.name], field.default) for field in fields(question)}
+def option(question: type, name: str, **settings: Any) -> Callable[[Command], Command]:
+    """Return the click option of a field of a question.
+
+    Args: settings: of click; those that are given win.
+    """
+    declared = next(one for one in fields(question) if one.name == name)
+    about, default = declared.metadata, declared.default
+    is_repeated = settings.setdefault("multiple", isinstance(default, tuple))
+    has_shown = default not in (None, MISSING, False, ())
+    settings = {
+        "help": f"{about['meaning']} Repeat for several." if is_repeated else about["meaning"],
+        "show_default": has_shown if about["unset"] is None else str(about["unset"]),
+        "metavar": about["metavar"],
+        **({"required": True} if default is MISSING else {"default": default}),
+        **({"is_flag": True} if isinstance(default, bool) else {"type": _click_type(question, declared)}),
+        **settings,
+    }
+    spelled = about["flags"] or [f"--{name.replace('_', '-')}"]
+    return click.option(*spelled, name, **settings)
 
 
-def _click_type(hint: Any) -> Any:
-    """The type of an option's values, of `Path | str | None` for example a path."""
+def _click_type(question: type, declared: Field[Any]) -> Any:
+    """The type of the values of a field."""
+    about, least = declared.metadata, declared.metadata["least"]
+    kind = _kind_of(get_type_hints(question)[declared.name])
+    if about["role"] is not None:
+        return _ROLES[about["role"]]
+    if about["choices"]:
+        return click.Choice(about["choices"])
+    if kind is not float and (least, about["most"]) == (None, None):
+        return {Path: PATH, int: click.INT}.get(kind, click.STRING)
+    is_open = about["above"] is not None
+    kinds = Whole if kind is int else Finite
+    return kinds(about["above"] if is_open else least, about["most"], min_open=is_open)
+
+
+_ROLES = {"output": OUTPUT, "output folder": OUTPUT_FOLDER, "name or file": NAME_OR_FILE}
+
+
+def _kind_of(hint: Any) -> Any:
+    """The class of an option's values, of `Path | str | None` for example Path."""
     if get_origin(hint) is types.UnionType:
-        kinds = [_click_type(kind) for kind in get_args(hint) if kind is not type(None)]
-        return PATH if PATH in kinds else kinds[0]
-    if get_origin(hint) is not None:
-        return _click_type(get_args(hint)[0])
-    return {Path: PATH, float: Finite(), int: click.INT}.get(hint, click.STRING)
+        kinds = [_kind_of(kind) for kind in get_args(hint) if kind is not type(None)]
+        return Path if Path in kinds else kinds[0]
+    return hint if get_origin(hint) is None else _kind_of(get_args(hint)[0])
 
 
 def configuration_options(command: Command) -> Command:
     """Options of one configuration."""
-    for one in (
-        option(Options, "clock_ns", "--clock", type=Finite(*CLOCK_PERIOD_NS), help="Clock period in ns."),
-        option(Options, "memory_delay", type=Whole(*MEMORY_DELAY_CYCLES), help="Memory delay in cycles."),
-        click.option("--directives", type=PATH, help="JSON file with a list of directives."),
-    ):
-        command = one(command)
-    return command
+    command = options_of(Options, "memory_delay", "clock_ns")(command)
+    return option(Options, "directives", multiple=False, default=None)(command)
 
 
 def fail_with_problems(problems: Sequence[str]) -> None:

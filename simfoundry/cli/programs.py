@@ -4,94 +4,37 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import fields
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 import click
 
-from pipelines.base.bounds import MEMORY_DELAY_CYCLES
 from simfoundry import asking
 from simfoundry.cli.options import (
-    NAME_OR_FILE,
-    OUTPUT,
     OUTPUT_FOLDER,
     PATH,
-    Command,
     Finite,
-    Whole,
     answer_json,
     as_json_option,
     configuration_options,
     explained,
     fail,
     option,
+    options_of,
 )
-from simfoundry.questions import LabelQuestion, Options, PragmaQuestion
-
-
-def _top_option(command: Command) -> Command:
-    return click.option(
-        "--top", help="Function that becomes hardware.", show_default="the one the file is about"
-    )(command)
-
-
-_unsafe_math_option = option(Options, "unsafe_math", help="Floating sums may be reordered.")
+from simfoundry.questions import LabelQuestion, Options, PragmaQuestion, PredictQuestion
 
 
 @click.command()
 @click.argument("path", type=PATH)
-@_top_option
+@option(LabelQuestion, "top")
 @configuration_options
-@option(
-    Options,
-    "write_delay",
-    type=Whole(*MEMORY_DELAY_CYCLES),
-    help="Cycles of writes.",
-    show_default="the memory delay",
-)
-@_unsafe_math_option
-@option(
-    Options,
-    "unit_limits",
-    "--unit-limit",
-    metavar="CLASS=N",
-    help="At most N functional units of a class, mul_32 or fadd for example.",
-)
-@option(LabelQuestion, "data", type=PATH, help="JSON file with the value of every argument.")
-@option(
-    LabelQuestion,
-    "ranges",
-    "--range",
-    metavar="NAME=LOW:HIGH",
-    help="Range of an argument's drawn values, HIGH excluded for integers.",
-)
-@option(
-    LabelQuestion,
-    "sizes",
-    "--size",
-    metavar="NAME=N",
-    help="Elements of a pointer argument.",
-    show_default="as its accesses reach",
-)
-@option(LabelQuestion, "include", help="Folder of headers.")
-@option(LabelQuestion, "others", "--source", help="Further C file of the program, or a folder of them.")
-@option(LabelQuestion, "define", metavar="NAME=TEXT", help="Macro of the program.")
-@click.option("--targets", metavar="LIST", help="Those of cycles,area,power to compute.", show_default="all")
-@option(LabelQuestion, "without", metavar="TARGET", help="Leave out area or power.")
-@option(Options, "liberty", type=NAME_OR_FILE, help="Installed library or liberty file.")
-@option(
-    LabelQuestion,
-    "tools",
-    "--tool",
-    help="HLS tool: simfoundry-hls, circt-calyx, circt-handshake or bambu.",
-)
-@option(
-    LabelQuestion,
-    "report",
-    type=OUTPUT_FOLDER,
-    help="Folder for each design's Verilog and schedule (JSON, SVG).",
-)
+@options_of(Options, "write_delay", "unsafe_math", "unit_limits")
+@options_of(LabelQuestion, "data", "ranges", "sizes", "include", "others", "define")
+@option(LabelQuestion, "targets", multiple=False, default=None)
+@option(LabelQuestion, "without")
+@option(Options, "liberty")
+@options_of(LabelQuestion, "tools", "report")
 @click.option("--table", "as_table", is_flag=True, help="Answer as a table, one line per file and tool.")
 @as_json_option
 @explained
@@ -127,15 +70,10 @@ def _echo_step(file: Path, step: str) -> None:
 
 @click.command()
 @click.argument("file", type=PATH)
-@_top_option
+@option(PredictQuestion, "top")
 @configuration_options
-@_unsafe_math_option
-@click.option("--data", type=PATH, help="JSON file with every argument, for models that read data.")
-@click.option(
-    "--model",
-    help="Registered model, NAME@ALIAS, or a folder of a trained one.",
-    show_default="the best champion",
-)
+@option(Options, "unsafe_math")
+@options_of(PredictQuestion, "data", "model")
 @as_json_option
 @explained
 def predict(as_json: bool, **options: Any) -> None:
@@ -155,7 +93,7 @@ def predict(as_json: bool, **options: Any) -> None:
 
 @click.command()
 @click.argument("file", type=PATH)
-@click.option("--top", required=True, help="Function that becomes hardware.")
+@option(PredictQuestion, "top", required=True, show_default=False)
 @configuration_options
 @click.option(
     "--model",
@@ -187,49 +125,10 @@ def calibrate(as_json: bool, **options: Any) -> None:
         click.echo(calibration_text(answer))
 
 
-_pragma_option = partial(option, PragmaQuestion)
-
-
 @click.command()
 @click.argument("file", type=PATH)
-@_top_option
-@_pragma_option(
-    "target",
-    type=NAME_OR_FILE,
-    metavar="NAME",
-    help="Tool that makes the design: simfoundry, u200 (Merlin and Vitis HLS) or a JSON file of a target.",
-)
-@_pragma_option("define", "-D", "--define", metavar="NAME[=TEXT]", help="Macro, such as MEDIUM_DATASET.")
-@_pragma_option(
-    "evaluate",
-    type=Whole(min=0),
-    metavar="N",
-    help="Measure at most N designs and show the best ones: by our own synthesis, or by --reports.",
-)
-@_pragma_option("reports", metavar="FOLDER", help="Folder of synthesis reports, a folder a configuration.")
-@_pragma_option(
-    "area",
-    type=Finite(min=0, max=1e9, min_open=True),
-    metavar="MM2",
-    help="Most estimated area of a design, in mm2; target simfoundry.",
-)
-@_pragma_option("partitions", type=Whole(min=1), metavar="N", help="Most partitions of an array.")
-@_pragma_option("ordered_sums", help="Floating sums keep their order: results are equal bit by bit.")
-@_pragma_option("fine_only", help="Copy only what is inside pipelined loops.")
-@_pragma_option("power", help="Show the estimated power of the designs of the answer.")
-@_pragma_option(
-    "style",
-    metavar="STYLE",
-    help="Pragmas of the annotated C: simfoundry, merlin or vitis. Without it those of the target's tool.",
-)
-@_pragma_option(
-    "solver_timeout", type=Finite(min=0.01), metavar="S", help="Most seconds of the solver, each time."
-)
-@_pragma_option(
-    "hls_timeout", type=Finite(min=1), metavar="S", help="Most seconds of processor time of a design."
-)
-@_pragma_option("together", type=Whole(min=1), metavar="N", help="Designs that are measured at a time.")
-@_pragma_option("out", type=OUTPUT, metavar="FILE", help="Write the recommended design's annotated C.")
+@option(PragmaQuestion, "top")
+@options_of(PragmaQuestion)
 @as_json_option
 @explained
 def pragmas(file: Path, top: str | None, as_json: bool, **options: Any) -> None:

@@ -24,6 +24,7 @@ from simfoundry.cli.options import (
     explained,
     fail_with_problems,
     option,
+    options_of,
 )
 from simfoundry.questions import TrainQuestion
 
@@ -57,19 +58,7 @@ def rollback(name: str) -> None:
 
 @click.command()
 @click.argument("name")
-@option(TrainQuestion, "releases", "--release", help="Folder of a release to train on.")
-@option(
-    TrainQuestion, "suite", metavar="NAME", help="Suite of your own labels to train on, in data/suites/NAME."
-)
-@option(
-    TrainQuestion,
-    "out",
-    type=OUTPUT_FOLDER,
-    help="Folder of the model.",
-    show_default="models/NAME in the data folder",
-)
-@option(TrainQuestion, "seed", help="Seed of initial weights and batches.")
-@option(TrainQuestion, "settings", "-o", "--option", metavar="NAME=VALUE", help="Option of training.")
+@options_of(TrainQuestion)
 @as_json_option
 @explained
 def train(name: str, as_json: bool, **options: Any) -> None:
@@ -86,14 +75,7 @@ def train(name: str, as_json: bool, **options: Any) -> None:
 @click.option(
     "--data", type=PATH, help="Folder with small tables to train on.", show_default="the data folder"
 )
-@click.option(
-    "-o",
-    "--option",
-    "settings",
-    multiple=True,
-    metavar="NAME=VALUE",
-    help="Option of training. Repeat for several.",
-)
+@option(TrainQuestion, "settings")
 @as_json_option
 @explained
 def check(predictor: str, data: Path | None, settings: tuple[str, ...], as_json: bool) -> None:

@@ -14,6 +14,8 @@ import yaml
 from foundry_fakes import FEW_OVERRIDES
 
 import pipelines.accelerators.dataset
+import pipelines.dataset.labelling.cross_checks
+import pipelines.dataset.labelling.label
 import pipelines.fabric.dataset
 import pipelines.network.runs
 import pipelines.pragmas.search
@@ -25,7 +27,6 @@ from assets.settings import Settings
 from assets.steps import design_features as design_features_step
 from assets.steps import designs as designs_step
 from assets.steps import features as features_step
-from assets.steps import labels as labels_step
 from assets.steps import predictors as predictors_step
 from assets.steps import records as records_step
 from models.catalogue import PredictorSpec
@@ -35,7 +36,8 @@ ROOT = Path(__file__).resolve().parents[2]
 FAKES = {
     pipelines.accelerators.dataset: ("make_accelerators",),
     designs_step: ("plan_designs",),
-    labels_step: ("label_designs", "cross_check_designs"),
+    pipelines.dataset.labelling.label: ("label_designs",),
+    pipelines.dataset.labelling.cross_checks: ("cross_check_designs",),
     features_step: ("extract_features",),
     design_features_step: ("extract_design_features", "extract_run_features"),
     records_step: ("runtime_data",),

@@ -23,17 +23,11 @@ from pipelines.rtl.reuse.dataset import SimulationGroup
 from pipelines.schemas import (
     CROSS_CHECKS,
     OK,
-    AcceleratorLabelRow,
-    AcceleratorRow,
     CdfgEdgeRow,
     CdfgNodeRow,
-    CompiledNetworkRow,
     CrossCheckRow,
     DesignRow,
     DirectiveOutcomeRow,
-    FabricEdgeRow,
-    FabricGraphRow,
-    FabricNodeRow,
     FeatureRow,
     LabelRow,
     LeaderboardRow,
@@ -42,7 +36,6 @@ from pipelines.schemas import (
     NetworkFlowRow,
     NetworkHopRow,
     NetworkRunRow,
-    PlacementRow,
     PragmaDesignRow,
     ProgramFactsRow,
     ProgramRow,
@@ -60,28 +53,15 @@ FEW_OVERRIDES = (
 )
 
 
-def _filled(table: str, values: dict[str, Any]) -> dict[str, Any]:
-    """Values for every declared column; those not given are null, or zero where null is not allowed."""
-    zeros: dict[str, Any] = {"string": "", "int64": 0, "double": 0.0, "bool": False}
-    columns = table_spec(table).columns
-    defaults = {c.name: None if c.nullable else zeros.get(str(c.arrow_type), ()) for c in columns}
-    return {**defaults, **values}
-
-
-def make_design(program: ProgramRow, delay: int, **changes: Any) -> DesignRow:
-    values: dict[str, Any] = {
-        "design_id": content_hash(program.program_id, delay),
-        "program_id": program.program_id,
-        "suite": program.suite,
+OK_ROW = {"status": "ok"}
+VALUES: dict[str, dict[str, Any]] = {
+    "designs": {
+        **OK_ROW,
         "directives": "[]",
-        "memory_read_delay_cycles": delay,
-        "memory_write_delay_cycles": delay,
         "clock_period_ns": 10.0,
         "liberty": "osu018",
         "tool": "simfoundry-hls",
         "tool_version": "1",
-        "status": "ok",
-        "reason": None,
         "rtl_sha256": "0" * 64,
         "rtl_bytes": 100,
         "state_count": 3,
@@ -95,58 +75,209 @@ def make_design(program: ProgramRow, delay: int, **changes: Any) -> DesignRow:
         "memory_port_conflict_count": 0,
         "initiation_intervals": "{}",
         "hls_wall_s": 0.25,
-    }
-    return DesignRow(**_filled("designs", {**values, **changes}))
-
-
-def make_label(design: DesignRow, **changes: Any) -> LabelRow:
-    values: dict[str, Any] = {
-        "design_id": design.design_id,
+    },
+    "labels": {
+        **OK_ROW,
         "tool": "pyosys",
         "tool_version": "0.70",
-        "suite": design.suite,
         "liberty": "osu018",
-        "status": "ok",
-        "reason": None,
-        "area_um2": 1000.0 + design.memory_read_delay_cycles,
         "flip_flop_count": 40,
         "cell_count": 100,
         "cells_by_type": "{}",
         "delay_ns": 3.0,
         "leakage_mw": 1e-4,
         "synthesis_wall_s": 0.5,
-    }
-    return LabelRow(**_filled("labels", {**values, **changes}))
-
-
-def make_run(design: DesignRow, **changes: Any) -> RunRow:
-    values: dict[str, Any] = {
-        "design_id": design.design_id,
+    },
+    "runs": {
+        **OK_ROW,
         "data_id": "d0",
-        "suite": design.suite,
         "engine": "cycle_model",
         "engine_version": "1",
-        "seed": 0,
-        "status": "ok",
-        "reason": None,
-        "latency_cycles": 100 * design.memory_read_delay_cycles,
         "outputs_equal": True,
         "power_status": "ok",
         "power_mw": 2.0,
-        "energy_nj": 2.0 * design.memory_read_delay_cycles,
-        "build_wall_s": 0.1,
-        "simulate_wall_s": 0.1,
-        "native_wall_s": 0.1,
-    }
-    return RunRow(**_filled("runs", {**values, **changes}))
+        **dict.fromkeys(("build_wall_s", "simulate_wall_s", "native_wall_s"), 0.1),
+    },
+    "cross_checks": {
+        **OK_ROW,
+        "data_id": "d0",
+        "value": 2.0,
+        "reference": 2.0,
+        "deviation": 0.0,
+        "passed": True,
+        "tool": "opensta",
+        "tool_version": "1",
+    },
+    "program_facts": {
+        "source_lines": 10,
+        "source_tokens": 50,
+        "loop_count": 2,
+        "loop_depth": 2,
+        "operation_count": 3,
+        "operations": '{"add":1,"load":2}',
+        "array_operation_share": 1.0,
+        "dynamic_class": "I",
+    },
+    "loops": {
+        "loop": "L0",
+        "depth": 1,
+        "kind": "for",
+        "iterator": "i",
+        "trip_count": 8,
+        "step": 1,
+        "line": 1,
+        "is_innermost": True,
+        **dict.fromkeys(("load_count", "store_count", "arithmetic_count", "branch_count", "array_count"), 1),
+    },
+    "cdfg_nodes": {"block": "b0", "opcode": "add", "width_bits": 32, "line": 1, "latency_cycles": 1},
+    "cdfg_edges": {"kind": "data"},
+    "features": {**OK_ROW, "trips_known": True},
+    "run_features": OK_ROW,
+    "network_runs": {
+        **OK_ROW,
+        "group": "small-16",
+        "network": "fat-tree-16",
+        "protocol": "udp",
+        "is_acknowledged": True,
+        "tool": "network-simulator",
+        "tool_version": "1",
+        "flow_count": 2,
+        "packet_count": 20,
+        "drop_count": 1,
+        "offered_utilisation": 0.5,
+        "busiest_utilisation": 0.5,
+        "delay_mean_ns": 700.0,
+        "rtt_mean_ns": 1500.0,
+        "wall_s": 0.5,
+    },
+    "network_flows": {
+        "packet_count": 10,
+        "delay_mean_ns": 700,
+        "rtt_mean_ns": 1500,
+        "base_ns": 1000,
+        "entropy_ns": 1600,
+        "tree_ns": 1400,
+    },
+    "network_hops": {"packet_count": 10, "wait_mean_ns": 250, "entropy_wait_ns": 300, "tree_wait_ns": 200},
+    "fabric_graphs": {
+        **OK_ROW,
+        "family": "gemm",
+        "name": "gemm_0000.0",
+        "node_count": 2,
+        "edge_count": 1,
+        "slowest_cycles": 10,
+    },
+    "fabric_nodes": {"work": 1.0},
+    "fabric_edges": {"source": 0, "target": 1, "words": 1.0},
+    "placements": {**OK_ROW, "units": "0 1", "routes": "e", "throughput": 0.5, "wall_s": 0.1},
+    "accelerators": {**OK_ROW, "configuration": "{}"},
+    "compiled_networks": {
+        **OK_ROW,
+        **{"family": "mlp", "scale": "tiny", "dataflow": "weight"},
+        **{f"split_{name}": "train" for name in ("random", "scale", "arch1", "arch2")},
+    },
+    "accelerator_labels": {
+        **OK_ROW,
+        **{"outputs_equal": True, "energy_nj": 1.0, "core_energy_nj": 1.0, "layer_energy_nj": (1.0,)},
+        **{"layer_cycles": (1,), "latency_cycles": 1, "memory_energy_nj": 0.0, "power_mw": 1.0},
+    },
+    "simulations": {
+        **OK_ROW,
+        "design": content_hash("chain"),
+        "family": "chain",
+        "design_size": 1,
+        "engine": "reuse",
+        "stimuli": 1,
+        "digest": "d",
+    },
+    "pragma_designs": {
+        **OK_ROW,
+        "kernel": "gemm-float",
+        "method": "nlp_dse",
+        "target": "simfoundry",
+        "decision": "evaluated",
+        "configuration": "{}",
+        "applied": True,
+    },
+}
+"""Values of rows by table that are the same in all of them."""
+
+
+def make_row(table: str, **values: Any) -> Any:
+    """A row of a table: other columns have the value of `VALUES`, are null, or zero where null is refused."""
+    zeros: dict[str, Any] = {"string": "", "int64": 0, "double": 0.0, "bool": False}
+    spec = table_spec(table)
+    defaults = {c.name: None if c.nullable else zeros.get(str(c.arrow_type), ()) for c in spec.columns}
+    return spec.row(**{**defaults, **VALUES[table], **values})
+
+
+def of_design(design: DesignRow, changes: dict[str, Any], **values: Any) -> dict[str, Any]:
+    return {"design_id": design.design_id, "suite": design.suite, **values, **changes}
+
+
+def make_design(program: ProgramRow, delay: int, **changes: Any) -> DesignRow:
+    identity = {"design_id": content_hash(program.program_id, delay), "program_id": program.program_id}
+    delays = dict.fromkeys(("memory_read_delay_cycles", "memory_write_delay_cycles"), delay)
+    return make_row("designs", **identity | {"suite": program.suite} | delays | changes)
+
+
+def make_label(design: DesignRow, **changes: Any) -> LabelRow:
+    area_um2 = 1000.0 + design.memory_read_delay_cycles
+    return make_row("labels", **of_design(design, changes, area_um2=area_um2))
+
+
+def make_run(design: DesignRow, **changes: Any) -> RunRow:
+    delay = design.memory_read_delay_cycles
+    return make_row("runs", **of_design(design, changes, latency_cycles=100 * delay, energy_nj=2.0 * delay))
+
+
+def make_check(design: DesignRow, check: str, **changes: Any) -> CrossCheckRow:
+    return make_row("cross_checks", **of_design(design, changes, check=check))
+
+
+def make_facts(program: ProgramRow) -> ProgramFactsRow:
+    return make_row("program_facts", program_id=program.program_id, suite=program.suite)
+
+
+def make_loop(program: ProgramRow) -> LoopRow:
+    return make_row("loops", program_id=program.program_id, suite=program.suite)
+
+
+def make_node(design: DesignRow, index: int) -> CdfgNodeRow:
+    return make_row("cdfg_nodes", **of_design(design, {}, node_index=index, start_cycle=index))
+
+
+def make_edge(design: DesignRow, target: int = 1) -> CdfgEdgeRow:
+    return make_row("cdfg_edges", **of_design(design, {}, target_index=target))
+
+
+def make_network_run(run_id: str, **changes: Any) -> NetworkRunRow:
+    return make_row("network_runs", run_id=run_id, **changes)
+
+
+def make_network_flow(run_id: str, flow: int, **changes: Any) -> NetworkFlowRow:
+    return make_row("network_flows", run_id=run_id, flow=flow, **changes)
+
+
+def make_network_hop(run_id: str, flow: int, hop: int, **changes: Any) -> NetworkHopRow:
+    place = {"run_id": run_id, "flow": flow, "hop": hop, "packet": ("data", "ack")[hop]}
+    return make_row("network_hops", **place | changes)
+
+
+def make_pragma_design(exploration: str, step: int, **changes: Any) -> PragmaDesignRow:
+    cycles = {"bound_cycles": 100.0 + step, "latency_cycles": 200 - step, "best_cycles": 200 - step}
+    return make_row("pragma_designs", **{"exploration_id": exploration, "step": step} | cycles | changes)
+
+
+def _tell(on_progress: Callable[[Progress], None], step: str, total: int = 1) -> None:
+    on_progress(Progress(step=step, done=total, total=total, failed=0, latest="last"))
 
 
 def plan_designs(
     programs: Sequence[ProgramRow], space: Any, *, on_progress: Callable[[Progress], None], **_: Any
 ) -> DesignTables:
     designs = [make_design(p, delay) for p in programs if p.status == OK for delay in space.memory_delays]
-    total = len(designs)
-    on_progress(Progress(step="designs", done=total, total=total, failed=0, latest="last"))
+    _tell(on_progress, "designs", len(designs))
     outcome = '{"kind":"pipeline","loop":"L0"}'
     return DesignTables(
         designs=designs,
@@ -159,24 +290,6 @@ def plan_designs(
 
 def label_designs(programs: Any, designs: Sequence[DesignRow], **_: Any) -> LabelTables:
     return LabelTables(labels=[make_label(d) for d in designs], runs=[make_run(d) for d in designs])
-
-
-def make_check(design: DesignRow, check: str, **changes: Any) -> CrossCheckRow:
-    values: dict[str, Any] = {
-        "design_id": design.design_id,
-        "data_id": "d0",
-        "check": check,
-        "suite": design.suite,
-        "status": "ok",
-        "value": 2.0,
-        "reference": 2.0,
-        "deviation": 0.0,
-        "allowed": 0.0,
-        "passed": True,
-        "tool": "opensta",
-        "tool_version": "1",
-    }
-    return CrossCheckRow(**_filled("cross_checks", {**values, **changes}))
 
 
 def cross_check_designs(
@@ -197,42 +310,25 @@ def extract_features(programs: Sequence[ProgramRow], designs: Sequence[DesignRow
 def extract_design_features(
     programs: Sequence[ProgramRow], designs: Sequence[DesignRow], **_: Any
 ) -> tuple[list[FeatureRow], list[LoopProfileRow]]:
-    common = {"status": "ok", "trips_known": True}
     return [
-        FeatureRow(
-            **_filled(
-                "features",
-                {
-                    **common,
-                    "design_id": design.design_id,
-                    "suite": design.suite,
-                    "estimated_cycles": 100 * design.memory_read_delay_cycles,
-                },
-            )
-        )
-        for design in designs
-        if design.status == "ok"
+        make_row("features", **of_design(d, {}, estimated_cycles=100 * d.memory_read_delay_cycles))
+        for d in designs
+        if d.status == "ok"
     ], []
 
 
 def extract_run_features(
     programs: Any, designs: Sequence[DesignRow], runs: Sequence[RunRow], **_: Any
 ) -> list[RunFeatureRow]:
+    known = {design.design_id for design in designs}
     return [
-        RunFeatureRow(
-            **_filled(
-                "run_features",
-                {
-                    "design_id": run.design_id,
-                    "data_id": run.data_id,
-                    "suite": run.suite,
-                    "status": "ok",
-                    "cycles": run.latency_cycles,
-                },
-            )
+        make_row(
+            "run_features",
+            **{"design_id": run.design_id, "data_id": run.data_id, "suite": run.suite},
+            cycles=run.latency_cycles,
         )
         for run in runs
-        if run.status == "ok" and run.design_id in {design.design_id for design in designs}
+        if run.status == "ok" and run.design_id in known
     ]
 
 
@@ -240,124 +336,9 @@ def runtime_data(program: ProgramRow, run: RunRow, cache: Any) -> dict[str, str]
     return {"n": str(run.seed)}
 
 
-def make_facts(program: ProgramRow) -> ProgramFactsRow:
-    return ProgramFactsRow(
-        program_id=program.program_id,
-        suite=program.suite,
-        source_lines=10,
-        source_tokens=50,
-        loop_count=2,
-        loop_depth=2,
-        operation_count=3,
-        operations='{"add":1,"load":2}',
-        array_operation_share=1.0,
-        dynamic_class="I",
-    )
-
-
-def make_loop(program: ProgramRow) -> LoopRow:
-    counts = dict.fromkeys(
-        ("load_count", "store_count", "arithmetic_count", "branch_count", "array_count"), 1
-    )
-    return LoopRow(
-        program_id=program.program_id,
-        loop_index=0,
-        suite=program.suite,
-        loop="L0",
-        parent_index=None,
-        depth=1,
-        kind="for",
-        iterator="i",
-        trip_count=8,
-        step=1,
-        line=1,
-        is_innermost=True,
-        **counts,
-    )
-
-
-def make_node(design: DesignRow, index: int) -> CdfgNodeRow:
-    return CdfgNodeRow(
-        design_id=design.design_id,
-        node_index=index,
-        suite=design.suite,
-        block="b0",
-        opcode="add",
-        width_bits=32,
-        array=None,
-        line=1,
-        start_cycle=index,
-        latency_cycles=1,
-        loop=None,
-    )
-
-
-def make_edge(design: DesignRow, target: int = 1) -> CdfgEdgeRow:
-    return CdfgEdgeRow(
-        design_id=design.design_id,
-        edge_index=0,
-        suite=design.suite,
-        source_index=0,
-        target_index=target,
-        kind="data",
-        distance=0,
-    )
-
-
-def make_network_run(run_id: str, **changes: Any) -> NetworkRunRow:
-    values: dict[str, Any] = {
-        "run_id": run_id,
-        "group": "small-16",
-        "network": "fat-tree-16",
-        "protocol": "udp",
-        "is_acknowledged": True,
-        "status": "ok",
-        "tool": "network-simulator",
-        "tool_version": "1",
-        "flow_count": 2,
-        "packet_count": 20,
-        "drop_count": 1,
-        "offered_utilisation": 0.5,
-        "busiest_utilisation": 0.5,
-        "delay_mean_ns": 700.0,
-        "rtt_mean_ns": 1500.0,
-        "wall_s": 0.5,
-    }
-    return NetworkRunRow(**_filled("network_runs", {**values, **changes}))
-
-
-def make_network_flow(run_id: str, flow: int, **changes: Any) -> NetworkFlowRow:
-    values: dict[str, Any] = {
-        "run_id": run_id,
-        "flow": flow,
-        "packet_count": 10,
-        "drop_count": 0,
-        "delay_mean_ns": 700,
-        "rtt_mean_ns": 1500,
-        "base_ns": 1000,
-        "entropy_ns": 1600,
-        "tree_ns": 1400,
-    }
-    return NetworkFlowRow(**_filled("network_flows", {**values, **changes}))
-
-
-def make_network_hop(run_id: str, flow: int, hop: int, **changes: Any) -> NetworkHopRow:
-    values: dict[str, Any] = {
-        "run_id": run_id,
-        "flow": flow,
-        "hop": hop,
-        "packet": ("data", "ack")[hop],
-        "packet_count": 10,
-        "wait_mean_ns": 250,
-        "entropy_wait_ns": 300,
-        "tree_wait_ns": 200,
-    }
-    return NetworkHopRow(**_filled("network_hops", {**values, **changes}))
-
-
 def simulate_runs(group: RunGroup, *, on_progress: Callable[[Progress], None], **_: Any) -> NetworkTables:
     runs = sorted(content_hash(group.name, number) for number in range(2))
-    on_progress(Progress(step="network", done=2, total=2, failed=0, latest="last"))
+    _tell(on_progress, "network", 2)
     flows = [make_network_flow(run, flow) for run in runs for flow in (0, 1)]
     hops = [make_network_hop(run, flow, hop) for run in runs for flow in (0, 1) for hop in (0, 1)]
     return NetworkTables(
@@ -370,101 +351,47 @@ def simulate_runs(group: RunGroup, *, on_progress: Callable[[Progress], None], *
 def make_placements(
     group: PlacementGroup, *, on_progress: Callable[[Progress], None], **_: Any
 ) -> FabricTables:
-    on_progress(Progress(step="fabric", done=1, total=1, failed=0, latest="gemm 0"))
-    graph = content_hash(group.name)
-    of_graph: dict[str, Any] = {
-        "graph_id": graph,
-        "group": group.name,
-        "fabric": group.fabric.name,
-        "configuration": group.fabric.model_dump_json(),
-        "family": "gemm",
-        "name": "gemm_0000.0",
-        "layer": graph,
-        "status": "ok",
-        "node_count": 2,
-        "edge_count": 1,
-        "slowest_cycles": 10,
-    }
-    nodes: list[dict[str, Any]] = [
-        {"graph_id": graph, "node": number, "name": kind, "kind": kind, "unit_type": unit, "work": 1.0}
-        for number, (kind, unit) in enumerate((("gemm", "compute"), ("buffer", "memory")))
-    ]
-    placement: dict[str, Any] = {
-        "placement_id": content_hash(graph, "placement"),
-        "graph_id": graph,
-        "units": "0 1",
-        "routes": "e",
-        "status": "ok",
-        "throughput": 0.5,
-        "wall_s": 0.1,
-    }
-    edge: dict[str, Any] = {"graph_id": graph, "source": 0, "target": 1, "words": 1.0}
+    _tell(on_progress, "fabric")
+    graph = {"graph_id": content_hash(group.name)}
+    fabric = {"fabric": group.fabric.name, "configuration": group.fabric.model_dump_json()}
+    nodes = (("gemm", "compute"), ("buffer", "memory"))
     return FabricTables(
-        graphs=[FabricGraphRow(**_filled("fabric_graphs", of_graph))],
-        nodes=[FabricNodeRow(**_filled("fabric_nodes", node)) for node in nodes],
-        edges=[FabricEdgeRow(**_filled("fabric_edges", edge))],
-        placements=[PlacementRow(**_filled("placements", placement))],
+        graphs=[make_row("fabric_graphs", **graph, **fabric, group=group.name, layer=graph["graph_id"])],
+        nodes=[
+            make_row("fabric_nodes", **graph, node=number, name=kind, kind=kind, unit_type=unit)
+            for number, (kind, unit) in enumerate(nodes)
+        ],
+        edges=[make_row("fabric_edges", **graph)],
+        placements=[
+            make_row("placements", **graph, placement_id=content_hash(graph["graph_id"], "placement"))
+        ],
     )
 
 
 def make_accelerators(
     group: AcceleratorGroup, *, on_progress: Callable[[Progress], None], **_: Any
 ) -> AcceleratorTables:
-    on_progress(Progress(step="accelerators", done=1, total=1, failed=0, latest="one"))
+    _tell(on_progress, "accelerators")
     key = content_hash(group.name)
-    ids = {"compiled_id": key, "accelerator_id": key, "status": "ok"}
-    compiled = {"group": group.name, "family": "mlp", "scale": "tiny", "dataflow": "weight"}
-    compiled |= {f"split_{name}": "train" for name in ("random", "scale", "arch1", "arch2")}
-    label = {"outputs_equal": True, "energy_nj": 1.0, "core_energy_nj": 1.0, "layer_energy_nj": (1.0,)}
-    label |= {"layer_cycles": (1,), "latency_cycles": 1, "memory_energy_nj": 0.0, "power_mw": 1.0}
-    hardware = {"configuration": "{}", "accelerator_id": key, "status": "ok"}
+    ids = {"compiled_id": key, "accelerator_id": key}
     return AcceleratorTables(
-        accelerators=[AcceleratorRow(**_filled("accelerators", hardware))],
-        compiled=[CompiledNetworkRow(**_filled("compiled_networks", ids | compiled))],
-        labels=[AcceleratorLabelRow(**_filled("accelerator_labels", ids | label))],
+        accelerators=[make_row("accelerators", accelerator_id=key)],
+        compiled=[make_row("compiled_networks", **ids, group=group.name)],
+        labels=[make_row("accelerator_labels", **ids)],
     )
 
 
 def make_simulations(
     group: SimulationGroup, *, on_progress: Callable[[Progress], None], **_: Any
 ) -> list[SimulationRow]:
-    on_progress(Progress(step="simulations", done=1, total=1, failed=0, latest="chain 1"))
-    values: dict[str, Any] = {
-        "simulation_id": content_hash(group.name),
-        "design": content_hash("chain"),
-        "family": "chain",
-        "design_size": 1,
-        "engine": "reuse",
-        "cycles": group.cycles,
-        "stimuli": 1,
-        "status": "ok",
-        "digest": "d",
-    }
-    return [SimulationRow(**_filled("simulations", values))]
-
-
-def make_pragma_design(exploration: str, step: int, **changes: Any) -> PragmaDesignRow:
-    values: dict[str, Any] = {
-        "exploration_id": exploration,
-        "step": step,
-        "kernel": "gemm-float",
-        "method": "nlp_dse",
-        "target": "simfoundry",
-        "decision": "evaluated",
-        "configuration": "{}",
-        "bound_cycles": 100.0 + step,
-        "status": "ok",
-        "latency_cycles": 200 - step,
-        "applied": True,
-        "best_cycles": 200 - step,
-    }
-    return PragmaDesignRow(**_filled("pragma_designs", {**values, **changes}))
+    _tell(on_progress, "simulations")
+    return [make_row("simulations", simulation_id=content_hash(group.name), cycles=group.cycles)]
 
 
 def explore_suite(
     options: Any, suites: Any, *, cache: Any, on_progress: Callable[[Progress], None]
 ) -> list[PragmaDesignRow]:
-    on_progress(Progress(step="pragmas", done=1, total=1, failed=0, latest="gemm by nlp_dse"))
+    _tell(on_progress, "pragmas")
     names = sorted(exploration_ids(options, suites, cache))
     return [make_pragma_design(name, step) for name in names for step in (0, 1)]
 

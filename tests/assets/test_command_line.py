@@ -16,14 +16,15 @@ from typing import Any
 
 import click
 import pytest
-from click.testing import CliRunner, Result
+from click.testing import CliRunner
+from invoking import invoke
 
 from assets.deployments import Deployment
 from assets.errors import FoundryError, is_permanent
 from assets.progress import PlainProgress
 from assets.settings import Settings, ignore_progress
-from assets.steps import STAGES, step_named
 from assets.steps import designs as designs_step
+from assets.steps import step_named
 from pipelines.base.workers import Progress
 from pipelines.schemas import read_table, table_path, table_spec
 from simfoundry.cli import simfoundry
@@ -56,10 +57,6 @@ COMMANDS = [
 ADD = "void add(int a[4], int b[4]) {\n  for (int i = 0; i < 4; i++) a[i] = a[i] + b[i];\n}\n"
 
 
-def _invoke(*arguments: str) -> Result:
-    return CliRunner().invoke(simfoundry, list(arguments))
-
-
 def test_help_names_every_command_and_imports_no_engine() -> None:
     script = (
         "import sys; from simfoundry.cli import simfoundry\n"
@@ -77,7 +74,7 @@ SUBCOMMANDS = [f"release {name}" for name in ("write", "make", "check", "diff")]
 
 @pytest.mark.parametrize("command", [*(c for c in COMMANDS if c != "release"), *SUBCOMMANDS])
 def test_every_command_has_help_and_json(command: str) -> None:
-    found = _invoke(*command.split(), "--help")
+    found = invoke(*command.split(), "--help")
     assert found.exit_code == 0
     assert "--json" in found.output
 
@@ -97,7 +94,7 @@ WALKED = dict(_walked(simfoundry))
 
 @pytest.mark.parametrize("words", WALKED)
 def test_help_is_whole_and_has_no_default_and_no_range_by_hand(words: str) -> None:
-    shown = _invoke(*words.split(), "--help").output
+    shown = invoke(*words.split(), "--help").output
     assert "..." not in shown.replace("[ARGS]...", "").replace("[HYDRA OVERRIDES]...", "")
     assert not re.search(r"x[<>]|[<>]=|\bNone\b", shown)
     for option in (param for param in WALKED[words].params if isinstance(param, click.Option)):
@@ -106,7 +103,7 @@ def test_help_is_whole_and_has_no_default_and_no_range_by_hand(words: str) -> No
 
 
 def test_help_lists_every_command_in_a_section_with_its_whole_first_sentence() -> None:
-    shown = _invoke("--help").output
+    shown = invoke("--help").output
     _, _, sections = shown.partition("Programs:")
     listed = set(re.findall(r"^  (\w+) ", sections, re.MULTILINE))
     assert listed == set(COMMANDS)
@@ -116,47 +113,12 @@ def test_help_lists_every_command_in_a_section_with_its_whole_first_sentence() -
         assert first in " ".join(shown.split()), command.name
 
 
-@pytest.mark.parametrize(
-    ("words", "said"),
-    [
-        (
-            "paint",
-            "no such command 'paint'; did you mean 'train'? `simfoundry --help` lists what is accepted",
-        ),
-        ("power", "missing argument 'NETWORK'; `simfoundry power --help` lists what is accepted"),
-        (
-            "network --estimate theory",
-            "invalid value for '--estimate': 'theory' is not one of 'corrected', 'maximum_entropy', 'tree'; "
-            "`simfoundry network --help` lists what is accepted",
-        ),
-        (
-            "predict f.c --memory-delay 0",
-            "invalid value for '--memory-delay': 0 is not in the range 1 to 1,000; "
-            "`simfoundry predict --help` lists what is accepted",
-        ),
-        (
-            f"predict f.c --memory-delay {'9' * 5000}",
-            f"invalid value for '--memory-delay': '{'9' * 50}... (5000 characters)' is not a valid integer; "
-            "`simfoundry predict --help` lists what is accepted",
-        ),
-        (
-            "simulate d.v --top d --cycles 0",
-            "invalid value for '--cycles': 0 is not in the range 1 to 1,000,000,000,000; "
-            "`simfoundry simulate --help` lists what is accepted",
-        ),
-        (
-            "records",
-            "one of --out and --lengths is required; `simfoundry records --help` lists what is accepted",
-        ),
-        (
-            "release check",
-            "missing argument 'NAME'; `simfoundry release check --help` lists what is accepted",
-        ),
-    ],
-)
-def test_wrong_usage_is_one_line(words: str, said: str) -> None:
-    result = _invoke(*words.split())
-    assert (result.exit_code, result.stdout, result.stderr) == (2, "", f"simfoundry: {said}\n")
+def test_a_long_value_is_shown_in_part() -> None:
+    result = invoke("predict", "f.c", "--memory-delay", "9" * 5000)
+    said = f"'{'9' * 50}... (5000 characters)' is not a valid integer; "
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert result.stderr.startswith(f"simfoundry: invalid value for '--memory-delay': {said}")
+    assert result.stderr.count("\n") == 1
 
 
 @pytest.mark.parametrize(
@@ -173,7 +135,7 @@ def test_memory_gib_rejects_less_than_a_command_needs_to_start(words: str, said:
 
 
 def test_wrong_usage_is_one_object_under_json() -> None:
-    result = _invoke("label", "f.c", "--table", "--json")
+    result = invoke("label", "f.c", "--table", "--json")
     assert result.exit_code == 2
     assert json.loads(result.stderr) == {
         "error": "--json and --table are mutually exclusive",
@@ -183,7 +145,7 @@ def test_wrong_usage_is_one_object_under_json() -> None:
 
 
 def test_no_command_shows_the_help() -> None:
-    result = _invoke()
+    result = invoke()
     assert result.exit_code == 2
     assert "Programs:" in result.stderr
 
@@ -199,7 +161,7 @@ def test_an_unexpected_error_names_its_place_and_debugging_shows_the_traceback(
     if way == "variable":
         monkeypatch.setenv("SIMFOUNDRY_DEBUG", "1")
     words = {"command": ("network", "--debug"), "group": ("--debug", "network")}.get(way, ("network",))
-    result = _invoke(*words, "--pods", "4")
+    result = invoke(*words, "--pods", "4")
     assert result.exit_code == 1
     *traceback, said = result.stderr.splitlines()
     assert re.fullmatch(
@@ -208,7 +170,7 @@ def test_an_unexpected_error_names_its_place_and_debugging_shows_the_traceback(
         said,
     )
     assert (traceback[:1] == ["Traceback (most recent call last):"]) == (way != "none")
-    where = json.loads(_invoke("network", "--pods", "4", "--json").stderr.splitlines()[-1])["where"]
+    where = json.loads(invoke("network", "--pods", "4", "--json").stderr.splitlines()[-1])["where"]
     assert where.startswith("simfoundry/commands/network.py:")
 
 
@@ -230,27 +192,19 @@ def test_errors_that_trying_again_cannot_mend_are_known(module: str, name: str) 
 def test_sql_answers_as_a_table_and_as_json(settings: Settings) -> None:
     step_named("programs").make(settings, "stencil", ignore_progress)
     query = "SELECT name, size FROM programs ORDER BY name"
-    assert _invoke("sql", query).output.splitlines() == [
+    assert invoke("sql", query).output.splitlines() == [
         "name       size",
         "---------  -----",
         "jacobi-1d  small",
         "jacobi-2d  small",
         "2 rows",
     ]
-    assert json.loads(_invoke("sql", "--json", query).output)[0] == {"name": "jacobi-1d", "size": "small"}
-
-
-def test_sql_rejects_wrong_sql_on_one_line(project: Path) -> None:
-    found = _invoke("sql", "SELEKT 1")
-    assert found.exit_code == 1
-    assert found.stdout == ""
-    assert found.stderr.startswith("simfoundry: a query must be valid SQL over the tables, got: ")
-    assert len(found.stderr.splitlines()) == 1
+    assert json.loads(invoke("sql", "--json", query).output)[0] == {"name": "jacobi-1d", "size": "small"}
 
 
 @pytest.mark.slow
 def test_run_ends_with_what_there_is(project: Path, engines: Any) -> None:
-    found = _invoke("run", "programs.suites=[stencil]", "hls.memory_delay=[2]", "hls.pipeline=[false]")
+    found = invoke("run", "programs.suites=[stencil]", "hls.memory_delay=[2]", "hls.pipeline=[false]")
     assert found.exit_code == 0, found.stderr
     for words in ("Rows", "No row failed.", "Test error (MAPE)", "25.0%", str(project / "data" / "tables")):
         assert words in found.stdout
@@ -266,7 +220,7 @@ def test_run_says_what_failed_on_one_line(
         raise ValueError("a design must be made, got none")
 
     monkeypatch.setattr(designs_step, "plan_designs", refuse)
-    found = _invoke("run", "programs.suites=[stencil]")
+    found = invoke("run", "programs.suites=[stencil]")
     assert found.exit_code == 1
     progress = (" after ", " s left")
     problems = [line for line in found.stderr.splitlines() if not any(part in line for part in progress)]
@@ -279,38 +233,21 @@ def test_run_says_what_failed_on_one_line(
     } <= set(problems)
 
 
-def test_run_rejects_a_wrong_override(project: Path) -> None:
-    found = _invoke("run", "hls.memory_dely=[2]")
-    assert found.exit_code == 1
-    assert "not accepted: hls.memory_dely=[2]" in found.stderr
-    assert "accepted keys: hls.memory_delay, hls.write_delay" in found.stderr
-    assert "programs.suites" not in found.stderr
-    assert "Traceback" not in found.stderr
-
-
 def test_stage_makes_every_file_and_says_so_as_json(settings: Settings, engines: Any) -> None:
-    found = _invoke("stage", "programs", "--json")
+    found = invoke("stage", "programs", "--json")
     assert found.exit_code == 0, found.stderr
     partitions = [summary["partition"] for summary in json.loads(found.stdout)]
     assert partitions == ["linear_algebra", "stencil", "irregular"]
 
 
 def test_stage_goes_on_after_a_damaged_input(settings: Settings, engines: Any) -> None:
-    _invoke("stage", "programs")
+    invoke("stage", "programs")
     path = table_path(settings.deployment.data_dir, table_spec("programs"), "stencil")
     path.write_bytes(b"not parquet")
-    found = _invoke("stage", "designs")
+    found = invoke("stage", "designs")
     assert found.exit_code == 1
     assert f"simfoundry: designs stencil: {path} is damaged" in found.stderr
     assert len(read_table(settings.deployment.data_dir, table_spec("designs"))) == 28
-
-
-def test_stage_rejects_an_unknown_name(project: Path) -> None:
-    found = _invoke("stage", "paint")
-    assert found.exit_code == 1
-    text, _, accepted = found.stderr.strip().partition("; accepted: ")
-    assert text == "simfoundry: unknown stage: paint"
-    assert accepted == ", ".join(STAGES)
 
 
 @pytest.mark.slow
@@ -348,7 +285,7 @@ def source(tmp_path: Path) -> Path:
 def test_label_takes_a_file_with_any_name(project: Path, source: Path, tmp_path: Path) -> None:
     data = tmp_path / "data.json"
     data.write_text('{"a": [1, 2, 3, 4], "b": [5, 6, 7, 8]}')
-    found = _invoke("label", str(source), "--top", "add", "--memory-delay", "5", "--data", str(data))
+    found = invoke("label", str(source), "--top", "add", "--memory-delay", "5", "--data", str(data))
     assert found.exit_code == 0, found.stderr
     rows = json.loads(found.stdout)
     assert rows["label"]["status"] == "ok"
@@ -358,73 +295,8 @@ def test_label_takes_a_file_with_any_name(project: Path, source: Path, tmp_path:
     assert rows["design"]["memory_read_delay_cycles"] == 5
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["--top", "sub"], "sub"),
-        (["--top", "a b"], "top function is not a C name: 'a b'"),
-        (["--top", "add", "--liberty", "/nowhere.lib"], "no such liberty file or installed library"),
-        (
-            ["--top", "add", "--directives", "/nowhere.json"],
-            "cannot read the directives /nowhere.json: No such",
-        ),
-        (["--top", "add", "--data", "/nowhere.json"], "/nowhere.json"),
-    ],
-)
-def test_label_rejects_wrong_input_on_one_line(
-    project: Path, source: Path, arguments: list[str], message: str
-) -> None:
-    found = _invoke("label", str(source), *arguments)
-    assert found.exit_code == 1
-    problems = [line for line in found.stderr.splitlines() if line.startswith("simfoundry: ")]
-    assert found.stderr.splitlines()[-1:] == problems  # before it, steps that began
-    assert message in problems[0]
-    assert "unexpected" not in found.stderr
-
-
-def test_label_rejects_a_file_that_is_not_there(project: Path, tmp_path: Path) -> None:
-    found = _invoke("label", str(tmp_path / "none.c"), "--top", "f")
-    assert found.exit_code == 1
-    assert "none.c" in found.stderr
-    assert "unexpected" not in found.stderr
-
-
-@pytest.mark.sample(3)
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (
-            ("predict", "FILE", "--top", "add", "--model", "tenset-mlp"),
-            "a model must be NAME@ALIAS such as lightgbm-hls@champion, or a folder, got 'tenset-mlp'",
-        ),
-        (
-            ("predict", "FILE", "--top", "add", "--model", "numeric-lm@previous"),
-            "no such model: numeric-lm-hls@previous; `simfoundry models` lists the registered ones\n",
-        ),
-        (
-            ("predict", "FILE", "--model", "foo@champion"),
-            "no such model: foo@champion; `simfoundry models` lists the registered ones\n",
-        ),
-        (("models", "rollback", "loop-rules"), "no champion of model loop-rules"),
-        (
-            ("predict", "FILE", "--model", "routenet@champion"),
-            "not a model of C programs: routenet; accepted: engine-estimate-hls, ",
-        ),
-    ],
-    ids=["no alias", "a name without a level is of level hls", "no such name", "no champion", "another task"],
-)
-def test_a_model_that_is_not_there_is_one_error(
-    project: Path, source: Path, arguments: tuple[str, ...], message: str
-) -> None:
-    filled = [str(source) if argument == "FILE" else argument for argument in arguments]
-    result = _invoke(*filled)
-    assert result.exit_code == 1
-    assert message in result.stderr
-    assert "unexpected" not in result.stderr
-
-
 def test_the_first_answer_of_a_project_says_where_it_is_from(project: Path, source: Path) -> None:
-    answer = json.loads(_invoke("predict", str(source), "--json").stdout)
+    answer = json.loads(invoke("predict", str(source), "--json").stdout)
     assert (answer["version"], answer["release"], answer["level"]) == ("shipped", "releases/v2", "hls")
     assert answer["top"] == "add"
     assert answer["area_um2_low"] < answer["area_um2"] < answer["area_um2_high"]
@@ -498,7 +370,7 @@ def test_label_takes_every_c_file_of_a_folder_and_keeps_failures_as_entries(
     (folder / "deep").mkdir(parents=True)
     (folder / "add.c").write_text(ADD)
     (folder / "deep" / "broken.c").write_text("void broken(int a[4]) { a[0] = ; }\n")
-    found = _invoke("label", str(folder))
+    found = invoke("label", str(folder))
     assert found.exit_code == 1
     assert "not every design is ok: 1 ok, 1 rejected" in found.stderr
     answer = json.loads(found.stdout)
@@ -508,16 +380,10 @@ def test_label_takes_every_c_file_of_a_folder_and_keeps_failures_as_entries(
     assert answer["counts"] == {"ok": 1, "rejected": 1}
 
 
-def test_label_rejects_a_folder_without_programs(project: Path, tmp_path: Path) -> None:
-    found = _invoke("label", str(tmp_path))
-    assert found.exit_code == 1
-    assert "no C files in folder" in found.stderr
-
-
 def test_label_takes_local_headers_and_finds_the_function_of_the_file(project: Path, tmp_path: Path) -> None:
     (tmp_path / "add.h").write_text("#define N 4\n")
     (tmp_path / "add.c").write_text('#include "add.h"\n' + ADD.replace("4", "N"))
-    found = _invoke("label", str(tmp_path / "add.c"))
+    found = invoke("label", str(tmp_path / "add.c"))
     assert found.exit_code == 0, found.stderr
     assert json.loads(found.stdout)["runs"][0]["outputs_equal"] is True
 
@@ -528,7 +394,7 @@ def test_label_names_what_it_cannot_read_in_a_folder(project: Path, tmp_path: Pa
     (folder / "device.c").symlink_to("/dev/zero")
     (folder / "gone.c").symlink_to("nowhere")
     os.mkfifo(folder / "pipe.c")
-    found = _invoke("label", str(folder), "--json")
+    found = invoke("label", str(folder), "--json")
     reasons = {
         Path(entry["file"]).stem: entry["label"]["reason"] for entry in json.loads(found.stdout)["files"]
     }

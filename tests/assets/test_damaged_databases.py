@@ -11,21 +11,16 @@ from typing import Any
 
 import dagster as dg
 import pytest
-from click.testing import CliRunner, Result
+from invoking import invoke
 
 from assets.deployments import Deployment
 from assets.errors import FoundryError
 from assets.instance import PROCESS_TAG, open_instance, release_dead_runs
 from assets.settings import Settings
-from simfoundry.cli import simfoundry
 
 NO_DATABASE, BROKEN_PAGES = "file is not a database", "database disk image is malformed"
 HISTORY = "the history of runs and no table: move it away, and an empty one is made"
 MODELS = "the registered models and no table: move it away, and `simfoundry run` registers them anew"
-
-
-def _invoke(*arguments: str) -> Result:
-    return CliRunner().invoke(simfoundry, list(arguments))
 
 
 def _damage(path: Path, problem: str) -> str:
@@ -46,13 +41,13 @@ def test_predict_names_the_damaged_registry(deployment: Deployment, tmp_path: Pa
     program = tmp_path / "add.c"
     program.write_text("void add(int a[4]) {\n  for (int i = 0; i < 4; i++) a[i] = a[i] + 1;\n}\n")
     damage = _damage(deployment.project / "mlflow.db", problem)
-    result = _invoke("predict", str(program), "--top", "add")
+    result = invoke("predict", str(program), "--top", "add")
     assert (result.exit_code, result.stdout, result.stderr) == (1, "", f"simfoundry: {damage}{MODELS}\n")
 
 
 def test_stage_names_the_damaged_registry(settings: Settings, engines: Any) -> None:
     damage = _damage(settings.deployment.project / "mlflow.db", BROKEN_PAGES)
-    result = _invoke("stage", "models")
+    result = invoke("stage", "models")
     assert result.exit_code == 1
     assert f"simfoundry: tenset_mlp tenset-mlp: {damage}{MODELS}" in result.stderr.splitlines()
 
@@ -60,7 +55,7 @@ def test_stage_names_the_damaged_registry(settings: Settings, engines: Any) -> N
 @pytest.mark.slow
 def test_run_makes_the_tables_beside_a_damaged_registry(project: Path, engines: Any) -> None:
     damage = _damage(project / "mlflow.db", NO_DATABASE)
-    result = _invoke(
+    result = invoke(
         "run", "programs.suites=[stencil]", "hls.memory_delay=[2]", "hls.pipeline=[false]", "--json"
     )
     assert result.exit_code == 1
@@ -80,7 +75,7 @@ def test_run_makes_the_tables_beside_a_damaged_registry(project: Path, engines: 
     ]
     assert json.loads(result.stdout)["rows"]["labels"] > 0
     (project / "mlflow.db").unlink()
-    assert _invoke("stage", "models").exit_code == 0
+    assert invoke("stage", "models").exit_code == 0
 
 
 @pytest.mark.sample(3)
@@ -90,7 +85,7 @@ def test_commands_name_a_damaged_database_of_dagster(deployment: Deployment, com
     with open_instance(deployment):
         pass
     damage = _damage(deployment.dagster_home / name, BROKEN_PAGES)
-    result = _invoke(command, *(["--port", "0", "--mlflow-port", "0"] if command == "ui" else []))
+    result = invoke(command, *(["--port", "0", "--mlflow-port", "0"] if command == "ui" else []))
     assert (result.exit_code, result.stdout, result.stderr) == (1, "", f"simfoundry: {damage}{HISTORY}\n")
     (deployment.dagster_home / name).unlink()
     with open_instance(deployment) as instance:
@@ -108,5 +103,5 @@ def test_run_names_the_damaged_events_of_a_killed_run(deployment: Deployment) ->
 
 def test_ui_names_the_damaged_registry(deployment: Deployment) -> None:
     damage = _damage(deployment.project / "mlflow.db", NO_DATABASE)
-    result = _invoke("ui", "--port", "0", "--mlflow-port", "0")
+    result = invoke("ui", "--port", "0", "--mlflow-port", "0")
     assert (result.exit_code, result.stdout, result.stderr) == (1, "", f"simfoundry: {damage}{MODELS}\n")

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner, Result
 from foundry_fakes import FEW_OVERRIDES
+from invoking import invoke
 
 from assets.configuration import compose_configuration, sweep, write_parameters
 from assets.deployments import Deployment
@@ -16,12 +16,7 @@ from assets.materialise import RunReport, shrunk_tables
 from assets.replaced_tables import keep_tables, lines_before
 from assets.settings import Settings, ignore_progress
 from assets.steps import step_named
-from simfoundry.cli import simfoundry
 from simfoundry.commands import run as run_command
-
-
-def _invoke(*arguments: str) -> Result:
-    return CliRunner().invoke(simfoundry, list(arguments))
 
 
 def _smaller(settings: Settings) -> Settings:
@@ -73,7 +68,7 @@ def test_run_says_before_it_begins_what_it_replaces(
 
     monkeypatch.setattr(run_command, "run_everything", run)
     monkeypatch.setattr(run_command, "lines_before", lambda _: told.append("said") or ["x will be removed"])
-    found = _invoke("run", "programs.suites=[irregular]", "--keep")
+    found = invoke("run", "programs.suites=[irregular]", "--keep")
     assert told == ["said", "begun"]
     assert found.exit_code == 0, found.stderr
     assert "tables of the earlier run are kept: " in found.stderr
@@ -94,7 +89,7 @@ def runs(project: Path, monkeypatch: pytest.MonkeyPatch) -> list[Deployment]:
 
 
 def test_multirun_gives_every_combination_a_folder(runs: list[Deployment]) -> None:
-    found = _invoke("run", "-m", "scale=smoke", "hls.memory_delay=[2],[5]")
+    found = invoke("run", "-m", "scale=smoke", "hls.memory_delay=[2],[5]")
     assert found.exit_code == 0, found.stderr
     assert [d.data_dir.name for d in runs] == ["hls.memory_delay=_2_", "hls.memory_delay=_5_"]
     assert {d.data_dir.parent.name for d in runs} == {"sweeps"}
@@ -111,7 +106,7 @@ def test_a_sweep_is_the_product_of_its_values_in_order() -> None:
 
 
 def test_cfg_prints_the_configuration_and_runs_nothing(runs: list[Deployment]) -> None:
-    found = _invoke("run", "--cfg", "job", "hls.memory_delay=[7]")
+    found = invoke("run", "--cfg", "job", "hls.memory_delay=[7]")
     assert found.exit_code == 0
     assert "memory_delay:\n  - 7\n" in found.stdout
     assert runs == []
@@ -120,7 +115,7 @@ def test_cfg_prints_the_configuration_and_runs_nothing(runs: list[Deployment]) -
 @pytest.mark.parametrize("override", ["hydra.sweeper=x", "+hydra.run.dir=y", "hydra/launcher=joblib"])
 def test_run_rejects_settings_of_hydra(runs: list[Deployment], override: str) -> None:
     key = override.lstrip("+").partition("=")[0]
-    found = _invoke("run", override)
+    found = invoke("run", override)
     assert found.exit_code == 1
     assert found.stderr == (
         f"simfoundry: unknown key: {key} ({override}); "
@@ -141,7 +136,7 @@ def test_run_rejects_settings_of_hydra(runs: list[Deployment], override: str) ->
 def test_an_error_under_json_is_one_json_object(
     project: Path, arguments: list[str], where: str, accepted: str
 ) -> None:
-    found = _invoke(*arguments)
+    found = invoke(*arguments)
     assert found.exit_code in (1, 2)
     assert found.stdout == ""
     problem = json.loads(found.stderr)
@@ -155,7 +150,7 @@ def test_problems_of_a_run_under_json_are_one_json_object(
 ) -> None:
     report = RunReport(problems=["designs stencil: a (k.c:3)", "records was not made"])
     monkeypatch.setattr(run_command, "run_everything", lambda *_, **__: report)
-    problem = json.loads(_invoke("run", "--json").stderr)
+    problem = json.loads(invoke("run", "--json").stderr)
     assert problem["where"] == "k.c:3"
     assert [one["error"] for one in problem["problems"]] == report.problems
 
@@ -164,6 +159,6 @@ def test_a_stage_says_what_it_removes(settings: Settings, engines: Any) -> None:
     for suite in ("stencil", "irregular"):
         step_named("programs").make(settings, suite, ignore_progress)
     write_parameters(settings.deployment.project, _smaller(settings).configuration)
-    found = _invoke("stage", "programs")
+    found = invoke("stage", "programs")
     assert found.exit_code == 0, found.stderr
     assert "simfoundry: programs: 2 rows of stencil will be removed" in found.stderr

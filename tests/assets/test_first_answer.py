@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner
+from invoking import invoke
 
 import simfoundry as sf
 from assets.errors import FoundryError
@@ -29,7 +29,6 @@ from models.model_files import OUTCOME_FILE, read_model
 from models.query import ALL_TARGETS
 from pipelines.base.tools import ToolMissing
 from pipelines.c import HlsError
-from simfoundry.cli.entry import simfoundry
 from simfoundry.commands.predict_text import QUANTITIES, prediction_text, subject_of
 
 FIR = """\
@@ -78,13 +77,13 @@ def test_a_kernel_smaller_than_any_learned_says_so(project: Path) -> None:
 def test_the_answer_is_a_line_per_target(project: Path, tmp_path: Path) -> None:
     file = tmp_path / "fir.c"
     file.write_text(FIR)
-    result = CliRunner().invoke(simfoundry, ["predict", str(file)])
+    result = invoke("predict", str(file))
     lines = result.stdout.splitlines()
     assert lines[0].startswith(
         "fir: lightgbm-hls@champion, level hls, trained on releases/v2, reference error "
     )
     assert [line.split("  ")[0] for line in lines[1:6]] == [q.name for q in QUANTITIES.values()]
-    answer = json.loads(CliRunner().invoke(simfoundry, ["predict", str(file), "--json"]).stdout)
+    answer = json.loads(invoke("predict", str(file), "--json").stdout)
     ends = {f"{target}{end}" for target in ALL_TARGETS for end in ("", "_low", "_high")}
     assert answer.keys() >= KEYS | ends | {f"engine_{target}" for target in ALL_TARGETS}
     assert answer["area_um2"] != round(answer["area_um2"], 2)  # full precision

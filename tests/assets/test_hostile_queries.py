@@ -9,12 +9,12 @@ from typing import Any
 
 import duckdb
 import pytest
-from click.testing import CliRunner, Result
+from click.testing import Result
+from invoking import invoke
 
 from assets.settings import Settings, ignore_progress
 from assets.steps import step_named
 from pipelines.schemas import table_path, table_spec
-from simfoundry.cli import simfoundry
 from simfoundry.commands import sql as queries
 
 NOT_READING = {
@@ -194,7 +194,7 @@ def every(request: pytest.FixtureRequest) -> int:
 
 
 def _ask(statement: str) -> Result:
-    return CliRunner().invoke(simfoundry, ["sql", "--", statement])
+    return invoke("sql", "--", statement)
 
 
 def test_sql_refuses_statements_that_do_not_only_read(

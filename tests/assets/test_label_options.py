@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner, Result
+from invoking import invoke
 
 from assets.deployments import Deployment
 from assets.errors import FoundryError
@@ -19,14 +19,9 @@ from pipelines.hls import HlsOptions
 from pipelines.programs import ProgramError
 from pipelines.schemas import OK
 from pipelines.silicon.synthesis import Target, find_liberty
-from simfoundry.cli import simfoundry
 from simfoundry.commands.label import chosen_targets, explained_reason
 
 TAKEN = '#include "size.h"\nint twice(int);\nint take(int a[N], int n)\n{\n  return a[n] + twice(n);\n}\n'
-
-
-def _invoke(*arguments: str) -> Result:
-    return CliRunner().invoke(simfoundry, list(arguments))
 
 
 @pytest.fixture
@@ -45,7 +40,7 @@ def program(tmp_path: Path) -> Path:
 
 def test_label_takes_headers_sources_ranges_and_targets(project: Deployment, program: Path) -> None:
     places = ("--include", str(program.parents[1] / "inc"), "--source", str(program.parents[1] / "lib"))
-    result = _invoke("label", str(program), *places, "--range", "n=0:4", "--targets", "cycles")
+    result = invoke("label", str(program), *places, "--range", "n=0:4", "--targets", "cycles")
     assert result.exit_code == 0, result.stderr
     answer = json.loads(result.stdout)
     assert answer["label"]["status"] == "ok"
@@ -55,7 +50,7 @@ def test_label_takes_headers_sources_ranges_and_targets(project: Deployment, pro
     steps = [line.removeprefix(f"{program}: ") for line in result.stderr.splitlines()]
     native = "native C (two programs, each at most 60 s of processor time)"
     assert steps == ["high-level synthesis", native, "cycles and outputs"]
-    without = _invoke("label", str(program), *places, "--range", "n=0:4", "--without", "power", "--json")
+    without = invoke("label", str(program), *places, "--range", "n=0:4", "--without", "power", "--json")
     answer = json.loads(without.stdout)
     assert answer["label"]["area_um2"] > 0
     assert answer["runs"][0]["power_mw"] is None
@@ -65,19 +60,19 @@ def test_label_takes_headers_sources_ranges_and_targets(project: Deployment, pro
 def test_label_says_what_to_do_about_drawn_data(project: Deployment, program: Path) -> None:
     program.write_text("#define N 4\n#pragma simfoundry range n=40:50\n" + TAKEN.split("\n", 1)[1])
     places = ("--source", str(program.parents[1] / "lib"), "--targets", "cycles")
-    result = _invoke("label", str(program), *places, "--json")
+    result = invoke("label", str(program), *places, "--json")
     reason = json.loads(result.stdout)["label"]["reason"]
     assert result.exit_code == 1
     assert "got index out of bounds reading a (take.c:6), in `" in reason
     assert "`; keep the index below the size" in reason
     assert "give others (--data FILE) or their ranges (--range NAME=LOW:HIGH, #pragma " in reason
-    assert _invoke("label", str(program), *places, "--range", "n=0:4").exit_code == 0  # wins over the source
+    assert invoke("label", str(program), *places, "--range", "n=0:4").exit_code == 0  # wins over the source
 
 
 def test_label_of_a_folder_finds_functions_in_its_other_files(project: Deployment, program: Path) -> None:
     for name in ("inc/size.h", "lib/twice.c"):
         (program.parents[1] / name).rename(program.parent / Path(name).name)
-    result = _invoke("label", str(program.parent), "--range", "n=0:4", "--targets", "cycles")
+    result = invoke("label", str(program.parent), "--range", "n=0:4", "--targets", "cycles")
     answer = json.loads(result.stdout)
     assert [Path(e["file"]).name for e in answer["files"]] == ["take.c", "twice.c"]
     assert answer["files"][0]["label"]["status"] == "ok"
@@ -91,10 +86,10 @@ def test_label_sizes_pointer_arguments_by_their_accesses_or_by_option(
     file.write_text(
         "int sum(int *a, int *b, int n)\n{\n  int i = 0;\n  while (b[i]) i++;\n  return a[5] + i;\n}\n"
     )
-    result = _invoke("label", str(file), "--targets", "cycles", "--json")
+    result = invoke("label", str(file), "--targets", "cycles", "--json")
     reason = json.loads(result.stdout)["label"]["reason"]
     assert reason.endswith("or --size b=N), got *b (sum.c:4)")
-    result = _invoke("label", str(file), "--size", "b=200", "--targets", "cycles", "--json")
+    result = invoke("label", str(file), "--size", "b=200", "--targets", "cycles", "--json")
     answer = json.loads(result.stdout)
     assert (answer["label"]["status"], answer["sizes"]) == ("ok", {"a": 6, "b": 200})
     file.write_text("int sum(int *a)\n{\n  return a[5] +\n    a[b];\n}\n")
@@ -110,10 +105,10 @@ def test_label_draws_again_without_negative_numbers(project: Deployment, tmp_pat
     file.write_text(
         "int shift(int x, int places, int t[16], float y) { return (x << places) + t[places] + y; }\n"
     )
-    answer = json.loads(_invoke("label", str(file), "--targets", "cycles", "--json").stdout)
+    answer = json.loads(invoke("label", str(file), "--targets", "cycles", "--json").stdout)
     assert (answer["label"]["status"], answer["ranges"]["places"]) == ("ok", [0, 16])
     assert sorted(answer["ranges"]) == ["places", "t", "x"]
-    result = _invoke("label", str(file), "--range", "places=-9:0", "--targets", "cycles", "--json")
+    result = invoke("label", str(file), "--range", "places=-9:0", "--targets", "cycles", "--json")
     answer = json.loads(result.stdout)
     assert (answer["label"]["status"], "ranges" in answer) == ("rejected", False)
     assert "shift exponent -" in answer["label"]["reason"]

@@ -13,7 +13,7 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from click.testing import CliRunner, Result
+from invoking import invoke
 
 import simfoundry as sf
 from assets import labelled_tables
@@ -25,7 +25,6 @@ from pipelines.dataset.features import BY_KERNEL
 from pipelines.dataset.vendor import VendorError
 from pipelines.dataset.vendor.labelled import read_labelled_table
 from pipelines.schemas import read_table, table_spec
-from simfoundry.cli import simfoundry
 
 SCALE = "void scale(int a[8]) {\n  for (int i = 0; i < 8; i++) a[i] = 3 * a[i];\n}\n"
 ADD = "void add(int a[8], int b[8]) {\n  for (int i = 0; i < 8; i++) a[i] = a[i] + b[i];\n}\n"
@@ -69,10 +68,6 @@ def _rows() -> list[dict[str, Any]]:
     return rows
 
 
-def _invoke(*arguments: str) -> Result:
-    return CliRunner().invoke(simfoundry, list(arguments))
-
-
 @pytest.fixture
 def table(deployment: Deployment, tmp_path: Path) -> Path:
     write_parameters(deployment.project, compose_configuration(["run.workers=1"]))
@@ -80,7 +75,7 @@ def table(deployment: Deployment, tmp_path: Path) -> Path:
 
 
 def test_a_table_becomes_a_suite_with_the_labels_of_its_tool(deployment: Deployment, table: Path) -> None:
-    found = _invoke("import", str(table), "--json")
+    found = invoke("import", str(table), "--json")
     assert found.exit_code == 0, found.stderr
     answer = json.loads(found.stdout)
     assert answer["suite"] == "mine"
@@ -104,7 +99,7 @@ def test_labels_of_an_fpga_and_of_no_run_are_learned_too(deployment: Deployment,
         {"file": "scale.c", "source": "", "tool": "vitis", "lut_count": 90, "flip_flop_count": 50},
         {"file": "", "source": ADD, "tool": "vitis", "lut_count": 80, "flip_flop_count": 60},
     ]
-    assert _invoke("import", str(_write(tmp_path / "fpga.csv", rows))).exit_code == 0
+    assert invoke("import", str(_write(tmp_path / "fpga.csv", rows))).exit_code == 0
     designs = load_labelled_designs(deployment.of_suite("fpga").data_dir, Selection(split=BY_KERNEL))
     assert [dict(d.labels) for d in sorted(designs, key=lambda d: d.query.top)] == [
         {"flip_flop_count": 60.0},
@@ -118,7 +113,7 @@ def test_a_program_that_the_engine_refuses_is_a_row_with_its_reason(
     write_parameters(deployment.project, compose_configuration(["run.workers=1"]))
     loop = "void f(int a[4]) { while (a[0]) { a[0]--; if (a[1]) { goto end; } } end: a[2] = 1; }"
     rows = [*_rows()[:2], {"source": loop.replace("goto end", "f(a)"), "tool": "genus", "area_um2": 3.0}]
-    found = _invoke("import", str(_write(tmp_path / "mixed.csv", rows)), "--json")
+    found = invoke("import", str(_write(tmp_path / "mixed.csv", rows)), "--json")
     assert found.exit_code == 0, found.stderr
     answer = json.loads(found.stdout)
     assert answer["statuses"] == {"ok": 2, "rejected": 1}
@@ -149,7 +144,7 @@ def test_import_rejects_a_table_that_is_not_acceptable(
 ) -> None:
     rows = _rows()
     rows[0] |= change
-    found = _invoke("import", str(_write(table, rows)))
+    found = invoke("import", str(_write(table, rows)))
     assert found.exit_code == 1
     assert re.search(message, found.stderr), found.stderr
 
@@ -164,7 +159,7 @@ def test_text_of_a_parquet_table_is_utf_8(tmp_path: Path) -> None:
 
 
 def test_the_suite_of_the_inbox_is_reserved(deployment: Deployment, table: Path) -> None:
-    refused = _invoke("import", str(table), "--suite", "inbox")
+    refused = invoke("import", str(table), "--suite", "inbox")
     assert refused.exit_code == 1
     assert "reserved for files of the inbox: suite inbox" in refused.stderr
 
@@ -172,15 +167,15 @@ def test_the_suite_of_the_inbox_is_reserved(deployment: Deployment, table: Path)
 def test_an_import_that_fails_late_leaves_the_earlier_suite(
     deployment: Deployment, table: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert _invoke("import", str(table)).exit_code == 0
+    assert invoke("import", str(table)).exit_code == 0
     folder = deployment.of_suite("mine").data_dir
     before = _contents(folder)
     _write(table, _rows()[:2])
     with monkeypatch.context() as patch:
         patch.setattr(labelled_tables, "FEATURE_STEPS", ("features", "no such step"))
-        assert _invoke("import", str(table)).exit_code == 1
+        assert invoke("import", str(table)).exit_code == 1
     assert _contents(folder) == before
-    assert _invoke("import", str(table)).exit_code == 0
+    assert invoke("import", str(table)).exit_code == 0
     assert len(_contents(folder)) == len(before)
     assert _contents(folder) != before
 
@@ -191,7 +186,7 @@ def _contents(folder: Path) -> dict[str, bytes]:
 
 
 def test_train_takes_a_suite_or_releases(table: Path) -> None:
-    found = _invoke("train", "tenset-mlp")
+    found = invoke("train", "tenset-mlp")
     assert found.exit_code == 1
     assert "accepted: either --release or --suite" in found.stderr
 
@@ -200,8 +195,8 @@ def test_train_takes_a_suite_or_releases(table: Path) -> None:
 def test_a_model_of_a_suite_is_registered_and_no_champion(
     table: Path, deployment: Deployment, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert _invoke("import", str(table)).exit_code == 0
-    found = _invoke("train", "loop-rules", "--suite", "mine", "--json")
+    assert invoke("import", str(table)).exit_code == 0
+    found = invoke("train", "loop-rules", "--suite", "mine", "--json")
     assert found.exit_code == 0, found.stderr
     answer = json.loads(found.stdout)
     assert answer["became_champion"] is False
@@ -263,7 +258,7 @@ def test_real_vendor_rows_become_a_suite(deployment: Deployment, tmp_path: Path,
     )
     path = tmp_path / "vitis.parquet"
     table.write_parquet(path)
-    found = _invoke("import", str(path), "--suite", "vitis", "--json")
+    found = invoke("import", str(path), "--suite", "vitis", "--json")
     assert found.exit_code == 0, found.stderr
     assert json.loads(found.stdout)["statuses"] == {"ok": table.height}
     folder = deployment.of_suite("vitis").data_dir

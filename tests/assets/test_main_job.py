@@ -26,11 +26,11 @@ from assets.refresh import model_decisions, read_refreshes, refresh_page
 from assets.resources import ProgressResource
 from assets.settings import Settings, ignore_progress
 from assets.steps import designs as designs_step
-from assets.steps import labels as labels_step
 from assets.steps import predictors as predictors_step
 from assets.steps import step_named
 from models.catalogue import PredictorSpec, predictor_named
 from models.tasks import TooFewRows
+from pipelines.dataset.labelling import label as label_module
 from pipelines.programs import kernel_programs
 from pipelines.schemas import PromotionRow, read_table, table_path, table_spec, write_table
 
@@ -250,7 +250,7 @@ def test_a_failure_stops_only_what_reads_it(
             raise ValueError("a label must be made, got none")
         return foundry_fakes.label_designs(programs, designs)
 
-    monkeypatch.setattr(labels_step, "label_designs", refuse)
+    monkeypatch.setattr(label_module, "label_designs", refuse)
     report = _run(two_suites, instance)
     assert report.problems == [
         "labels stencil: a label must be made, got none",
@@ -312,7 +312,7 @@ def test_a_breach_of_a_blocking_check_stops_what_reads_the_table(
         runs = [foundry_fakes.make_run(d, outputs_equal=False) for d in designs]
         return type(made)(labels=made.labels, runs=runs)
 
-    monkeypatch.setattr(labels_step, "label_designs", differ)
+    monkeypatch.setattr(label_module, "label_designs", differ)
     problems = _run(settings, instance).problems
     assert "equals_native_c" in problems[0]
     readers = ("tenset_mlp", "records")

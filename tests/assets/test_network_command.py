@@ -5,18 +5,16 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
-from click.testing import CliRunner, Result
+from invoking import invoke
 
 from pipelines.schemas import table_spec
-from simfoundry.cli import simfoundry
 
-
-def _invoke(*arguments: str) -> Result:
-    return CliRunner().invoke(simfoundry, ["network", *arguments])
+_invoke = partial(invoke, "network")
 
 
 def test_an_answer_has_latencies_of_flows_and_the_busiest_queues(tmp_path: Path) -> None:
@@ -113,93 +111,14 @@ def test_flows_of_a_trace_are_those_of_its_file(tmp_path: Path) -> None:
     assert endless["rtt_mean_ns"]["mean"] == pytest.approx(answer["rtt_mean_ns"]["mean"], rel=0.001)
 
 
-def test_network_rejects_a_trace_beside_a_pattern(tmp_path: Path) -> None:
-    file = _write_rows(tmp_path / "trace.csv", "0,0,1,9\n1,0,1,9\n")
-    found = _invoke("--pods", "4", "--trace", str(file), "--load", "0.5", "--scv", "2")
-    assert found.exit_code == 1
-    assert found.stderr == "simfoundry: trace and load, scv are mutually exclusive\n"
-
-
-@pytest.mark.parametrize(
-    ("rows", "message"),
-    [
-        ("0,0,1,9\n1,0,16,9\n", "a packet's destination must be a host from 0 to 15, got 16 in row 2"),
-        ("1,0,1,9\n0,0,1,9\n", "a trace must be in the order of time, got 0 s after 1 s in row 2"),
-        (
-            "0,0,1,9\n1,0,one,9\n",
-            "a packet's destination must be a whole number of 32 bits, got 'one' in row 2",
-        ),
-    ],
-)
-def test_network_rejects_a_trace(tmp_path: Path, rows: str, message: str) -> None:
-    file = _write_rows(tmp_path / "trace.csv", rows)
-    found = _invoke("--pods", "4", "--trace", str(file))
-    assert found.exit_code == 1
-    assert found.stderr == f"simfoundry: {message} ({file})\n"
-
-
 def test_a_note_says_that_a_queue_is_nearly_full() -> None:
     found = _invoke("--pods", "4", "--pattern", "incast", "--load", "0.97")
     assert "note: flows offer the busiest queue 97.0% of its rate" in found.output
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ((), "no network: either pods or topology is required"),
-        (("--pods", "4", "--topology", "x.json"), "pods and topology are mutually exclusive"),
-        (("--pods", "5"), "the pods of a fat-tree must be an even number from 2 to 48, got 5"),
-        (("--topology", "none.json"), "cannot read the topology none.json: No such file or directory"),
-        (("--pods", "1000"), "the pods of a fat-tree must be an even number from 2 to 48, got 1000"),
-        (
-            ("--pods", "48"),
-            "traffic must have at most 4194304 flows, got 764384256 of all_to_all, 27648 hosts",
-        ),
-        (
-            ("--pods", "4", "--queue-capacity", "9" * 30),
-            f"queue capacity {'9' * 30}; accepted: 0 to 1048576 packets",
-        ),
-        (("--pods", "4", "--load", "-1"), "a load must be above 0 to 4, got -1.0"),
-        (
-            ("--pods", "4", "--pattern", "ring"),
-            "unknown pattern: ring; accepted: all_to_all, incast, broadcast",
-        ),
-        (("--pods", "4", "--arrivals", "ge", "--scv", "0.2"), "the scv of ge arrivals must be above 1"),
-        (("--pods", "4", "--routing", "x"), "unknown routing: x; accepted: ecmp, fixed"),
-        (
-            ("--pods", "4", "--pattern", "incast", "--load", "1.1", "--queue-capacity", "0"),
-            "utilisation of unbounded queue",
-        ),
-        (
-            ("--pods", "4", "--trace", "none.csv"),
-            "cannot read the trace none.csv: No such file or directory",
-        ),
-        (
-            ("--pods", "4", "--trace", "t.pcap"),
-            "unknown file type of a trace: t.pcap; accepted: .csv, .parquet",
-        ),
-        (("--pods", "4", "--pattern", ""), "unknown pattern: ; accepted: all_to_all, incast, broadcast"),
-        (("--pods", "4", "--arrivals", ""), "unknown arrivals: ; accepted: poisson, ge, on_off"),
-        (("--pods", "4", "--flows", "f.txt"), "unknown ending of --flows: f.txt; accepted: .parquet, .csv"),
-        (
-            ("--pods", "4", "--flows", "no-such-folder/f.csv"),
-            "no such folder: no-such-folder (--flows no-such-folder/f.csv)",
-        ),
-        (("--pods", "4", "--flows", "/dev/full/f.csv"), "no such folder: /dev/full"),
-    ],
-)
-def test_network_rejects(arguments: tuple[str, ...], message: str) -> None:
-    found = _invoke(*arguments)
-    assert found.exit_code == 1
-    assert found.stderr.startswith("simfoundry: ")
-    assert message in found.stderr
-    assert len(found.stderr.splitlines()) == 1
-
-
 def test_patterns_are_accepted_with_hyphens(project: Path) -> None:
     plain, hyphened = (
-        CliRunner().invoke(simfoundry, ["network", "--pods", "4", "--json", "--pattern", name])
-        for name in ("all_to_all", "all-to-all")
+        invoke("network", "--pods", "4", "--json", "--pattern", name) for name in ("all_to_all", "all-to-all")
     )
     assert hyphened.exit_code == 0, hyphened.stderr
     assert hyphened.stdout == plain.stdout

@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 import pytest
-from click.testing import CliRunner
+from invoking import invoke
 
 from assets.configuration import compose_configuration, configuration_model, read_parameters_file
 from assets.errors import FoundryError
@@ -41,7 +41,7 @@ OPTIONS = (
 @pytest.mark.parametrize(("command", "option"), OPTIONS)
 def test_options_reject_what_is_not_finite(command: str, option: str) -> None:
     for number in NUMBERS:
-        found = CliRunner().invoke(simfoundry, [*command.split(), option, number, "file"])
+        found = invoke(*command.split(), option, number, "file")
         assert found.exit_code == 2
         [said] = found.stderr.splitlines()
         assert said.startswith(f"simfoundry: invalid value for '{option}': "), said
@@ -110,7 +110,7 @@ def test_overrides_reject_what_is_not_finite(number: str) -> None:
 @pytest.mark.parametrize("number", [float("nan"), float("inf")])
 def test_no_answer_has_what_json_has_not(number: float, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("simfoundry.commands.predict.predict_file", lambda **_: {"area_um2": number})
-    found = CliRunner().invoke(simfoundry, ["predict", "f.c", "--top", "f", "--json"])
+    found = invoke("predict", "f.c", "--top", "f", "--json")
     assert found.exit_code == 1
     assert (
         json.loads(found.stderr)["error"] == "the answer has a number that JSON has not: NaN or an infinity"

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import click
 import pytest
-from click.testing import CliRunner, Result
+from click.testing import Result
+from invoking import invoke
 
 from assets.deployments import Deployment
 from simfoundry.cli import simfoundry
@@ -91,7 +92,7 @@ def _invoke(words: str, read: str, output: str, path: Path, named: Path) -> Resu
             arguments += [str(path) if name == read else "other"]
         elif parameter.required:
             arguments += [name, "1"]
-    return CliRunner().invoke(simfoundry, arguments)
+    return invoke(*arguments)
 
 
 @pytest.mark.parametrize(("words", "read", "output"), CASES)
@@ -115,7 +116,7 @@ def test_two_outputs_have_not_one_new_name(tmp_path: Path) -> None:
     result = _invoke("simulate", "--vcd", "--checkpoint", one, other)
     assert f"--checkpoint {other} is the file of --vcd; accepted: another file" in result.stderr
     assert "is the file of" not in _invoke("simulate", "--vcd", "--checkpoint", one, tmp_path / "y").stderr
-    result = CliRunner().invoke(simfoundry, ["place", str(tmp_path / "g"), "--svg", str(tmp_path / "g")])
+    result = invoke("place", str(tmp_path / "g"), "--svg", str(tmp_path / "g"))
     assert result.exit_code != 2, "neither is a file yet: the graph is missing, which `place` says"
     null = Path(os.devnull)
     assert "is the file of" not in _invoke("simulate", "--vcd", "--checkpoint", null, null).stderr
@@ -125,7 +126,7 @@ def test_no_output_is_a_file_of_a_table(deployment: Deployment) -> None:
     path = deployment.data_dir / "tables" / "labels" / "all.parquet"
     path.parent.mkdir(parents=True)
     path.write_text("rows")
-    result = CliRunner().invoke(simfoundry, ["records", "--out", str(path)])
+    result = invoke("records", "--out", str(path))
     assert f"--out {path} is a file of a table; accepted: another file" in result.stderr
     assert path.read_text() == "rows"
 
@@ -134,6 +135,6 @@ def test_no_output_is_a_file_of_a_table(deployment: Deployment) -> None:
 def test_a_page_replaces_no_file_of_another_kind(words: str, tmp_path: Path) -> None:
     path = tmp_path / "labels.parquet"
     path.write_text("rows")
-    result = CliRunner().invoke(simfoundry, [*words.split(), "--out", str(path)])
+    result = invoke(*words.split(), "--out", str(path))
     assert f"{path} exists and is no page; accepted: a new file, or an .html file" in result.stderr
     assert path.read_text() == "rows"

@@ -7,16 +7,11 @@ from pathlib import Path
 
 import onnx
 import pytest
-from click.testing import CliRunner, Result
+from invoking import invoke
 from onnx import TensorProto, helper
 
 from pipelines.accelerators.networks import drawn_fixed_network, drawn_network
-from simfoundry.cli import simfoundry
 from simfoundry.commands.power import pareto_front
-
-
-def _invoke(*arguments: str) -> Result:
-    return CliRunner().invoke(simfoundry, list(arguments))
 
 
 @pytest.fixture(scope="module")
@@ -29,7 +24,7 @@ def network(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_an_answer_has_figures_with_intervals_and_layers(network: Path, tmp_path: Path) -> None:
     hardware = tmp_path / "h.yaml"
     hardware.write_text("rows: 2\ncolumns: 2\naccumulator_bits: 20\nscratchpad_rows: 64\n")
-    result = _invoke("power", str(network), "--hardware", str(hardware), "--json")
+    result = invoke("power", str(network), "--hardware", str(hardware), "--json")
     assert result.exit_code == 0, result.stderr
     answer = json.loads(result.output)
     assert answer["power_low_mw"] <= answer["power_mw"] <= answer["power_high_mw"]
@@ -42,39 +37,39 @@ def test_an_answer_has_figures_with_intervals_and_layers(network: Path, tmp_path
 
 
 def test_the_text_names_the_layers(network: Path) -> None:
-    output = _invoke("power", str(network)).output
+    output = invoke("power", str(network)).output
     assert "mW (" in output
     assert "conv_0" in output
 
 
 def test_hardware_and_sizes_outside_of_the_labels_are_named(network: Path, tmp_path: Path) -> None:
-    inside = json.loads(_invoke("power", str(network), "--json").output)
+    inside = json.loads(invoke("power", str(network), "--json").output)
     assert inside["outside"] == []
-    assert "outside what was labelled" not in _invoke("power", str(network)).output
+    assert "outside what was labelled" not in invoke("power", str(network)).output
     hardware = tmp_path / "h.yaml"
     hardware.write_text("rows: 64\ncolumns: 64\nscratchpad_rows: 1024\naccumulator_rows: 256\n")
     options = ("power", str(network), "--hardware", str(hardware))
-    answer = json.loads(_invoke(*options, "--json").output)
+    answer = json.loads(invoke(*options, "--json").output)
     named = {column["column"]: column for column in answer["outside"]}
     assert set(named) == {"rows", "columns"}
     assert named["rows"] == {"column": "rows", "value": 64, "labelled": [2, 16]}
     factor, least = (a["power_high_mw"] / a["power_mw"] for a in (answer, inside))
     assert factor > least
-    assert "outside what was labelled: rows 64 (2 to 16); columns 64 (2 to 16)" in _invoke(*options).output
+    assert "outside what was labelled: rows 64 (2 to 16); columns 64 (2 to 16)" in invoke(*options).output
 
 
 def test_a_large_network_is_outside_of_the_labels(tmp_path: Path) -> None:
     file = tmp_path / "net.onnx"
     onnx.save(drawn_network("mlp", "medium", 0, has_data=False), str(file))
-    answer = json.loads(_invoke("power", str(file), "--json").output)
+    answer = json.loads(invoke("power", str(file), "--json").output)
     assert {"parameters", "multiplications"} <= {column["column"] for column in answer["outside"]}
-    output = _invoke("explore", str(file), "--budget-mw", "100000", "--candidates", "4").output
+    output = invoke("explore", str(file), "--budget-mw", "100000", "--candidates", "4").output
     assert "outside what was labelled" in output.splitlines()[2]
     assert all("parameters" in line for line in output.splitlines()[4:])
 
 
 def test_explore_lists_what_no_other_configuration_beats(network: Path) -> None:
-    result = _invoke("explore", str(network), "--budget-mw", "100000", "--candidates", "20", "--json")
+    result = invoke("explore", str(network), "--budget-mw", "100000", "--candidates", "20", "--json")
     assert result.exit_code == 0, result.stderr
     front = json.loads(result.output)["front"]
     powers, times = ([row[name] for row in front] for name in ("power_mw", "latency_ms"))
@@ -83,7 +78,7 @@ def test_explore_lists_what_no_other_configuration_beats(network: Path) -> None:
 
 
 def test_explore_says_when_the_budget_is_too_small(network: Path) -> None:
-    result = _invoke("explore", str(network), "--budget-mw", "0.0001", "--candidates", "3")
+    result = invoke("explore", str(network), "--budget-mw", "0.0001", "--candidates", "3")
     assert result.exit_code == 1
     assert "no configuration within 0.0001 mW; the least power is" in result.stderr
 
@@ -93,7 +88,7 @@ def test_power_names_the_operator_that_is_not_supported(tmp_path: Path) -> None:
     graph = helper.make_graph([helper.make_node("Det", ["x"], ["y"])], "one", value[:1], value[1:])
     file = tmp_path / "net.onnx"
     onnx.save(helper.make_model(graph), str(file))
-    result = _invoke("power", str(file))
+    result = invoke("power", str(file))
     assert result.exit_code == 1
     assert result.stderr.startswith("simfoundry: operators that are not supported: Det (node y); accepted: ")
 
@@ -112,16 +107,16 @@ def pipeline(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_a_pipeline_has_figures_with_intervals_and_stages(pipeline: Path) -> None:
     pytest.importorskip("da4ml")
-    result = _invoke("power", str(pipeline), "--flow", "fixed", "--json")
+    result = invoke("power", str(pipeline), "--flow", "fixed", "--json")
     assert result.exit_code == 0, result.stderr
     answer = json.loads(result.output)
     assert answer["power_low_mw"] <= answer["power_mw"] <= answer["power_high_mw"]
     assert sum(answer["stages"]) == pytest.approx(answer["energy_nj"], rel=0.01)
     assert answer["energy_nj"] == pytest.approx(answer["power_mw"] * 20e-3, rel=0.2)
     assert answer["outside"] == []
-    slow = _invoke("power", str(pipeline), "--flow", "fixed", "--reuse-factor", "64", "--json").output
+    slow = invoke("power", str(pipeline), "--flow", "fixed", "--reuse-factor", "64", "--json").output
     assert [column["column"] for column in json.loads(slow)["outside"]] == ["reuse_factor"]
-    output = _invoke("power", str(pipeline), "--flow", "fixed", "--reuse-factor", "4").output
+    output = invoke("power", str(pipeline), "--flow", "fixed", "--reuse-factor", "4").output
     assert "an inference every 80 ns" in output
 
 
@@ -133,33 +128,13 @@ def test_a_configuration_of_hls4ml_steers_a_pipeline_and_its_description(
     config = tmp_path / "hls4ml.yml"
     config.write_text("HLSConfig:\n  Model:\n    Precision: ap_fixed<8,3>\n    ReuseFactor: 4\n")
     options = ("power", str(pipeline), "--flow", "fixed", "--hls-config", str(config), "--describe")
-    answer = json.loads(_invoke(*options, "--json").output)
+    answer = json.loads(invoke(*options, "--json").output)
     assert answer["reuse_factor"] == 4
     assert {layer["reuse_factor"] for layer in answer["description"]} == {4}
     assert answer["description"][0]["class"] == "Input"
-    output = _invoke(*options).output
+    output = invoke(*options).output
     assert "an inference every 80 ns" in output
     assert "fixed<8,3,TRN,WRAP,0>" in output
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        (["--flow", "spatial"], "unknown flow: spatial; accepted: systolic, fixed"),
-        (["--reuse-factor", "2"], "--reuse-factor is an option of --flow fixed"),
-        (["--hls-config", "c.yml"], "--hls-config is an option of --flow fixed"),
-        (["--describe"], "--describe is an option of --flow fixed"),
-        (["--flow", "fixed", "--hardware", "h.yaml"], "--hardware is an option of --flow systolic"),
-        (
-            ["--flow", "fixed", "--reuse-factor", "2", "--hls-config", "c.yml"],
-            "--reuse-factor and --hls-config are mutually exclusive",
-        ),
-    ],
-)
-def test_power_names_options_of_the_other_flow(pipeline: Path, options: list[str], message: str) -> None:
-    result = _invoke("power", str(pipeline), *options)
-    assert result.exit_code == 1
-    assert result.stderr == f"simfoundry: {message}\n"
 
 
 def test_a_pipeline_names_what_it_cannot_be(tmp_path: Path) -> None:
@@ -171,6 +146,6 @@ def test_a_pipeline_names_what_it_cannot_be(tmp_path: Path) -> None:
     ):
         file = tmp_path / f"{family}.onnx"
         onnx.save(drawn_network(family, scale, 1), str(file))
-        result = _invoke("power", str(file), "--flow", "fixed")
+        result = invoke("power", str(file), "--flow", "fixed")
         assert result.exit_code == 1
         assert message in result.stderr

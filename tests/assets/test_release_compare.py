@@ -6,14 +6,15 @@ import json
 import shutil
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import invoking
 import polars as pl
 import pyarrow.parquet as pq
 import pytest
-from click.testing import CliRunner
 
 from assets.settings import Settings
 from models.catalogue import PredictorSpec
@@ -30,7 +31,6 @@ from pipelines.dataset.releases.checking import CheckLine
 from pipelines.dataset.releases.near_duplicates import nearest
 from pipelines.dataset.reports.difference import PredictorError, compare_releases, draw_difference
 from pipelines.schemas import from_frame, table_spec
-from simfoundry.cli import simfoundry
 
 SUITES = (
     *("programs.suites=[linear_algebra,stencil]", "hls.memory_delay=[2,10]", "hls.pipeline=[false]"),
@@ -57,7 +57,7 @@ def made(settings: Settings, engines: Any, kept_tables: Path) -> Path:
     if kept.exists():
         shutil.copytree(kept, folder)
     else:
-        result = CliRunner().invoke(simfoundry, ["release", "make", "small", *SUITES])
+        result = invoke("make", "small", *SUITES)
         assert result.exit_code == 0, result.output
         shutil.copytree(folder, kept)
     return folder
@@ -71,8 +71,7 @@ def small(made: Path) -> Path:
     return made
 
 
-def invoke(*arguments: str) -> Any:
-    return CliRunner().invoke(simfoundry, ["release", *arguments])
+invoke = partial(invoking.invoke, "release")
 
 
 def change(folder: Path, table: str, edit: Callable[[pl.DataFrame], pl.DataFrame]) -> None:
@@ -303,7 +302,7 @@ def test_a_release_that_grows_keeps_baselines_of_the_same_tables_alone(made: Pat
     assert kept_baselines(made, [entry for entry in entries if entry.table != "runs"]) is None
     assert kept_baselines(made.parent, entries) is None
     grow = ("--grow", "synthesis.fpga_unmapped_fraction", "1")
-    grown = CliRunner().invoke(simfoundry, ["release", "make", "small", *grow])
+    grown = invoke("make", "small", *grow)
     assert grown.exit_code == 0, grown.output
     assert (made / "baselines.json").read_bytes() == content
 

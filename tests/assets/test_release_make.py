@@ -5,15 +5,16 @@ from __future__ import annotations
 import json
 import shutil
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import dagster as dg
 import foundry_fakes
+import invoking
 import polars as pl
 import pytest
-from click.testing import CliRunner
 
 from assets.configuration import compose_configuration
 from assets.releases import derived
@@ -21,11 +22,12 @@ from assets.releases.batches import plan_batches
 from assets.releases.job import release
 from assets.resources import resources
 from assets.settings import Settings
-from assets.steps import labels as labels_step
-from pipelines.dataset.labelling import lacking_fpga_labels, lacking_library_labels, runs
+from pipelines.dataset.labelling import LabelTables, SecondTarget, runs
+from pipelines.dataset.labelling import label as label_module
+from pipelines.dataset.labelling.fpga import FpgaTarget
+from pipelines.dataset.labelling.other_libraries import LibraryTarget
 from pipelines.dataset.labelling.runs import is_fully_powered, is_synthesised
 from pipelines.dataset.releases import load_release, open_release
-from simfoundry.cli import simfoundry
 
 SUITES = (
     *("programs.suites=[linear_algebra,stencil]", "hls.memory_delay=[2,10]", "hls.pipeline=[false]"),
@@ -50,8 +52,7 @@ def projects(settings: Settings, engines: Any, tmp_path: Path, monkeypatch: pyte
     return change
 
 
-def invoke(*arguments: str) -> Any:
-    return CliRunner().invoke(simfoundry, ["release", "make", *arguments])
+invoke = partial(invoking.invoke, "release", "make")
 
 
 def grow(option: str, share: float | str) -> tuple[str, ...]:
@@ -117,7 +118,7 @@ def by_share(monkeypatch: pytest.MonkeyPatch) -> None:
         labels = [replace(r, **unknown) if r.design_id in alone else r for r in made.labels]
         return replace(made, labels=labels)
 
-    monkeypatch.setattr(labels_step, "label_designs", label)
+    monkeypatch.setattr(label_module, "label_designs", label)
 
 
 @pytest.mark.slow
@@ -145,14 +146,15 @@ def test_a_release_grows_by_a_larger_share_of_mapped_designs(projects: Any, by_s
 def test_a_release_that_grows_says_how_many_labels_left_it(
     projects: Any, by_share: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def label(programs: Any, designs: Any, labels: Any, context: Any, **_: Any) -> Any:
-        return [replace(row, tool="synth_xilinx", cell_count=5) for row in labels]
+    def label(target: Any, programs: Any, designs: Any, tables: LabelTables, context: Any, **_: Any) -> Any:
+        return LabelTables(labels=[replace(row, tool=target.name, cell_count=5) for row in tables.labels])
 
-    monkeypatch.setattr(labels_step, "label_fpga", label)
+    monkeypatch.setattr(FpgaTarget, "label", label)
     folder = projects("grown") / "releases" / "small"
-    assert make("small", *SUITES, "synthesis.fraction=0.5")["notes"] == []
+    tools = "synthesis.tools=[pyosys,synth_xilinx]"
+    assert make("small", *SUITES, "synthesis.fraction=0.5", tools)["notes"] == []
     tool = load_release(folder)["labels"].collect()["tool"]
-    monkeypatch.setattr(labels_step, "label_fpga", lambda *_, **__: [])
+    monkeypatch.setattr(FpgaTarget, "label", lambda *_, **__: LabelTables())
     answer = make("small", *grow("synthesis.fraction", 1))
     assert [batch.split()[0] for batch in answer["made"]] == ["labels"] * 2
     counts = [int(note.split()[1]) for note in answer["notes"]]
@@ -166,7 +168,7 @@ def test_a_release_grows_by_power_on_every_data_set(projects: Any, monkeypatch: 
         unknown = {"power_status": None, "power_mw": None, "energy_nj": None}
         return replace(made, runs=[replace(r, **unknown) if r.design_id in alone else r for r in made.runs])
 
-    monkeypatch.setattr(labels_step, "label_designs", label)
+    monkeypatch.setattr(label_module, "label_designs", label)
     whole = projects("whole") / "releases" / "small"
     make("small", *SUITES)
     grown = projects("grown") / "releases" / "small"
@@ -178,15 +180,22 @@ def test_a_release_grows_by_power_on_every_data_set(projects: Any, monkeypatch: 
     assert load_release(grown)["runs"].collect().equals(load_release(whole)["runs"].collect())
 
 
+def label_as(monkeypatch: pytest.MonkeyPatch, kind: type[SecondTarget], **columns: str) -> None:
+    """Let a target repeat the labels of the designs that lack its own, under its name."""
+
+    def label(target: Any, programs: Any, designs: Any, tables: LabelTables, context: Any, **_: Any) -> Any:
+        asked = target.lacking(designs, tables, context.options)
+        rows = [row for row in tables.labels if row.design_id in asked]
+        return LabelTables(labels=[replace(row, tool=target.name, **columns) for row in rows])
+
+    monkeypatch.setattr(kind, "label", label)
+
+
 @pytest.mark.slow
 def test_a_release_grows_by_a_larger_share_of_fpga_labels(
     projects: Any, by_share: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def label(programs: Any, designs: Any, labels: Any, context: Any, **_: Any) -> Any:
-        asked = lacking_fpga_labels(designs, labels, context.options)
-        return [replace(r, tool="synth_xilinx", tool_version="1") for r in labels if r.design_id in asked]
-
-    monkeypatch.setattr(labels_step, "label_fpga", label)
+    label_as(monkeypatch, FpgaTarget, tool_version="1")
     grown = projects("grown") / "releases" / "small"
     tools = "synthesis.tools=[pyosys,synth_xilinx]"
     make("small", *SUITES, "synthesis.fraction=0.0", tools, "synthesis.fpga_unmapped_fraction=0.5")
@@ -202,12 +211,7 @@ def test_a_release_grows_by_a_larger_share_of_fpga_labels(
 def test_a_release_grows_by_a_larger_share_of_labels_in_another_library(
     projects: Any, by_share: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def label(programs: Any, designs: Any, labels: Any, context: Any, **_: Any) -> Any:
-        (liberty,) = context.options.other_libraries
-        asked = lacking_library_labels(designs, labels, liberty, context.options)
-        return [replace(r, tool="pyosys_osu035", liberty="osu035") for r in labels if r.design_id in asked]
-
-    monkeypatch.setattr(labels_step, "label_in_libraries", label)
+    label_as(monkeypatch, LibraryTarget, liberty="osu035")
     grown = projects("grown") / "releases" / "small"
     libraries = "synthesis.other_libraries=[osu035]"
     make(
@@ -318,7 +322,7 @@ def test_make_rejects_another_configuration_and_a_failed_batch(
     def fail(*_: Any, **__: Any) -> None:
         raise OSError("No space left on device")
 
-    monkeypatch.setattr("assets.steps.labels.label_designs", fail)
+    monkeypatch.setattr(label_module, "label_designs", fail)
     failed = invoke("small")
     assert failed.exit_code == 1
     assert "No space left on device" in failed.stderr

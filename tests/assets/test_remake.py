@@ -10,7 +10,7 @@ import pytest
 from assets.materialise import stale_rows
 from assets.settings import Settings
 from assets.steps import STEPS
-from assets.steps import labels as labels_step
+from pipelines.dataset.labelling import label as label_module
 from pipelines.schemas import read_table, table_spec, write_table
 
 SUITE = "stencil"
@@ -47,14 +47,14 @@ def test_a_stale_label_is_found(tables: Settings) -> None:
 
 
 def test_a_row_that_is_no_longer_made_is_found(tables: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
-    make = labels_step.label_designs
+    make = label_module.label_designs
 
     def renamed(*arguments: Any, **options: Any) -> Any:
         made = make(*arguments, **options)
         runs = [replace(run, data_id="d1") for run in made.runs]
         return type(made)(labels=made.labels, runs=runs)
 
-    monkeypatch.setattr(labels_step, "label_designs", renamed)
+    monkeypatch.setattr(label_module, "label_designs", renamed)
     problems = stale_rows(tables, fraction=0.01, seed=3)
     assert {problem.split()[0] for problem in problems} == {"runs", "run_features"}
     assert all("data_id=d1 is stale: absent from the table" in problem for problem in problems)

@@ -1,12 +1,13 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import dagster as dg
 import pytest
-from click.testing import CliRunner, Result
+from invoking import invoke
 
 from assets.dagster_assets import build_asset
 from assets.deployments import Deployment
@@ -15,11 +16,8 @@ from assets.resources import FoundryResource, ProgressResource
 from assets.settings import Settings, ignore_progress
 from assets.steps import step_named
 from assets.steps.report import label_summary
-from simfoundry.cli import simfoundry
 
-
-def _invoke(*arguments: str) -> Result:
-    return CliRunner().invoke(simfoundry, ["report", *arguments])
+_invoke = partial(invoke, "report")
 
 
 @pytest.fixture
@@ -62,16 +60,6 @@ def test_report_of_a_release_lies_in_the_data_folder_by_default(
     assert (deployment.data_dir / "report-first.html").is_file()
     assert not (deployment.data_dir / "report.html").exists()
     assert [p.name for p in release.iterdir() if p.is_file()] == []
-
-
-def test_report_rejects_what_is_no_release(deployment: Deployment, tmp_path: Path) -> None:
-    found = _invoke("--release", str(tmp_path / "none"))
-    assert found.exit_code == 1
-    assert "no such release folder" in found.output
-    (tmp_path / "empty").mkdir()
-    found = _invoke("--release", str(tmp_path / "empty"))
-    assert found.exit_code == 1
-    assert "a folder of tables must hold <table>/*.parquet, got none" in found.output
 
 
 def test_report_rejects_a_page_that_cannot_be_written(made: Settings, tmp_path: Path) -> None:

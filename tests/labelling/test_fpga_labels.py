@@ -15,14 +15,14 @@ from pipelines.dataset.labelling import (
     ConfigurationSpace,
     LabelContext,
     LabelOptions,
+    LabelTables,
     ProgramRows,
     fpga,
     import_rows,
     label_designs,
-    label_fpga,
-    lacking_fpga_labels,
     plan_designs,
 )
+from pipelines.dataset.labelling.fpga import FpgaTarget
 from pipelines.programs import program_from_file
 from pipelines.schemas import DesignRow, LabelRow, ProgramRow
 from pipelines.silicon.synthesis import Target, find_liberty, xilinx_version
@@ -47,8 +47,16 @@ class Labelled:
         self.tables = label_designs([self.program], self.designs, self.context)
 
     def fpga(self, context: LabelContext | None = None) -> list[LabelRow]:
-        labels = self.tables.labels
-        return label_fpga([self.program], self.designs, labels, context or self.context)
+        return self.label(self.tables.labels, context or self.context)
+
+    def label(
+        self, labels: list[LabelRow], context: LabelContext, designs: list[DesignRow] | None = None
+    ) -> list[LabelRow]:
+        tables = LabelTables(labels=labels)
+        return FpgaTarget().label([self.program], designs or self.designs, tables, context).labels
+
+    def lacking(self, labels: list[LabelRow], options: LabelOptions) -> set[str]:
+        return set(FpgaTarget().lacking(self.designs, LabelTables(labels=labels), options))
 
 
 @pytest.fixture(scope="module")
@@ -100,31 +108,32 @@ def test_imported_rows_run_no_tool(
 
 
 def test_designs_outside_the_share_and_without_the_tool_have_no_row(labelled: Labelled) -> None:
-    for change in ({"fpga_fraction": 0.0}, {"synthesis_tools": ("pyosys",)}):
-        options = replace(labelled.context.options, **change)  # type: ignore[arg-type]
-        assert labelled.fpga(replace(labelled.context, options=options)) == []
+    options = replace(labelled.context.options, fpga_fraction=0.0)
+    assert labelled.fpga(replace(labelled.context, options=options)) == []
+    assert [target.name for target in FpgaTarget.chosen(options)] == ["synth_xilinx"]
+    assert FpgaTarget.chosen(replace(options, synthesis_tools=("pyosys",))) == []
 
 
 def test_a_design_that_is_not_mapped_to_cells_has_a_row(labelled: Labelled) -> None:
     cycles_alone = [replace(row, cell_count=None) for row in labelled.tables.labels]
-    assert label_fpga([labelled.program], labelled.designs, cycles_alone, labelled.context) == []
+    assert labelled.label(cycles_alone, labelled.context) == []
     options = replace(labelled.context.options, fpga_fraction=0.0, fpga_unmapped_fraction=1.0)
     context = replace(labelled.context, options=options)
-    rows = label_fpga([labelled.program], labelled.designs, cycles_alone, context)
+    rows = labelled.label(cycles_alone, context)
     assert rows == labelled.fpga()
     for labels in (labelled.tables.labels, cycles_alone):
-        lacking = lacking_fpga_labels(labelled.designs, labels, replace(options, fpga_fraction=1.0))
+        lacking = labelled.lacking(labels, replace(options, fpga_fraction=1.0))
         assert lacking == {row.design_id for row in rows}
-        assert not lacking_fpga_labels(labelled.designs, [*labels, *rows], options)
+        assert not labelled.lacking([*labels, *rows], options)
     areas = sorted(design.estimated_area_um2 or 0.0 for design in labelled.designs)
     small = replace(options, unmapped_most_um2=areas[0])
-    assert len(lacking_fpga_labels(labelled.designs, cycles_alone, small)) == areas.count(areas[0])
-    assert not lacking_fpga_labels(labelled.designs, cycles_alone, replace(small, unmapped_most_um2=1.0))
+    assert len(labelled.lacking(cycles_alone, small)) == areas.count(areas[0])
+    assert not labelled.lacking(cycles_alone, replace(small, unmapped_most_um2=1.0))
 
 
 def test_a_design_whose_label_is_not_ok_has_no_row(labelled: Labelled) -> None:
     failed = [replace(row, status="tool_error") for row in labelled.tables.labels]
-    assert label_fpga([labelled.program], labelled.designs, failed, labelled.context) == []
+    assert labelled.label(failed, labelled.context) == []
 
 
 def test_other_verilog_than_the_rows_is_a_failed_row_that_is_not_kept(
@@ -132,7 +141,7 @@ def test_other_verilog_than_the_rows_is_a_failed_row_that_is_not_kept(
 ) -> None:
     designs: list[DesignRow] = [replace(design, rtl_sha256="other") for design in labelled.designs]
     context = replace(labelled.context, cache=new_cache(tmp_path / "cache"))
-    rows = label_fpga([labelled.program], designs, labelled.tables.labels, context)
+    rows = labelled.label(labelled.tables.labels, context, designs)
     assert {row.status for row in rows} == {"tool_error"}
     assert all("other" in (row.reason or "") for row in rows)
     assert not (context.cache.folder / "fpga").exists()

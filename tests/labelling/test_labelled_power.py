@@ -22,7 +22,7 @@ from pipelines.dataset.labelling import (
     runs,
     synthesis,
 )
-from pipelines.dataset.labelling.cross_checks import lacking_cross_checks
+from pipelines.dataset.labelling.cross_checks import CrossCheckTarget
 from pipelines.dataset.labelling.synthesis import lacking_figures, lacking_power, mapped_designs
 from pipelines.hls import HlsOptions, TransformOptions
 from pipelines.native import NativeRun
@@ -154,12 +154,11 @@ def test_a_larger_share_of_demanding_designs_is_mapped(
         assert made.runs[0].power_mw
         assert lacking_figures([made.design], [made.label], made.runs, large) == []
     unset = replace(alone.runs[0], power_status=None)
+    lacking, mapped = CrossCheckTarget().lacking, LabelTables(labels=[made.label])
     compared = replace(options, cross_check_fraction=1.0)
-    assert lacking_cross_checks([made.design], [made.label], [], compared) == {made.design.design_id}
-    assert not lacking_cross_checks([made.design], [alone.label], [], compared)
-    assert not lacking_cross_checks(
-        [made.design], [made.label], [], replace(options, cross_check_fraction=0.0)
-    )
+    assert lacking([made.design], mapped, compared) == {made.design.design_id}
+    assert not lacking([made.design], LabelTables(labels=[alone.label]), compared)
+    assert not lacking([made.design], mapped, replace(options, cross_check_fraction=0.0))
     whole = replace(options, synthesis_fraction=1.0)
     assert lacking_power([made.design], [made.label], [unset], whole) == {made.design.design_id}
     assert not lacking_power([made.design], [made.label], made.runs, whole)

@@ -14,15 +14,16 @@ from pipelines.dataset.labelling import (
     ConfigurationSpace,
     LabelContext,
     LabelOptions,
+    LabelTables,
     ProgramRows,
     import_rows,
     label_designs,
-    label_in_libraries,
-    lacking_library_labels,
     plan_designs,
     synthesis,
 )
+from pipelines.dataset.labelling.other_libraries import LibraryTarget
 from pipelines.programs import program_from_file
+from pipelines.schemas import LabelRow
 from pipelines.silicon.synthesis import Target, find_liberty, tool_version
 
 SCALE = "void scale(int A[8], int B[8]) { for (int i = 0; i < 8; i++) B[i] = A[i] * 5 + 3; }\n"
@@ -38,12 +39,16 @@ def test_labels_in_another_library_are_rows_that_an_import_keeps(
     options = LabelOptions(
         workers=1, audit_fraction=0.0, power=False, other_libraries=(find_liberty("osu035"),)
     )
-    target = Target(liberty=find_liberty("osu018"), clock_period_ns=10.0)
-    context = LabelContext(target=target, cache=new_cache(tmp_path / "cache"), options=options)
+    osu018 = Target(liberty=find_liberty("osu018"), clock_period_ns=10.0)
+    context = LabelContext(target=osu018, cache=new_cache(tmp_path / "cache"), options=options)
     planned = plan_designs([program], SPACE, context)
     tables = label_designs([program], planned.designs, context)
 
-    (row,) = label_in_libraries([program], planned.designs, tables.labels, context)
+    def label(labels: list[LabelRow], context: LabelContext) -> list[LabelRow]:
+        (target,) = LibraryTarget.chosen(context.options)
+        return target.label([program], planned.designs, LabelTables(labels=labels), context).labels
+
+    (row,) = label(tables.labels, context)
 
     (own,) = tables.labels
     assert (row.status, row.tool, row.liberty) == ("ok", "pyosys_osu035", "osu035")
@@ -52,18 +57,18 @@ def test_labels_in_another_library_are_rows_that_an_import_keeps(
     assert (row.delay_ns or 0) > (own.delay_ns or 0)
 
     none = replace(context, options=replace(options, other_library_fraction=0.0))
-    assert label_in_libraries([program], planned.designs, tables.labels, none) == []
+    assert label(tables.labels, none) == []
 
     alone = [replace(own, area_um2=None, cell_count=None)]  # not mapped to the cells of osu018
-    assert label_in_libraries([program], planned.designs, alone, context) == []
+    assert label(alone, context) == []
     unmapped = replace(options, other_library_fraction=0.0, other_library_unmapped_fraction=1.0)
-    rows = label_in_libraries([program], planned.designs, alone, replace(context, options=unmapped))
+    rows = label(alone, replace(context, options=unmapped))
     assert rows == [row]
     failed = [replace(own, status="timeout")]
-    assert label_in_libraries([program], planned.designs, failed, context) == []
-    (liberty,) = options.other_libraries
-    assert lacking_library_labels(planned.designs, alone, liberty, unmapped) == {row.design_id}
-    assert lacking_library_labels(planned.designs, [*alone, row], liberty, unmapped) == set()
+    assert label(failed, context) == []
+    (target,) = LibraryTarget.chosen(options)
+    assert target.lacking(planned.designs, LabelTables(labels=alone), unmapped) == {row.design_id}
+    assert target.lacking(planned.designs, LabelTables(labels=[*alone, row]), unmapped) == set()
 
     rows = ProgramRows(
         program=program,
@@ -76,4 +81,4 @@ def test_labels_in_another_library_are_rows_that_an_import_keeps(
     import_rows(rows, SPACE, fresh, report)
     assert (report.stored["synthesis"], report.different) == (2, [])
     monkeypatch.setattr(synthesis, "synthesize_design", None)
-    assert label_in_libraries([program], planned.designs, tables.labels, fresh) == [row]
+    assert label(tables.labels, fresh) == [row]

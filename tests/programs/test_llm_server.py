@@ -19,9 +19,11 @@ def _completion(text: str, **more: object) -> bytes:
     return json.dumps({"choices": [{"message": {"role": "assistant", "content": text}}], **more}).encode()
 
 
-def _provider(url: str, *, key: str | None = KEY, **options: object) -> ServerProvider:
+def _provider(
+    url: str, *, key: str | None = KEY, prices: Prices | None = None, **options: object
+) -> ServerProvider:
     settings = {"url": url, "model": "m", "timeout_s": 20.0, "pause_s": 0.25, "tries": 3, **options}
-    return ServerProvider(ServerOptions(**settings), key=key, wait=WAITS.append)
+    return ServerProvider(ServerOptions(**settings), key=key, prices=prices or Prices(), wait=WAITS.append)
 
 
 WAITS: list[float] = []

@@ -2,15 +2,9 @@
 
 from __future__ import annotations
 
-import os
-import shutil
-import subprocess
-import sys
 from pathlib import Path
 
-import pytest
-
-ROOT = Path(__file__).resolve().parents[2]
+from scratch_tree import copy_tree, run_script
 
 ADDED = {
     "pipelines/schemas/meters.py": '''\
@@ -75,32 +69,9 @@ print("meters:" in dvc_yaml(), "## meter_readings" in tables_page())
 """
 
 
-@pytest.fixture
-def tree(tmp_path: Path) -> Path:
-    """A copy of the code, where the added modules are."""
-    folder = tmp_path / "tree"
-    for room in ("pipelines", "assets", "models", "simfoundry", "conf"):
-        shutil.copytree(
-            ROOT / room, folder / room, ignore=shutil.ignore_patterns("__pycache__", "*.safetensors")
-        )
-    for name, text in ADDED.items():
-        assert not (folder / name).exists()
-        (folder / name).write_text(text)
-    return folder
-
-
-def test_a_table_and_its_step_are_seen_by_sql_releases_dvc_and_docs(tree: Path, tmp_path: Path) -> None:
-    project = tmp_path / "project"
+def test_a_table_and_its_step_are_seen_by_sql_releases_dvc_and_docs(tmp_path: Path) -> None:
+    tree, project = tmp_path / "tree", tmp_path / "project"
+    copy_tree(tree, ADDED)
     project.mkdir()
-    process = subprocess.run(
-        [sys.executable, "-c", USE, str(project)],
-        cwd=tree,
-        env={**os.environ, "PYTHONPATH": str(tree)},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert process.stdout.splitlines() == ["(('a', 2.5),)", "{'meter_readings': 1}", "True True"], (
-        process.stderr
-    )
+    assert run_script(tree, USE, str(project)) == ["(('a', 2.5),)", "{'meter_readings': 1}", "True True"]
     assert (project / "releases/meters/tables/meter_readings/all-0000.parquet").is_file()

@@ -17,9 +17,9 @@ from pipelines.dataset.labelling import (
     LabelContext,
     LabelOptions,
     label_designs,
-    place_designs,
     plan_designs,
 )
+from pipelines.dataset.labelling.placement import PlacementTarget
 from pipelines.programs import program_from_file
 from pipelines.silicon.siliconcompiler import (
     SiliconCompilerError,
@@ -216,10 +216,11 @@ def test_designs_get_a_second_label_of_another_library(smake: Path, tmp_path: Pa
     placing = replace(plain, options=replace(options, synthesis_tools=("pyosys", "siliconcompiler")))
     space = ConfigurationSpace(memory_delays=(2,), pipeline=(False,))
     designs = plan_designs(programs, space, plain).designs
-    labels = label_designs(programs, designs, plain).labels
-    assert place_designs(programs, designs, labels, plain) == []
-    (row,) = place_designs(programs, designs, labels, placing)
-    assert (row.design_id, row.tool, row.liberty) == (labels[0].design_id, "siliconcompiler", "sky130hd")
+    tables = label_designs(programs, designs, plain)
+    assert PlacementTarget.chosen(plain.options) == []
+    (target,) = PlacementTarget.chosen(placing.options)
+    (row,) = target.label(programs, designs, tables, placing).labels
+    assert (row.design_id, row.tool, row.liberty) == (designs[0].design_id, "siliconcompiler", "sky130hd")
     assert (row.status, row.area_um2, row.delay_ns, row.cells_by_type) == ("ok", 1234.5, 2.75, None)
     (smake / "build.sh").write_text("exit 1\n")
-    assert place_designs(programs, designs, labels, placing) == [row]
+    assert target.label(programs, designs, tables, placing).labels == [row]

@@ -5,14 +5,12 @@ Outside this package only the names below are used.
 """
 
 from pipelines.dataset.labelling.cache import (
-    CacheImport,
-    ProgramRows,
     designs_version,
     has_present_labels,
-    import_rows,
     labels_version,
     present_versions,
 )
+from pipelines.dataset.labelling.cache_import import CacheImport, ProgramRows, import_rows
 from pipelines.dataset.labelling.configurations import (
     ConfigurationSpace,
     MappingSampling,
@@ -22,7 +20,6 @@ from pipelines.dataset.labelling.configurations import (
 from pipelines.dataset.labelling.cross_checks import CROSS_CHECK_LIMITS, cross_check_designs
 from pipelines.dataset.labelling.external_tools import TOOLS, LabellingError, require_tools
 from pipelines.dataset.labelling.flows import rtl_of
-from pipelines.dataset.labelling.fpga import label_fpga, lacking_fpga_labels
 from pipelines.dataset.labelling.label import (
     CountedDesign,
     DesignTables,
@@ -30,7 +27,6 @@ from pipelines.dataset.labelling.label import (
     count_design,
     label_design,
     label_designs,
-    place_designs,
     plan_designs,
 )
 from pipelines.dataset.labelling.loops import loop_counts
@@ -42,18 +38,21 @@ from pipelines.dataset.labelling.options import (
     ToolContext,
     liberty_name,
 )
-from pipelines.dataset.labelling.other_libraries import (
-    elsewhere_versions,
-    label_in_libraries,
-    lacking_library_labels,
+from pipelines.dataset.labelling.registry import (
+    SYNTHESIS_TOOLS,
+    TARGETS,
+    label_targets,
+    target_versions,
 )
-from pipelines.dataset.labelling.synthesis import SYNTHESIS_TOOLS, LabelTables
+from pipelines.dataset.labelling.synthesis import LabelTables
+from pipelines.dataset.labelling.targets import LabelTarget, SecondTarget
 
 __all__ = [
     "AUDIT_ENGINES",
     "CROSS_CHECK_LIMITS",
     "SLOTTED",
     "SYNTHESIS_TOOLS",
+    "TARGETS",
     "TOOLS",
     "CacheImport",
     "ConfigurationSpace",
@@ -62,31 +61,29 @@ __all__ = [
     "LabelContext",
     "LabelOptions",
     "LabelTables",
+    "LabelTarget",
     "LabelledDesign",
     "LabellingError",
     "MappingSampling",
     "ProgramRows",
+    "SecondTarget",
     "ToolContext",
     "count_design",
     "cross_check_designs",
     "designs_version",
-    "elsewhere_versions",
     "has_present_labels",
     "import_rows",
     "label_design",
     "label_designs",
-    "label_fpga",
-    "label_in_libraries",
+    "label_targets",
     "labels_version",
-    "lacking_fpga_labels",
-    "lacking_library_labels",
     "liberty_name",
     "loop_counts",
-    "place_designs",
     "plan_designs",
     "planned_ids",
     "present_versions",
     "require_tools",
     "rtl_of",
     "sampled_configurations",
+    "target_versions",
 ]

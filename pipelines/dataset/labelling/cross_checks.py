@@ -8,7 +8,7 @@ internal power under the rule by which OpenSTA 2.0.17 reads liberty (docs/power.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from typing import Any
@@ -37,6 +37,7 @@ from pipelines.dataset.labelling.synthesis import (
     power_key,
     simulate_netlist,
 )
+from pipelines.dataset.labelling.targets import LabelTarget
 from pipelines.hls import TOOL
 from pipelines.power import (
     OpenStaComparison,
@@ -113,22 +114,6 @@ class _Sampled:
     design: DesignRow
     label: LabelRow
     run: RunRow
-
-
-def lacking_cross_checks(
-    designs: Iterable[DesignRow],
-    labels: Iterable[LabelRow],
-    checks: Iterable[CrossCheckRow],
-    options: LabelOptions,
-) -> set[str]:
-    """Mapped designs of the engine that are to be compared with other tools and have no row, by id."""
-    mapped, checked = mapped_designs(labels), {check.design_id for check in checks}
-    return {
-        design.design_id
-        for design in designs
-        if design.tool == TOOL and design.design_id in mapped - checked
-        if is_cross_checked(design.design_id, options)
-    }
 
 
 def cross_check_designs(
@@ -456,3 +441,48 @@ class _Comparison:
             ]
         wall_s = stopwatch() - start
         return [replace(check, check_wall_s=wall_s) for check in checks]
+
+
+class CrossCheckTarget(LabelTarget):
+    """Comparison of a sample of designs with other tools, in table `cross_checks`."""
+
+    constants = ("pipelines/dataset/labelling/cross_checks.py:_VERSION",)
+    programs = ("iverilog", "sta", "yosys")
+    name = "cross-checks"
+    is_tool = False
+
+    @classmethod
+    def chosen(cls, options: LabelOptions) -> Sequence[LabelTarget]:
+        """Return the target; `cross_check_fraction` is its share of the designs."""
+        del options
+        return [cls()]
+
+    def version(self) -> str:
+        """Return the hash of the versions of the other tools and of the columns."""
+        return content_hash(check_versions(), _VERSION)
+
+    def lacking(
+        self, designs: Sequence[DesignRow], tables: LabelTables, options: LabelOptions
+    ) -> Collection[str]:
+        """Return the ids of mapped designs of the engine that belong to the sample and have no row."""
+        checked = {check.design_id for check in tables.cross_checks}
+        mapped = mapped_designs(tables.labels)
+        return {
+            design.design_id
+            for design in designs
+            if design.tool == TOOL and design.design_id in mapped - checked
+            if is_cross_checked(design.design_id, options)
+        }
+
+    def label(
+        self,
+        programs: Sequence[ProgramRow],
+        designs: Sequence[DesignRow],
+        tables: LabelTables,
+        context: LabelContext,
+        *,
+        on_progress: ProgressCallback = silent,
+    ) -> LabelTables:
+        """Compare the designs of the sample."""
+        checks = cross_check_designs(programs, designs, tables, context=context, on_progress=on_progress)
+        return LabelTables(cross_checks=checks)

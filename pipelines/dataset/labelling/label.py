@@ -7,7 +7,7 @@ cached: the next run tries again. Designs of a table are worked on in any order,
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -35,7 +35,7 @@ from pipelines.dataset.labelling.flows import (
     compile_natively,
     refused_row,
 )
-from pipelines.dataset.labelling.options import LabelContext, ToolContext
+from pipelines.dataset.labelling.options import LabelContext, LabelOptions, ToolContext
 from pipelines.dataset.labelling.runs import (
     Run,
     UnknownReference,
@@ -48,9 +48,11 @@ from pipelines.dataset.labelling.synthesis import (
     SYNTHESIS_TOOL,
     LabelFigures,
     LabelTables,
-    place,
+    lacking_figures,
+    lacking_power,
     synthesise,
 )
+from pipelines.dataset.labelling.targets import LabelTarget
 from pipelines.hls import TOOL, CompiledDesign, HlsOptions, design_row
 from pipelines.power import PowerError
 from pipelines.programs import ProgramData, ProgramError, data_sets, given_data, input_rows
@@ -67,8 +69,8 @@ from pipelines.schemas import (
     ProgramRow,
     RunRow,
 )
-from pipelines.silicon import siliconcompiler
 from pipelines.silicon.synthesis import SynthesisError
+from pipelines.silicon.synthesis import tool_version as synthesis_version
 
 # ---- one design ----------------------------------------------------------------------------------------
 
@@ -393,7 +395,7 @@ def _by_program(items: Sequence[_Pair], rows: Sequence[DesignLabels]) -> dict[st
     """Labels and runs of each program's designs, which stand in the same order."""
     tables: dict[str, LabelTables] = {}
     for (program, _), one in zip(items, rows, strict=True):
-        own = tables.setdefault(program.program_id, LabelTables(labels=[], runs=[]))
+        own = tables.setdefault(program.program_id, LabelTables())
         own.labels.append(one.label)
         own.runs.extend(one.runs)
         own.inputs[:] = _distinct_inputs([*own.inputs, *one.inputs])
@@ -406,40 +408,37 @@ def _distinct_inputs(rows: Sequence[InputRow]) -> list[InputRow]:
     return list({(row.suite, row.data_id, row.argument): row for row in rows}.values())
 
 
-def place_designs(
-    programs: Sequence[ProgramRow],
-    designs: Sequence[DesignRow],
-    labels: Sequence[LabelRow],
-    context: ToolContext,
-    *,
-    on_progress: ProgressCallback = silent,
-) -> list[LabelRow]:
-    """Label designs that have an ok label with SiliconCompiler too, when the options ask for it.
+class CellTarget(LabelTarget):
+    """Cycles, the cells of the project's own synthesis, and power, checked against native C."""
 
-    Only those: their Verilog was proved to do what the program does.
+    name = SYNTHESIS_TOOL
 
-    Args:    labels: of the designs, by the project's own synthesis.
-    Returns: one row per design; a failure is a status.
-    Raises:  ToolMissing: it is asked for and not installed.
-    """
-    if siliconcompiler.TOOL not in context.options.synthesis_tools:
-        return []
-    siliconcompiler.require_flow()
-    by_program = {program.program_id: program for program in programs}
-    by_design = {design.design_id: design for design in designs}
-    labelled = [
-        by_design[label.design_id] for label in labels if label.status == OK and label.tool == SYNTHESIS_TOOL
-    ]
-    return run_all(
-        "placement",
-        [(by_program[design.program_id], design) for design in labelled],
-        partial(_place, context=context),
-        workers=context.options.workers,
-        on_progress=on_progress,
-    )
+    @classmethod
+    def chosen(cls, options: LabelOptions) -> Sequence[LabelTarget]:
+        """Return the target, whatever the options are."""
+        del options
+        return [cls()]
 
+    def version(self) -> str:
+        """Return the version of the project's own synthesis."""
+        return synthesis_version()
 
-def _place(item: _Pair, *, context: ToolContext) -> Outcome[LabelRow]:
-    program, design = item
-    figures = place(design, lambda: _flow(program, design, context).rtl(), context)
-    return Outcome(result=figures.placed_row(design), failed=figures.status != OK, name=program.name)
+    def lacking(
+        self, designs: Sequence[DesignRow], tables: LabelTables, options: LabelOptions
+    ) -> Collection[str]:
+        """Return the ids of designs without figures of synthesis, or power, that they are to have."""
+        figures = lacking_figures(designs, tables.labels, tables.runs, options)
+        return {*figures, *lacking_power(designs, tables.labels, tables.runs, options)}
+
+    def label(
+        self,
+        programs: Sequence[ProgramRow],
+        designs: Sequence[DesignRow],
+        tables: LabelTables,
+        context: LabelContext,
+        *,
+        on_progress: ProgressCallback = silent,
+    ) -> LabelTables:
+        """Label every design."""
+        del tables
+        return label_designs(programs, designs, context=context, on_progress=on_progress)

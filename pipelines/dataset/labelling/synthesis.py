@@ -1,4 +1,4 @@
-"""Logic synthesis of a design, the power of its mapped netlist in a run, and placement by SiliconCompiler.
+"""Logic synthesis of a design, and the power of its mapped netlist in a run.
 
 Synthesis is done once for each distinct Verilog, library and version: designs that differ in what it does not
 see (data, the library's clock, delays that leave the Verilog alone) share one entry; of two that ask at a
@@ -11,7 +11,7 @@ alone and says why in `power_status` and `power_reason`.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field, fields, replace
 from functools import partial
 from typing import Any, Protocol
 
@@ -20,7 +20,6 @@ from filelock import FileLock
 from pipelines import power
 from pipelines.base.identity import canonical_json, content_hash
 from pipelines.base.tools import ToolMissing
-from pipelines.c import HlsError
 from pipelines.dataset.labelling.options import LabelContext, LabelOptions, ToolContext
 from pipelines.dataset.labelling.runs import (
     OutputDigests,
@@ -37,9 +36,17 @@ from pipelines.dataset.labelling.runs import (
 )
 from pipelines.power import DesignRun, PowerError, PowerResult, estimate_power
 from pipelines.rtl.simulation import SimulationResult
-from pipelines.schemas import OK, TOOL_ERROR, DesignRow, InputRow, LabelRow, LoopRunRow, RunRow
-from pipelines.silicon import siliconcompiler, synthesis
-from pipelines.silicon.siliconcompiler import SiliconCompilerError, run_flow
+from pipelines.schemas import (
+    OK,
+    TOOL_ERROR,
+    CrossCheckRow,
+    DesignRow,
+    InputRow,
+    LabelRow,
+    LoopRunRow,
+    RunRow,
+)
+from pipelines.silicon import synthesis
 from pipelines.silicon.synthesis import (
     Netlist,
     SynthesisError,
@@ -54,7 +61,6 @@ from pipelines.silicon.synthesis import (
 )
 
 SYNTHESIS_TOOL = synthesis.TOOL
-SYNTHESIS_TOOLS = (SYNTHESIS_TOOL, synthesis.XILINX_TOOL, siliconcompiler.TOOL)
 
 _LABEL_VERSION = "fields-2"
 """Raise it when the label gets other columns."""
@@ -123,31 +129,20 @@ class LabelFigures:
             **asdict(self),
         )
 
-    def fpga_row(self, design: DesignRow) -> LabelRow:
-        """The row of a design in an FPGA."""
-        return replace(
-            self.row(design, synthesis.FAMILY),
-            tool=synthesis.XILINX_TOOL,
-            tool_version=synthesis.xilinx_version(),
-        )
-
-    def placed_row(self, design: DesignRow) -> LabelRow:
-        """The row of a design under SiliconCompiler, which has a library of its own."""
-        return replace(
-            self.row(design, siliconcompiler.LIBRARY),
-            tool=siliconcompiler.TOOL,
-            tool_version=siliconcompiler.tool_version(),
-        )
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LabelTables:
-    """Rows of the tables that simulation and logic synthesis make."""
+    """Rows of the tables that targets make."""
 
-    labels: list[LabelRow]
-    runs: list[RunRow]
+    labels: list[LabelRow] = field(default_factory=list[LabelRow])
+    runs: list[RunRow] = field(default_factory=list[RunRow])
     inputs: list[InputRow] = field(default_factory=list[InputRow])
     loop_runs: list[LoopRunRow] = field(default_factory=list[LoopRunRow])
+    cross_checks: list[CrossCheckRow] = field(default_factory=list[CrossCheckRow])
+
+    def __add__(self, other: LabelTables) -> LabelTables:
+        """Return the rows of both."""
+        return LabelTables(**{f.name: getattr(self, f.name) + getattr(other, f.name) for f in fields(self)})
 
     @property
     def statuses(self) -> list[str | None]:
@@ -273,30 +268,6 @@ def _map(
         context.cache.put("netlist", netlist_key(design, context.target), record)
     cells_by_type = canonical_json(result.cells_by_type) if result.status == OK else None
     return LabelFigures.of(result, cells_by_type), record
-
-
-def place(design: DesignRow, rtl: Callable[[], HasVerilog], context: ToolContext) -> LabelFigures:
-    """Synthesise, place and route a design with SiliconCompiler; a failure is a status."""
-    period_ns, timeout_s = design.clock_period_ns, context.options.placement_timeout_s
-    key = content_hash(design.rtl_sha256, period_ns, siliconcompiler.tool_version(), timeout_s)
-
-    def make() -> LabelFigures:
-        try:
-            text = rtl()
-            with context.tool_folder(siliconcompiler.TOOL) as folder:
-                result = run_flow(
-                    text.verilog,
-                    top=text.module,
-                    clock_period_ns=period_ns,
-                    folder=folder,
-                    cache_folder=context.cache.folder / siliconcompiler.TOOL,
-                    timeout_s=timeout_s,
-                )
-        except (ToolMissing, SiliconCompilerError, HlsError, OSError) as error:
-            result = SynthesisResult(status=TOOL_ERROR, reason=str(error))
-        return LabelFigures.of(result, None)
-
-    return context.cache.cached("placement", key, make, _stored_figures, statuses=_statuses)
 
 
 # ---- power ---------------------------------------------------------------------------------------------

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import MISSING, dataclass, fields, replace
 from importlib import resources
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, get_type_hints
 
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError, create_model
 
 from pipelines.base.files import plain_json, read_bounded
 from pipelines.base.validation import describe_invalid
 from pipelines.pragmas.errors import PragmaError
+
+_LARGEST = 10**12
+_Count = Annotated[int, Field(ge=0, le=_LARGEST)]
+_Most = Annotated[int, Field(ge=1, le=_LARGEST)]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,27 +58,27 @@ class Target:
     """
 
     name: str
-    clock_period_ns: float
+    clock_period_ns: Annotated[float, Field(gt=0, le=_LARGEST)]
     operations: Mapping[tuple[str, str], OperationCost]
-    burst_bits: int | None
-    dsp_available: int | None
-    onchip_bits: int | None
-    most_partitions: int
+    burst_bits: _Most | None = None
+    dsp_available: _Count | None = None
+    onchip_bits: _Count | None = None
+    most_partitions: _Most
     tree_reduction: bool = True
     chained_array_sums: bool = False
-    update_cycles: int = 0
+    update_cycles: _Count = 0
     partial_sums: bool = False
     separate_rests: bool = False
-    unrolled_trips: int = 0
-    unrolled_copies: int = 0
-    access_cycles: int = 0
+    unrolled_trips: _Count = 0
+    unrolled_copies: _Count = 0
+    access_cycles: _Count = 0
     outermost_copies: bool = False
     swapped_nests: bool = True
     varying_copies: bool = False
-    varying_factors: tuple[int, ...] = ()
-    intervals: tuple[int, ...] = (1,)
+    varying_factors: tuple[Annotated[int, Field(ge=2, le=_LARGEST)], ...] = ()
+    intervals: tuple[_Most, ...] = (1,)
     banked_reads: bool = False
-    ports: int | None = None
+    ports: _Most | None = None
 
     def cost(self, kind: str, type_name: str) -> OperationCost:
         """Cost of an operation."""
@@ -90,7 +94,6 @@ class Target:
 
 
 LIMIT_BYTES = 1 << 20
-_LARGEST = 10**12
 
 _FIELDS: TypeAdapter[dict[str, Any]] = TypeAdapter(dict[str, Any])
 
@@ -102,40 +105,25 @@ class _Operation(BaseModel):
 
     kinds: tuple[str, ...]
     type: str
-    latency_cycles: int = Field(ge=0, le=_LARGEST)
-    dsp_count: int = Field(default=0, ge=0, le=_LARGEST)
+    latency_cycles: _Count
+    dsp_count: _Count = 0
     source: str
 
 
-class _File(BaseModel):
-    """A target's file."""
+def _file_model() -> type[BaseModel]:
+    """Return the model of a target's file: the target's fields, and where its figures come from."""
+    hints = get_type_hints(Target, include_extras=True)
+    own = {f.name: (hints[f.name], ... if f.default is MISSING else f.default) for f in fields(Target)}
+    more = {
+        "about": (str, ...),
+        "sources": (dict[str, str], ...),
+        "operations": (tuple[_Operation, ...], ...),
+    }
+    declared: dict[str, Any] = {"name": own["name"], "about": more["about"], **own, **more}
+    return create_model("_File", __config__=_Operation.model_config, **declared)
 
-    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
-    name: str
-    about: str
-    clock_period_ns: float = Field(gt=0, le=_LARGEST)
-    burst_bits: int | None = Field(default=None, ge=1, le=_LARGEST)
-    dsp_available: int | None = Field(default=None, ge=0, le=_LARGEST)
-    onchip_bits: int | None = Field(default=None, ge=0, le=_LARGEST)
-    most_partitions: int = Field(ge=1, le=_LARGEST)
-    tree_reduction: bool = True
-    chained_array_sums: bool = False
-    update_cycles: int = Field(default=0, ge=0, le=_LARGEST)
-    partial_sums: bool = False
-    separate_rests: bool = False
-    unrolled_trips: int = Field(default=0, ge=0, le=_LARGEST)
-    unrolled_copies: int = Field(default=0, ge=0, le=_LARGEST)
-    access_cycles: int = Field(default=0, ge=0, le=_LARGEST)
-    outermost_copies: bool = False
-    swapped_nests: bool = True
-    varying_copies: bool = False
-    varying_factors: tuple[Annotated[int, Field(ge=2, le=_LARGEST)], ...] = ()
-    intervals: tuple[Annotated[int, Field(ge=1, le=_LARGEST)], ...] = (1,)
-    banked_reads: bool = False
-    ports: int | None = Field(default=None, ge=1, le=_LARGEST)
-    sources: dict[str, str]
-    operations: tuple[_Operation, ...]
+_File = _file_model()
 
 
 def target_names() -> tuple[str, ...]:
@@ -150,16 +138,15 @@ def read_target(name_or_path: str | Path) -> Target:
     Raises: PragmaError: no such target or file, larger than 1 MiB, or not of the format.
     """
     try:
-        file = _File.model_validate(_fields(name_or_path))
+        content = _File.model_validate(_fields(name_or_path)).model_dump(exclude={"about", "sources"})
     except ValidationError as error:
         raise PragmaError(f"not a target: {describe_invalid(error, _File, name_or_path)}") from error
     costs = {
-        (kind, row.type): OperationCost(latency_cycles=row.latency_cycles, dsp_count=row.dsp_count)
-        for row in file.operations
-        for kind in row.kinds
+        (kind, row["type"]): OperationCost(latency_cycles=row["latency_cycles"], dsp_count=row["dsp_count"])
+        for row in content.pop("operations")
+        for kind in row["kinds"]
     }
-    fields = file.model_dump(exclude={"about", "sources", "operations"})
-    return Target(operations=costs, **fields)
+    return Target(operations=costs, **content)
 
 
 def _fields(name_or_path: str | Path) -> dict[str, Any]:

@@ -12,7 +12,7 @@ import json
 import re
 import ssl
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from threading import Event
 from typing import TYPE_CHECKING, Annotated, Any
 from urllib.parse import urlsplit
@@ -32,6 +32,7 @@ RETRIED = (408, 425, 429, 500, 502, 503, 504)
 LONGEST_PAUSE_S = 60.0
 EXCERPT_CHARACTERS = 200
 _KEY = re.compile(r"[\x21-\x7e]{1,4096}")
+_FREE = Prices()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,19 +42,20 @@ class ServerOptions:
     Attributes:
         url: of the API, for example http://localhost:11434/v1; `/chat/completions` is added.
         model: name that the server knows.
+        key_variable: name of the environment variable that holds the key, if there is one.
         temperature, most_tokens: of the reply.
         timeout_s: of one exchange from the connection to the last byte, wall clock in seconds.
         most_reply_bytes: of one answer; a longer one is cut off.
         tries: times that a prompt is sent when the server is busy or cannot be reached.
         pause_s: before the second try; it doubles each time.
         requests_a_minute: most requests; None = unlimited.
-        prices: of tokens.
 
     Raises: ProgramError: a value outside its range.
     """
 
     url: str
     model: str
+    key_variable: str = "OPENAI_API_KEY"
     temperature: float = 0.8
     most_tokens: int = 4096
     timeout_s: float = 120.0
@@ -61,7 +63,6 @@ class ServerOptions:
     tries: int = 4
     pause_s: float = 1.0
     requests_a_minute: float | None = None
-    prices: Prices = field(default_factory=Prices)
 
     def __post_init__(self) -> None:
         rule = "a server's url must be http or https with a host and no user or query"
@@ -144,18 +145,24 @@ class ServerProvider:
     Args:
         options: the server and how it is asked.
         key: sent as a bearer token; None for a server without one.
-        wait: sleeps for some seconds.
+        prices: of tokens. wait: sleeps for some seconds.
 
     Raises: ProgramError: the key cannot stand in a header.
     """
 
     def __init__(
-        self, options: ServerOptions, *, key: str | None = None, wait: Callable[[float], None] = _wait
+        self,
+        options: ServerOptions,
+        *,
+        key: str | None = None,
+        prices: Prices = _FREE,
+        wait: Callable[[float], None] = _wait,
     ) -> None:
         if key is not None and not _KEY.fullmatch(key):
             raise ProgramError("a key must be visible ASCII characters without spaces, got others")
         self._options = options
         self._key = key
+        self.prices = prices
         self._wait = wait
         self._next_at_s = 0.0
 
@@ -166,11 +173,6 @@ class ServerProvider:
         return canonical_json(
             ["server", options.url, options.model, options.temperature, options.most_tokens]
         )
-
-    @property
-    def prices(self) -> Prices:
-        """Of tokens."""
-        return self._options.prices
 
     @property
     def model(self) -> str:
@@ -309,7 +311,7 @@ class ServerProvider:
             model=self._without_key(_one_line(_encodable(completion.model or self._options.model))),
             prompt_tokens=counts[0],
             completion_tokens=counts[1],
-            cost=self._options.prices.cost(*counts),
+            cost=self.prices.cost(*counts),
         )
 
     def _excerpt(self, content: bytes) -> str:
