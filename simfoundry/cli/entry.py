@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import importlib
 import os
+import pkgutil
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from pathlib import Path
 from typing import Any, NoReturn
 
 import click
@@ -22,29 +25,23 @@ from assets.signals import (
     was_signalled,
 )
 from pipelines.base.limited import watched
-from simfoundry.cli.options import EXIT_FAILED, EXIT_SIGNAL, Commands, Finite, debug_option
-from simfoundry.cli.programs import calibrate, label, pragmas, predict
-from simfoundry.cli.releases import check, import_command, models, release, train
-from simfoundry.cli.systems import explore, network, place, power, simulate
-from simfoundry.cli.tables import records, report, run, sql, stage, ui
+from simfoundry.cli.options import EXIT_FAILED, EXIT_SIGNAL, LEAST_GIB, LISTED, Commands, Finite, debug_option
 
 OWN_PROCESS = "own process"
 """Click's object of a command that may start processes and handle signals: `main` was called."""
-MEMORY_GIB: Mapping[str, float | None] = {
-    **dict.fromkeys(("run", "stage", "sql", "records", "report", "ui", "models", "train", "check")),
-    "label": 4,
-    "calibrate": 4,
-    "predict": 4,
-    "pragmas": 4,
-    "network": 2,
-    "power": 4,
-    "explore": 4,
-    "place": 4,
-    "simulate": 4,
-    "release": 4,
-    "import": 4,
-}
-"""Twice the peak of the largest accepted input of a command; None: it reads tables of the project alone."""
+SECTIONS = ("Programs", "Tables", "Models", "Networks, accelerators and Verilog", "Releases")
+"""Sections of the help, in order; others follow."""
+
+
+def _sections() -> dict[str, tuple[click.Command, ...]]:
+    """Import the modules of this package, and return the commands that they list by section."""
+    for module in pkgutil.iter_modules([str(Path(__file__).parent)]):
+        if not module.name.startswith("_"):
+            importlib.import_module(f"simfoundry.cli.{module.name}")
+    return {
+        section: tuple(command for command, listing in LISTED.items() if listing.section == section)
+        for section in dict.fromkeys((*SECTIONS, *(listing.section for listing in LISTED.values())))
+    }
 
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
@@ -95,22 +92,10 @@ class _Commands(Commands):
         sys.exit(status if isinstance(status, int) else 0)
 
 
-RESUMED = ("run", "stage", "label", "pragmas", "train", "release")
-"""Commands that keep each part that is done, so that another run goes on from there."""
-LEAST_GIB, LEAST_GIB_OF = 0.5, {"pragmas": 0.75}
-"""Memory in which commands start; some need more than others."""
-
-
 @click.group(
     cls=_Commands,
     context_settings={"help_option_names": ["-h", "--help"]},
-    sections={
-        "Programs": (label, predict, pragmas, calibrate),
-        "Tables": (run, stage, sql, records, report, ui),
-        "Models": (models, train, check),
-        "Networks, accelerators and Verilog": (network, power, explore, place, simulate),
-        "Releases": (release, import_command),
-    },
+    sections=_sections(),
 )
 @click.version_option(package_name="simfoundry")
 @click.option(
@@ -124,13 +109,13 @@ def simfoundry(context: click.Context, memory_gib: float | None) -> None:
     """A dataset foundry for learned cost models of hardware and networks."""
     if context.obj != OWN_PROCESS:
         return  # called by a program in its own process
-    least_gib = LEAST_GIB_OF.get(context.invoked_subcommand or "", LEAST_GIB)
-    if memory_gib is not None and memory_gib < least_gib:
+    listing = LISTED[simfoundry.commands[context.invoked_subcommand or ""]]
+    if memory_gib is not None and memory_gib < listing.least_gib:
         raise click.BadParameter(
-            f"{memory_gib:g} is too little for {context.invoked_subcommand}: {least_gib:g} or more.",
+            f"{memory_gib:g} is too little for {context.invoked_subcommand}: {listing.least_gib:g} or more.",
             param_hint="'--memory-gib'",
         )
-    most_gib = MEMORY_GIB[context.invoked_subcommand or ""] if memory_gib is None else memory_gib
+    most_gib = listing.memory_gib if memory_gib is None else memory_gib
     if most_gib is not None:
         watched(
             int(most_gib * 2**30),
@@ -139,4 +124,4 @@ def simfoundry(context: click.Context, memory_gib: float | None) -> None:
             exit_by_signal=EXIT_SIGNAL,
             failed=EXIT_FAILED,
         )
-    end_on_signals(resumes=context.invoked_subcommand in RESUMED)
+    end_on_signals(resumes=listing.resumes)

@@ -10,10 +10,10 @@ import sys
 import time
 import types
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import MISSING, Field, fields
+from dataclasses import MISSING, Field, dataclass, fields
 from functools import wraps
 from pathlib import Path
-from typing import Any, NoReturn, get_args, get_origin, get_type_hints
+from typing import Any, NoReturn, TypeVar, get_args, get_origin, get_type_hints
 
 import click
 
@@ -95,6 +95,45 @@ def answer_json(value: Any) -> None:
         click.echo(json.dumps(value, indent=2, default=str, allow_nan=False))
     except ValueError:
         fail("the answer has a number that JSON has not: NaN or an infinity")
+
+
+LEAST_GIB = 0.5
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Listing:
+    """How the program lists and runs a command.
+
+    Attributes:
+        section: heading in the help.
+        memory_gib: twice the peak of its largest accepted input; None: it reads tables of the project alone.
+        least_gib: memory in which it starts.
+        resumes: whether it keeps each part that is done, so that another run goes on from there.
+    """
+
+    section: str
+    memory_gib: float | None
+    least_gib: float = LEAST_GIB
+    resumes: bool = False
+
+
+LISTED: dict[click.Command, Listing] = {}
+_AnyCommand = TypeVar("_AnyCommand", bound=click.Command)
+
+
+def listed(
+    section: str, *, memory_gib: float | None, **settings: Any
+) -> Callable[[_AnyCommand], _AnyCommand]:
+    """Make a command one of the program's, in a section of its help.
+
+    Args: memory_gib, settings: fields of `Listing`.
+    """
+
+    def add(command: _AnyCommand) -> _AnyCommand:
+        LISTED[command] = Listing(section=section, memory_gib=memory_gib, **settings)
+        return command
+
+    return add
 
 
 class Commands(click.Group):

@@ -19,12 +19,14 @@ from simfoundry.cli.options import (
     configuration_options,
     explained,
     fail,
+    listed,
     option,
     options_of,
 )
 from simfoundry.questions import LabelQuestion, Options, PragmaQuestion, PredictQuestion
 
 
+@listed("Programs", memory_gib=4, resumes=True)
 @click.command()
 @click.argument("path", type=PATH)
 @option(LabelQuestion, "top")
@@ -68,6 +70,7 @@ def _echo_step(file: Path, step: str) -> None:
     click.echo(f"{file}: {step}", err=True)
 
 
+@listed("Programs", memory_gib=4)
 @click.command()
 @click.argument("file", type=PATH)
 @option(PredictQuestion, "top")
@@ -91,6 +94,30 @@ def predict(as_json: bool, **options: Any) -> None:
         click.echo(prediction_text(answer))
 
 
+@listed("Programs", memory_gib=4, least_gib=0.75, resumes=True)
+@click.command()
+@click.argument("file", type=PATH)
+@option(PragmaQuestion, "top")
+@options_of(PragmaQuestion)
+@as_json_option
+@explained
+def pragmas(file: Path, top: str | None, as_json: bool, **options: Any) -> None:
+    """Find the best directives of a C program, with a proven lower bound on its latency.
+
+    Prints the recommended directives, as `label --directives` reads them, and what they are estimated to
+    give beside the plain program. With --evaluate designs are measured, and the best one is recommended.
+    """
+    from simfoundry.commands.pragmas import answer_pragmas, pragma_json, pragma_text
+
+    question = PragmaQuestion(file, top, **options)
+    answer = answer_pragmas(question)
+    if as_json:
+        answer_json(pragma_json(answer, question))
+    else:
+        click.echo(pragma_text(answer, question))
+
+
+@listed("Programs", memory_gib=4)
 @click.command()
 @click.argument("file", type=PATH)
 @option(PredictQuestion, "top", required=True, show_default=False)
@@ -123,28 +150,6 @@ def calibrate(as_json: bool, **options: Any) -> None:
         answer_json(answer)
     else:
         click.echo(calibration_text(answer))
-
-
-@click.command()
-@click.argument("file", type=PATH)
-@option(PragmaQuestion, "top")
-@options_of(PragmaQuestion)
-@as_json_option
-@explained
-def pragmas(file: Path, top: str | None, as_json: bool, **options: Any) -> None:
-    """Find the best directives of a C program, with a proven lower bound on its latency.
-
-    Prints the recommended directives, as `label --directives` reads them, and what they are estimated to
-    give beside the plain program. With --evaluate designs are measured, and the best one is recommended.
-    """
-    from simfoundry.commands.pragmas import answer_pragmas, pragma_json, pragma_text
-
-    question = PragmaQuestion(file, top, **options)
-    answer = answer_pragmas(question)
-    if as_json:
-        answer_json(pragma_json(answer, question))
-    else:
-        click.echo(pragma_text(answer, question))
 
 
 def _configuration(options: dict[str, Any]) -> Options:

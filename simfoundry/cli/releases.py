@@ -23,12 +23,14 @@ from simfoundry.cli.options import (
     debug_option,
     explained,
     fail_with_problems,
+    listed,
     option,
     options_of,
 )
 from simfoundry.questions import TrainQuestion
 
 
+@listed("Models", memory_gib=None)
 @click.group(cls=Commands, invoke_without_command=True)
 @as_json_option
 @explained
@@ -56,6 +58,7 @@ def rollback(name: str) -> None:
     click.echo(roll_back_model(name))
 
 
+@listed("Models", memory_gib=None, resumes=True)
 @click.command()
 @click.argument("name")
 @options_of(TrainQuestion)
@@ -70,6 +73,7 @@ def train(name: str, as_json: bool, **options: Any) -> None:
         click.echo(f"{answer['name']} version {answer['version']}: {answer['reason']}\n{answer['folder']}")
 
 
+@listed("Models", memory_gib=None)
 @click.command()
 @click.argument("predictor")
 @click.option(
@@ -108,6 +112,7 @@ class _ReleaseGroup(Commands):
         return super().parse_args(ctx, args)
 
 
+@listed("Releases", memory_gib=4, resumes=True)
 @click.group(cls=_ReleaseGroup)
 def release() -> None:
     """Write, make, check and compare releases; `release NAME` writes one."""
@@ -259,6 +264,7 @@ def release_diff(one: str, other: str, out: Path | None, trained: tuple[str, ...
         click.echo(compare_text(answer))
 
 
+@listed("Releases", memory_gib=4)
 @click.command("import")
 @click.argument("path", type=PATH)
 @click.option(

@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from simfoundry import asking
-from simfoundry.cli.options import PATH, PacedEcho, answer_json, as_json_option, explained, options_of
+from simfoundry.cli.options import PATH, PacedEcho, answer_json, as_json_option, explained, listed, options_of
 from simfoundry.questions import (
     ExploreQuestion,
     NetworkQuestion,
@@ -17,6 +17,7 @@ from simfoundry.questions import (
 )
 
 
+@listed("Networks, accelerators and Verilog", memory_gib=2)
 @click.command()
 @options_of(NetworkQuestion)
 @as_json_option
@@ -32,6 +33,44 @@ def network(as_json: bool, **options: Any) -> None:
         click.echo(network_text(answer))
 
 
+@listed("Networks, accelerators and Verilog", memory_gib=4)
+@click.command()
+@click.argument("network", type=PATH)
+@options_of(PowerQuestion)
+@as_json_option
+@explained
+def power(as_json: bool, **options: Any) -> None:
+    """Estimate power, energy and cycles of a neural network (ONNX) in hardware."""
+    answer = asking.power(**options)
+    if as_json:
+        answer_json(answer)
+    else:
+        from simfoundry.commands.power import fixed_text, power_text
+
+        click.echo((fixed_text if answer["flow"] == "fixed" else power_text)(answer))
+
+
+@listed("Networks, accelerators and Verilog", memory_gib=4)
+@click.command()
+@click.argument("network", type=PATH)
+@options_of(ExploreQuestion)
+@as_json_option
+@explained
+def explore(as_json: bool, **options: Any) -> None:
+    """Find accelerators for a neural network (ONNX) within a power budget.
+
+    The answer is the Pareto front of power and time.
+    """
+    answer = asking.explore(**options)
+    if as_json:
+        answer_json(answer)
+    else:
+        from simfoundry.commands.power import explore_text
+
+        click.echo(explore_text(answer))
+
+
+@listed("Networks, accelerators and Verilog", memory_gib=4)
 @click.command()
 @click.argument("graph", type=PATH)
 @options_of(PlaceQuestion)
@@ -52,41 +91,7 @@ def place(as_json: bool, **options: Any) -> None:
         click.echo(place_text(answer))
 
 
-@click.command()
-@click.argument("network", type=PATH)
-@options_of(PowerQuestion)
-@as_json_option
-@explained
-def power(as_json: bool, **options: Any) -> None:
-    """Estimate power, energy and cycles of a neural network (ONNX) in hardware."""
-    answer = asking.power(**options)
-    if as_json:
-        answer_json(answer)
-    else:
-        from simfoundry.commands.power import fixed_text, power_text
-
-        click.echo((fixed_text if answer["flow"] == "fixed" else power_text)(answer))
-
-
-@click.command()
-@click.argument("network", type=PATH)
-@options_of(ExploreQuestion)
-@as_json_option
-@explained
-def explore(as_json: bool, **options: Any) -> None:
-    """Find accelerators for a neural network (ONNX) within a power budget.
-
-    The answer is the Pareto front of power and time.
-    """
-    answer = asking.explore(**options)
-    if as_json:
-        answer_json(answer)
-    else:
-        from simfoundry.commands.power import explore_text
-
-        click.echo(explore_text(answer))
-
-
+@listed("Networks, accelerators and Verilog", memory_gib=4)
 @click.command()
 @click.argument("file", type=PATH)
 @options_of(

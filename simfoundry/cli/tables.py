@@ -17,9 +17,11 @@ from simfoundry.cli.options import (
     answer_json,
     as_json_option,
     explained,
+    listed,
 )
 
 
+@listed("Tables", memory_gib=None, resumes=True)
 @click.command()
 @click.argument("overrides", nargs=-1, metavar="[HYDRA OVERRIDES]...")
 @click.option(
@@ -68,6 +70,7 @@ class _StageCommand(click.Command):
         formatter.write_text(f"Steps of stages: {', '.join(parts)}.")
 
 
+@listed("Tables", memory_gib=None, resumes=True)
 @click.command(cls=_StageCommand)
 @click.argument("name")
 @as_json_option
@@ -83,6 +86,7 @@ def stage(name: str, as_json: bool) -> None:
         sys.exit(EXIT_FAILED)
 
 
+@listed("Tables", memory_gib=None)
 @click.command()
 @click.argument("query")
 @click.option("--suite", metavar="NAME", help="Tables of a suite of your own, in data/suites/NAME.")
@@ -95,6 +99,7 @@ def sql(query: str, suite: str | None, as_json: bool) -> None:
     click.echo(answer_query(query, as_json=as_json, suite=suite))
 
 
+@listed("Tables", memory_gib=None)
 @click.command()
 @click.option(
     "--format",
@@ -146,6 +151,7 @@ def records(
         click.echo(f"{out}: " + (", ".join(f"{n} {name}" for name, n in counts.items()) or "no records"))
 
 
+@listed("Tables", memory_gib=None)
 @click.command()
 @click.option("--out", type=PAGE, help="File of the page.", show_default="report.html in the data folder")
 @click.option("--release", type=PATH, help="Folder of a release.", show_default="the project's own tables")
@@ -168,6 +174,7 @@ def report(out: Path | None, release: Path | None, as_json: bool) -> None:
         click.echo("\n".join(summary_lines(page)))
 
 
+@listed("Tables", memory_gib=None)
 @click.command()
 @click.option("--port", default=3000, show_default=True, help="Port of the Dagster UI.")
 @click.option("--mlflow-port", default=5000, show_default=True, help="Port of the MLflow UI.")

@@ -14,8 +14,8 @@ from assets.signals import ENDING
 from pipelines.base.sandbox import Limits, run_confined
 from pipelines.base.tools import find_tool, run_tool
 from pipelines.base.workers import PROCESSES_FROM, Outcome, run_all
-from simfoundry.cli import entry, main, simfoundry
-from simfoundry.cli.options import explained, fail
+from simfoundry.cli import main, simfoundry
+from simfoundry.cli.options import LISTED, Listing, explained, fail
 
 COUNT = {"threads": 2, "processes": PROCESSES_FROM, "dagster": 2, "step": 2}
 """Items of each kind; two are worked on at a time."""
@@ -57,6 +57,5 @@ def command() -> None:
 if __name__ == "__main__":
     for number in ENDING:  # what runs the tests may ignore them, and a child inherits that
         signal.signal(number, signal.SIG_DFL)
-    entry.MEMORY_GIB = {**entry.MEMORY_GIB, "wait": 4}
-    entry.RESUMED = (*entry.RESUMED, "wait")
+    LISTED[simfoundry.commands["wait"]] = Listing(section="Programs", memory_gib=4, resumes=True)
     main(["wait"])

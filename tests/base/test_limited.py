@@ -12,7 +12,6 @@ from pathlib import Path
 import pytest
 
 from pipelines.base.limited import memory_limit, reading
-from simfoundry.cli.entry import MEMORY_GIB, simfoundry
 
 PROGRAM = """
 import os, signal, sys, time
@@ -66,10 +65,6 @@ def test_a_signal_reaches_the_watched_process(number: int, status: int) -> None:
     command.communicate()
     while Path(f"/proc/{child}").exists():  # ends with the one that watches it, also when that was killed
         time.sleep(0.01)
-
-
-def test_every_command_says_what_memory_it_may_have() -> None:
-    assert set(simfoundry.commands) == set(MEMORY_GIB)
 
 
 def test_nothing_is_limited_without_a_watching_process() -> None:

@@ -1,9 +1,9 @@
-"""Peak of the resident memory of commands on large inputs, tools included: where `MEMORY_GIB` comes from.
+"""Peak of the resident memory of commands on large inputs, tools included: the source of their `memory_gib`.
 
     python -m tests.benchmarks.command_memory [--only simulate] [--record]
 
-Sums the memory of a command and of all its descendants 20 times a second. `MEMORY_GIB` in
-`simfoundry/cli/entry.py` is twice the largest peak of a command, rounded up to a half and at most 4.
+Sums the memory of a command and of all its descendants 20 times a second. `memory_gib` in
+`simfoundry/cli/` is twice the largest peak of a command, rounded up to a half and at most 4.
 """
 
 from __future__ import annotations

@@ -14,7 +14,8 @@ import mutated_inputs
 import pytest
 from mutated_inputs import COMMANDS, PARSERS
 
-from simfoundry.cli.entry import MEMORY_GIB
+from simfoundry.cli.entry import simfoundry
+from simfoundry.cli.options import LISTED
 
 HERE = Path(__file__).parent
 
@@ -46,8 +47,8 @@ def _check_answers(count: int) -> None:
 
 
 def test_every_command_that_reads_foreign_files_has_its_parsers() -> None:
-    limited = {name for name, memory_gib in MEMORY_GIB.items() if memory_gib is not None}
-    assert limited <= COMMANDS.keys() <= MEMORY_GIB.keys()
+    limited = {command.name for command, listing in LISTED.items() if listing.memory_gib is not None}
+    assert limited <= COMMANDS.keys() <= simfoundry.commands.keys()
     assert set(chain.from_iterable(COMMANDS.values())) == set(PARSERS)
 
 
