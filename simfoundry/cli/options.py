@@ -41,7 +41,7 @@ debug_option = click.option(
 
 
 def as_json_option(command: Command) -> Command:
-    """The options of every command: `--json` and `--debug`."""
+    """Return the options of every command: `--json` and `--debug`."""
     return click.option("--json", "as_json", is_flag=True, help="Answer as JSON.")(debug_option(command))
 
 
@@ -194,7 +194,7 @@ def _values_of(value: Any) -> Sequence[Any]:
 
 
 def _identity(path: Path) -> tuple[int, int] | None:
-    """Device and number of a regular file, the same for all its names; None for anything else."""
+    """Return the device and number of a regular file, the same for all its names; None for anything else."""
     try:
         status = path.stat()
     except (OSError, ValueError):
@@ -206,7 +206,7 @@ def _identity(path: Path) -> tuple[int, int] | None:
 
 
 def _describe(least: float | None, most: float | None, *, least_open: bool) -> str:
-    """A range in words."""
+    """Describe a range in words."""
     if most is None:
         return "" if least is None else f"above {least:g}" if least_open else f"{least:g} or more"
     first, last = (f"{end:,}".removesuffix(".0") for end in (least or 0, most))
@@ -241,7 +241,7 @@ class Finite(click.FloatRange):
 
 
 def option(question: type, name: str, *flags: str, **settings: Any) -> Callable[[Command], Command]:
-    """A click option for a field of a question, with the field's type and default.
+    """Return a click option for a field of a question, with the field's type and default.
 
     Args: flags: how it is spelled; `--memory-delay` for memory_delay unless given. settings: of click; those
           that are given win.
@@ -266,13 +266,13 @@ def option(question: type, name: str, *flags: str, **settings: Any) -> Callable[
 
 @cache
 def _declared(question: type) -> dict[str, tuple[Any, Any]]:
-    """Type hint and default of the fields of a question."""
+    """Return the type hint and default of the fields of a question."""
     hints = get_type_hints(question)
     return {field.name: (hints[field.name], field.default) for field in fields(question)}
 
 
 def _click_type(hint: Any) -> Any:
-    """The type of an option's values, of `Path | str | None` for example a path."""
+    """Return the type of an option's values, of `Path | str | None` for example a path."""
     if get_origin(hint) is types.UnionType:
         kinds = [_click_type(kind) for kind in get_args(hint) if kind is not type(None)]
         return PATH if PATH in kinds else kinds[0]
@@ -282,7 +282,7 @@ def _click_type(hint: Any) -> Any:
 
 
 def configuration_options(command: Command) -> Command:
-    """Options of one configuration."""
+    """Return the options of one configuration."""
     for one in (
         option(Options, "clock_ns", "--clock", type=Finite(*CLOCK_PERIOD_NS), help="Clock period in ns."),
         option(Options, "memory_delay", type=Whole(*MEMORY_DELAY_CYCLES), help="Memory delay in cycles."),

@@ -40,7 +40,7 @@ class OwnPages:
 
 
 def _is_own(headers: Mapping[str, str]) -> bool:
-    """Whether a request names this machine, under any port for tunnels, and no foreign page sends it.
+    """Tell whether a request names this machine, under any port for tunnels, and no foreign page sends it.
 
     Browsers send Origin with forms and scripts, but not with images; Dagster executes mutations of these too.
     """
@@ -52,7 +52,7 @@ def _is_own(headers: Mapping[str, str]) -> bool:
 
 
 def _is_mutation(query: bytes) -> bool:
-    """Whether the query of an address may change something; GraphQL has no other spelling of the word."""
+    """Tell whether the query of an address may change something; GraphQL has no other spelling of the word."""
     return "mutation" in unquote_plus(query.decode("latin-1"))
 
 

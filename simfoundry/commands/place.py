@@ -116,7 +116,8 @@ def _place(graph: Graph, fabric: Fabric, question: PlaceQuestion, number: int | 
 def _search(
     graph: Graph, fabric: Fabric, model: CostModel, question: PlaceQuestion, turn: int, turns: int
 ) -> tuple[Annealed, list[Measured]]:
-    """Chains with their share of the moves under one of several cost models, and their ends, simulated.
+    """Return the chains with their share of the moves under one of several cost models, and their ends,
+    simulated.
 
     Ends of a cost model that routes are simulated with the routes that were judged, too.
     """
@@ -245,7 +246,7 @@ def _draw(graph: Graph, fabric: Fabric, best: Measured, svg: File | None, number
 
 
 def place_text(answer: Mapping[str, Any]) -> str:
-    """The answer for a person."""
+    """Return the answer for a person."""
     lines = [f"note         {note}" for note in answer["notes"]]
     for graph in answer["graphs"]:
         lines += [*_graph_lines(graph, answer), ""]
@@ -255,7 +256,7 @@ def place_text(answer: Mapping[str, Any]) -> str:
 
 
 def _printable(line: str) -> str:
-    """A line without control characters, which names may have."""
+    """Return a line without control characters, which names may have."""
     return "".join(letter if letter.isprintable() else "\ufffd" for letter in line)
 
 

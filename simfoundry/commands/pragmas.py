@@ -94,7 +94,9 @@ def _write(out: Path, answer: Recommendation) -> None:
 
 
 def pragma_json(answer: Recommendation, question: PragmaQuestion) -> dict[str, Any]:
-    """The answer as JSON: the recommended design beside others, the bound by part, the log, annotated C."""
+    """Return the answer as JSON: the recommended design, other designs, the bound by part, the log, annotated
+    C.
+    """
     solution, lower, best = answer.solution, answer.bound, answer.recommended
     chosen = best.configuration or Configuration()
     return {
@@ -162,7 +164,7 @@ def _design_json(design: CandidateDesign) -> dict[str, Any]:
 
 
 def _objects(directives: Sequence[Directive]) -> list[dict[str, Any]]:
-    """Directives as `simfoundry label --directives` reads them."""
+    """Return the directives as `simfoundry label --directives` reads them."""
     return json.loads(directives_json(directives))
 
 
@@ -201,7 +203,7 @@ def _finite(number: float | None) -> float | None:
 
 
 def _at_least_one(cycles: float | None) -> float | None:
-    """A bound on cycles; every call takes one."""
+    """Return a bound on cycles; every call takes one."""
     finite = _finite(cycles)
     return None if finite is None else max(1.0, finite)
 
@@ -210,7 +212,7 @@ def _at_least_one(cycles: float | None) -> float | None:
 
 
 def pragma_text(answer: Recommendation, question: PragmaQuestion) -> str:
-    """The answer as text: the recommended design beside others, then the bound by part.
+    """Return the answer as text: the recommended design beside others, then the bound by part.
 
     Of our own synthesis directives are shown, of other tools the annotated C unless it went to a file.
     """
@@ -236,7 +238,7 @@ def pragma_text(answer: Recommendation, question: PragmaQuestion) -> str:
 
 
 def _recommended_lines(answer: Recommendation, question: PragmaQuestion) -> list[str]:
-    """The recommended directives, and how to label their design."""
+    """Return the recommended directives, and how to label their design."""
     best = answer.recommended
     if not best.directives:
         return [f"recommended for {answer.target.name}: the plain program, without directives; {answer.why}"]
@@ -262,7 +264,7 @@ def _area_lines(answer: Recommendation, question: PragmaQuestion) -> list[str]:
 
 
 def smaller_lines(answer: Recommendation) -> list[str]:
-    """The design that is nearly as fast at much less area."""
+    """Return the design that is nearly as fast at much less area."""
     small, best = answer.smaller, answer.recommended
     if small is None or not small.area_um2 or not best.area_um2 or not small.cycles or not best.cycles:
         return []
@@ -276,7 +278,7 @@ def smaller_lines(answer: Recommendation) -> list[str]:
 
 
 def _label_command(answer: Recommendation, question: PragmaQuestion) -> str:
-    """The command that labels the recommended design."""
+    """Return the command that labels the recommended design."""
     words = ["simfoundry", "label"]
     if question.out is not None and question.style in (None, OWN):
         words.append(str(question.out))
@@ -289,7 +291,7 @@ def _label_command(answer: Recommendation, question: PragmaQuestion) -> str:
 
 
 def _design_table(answer: Recommendation, question: PragmaQuestion) -> list[list[str]]:
-    """The designs of the answer, the plain program first; none that is over the limit on area."""
+    """Return the designs of the answer, the plain program first; none that is over the limit on area."""
     designs = [*([] if answer.plain is None else [answer.plain]), *answer.designs]
     limit = None if question.area is None else question.area * 1e6
     designs = [d for d in designs if limit is None or d.fits(limit)]
@@ -373,7 +375,7 @@ def _exploration_line(answer: Recommendation, exploration: Exploration) -> str:
 
 
 def _common_reason(steps: Sequence[Step]) -> str:
-    """The reason that most designs were not valid for, with what may help."""
+    """Return the reason that most designs were not valid for, with what may help."""
     reasons = Counter(step.evaluation.reason for step in steps if step.evaluation and step.evaluation.reason)
     if not reasons:
         return ""

@@ -93,7 +93,7 @@ def predict_file(
 
 
 def _ask_named(model: str, query: Query, place: str) -> dict[str, Any]:
-    """The answer of a registered model, or of the model in a folder."""
+    """Return the answer of a registered model, or of the model in a folder."""
     if not Path(model).is_dir():
         name, alias = _named(model)
         _require_labels(name)
@@ -115,7 +115,7 @@ def _require_labels(name: str) -> None:
 
 
 def _ask_best(query: Query, place: str) -> dict[str, Any]:
-    """The answer of the best champion that can answer.
+    """Return the answer of the best champion that can answer.
 
     A level of information that refuses the question is left out; a model that cannot be loaded is replaced by
     the next one. `fallback_reason` of the answer says why a better one did not answer, or is empty.
@@ -153,12 +153,12 @@ def _ask_best(query: Query, place: str) -> dict[str, Any]:
 
 
 def _why(error: Exception) -> str:
-    """Why a model does not answer, without the place of the question."""
+    """Tell why a model does not answer, without the place of the question."""
     return explain(error.__cause__ or error).removeprefix(_ROW)
 
 
 def _in_one_line(reasons: Mapping[str, str]) -> str:
-    """Models and why they do not answer; equal reasons once."""
+    """Return the models and why they do not answer; equal reasons once."""
     names: dict[str, list[str]] = {}
     for name, reason in reasons.items():
         names.setdefault(reason, []).append(name)
@@ -166,7 +166,7 @@ def _in_one_line(reasons: Mapping[str, str]) -> str:
 
 
 def _ranked_champions() -> list[Champion]:
-    """Champions of labels, the best first.
+    """Return the champions of labels, the best first.
 
     Raises: FoundryError: the registry is damaged.
     """
@@ -185,7 +185,7 @@ def _ranked_champions() -> list[Champion]:
 
 
 def engine_answer(query: Query) -> dict[str, Any]:
-    """The engine's own estimates after high-level synthesis, as `engine_<target>`, or why there are none.
+    """Return engine's own estimates after high-level synthesis, as `engine_<target>`, or why there are none.
 
     With the loops whose trip count is unknown.
     """
@@ -202,7 +202,7 @@ def engine_answer(query: Query) -> dict[str, Any]:
 
 
 def _not_ended(query: Query, known: QueryKnowledge) -> dict[str, Any]:
-    """The loop that the estimate did not leave, and the limit of its cycles; nothing where it ended."""
+    """Return loop that the estimate did not leave, and the limit of its cycles; nothing where it ended."""
     late = known.knowledge.late_loop
     if late is None:
         return {}
@@ -215,14 +215,14 @@ def _not_ended(query: Query, known: QueryKnowledge) -> dict[str, Any]:
 
 
 def _late_source_loop(query: Query, known: QueryKnowledge) -> LoopRow | None:
-    """The loop of the source that the estimate did not leave."""
+    """Return the loop of the source that the estimate did not leave."""
     loops = {} if known.knowledge.late_loop is None else {loop.loop: loop for loop in source_loops(query)}
     name = source_loop(known.knowledge.late_loop or "", loops)
     return None if name is None else loops[name]
 
 
 def _open_ended(answer: dict[str, Any], *, is_plain: bool) -> dict[str, Any]:
-    """Cycles of a run that did not end: no fewer than the limit that it passed, and no upper end.
+    """Return the cycles of a run that did not end: no fewer than the limit that it passed, and no upper end.
 
     An iteration that no directive copies takes a cycle at least, so that a known trip count is a limit, too.
     """
@@ -237,7 +237,7 @@ def _open_ended(answer: dict[str, Any], *, is_plain: bool) -> dict[str, Any]:
 
 
 def unknown_loops(query: Query, known: QueryKnowledge) -> list[dict[str, Any]]:
-    """Name and line of the source's loops whose trip count neither the program nor data give."""
+    """Return the name and line of the source's loops whose trip count neither the program nor data give."""
     late = _late_source_loop(query, known)
     unknown = [loop.loop for loop in known.knowledge.loops if loop.bounds == "data"]
     lines = {loop.loop: loop.line for loop in source_loops(query)} if unknown else {}
@@ -258,7 +258,7 @@ def question_of(
     unsafe_math: bool = False,
     data: Path | None,
 ) -> Query:
-    """The question about a C file under one configuration; see `predict_file`."""
+    """Return the question about a C file under one configuration; see `predict_file`."""
     program = read_user_program(file, top)
     source, top = program.source, program.top
     values = None
@@ -299,7 +299,7 @@ def _require_defined(source: str, interface: Interface, values: DataSet, file: P
 
 
 def _with_values(inputs: str, values: DataSet | None) -> str:
-    """A specification by which a run is on given values: level run draws its data from it."""
+    """Return a specification by which a run is on given values: level run draws its data from it."""
     fixed = {
         name: {"kind": "values", "values": value.tolist()}
         if value.ndim
@@ -311,7 +311,7 @@ def _with_values(inputs: str, values: DataSet | None) -> str:
 
 
 def _trips_of(query: Query, values: DataSet | None) -> str:
-    """Trip counts that data, or drawn values where the source has ranges, give the loops without any."""
+    """Return trip counts that data, or values drawn from the ranges, give the loops without a known one."""
     if values is None and query.inputs == "{}":
         return ""
     try:
@@ -326,7 +326,7 @@ def _trips_of(query: Query, values: DataSet | None) -> str:
 
 
 def _drawn(compiled: CompiledDesign, inputs: str) -> list[DataSet]:
-    """Data sets by the ranges of the source; not the one that `label` draws, whose seed is 0."""
+    """Return the data sets by the ranges of the source; not the one that `label` draws, whose seed is 0."""
     return [draw_data(compiled.interface, inputs, seed=seed) for seed in _SEEDS]
 
 
@@ -340,7 +340,7 @@ def _plain_options(query: Query) -> HlsOptions:
 
 
 def _named(model: str) -> tuple[str, str]:
-    """Name and alias; `numeric-lm`, which is no predictor, is the one at level hls."""
+    """Return the name and alias; `numeric-lm`, which is no predictor, is the one at level hls."""
     name, _, alias = model.partition("@")
     if not name or not alias:
         raise FoundryError(
@@ -377,7 +377,7 @@ def _spec_of(folder: Path) -> PredictorSpec:
 
 
 def ask_model(name: str, alias: str, question: dict[str, Any], place: str) -> dict[str, Any]:
-    """The answer of a registered model to one row of its task's question.
+    """Return the answer of a registered model to one row of its task's question.
 
     Args:   place: where the question comes from, for messages.
     Raises: FoundryError: no such model, a damaged registry, or a question that it cannot answer.
@@ -407,7 +407,7 @@ def _require_champion(name: str) -> None:
 
 
 def _served(predictor: Any, name: str, alias: str, question: dict[str, Any], place: str) -> dict[str, Any]:
-    """The answer of a model whose files are not on this machine."""
+    """Return the answer of a model whose files are not on this machine."""
     import pandas as pd
     from mlflow import MlflowClient
     from mlflow.exceptions import MlflowException
@@ -423,7 +423,7 @@ def _served(predictor: Any, name: str, alias: str, question: dict[str, Any], pla
 
 
 def _plain(value: Any) -> Any:
-    """A value of an answer as JSON has it; NaN, which says that there is no answer, is null."""
+    """Return a value of an answer as JSON has it; NaN, which says that there is no answer, is null."""
     plain = value.item() if hasattr(value, "item") else value
     return None if isinstance(plain, float) and math.isnan(plain) else plain
 
@@ -447,7 +447,7 @@ def _answers(
     outcome: TrainOutcome | None,
     place: str,
 ) -> list[dict[str, Any]]:
-    """The answer of a loaded predictor. Raises: FoundryError: it refuses the question."""
+    """Return the answer of a loaded predictor. Raises: FoundryError: it refuses the question."""
     try:
         return spec.answer(predictor, [question], outcome)
     except ValueError as error:
@@ -476,7 +476,7 @@ def _provenance(spec: PredictorSpec, outcome: TrainOutcome | None, version: str)
 
 
 def _in_words(answer: dict[str, Any]) -> dict[str, Any]:
-    """An answer with a sentence that says whether the question is like the training data."""
+    """Return an answer with a sentence that says whether the question is like the training data."""
     names = [name for name in str(answer.get("outside_training") or "").split(", ") if name]
     if "outside_training" not in answer or ("note" in answer and not names):
         return answer

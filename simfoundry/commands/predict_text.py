@@ -17,11 +17,11 @@ class _Quantity:
     unit: str = ""
 
     def text(self, value: float) -> str:
-        """The value with its unit."""
+        """Return the value with its unit."""
         return f"{self.number(value)} {self.unit}".rstrip()
 
     def number(self, value: float) -> str:
-        """Three significant digits, four of a count."""
+        """Return three significant digits, four of a count."""
         if self.unit:
             return f"{Decimal(f'{value:#.3g}'):,f}".rstrip(".")
         return f"{round(float(f'{value:.4g}')):,}"
@@ -91,7 +91,7 @@ def range_note(outside: Sequence[str]) -> str:
 
 
 def prediction_text(answer: Mapping[str, Any]) -> str:
-    """The answer as lines: a header, a line per target, notes."""
+    """Return the answer as lines: a header, a line per target, notes."""
     rows = [_row(answer, target) for target in QUANTITIES if answer.get(target) is not None]
     widths = [max((len(row[n]) for row in rows), default=0) for n in range(3)]
     lines = [
@@ -116,7 +116,7 @@ def _row(answer: Mapping[str, Any], target: str) -> tuple[str, str, str]:
 
 
 def _value(answer: Mapping[str, Any], target: str) -> str:
-    """A value with its unit and its interval."""
+    """Return a value with its unit and its interval."""
     quantity = QUANTITIES[target]
     low, high = (answer.get(f"{target}_{end}") for end in ("low", "high"))
     value = quantity.text(answer[target])
@@ -154,7 +154,7 @@ def _end_note(answer: Mapping[str, Any]) -> str:
 
 
 def _trips_note(answer: Mapping[str, Any]) -> str:
-    """Loops with an unknown trip count, and what fixes it."""
+    """Return the loops with an unknown trip count, and what fixes it."""
     late = (answer.get("not_ended") or {}).get("loop")
     unknown = [loop for loop in answer.get("unknown_loops") or () if loop["loop"] != late]
     loops = [f"{loop['loop']} (line {loop['line']})" for loop in unknown]

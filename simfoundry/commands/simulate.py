@@ -179,7 +179,7 @@ def _require_options(question: SimulateQuestion) -> None:
 
 
 def _choose_engine(question: SimulateQuestion, text: str, *, has_files: bool) -> tuple[str, str]:
-    """The engine, and why it is taken."""
+    """Return the engine, and why it is taken."""
     if question.engine != AUTO:
         return question.engine, "asked for"
     if question.cycles * question.stimuli < SHORT_RUN_CYCLES:
@@ -201,7 +201,7 @@ def _choose_engine(question: SimulateQuestion, text: str, *, has_files: bool) ->
 
 
 def _may_try_layouts(question: SimulateQuestion) -> bool:
-    """Whether the faster layout of stimuli is looked for; a checkpoint needs the same one in every run."""
+    """Tell whether the faster layout of stimuli is looked for; a checkpoint needs the same one in every run."""
     is_long = question.cycles * question.stimuli >= SHORT_RUN_CYCLES
     return is_long and question.checkpoint is None and question.resume is None
 
@@ -220,7 +220,7 @@ def _text(path: Path, what: str) -> str:
 
 
 def _memory_files(text: str, design: Path) -> Mapping[str, bytes]:
-    """Content of the files of `$readmemh` and `$readmemb` that lie beside a design."""
+    """Return the content of the files of `$readmemh` and `$readmemb` that lie beside a design."""
     paths = [design.parent / name for name in memory_file_names(text)]
     return {path.name: _memory_file(path) for path in paths if path.is_file()} or NO_FILES
 
@@ -311,7 +311,7 @@ def _toggle_text(sums: Mapping[str, int]) -> str:
 
 
 def simulate_text(answer: Mapping[str, Any]) -> str:
-    """The answer for a person."""
+    """Return the answer for a person."""
     shown = answer["digests"][:4]
     more = len(answer["digests"]) - len(shown)
     plain = {

@@ -93,7 +93,7 @@ def run_query(data_dir: Path, query: str) -> QueryResult:
 
 
 def _named(query: str) -> list[TableSpec]:
-    """Tables that a query names, itself or by a view over them."""
+    """Return the tables that a query names, itself or by a view over them."""
     words = set(re.findall(r"\w+", query))
     words |= {table for view in words & set(QUESTIONS) for table in QUESTIONS[view][0]}
     return [spec for name, spec in TableSpec.registry.items() if name in words]
@@ -120,7 +120,7 @@ def _connection(data_dir: Path) -> Iterator[tuple[duckdb.DuckDBPyConnection, dic
 
 
 def _reading_statement(connection: duckdb.DuckDBPyConnection, query: str) -> duckdb.Statement:
-    """The one statement of a query, which only reads.
+    """Return the one statement of a query, which only reads.
 
     DuckDB's parser names the kind of a statement. Of an EXPLAIN it does not name what is explained, and a
     common table expression may write: the rest of the text, and the nodes of the parsed statement, tell.
@@ -148,7 +148,7 @@ def _reading_statement(connection: duckdb.DuckDBPyConnection, query: str) -> duc
 
 
 def _kinds(statements: list[duckdb.Statement]) -> list[str]:
-    """Kinds of statements; UNKNOWN for those that DuckDB's Python names lack, UPDATE EXTENSIONS for one."""
+    """Return the kinds of statements: UNKNOWN where DuckDB has no Python name, UPDATE EXTENSIONS for one."""
     names: list[str] = []
     for statement in statements:
         try:
@@ -221,7 +221,7 @@ def _files(data_dir: Path, spec: TableSpec, *, measured: bool) -> list[Path]:
 
 
 def as_records(result: QueryResult) -> list[Mapping[str, Any]]:
-    """Rows as objects by column name, for JSON."""
+    """Return the rows as objects by column name, for JSON."""
     return [dict(zip(result.columns, row, strict=True)) for row in result.rows]
 
 
@@ -250,7 +250,7 @@ def _suites() -> str:
 
 
 def _finite(value: Any) -> Any:
-    """A value with null in place of NaN and infinities, which JSON has not."""
+    """Return a value with null in place of NaN and infinities, which JSON has not."""
     if isinstance(value, float):
         return value if math.isfinite(value) else None
     if isinstance(value, dict):
