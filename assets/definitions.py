@@ -24,7 +24,7 @@ load_selection_parser()
 def build_definitions(
     overrides: Mapping[str, Any] | None = None, configuration: Configuration | None = None
 ) -> dg.Definitions:
-    """Assets, checks, jobs, the schedule and the resources of the deployment.
+    """Build assets, checks, jobs, the schedule and the resources of the deployment.
 
     Args: overrides: resources by name that replace those of the deployment, for tests.
           configuration: whose partitions there are; that of params.yaml unless given.

@@ -110,7 +110,7 @@ class Deployment:
 
 
 def find_project(environment: Mapping[str, str], start: Path) -> Path:
-    """The project folder: SIMFOUNDRY_PROJECT, else one above `start`, else this checkout.
+    """Find the project folder: SIMFOUNDRY_PROJECT, else one above `start`, else this checkout.
 
     Raises: FoundryError: SIMFOUNDRY_PROJECT is not a project folder.
     """
@@ -127,7 +127,7 @@ def find_project(environment: Mapping[str, str], start: Path) -> Path:
 
 
 def find_deployment(environment: Mapping[str, str] | None = None, start: Path | None = None) -> Deployment:
-    """The deployment this process belongs to.
+    """Find the deployment this process belongs to.
 
     Args:
         environment: variables, the process's own by default.
@@ -148,7 +148,7 @@ def find_deployment(environment: Mapping[str, str] | None = None, start: Path | 
 
 
 def local_deployment(project: Path, *, dagster_home: str | None = None) -> Deployment:
-    """SQLite and files inside the project folder."""
+    """Return SQLite and files inside the project folder."""
     return Deployment(
         name="local",
         project=project,
@@ -280,7 +280,7 @@ _ROOMS = ("measured", "tables")
 
 
 def _holders(path: Path) -> list[str]:
-    """Processes with a lock on a file, from /proc, children of a killed writer included."""
+    """Return the processes with a lock on a file, from /proc, children of a killed writer included."""
     holders: list[str] = []
     for process in Path("/proc").glob("[0-9]*"):
         with suppress(OSError):  # ended meanwhile, or of another user

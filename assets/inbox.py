@@ -74,7 +74,7 @@ def inbox_folder(deployment: Deployment) -> Path:
 
 
 def waiting_files(deployment: Deployment) -> list[Path]:
-    """C files in the inbox that nobody writes to any more, by name."""
+    """Return C files in the inbox that nobody writes to any more, by name."""
     now = time.time()
     waiting: list[Path] = []
     for path in sorted(inbox_folder(deployment).glob("*.c")):
@@ -154,7 +154,7 @@ def _label(suite: Settings, listen: Listener) -> dict[str, int]:
 
 
 def _without_design(suite: Settings, files: Sequence[Path]) -> dict[str, str]:
-    """Reason by name of files of which no design is ok; their rows stay in the tables."""
+    """Return the reason by name of files of which no design is ok; their rows stay in the tables."""
     programs = {row.program_id: f"{row.name}.c" for row in read_rows(suite, "programs", INBOX)}
     designs = {row.design_id: row for row in read_rows(suite, "designs", INBOX)}
     reasons: dict[str, str] = {}
@@ -246,7 +246,9 @@ inbox_job = dg.define_asset_job("label_inbox", selection=dg.AssetSelection.asset
     description="Labels C files that were dropped into data/inbox. Runs while the Dagster daemon does.",
 )
 def inbox_files(context: dg.SensorEvaluationContext) -> dg.RunRequest | dg.SkipReason:
-    """A run for the files that wait; the same files are asked for again only after a failed run or launch."""
+    """Return a run for the waiting files; the same files are requested again only after a failed run or
+    launch.
+    """
     files = waiting_files(find_deployment())
     if not files:
         return dg.SkipReason(f"no C file in {inbox_folder(find_deployment())}")
@@ -272,5 +274,5 @@ def _failures(instance: dg.DagsterInstance, key: str) -> Iterator[float]:
 
 
 def _retry_key(key: str, attempt: int) -> str:
-    """The run key of an attempt: Dagster asks once per key, also when the launch fails."""
+    """Return the run key of an attempt: Dagster asks once per key, also when the launch fails."""
     return f"{key}-{attempt}" if attempt else key

@@ -45,7 +45,7 @@ def prepare_home(deployment: Deployment) -> Path:
 
 
 def open_instance(deployment: Deployment) -> dg.DagsterInstance:
-    """The instance the Dagster UI shows. Log lines of steps go to its storage, not to the screen.
+    """Return the instance the Dagster UI shows. Log lines of steps go to its storage, not to the screen.
 
     Raises: FoundryError: one of its databases is damaged.
     """
@@ -81,7 +81,7 @@ def process_tag() -> str:
 
 
 def release_dead_runs(instance: dg.DagsterInstance) -> int:
-    """End runs whose process is gone, and give back the pool slots they still hold.
+    """Return the end runs whose process is gone, and give back the pool slots they still hold.
 
     Returns: how many there were.
     Raises:  FoundryError: the events of one are damaged.

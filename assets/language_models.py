@@ -101,7 +101,8 @@ class Llm(Group):
 
 
 def make_variants(settings: Settings, listen: Listener) -> LlmPrograms:
-    """The programs of the suite llm under a configuration; one that equals an evaluation program is rejected.
+    """Make the programs of the suite llm under a configuration; one that equals an evaluation program is
+    rejected.
 
     Rows of an earlier run with the same model, prompts, parents and code come from the cache, in order of id.
 
@@ -189,7 +190,7 @@ def _earlier(settings: Settings) -> dict[str, str]:
 
 
 def provider_of(settings: Settings, environment: Mapping[str, str], listen: Listener) -> Provider:
-    """The configured provider.
+    """Return the configured provider.
 
     Args:   environment: where a server's key is; nothing else is read of it.
     Raises: ProgramError: an option is out of range. FoundryError: the provider lacks something.
@@ -231,7 +232,7 @@ def _server(chosen: Llm, environment: Mapping[str, str]) -> ServerProvider:
 
 
 def read_prompt(name: str) -> Prompt:
-    """A prompt of conf/prompts.
+    """Read a prompt of conf/prompts.
 
     Raises: FoundryError: there is no such file.
     """
@@ -243,13 +244,13 @@ def read_prompt(name: str) -> Prompt:
 
 
 def _parent_options(settings: Settings) -> SuiteOptions:
-    """Options of the suites of parents; discarded attempts are no parents."""
+    """Return the options of the suites of parents; discarded attempts are no parents."""
     options = suite_options(settings)
     return replace(options, ast_options=replace(options.ast_options, keep_discarded=False))
 
 
 def parents_of(settings: Settings) -> list[ParentPool]:
-    """Programs of the stages ast and dataflow as the configuration asks for them."""
+    """Return the programs of the stages ast and dataflow as the configuration asks for them."""
     suites, weights = _parent_options(settings), settings.group(Llm).parents
 
     @lru_cache(maxsize=4096)

@@ -55,7 +55,7 @@ def everything() -> None:
 
 
 def nightly_schedule(nightly: Nightly) -> dg.ScheduleDefinition:
-    """The schedule of the nightly run; on when `simfoundry ui --nightly` loads it."""
+    """Return the schedule of the nightly run; on when `simfoundry ui --nightly` loads it."""
     is_on = bool(os.environ.get(NIGHTLY_VARIABLE))
     return dg.ScheduleDefinition(
         name="nightly",

@@ -43,7 +43,7 @@ def lines_before(settings: Settings) -> list[str]:
 
 
 def removed_lines(settings: Settings, steps: Iterable[Step]) -> list[str]:
-    """A line per table of which steps remove files that the configuration leaves out."""
+    """Return a line per table of which steps remove files that the configuration leaves out."""
     return [
         f"{table}: {_row_count(settings.deployment, table, gone):,} rows of {', '.join(gone)} will be removed"
         for table, gone in left_out(settings, steps).items()
@@ -64,7 +64,7 @@ def _rows(path: Path) -> int:
 
 
 def _changes(deployment: Deployment, configuration: Configuration) -> list[str]:
-    """Settings in which the tables that are there and the configuration differ, as `key: old -> new`."""
+    """Return the settings in which existing tables and the configuration differ, as `key: old -> new`."""
     path = deployment.parameters_folder / PARAMETERS_FILE
     if not path.is_file() or not any((deployment.data_dir / "tables").glob("*/*.parquet")):
         return []

@@ -35,7 +35,7 @@ class FoundryResource(dg.ConfigurableResource[Any]):
     slots: dict[str, int] = Field(default_factory=dict)
 
     def settings(self) -> Settings:
-        """Settings of a step.
+        """Return the settings of a step.
 
         Raises: FoundryError: params.yaml or the environment is not acceptable.
         """
@@ -58,7 +58,7 @@ class ProgressResource:
     """
 
     def listener(self, title: str, log: Log) -> Listener:
-        """A listener for one step.
+        """Return a listener for one step.
 
         Args: title: of the step and its partition. log: the step's own log.
         """
@@ -81,7 +81,7 @@ class ProgressResource:
 
 
 def resources(overrides: Mapping[str, Any] | None = None) -> dict[str, Any]:
-    """The resources of every asset.
+    """Return the resources of every asset.
 
     Args: overrides: replacements by name, for tests and the command line.
     """

@@ -53,7 +53,7 @@ def say_ended() -> None:
 
 
 def was_said() -> bool:
-    """Whether that line was written."""
+    """Tell whether that line was written."""
     return bool(_said)
 
 
@@ -64,12 +64,12 @@ def ignore_signals() -> None:
 
 
 def was_signalled() -> bool:
-    """Whether a signal of ENDING has arrived."""
+    """Tell whether a signal of ENDING has arrived."""
     return bool(_received)
 
 
 def received_signal() -> int:
-    """The signal that ends this command; SIGINT when it was interrupted without one."""
+    """Return the signal that ends this command; SIGINT when it was interrupted without one."""
     return _received[0] if _received else signal.SIGINT
 
 

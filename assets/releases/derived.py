@@ -49,7 +49,7 @@ def make_derived(name: str, *, progress: ProgressResource, rtl: Path | None = No
 
 
 def _wrong_rtl(making: ReleaseMaking, folder: Path) -> Iterator[str]:
-    """Designs of the engine whose Verilog is not that of the release; the others become files."""
+    """Yield the designs of the engine whose Verilog is not that of the release; the others become files."""
     folder.mkdir(parents=True, exist_ok=True)
     for partition in making.contents.finished.get("designs", ()):
         programs = {row.program_id: row for row in read_rows(making.settings, "programs", partition)}

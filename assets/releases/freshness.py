@@ -83,7 +83,7 @@ def _require_fresh_designs(settings: Settings) -> None:
 
 
 def _is_stale(settings: Settings, group: RunGroup) -> bool:
-    """Whether a group of networks was made of other options, or by another version.
+    """Tell whether a group of networks was made of other options, or by another version.
 
     Files are known again by their hash; a group with failures, which is tried again, by its configurations.
     """
@@ -106,7 +106,7 @@ def have_lasting_runs(runs: pa.Table) -> bool:
 
 
 def _asked(programs: Sequence[Any], settings: Settings) -> set[str]:
-    """Ids of the designs of the engine that the configuration asks for."""
+    """Return the ids of the designs of the engine that the configuration asks for."""
     chosen = {"liberty": liberty_name(target_of(settings)), "cache": settings.cache}
     return {
         identity for p in programs for identity in planned_ids(p, configuration_space(settings), **chosen)

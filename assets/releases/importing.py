@@ -77,7 +77,7 @@ class ImportedRelease:
 
 
 def is_release(path: Path) -> bool:
-    """Whether a path is the folder of a release."""
+    """Tell whether a path is the folder of a release."""
     return (path / MANIFEST_FILE).is_file()
 
 
@@ -276,7 +276,7 @@ def _remember_searches(settings: Settings, release: Release, imported: ImportedR
 
 
 def _rows_by_program(release: Release, suite: str) -> dict[str, dict[str, list[Any]]]:
-    """Rows of each table that a program's labels need, by program."""
+    """Return the rows of each table that a program's labels need, by program."""
     grouped: dict[str, dict[str, list[Any]]] = {}
     program_of: dict[str, str] = {}
     for table in ("programs", "designs", *BY_PROGRAM, *LATER_BY_PROGRAM):
@@ -294,7 +294,7 @@ def _rows_by_program(release: Release, suite: str) -> dict[str, dict[str, list[A
 def _inputs_by_program(
     release: Release, suite: str, runs: Mapping[str, Sequence[Any]]
 ) -> dict[str, list[Any]]:
-    """Rows of inputs of each program's runs; programs with the same data share them."""
+    """Return the rows of inputs of each program's runs; programs with the same data share them."""
     if suite not in release.partitions("inputs"):
         return {}
     by_data: dict[str, list[Any]] = {}
@@ -309,7 +309,7 @@ def _inputs_by_program(
 def _graphs_by_program(
     release: Release, suite: str, designs: Mapping[str, Sequence[Any]]
 ) -> dict[str, Graphs]:
-    """Graphs of each program's designs; none when they were left out of the release."""
+    """Return the graphs of each program's designs; none when they were left out of the release."""
     if any(suite not in release.partitions(table) for table in GRAPH_TABLES):
         return {}
     nodes, edges = (_by_design(release.arrow(table, suite)) for table in GRAPH_TABLES)
@@ -327,7 +327,7 @@ def _graphs_by_program(
 
 
 def _by_design(content: pa.Table) -> dict[str, pa.Table]:
-    """Pieces of a table that is sorted by design, by design."""
+    """Return the pieces of a table that is sorted by design, by design."""
     designs = to_frame(content.select(["design_id"])).select(pl.col("design_id").rle().struct.unnest())
     ends = designs["len"].cum_sum()
     pieces = zip(designs["value"], ends - designs["len"], designs["len"], strict=True)

@@ -85,7 +85,7 @@ def toolset_of(settings: Settings, partitions: Mapping[str, Sequence[str]]) -> T
 def _tool_rows(
     settings: Settings, partitions: Mapping[str, Sequence[str]]
 ) -> Iterator[tuple[str, pl.LazyFrame]]:
-    """Columns of tools of the tables that are there; one that is not is an error when it is written."""
+    """Yield columns of tools of the tables that are there; one that is not is an error when it is written."""
     for table, own in partitions.items():
         spec = table_spec(table)
         names = [name for pair in spec.tool_columns for name in pair] if spec.in_manifest else []
@@ -97,7 +97,7 @@ def _tool_rows(
 
 
 def _tool_versions(names: Sequence[str]) -> dict[str, str]:
-    """Present versions of tools that rows do not name; those that are not installed are left out."""
+    """Return present versions of tools that rows do not name; those that are not installed are left out."""
     versions: dict[str, str] = {}
     for name in names:
         try:

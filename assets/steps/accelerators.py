@@ -22,7 +22,7 @@ class Accelerators(Groups[AcceleratorGroup]):
 
 
 def make(settings: Settings, partition: str, listen: Listener) -> Output:
-    """The pairs of a group."""
+    """Make the pairs of a group."""
     options = label_options(settings)
     made = dataset.make_accelerators(
         settings.group(Accelerators).named(partition),
