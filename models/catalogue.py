@@ -89,7 +89,7 @@ class PredictorSpec(Generic[Loaded]):
         return folder if alone else folder / self.name
 
     def training_key(self, data_dirs: Sequence[Path], options: Any, seed: int) -> str:
-        """Hash of all that a training depends on.
+        """Return the hash of all that a training depends on.
 
         Raises: DatasetError: a table is missing.
         """
@@ -186,7 +186,7 @@ class PredictorSpec(Generic[Loaded]):
         )
 
     def load(self, folder: Path) -> Loaded:
-        """The predictor in a folder.
+        """Load the predictor in a folder.
 
         Raises: PredictorError: the folder holds no such predictor, a damaged one, or one of other features.
         """
@@ -209,7 +209,7 @@ class PredictorSpec(Generic[Loaded]):
         rows: Sequence[Mapping[str, Any]],
         outcome: TrainOutcome | None = None,
     ) -> list[dict[str, Any]]:
-        """Answers of a loaded predictor to rows of its question.
+        """Return the answers of a loaded predictor to rows of its question.
 
         Args:   outcome: of its training; without one an answer has no calibrated interval and confidence.
         Raises: PredictorError: a row cannot be answered; the message names the row, from 0.
@@ -218,7 +218,7 @@ class PredictorSpec(Generic[Loaded]):
         return with_intervals(predictor.answer(rows), calibration)
 
     def options_from(self, parameters: Mapping[str, Any]) -> Any:
-        """The options of a training from the parameters of its outcome, which may hold more."""
+        """Return the options of a training from the parameters of its outcome, which may hold more."""
         known = {field.name for field in fields(self.options)}
         return self.options(**{name: _option(value) for name, value in parameters.items() if name in known})
 
@@ -281,7 +281,7 @@ class Trained:
 
 @cache
 def predictors() -> tuple[PredictorSpec[Any], ...]:
-    """All predictors, by name."""
+    """Return all predictors, by name."""
     specs: list[PredictorSpec[Any]] = []
     for module in pkgutil.iter_modules(models.__path__):
         if module.ispkg:
@@ -292,7 +292,7 @@ def predictors() -> tuple[PredictorSpec[Any], ...]:
 
 
 def predictor_named(name: str) -> PredictorSpec[Any]:
-    """The predictor of that name.
+    """Return the predictor of that name.
 
     Raises: PredictorError: there is none.
     """
@@ -308,14 +308,14 @@ def _source_of(data_dir: Path) -> str:
 
 
 def _option(shown: Any) -> Any:
-    """An option of a training from what `shown_options` made of it."""
+    """Return an option of a training from what `shown_options` made of it."""
     if isinstance(shown, str) and shown[:1] == "[":
         return tuple(json.loads(shown))
     return None if shown == "none" else shown
 
 
 def shown_options(options: Any) -> dict[str, str | int | float]:
-    """Options of a training as the registry keeps them: numbers and text."""
+    """Return the options of a training as the registry keeps them: numbers and text."""
 
     def shown(value: Any) -> str | int | float:
         if value is None:

@@ -199,7 +199,7 @@ class _Registering:
         )
 
     def _decision(self, outcome: TrainOutcome, spec: PredictorSpec, version: Any) -> PromotionRow:
-        """The gate's decision, kept before the alias moves: a champion cannot be judged against itself."""
+        """Return gate's decision, kept before the alias moves: a champion cannot be judged against itself."""
         champion = _champion(self.client, spec.name)
         if champion is not None and champion.version == version.version:  # killed after the alias moved
             return _kept_decision(version)
@@ -240,7 +240,8 @@ class _Registering:
 
 
 def reference_errors(outcome: TrainOutcome, spec: PredictorSpec) -> ReferenceErrors:
-    """Errors of an outcome on the reference set of its task; those that it ships with where they still hold.
+    """Return the errors of an outcome on the reference set of its task; those that it ships with where they
+    still hold.
 
     Raises: PredictorError: there is no reference release, or the predictor cannot answer.
     """
@@ -268,7 +269,7 @@ def write_reference_errors(outcome: TrainOutcome, spec: PredictorSpec) -> Refere
 
 
 def promotion_rows(store: RegistryStore, name: str | None = None) -> list[PromotionRow]:
-    """Decisions about all versions, of one model or of all, sorted by model and version."""
+    """Return the decisions about all versions, of one model or of all, sorted by model and version."""
     rows: list[PromotionRow] = []
     with mlflow_at(store) as client:
         for version in client.search_model_versions("" if name is None else f"name = '{name}'"):
@@ -279,7 +280,7 @@ def promotion_rows(store: RegistryStore, name: str | None = None) -> list[Promot
 
 
 def registered_models(store: RegistryStore) -> list[RegisteredModel]:
-    """All versions, newest first within a name."""
+    """Return all versions, newest first within a name."""
     models: list[RegisteredModel] = []
     with mlflow_at(store) as client:
         for model in client.search_registered_models():
@@ -375,7 +376,7 @@ def _refuse_reference_groups(outcome: TrainOutcome, spec: PredictorSpec) -> None
 def _judge(
     client: Any, outcome: TrainOutcome, spec: PredictorSpec, version: Any, may_promote: bool
 ) -> PromotionRow:
-    """The gate's decision about a new version, and its errors logged beside it."""
+    """Return the gate's decision about a new version, and its errors logged beside it."""
     reference = spec.task.reference
     name, number = None if reference is None else reference.name, str(version.version)
     if not may_promote:
@@ -421,7 +422,7 @@ def _decided(
 def _champion_errors(
     client: Any, champion: Any, errors: ReferenceErrors, spec: PredictorSpec
 ) -> tuple[ReferenceErrors | None, str]:
-    """Errors of the champion on the same reference set, or why it has none."""
+    """Return the errors of the champion on the same reference set, or why it has none."""
     import mlflow
     from mlflow.exceptions import MlflowException
 
@@ -454,13 +455,13 @@ def _champion(client: Any, name: str) -> Any | None:
 
 
 def _version_of_key(client: Any, name: str, key: str) -> Any | None:
-    """The version of this very outcome, when an earlier call registered it."""
+    """Return the version of this very outcome, when an earlier call registered it."""
     filters = f"name = '{name}' and tags.training_key = '{key}'"
     return next(iter(client.search_model_versions(filters)), None)
 
 
 def _promotion(version: Any) -> PromotionRow | None:
-    """The decision about a version; None while there is none."""
+    """Return the decision about a version; None while there is none."""
     if "promotion" in version.tags:  # of a registry of 0.1.0
         return PromotionRow(**json.loads(version.tags["promotion"]))
     if DECISION_TAG not in version.tags:
@@ -479,7 +480,7 @@ def _keep_decision(client: Any, version: Any, row: PromotionRow) -> None:
 
 
 def _is_open(decided: PromotionRow, may_promote: bool) -> bool:
-    """Whether a version is to be judged again: a candidate whose training counts now."""
+    """Tell whether a version is to be judged again: a candidate whose training counts now."""
     return may_promote and decided.decision == CANDIDATE
 
 

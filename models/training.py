@@ -60,20 +60,20 @@ class Training(LightningModule, Generic[Network]):
         self._cycle_steps = cycle_steps
 
     def loss(self, batch: Any) -> Tensor:
-        """Loss of a batch of the training part."""
+        """Return the loss of a batch of the training part."""
         raise NotImplementedError
 
     def validation_loss(self, batch: Any) -> Tensor:
-        """Loss of a batch of the validation part."""
+        """Return the loss of a batch of the validation part."""
         return self.loss(batch)
 
     def batch_size(self, batch: Any) -> int:
-        """Weight of a batch in the mean loss of an epoch."""
+        """Return the weight of a batch in the mean loss of an epoch."""
         del batch
         return 1
 
     def training_step(self, batch: Any, batch_idx: int) -> Tensor:
-        """Loss of one batch, which is recorded."""
+        """Return the loss of one batch, which is recorded."""
         del batch_idx
         loss = self.loss(batch)
         self.log("train_loss", loss, on_step=False, on_epoch=True, batch_size=self.batch_size(batch))
@@ -93,7 +93,7 @@ class Training(LightningModule, Generic[Network]):
         self.log("step", float(self.current_epoch))
 
     def configure_optimizers(self) -> Any:
-        """AdamW over all weights, with the cycle of the learning rate."""
+        """Return AdamW over all weights, with the cycle of the learning rate."""
         optimizer = torch.optim.AdamW(
             self.parameters(), lr=self._learning_rate, weight_decay=self._weight_decay
         )
@@ -249,7 +249,7 @@ class _Curves(Callback):
 
 
 def _resumable(checkpoints: Path | None) -> str | None:
-    """The checkpoint in a folder, if it is there and whole; tensors and plain values only are read."""
+    """Return the checkpoint in a folder, if it is there and whole; tensors and plain values only are read."""
     if checkpoints is None:
         return None
     path = checkpoints / "last.ckpt"
@@ -292,7 +292,7 @@ def _quiet() -> Iterator[None]:
 
 
 def known_huber(outputs: Tensor, targets: Tensor) -> Tensor:
-    """Mean Huber loss (delta 1) over known targets; NaN is unknown. Both (rows, targets)."""
+    """Return the mean Huber loss (delta 1) over known targets; NaN is unknown. Both (rows, targets)."""
     known = torch.isfinite(targets)
     losses = huber_loss(outputs, torch.where(known, targets, outputs.detach()), delta=1.0, reduction="none")
     return losses.sum() / known.sum().clamp(min=1)
@@ -307,12 +307,12 @@ class LabelRegression(Training[Network]):
     """
 
     def loss(self, batch: tuple[Any, Tensor]) -> Tensor:
-        """Mean loss of a batch over known labels."""
+        """Return the mean loss of a batch over known labels."""
         inputs, targets = batch
         return known_huber(self.network(inputs), targets)
 
     def batch_size(self, batch: tuple[Any, Tensor]) -> int:
-        """Designs of a batch."""
+        """Return the designs of a batch."""
         return len(batch[1])
 
 
@@ -343,5 +343,5 @@ def regression_outcome(
 
 
 def network_arrays(arrays: Mapping[str, NDArray[Any]]) -> dict[str, Tensor]:
-    """The weights of a network among the arrays of a predictor's files."""
+    """Return the weights of a network among the arrays of a predictor's files."""
     return {name: torch.from_numpy(value.copy()) for name, value in arrays.items() if is_of_network(name)}

@@ -29,7 +29,7 @@ _LEAST_GROWTH = 0.1
 
 
 def hardware_columns(pair: Pair) -> dict[str, Value]:
-    """Parameters of hardware; of a pipeline, its reuse factor."""
+    """Return the parameters of hardware; of a pipeline, its reuse factor."""
     if pair.hardware is None:
         return {"reuse_factor": float(pair.interval_cycles)}
     values = pair.hardware.model_dump().items()
@@ -37,7 +37,7 @@ def hardware_columns(pair: Pair) -> dict[str, Value]:
 
 
 def size_columns(pair: Pair) -> dict[str, float]:
-    """Size of a network; it does not depend on the hardware."""
+    """Return the size of a network; it does not depend on the hardware."""
     sizes = {"parameters": sum(pair.parameters), "layers": len(pair.kinds)}
     further = (
         {"stages": len(pair.counts)} if pair.hardware is None else {"multiplications": pair.multiplications}
@@ -77,7 +77,7 @@ class Labelled:
         return cls(hardware=hardware, sizes=sizes, configurations=np.array(sorted(rows), np.float64))
 
     def outside(self, pair: Pair) -> list[Outside]:
-        """Columns outside of what was labelled, hardware first."""
+        """Return the columns outside of what was labelled, hardware first."""
         asked = {**hardware_columns(pair), **size_columns(pair)}
         return [
             Outside(column=name, value=_plain(asked[name]), labelled=tuple(map(_plain, known)))
@@ -86,7 +86,7 @@ class Labelled:
         ]
 
     def distances(self, pair: Pair) -> Vector:
-        """Values of `DISTANCES`.
+        """Return the values of `DISTANCES`.
 
         near: to the nearest labelled configuration; a labelled range (at least an octave) or another word is
         1, summed over columns. size: octaves beyond the labelled range of the column that is farthest out.
@@ -103,12 +103,12 @@ class Labelled:
 
 
 def half_widths(labelled: Labelled, weights: Vector, pairs: Sequence[Pair]) -> Vector:
-    """(pairs, 2) of logarithms of power and energy. weights: (2, distances)."""
+    """Return (pairs, 2) of logarithms of power and energy. weights: (2, distances)."""
     return np.array([labelled.distances(pair) for pair in pairs]).reshape(-1, len(DISTANCES)) @ weights.T
 
 
 def fit_weights(distances: Vector, errors: Vector, kinds: Sequence[str], groups: Sequence[str]) -> Vector:
-    """(2, distances) weights of left-out rows.
+    """Return (2, distances) weights of left-out rows.
 
     Args:
         distances: (rows, distances). errors: (rows, 2) absolute errors of logarithms.
@@ -133,7 +133,7 @@ def fit_weights(distances: Vector, errors: Vector, kinds: Sequence[str], groups:
 
 
 def _quantile_weights(distances: Vector, errors: Vector) -> Vector:
-    """Weights, none negative, of least pinball loss (Koenker and Bassett 1978) as a linear program."""
+    """Return weights, none negative, of least pinball loss (Koenker and Bassett 1978) as a linear program."""
     from scipy.optimize import linprog  # lazy import: a query has its weights
     from scipy.sparse import eye, hstack
 
@@ -164,7 +164,7 @@ def _ranges(rows: Sequence[Mapping[str, Any]]) -> dict[str, tuple[Any, ...]]:
 
 
 def _coordinates(own: Mapping[str, Any], known: Mapping[str, Sequence[Any]]) -> list[float]:
-    """Octaves of numbers, numbers of words; -1 of a word that was not labelled."""
+    """Return the octaves of numbers, numbers of words; -1 of a word that was not labelled."""
     return [
         _octave(value)
         if not _is_words(known[name])
@@ -174,7 +174,7 @@ def _coordinates(own: Mapping[str, Any], known: Mapping[str, Sequence[Any]]) -> 
 
 
 def _excess(value: Any, known: Sequence[Any]) -> float:
-    """Octaves outside of a range; 1 for a word that was not labelled."""
+    """Return the octaves outside of a range; 1 for a word that was not labelled."""
     if _is_words(known):
         return float(value not in known)
     low, high = known
@@ -182,5 +182,5 @@ def _excess(value: Any, known: Sequence[Any]) -> float:
 
 
 def _plain(value: Any) -> Any:
-    """A whole number without a fraction."""
+    """Return a whole number without a fraction."""
     return int(value) if isinstance(value, float) and value.is_integer() else value

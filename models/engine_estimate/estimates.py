@@ -47,7 +47,7 @@ class EngineEstimate(LabelPredictor):
         return ALL_TARGETS
 
     def predict(self, queries: Sequence[Query]) -> list[Estimate]:
-        """One estimate per query, in order.
+        """Predict one estimate per query, in order.
 
         Raises: PredictorError: a query cannot be compiled or run; the message names its row, from 0.
         """
@@ -59,7 +59,7 @@ class EngineEstimate(LabelPredictor):
 
 
 def estimate_of(known: QueryKnowledge) -> dict[str, float]:
-    """Estimates by target of what the engine gives of a question."""
+    """Return the estimates by target of what the engine gives of a question."""
     rows = {"features": asdict(known.knowledge.features)}
     if known.run is not None:
         rows["run_features"] = asdict(known.run)
@@ -67,7 +67,7 @@ def estimate_of(known: QueryKnowledge) -> dict[str, float]:
 
 
 def _joined(rows: Mapping[str, Mapping[str, Any]]) -> dict[str, float]:
-    """Estimates by target of the rows of one design, by table."""
+    """Return the estimates by target of the rows of one design, by table."""
     return {
         target: float(row[column])
         for table, row in rows.items()
@@ -77,7 +77,7 @@ def _joined(rows: Mapping[str, Mapping[str, Any]]) -> dict[str, float]:
 
 
 def load(files: ModelFiles) -> EngineEstimate:
-    """The predictor of its files."""
+    """Load the predictor of its files."""
     return EngineEstimate(level=files.card["level"], engine=files.card["engine"])
 
 
@@ -103,7 +103,7 @@ def train(data: TrainingInput, level: str) -> Trained:
 def table_estimates(
     folder: Path, designs: Sequence[LabelledDesign], tables: Sequence[str]
 ) -> list[dict[str, float]]:
-    """Estimates by target of designs, in their order; a design without an ok row has none."""
+    """Return the estimates by target of designs, in their order; a design without an ok row has none."""
     import polars as pl
 
     chosen = pl.Series([design.design_id for design in designs]).implode()

@@ -85,7 +85,7 @@ class GraphRows:
 
 
 def rows_of_graphs(data_dir: Path, design_ids: Sequence[str]) -> GraphRows:
-    """Rows of the graphs of designs; where the tables are left out, the designs are compiled again.
+    """Return rows of the graphs of designs; where the tables are left out, the designs are compiled again.
 
     That is the case in a release. It takes 0.1 to 0.5 s per design, and nothing is stored.
 
@@ -121,7 +121,7 @@ def _read_rows(frame: pl.DataFrame, table: str) -> list[Any]:
 
 
 def vocabulary_of(rows: GraphRows, designs: Sequence[LabelledDesign]) -> dict[str, int]:
-    """Number, from 1, of every opcode of some designs."""
+    """Return number, from 1, of every opcode of some designs."""
     chosen = pl.Series([design.design_id for design in designs]).implode()
     opcodes = rows.nodes.filter(pl.col("design_id").is_in(chosen))["opcode"].unique()
     return {name: place for place, name in enumerate(sorted(opcodes.to_list()), 1)}
@@ -130,7 +130,7 @@ def vocabulary_of(rows: GraphRows, designs: Sequence[LabelledDesign]) -> dict[st
 def table_graphs(
     rows: GraphRows, designs: Sequence[LabelledDesign], vocabulary: Vocabulary, *, loop_bounds: bool
 ) -> list[DesignGraph]:
-    """Graphs of designs from their rows, in the order of the designs.
+    """Return the graphs of designs from their rows, in the order of the designs.
 
     Raises: DatasetError: a design has none.
     """
@@ -151,7 +151,7 @@ def table_graphs(
 def query_graph(
     query: Query, engine: Mapping[str, Any], vocabulary: Vocabulary, *, loop_bounds: bool
 ) -> DesignGraph:
-    """The graph of a program that is compiled now.
+    """Return the graph of a program that is compiled now.
 
     Args:   engine: as `models.scheduled.engine_options` gave it.
     Raises: ValueError: the engine does not accept the program, a directive or a value.
@@ -175,7 +175,7 @@ def _frame(rows: Sequence[Any], columns: Sequence[str]) -> pl.DataFrame:
 
 
 def _nothing(columns: Sequence[str]) -> pl.DataFrame:
-    """Rows of a design without edges."""
+    """Return the rows of a design without edges."""
     return pl.DataFrame(schema=dict.fromkeys(columns, pl.Int64))
 
 
@@ -188,7 +188,7 @@ def graph_of(
     *,
     loop_bounds: bool,
 ) -> DesignGraph:
-    """The graph of rows of both tables, in order of their index."""
+    """Return the graph of rows of both tables, in order of their index."""
     names = nodes["opcode"].to_list()
     executions = node_executions(nodes, loops, query.directives) if loop_bounds else np.ones(len(names))
     columns = {

@@ -51,7 +51,8 @@ Matrix = NDArray[np.float64]
 
 
 def text_features(query: Query) -> dict[str, float]:
-    """Counts of tokens and constructs of the text, its largest numbers, known scalars, and the configuration.
+    """Return the counts of tokens and constructs of the text, its largest numbers, known scalars, and the
+    configuration.
 
     Raises: ValueError: directives, data or the specification of inputs are not JSON.
     """
@@ -78,13 +79,13 @@ def text_features(query: Query) -> dict[str, float]:
 
 
 def _scalars(query: Query) -> list[float]:
-    """The first known scalar arguments, in the order of the text; 0 for none."""
+    """Return the first known scalar arguments, in the order of the text; 0 for none."""
     known = sorted(query.scalars.items(), key=lambda pair: (query.source.find(pair[0]), pair[0]))
     return [*(float(value) for _, value in known), *([0.0] * _SCALARS)][:_SCALARS]
 
 
 def static_features(query: Query) -> dict[str, float]:
-    """Counts of the text, and what the front end reads of loops, arrays and operators.
+    """Return the counts of the text, and what the front end reads of loops, arrays and operators.
 
     Raises: ValueError: the C front end does not accept the program, or a directive is unknown.
     """
@@ -129,7 +130,7 @@ class TreePredictor(LabelPredictor):
         return tuple(self.trees)
 
     def predict(self, queries: Sequence[Query]) -> list[Estimate]:
-        """One estimate per query, in order.
+        """Predict one estimate per query, in order.
 
         Raises: PredictorError: a query cannot be read; the message names its row, from 0.
         """
@@ -138,7 +139,7 @@ class TreePredictor(LabelPredictor):
         return self.estimates(_matrix(read_rows(self._features_of, queries), self.names))
 
     def estimates(self, matrix: Matrix) -> list[Estimate]:
-        """Estimates of features (rows, features)."""
+        """Return the estimates of features (rows, features)."""
         values, spreads = self.predict_with_spread(matrix)
         beyond = (matrix < self.low - 1e-9) | (matrix > self.high + 1e-9)
         return [
@@ -152,11 +153,13 @@ class TreePredictor(LabelPredictor):
         ]
 
     def predict_matrix(self, features: Matrix) -> Matrix:
-        """Targets (rows, targets) of features (rows, features)."""
+        """Predict the targets (rows, targets) of features (rows, features)."""
         return self.predict_with_spread(features)[0]
 
     def predict_with_spread(self, features: Matrix) -> tuple[Matrix, Matrix]:
-        """Targets, and the spread of their logarithms, of features (rows, features). Both (rows, targets)."""
+        """Predict targets and the spread of their logarithms, both (rows, targets), of features (rows,
+        features).
+        """
         logs: list[Matrix] = []
         spreads: list[Matrix] = []
         for target, tree in self.trees.items():
@@ -190,7 +193,7 @@ class TreePredictor(LabelPredictor):
 
 
 def load(files: ModelFiles) -> TreePredictor:
-    """The predictor of its files.
+    """Load the predictor of its files.
 
     Raises: KeyError, ValueError: not such a predictor.
     """
@@ -218,13 +221,13 @@ class TreeData:
     engine: Mapping[str, Any]
 
     def fit(self, chosen: Sequence[int]) -> TreePredictor:
-        """Trees of the designs at some places."""
+        """Return the trees of the designs at some places."""
         known = [(self.designs[n], self.rows[n]) for n in chosen]
         return fit_predictor(known, self.level, self.options, self.seed, self.engine)
 
 
 def load_data(data: TrainingInput, level: str) -> TreeData:
-    """Designs and features of the tables. Raises: DatasetError: the tables cannot be trained on."""
+    """Load the designs and features of the tables. Raises: DatasetError: the tables cannot be trained on."""
     from models.labelled import training_designs
 
     options: TrainOptions = data.options
@@ -260,7 +263,7 @@ def train(data: TrainingInput, level: str) -> Trained:
 
 
 def tree_residuals(predictor: TreePredictor, known: TreeData) -> list[Residual]:
-    """Residuals of the measured parts, and of every other design by trees that saw none of its family.
+    """Return residuals of the measured parts, and of every other design by trees that saw none of its family.
 
     A family is a suite of programs. Where all designs are of one family, folds of groups take its place.
     """
@@ -281,7 +284,7 @@ def tree_residuals(predictor: TreePredictor, known: TreeData) -> list[Residual]:
 def _residuals(
     predictor: TreePredictor, known: TreeData, chosen: Sequence[int], part: str | None = None
 ) -> list[Residual]:
-    """Residuals of the designs at some places. part: another than that of the split."""
+    """Return the residuals of the designs at some places. part: another than that of the split."""
     from models.residuals import design_residuals  # lazy import: Polars, which answering does not need
 
     if not chosen:
@@ -302,7 +305,7 @@ def fit_predictor(
     seed: int,
     engine: Mapping[str, Any],
 ) -> TreePredictor:
-    """Trees of every target that designs with their features have labels of."""
+    """Return the trees of every target that designs with their features have labels of."""
     names = tuple(known[0][1])
     matrix = np.array([[row[name] for name in names] for _, row in known], np.float64)
     starts, exact = STARTS.get(level, {}), EXACT if level == "hls" else {}
@@ -338,7 +341,7 @@ def _is_exact(name: str | None, names: Sequence[str], features: Matrix) -> NDArr
 
 
 def fit_trees(features: Matrix, logs: Matrix, options: TrainOptions, seed: int) -> BoostedTrees:
-    """Trees for logarithms of a target. features (rows, features), logs (rows,)."""
+    """Return the trees for logarithms of a target. features (rows, features), logs (rows,)."""
     import lightgbm  # lazy import: takes 1 s, and answers do without it
 
     parameters: dict[str, Any] = {

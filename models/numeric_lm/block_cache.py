@@ -56,7 +56,7 @@ class BlockCache:
         self.static_name = b""
 
     def read(self, prompt: EncodedPrompt) -> Memory:
-        """A prompt as the decoder reads it, a batch of one."""
+        """Read a prompt as the decoder reads it, a batch of one."""
         batch = pad_prompts([prompt])
         self.computed_tokens = self.kept_tokens = 0
         bounds = [0, *((batch.block[0].diff() != 0).nonzero().flatten() + 1).tolist(), len(prompt)]

@@ -94,7 +94,7 @@ class Environment(Protocol):
     """What profiles a program."""
 
     def profile(self, data: Sequence[DataSet]) -> list[float | None]:
-        """Cycles of each data set; None where the run fails."""
+        """Return the cycles of each data set; None where the run fails."""
         ...
 
 
@@ -110,7 +110,7 @@ class CycleEnvironment:
         self.reason: str | None = None
 
     def profile(self, data: Sequence[DataSet]) -> list[float | None]:
-        """Cycles of each data set; `reason` says why the last failed run failed."""
+        """Return the cycles of each data set; `reason` says why the last failed run failed."""
         with TemporaryDirectory() as name:
             results = count_cycles_of(self._compiled, data, folder=Path(name))
         for result in results:
@@ -128,7 +128,7 @@ class Profile:
 
 
 def draw_inputs(query: Query, options: CalibrationOptions) -> tuple[list[Profile], list[Profile]]:
-    """Inputs to calibrate on and unseen ones; no two have the same summary.
+    """Draw the inputs to calibrate on and unseen ones; no two have the same summary.
 
     All kinds of data sets in random order. A program with few inputs gives each side its share.
 
@@ -204,7 +204,7 @@ class Calibrator:
     def answers(
         self, questions: Sequence[_Question], decoder: DigitDecoder | None = None
     ) -> list[dict[str, Answer]]:
-        """Answers of the present decoder, or of another one."""
+        """Return the answers of the present decoder, or of another one."""
         decoder = decoder or self.predictor.network.decoder
         memory, anchors = self._memory(questions, decoder)
         return self.predictor.decode(memory, anchors, [self._estimates(q) for q in questions], decoder)
@@ -237,7 +237,7 @@ class Calibrator:
         return {**question.estimates, **cycles}
 
     def _preferences(self) -> list[Preference]:
-        """The window under the present anchor."""
+        """Return the window under the present anchor."""
         kept = self.answers([known.question for known in self._buffer], self.reference)
         return [self._preference(*row) for row in zip(self._buffer, kept, strict=True)]
 
@@ -278,7 +278,7 @@ class Calibrator:
         )
 
     def _rows(self, answers: Sequence[Sequence[int]]) -> Tensor:
-        """Classes as (answers, steps)."""
+        """Return the classes as (answers, steps)."""
         rows = torch.full((len(answers), self.reference.steps), UNKNOWN)
         for number, own in enumerate(answers):
             rows[number, : len(own)] = torch.tensor(own)

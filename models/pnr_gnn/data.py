@@ -43,7 +43,7 @@ class PlacedGraph:
 
 
 def training_graphs(known: Sequence[PlacedGraph], fold: int) -> list[PlacedGraph]:
-    """Graphs of building blocks outside a fold, without those that equal one in it or one of a model.
+    """Return graphs of building blocks outside a fold, without those that equal one in it or one of a model.
 
     Drawn layers may coincide: three of 100 MHA layers have the sizes of BERT-large.
     """
@@ -59,7 +59,7 @@ def read_placed(
     groups: Sequence[str] = (),
     folds: Sequence[int] = (),
 ) -> list[PlacedGraph]:
-    """Graphs with placements whose simulation is ok, in order of their ids.
+    """Read the graphs with placements whose simulation is ok, in order of their ids.
 
     Args:   fabric, groups, folds: keep those only; all when empty.
     Raises: DatasetError: a table is missing.
@@ -130,7 +130,7 @@ def _placed(
 
 
 def placement_reference(reference: Reference) -> ReferenceSet:
-    """Placements; the error of a graph is the mean over its placements, the baseline is the heuristic."""
+    """Return placements; a graph's error is the mean over its placements, the baseline is the heuristic."""
     graphs = reference_graphs(reference)
 
     def score(predictor: Any) -> Vector:

@@ -52,7 +52,7 @@ def context_ids(program: ReadProgram, site: Site, naming: Naming) -> list[int]:
 
 
 def _header(naming: Naming, before: Sequence[Token], after: Sequence[Token]) -> list[str]:
-    """Every variable with its type and extents, and the macros that stand nearby."""
+    """Return every variable with its type and extents, and the macros that stand nearby."""
     words: list[str] = []
     for name, symbol in naming.symbols.items():
         if symbol.constant:
@@ -83,7 +83,7 @@ def middle_words(program: ReadProgram, site: Site, naming: Naming) -> list[str]:
 
 
 def accepts(grammar: Grammar, site: Site, words: Sequence[str]) -> bool:
-    """Whether words, END last, are a replacement that the grammar can make."""
+    """Tell whether words, END last, are a replacement that the grammar can make."""
     production = grammar.replacement(site)
     try:
         allowed = next(production)
@@ -97,7 +97,7 @@ def accepts(grammar: Grammar, site: Site, words: Sequence[str]) -> bool:
 
 
 def example_of(program: ReadProgram, site: Site) -> Example | None:
-    """The example of a site; None when the grammar could not have made what stands there."""
+    """Return the example of a site; None when the grammar could not have made what stands there."""
     if site.first == site.last or site.last - site.first >= MIDDLE_TOKENS:
         return None
     naming = naming_of(program, site)

@@ -71,7 +71,7 @@ class ModelServer(ThreadingHTTPServer):
         return f"http://{host if isinstance(host, str) else host.decode()}:{port}/v1"
 
     def answer(self, prompt: str, seed: int) -> Reply:
-        """The provider's reply; requests wait for each other."""
+        """Return the provider's reply; requests wait for each other."""
         with self._lock:
             return self.provider.complete(prompt, seed=seed)
 
@@ -157,7 +157,7 @@ class _Handler(BaseHTTPRequestHandler):
 
 
 def _question(body: Any) -> tuple[str, int]:
-    """The last message of the user, and the seed."""
+    """Return the last message of the user, and the seed."""
     try:
         texts = [m["content"] for m in body["messages"] if m["role"] == "user"]
         seed = body.get("seed") or 0

@@ -56,7 +56,7 @@ class Lexed:
 
 
 def lex(source: str) -> Lexed:
-    """The tokens of a program.
+    """Return the tokens of a program.
 
     Raises: SourceError: a character or a preprocessor line outside the subset.
     """
@@ -205,7 +205,7 @@ MOST_NESTING = 60
 
 
 def interval_of(tokens: Sequence[Token], scope: Sequence[Symbol]) -> Interval | None:
-    """Least and largest value of an expression; None when they are not known."""
+    """Return the least and largest value of an expression; None when they are not known."""
     return _Intervals(tokens=tokens, scope=scope).whole()
 
 

@@ -128,7 +128,7 @@ def train_correction(
     seed: int = 0,
     loggers: Loggers | None = None,
 ) -> Correction:
-    """A correction of runs, and then what quantiles are beyond their law with its waits.
+    """Train a correction of runs, and then what quantiles are beyond their law with its waits.
 
     Args: names: of their groups, for people.
     """
@@ -221,7 +221,7 @@ class _Fit(Training[nn.Sequential]):
         self._options = options
 
     def loss(self, batch: tuple[Tensor, Tensor, Tensor]) -> Tensor:
-        """Loss of a batch: (batch, features), (batch, 2), (batch,)."""
+        """Return the loss of a batch: (batch, features), (batch, 2), (batch,)."""
         features, targets, weights = batch
         answers = self.network(features)  # (batch, 2)
         known = torch.isfinite(targets)
@@ -263,7 +263,7 @@ def _is_stable(run: SimulatedRun) -> bool:
 
 
 def mean_of(members: Sequence[Correction]) -> Correction:
-    """One perceptron that answers with the mean of several, whose units it has side by side."""
+    """Return one perceptron that answers with the mean of several, whose units it has side by side."""
     first, *inner, outer = zip(*(member.weights for member in members), strict=True)
     biases = list(zip(*(member.biases for member in members), strict=True))
     return replace(
@@ -292,7 +292,7 @@ def tail_samples(runs: Sequence[SimulatedRun], correction: Correction, *, seed: 
 def _samples_of_run(
     run: SimulatedRun, correction: Correction, stream: np.random.Generator
 ) -> tuple[NDArray[np.float32], NDArray[np.float64], NDArray[np.float64]]:
-    """Features, targets and weights of flows of a run."""
+    """Return features, targets and weights of flows of a run."""
     waits = correct(run.model, correction).waits
     latency = flow_latency(run.model, waits)
     law = flow_law(run.model, waits, latency)

@@ -94,7 +94,7 @@ class _Primitive:
 
 
 def sequence_of(query: Query, most: int) -> ProgramSequence:
-    """The sequence of a query: configuration, directives, then the text, at most so many primitives.
+    """Return the sequence of a query: configuration, directives, then the text, at most so many primitives.
 
     Raises: PredictorError: the directives are not a JSON list of objects.
     """
@@ -153,7 +153,7 @@ def _directives(text: str) -> list[_Primitive]:
 
 
 def _statements(source: str) -> Iterator[_Primitive]:
-    """Statements, headers and braces of a text, in order."""
+    """Yield statements, headers and braces of a text, in order."""
     text = _COMMENT.sub(" ", source)
     for line in _DIRECTIVE_LINE.findall(text):
         yield _primitive("macro", _TOKEN.findall(line), 0)
