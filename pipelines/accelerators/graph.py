@@ -148,7 +148,7 @@ class Network:
 def read_network(
     path: Path, *, dimensions: Mapping[str, int] | None = None, has_data: bool = True
 ) -> Network:
-    """The layers of an ONNX file.
+    """Read the layers of an ONNX file.
 
     Args:   dimensions: sizes of symbolic dimensions; a batch without one is 1.
             has_data: whether values of weights are read; else layers have shapes alone.
@@ -170,7 +170,7 @@ def read_network(
 
 
 def network_of(model: onnx.ModelProto, name: str) -> Network:
-    """The layers of a model; tensors without data have shapes alone.
+    """Return the layers of a model; tensors without data have shapes alone.
 
     Raises: AcceleratorError: as `read_network`.
     """
@@ -211,7 +211,7 @@ class _Reader:
         )
 
     def _shape(self, name: str) -> Shape:
-        """Sizes of a variable tensor."""
+        """Return the sizes of a variable tensor."""
         shape = self.model.shape(name)
         if any(size <= 0 for size in shape) or prod(shape) > ELEMENT_LIMIT:
             raise AcceleratorError(f"tensor {name} of shape {shape}; accepted: 1 to {ELEMENT_LIMIT} elements")
@@ -464,7 +464,7 @@ def _scaled(values: Floats | None, factor: float) -> Floats | None:
 def _pads(
     attributes: Mapping[str, Any], image: Shape, kernel: Shape, strides: Shape
 ) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """Zeros before and behind every dimension of an image."""
+    """Return zeros before and behind every dimension of an image."""
     kind = attributes.get("auto_pad", b"NOTSET")
     rank = len(image)
     if kind in (b"SAME_UPPER", b"SAME_LOWER"):

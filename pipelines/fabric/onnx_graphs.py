@@ -156,7 +156,7 @@ class _Reader:
         return list(self.made.values())
 
     def elements(self, name: str) -> int:
-        """Elements of a tensor."""
+        """Return the elements of a tensor."""
         return _bounded(math.prod(self.shape(name)), f"elements of tensor {name}")
 
     def _read(self, node: NodeProto) -> None:
@@ -322,7 +322,7 @@ class _Reader:
         return self.values[name]
 
     def _name(self, wanted: str) -> str:
-        """A name that no operation has; dots separate the parts of an operation, see `layers.lower`."""
+        """Return a name that no operation has; dots separate the parts of an operation, see `layers.lower`."""
         name = re.sub(r"[^\w/:-]", "_", wanted)[-150:]
         while name in self.made:
             name = f"{name}:{len(self.made)}"
@@ -330,7 +330,7 @@ class _Reader:
 
 
 def _integers(node: NodeProto, name: str) -> list[int]:
-    """An attribute of one integer or several; empty when it is not there."""
+    """Return an attribute of one integer or several; empty when it is not there."""
     for attribute in node.attribute:
         if attribute.name == name:
             return list(attribute.ints) or [attribute.i]
@@ -382,7 +382,7 @@ class _Merging:
                     return
 
     def _starts(self, pattern: _Pattern, anchor: int) -> Iterable[str]:
-        """Tensors before the anchor, nearest first."""
+        """Yield the tensors before the anchor, nearest first."""
         names = list(dict.fromkeys(self._variable(anchor)))
         for name in names:  # grows
             yield name
@@ -391,7 +391,7 @@ class _Merging:
                 names += [before for before in self._variable(number) if before not in names]
 
     def _region(self, pattern: _Pattern, start: str) -> list[int]:
-        """Nodes that depend on one tensor and constants alone, in topological order."""
+        """Return the nodes that depend on one tensor and constants alone, in topological order."""
         names, region = {start}, list[int]()
         queue = sorted(set(self.readers.get(start, ())))
         while queue and len(region) < _REGION_LIMIT:
@@ -419,7 +419,7 @@ class _Merging:
         return anchor in region and is_binary and reads_start and pattern.has <= operators
 
     def _exits(self, region: Sequence[int]) -> list[int]:
-        """Nodes whose output is read outside of a region."""
+        """Return the nodes whose output is read outside of a region."""
         return [
             number
             for number in region

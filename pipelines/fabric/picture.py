@@ -42,7 +42,7 @@ _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 def placement_picture(
     graph: Graph, fabric: Fabric, units: Sequence[int], routes: Sequence[Route], loads: Sequence[float]
 ) -> str:
-    """The picture as SVG text. Names stand in full in the tooltips.
+    """Return the picture as SVG text. Names stand in full in the tooltips.
 
     Args:
         units: of every operation. routes: links of every edge.
@@ -68,7 +68,7 @@ def placement_picture(
 
 
 def load_class(load: float) -> str:
-    """Class of a link, by the share of the time in which it sends."""
+    """Load the class of a link, by the share of the time in which it sends."""
     return f"load{bisect_left(LOADS, load)}"
 
 
@@ -153,5 +153,5 @@ def _title(shape: Element, content: str) -> None:
 
 
 def _valid(content: str) -> str:
-    """Text without the characters that XML has not."""
+    """Return text without the characters that XML has not."""
     return _NOT_XML.sub("\ufffd", content)

@@ -97,7 +97,7 @@ class CompiledDesign:
 
 
 def tool_version() -> str:
-    """Version of this engine, a part of every design's id."""
+    """Return the version of this engine, a part of every design's id."""
     return _VERSION
 
 
@@ -113,13 +113,13 @@ def check_program(source: str, *, top: str, options: HlsOptions, file: str) -> N
 
 
 def innermost_loops(function: ir.Function) -> list[str]:
-    """Names of the loops that contain no loop, in source order."""
+    """Return the names of the loops that contain no loop, in source order."""
     loops = [s for s in ir.walk_statements(function.body) if isinstance(s, ir.For | ir.While)]
     return [loop.name for loop in loops if next(loops_of(loop.body), None) is None]
 
 
 def _merge(function: ir.Function, directives: Sequence[ir.Directive], file: str) -> list[ir.Directive]:
-    """Directives of the source and of the options; the options win."""
+    """Return the directives of the source and of the options; the options win."""
     loops = {
         s.name: s.directives for s in ir.walk_statements(function.body) if isinstance(s, ir.For | ir.While)
     }
@@ -132,7 +132,7 @@ def _merge(function: ir.Function, directives: Sequence[ir.Directive], file: str)
 
 
 def _place(directive: ir.Directive) -> tuple[str, str, str, int | None]:
-    """The subject of a directive: two directives with one subject exclude each other."""
+    """Return the subject of a directive: two directives with one subject exclude each other."""
     return directive.kind, directive.loop, directive.variable, directive.dimension
 
 
@@ -161,7 +161,7 @@ def _schedule(graph: Cdfg, model: TimingModel) -> tuple[BlockSchedule, ...]:
 def _pipeline_decisions(
     pipelines: Mapping[str, ir.Directive], graph: Cdfg, schedules: Sequence[BlockSchedule]
 ) -> list[Decision]:
-    """Decisions on the pipelines of loops that still exist; an epilogue of one iteration is no loop."""
+    """Return the pipelining decisions of loops that still exist; an epilogue of one iteration is no loop."""
     bounds = {s.graph.block.loop: s.bound for s in schedules if s.interval_cycles is not None}
     loops = {block.loop for block in graph.blocks if block.index in block.successors}
     return [
@@ -176,7 +176,7 @@ def _pipeline_decisions(
 
 
 def banks_of(graph: Cdfg, interface: Interface) -> tuple[Bank, ...]:
-    """The memory ports of a design, in order of its external arrays."""
+    """Return the memory ports of a design, in order of its external arrays."""
     arguments = {a.name: a for a in interface.arrays}
     dealt = {b.port: b for b in graph.function.banks}
     banks: list[Bank] = []
@@ -190,7 +190,7 @@ def banks_of(graph: Cdfg, interface: Interface) -> tuple[Bank, ...]:
 
 
 def _left_out(function: ir.Function) -> list[DirectiveOutcome]:
-    """One outcome per output call."""
+    """Return one outcome per output call."""
     return [
         DirectiveOutcome(
             directive=canonical_json({"kind": "call", "line": line, "text": name}),
@@ -202,7 +202,7 @@ def _left_out(function: ir.Function) -> list[DirectiveOutcome]:
 
 
 def _unknown_pragmas(function: ir.Function) -> list[DirectiveOutcome]:
-    """One outcome per pragma that this engine does not know; scop markers are comments."""
+    """Return one outcome per pragma that this engine does not know; scop markers are comments."""
     return [
         DirectiveOutcome(
             directive=canonical_json({"kind": "pragma", "line": line, "text": text}),

@@ -103,13 +103,13 @@ def used_bits(operation: Operation, own: int, block: Block) -> list[int]:
 
 
 def _low_zeros(block: Block, index: int) -> int:
-    """Number of low zero bits of a constant; 0 for other values and for zero itself."""
+    """Return the number of low zero bits of a constant; 0 for other values and for zero itself."""
     value = block.operations[index].value if block.operations[index].opcode == "const" else None
     return (value & -value).bit_length() - 1 if value else 0
 
 
 def _demand_of_shifted(operation: Operation, own: int, block: Block) -> int:
-    """Bits that a right shift by a constant uses: those above, all when it shifts in signs."""
+    """Return the bits that a right shift by a constant uses: those above, all when it shifts in signs."""
     value, amount = (block.operations[i] for i in operation.operands)
     width = value.type.width_bits if value.type is not None else 64
     if amount.opcode != "const" or own + (amount.value or 0) > width:
@@ -176,7 +176,7 @@ class _Rewriter:
         self.number[operation.index] = self.renewed(operation, operands, own) if same is None else same
 
     def sharpened(self, operation: Operation, operands: tuple[int, ...]) -> Range | None:
-        """Range of an operation from its operands' rewritten ranges."""
+        """Return the range of an operation from its operands' rewritten ranges."""
         own = self.ranges[operation.index]
         if own is None or operation.opcode in ("read", "load"):
             return own
@@ -205,7 +205,7 @@ class _Rewriter:
         return len(self.operations) - 1
 
     def constant(self, value: int, near: Operation) -> int:
-        """A constant, on the line of another operation."""
+        """Return a constant, on the line of another operation."""
         operation = Operation(
             index=0, opcode="const", operands=(), type=near.type, line=near.line, value=value
         )
@@ -214,12 +214,12 @@ class _Rewriter:
     def derived(
         self, opcode: str, operands: tuple[int, ...], near: Operation, value: int | None = None
     ) -> int:
-        """An integer operation with the C type of another."""
+        """Return an integer operation with the C type of another."""
         operation = replace(near, opcode=opcode, operands=operands, value=value)
         return self.add(operation, operation_range(operation, [self.known[i] for i in operands]))
 
     def renewed(self, operation: Operation, operands: tuple[int, ...], own: Range | None) -> int:
-        """The operation on the new values, or a cheaper equivalent."""
+        """Return the operation on the new values, or a cheaper equivalent."""
         cheaper = self.cheaper(operation, operands)
         if cheaper is not None:
             return cheaper
@@ -243,17 +243,17 @@ class _Rewriter:
     # ---- what ranges allow ------------------------------------------------------------------------
 
     def fixed(self, index: int) -> int | None:
-        """The number of a constant value, None for any other."""
+        """Return the number of a constant value, None for any other."""
         own = self.known[index]
         return own[0] if own is not None and own[0] == own[1] else None
 
     def certain(self, index: int) -> bool:
-        """Whether a value is never zero."""
+        """Tell whether a value is never zero."""
         own = self.known[index]
         return own is not None and meet(own, (0, 0)) is None
 
     def unchanged(self, operation: Operation, operands: tuple[int, ...]) -> int | None:
-        """The operand that an operation passes on unchanged."""
+        """Return the operand that an operation passes on unchanged."""
         own = self.ranges[operation.index]
         if own is None or not operands:
             return self._unchanged_floating(operation, operands)
@@ -296,7 +296,7 @@ class _Rewriter:
         return None
 
     def _unmasked(self, operands: tuple[int, ...]) -> int | None:
-        """The value that a mask does not change."""
+        """Return the value that a mask does not change."""
         for value, mask in (operands, operands[::-1]):
             bits, own = self.fixed(mask), self.known[value]
             if bits == -1 or (
@@ -306,7 +306,7 @@ class _Rewriter:
         return None
 
     def cheaper(self, operation: Operation, operands: tuple[int, ...]) -> int | None:
-        """A cheaper equivalent, None when there is none."""
+        """Return a cheaper equivalent, None when there is none."""
         match operation.opcode:
             case "and":
                 return self._cut(operation, operands)
@@ -316,7 +316,7 @@ class _Rewriter:
                 return None
 
     def _cut(self, operation: Operation, operands: tuple[int, ...]) -> int | None:
-        """A mask of the lowest bits is a conversion to that many bits."""
+        """Return a mask of the lowest bits is a conversion to that many bits."""
         for value, mask in (operands, operands[::-1]):
             bits = self.fixed(mask)
             if bits is not None and _is_low_mask(bits):
@@ -325,7 +325,7 @@ class _Rewriter:
         return None
 
     def _by_constant(self, operation: Operation, operands: tuple[int, ...]) -> int | None:
-        """A quotient or remainder by a value that is constant."""
+        """Return a quotient or remainder by a value that is constant."""
         divisor, dividend = self.fixed(operands[1]), self.known[operands[0]]
         if divisor is None or divisor == 0 or dividend is None:
             return None
@@ -347,7 +347,7 @@ class _Rewriter:
 
 
 def _holds(kind: ScalarType | None, own: Range) -> bool:
-    """Whether an integer type holds a range."""
+    """Tell whether an integer type holds a range."""
     if kind is None or kind.floating:
         return False
     low, high = value_range(kind)

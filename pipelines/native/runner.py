@@ -49,7 +49,7 @@ _C_NAMES = {8: "char", 16: "short", 32: "int", 64: "long long"}
 
 
 def table_text(interface: Interface) -> str:
-    """C text of arguments.h: the table of arguments."""
+    """Return C text of arguments.h: the table of arguments."""
     rows = [_table_row(a) for a in interface.arguments] or ["{0, 0, 0}"]
     return (
         f"#define ARGUMENT_COUNT {len(interface.arguments)}\n"
@@ -58,7 +58,7 @@ def table_text(interface: Interface) -> str:
 
 
 def unit_text(interface: Interface) -> str:
-    """C text of unit.c: the program, and after it the call of its top function, which may be static.
+    """Return C text of unit.c: the program, and after it the call of its top function, which may be static.
 
     Types are spelled without headers, since what follows the program can rely on none. Objects of static
     storage get their values before the call; those that are written are read after it.
@@ -88,8 +88,9 @@ def unit_text(interface: Interface) -> str:
 
 
 def kernel_text(source: str, interface: Interface) -> str:
-    """C text of kernel.c: the program; after each static variable of a function that is an argument stands a
-    pointer to it with a known symbol."""
+    """Return C text of kernel.c: the program; after each static variable of a function that is an argument
+    stands a pointer to it with a known symbol.
+    """
     ends = [
         (a.static.end, i, a.static.name)
         for i, a in enumerate(interface.arguments)
@@ -111,7 +112,7 @@ def _address(index: int, static: StaticObject) -> str:
 
 
 def pack_inputs(interface: Interface, data: DataSet) -> bytes:
-    """Bytes of inputs.bin: every argument in order, C order, in its own type."""
+    """Return the bytes of inputs.bin: every argument in order, C order, in its own type."""
     return b"".join(
         np.ascontiguousarray(data[a.name], dtype=a.type.dtype).tobytes() for a in interface.arguments
     )
@@ -136,7 +137,7 @@ def unpack_outputs(interface: Interface, content: bytes) -> tuple[DataSet, int |
 
 
 def output_bytes(interface: Interface) -> int:
-    """Length of outputs.bin."""
+    """Return the length of outputs.bin."""
     return _RESULT_BYTES + sum(_bytes(a) for a in _written(interface))
 
 
@@ -183,7 +184,7 @@ _REASON_CHARACTERS = 300
 
 
 def compile_rejection(messages: str, top: str) -> str | None:
-    """Why gcc rejected the program, or None when the program is not at fault."""
+    """Tell why gcc rejected the program, or None when the program is not at fault."""
     error = _COMPILE_ERROR.search(messages)
     if error and _IMPLICIT.match(error[3]):
         return f"C does not define the top function {top} (kernel.c)"
@@ -203,7 +204,7 @@ def program_files(source: str) -> frozenset[str]:
 
 
 def early_end(messages: str, files: frozenset[str], source: str) -> str | None:
-    """The call that ends a program before its top function returns, with line and text; None without one."""
+    """Return the call that ends a program before its top function returns, with line and text, if any."""
     end = _END.search(messages)
     trap = _ADDRESS_ERROR.search(messages)
     if end is None and (trap is None or trap[1] != "ILL"):
@@ -214,7 +215,7 @@ def early_end(messages: str, files: frozenset[str], source: str) -> str | None:
 
 
 def _frame_of(messages: str, files: frozenset[str]) -> tuple[str, str] | None:
-    """File and line of the innermost function of the program or of the harness."""
+    """Return the file and line of the innermost function of the program or of the harness."""
     frames = ((name.removeprefix("/box/"), line) for name, line in _FRAME.findall(messages))
     return next((f for f in frames if f[0] in _OUTSIDE or f[0] in files), None)
 
@@ -226,7 +227,7 @@ def undefined_behaviour(
     files: frozenset[str] = frozenset(("kernel.c",)),
     source: str = "",
 ) -> str | None:
-    """The undefined behaviour that a sanitizer reports, with its line and text; None without any.
+    """Return the undefined behaviour that a sanitizer reports, with its line and text; None without any.
 
     Args:
         messages: standard error of the checked program.
@@ -292,12 +293,12 @@ def repair_of(reason: str) -> str | None:
 
 
 def _place(file: str, line: str) -> str:
-    """Location of a fault; without a line when it is in the generated call or in assembly."""
+    """Return the location of a fault; without a line when it is in the generated call or in assembly."""
     return "kernel.c" if file in _OUTSIDE or file.endswith(".s") else f"{file}:{line}"
 
 
 def _cut(message: str) -> str:
-    """A message of a tool, cut because it may quote long parts of a program."""
+    """Return a message of a tool, cut because it may quote long parts of a program."""
     return message.strip()[:_REASON_CHARACTERS]
 
 
@@ -313,7 +314,7 @@ def _address_fault(fault: str, array: str | None, messages: str) -> str:
 
 
 def _array_at(address: int | None, places: str, interface: Interface) -> str | None:
-    """The array around an address; None when the program has overwritten the list of addresses."""
+    """Return the array around an address; None when the program has overwritten the list of addresses."""
     if address is None:
         return None
     for index, first, last in _PLACE.findall(places):
@@ -395,7 +396,7 @@ class _Ended(Exception):
 
 
 def native_version() -> str:
-    """Version of gcc, as it names itself.
+    """Return the version of gcc, as it names itself.
 
     Raises: ToolMissing: gcc is not installed.
     """
@@ -481,7 +482,7 @@ class _Session:
     built: dict[str, _Ended | None] = field(default_factory=dict[str, "_Ended | None"])
 
     def result(self, inputs: bytes) -> tuple[DataSet, int | None]:
-        """Outputs and result on which both builds agree."""
+        """Return the outputs and result on which both builds agree."""
         self._build_once("harness")
         self._build_once("checked")
         self._run_checked(inputs)
@@ -521,7 +522,7 @@ class _Session:
         self._compile(name, (*options, *self._kernel(), "-o", name), unit | self._library())
 
     def _library(self) -> dict[str, bytes]:
-        """The functions of the headers, for a program that only declares them."""
+        """Return the functions of the headers, for a program that only declares them."""
         if not is_library_needed(self.source):
             return {}
         weak = "#define static __attribute__((weak, externally_visible))\n#define inline\n"
@@ -553,7 +554,7 @@ class _Session:
         files: Mapping[str, bytes],
         limits: Limits,
     ) -> ConfinedRun:
-        """One confined run in a folder that is emptied first."""
+        """Return one confined run in a folder that is emptied first."""
         if folder.exists():
             shutil.rmtree(folder)
         run = run_confined(
@@ -630,7 +631,7 @@ class _Session:
         raise _Ended(TOOL_ERROR, f"the checked program failed: {_ending(run)}")
 
     def _places(self) -> str:
-        """Addresses of the arrays; empty when the program left none."""
+        """Return the addresses of the arrays; empty when the program left none."""
         try:
             content = read_output(self._run_folder("checked") / "arrays.txt", most_bytes=PLACES_BYTES)
         except SandboxError:

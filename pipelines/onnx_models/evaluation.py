@@ -81,7 +81,7 @@ _INFERENCE_ERRORS = (defs.SchemaError, shape_inference.InferenceError, checker.V
 
 
 def evaluator(node: NodeProto, opset: int) -> Any:
-    """ONNX's own evaluator of one node; for a node alone it would take the latest opset.
+    """Return ONNX's own evaluator of one node; for a node alone it would take the latest opset.
 
     Raises: OnnxError: it knows no such operator.
     """
@@ -98,7 +98,7 @@ def evaluator(node: NodeProto, opset: int) -> Any:
 
 
 def run(evaluator: Any, node: NodeProto, operands: Mapping[str, Values]) -> dict[str, Values]:
-    """Values of a node's outputs.
+    """Return the values of a node's outputs.
 
     Raises: OnnxError: they cannot be computed.
     """
@@ -116,7 +116,7 @@ def _not_computed(node: NodeProto, error: Exception) -> OnnxError:
 
 
 def dimensions_of(type_: TypeProto) -> Shape | None:
-    """The shape of a type; None where a size is not known."""
+    """Return the shape of a type; None where a size is not known."""
     tensor = type_.tensor_type
     if not tensor.HasField("shape") or not all(d.HasField("dim_value") for d in tensor.shape.dim):
         return None

@@ -164,7 +164,7 @@ class Dequantiser:
             self.sums.add(source)
 
     def _variable(self, name: str) -> str:
-        """A variable tensor as real numbers."""
+        """Return a variable tensor as real numbers."""
         if name in self.inference.types:
             type_ = TypeProto()
             type_.CopyFrom(self.inference.types[name])
@@ -173,7 +173,7 @@ class Dequantiser:
         return name
 
     def _cuts(self, node: NodeProto, zero: int | None, sources: Sequence[str]) -> bool:
-        """Whether quantisation makes negative numbers zero, and there may be some."""
+        """Tell whether quantisation makes negative numbers zero, and there may be some."""
         value = self._value(node, zero)
         if value is None or value.dtype.kind not in "iu" or (value != np.iinfo(value.dtype).min).any():
             return False
@@ -231,7 +231,7 @@ class Dequantiser:
         return result
 
     def _operand(self, node: NodeProto, part: _Operand, axis: int | None) -> str:
-        """The operand as a tensor of real numbers; axis: that scales of a vector belong to."""
+        """Return the operand as a tensor of real numbers; axis: that scales of a vector belong to."""
         name = self._input(node, part.value)
         if name not in self.inference.constants:
             return self._variable(name)
@@ -267,7 +267,7 @@ class Dequantiser:
 
 
 def _along(values: Values | None, axis: int | None, of: Values, default: int) -> Any:
-    """Scales or zero points in the shape that fits a tensor; one number fits any."""
+    """Return the scales or zero points in the shape that fits a tensor; one number fits any."""
     if values is None:
         return default
     plain = values.astype(np.float32)

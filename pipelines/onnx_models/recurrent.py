@@ -22,7 +22,7 @@ _SLICE_INPUTS_OPSET = 10
 
 
 def unrolled(node: NodeProto, inference: Inference, read: Collection[str]) -> Iterator[NodeProto]:
-    """A node, or what a recurrent one does step by step.
+    """Yield a node, or what a recurrent one does step by step.
 
     Args:   read: tensors that others read; what gives no other ones is left out.
     Raises: OnnxError: too many steps, or a variant that is not supported.
@@ -120,7 +120,7 @@ class _Unrolling:
     def _direction(
         self, x: str, direction: int, order: Sequence[int], batch: int
     ) -> tuple[list[str], list[str]]:
-        """States in order of the steps, and the last ones: of the output, then of the cell."""
+        """Return the states in order of the steps, and the last ones: of the output, then of the cell."""
         width, rows, hidden = self._shape(self._input(1))[2], *self._shape(self._input(2))[1:]
         own, back = (self._weight(place, direction, size) for place, size in ((1, width), (2, hidden)))
         inner, outer = self._biases(direction, rows)
@@ -152,7 +152,7 @@ class _Unrolling:
         return result
 
     def _lstm(self, sums: str, cell: str, hidden: int) -> tuple[str, str]:
-        """Gates in ONNX's order: input, output, forget, cell."""
+        """Return the gates in ONNX's order: input, output, forget, cell."""
         gates = self._add("Sigmoid", self._slice(sums, 0, 3 * hidden, 2))
         i, o, f = (self._slice(gates, a, b, 2) for a, b in pairwise(range(0, 4 * hidden, hidden)))
         fresh = self._add("Tanh", self._slice(sums, 3 * hidden, 4 * hidden, 2))
@@ -160,7 +160,7 @@ class _Unrolling:
         return self._add("Mul", o, self._add("Tanh", cell)), cell
 
     def _gru(self, now: str, state: str, backs: Sequence[str], outer: str, hidden: int) -> str:
-        """Gates in ONNX's order: update, reset, hidden."""
+        """Return the gates in ONNX's order: update, reset, hidden."""
         ends = 2 * hidden, 3 * hidden
         if self.is_linear:
             sums = self._add("Add", self._product(state, backs[0]), outer)
@@ -179,7 +179,7 @@ class _Unrolling:
     # ---- constants -----------------------------------------------------------------------------------
 
     def _weight(self, place: int, direction: int, inputs: int) -> str:
-        """(inputs, gates) of a direction."""
+        """Return (inputs, gates) of a direction."""
         value = self.inference.values.get(self._input(place))
         rows = self._shape(self._input(place))[1]
         return self._constant(
@@ -205,7 +205,7 @@ class _Unrolling:
         )
 
     def _start(self, place: int, direction: int, shape: Shape) -> str:
-        """The first state; zero where none is given."""
+        """Return the first state; zero where none is given."""
         name = self._input(place)
         if not name:
             return self._constant(f"start_{place}_{direction}", np.zeros(shape, np.float32), shape)

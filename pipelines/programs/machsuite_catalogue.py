@@ -46,7 +46,7 @@ class MachsuiteKernel:
 
 
 def machsuite_programs(*, sizes: Sequence[str]) -> list[ProgramRow]:
-    """Rows of all programs at some sizes, in the order of the table.
+    """Return the rows of all programs at some sizes, in the order of the table.
 
     Raises: ProgramError: an unknown size.
     """

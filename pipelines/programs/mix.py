@@ -57,7 +57,7 @@ def options_of(
 
 
 def part_of(shares: Sequence[float], *, stage: str, seed: int, number: int) -> int:
-    """Index of the part of program `number`; that behind the last for the remaining programs.
+    """Return the index of the part of program `number`; that behind the last for the remaining programs.
 
     A function of its arguments alone, so that a program depends on no other.
     """

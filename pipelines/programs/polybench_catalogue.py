@@ -59,7 +59,7 @@ class PolybenchKernel:
 
 
 def polybench_programs(*, sizes: Sequence[str], data_types: Sequence[str]) -> list[ProgramRow]:
-    """Rows of all programs at some sizes and data types, in the order of the table.
+    """Return the rows of all programs at some sizes and data types, in the order of the table.
 
     Raises: ProgramError: an unknown size or data type.
     """
@@ -147,7 +147,7 @@ def _fields(kind: Mapping[str, Any], *names: str) -> Callable[[Sizes], Inputs]:
 
 
 def _reflections(scale: int, denominator: int) -> Mapping[str, Any]:
-    """Correlations so small that the Toeplitz matrix has a dominant diagonal."""
+    """Return the correlations so small that the Toeplitz matrix has a dominant diagonal."""
     bound = scale / denominator
     return _uniform(-int(bound), int(bound)) if scale > 1 else _uniform(-bound, bound)
 

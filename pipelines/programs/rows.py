@@ -25,7 +25,7 @@ _C_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
 def kernel_programs(*, suites: Sequence[str], sizes: Sequence[str]) -> list[ProgramRow]:
-    """Rows of the kernels of some suites at some sizes, in the order of the catalogue.
+    """Return the rows of the kernels of some suites at some sizes, in the order of the catalogue.
 
     Args:
         suites: of SUITES.
@@ -106,7 +106,7 @@ def program_row(
     graph: Mapping[str, Any] | None = None,
     parent: str | None = None,
 ) -> ProgramRow:
-    """A row whose id hashes source, top and inputs; columns of language models are null.
+    """Return a row whose id hashes source, top and inputs; columns of language models are null.
 
     Args:
         name, suite, stage, size: as the columns of the table.

@@ -54,7 +54,7 @@ class Description:
     output_order: NDArray[np.int64]
 
     def layers(self) -> list[Entry]:
-        """Every layer in plain words: formats of the numbers, and how often its units are shared."""
+        """Return every layer in plain words: formats of the numbers, and how often its units are shared."""
         return [_plain(layer) for layer in self.graph.get_layers()]
 
 
@@ -143,7 +143,7 @@ class _Entries:
         self.names[layer.output] = name
 
     def _parts(self, layer: Layer, kind: str) -> list[tuple[Entry, int]]:
-        """Entries of a layer, and of each how many products or numbers it adds."""
+        """Return the entries of a layer, and of each how many products or numbers it adds."""
         parts: list[tuple[Entry, int]]
         if layer.kind == "host" and kind == "Slice":
             return self._slice(layer)
@@ -200,7 +200,7 @@ class _Entries:
 
 
 def _order(shape: Shape) -> NDArray[np.int64]:
-    """Our place of every number when images are flattened with channels last."""
+    """Return our place of every number when images are flattened with channels last."""
     places = np.arange(prod(shape)).reshape(shape)
     return (places.transpose(0, 2, 3, 1) if len(shape) == 4 else places).reshape(-1)
 
@@ -211,7 +211,7 @@ def _last(shape: Shape) -> list[int]:
 
 
 def _exact(terms: int) -> str:
-    """A format that holds a sum of products of two numbers."""
+    """Return a format that holds a sum of products of two numbers."""
     integer = (terms << 2 * INTEGER).bit_length() + SIGN
     return f"ap_fixed<{integer + _PRODUCT_FRACTION},{integer},AP_TRN,AP_WRAP,0>"
 
@@ -340,7 +340,7 @@ class HlsConfiguration:
 
 
 def read_configuration(path: Path) -> HlsConfiguration:
-    """The configuration in a YAML file of hls4ml.
+    """Read the configuration in a YAML file of hls4ml.
 
     Raises: AcceleratorError: no such file, not YAML, or something that a pipeline cannot do.
     """

@@ -75,7 +75,7 @@ class _Units:
     end: int = 0
 
     def run(self, commands: Iterable[int]) -> int:
-        """Time commands; their number, without the fence."""
+        """Return the time commands; their number, without the fence."""
         h = self.hardware
         depths = (h.load_queue, h.execute_queue, h.store_queue)
         number = 0

@@ -46,7 +46,7 @@ def require_children_in_proc() -> None:
 
 
 def folder_exceeds(folder: Path, *, most_bytes: int, most_entries: int) -> bool:
-    """Whether a folder that another process writes exceeds its limits.
+    """Tell whether a folder that another process writes exceeds its limits.
 
     A subfolder that cannot be read counts as excess. The walk ends at the first excess.
     """
@@ -155,7 +155,7 @@ class Supervision:
                 stream.take()
 
     def result(self, wall_s: float) -> ConfinedRun:
-        """Result of the run.
+        """Return the result of the run.
 
         Raises: SandboxError: bubblewrap did not start the program.
         """
@@ -231,7 +231,7 @@ def _kill(handle: int) -> None:
 
 
 def _field(status: bytearray, name: str) -> int | None:
-    """A number in bubblewrap's report: one JSON document per line, the last one perhaps incomplete."""
+    """Return a number in bubblewrap's report: one JSON document per line, the last one perhaps incomplete."""
     for line in status.split(b"\n")[:-1]:
         document: dict[str, Any] = json.loads(line)
         if name in document:

@@ -28,7 +28,7 @@ _ZERO = ir.Constant(value=0)
 
 
 def is_bit(expression: ir.Expression, known: Mapping[str, Interval]) -> bool:
-    """Whether a value is provably 0 or 1; `known` has ranges of variables."""
+    """Tell whether a value is provably 0 or 1; `known` has ranges of variables."""
     match expression:
         case ir.Binary():
             if expression.operator in ir.COMPARISONS:
@@ -48,7 +48,7 @@ def is_bit(expression: ir.Expression, known: Mapping[str, Interval]) -> bool:
 
 
 def bit_variables(function: ir.Function) -> dict[str, Interval]:
-    """Range (0, 1) of each variable that is only assigned 0 or 1."""
+    """Return the range (0, 1) of each variable that is only assigned 0 or 1."""
     values: dict[str, list[ir.Expression]] = {}
     excluded = {p.name for p in function.parameters}
     for statement in ir.walk_statements(function.body):
@@ -73,7 +73,7 @@ def bit_variables(function: ir.Function) -> dict[str, Interval]:
 
 
 def is_same(left: ir.Expression, right: ir.Expression) -> bool:
-    """Whether two expressions are the same variable, constant or object; deeper equality is not tested."""
+    """Tell whether two expressions are the same variable, constant or object; deeper equality is not tested."""
     if left is right:
         return not isinstance(left, ir.Load)
     if isinstance(left, ir.Read) and isinstance(right, ir.Read):
@@ -85,7 +85,7 @@ def is_same(left: ir.Expression, right: ir.Expression) -> bool:
 
 
 def interval_of(expression: ir.Expression, known: Mapping[str, Interval]) -> Interval | None:
-    """Smallest and largest value of an integer expression; None for a floating one.
+    """Return the smallest and largest value of an integer expression; None for a floating one.
 
     Args: known: ranges of variables; other variables may have any value of their type.
     """
@@ -159,7 +159,7 @@ def _quotient(value: int, divisor: int) -> int:
 
 
 def decided(operator: str, left: Interval, right: Interval) -> bool | None:
-    """Result of a comparison for all values in two ranges, None when it depends on the values."""
+    """Return the result of a comparison for all values in two ranges, None when it depends on the values."""
     if operator in ("gt", "ge"):
         operator, left, right = _MIRRORED[operator], right, left
     apart = left[1] < right[0] or right[1] < left[0]
@@ -205,7 +205,7 @@ class _Sum:
                 self.terms[expression] = self.terms.get(expression, 0) + factor
 
     def passes(self, cast: ir.Cast) -> bool:
-        """Whether a conversion preserves a sum: from an integer at least as wide."""
+        """Tell whether a conversion preserves a sum: from an integer at least as wide."""
         source = ir.type_of(cast.operand)
         return not cast.bits and not source.floating and source.width_bits >= self.kind.width_bits
 
@@ -221,7 +221,7 @@ class _Sum:
                 self.add(converted, factor * multiple)
 
     def expression(self) -> ir.Expression:
-        """The sum: positive multiples first, variables by name, the constant last."""
+        """Return the sum: positive multiples first, variables by name, the constant last."""
         width = self.kind.width_bits
         signed = ScalarType(width_bits=width)
         factors = {term: wrap(multiple, signed) for term, multiple in self.terms.items()}
@@ -245,7 +245,7 @@ class _Sum:
 
 
 def canonical_sum(expression: ir.Expression) -> ir.Expression:
-    """An integer expression as one sum of multiples, so that equal sums are equal expressions.
+    """Return an integer expression as one sum of multiples, so that equal sums are equal expressions.
 
     For indices only: products with constants are distributed, which may cost data arithmetic more.
     """
@@ -263,7 +263,7 @@ def canonical_sum(expression: ir.Expression) -> ir.Expression:
 def fold_binary(
     operator: str, left: ir.Expression, right: ir.Expression, known: Mapping[str, Interval]
 ) -> ir.Expression:
-    """A binary expression, simplified where a rule applies; `known` has ranges of variables."""
+    """Return a binary expression, simplified where a rule applies; `known` has ranges of variables."""
     kind = ir.type_of(left)
     folded = make_binary(operator, left, right)
     if kind.floating or folded is left or folded is right or not isinstance(folded, ir.Binary):
@@ -283,7 +283,7 @@ def fold_binary(
 def _fold_with_constant(
     binary: ir.Binary, right: ir.Constant, known: Mapping[str, Interval]
 ) -> ir.Expression:
-    """Rules for `x operator constant`."""
+    """Return the rules for `x operator constant`."""
     kind, left, operator = binary.type, binary.left, binary.operator
     zero = ir.Constant(value=0, type=kind)
     inner = left if isinstance(left, ir.Binary) and isinstance(left.right, ir.Constant) else None
@@ -311,7 +311,7 @@ def _fold_with_constant(
 
 
 def plus_constant(expression: ir.Expression, amount: int) -> ir.Expression:
-    """An integer expression plus a constant, as a sum or difference with a positive constant."""
+    """Return an integer expression plus a constant, as a sum or difference with a positive constant."""
     kind = ir.type_of(expression)
     amount = wrap(amount, ScalarType(width_bits=kind.width_bits))
     operator = "add" if amount >= 0 else "sub"
@@ -343,7 +343,7 @@ def _fold_comparison(comparison: ir.Binary, known: Mapping[str, Interval]) -> ir
 
 
 def negate(condition: ir.Expression) -> ir.Expression:
-    """1 when an INT32 condition is 0, else 0; the opposite comparison for a comparison."""
+    """Return 1 when an INT32 condition is 0, else 0; the opposite comparison for a comparison."""
     if isinstance(condition, ir.Binary):
         operator = condition.operator
         floating = ir.type_of(condition.left).floating
@@ -353,7 +353,7 @@ def negate(condition: ir.Expression) -> ir.Expression:
 
 
 def fold_cast(operand: ir.Expression, kind: ScalarType, *, bits: bool = False) -> ir.Expression:
-    """A conversion; an inner conversion that loses nothing is skipped."""
+    """Return a conversion; an inner conversion that loses nothing is skipped."""
     if bits:
         return make_bit_cast(operand, kind)
     if isinstance(operand, ir.Cast) and not operand.bits:
@@ -372,7 +372,7 @@ def _holds_all(kind: ScalarType, of: ScalarType) -> bool:
 
 
 def fold_unary(operator: str, operand: ir.Expression) -> ir.Expression:
-    """A unary expression; `neg` and `not` applied twice cancel."""
+    """Return a unary expression; `neg` and `not` applied twice cancel."""
     if isinstance(operand, ir.Unary) and operand.operator == operator and operator in ("neg", "not"):
         return operand.operand
     return make_unary(operator, operand)
@@ -384,7 +384,7 @@ def fold_select(
     if_false: ir.Expression,
     known: Mapping[str, Interval],
 ) -> ir.Expression:
-    """A selection, simplified where a rule applies; `known` has ranges of variables."""
+    """Return a selection, simplified where a rule applies; `known` has ranges of variables."""
     if isinstance(condition, ir.Binary) and condition.right == _ZERO and condition.operator in ("eq", "ne"):
         if condition.operator == "eq":
             if_true, if_false = if_false, if_true

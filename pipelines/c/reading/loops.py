@@ -70,7 +70,7 @@ class Loops:
             self.session.emit(statement, node)
 
     def _body(self, heading: _Heading) -> Body:
-        """The body of a loop, in a block that continue leaves."""
+        """Return the body of a loop, in a block that continue leaves."""
         frame = self.session.frame
         frame.break_labels.append(heading.leaving)
         frame.continue_labels.append(heading.continuing)
@@ -183,14 +183,14 @@ def _conditional(heading: _Heading, condition: ir.Expression, body: Body) -> ir.
 
 
 def _tested_inside(loop: ir.While, effects: list[ir.Statement], label: str) -> ir.While:
-    """An endless loop with the condition at the start of its body, which leaves it."""
+    """Return an endless loop with the condition at the start of its body, which leaves it."""
     leave = (ir.Leave(label=label, line=loop.line),)
     test = ir.If(condition=negated(loop.condition), then=leave, otherwise=(), line=loop.line)
     return replace(loop, condition=ir.Constant(value=1), body=(*effects, test, *loop.body))
 
 
 def _leading_pragmas(node: c_ast.Node) -> list[c_ast.Pragma]:
-    """Pragmas at the start of a loop's body that belong to that loop, as in Vitis."""
+    """Return the pragmas at the start of a loop's body that belong to that loop, as in Vitis."""
     if not isinstance(node, c_ast.Compound):
         return []
     pragmas = [i for i in block_items(node) if isinstance(i, c_ast.Pragma)]

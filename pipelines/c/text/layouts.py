@@ -130,7 +130,7 @@ class _Reader:
     line_start: int = 0
 
     def blanked(self) -> str:
-        """The text without the attributes; all else keeps its line and column."""
+        """Return the text without the attributes; all else keeps its line and column."""
         pieces: list[str] = []
         end = 0
         for first, last in self.cuts:
@@ -258,7 +258,7 @@ class _Reader:
 
 
 def _attributes(content: str) -> Attributes:
-    """The attributes in a list that change a layout."""
+    """Return the attributes in a list that change a layout."""
     own = NO_ATTRIBUTES
     for part in _parts(content):
         match = _ATTRIBUTE.fullmatch(part.strip())
@@ -285,7 +285,7 @@ def _attributes(content: str) -> Attributes:
 
 
 def _parts(content: str) -> Iterator[str]:
-    """A list split at its own commas."""
+    """Yield a list split at its own commas."""
     depth, first = 0, 0
     for match in re.finditer(r"[(),]", content):
         depth += {"(": 1, ")": -1}.get(match[0], 0)
@@ -296,6 +296,6 @@ def _parts(content: str) -> Iterator[str]:
 
 
 def position_of(node: Any) -> Position | None:
-    """The position of a node of the syntax tree."""
+    """Return the position of a node of the syntax tree."""
     coord = getattr(node, "coord", None)
     return None if coord is None else (str(coord.file), int(coord.line), int(coord.column or 0))

@@ -84,7 +84,7 @@ _SAME_LABELS = ("8be3097d9c795f7b",)
 
 
 def present_versions(tools: Iterable[str] = (hls.TOOL,)) -> dict[str, str]:
-    """Present version of each engine that labels, by name.
+    """Return the present version of each engine that labels, by name.
 
     Args:   tools: of `TOOLS`, that make designs.
     Raises: ToolMissing: one of them, or gcc or Verilator, is not installed.
@@ -107,7 +107,7 @@ def _design_versions(tools: Iterable[str]) -> dict[str, str]:
 
 
 def designs_version(tools: Iterable[str]) -> str:
-    """Hash of all that designs of a program and a configuration depend on.
+    """Return the hash of all that designs of a program and a configuration depend on.
 
     Args:   tools: of `TOOLS`, that make designs.
     Raises: ToolMissing: one of them is not installed.
@@ -116,12 +116,12 @@ def designs_version(tools: Iterable[str]) -> str:
 
 
 def labels_version(tools: Iterable[str]) -> str:
-    """Hash of all versions, of the order of the steps (this package), and of how data are drawn."""
+    """Return hash of all versions, of the order of the steps (this package), and of how data are drawn."""
     return _labels_version(tools, _VERSION)
 
 
 def has_present_labels(version: str, tools: Iterable[str]) -> bool:
-    """Whether an earlier version gives the same labels as the present one; see `labels_version`."""
+    """Tell whether an earlier version gives the same labels as the present one; see `labels_version`."""
     chosen = tuple(tools)
     return version in {_labels_version(chosen, one) for one in (_VERSION, *_SAME_LABELS)}
 
@@ -153,7 +153,7 @@ class LabelCache:
         return content_hash(self.shared_key, program.program_id, program.name, program.suite, compiled)
 
     def get(self, program: ProgramRow, designs: Sequence[DesignRow]) -> LabelTables | None:
-        """Labels of all designs of a program, None when there is no entry."""
+        """Return the labels of all designs of a program, None when there is no entry."""
         stored = None if self.shared_key is None else self.cache.get(KIND, self._key(program, designs))
         if stored is None:
             return None
@@ -185,7 +185,7 @@ _ELSEWHERE = (
 
 
 def label_cache(designs: Sequence[DesignRow], context: LabelContext) -> LabelCache:
-    """The entries that hold for a target, options, and the present versions of the tools of the designs.
+    """Return entries that hold for a target, options, and the present versions of the tools of the designs.
 
     Raises: SynthesisError: the library cannot be read.
     """
@@ -248,7 +248,7 @@ class CacheImport:
 
 
 def _timeless(value: Any) -> Any:
-    """A value as JSON keeps it, without times, what is None, and what earlier rows lack."""
+    """Return a value as JSON keeps it, without times, what is None, and what earlier rows lack."""
     if isinstance(value, dict):
         items = cast("dict[str, Any]", value).items()
         kept = {k: v for k, v in items if k not in LATER_COLUMNS and v is not None}
@@ -310,7 +310,7 @@ class _Import:
         self.report.put(self.context.cache, kind, key, value, row=row)
 
     def _is_present(self, design: DesignRow) -> bool:
-        """Whether the present engine made a design."""
+        """Tell whether the present engine made a design."""
         other = self.report.other
         if design.design_id != self._design_id(design):
             other["designs whose id is not theirs"] += 1
@@ -322,7 +322,7 @@ class _Import:
         return design.tool == TOOL and design.tool_version == tool_version()
 
     def _design_id(self, design: DesignRow) -> str | None:
-        """The id by the program and configuration of a row; of other tools and versions that of the row."""
+        """Return id by the program and configuration of a row; for other tools and versions, by the row."""
         if design.tool != TOOL or design.tool_version != tool_version():
             return design.design_id
         try:
@@ -487,14 +487,14 @@ def _columns(
     row: LabelRow | RunRow | LoopRunRow | CrossCheckRow,
     kind: type[LabelFigures | RunResult | LoopCount | PowerFigures | Check],
 ) -> dict[str, Any]:
-    """The columns of a row that a step gives."""
+    """Return the columns of a row that a step gives."""
     return {column.name: getattr(row, column.name) for column in fields(kind)}
 
 
 def _mismatch_reason(
     design: DesignRow, label: LabelRow | None, runs: Sequence[RunRow], context: LabelContext
 ) -> str | None:
-    """Why the present engines under these options would not give these rows; None when they would."""
+    """Tell why the present engines under these options would not give these rows; None when they would."""
     options = context.options
     if label is None:
         return "designs without a label"

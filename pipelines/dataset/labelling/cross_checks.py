@@ -98,7 +98,7 @@ _FAILURES = (ToolMissing, PowerError, SynthesisError, HlsError, UnknownReference
 
 
 def is_cross_checked(design_id: str, options: LabelOptions) -> bool:
-    """Whether a design belongs to the sample; a larger sample contains a smaller one."""
+    """Tell whether a design belongs to the sample; a larger sample contains a smaller one."""
     return is_audited(design_id, options.cross_check_fraction)
 
 
@@ -121,7 +121,7 @@ def lacking_cross_checks(
     checks: Iterable[CrossCheckRow],
     options: LabelOptions,
 ) -> set[str]:
-    """Mapped designs of the engine that are to be compared with other tools and have no row, by id."""
+    """Return mapped designs of the engine that are to be compared with other tools and have no row, by id."""
     mapped, checked = mapped_designs(labels), {check.design_id for check in checks}
     return {
         design.design_id
@@ -182,7 +182,7 @@ def _sample(
 
 
 def _cached_rows(item: _Sampled, context: LabelContext) -> tuple[CrossCheckRow, ...] | None:
-    """The rows of a design without another tool; None when one must be asked."""
+    """Return the rows of a design without another tool; None when one must be asked."""
     if item.run.status != OK or item.label.status != OK:
         return _rows(item.run, _disagreement(item.run))
     key = cross_check_key(item.design, item.run, context.target, context.options)
@@ -216,7 +216,7 @@ def cross_check_key(design: DesignRow, row: RunRow, target: Target, options: Lab
 
 
 def check_versions() -> list[str | None]:
-    """Versions of OpenSTA, of the second yosys and of Icarus; None for one that is not installed."""
+    """Return versions of OpenSTA, of the second yosys and of Icarus; None for one that is not installed."""
     return [_known(version) for version in (opensta_version, second_yosys_version, icarus_version)]
 
 
@@ -257,7 +257,7 @@ def _rows(row: RunRow, checks: Sequence[Check]) -> tuple[CrossCheckRow, ...]:
 
 
 def _unknown(check: str, tool: str, version: str | None) -> Check:
-    """A check without figures."""
+    """Return a check without figures."""
     return Check(check=check, tool=tool, tool_version=version, allowed=CROSS_CHECK_LIMITS[check])
 
 
@@ -266,7 +266,7 @@ def _engine(row: RunRow) -> str:
 
 
 def _disagreement(row: RunRow) -> list[Check]:
-    """The failed check of a run in which two engines disagree."""
+    """Return the failed check of a run in which two engines disagree."""
     if row.status != TOOL_ERROR:
         return []
     if row.power_status == TOOL_ERROR:
@@ -297,7 +297,7 @@ def _compared(
 
 
 def _require_same(check: Check, row_mw: float | None, again_mw: float | None) -> Check:
-    """A failure unless the row has the power that the same activity gives again, where it was asked for."""
+    """Fail a check if the row's power differs from that of the same activity now; pass it without powers."""
     if row_mw is None or again_mw is None or abs(_deviation(row_mw, again_mw)) <= ROUNDING:
         return check
     reason = f"the row has {row_mw:.9g} mW, the same run now {again_mw:.9g} mW"
@@ -305,7 +305,7 @@ def _require_same(check: Check, row_mw: float | None, again_mw: float | None) ->
 
 
 def _require_half(check: Check, internal_mw: float | None, tool_mw: float | None) -> Check:
-    """A failure unless one energy per transition is about half of what the tool adds of both edges."""
+    """Return a failure unless one energy per transition is about half of what the tool adds of both edges."""
     half_mw = 0.5 * (tool_mw or 0.0)
     if internal_mw is None or abs(_deviation(internal_mw, half_mw)) <= HALF_LIMIT:
         return check
@@ -331,7 +331,7 @@ class _Comparison:
     context: LabelContext
 
     def checks(self) -> list[Check]:
-        """Each check, in the order of `CROSS_CHECK_LIMITS`."""
+        """Return each check, in the order of `CROSS_CHECK_LIMITS`."""
         row = self.counted.row
         cycles = _compared(
             "latency_cycles",
@@ -372,7 +372,7 @@ class _Comparison:
         return replace(compared, reason=f"the netlist differs in {', '.join(differing)}")
 
     def _icarus(self) -> Check:
-        """The netlist in Icarus, with the cells' functions as the second yosys reads them."""
+        """Return the netlist in Icarus, with the cells' functions as the second yosys reads them."""
         request = self.counted.request
         compiled, netlist = request.compiled(), self._netlist()
         with self.context.tool_folder("synthesis") as folder:
@@ -423,7 +423,7 @@ class _Comparison:
     def _powers(
         self, comparison: OpenStaComparison, result: PowerResult, tool: str, version: str
     ) -> list[Check]:
-        """Switching and internal power; infeasible where the library has no energies."""
+        """Return the switching and internal power; infeasible where the library has no energies."""
         row, parts, reference = self.counted.row, comparison.parts, comparison.tool
         lacking = [
             replace(_unknown(check, tool, version), status=INFEASIBLE, reason=result.reason)
@@ -446,7 +446,7 @@ class _Comparison:
         ]
 
     def _timed(self, names: tuple[str, ...], tool: str, make: Callable[[], list[Check]]) -> list[Check]:
-        """The checks that a tool makes, or why it cannot, with its time."""
+        """Return the checks that a tool makes, or why it cannot, with its time."""
         start = stopwatch()
         try:
             checks = make()

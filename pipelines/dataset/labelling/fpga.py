@@ -62,7 +62,7 @@ def label_fpga(
 def lacking_fpga_labels(
     designs: Iterable[DesignRow], labels: Iterable[LabelRow], options: LabelOptions
 ) -> set[str]:
-    """Designs that are to have a label for an FPGA and have none, by id.
+    """Return the designs that are to have a label for an FPGA and have none, by id.
 
     Args: labels: of all tools; options: shares of the designs mapped to cells and of those with cycles alone.
     """
@@ -79,7 +79,7 @@ def lacking_elsewhere(
     shares: tuple[float, float],
     options: LabelOptions,
 ) -> set[str]:
-    """Designs with an ok label that are to have one of another tool and have none, by id.
+    """Return the designs with an ok label that are to have one of another tool and have none, by id.
 
     Args: shares: of the designs mapped to cells, and of those with cycles alone up to `unmapped_most_um2`.
     """

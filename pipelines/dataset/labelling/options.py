@@ -167,12 +167,12 @@ class LabelContext(ToolContext):
 
 
 def liberty_name(target: Target) -> str:
-    """Name of a target's library, as rows know it."""
+    """Return the name of a target's library, as rows know it."""
     return library_name(target.liberty)
 
 
 def library_name(liberty: Path) -> str:
-    """Name of the cell library of a liberty file."""
+    """Return the name of the cell library of a liberty file."""
     return liberty.stem.removesuffix("_stdcells")
 
 

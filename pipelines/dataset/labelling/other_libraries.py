@@ -36,7 +36,7 @@ def in_library(context: LabelContext, liberty: Path) -> LabelContext:
 
 
 def library_tool(context: LabelContext) -> str:
-    """Name of the tool in rows of the context's library, when it is another one than that of the release."""
+    """Return the tool's name in rows of the context's library, if this is not the library of the release."""
     return _tool_of(context.target.liberty)
 
 
@@ -45,7 +45,7 @@ def _tool_of(liberty: Path) -> str:
 
 
 def elsewhere_versions(options: LabelOptions) -> dict[str, str]:
-    """Present version of each tool that maps designs to other cells than the project's own synthesis."""
+    """Return the version of each tool that maps designs to other cells than the project's synthesis."""
     libraries = {_tool_of(liberty): synthesis_version() for liberty in options.other_libraries}
     return {XILINX_TOOL: xilinx_version(), **libraries}
 
@@ -85,7 +85,7 @@ def label_in_libraries(
 def lacking_library_labels(
     designs: Iterable[DesignRow], labels: Iterable[LabelRow], liberty: Path, options: LabelOptions
 ) -> set[str]:
-    """Designs that are to have a label in the cells of another library and have none, by id.
+    """Return the designs that are to have a label in the cells of another library and have none, by id.
 
     Args: labels: of all tools.
     """

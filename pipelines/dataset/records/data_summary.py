@@ -19,7 +19,7 @@ ascend in C order, equal ones included (0 or 1)."""
 
 
 def summarise_data(data: DataSet) -> str:
-    """JSON of a data set: a number per scalar, an object with the names of `SUMMARY` per array.
+    """Return JSON of a data set: a number per scalar, an object with the names of `SUMMARY` per array.
 
     Numbers have four significant digits.
     """
@@ -44,7 +44,7 @@ def summarise_rows(rows: Iterable[Mapping[str, Any]]) -> str:
 
 
 def data_text(summary: str) -> dict[str, str]:
-    """Text by argument of what `summarise_data` gave; none for an empty text.
+    """Return text by argument of what `summarise_data` gave; none for an empty text.
 
     Raises: RecordError: not such a JSON object.
     """

@@ -74,7 +74,7 @@ def publish_baselines(folder: Path, rows: Sequence[Baseline]) -> None:
 
 
 def read_baselines(folder: Path, manifest: Manifest) -> tuple[Baseline, ...]:
-    """The errors of baselines that a release has; none when it has no such file.
+    """Read the errors of baselines that a release has; none when it has no such file.
 
     Raises: ReleaseError: the file is damaged.
     """
@@ -89,7 +89,7 @@ def read_baselines(folder: Path, manifest: Manifest) -> tuple[Baseline, ...]:
 
 
 def kept_baselines(folder: Path, files: Iterable[FileEntry]) -> bytes | None:
-    """The file of the present release in a folder, when it was measured on the same tables."""
+    """Return the file of the present release in a folder, when it was measured on the same tables."""
     try:
         content = (folder / BASELINES_FILE).read_bytes()
         stored = _Baselines.model_validate_json(content)

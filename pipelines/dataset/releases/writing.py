@@ -89,7 +89,7 @@ class _File:
 
     @staticmethod
     def of(path: str, content: bytes, piece: pa.Table, table: str, partition: str) -> _File:
-        """A shard with its entry in the manifest."""
+        """Return a shard with its entry in the manifest."""
         entry = FileEntry(
             path=path,
             sha256=hashlib.sha256(content).hexdigest(),
@@ -102,17 +102,17 @@ class _File:
 
 
 def released_tables() -> tuple[str, ...]:
-    """Names of the tables that releases have: all but imported ones and those made from the others."""
+    """Return names of the tables that releases have: all but imported ones and those made from the others."""
     return tables_of_role("released", "optional")
 
 
 def derived_tables() -> tuple[str, ...]:
-    """Names of the tables that follow from the others, so that a release may have hashes for their rows."""
+    """Return the names of the tables that follow from others; a release may have hashes for their rows."""
     return (*optional_tables(), *tables_of_role("derived"))
 
 
 def optional_tables() -> tuple[str, ...]:
-    """Names of the tables left out, in this order, when a release is too large; programs give them again."""
+    """Return the tables that a too large release leaves out, in this order; programs give them again."""
     return tuple(reversed(tables_of_role("optional")))
 
 
@@ -252,7 +252,7 @@ def _complete(
     left_out: Mapping[str, str],
     options: ReleaseOptions,
 ) -> tuple[Manifest, list[_File]]:
-    """The manifest and every file: shards, configuration, card, and the manifests, which name all others."""
+    """Return the manifest and all files: shards, configuration, card, and the manifests that list them."""
     own = [*files, _text_file(PARAMETERS_FILE, options.parameters)]
     whole = {t: pa.concat_tables(list(content.values())) for t, content in tables.items()}
     card = card_text(_manifest(tables, own, left_out, options), whole, options.reproduction)
@@ -292,7 +292,7 @@ def _replace(folder: Path, files: Sequence[_File]) -> None:
 
 
 def shard_bytes(table: pa.Table) -> bytes:
-    """One shard: one row group, zstd, dictionaries wherever values repeat."""
+    """Return one shard: one row group, zstd, dictionaries wherever values repeat."""
     sink = pa.BufferOutputStream()
     pq.write_table(
         table,
@@ -309,6 +309,6 @@ def shard_bytes(table: pa.Table) -> bytes:
 
 
 def shards(table: pa.Table, rows: int) -> Iterator[pa.Table]:
-    """Pieces of at most `rows` rows in order; an empty table gives one empty piece."""
+    """Yield the pieces of at most `rows` rows in order; an empty table gives one empty piece."""
     for start in range(0, max(1, table.num_rows), rows):
         yield table.slice(start, rows)

@@ -154,7 +154,7 @@ def _feature(
 
 
 def _space(points: pl.DataFrame, training: pl.DataFrame) -> tuple[FloatArray, list[str]]:
-    """Coordinates of every program, shape (programs, features), by program and design features."""
+    """Return the coordinates of every program, shape (programs, features), by program and design features."""
     axes: list[pl.Expr] = []
     names: list[str] = []
     for group, quantity in _quantities():
@@ -179,7 +179,7 @@ def _thinned(points: FloatArray) -> FloatArray:
 
 
 def _nearest(points: FloatArray, training: FloatArray, *, another: bool) -> FloatArray:
-    """Distance of each point to its nearest training point; the second nearest for one of them."""
+    """Return the distance of each point to its nearest training point; the second nearest for one of them."""
     squares = (training**2).sum(axis=1)
     nearest: list[FloatArray] = []
     for start in range(0, len(points), BLOCK):
@@ -193,7 +193,8 @@ def _nearest(points: FloatArray, training: FloatArray, *, another: bool) -> Floa
 
 
 def project(space: FloatArray, stages: pl.Series, names: list[str]) -> Projection | None:
-    """Principal components of the training programs; each axis points where its largest weight is positive.
+    """Return the principal components of the training programs; each axis points where its largest weight is
+    positive.
 
     Args:    space: coordinates, shape (programs, features); stages: of the programs.
     Returns: None with fewer than two features or without variance.

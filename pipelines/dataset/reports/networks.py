@@ -174,7 +174,7 @@ def read_networks(tables: TableSet) -> Networks | None:
 
 
 def _read_runs(tables: TableSet) -> pl.DataFrame:
-    """Runs by hosts, network and id; counts that a row lacks are 0."""
+    """Read the runs by hosts, network and id; counts that a row lacks are 0."""
     numbers = (*_COUNTS.values(), "load", "offered_utilisation")
     rows = tables.scan("network_runs", texts=_TEXTS, numbers=numbers, flags=("is_acknowledged",))
     counts = {name: pl.col(column).fill_null(0.0).cast(pl.Int64) for name, column in _COUNTS.items()}
@@ -216,7 +216,7 @@ def _measure_utilisation(tables: TableSet, runs: Sequence[_Run]) -> list[Utilisa
 
 
 def _queue_sums(tables: TableSet) -> dict[str, dict[str, tuple[float, int]]]:
-    """Sum of utilisations and number of queues by run and queue type; a queue of many flows counts once."""
+    """Return the sum of utilisations and number of queues by run and queue type, each queue counted once."""
     key = ("run_id", "queue", "queue_type")
     if not all(tables.has_column("network_hops", name) for name in key):
         return {}
@@ -257,7 +257,7 @@ def _utilisation_rows(
 
 
 def _banding(loads: Iterable[float | None]) -> Callable[[float], tuple[float, float]]:
-    """The load itself twice where there are few different ones, or the band that it is in."""
+    """Return the load itself twice where there are few different ones, or the band that it is in."""
     if len({load for load in loads if load is not None}) <= LOADS_SHOWN:
         return lambda load: (load, load)
 
@@ -278,7 +278,7 @@ def _means(sums: Iterable[Mapping[str, tuple[float, int]]]) -> dict[str, float]:
 
 
 def _pick_runs(runs: Sequence[_Run]) -> list[_Run]:
-    """Runs whose flows are drawn, at most CURVES_SHOWN.
+    """Return the runs whose flows are drawn, at most CURVES_SHOWN.
 
     Of a network and an arrival process the run of the highest load below STABLE_UTILISATION, all to all where
     there is one. Networks take turns, each with the next arrival process, so that all networks come first and
@@ -304,7 +304,7 @@ def _preference(run: _Run) -> tuple[tuple[int, str], float, float, str]:
 
 
 def _read_times(tables: TableSet, runs: Sequence[_Run]) -> list[FlowTimes]:
-    """Distributions over the flows of each run that have a packet; runs without one are left out."""
+    """Read the distributions over the flows of each run that have a packet; runs without one are left out."""
     measures = ("rtt_mean_ns", "delay_mean_ns", *(column for column, _ in ESTIMATES))
     flows = tables.scan("network_flows", texts=("run_id",), numbers=measures)
     if not tables.has_column("network_flows", "run_id"):
@@ -334,7 +334,7 @@ def _read_times(tables: TableSet, runs: Sequence[_Run]) -> list[FlowTimes]:
 
 
 def curve_of(name: str, values: pl.Series) -> Curve:
-    """The cumulative distribution of finite values, of many at CURVE_POINTS equal steps of the share.
+    """Return the cumulative distribution of finite values, of many at CURVE_POINTS equal steps of the share.
 
     Raises: ReportError: no value.
     """

@@ -110,7 +110,7 @@ def _lengths(tables: TableSet) -> tuple[PromptLengths, ...]:
 
 
 def draw_page(report: Report) -> str:
-    """The report as one HTML file that needs nothing else.
+    """Draw the report as one HTML file that needs nothing else.
 
     Returns: HTML 5 in ASCII and UTF-8 text, no address of anything outside, the same for the same report.
     """
@@ -182,7 +182,7 @@ def _file(name: str) -> str:
 
 
 def _tiles(report: Report) -> Element:
-    """The numbers that matter most."""
+    """Return the numbers that matter most."""
     inventory, timing, coverage = report.inventory, report.timing, report.coverage
     shown = [
         (count(inventory.program_count), "programs"),

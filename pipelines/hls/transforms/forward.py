@@ -92,7 +92,7 @@ class _Body:
                 self.remove(entry)
 
     def find(self, array: str, key: Key) -> _Entry | None:
-        """The known element of that key."""
+        """Find the known element of that key."""
         return self.table.get(array, {}).get(shape_of(key), {}).get(key)
 
     def remove(self, entry: _Entry) -> None:
@@ -104,7 +104,7 @@ class _Body:
             del shapes[shape]
 
     def meeting(self, array: str, key: Key, forms: tuple[Affine, ...]) -> list[_Entry]:
-        """Other known elements that an access to this one may touch."""
+        """Return the other known elements that an access to this one may touch."""
         shape = shape_of(key)
         return [
             other
@@ -194,11 +194,11 @@ class _Body:
     # ---- the new body -----------------------------------------------------------------------------
 
     def rewritten(self) -> tuple[ir.Statement, ...]:
-        """The statements, rewritten by their plans."""
+        """Return the statements, rewritten by their plans."""
         return tuple(s for plan in self.plans for s in self.rewrite(plan))
 
     def rewrite(self, plan: _Plan) -> list[ir.Statement]:
-        """A rewritten statement with the statements before it."""
+        """Return a rewritten statement with the statements before it."""
         statements: list[ir.Statement] = []
         for entry in plan.fetched:
             if entry.used and entry.load is not None:
@@ -214,7 +214,7 @@ class _Body:
         return statements if plan.dead else [*statements, statement]
 
     def value(self, expression: ir.Expression, plan: _Plan, fetched: _Entry | None = None) -> ir.Expression:
-        """An expression with known loads replaced, except the one that fetches an entry."""
+        """Return an expression with known loads replaced, except the one that fetches an entry."""
 
         def visit(load: ir.Load) -> ir.Expression | None:
             entry = plan.known.get(id(load))
@@ -225,14 +225,14 @@ class _Body:
         return replace_loads(expression, visit)
 
     def variable(self, entry: _Entry) -> ir.Variable:
-        """The variable that holds an element's value."""
+        """Return the variable that holds an element's value."""
         if entry.variable is None:
             entry.variable = self.names.variable(f"{entry.array.name}_v", entry.array.type)
         return entry.variable
 
 
 def forward_body(body: tuple[ir.Statement, ...], facts: Facts, names: FreshNames) -> tuple[ir.Statement, ...]:
-    """Forward inside a body and, separately, inside each inner body."""
+    """Return the forward inside a body and, separately, inside each inner body."""
     stored = frozenset(s.array.name for s in body if isinstance(s, ir.Store))
     planner = _Body(names=names, facts=facts, stored_here=stored)
     for statement in body:

@@ -41,7 +41,7 @@ class _Access:
 
 
 def _collect(body: tuple[ir.Statement, ...], facts: Facts) -> Iterator[_Access]:
-    """The accesses of a body, in program order."""
+    """Yield the accesses of a body, in program order."""
     place = facts.snapshot()
     for statement in body:
         facts.before(statement)
@@ -66,7 +66,7 @@ def _access(access: ir.Load | ir.Store, facts: Facts, place: Facts, line: int) -
 
 
 def _facts_at(body: tuple[ir.Statement, ...], loop: ir.For, facts: Facts) -> Facts | None:
-    """Facts right before a loop; None when it is not in the body."""
+    """Return the facts right before a loop; None when it is not in the body."""
     for statement in body:
         if statement is loop:
             return facts
@@ -95,7 +95,7 @@ class _Writer:
     conditions: list[str] = field(default_factory=list[str])
 
     def leaf(self, leaf: str, side: int, place: Facts) -> str:
-        """The isl variable of a leaf; the constraints of a new leaf are written."""
+        """Return the isl variable of a leaf; the constraints of a new leaf are written."""
         if not place.mentions(Affine(((leaf, 1),)), self.changed):
             side = 0
         name = self.names.get((leaf, side))
@@ -133,12 +133,12 @@ class _Writer:
             self.conditions.append(f"{name} = ({text}) mod {value if operator == 'rem' else value + 1}")
 
     def form(self, form: Affine, side: int, place: Facts) -> str:
-        """Text of a form on one side."""
+        """Return the text of a form on one side."""
         terms = [f"{coefficient}*{self.leaf(leaf, side, place)}" for leaf, coefficient in form.terms]
         return " + ".join([*terms, str(form.constant)])
 
     def meeting(self, first: _Access, second: _Access, variable: str) -> str:
-        """Text of the set, which is empty when the accesses never meet in different iterations."""
+        """Return the text of the set, which is empty when the accesses never meet in different iterations."""
         iterations = [self.leaf(variable, side, a.place) for side, a in enumerate((first, second))]
         for left, right in zip(first.forms, second.forms, strict=True):
             if left.exact and right.exact:
@@ -185,7 +185,8 @@ class _Pairs:
         return not _is_empty(_Writer(self.changed).meeting(first, second, self.loop.variable.name))
 
     def distance(self, first: Affine, second: Affine, place: Facts) -> int | str | None:
-        """Iterations between equal values of two subscripts with equal terms: `any`, `never` or a number.
+        """Return the iterations between equal values of two subscripts with equal terms: `any`, `never` or a
+        number.
 
         Returns: None when the terms differ, or do not move with the loop's variable alone.
         """
@@ -245,7 +246,7 @@ def _carried_element(function: ir.Function, loop: ir.For) -> str | None:
 
 
 def loop_carries_dependence(function: ir.Function, loop: str) -> str | None:
-    """The reason why the iterations of a loop cannot run in any order, None when they can.
+    """Return the reason why the iterations of a loop cannot run in any order, None when they can.
 
     Accumulators of an associative operator (variables, or elements with unchanging indices) are no obstacle;
     neither are variables that each iteration sets before it reads them.

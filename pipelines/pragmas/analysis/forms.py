@@ -17,17 +17,17 @@ UNKNOWN = Affine(exact=False)
 
 
 def constant(value: int) -> Affine:
-    """The form of a number."""
+    """Return the form of a number."""
     return Affine(constant=value)
 
 
 def counter(loop: str) -> Affine:
-    """The form of a loop's counter."""
+    """Return the form of a loop's counter."""
     return Affine(terms=((loop, 1),))
 
 
 def added(left: Affine, right: Affine, factor: int = 1) -> Affine:
-    """`left + factor * right`."""
+    """Return `left + factor * right`."""
     if not (left.exact and right.exact):
         return UNKNOWN
     terms = dict(left.terms)
@@ -38,12 +38,12 @@ def added(left: Affine, right: Affine, factor: int = 1) -> Affine:
 
 
 def scaled(form: Affine, factor: int) -> Affine:
-    """`factor * form`."""
+    """Return `factor * form`."""
     return added(constant(0), form, factor)
 
 
 def read_form(expression: ir.Expression, known: Mapping[str, Affine]) -> Affine:
-    """The affine form of an integer expression.
+    """Read the affine form of an integer expression.
 
     Args:    known: forms of variables.
     Returns: `UNKNOWN` when it has none.
@@ -122,7 +122,7 @@ def _is_truth(expression: ir.Expression) -> bool:
 
 
 def _compared(operator: str, difference: Affine) -> tuple[Condition, ...] | None:
-    """Conditions on the difference of the two sides of a comparison."""
+    """Return the conditions on the difference of the two sides of a comparison."""
     if not difference.exact or operator == "ne":
         return None
     if operator == "eq":

@@ -77,7 +77,7 @@ class Target:
     ports: int | None = None
 
     def cost(self, kind: str, type_name: str) -> OperationCost:
-        """Cost of an operation."""
+        """Return the cost of an operation."""
         return self.operations.get((kind, type_name), OperationCost(latency_cycles=0))
 
     def ordered(self) -> Target:
@@ -139,7 +139,7 @@ class _File(BaseModel):
 
 
 def target_names() -> tuple[str, ...]:
-    """Targets that the package has."""
+    """Return the targets that the package has."""
     files = resources.files("pipelines.pragmas.bound").joinpath("targets").iterdir()
     return tuple(sorted(f.name.removesuffix(".json") for f in files if f.name.endswith(".json")))
 

@@ -22,7 +22,7 @@ DSP_GOAL = 1000.0
 def add_partitions(
     program: Program, shared: Mapping[Dimension, tuple[int, ...]]
 ) -> dict[Dimension, list[Any]]:
-    """Equations 9 to 11: a sum of logarithms per array.
+    """Return the equations 9 to 11: a sum of logarithms per array.
 
     Returns: by dimension that several loops index, a binary for each number of partitions it may have.
     """
@@ -37,13 +37,13 @@ def add_partitions(
 
 
 def _different(program: Program) -> list[tuple[Dimension, ...]]:
-    """Dimensions of arrays, equal rows once."""
+    """Return the dimensions of arrays, equal rows once."""
     rows = {tuple(sorted(d for d in row if d.loops)) for row in program.space.dimensions.values()}
     return sorted(row for row in rows if row)
 
 
 def _shared(program: Program, dimension: Dimension, factors: tuple[int, ...]) -> list[Any]:
-    """One binary per number of partitions, which serves the loops' factors (equation 10)."""
+    """Return one binary per number of partitions, which serves the loops' factors (equation 10)."""
     name = f"{' '.join(dimension.loops)} of {dimension.extent}"
     variables = [program.scip.addVar(f"{name} by {factor}", vtype="B") for factor in factors]
     program.require(quicksum(variables) == 1, f"one of {name}")
@@ -64,7 +64,7 @@ def _logarithm(
     picked: Mapping[Dimension, list[Any]],
     dimension: Dimension,
 ) -> Any:
-    """Logarithm of the partitions of a dimension."""
+    """Return the logarithm of the partitions of a dimension."""
     if dimension in picked:
         pairs = zip(picked[dimension], shared[dimension], strict=True)
         return quicksum(math.log(factor) * v for v, factor in pairs)
@@ -117,7 +117,7 @@ def _leaf_dsps(
 
 
 def _copied(program: Program, chain: tuple[str, ...], kind: Kind, each: float) -> Any:
-    """DSPs of a kind of the leaf in a chain with all copies.
+    """Return the DSPs of a kind of the leaf in a chain with all copies.
 
     Args: each: of one unit, in the solver's unit: the variable is then about as large as the limit that it
         is held to, so that tolerances are relative.
@@ -156,7 +156,7 @@ def _most_units(parts: Sequence[Units]) -> dict[Kind, float]:
 
 
 def _copies_of(program: Program, place: str) -> Any:
-    """Copies of a place that is above; 0 when it is not above."""
+    """Return the copies of a place that is above; 0 when it is not above."""
     if place == ROOT:
         return 1.0
     chain = (*program.space.loops_around(place), place)
@@ -196,7 +196,7 @@ def add_size(program: Program, dsps: Any | None) -> None:
 
 
 def _size(program: Program, each: float) -> Any:
-    """Copies of operations and accesses times `each`: one exponential per loop with statements."""
+    """Return the copies of operations and accesses times `each`: one exponential per loop with statements."""
     terms: list[Any] = []
     for place, size in program.space.sizes.items():
         chain = () if place == ROOT else (*program.space.loops_around(place), place)

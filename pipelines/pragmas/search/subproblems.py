@@ -92,7 +92,7 @@ def within_size(
 
 
 def likely_subproblem(state: SearchState, rung: int | None, *, fine_only: bool) -> SubProblem | None:
-    """The best design of a rung that likely ends in time and likely fits; None where there is none.
+    """Return the best design of a rung that likely ends in time and likely fits; None where there is none.
 
     It is not solved again where only the limit on partitions is lower now, and the last solution keeps to it.
     """
@@ -116,7 +116,7 @@ def likely_subproblem(state: SearchState, rung: int | None, *, fine_only: bool) 
 
 
 def bold_subproblem(state: SearchState, sure: SubProblem) -> SubProblem | None:
-    """A design that is larger than what surely ends in time, where its bound is far lower: of BOLD the
+    """Return a design that is larger than what surely ends in time, where its bound is far lower: of BOLD the
     smaller size that has one.
 
     A design that gains as much as it grows is left to limits that grow with what was measured. A nest whose
@@ -150,7 +150,7 @@ def bold_subproblem(state: SearchState, sure: SubProblem) -> SubProblem | None:
 
 
 def _keeps_to(summary: Summary, solved: SubProblem, most: int | None) -> bool:
-    """Whether the solution of a sub-problem is also one with so many partitions."""
+    """Tell whether the solution of a sub-problem is also one with so many partitions."""
     before, configuration = solved.most_partitions, solved.solution.configuration
     if before == most or most is None or (before is not None and before < most):
         return before == most

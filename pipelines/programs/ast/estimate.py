@@ -38,7 +38,7 @@ _LOOP_CYCLES = 2
 
 
 def estimated_cycles(body: tuple[Statement, ...], calls: dict[str, int]) -> int:
-    """Cycles of statements, every condition true.
+    """Return the cycles of statements, every condition true.
 
     Args: calls: cycles of each function of the program that may be called.
     """
@@ -100,7 +100,7 @@ _CONTROL_CELLS = 60.0
 
 
 def estimated_cells(program: Program) -> int:
-    """Cells of a program's netlist without directives, by measured costs of its operations.
+    """Return the cells of a program's netlist without directives, by measured costs of its operations.
 
     Products, quotients by a variable and floating operations are shared, the largest counts; calls are
     inlined.
@@ -180,7 +180,7 @@ def _most(shared: dict[str, float], name: str, cells: float) -> float:
 
 
 def _bits(expression: Expression) -> int:
-    """Bits that hold a value."""
+    """Return the bits that hold a value."""
     if expression.type.floating:
         return expression.type.width_bits
     return max(int(expression.low).bit_length(), int(expression.high).bit_length()) + (expression.low < 0)

@@ -75,7 +75,7 @@ class BoundedReader:
             self._child = None
 
     def _started(self) -> ChildProcess:
-        """The process, ready to read: its start takes no time of a program."""
+        """Return the process, ready to read: its start takes no time of a program."""
         self._child = ChildProcess(_serve, self._read)
         atexit.register(self.end)
         try:
@@ -227,7 +227,7 @@ def _judged(source: str, parent: ProgramRow, limits: CheckLimits) -> Verdict:
 
 
 def _readable(source: str, top: str) -> Verdict | None:
-    """A verdict on a variant that takes too long to read, or too much memory; it is not remembered."""
+    """Return a verdict on a variant that takes too long to read, or too much memory; it is not remembered."""
     excess = _READER.excess(source, top)
     if excess is None:
         return None
@@ -270,7 +270,7 @@ def _require_meaning(compiled: CompiledDesign) -> None:
 
 
 def _run(source: str, compiled: CompiledDesign, parent: ProgramRow, limits: CheckLimits) -> Verdict:
-    """Native runs and counted runs on every data set."""
+    """Return the native runs and counted runs on every data set."""
     cycles = 0
     for seed in limits.data_seeds:
         try:

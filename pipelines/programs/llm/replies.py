@@ -47,7 +47,7 @@ class TextLimits:
 
 
 def program_of_reply(text: str, limits: TextLimits) -> str:
-    """The C text of a reply: its last fenced block of C, or all of it, without comments.
+    """Return the C text of a reply: its last fenced block of C, or all of it, without comments.
 
     Args:    text: any text.
     Returns: printable ASCII whose preprocessor lines are plain #define and #include of some headers.
@@ -75,7 +75,7 @@ def _code(text: str) -> str:
 
 
 def _without_comments(code: str) -> str:
-    """The text with spaces for comments; quotes stay, to be refused."""
+    """Return the text with spaces for comments; quotes stay, to be refused."""
 
     def kept(token: re.Match[str]) -> str:
         return token[0] if token[0][0] in "\"'" else "\n" * token[0].count("\n") or " "

@@ -42,7 +42,7 @@ def build_arc(
     files: Mapping[str, bytes] = NO_FILES,
     closing: Closing = serve,
 ) -> Program:
-    """CIRCT's Arc flow; one state per stimulus.
+    """Build CIRCT's Arc flow; one state per stimulus.
 
     Args:   closing: see `building.serve`.
     Raises: RtlError: the design is rejected, or a tool fails. ToolMissing: optional packages are missing.
@@ -107,7 +107,7 @@ def interpreter_paths() -> list[Path]:
 
 
 def _arc_packages() -> tuple[Path, dict[str, Path]]:
-    """The folder that pycde is installed in, and the programs of the LLVM packages.
+    """Return the folder that pycde is installed in, and the programs of the LLVM packages.
 
     Raises: ToolMissing: a package is not installed.
     """

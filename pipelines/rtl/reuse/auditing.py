@@ -46,7 +46,7 @@ _VERSION = "1"
 
 
 def audit_version(engine: str) -> str:
-    """Version of an engine and of this test bench."""
+    """Return the version of an engine and of this test bench."""
     return f"{engine}-{VERSION}+{_VERSION}"
 
 
@@ -107,7 +107,7 @@ def _failure(reason: str) -> ToolRun:
 
 
 def class_text(ports: Ports) -> str:
-    """A class with the ports as members: an evaluation with the clock high is the clock edge.
+    """Return a class with the ports as members: an evaluation with the clock high is the clock edge.
 
     Raises: RtlError: a port of more than 64 bits.
     """

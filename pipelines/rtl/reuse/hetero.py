@@ -39,7 +39,7 @@ class _Sides:
         ]
 
     def lines(self) -> Iterator[str]:
-        """All of it."""
+        """Yield all of it."""
         yield "#define BATCHES"
         yield "#define SIDES"
         kernels = Kernels(self.emitter) if self.on_gpu else None
@@ -67,7 +67,7 @@ class _Sides:
     # ---- steps -------------------------------------------------------------------------------------------
 
     def _runs(self, side: int, step: int) -> Iterator[tuple[str, int, int, int]]:
-        """Block, function and slots of the units of a side."""
+        """Yield block, function and slots of the units of a side."""
         for unit in self.divider.units:
             if unit.level == step and self.division.side_of[unit] == side:
                 slots = sorted(slot for _, slot in self.divider.lanes[unit])
@@ -80,7 +80,7 @@ class _Sides:
         return Word(self.emitter.arrays[move.source].name, move.source_slot) in self.valid[side]
 
     def _step_functions(self, name: str, side: int) -> Iterator[str]:
-        """Moves of the level before, then functions; the host reads outputs before the next state."""
+        """Yield moves of the level before, then functions; the host reads outputs before the next state."""
         moves = self.emitter.moves_by_level(lambda move: self._is_moved(move, side))
         out = ", u64* out" if side == CPU else ""
         for step in self._steps():
@@ -147,7 +147,7 @@ class _Sides:
         return -(-end // _ALIGNMENT) * _ALIGNMENT
 
     def _transfers(self, side: int) -> Iterator[str]:
-        """Functions that put words of a side into a buffer, and that take them out on the other one."""
+        """Yield functions that put words of a side into a buffer, and that take them out on the other one."""
         sender, taker = _NAMES[side], _NAMES[1 - side]
         for step in self._steps():
             parts = list(self._parts(side, step))
@@ -185,7 +185,8 @@ class _Sides:
         return key.kind == "node" and self.emitter.blocks[key.block].nodes[key.number].op == "register"
 
     def _gather(self) -> Iterator[str]:
-        """Registers and memories of the second side into the state of the first one, which is the whole."""
+        """Yield C that copies the second side's registers and memories to the first side's, the whole state.
+        """
         yield "static void gather(State& st, const State& other) {"
         names: list[str] = []
         for unit in self.divider.units:

@@ -44,7 +44,7 @@ class Part:
 
 
 def partition(structure: Structure, parts: int, batch: int) -> list[Part]:
-    """Parts of about equal numbers of operations, neighbours by name together."""
+    """Return the parts of about equal numbers of operations, neighbours by name together."""
     owners = _owners(structure, parts)
     return [_Needs(structure, owners, part).part(batch) for part in range(parts)]
 
@@ -66,7 +66,7 @@ def _has_state(structure: Structure, block: str) -> bool:
 
 
 def _owners(structure: Structure, parts: int) -> list[int]:
-    """Part of every instance: ranges of each block's lanes."""
+    """Return the part of every instance: ranges of each block's lanes."""
     owners = [0] * len(structure.instances)
     for lanes in structure.lanes.values():
         for place, instance in enumerate(lanes):

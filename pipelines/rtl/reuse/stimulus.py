@@ -26,7 +26,7 @@ _BATCH = 65_536  # rows of a Parquet file in memory
 
 
 def read_stimulus(path: Path, ports: Ports, cycles: int) -> Words:
-    """Inputs of the first cycles, from a Parquet file if it is called so, else from a CSV file.
+    """Read the inputs of the first cycles, from a Parquet file if it is called so, else from a CSV file.
 
     Values are decimal, or hexadecimal behind 0x; a port without a column is 0. Parquet columns are whole
     numbers, or such text for ports of more than 64 bits.
@@ -61,7 +61,7 @@ def read_stimulus(path: Path, ports: Ports, cycles: int) -> Words:
 
 
 def _csv_rows(path: Path) -> Iterator[tuple[int, list[str]]]:
-    """Names of columns, then the rows, with their lines."""
+    """Yield the names of columns, then the rows, with their lines."""
     with TextIOWrapper(_opened(path), newline="", encoding="utf-8") as stream:
         reader = csv.reader(stream)
         for row in reader:
@@ -104,7 +104,7 @@ def _upto(largest: int) -> str:
 
 
 def _number(text: str) -> int | None:
-    """The number that a text is, in the digits of C; None when it is none."""
+    """Return the number that a text is, in the digits of C; None when it is none."""
     if _DECIMAL.fullmatch(text):
         digits = text.lstrip("0")
         return int(digits or "0") if len(digits) <= _MOST_DIGITS else _TOO_LONG

@@ -84,12 +84,12 @@ GAP_BETWEEN_TICKS = 8.0
 
 
 def text_width(content: str, size: float) -> float:
-    """Room a text needs, estimated from its length."""
+    """Return the room a text needs, estimated from its length."""
     return len(content) * size * LETTER_WIDTH
 
 
 def shortened(content: str, size: float, room: float) -> str:
-    """The text, or what of it fits into the room with an ellipsis."""
+    """Return the text, or what of it fits into the room with an ellipsis."""
     if text_width(content, size) <= room:
         return content
     return content[: max(1, int(room / (size * LETTER_WIDTH)) - 1)] + "…"
@@ -104,12 +104,12 @@ def text(
     size: float = NORMAL,
     class_: str | None = None,
 ) -> Element:
-    """One line of text on the base line y."""
+    """Return one line of text on the base line y."""
     return element("text", content, x=x, y=y, text_anchor=anchor, font_size=size, class_=class_)
 
 
 def chart(name: str, title: str, description: str, height: float, *marks: Child) -> Element:
-    """A drawing with what a screen reader says instead of it.
+    """Return a drawing with what a screen reader says instead of it.
 
     Args: name: unique on the page, letters, digits and hyphens. title, description: plain text.
     """
@@ -126,14 +126,14 @@ def chart(name: str, title: str, description: str, height: float, *marks: Child)
 
 
 def line(x1: float, y1: float, x2: float, y2: float, class_: str) -> Element:
-    """A straight line."""
+    """Return a straight line."""
     return element("line", x1=x1, y1=y1, x2=x2, y2=y2, class_=class_)
 
 
 def bottom_axis(
     scale: Scale, top: float, bottom: float, *, shown: Callable[[float], str] = tick
 ) -> list[Element]:
-    """Vertical grid lines and their values below."""
+    """Return the vertical grid lines and their values below."""
     marks: list[Element] = []
     taken = -1.0
     for value in scale.ticks():
@@ -148,7 +148,7 @@ def bottom_axis(
 
 
 def left_axis(scale: Scale, left: float, right: float) -> list[Element]:
-    """Horizontal grid lines and their values at the left."""
+    """Return the horizontal grid lines and their values at the left."""
     marks: list[Element] = []
     for value in scale.ticks():
         y = scale.place(value)
@@ -158,7 +158,7 @@ def left_axis(scale: Scale, left: float, right: float) -> list[Element]:
 
 
 def legend(stages: Sequence[tuple[str, str]]) -> Element:
-    """Names of the colours, as a list: (class of the colour, name)."""
+    """Return the names of the colours, as a list: (class of the colour, name)."""
     entries = [
         element("li", element("span", class_=f"key {colour}", aria_hidden="true"), name)
         for colour, name in stages

@@ -101,7 +101,7 @@ def _row(stage: StageDistribution, scale: Scale, top: float) -> Element:
 
 
 def _outline(shares: tuple[float, ...], scale: Scale, base: float) -> str:
-    """The bars as one path; the highest takes all the room."""
+    """Return the bars as one path; the highest takes all the room."""
     highest = max(shares)
     step = (scale.end - scale.start) / len(shares)
     parts: list[str] = []
@@ -151,7 +151,7 @@ def times_chart(name: str, title: str, times: FlowTimes) -> Element | None:
 
 
 def _steps(curve: Curve, across: Scale, up: Scale) -> Element:
-    """The distribution as a line of steps from no flow to all of them."""
+    """Return the distribution as a line of steps from no flow to all of them."""
     path = f"M{number(across.place(curve.values[0]))} {number(up.place(0))}"
     for value, share in zip(curve.values, curve.shares, strict=True):
         path += f"H{number(across.place(value))}V{number(up.place(share * 100))}"
@@ -159,7 +159,7 @@ def _steps(curve: Curve, across: Scale, up: Scale) -> Element:
 
 
 def curve_class(curve: Curve) -> str:
-    """Class of the colour and the dashes of a curve."""
+    """Return the class of the colour and the dashes of a curve."""
     return f"curve-{slug(curve.name)}"
 
 
@@ -255,7 +255,7 @@ def _cloud(stages: Sequence[tuple[str, Places]], *, many: bool, hollow: str | No
 
 
 def _points(stage: str, places: Places, *, hollow: bool) -> Element:
-    """All points of a stage as one path of strokes without length; points on one place are drawn once."""
+    """Return all points of a stage as one path of strokes without length; points on one place are drawn once."""
     distinct = dict.fromkeys((round(x * 2) / 2, round(y * 2) / 2) for x, y in places)
     if hollow:
         path = "".join(f"M{number(x - 3)} {number(y)}l3-3l3 3l-3 3z" for x, y in distinct)
@@ -265,7 +265,7 @@ def _points(stage: str, places: Places, *, hollow: bool) -> Element:
 
 
 def _band(across: Scale, up: Scale) -> Element:
-    """The area of estimates within BAND of the measurement, cut at the frame."""
+    """Return the area of estimates within BAND of the measurement, cut at the frame."""
     steps = [
         math.exp(math.log(across.low) + (math.log(across.high / across.low)) * k / 40) for k in range(41)
     ]
@@ -283,7 +283,8 @@ ROW = 24.0
 
 
 def coverage_chart(name: str, title: str, features: Sequence[FeatureCoverage]) -> Element:
-    """A row a feature on a logarithmic scale of its own: band and line from the 5th to the 95th percentile.
+    """Return a row a feature on a logarithmic scale of its own: band and line from the 5th to the 95th
+    percentile.
 
     The band is training, the line evaluation; tick and diamond are the medians. At the right the share of
     evaluation programs inside the band.
@@ -323,7 +324,7 @@ def _coverage_row(feature: FeatureCoverage, top: float) -> list[Element]:
 
 
 def status_chart(table: str, statuses: Sequence[StatusCount]) -> Element:
-    """A bar of statuses a stage, all of the same length."""
+    """Return a bar of statuses a stage, all of the same length."""
     marks = [mark for index, entry in enumerate(statuses) for mark in _status_row(entry, ROW * index)]
     said = "; ".join(f"{s.stage}: {s.counts[OK]} of {s.total} ok" for s in statuses)
     return chart(f"status-{slug(table)}", f"Rows of {table} by status", said, ROW * len(statuses), marks)
@@ -353,7 +354,8 @@ def _status_row(entry: StatusCount, top: float) -> list[Element]:
 def range_chart(
     name: str, title: str, spreads: Sequence[Spread], *, logarithmic: bool, as_percent: bool
 ) -> Element:
-    """A row a stage on one axis: 5th to 95th percentile, quartiles, median, and the distance at the right."""
+    """Draw a row per stage on one axis: 5th to 95th percentile, quartiles, median; the distance at the right.
+    """
     top, bottom = 16.0, 16.0 + 28.0 * len(spreads)
     low = min(s.quantiles.minimum for s in spreads)
     high = max(s.quantiles.maximum for s in spreads)
@@ -397,7 +399,7 @@ def range_chart(
 
 
 def depth_chart(depths: Mapping[str, Sequence[float]]) -> Element:
-    """Columns of shares by loop depth, a row a stage."""
+    """Return the columns of shares by loop depth, a row a stage."""
     deepest = max(len(shares) for shares in depths.values())
     left, row = 80.0, 46.0
     step = min((WIDTH - left) / deepest, 44.0)
@@ -447,7 +449,7 @@ def depth_chart(depths: Mapping[str, Sequence[float]]) -> Element:
 
 
 def error_chart(name: str, title: str, rows: Sequence[tuple[str, Entry, Score]]) -> Element:
-    """A row an entry: error with its 95 % interval on an axis from zero."""
+    """Return a row an entry: error with its 95 % interval on an axis from zero."""
     left, bottom = 132.0, 36.0 * len(rows) + 4
     highest = max([min(score.high, 4 * score.value) for _, _, score in rows] + [0.1])
     scale = Scale(low=0.0, high=highest * 1.04, start=left, end=WIDTH - 14, logarithmic=False)

@@ -37,7 +37,7 @@ def binary_search(builder: OperatorBuilder) -> OperatorBody:
 
 
 def sparse_intersection(builder: OperatorBuilder) -> OperatorBody:
-    """out[i] = sum of a[i][p] b[q] over equal coordinates of two sorted lists, by merging them."""
+    """Compute out[i] = sum of a[i][p] b[q] over equal coordinates of two sorted lists, by merging them."""
     a = builder.input("a", rank=2, accept=lambda shape: shape[1] >= 4)
     length = builder.random.randint(4, 2 * a.shape[1])
     span = builder.random.randint(2, 4) * max(a.shape[1], length)
@@ -72,7 +72,7 @@ def sparse_intersection(builder: OperatorBuilder) -> OperatorBody:
 
 
 def graph_walk(builder: OperatorBuilder) -> OperatorBody:
-    """Breadth-first levels from node 0 through nodes with positive x, -1 where the walk does not arrive."""
+    """Compute breadth-first levels from node 0 through nodes with positive x, -1 for unreached ones."""
     x = builder.input("x", rank=1)
     nodes = x.shape[0]
     _require_index(builder, nodes)
@@ -155,7 +155,7 @@ def string_search(builder: OperatorBuilder) -> OperatorBody:
 
 
 def common_divisor(builder: OperatorBuilder) -> OperatorBody:
-    """Greatest common divisors of magnitudes, element by element, by Euclid's algorithm."""
+    """Return the greatest common divisors of magnitudes, element by element, by Euclid's algorithm."""
     a = builder.input("a", rank=(1, 2))
     if builder.floating:
         raise Unsuitable("divisors need integers")
@@ -178,7 +178,7 @@ def common_divisor(builder: OperatorBuilder) -> OperatorBody:
 
 
 def compact(builder: OperatorBuilder) -> OperatorBody:
-    """The positive elements of every row at its front, zeros after them."""
+    """Return the positive elements of every row at its front, zeros after them."""
     x = builder.input("x", rank=2)
     m, n = builder.sizes("M N", x.shape)
     keep = Branch(
@@ -213,7 +213,7 @@ def first_above(builder: OperatorBuilder) -> OperatorBody:
 
 
 def bubble_sort(builder: OperatorBuilder) -> OperatorBody:
-    """A vector in ascending order by exchanges until a pass makes none."""
+    """Return a vector in ascending order by exchanges until a pass makes none."""
     x = builder.input("x", rank=1, accept=lambda shape: shape[0] <= 48)
     n = builder.size("N", x.shape[0])
     last = str(n.size - 1) if n.text.isdigit() else f"{n.text} - 1"
@@ -271,7 +271,7 @@ def newton_root(builder: OperatorBuilder) -> OperatorBody:
 
 
 def counting_sort(builder: OperatorBuilder) -> OperatorBody:
-    """The low bits of every element in ascending order, by counting how often each value occurs."""
+    """Return the low bits of every element in ascending order, by counting how often each value occurs."""
     x = builder.input("x", rank=1)
     if builder.floating:
         raise Unsuitable("counting needs integers")

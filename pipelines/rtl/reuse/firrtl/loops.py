@@ -41,7 +41,7 @@ class _Dependences:
                 self.elsewhere.update(dict.fromkeys(port.data, (port.address,)))
 
     def summary(self) -> _Summary:
-        """Inputs behind every output. Raises: CombinationalLoop."""
+        """Return the inputs behind every output. Raises: CombinationalLoop."""
         inputs = {name: 1 << i for i, name in enumerate(self.module.inputs)}
         reached: dict[_Vertex, int] = {}  # inputs as bits
         for output in self.module.outputs:

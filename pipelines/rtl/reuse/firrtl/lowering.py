@@ -158,7 +158,7 @@ class _OpenPort(NamedTuple):
 
 
 def leaves(kind: Type, path: str = "", *, is_flipped: bool = False) -> Iterator[tuple[str, Ground, bool]]:
-    """Ground elements of a type: name behind the path, type, and whether it is flipped."""
+    """Yield the ground elements of a type: name behind the path, type, and whether it is flipped."""
     if isinstance(kind, Ground):
         yield path, kind, is_flipped
     elif isinstance(kind, Vector):
@@ -170,7 +170,7 @@ def leaves(kind: Type, path: str = "", *, is_flipped: bool = False) -> Iterator[
 
 
 def port_names(module: Module) -> list[str]:
-    """Names of the signals of all ports, in order."""
+    """Return the names of the signals of all ports, in order."""
     names: dict[str, None] = {}
     for port in module.ports:
         for path, _, _ in leaves(port.type, port.name):
@@ -203,7 +203,7 @@ class Lowering:
         self.port_of: dict[str, str] = {}  # port of a memory by the signals that it writes
 
     def lower(self) -> LoweredModule:
-        """The lowered module.
+        """Return the lowered module.
 
         Raises: RtlError: what FIRRTL does not allow or this reader does not know.
         """
@@ -227,7 +227,7 @@ class Lowering:
     # ---- declarations ------------------------------------------------------------------------------------
 
     def _signal(self, name: str, kind: str, width: int | None) -> Signal:
-        """A signal with a name that is not taken."""
+        """Return a signal with a name that is not taken."""
         name = _unused(name, self.result.signals)
         signal = self.result.signals[name] = Signal(name=name, kind=kind, width=width)
         return signal
@@ -239,7 +239,7 @@ class Lowering:
     def _declare(
         self, name: str, kind: Type, make: Callable[[str, Ground, bool], Leaf], *, is_flipped: bool = False
     ) -> Value:
-        """Values of a declared name; `make` declares a ground element."""
+        """Return the values of a declared name; `make` declares a ground element."""
         if isinstance(kind, Ground):
             return make(name, kind, is_flipped)
         if isinstance(kind, Vector):
@@ -345,7 +345,7 @@ class Lowering:
         self.values[statement.name] = Record(fields)
 
     def _explicit_port(self, memory: LoweredMemory, statement: Memory, kind: str, name: str) -> Value:
-        """A port of a memory in the form with fields; all its signals are driven by connections."""
+        """Return a port of a memory in the form with fields; all its signals are driven by connections."""
         address = max(1, (statement.size - 1).bit_length())
         path = f"{statement.name}_{name}"
         fields: dict[str, tuple[Value, bool]] = {}
@@ -594,7 +594,7 @@ class Lowering:
         return value
 
     def _target(self, expression: Expression) -> Value:
-        """A value that is connected: uses of memory ports as sinks are no reads."""
+        """Return a value that is connected: uses of memory ports as sinks are no reads."""
         return self._value(expression, is_target=True)
 
     def _value(self, expression: Expression, *, is_target: bool = False) -> Value:
@@ -628,7 +628,7 @@ class Lowering:
         return self._call(expression)
 
     def _access(self, expression: Access, *, is_target: bool) -> Value:
-        """An element by a signal: a multiplexer over all; as a sink, a condition per element."""
+        """Return an element by a signal: a multiplexer over all; as a sink, a condition per element."""
         base, index = self._value(expression.base, is_target=is_target), self._ground(expression.selector)
         if not isinstance(base, Elements) or not base.values:
             raise self._error(f"not a vector: {expression}")
@@ -643,7 +643,7 @@ class Lowering:
         return result
 
     def _conditional(self, value: Value, condition: int) -> Value:
-        """A value whose sinks are assigned only if a condition holds."""
+        """Return a value whose sinks are assigned only if a condition holds."""
 
         def one(leaf: Leaf) -> Leaf:
             sinks = [
@@ -723,13 +723,13 @@ def _as_source(value: Value) -> Value:
 
 
 def _merged(source: Value, sink: Value) -> Value:
-    """The nodes of one value with the sinks of another of the same type."""
+    """Return the nodes of one value with the sinks of another of the same type."""
     sinks = iter([*_leaves_of(sink)])
     return _mapped(source, lambda leaf: leaf._replace(sinks=next(sinks).sinks))
 
 
 def _masks(kind: Type) -> Type:
-    """The type of a mask: one bit per ground element."""
+    """Return the type of a mask: one bit per ground element."""
     if isinstance(kind, Ground):
         return Ground(UINT, 1)
     if isinstance(kind, Vector):
@@ -744,7 +744,7 @@ def _known(ground: Ground) -> int:
 
 
 def _enable_flag(name: str) -> str:
-    """Pseudo-signal: whether a wire was connected."""
+    """Return the pseudo-signal: whether a wire was connected."""
     return f"{name} is connected"
 
 

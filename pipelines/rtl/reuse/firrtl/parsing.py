@@ -93,7 +93,7 @@ class Circuit:
 
 
 def _content(lines: Sequence[str], start: int, end: int) -> Iterator[_Line]:
-    """Lines that are neither empty nor for messages, without comments and places."""
+    """Yield the lines that are neither empty nor for messages, without comments and places."""
     for number in range(start, end):
         raw = lines[number]
         text = raw.strip()
@@ -156,7 +156,7 @@ class _Parser:
         return _Tokens(line)
 
     def block(self, indent: int) -> list[Statement]:
-        """Statements of one indentation."""
+        """Return the statements of one indentation."""
         statements: list[Statement] = []
         while self.at < len(self.lines) and self.lines[self.at].indent >= indent:
             statement = self.statement()
@@ -403,7 +403,7 @@ class _Tokens:
             raise self.error(f"a type of {_elements(kind)} elements; accepted: at most {MOST_ELEMENTS}")
 
     def memory_type(self) -> Type:
-        """A type whose last size may be that of a memory."""
+        """Return a type whose last size may be that of a memory."""
         result = self._plain_type()
         while self.peek() == "[":
             self.at += 1
