@@ -293,7 +293,7 @@ def configuration_options(command: Command) -> Command:
 
 
 def fail_with_problems(problems: Sequence[str]) -> None:
-    """Problems on standard error; with any the command fails."""
+    """Print problems on standard error and exit with the failure status if there are any."""
     say_problems(problems)
     if problems:
         sys.exit(EXIT_FAILED)

@@ -52,7 +52,7 @@ def _is_own(headers: Mapping[str, str]) -> bool:
 
 
 def _is_mutation(query: bytes) -> bool:
-    """Tell whether the query of an address may change something; GraphQL has no other spelling of the word."""
+    """Tell whether an address's query may change something; GraphQL has no other spelling of the word."""
     return "mutation" in unquote_plus(query.decode("latin-1"))
 
 

@@ -12,7 +12,7 @@ from assets.pages import WrittenPage
 
 
 def page_as_json(page: WrittenPage) -> dict[str, Any]:
-    """Where the page is and what it says; single points of drawings left out."""
+    """Return the page's path and content as JSON values, without the single points of drawings."""
     figures = asdict(page.report)
     for estimate in figures["estimates"]:
         del estimate["points"]
@@ -27,7 +27,7 @@ def page_as_json(page: WrittenPage) -> dict[str, Any]:
 
 
 def summary_lines(page: WrittenPage) -> list[str]:
-    """What a person reads when the page is written."""
+    """Return the lines that summarise a page on the terminal after it is written."""
     inventory, timing = page.report.inventory, page.report.timing
     lines = [
         f"{inventory.program_count} programs, {inventory.design_count} designs, "

@@ -155,7 +155,7 @@ def _estimated(graph: Graph, fabric: Fabric, best: Measured) -> float:
 
 @contextmanager
 def cost_model(name: str, graph: Graph, fabric: Fabric, engine_folder: Path) -> Iterator[CostModel]:
-    """The cost model of a name.
+    """Open the cost model of a name.
 
     Raises: FoundryError: an unknown one, or one that is not registered.
     """

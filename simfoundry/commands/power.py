@@ -186,7 +186,7 @@ def measured_fixed(design: FixedDesign) -> dict[str, Any]:
 
 
 def compiled_pair(compiled: Compiled, hardware: Hardware) -> Pair:
-    """What the model reads of a compiled network."""
+    """Return a compiled network and its hardware as the model reads them."""
     from models.compile_power.data import pair_of
     from pipelines.accelerators.dataset import block_columns
 

@@ -357,7 +357,7 @@ def _cycles(number: float | None) -> str:
 
 
 def excess(ratio: float) -> str:
-    """How much more cycles are than a bound."""
+    """Return how far cycles are above a bound, as text."""
     return f"{100 * (ratio - 1):.1f} % above" if ratio < 2 else f"{ratio:,.0f} times"
 
 

@@ -354,7 +354,7 @@ def _named(model: str) -> tuple[str, str]:
 
 @contextmanager
 def opened_model(model: str) -> Iterator[tuple[PredictorSpec, Any]]:
-    """What a predictor is and the predictor itself.
+    """Open a predictor: yield its specification and the loaded predictor.
 
     Args:   model: NAME@ALIAS, or a folder that a training or a calibration wrote.
     Raises: FoundryError: no such model, or a damaged registry. PredictorError: a damaged folder.
@@ -489,7 +489,7 @@ _ABSENT = ("RESOURCE_DOES_NOT_EXIST", "INVALID_PARAMETER_VALUE")
 
 @contextmanager
 def registered_model(name: str, alias: str) -> Iterator[Any]:
-    """A registered model as MLflow loads it.
+    """Load a registered model through MLflow.
 
     Raises: FoundryError: no such model, or a damaged registry.
     """

@@ -74,13 +74,13 @@ _SUBJECTS = (
 
 
 def subject_of(feature: str) -> str:
-    """What a feature is about; its name where no pattern fits."""
+    """Return the subject of a feature in words; its name where no pattern fits."""
     name = re.sub(r"^log2?_", "", feature)
     return next((words for words, pattern in _SUBJECTS if re.fullmatch(pattern, name)), feature)
 
 
 def range_note(outside: Sequence[str]) -> str:
-    """A sentence on the features of a question that lie beyond those of the training programs."""
+    """Return a sentence on the features of a question that lie beyond those of the training programs."""
     if not outside:
         return "inside what was learned: every feature lies in the range of the training programs"
     subjects = ", ".join(dict.fromkeys(map(subject_of, outside)))

@@ -201,7 +201,7 @@ def _choose_engine(question: SimulateQuestion, text: str, *, has_files: bool) ->
 
 
 def _may_try_layouts(question: SimulateQuestion) -> bool:
-    """Tell whether the faster layout of stimuli is looked for; a checkpoint needs the same one in every run."""
+    """Tell whether to try the faster layout of stimuli; a checkpoint needs the same one in all runs."""
     is_long = question.cycles * question.stimuli >= SHORT_RUN_CYCLES
     return is_long and question.checkpoint is None and question.resume is None
 
