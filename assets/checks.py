@@ -58,7 +58,7 @@ class CheckedFile:
         return self.neighbour_columns(table).to_pylist()
 
     def neighbour_columns(self, table: str) -> pa.Table:
-        """The same as columns, for tables with many rows."""
+        """Return the rows of `neighbour` as columns, for tables with many rows."""
         spec = table_spec(table)
         same = table_path(self.data_dir, spec, self.partition)
         folder = self.data_dir / "tables" / table
@@ -142,7 +142,7 @@ def failure_fraction(content: pa.Table) -> float:
 
 
 def too_many_failures(file: CheckedFile) -> list[str]:
-    """Whether the share of failed rows is above the configured one."""
+    """List the problem that the share of failed rows is above the configured one, if it is."""
     limit = file.settings.max_failure_fraction
     share = failure_fraction(file.content)
     return [] if share <= limit else [f"{share:.1%} of rows failed; accepted: at most {limit:.0%}"]

@@ -62,7 +62,7 @@ UNKNOWN_KEY = ("extra_forbidden", "unexpected_keyword_argument")
 
 
 def describe_invalid(error: ValidationError) -> str:
-    """What is wrong with values of groups."""
+    """Describe in one line which values of groups are invalid."""
     return "; ".join(_problem(one) for one in error.errors())
 
 

@@ -129,7 +129,7 @@ def _counting() -> list[dict[str, Any]]:
 
 
 def nightly_hour() -> Nightly:
-    """When the nightly run begins: `run.nightly` of the configuration of its scale.
+    """Return the hour at which the nightly run begins: `run.nightly` of the configuration of its scale.
 
     Raises: FoundryError: the hour or the time zone is not accepted.
     """
@@ -151,7 +151,7 @@ def write_parameters(project: Path, configuration: Configuration) -> Path:
 
 
 def parameters_text(configuration: Configuration, *, without: Collection[str] = ()) -> bytes:
-    """What params.yaml says of a configuration.
+    """Return the text of params.yaml for a configuration.
 
     Args: without: groups that are left out; they have their defaults when it is read.
     """

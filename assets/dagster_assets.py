@@ -159,7 +159,7 @@ def _counted_rows(path: Path, *state: int) -> int:
 
 
 def rules_of(table: str) -> tuple[CheckRule, ...]:
-    """The rules of a table, blocking ones first: those of its declaration and those of its steps."""
+    """Return the rules of a table, blocking ones first: its declaration's and its steps'."""
     own = (rule for step in makers_of(table) for rule in step.checks.get(table, ()))
     return tuple(sorted((*general_rules(table), *own), key=lambda rule: not rule.blocking))
 

@@ -80,11 +80,11 @@ class Deployment:
         return self.folder or self.project
 
     def in_folder(self, folder: Path) -> Deployment:
-        """The same deployment with tables and params.yaml in a folder of their own; the cache is shared."""
+        """Return this deployment with tables and params.yaml in another folder and the same cache."""
         return replace(self, data_dir=folder.resolve(), folder=folder.resolve())
 
     def of_suite(self, name: str) -> Deployment:
-        """The same deployment with the tables of a suite of the user's own, in a folder of `data/suites`.
+        """Return this deployment with the tables of a user's suite, in a folder of `data/suites`.
 
         Raises: FoundryError: not a name of a folder.
         """
@@ -245,7 +245,7 @@ def writing_to(data_dir: Path) -> Iterator[None]:
 
 @contextmanager
 def replacing_tables(data_dir: Path) -> Iterator[Path]:
-    """A folder with the tables of a data folder, of which it takes the place when the block ends well.
+    """Yield a folder with the tables of a data folder, and replace that when the block ends well.
 
     The process may be killed at any time: all tables are the former or the new ones. A kill between the two
     exchanges leaves new wall-clock columns beside the former tables, until the command is run again.
@@ -266,7 +266,7 @@ def replacing_tables(data_dir: Path) -> Iterator[Path]:
 
 @contextmanager
 def replacing_suite(suite: Deployment) -> Iterator[Deployment]:
-    """A copy of a suite's folder, of which it takes the place when the block ends well; the lock is held.
+    """Yield a copy of a suite's folder, and replace that when the block ends well; the lock is held.
 
     The process may be killed at any time: tables, wall-clock columns and params.yaml are the former or the
     new ones together. The copy's files are second names, the lock's too.

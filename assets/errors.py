@@ -44,7 +44,7 @@ def explain(error: BaseException) -> str:
 
 
 def explain_fully(error: BaseException) -> str:
-    """The same; of an unexpected error also its type, where it is, and how to see more."""
+    """Explain an error as `explain`; for an unexpected one add its type, its place, and how to see more."""
     if is_permanent(error):
         return explain(error)
     return unexpected(type(error).__name__, explain(error), traceback.format_tb(error.__traceback__))
@@ -75,7 +75,7 @@ def place_of(frames: Sequence[str]) -> str | None:
 
 
 def is_permanent(error: BaseException) -> bool:
-    """Tell whether trying again cannot help: bad input, a refused model, a missing tool or file, a full disk."""
+    """Tell whether a retry cannot help: bad input, a refused model, a missing tool or file, a full disk."""
     if isinstance(error, OSError):
         return error.errno in PERMANENT_OS_ERRORS or isinstance(error, FileNotFoundError)
     if isinstance(error, ValueError | FoundryError) or _lacks_room(error):

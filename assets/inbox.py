@@ -69,7 +69,7 @@ class Intake:
 
 
 def inbox_folder(deployment: Deployment) -> Path:
-    """Where files are dropped."""
+    """Return the folder into which users drop files."""
     return deployment.data_dir / INBOX
 
 

@@ -76,7 +76,7 @@ def _open_without_waiting(dialect: Any, _: Any, arguments: Any, options: Any) ->
 
 
 def process_tag() -> str:
-    """This process, told apart from a later one with the same id by its start time."""
+    """Return the id and start time of this process: a later one may have the same id."""
     return f"{os.getpid()}:{_start_time(os.getpid())}"
 
 

@@ -184,7 +184,7 @@ def label_options(settings: Settings) -> LabelOptions:
 
 
 def label_context(settings: Settings) -> LabelContext:
-    """What every step of labelling needs: cache, options, target.
+    """Return what every labelling step needs: cache, options, target.
 
     Raises: SynthesisError: the liberty is missing or is not liberty.
     """

@@ -268,7 +268,7 @@ def parents_of(settings: Settings) -> list[ParentPool]:
 
 
 def usage_notes(usage: LlmUsage) -> dict[str, str]:
-    """What the replies took, for the summary of the step."""
+    """Return the replies, tokens and cost of a language model, for the summary of the step."""
     return {
         "asked": f"{usage.asked} replies, {usage.generated} programs kept, {usage.duplicates} duplicates",
         "tokens": f"{usage.prompt_tokens} read, {usage.completion_tokens} written, cost {usage.cost:.4f}",

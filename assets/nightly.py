@@ -31,7 +31,7 @@ def run_at_scale(
     config: ScaleConfig,
     progress: dg.ResourceParam[ProgressResource],
 ) -> None:
-    """Every step, then DVC."""
+    """Run every step, then DVC."""
     deployment = find_deployment()
     with explained_failures():
         report = run_everything(
@@ -50,7 +50,7 @@ def run_at_scale(
 
 @dg.job(executor_def=dg.in_process_executor)
 def everything() -> None:
-    """All tables and predictors at one scale."""
+    """Make all tables and predictors at one scale."""
     run_at_scale()
 
 

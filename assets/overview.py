@@ -46,7 +46,7 @@ class Overview:
         return environment_problems(self.failures)
 
     def as_json(self) -> dict[str, Any]:
-        """The same as JSON values."""
+        """Return the overview as JSON values."""
         failures = [
             {"table": table, "status": status, "reason": reason, "rows": count}
             for (table, status, reason), count in self.failures.items()

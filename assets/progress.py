@@ -135,7 +135,7 @@ def _time_left_s(taken_s: float, done: int, left: int) -> float | None:
 
 @contextmanager
 def shown_progress() -> Iterator[ProgressResource]:
-    """Bars when standard error is a terminal, lines when it is not; nothing beside an answer in JSON."""
+    """Yield bars if standard error is a terminal, lines if not, and nothing beside an answer in JSON."""
     if wants_json() and not sys.stderr.isatty():
         yield ProgressResource()
         return

@@ -26,7 +26,7 @@ ROOT = Path(__file__).resolve().parents[1]
 
 @contextmanager
 def tables_before(data_dir: Path) -> Iterator[Path]:
-    """A folder with the tables as they are now, while a run replaces them: links, which take no room.
+    """Yield a folder of links to the present tables, for use while a run replaces them.
 
     Raises: OSError: not writable.
     """
@@ -76,7 +76,7 @@ def record_refresh(
 
 
 def refresh_page(deployment: Deployment) -> Path:
-    """Where the page is."""
+    """Return the path of the page of refreshes."""
     return deployment.data_dir / PAGE_FILE
 
 

@@ -27,7 +27,7 @@ NAME_DIGITS = 8
 
 
 def lines_before(settings: Settings) -> list[str]:
-    """What a run takes away from the tables of an earlier one; nothing when it takes nothing.
+    """List what a run removes from the tables of an earlier one; nothing if it removes nothing.
 
     Returns: a line per table that loses files, one with the settings that differ, and how to keep them.
     """

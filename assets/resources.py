@@ -74,7 +74,7 @@ class ProgressResource:
         return listen
 
     def ended(self, title: str, *, failure: str | None, skipped: str | None = None) -> None:
-        """Called when a step ends.
+        """Remove the display of a step that ended.
 
         Args: failure: why it failed, in one line. skipped: why it was skipped. None when it was made.
         """

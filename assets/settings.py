@@ -154,7 +154,7 @@ Listener = Callable[[Progress], None]
 
 
 def ignore_progress(progress: Progress) -> None:
-    """A listener for callers that show nothing."""
+    """Ignore progress, for callers that show none."""
     del progress
 
 

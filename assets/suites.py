@@ -124,7 +124,7 @@ def options_of_shard(options: SuiteOptions, shard: Shard) -> SuiteOptions:
 
 
 def suite_options(settings: Settings) -> SuiteOptions:
-    """What the programs of any suite depend on."""
+    """Return the options that the programs of any suite depend on."""
     ast, dataflow, programs = settings.group(Ast), settings.group(Dataflow), settings.group(Programs)
     return SuiteOptions(
         sizes=programs.sizes,

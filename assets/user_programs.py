@@ -264,7 +264,7 @@ def _definitions(macros: Sequence[str]) -> str:
 
 
 def _after(lines: str, text: str, file: Path) -> str:
-    """Return a text after further lines; its own lines keep their numbers, and a byte order mark is dropped."""
+    """Return a text after further lines; its own lines keep their numbers, a byte order mark is dropped."""
     shown = file.name.replace("\\", "\\\\").replace('"', '\\"')
     return f'{lines}# 1 "{shown}"\n{text.removeprefix(BYTE_ORDER_MARK)}' if lines else text
 

@@ -54,8 +54,7 @@ class Batch:
 
 
 def plan_batches(settings: Settings) -> tuple[Batch, ...]:
-    """Return all batches of a configuration: cheap rounds first; per round, one shard of each suite in turn.
-    """
+    """Return all batches of a configuration: cheap rounds first; per round one shard of each suite in turn."""
     rounds: dict[str, list[Step]] = {"programs": [], "designs": [], "labels": []}
     costly: set[str] = set()
     for step in (s for s in STEPS if s.partitioned.name == BY_SUITE.name and s.is_active(settings)):
@@ -84,7 +83,7 @@ def all_steps(settings: Settings) -> tuple[Step, ...]:
 
 
 def whole_steps(settings: Settings) -> tuple[Step, ...]:
-    """Steps with one file whose tables follow from those of the batches: splits, reports, records."""
+    """Return the steps with one file that follow from the batches' tables: splits, reports, records."""
     known = {table for step in all_steps(settings) for table in step.tables}
     steps: list[Step] = []
     for step in (s for s in STEPS if s.partitioned.is_whole and s.is_active(settings)):

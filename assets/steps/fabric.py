@@ -99,7 +99,7 @@ def _group_named(settings: Settings, name: str) -> PlacementGroup:
 
 
 def impossible_throughputs(file: CheckedFile) -> list[str]:
-    """Ok placements without a throughput in 0 to 1, and others with one or without a reason."""
+    """List ok placements with a throughput outside of 0 to 1; others with one or without a reason."""
     return [
         f"throughput {row['throughput']} of a placement with status {row['status']}: {row['placement_id']}; "
         "accepted: above 0, at most 1 when ok, none and a reason otherwise"
@@ -153,7 +153,7 @@ def split_layers(file: CheckedFile) -> list[str]:
 
 
 def split_graphs(file: CheckedFile) -> list[str]:
-    """Graphs in several folds, equal but for names; those of models are in none."""
+    """List equal graphs (but for names) in several folds, and graphs of models in any."""
     from pipelines.fabric import MODEL_FAMILIES  # lazy import: takes 0.5 s
     from pipelines.fabric.features import graph_of_rows
 

@@ -143,7 +143,7 @@ def _passes(row: Mapping[str, Any]) -> bool:
 
 
 def unknown_powers(file: CheckedFile) -> list[str]:
-    """Whether the share of ok runs without power is above the configured one."""
+    """List the problem that the share of ok runs without power is above the configured one, if it is."""
     powered = ENGINE if file.settings.group(Labelling).power else None  # designs of other tools have no power
     mapped = {
         label["design_id"]

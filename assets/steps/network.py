@@ -71,7 +71,7 @@ whose bursts take longer than two moments say, within 2.6."""
 
 
 def incomplete_runs(file: CheckedFile) -> list[str]:
-    """Ok runs that lack a figure, a flow or the hops of a flow, and failed ones that have some."""
+    """List ok runs that lack a figure, a flow or a flow's hops, and failed ones that have some."""
     flows = _counts(file.neighbour_columns("network_flows").select(["run_id"]))
     whole = file.neighbour_columns("network_hops").select(["run_id", "flow"])
     with_hops = _counts(whole.group_by(["run_id", "flow"]).aggregate([]))
@@ -151,7 +151,7 @@ def negative_waits(file: CheckedFile) -> list[str]:
 
 
 def disagreeing_estimates(file: CheckedFile) -> list[str]:
-    """Ok UDP runs whose mean time theory and simulation do not agree on, though no queue is overloaded."""
+    """List ok UDP runs without overload whose mean times by theory and simulation disagree."""
     estimates = _mean_estimates(file.neighbour_columns("network_flows"))
     problems: list[str] = []
     for row in file.rows:
