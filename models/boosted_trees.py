@@ -235,7 +235,7 @@ def _categories(
 def _numbers(
     trees: Sequence[Mapping[str, str]], name: str, kind: Callable[[str], float]
 ) -> tuple[Matrix, Integers]:
-    """Return numbers of a list of all trees, and how many each tree has. LightGBM's integers fit a float64."""
+    """Return numbers of a list of all trees, and how many each tree has; floats hold the integers exactly."""
     words = [tree[name].split() for tree in trees]
     counts = np.array([len(own) for own in words], np.int64)
     values = np.array([kind(word) for own in words for word in own], np.float64)

@@ -108,7 +108,7 @@ class FolderProvider:
 
 
 def check_folder(path: Path) -> None:
-    """Whether a folder may be opened.
+    """Refuse a folder that may not be opened.
 
     Raises: ProgramError: it lacks a file, has weights only in other forms, or names code to be run.
     """

@@ -86,7 +86,7 @@ class Residual:
 
 
 def trips_of(features: Mapping[str, float]) -> str:
-    """What features say of the trip counts, as `Difficulty` has it."""
+    """Return the state of trip counts that features show, as in `Difficulty`."""
     if features.get("trips_known"):
         return TRIPS_KNOWN
     unknown = ("loops_data", "unknown_bound_count", "count_while")  # of the highest level that is there

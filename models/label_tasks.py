@@ -115,7 +115,7 @@ def labels_task(level: Level, question: tuple[Column, ...] = ()) -> Task:
 
 
 def labels_and_power_task(level: Level) -> Task:
-    """The same labels and power.
+    """Return the task of `labels_task` with power.
 
     At levels hls and run the trivial answers to area and flip-flops are the engine's own estimates.
     """
@@ -138,7 +138,7 @@ def labels_and_power_task(level: Level) -> Task:
 
 
 def all_labels_task(level: Level, *, tables: tuple[str, ...] = LABEL_TABLES) -> Task:
-    """The same labels, power and the longest path.
+    """Return the task of `labels_task` with power and the longest path.
 
     Args: tables: read for training.
     """

@@ -197,7 +197,7 @@ def shipped_refusal(spec: PredictorSpec) -> str:
 
 
 def worse_than_constant(medians: Mapping[str, Sequence[float]]) -> str:
-    """Where a constant is better beyond noise, in one sentence; empty where it is nowhere.
+    """Name in one sentence the labels for which a constant is better beyond noise; empty if there are none.
 
     Args: medians: as `models.gate.ReferenceErrors` has them.
     """

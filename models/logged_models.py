@@ -59,7 +59,7 @@ class _PyfuncFlavor:
 
 @contextmanager
 def code_to_log() -> Iterator[Callable[[], Path]]:
-    """Makes the archive of the packages when first asked, without trained weights and compiled files."""
+    """Yield a function that makes the archive of the packages once, without weights and compiled files."""
     with tempfile.TemporaryDirectory() as scratch:
 
         @cache

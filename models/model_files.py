@@ -108,7 +108,7 @@ def read_model(folder: Path) -> tuple[str, ModelFiles]:
 
 
 def require_model_folder(folder: Path) -> None:
-    """Raises: PredictorError: a model cannot take the place of `folder`, which is not one of a model."""
+    """Refuse to replace `folder` by a model unless it is a model's. Raises: PredictorError."""
     if not folder.exists():
         return
     if not folder.is_dir():

@@ -128,7 +128,7 @@ def register_shipped(store: RegistryStore, name: str | None = None) -> list[Regi
 
 
 def shipped_models() -> list[RegisteredModel]:
-    """What a new registry begins with, by name: the weights that come with the project.
+    """Return the models of a new registry, by name: the weights that come with the project.
 
     The decision follows from the errors that they ship with; `created_s` is when their files were written.
 

@@ -175,7 +175,7 @@ def _experiment_tags() -> dict[str, str]:
 
 @contextmanager
 def training_loggers(store: RegistryStore, predictor: str) -> Iterator[Callable[[str, str], Logger]]:
-    """Makes Lightning's loggers of a training by its key and the part, all of one MLflow run.
+    """Yield a function from a training's key and part to Lightning's loggers, all of one MLflow run.
 
     The run appears in the store with the first logger, so a training that was done before makes none.
     """

@@ -89,7 +89,7 @@ class Training(LightningModule, Generic[Network]):
         self.log("step", float(self.current_epoch))
 
     def on_validation_epoch_end(self) -> None:
-        """The same of the validation."""
+        """Log the epoch as the step of the validation figures."""
         self.log("step", float(self.current_epoch))
 
     def configure_optimizers(self) -> Any:
@@ -265,7 +265,7 @@ def _resumable(checkpoints: Path | None) -> str | None:
 
 @contextmanager
 def deterministic(seed: int, threads: int = 1, *, strict: bool = True) -> Iterator[None]:
-    """Seeded random state, a number of threads and deterministic kernels; all restored afterwards.
+    """Seed all random state, set the threads and deterministic kernels, and restore them afterwards.
 
     Args: strict: refuse kernels that are not deterministic; some kernels of GPUs have no other form.
     """
@@ -323,7 +323,7 @@ def regression_outcome(
     predictions: Sequence[Prediction],
     options: Any,
 ) -> Trained:
-    """What a training gives whose network answers labels of designs.
+    """Return the outcome of a training whose network answers labels of designs.
 
     Args: files: of the predictor. options: of training, with `split` and `bootstrap_resamples`.
     """

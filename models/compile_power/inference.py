@@ -106,7 +106,7 @@ class QueryModel:
 
 
 def labelled_of(files: ModelFiles) -> Labelled:
-    """What the labels of a model cover, from its files."""
+    """Read the range of the labels of a model from its files."""
     card = files.card["labelled"]
     ranges = ({name: tuple(known) for name, known in card[part].items()} for part in ("hardware", "sizes"))
     hardware, sizes = ranges

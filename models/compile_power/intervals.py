@@ -70,7 +70,7 @@ class Labelled:
 
     @classmethod
     def of(cls, pairs: Sequence[Pair]) -> Labelled:
-        """Of labelled pairs."""
+        """Return the ranges and configurations of labelled pairs."""
         hardware = _ranges([hardware_columns(pair) for pair in pairs])
         sizes = _ranges([size_columns(pair) for pair in pairs])
         rows = {tuple(_coordinates(hardware_columns(pair), hardware)) for pair in pairs}

@@ -192,7 +192,7 @@ class SoftwareTrainer(nn.Module):
 
 
 def contrastive_loss(embedding: Tensor, similarity: Tensor, *, temperature: float, similar: float) -> Tensor:
-    """Equation 5: mean over anchors with positives; the denominator runs over all others.
+    """Compute equation 5: mean over anchors with positives; the denominator runs over all others.
 
     Args: embedding: (graphs, size), normalised here. similarity: (graphs, graphs) by the WL kernel.
     """

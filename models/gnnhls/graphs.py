@@ -215,7 +215,7 @@ _DECISIONS = ("branch", "jump", "finish")
 
 
 def node_executions(nodes: pl.DataFrame, loops: Sequence[LoopRow], directives: str) -> NDArray[np.float64]:
-    """How often each node is executed, by the trip counts of the loops around its block: (nodes,)."""
+    """Count how often each node is executed, (nodes,), by the trip counts of the loops around its block."""
     names: list[str | None] = nodes["loop"].to_list()
     known = list(dict.fromkeys(names))
     counts = dict(zip(known, executions_of(known, loops, directives), strict=True))
@@ -225,7 +225,7 @@ def node_executions(nodes: pl.DataFrame, loops: Sequence[LoopRow], directives: s
 def executions_of(
     block_loops: Iterable[str | None], loops: Iterable[LoopRow], directives: str
 ) -> Iterator[float]:
-    """How often each block is executed, by the trip counts of the loops around it.
+    """Yield how often each block is executed, by the trip counts of the loops around it.
 
     Args: block_loops: innermost loop of each block, None for a block in no loop.
 

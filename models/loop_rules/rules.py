@@ -98,7 +98,7 @@ def _interval(body: Body, plan: LoopPlan) -> int | None:
 
 
 def cycle_counts(nests: LoopNests, plan: LoopPlan, query: Query) -> Counts:
-    """What takes cycles, over the whole run."""
+    """Return what takes cycles, counted over the whole run."""
     counts = dict.fromkeys(
         ("start", "states", "loads", "stores", "conflicts", "intervals", "carried", *KINDS), 0.0
     )
@@ -238,7 +238,7 @@ class RulePredictor(LabelPredictor):
         return tuple(t for t in TARGETS if t in self.costs or (t == POWER and ENERGY in self.costs))
 
     def predict(self, queries: Sequence[Query]) -> list[RuleEstimate]:
-        """One estimate per query, in order; those of unsupported programs have NaN and a reason.
+        """Predict one estimate per query, in order; for unsupported programs NaN and a reason.
 
         Raises: PredictorError: a query cannot be read; the message names its row, from 0.
         """

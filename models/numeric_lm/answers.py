@@ -134,7 +134,7 @@ class Scientific:
         return (0, exponent - self.lowest, digits[0] - 1, *digits[1:])
 
     def intervals(self, prefixes: Classes) -> tuple[Values, Values]:
-        """Values that begin with some classes; those of a negative sign are none, so 0 to 0."""
+        """Return the range of values that begin with some classes; 0 to 0 for a negative sign."""
         rows, steps = prefixes.shape
         if steps < 2:
             low, high = np.zeros(rows), np.full(rows, float(self.base) ** (self.highest + 1))

@@ -46,7 +46,7 @@ def _score(one: Judged) -> float:
 
 
 def widened(answer: Answer, width: float) -> Answer:
-    """Return an answer with its interval wider by a factor of exp(width) at each end; the value stays inside."""
+    """Return an answer with its interval wider by a factor of exp(width) at each end, around the value."""
     return replace(
         answer,
         low=min(answer.value, answer.low * math.exp(-width)),

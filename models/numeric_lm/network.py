@@ -159,8 +159,7 @@ class _Attention(nn.Module):
         self.out = nn.Linear(width, width, bias=False)
 
     def keys_of(self, states: Tensor) -> tuple[Tensor, Tensor]:
-        """Return keys and values of states (rows, tokens, source width): (rows, heads, tokens, head width).
-        """
+        """Return keys, values of states (rows, tokens, source width): (rows, heads, tokens, head width)."""
         keys, values = self.keys(states).chunk(2, dim=-1)
         return self._split(keys), self._split(values)
 

@@ -215,7 +215,7 @@ class NumericPredictor(LabelPredictor):
         return self.encoder.encode(blocks)
 
     def estimates(self, features: Mapping[str, float], query: Query | None = None) -> dict[str, float]:
-        """What answers are ratios to; cycles by the anchor for questions about it.
+        """Return the estimates that answers are ratios to; the anchor's cycles for questions about it.
 
         Raises: PredictorError: trees estimate, and the query cannot be read.
         """
@@ -249,7 +249,7 @@ class NumericPredictor(LabelPredictor):
     def answer_one_by_one(
         self, prompts: Sequence[EncodedPrompt], estimates: Sequence[Mapping[str, float]]
     ) -> list[dict[str, Answer]]:
-        """The same answers by the cache of blocks; those of static metrics are kept while data change."""
+        """Answer prompts one by one with the block cache; static metrics stay while data change."""
         if self._cache is None:
             return self.answer_prompts(prompts, estimates)
         answers: list[dict[str, Answer]] = []
@@ -292,7 +292,7 @@ class NumericPredictor(LabelPredictor):
         ]
 
     def scale(self, target: str, estimates: Mapping[str, float]) -> float:
-        """What an answer is multiplied by: the estimate where ratios are answered, else 1."""
+        """Return the factor of an answer: the estimate where ratios are answered, else 1."""
         return estimates[target] if target in self.card.ratios else 1.0
 
     def _estimate(self, answers: Mapping[str, Answer], features: Mapping[str, float]) -> NumericEstimate:
@@ -341,8 +341,7 @@ def anchors_of(estimates: Sequence[Mapping[str, float]]) -> Tensor:
 def batches_by_length(
     prompts: Sequence[EncodedPrompt], rows: Sequence[int], tokens: int
 ) -> Iterator[list[int]]:
-    """Yield rows in batches of similar length, each of one prompt or of so many tokens with padding at most.
-    """
+    """Yield rows in batches of similar length, of one prompt or of so many tokens with padding at most."""
     batch: list[int] = []
     for row in sorted(rows, key=lambda r: (len(prompts[r]), r)):
         if batch and len(prompts[row]) * (len(batch) + 1) > tokens:

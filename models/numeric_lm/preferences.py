@@ -135,7 +135,7 @@ def preference_loss(
     supervised: float = 0.0,
     keep: float = 0.0,
 ) -> Tensor:
-    """Equation 2, and optional terms.
+    """Compute equation 2 and optional terms.
 
     Args:
         decoder: that is trained. metric: number of the metric that the preferences are about.

@@ -24,7 +24,7 @@ _DYNAMIC = tuple(metric.target for metric in METRICS if metric.dynamic)
 
 
 def tree_estimates(trees: TreePredictor, queries: Sequence[Query]) -> list[dict[str, float]]:
-    """Estimates by target of each query; those of static metrics without its data.
+    """Return the estimates by target of each query; static metrics use no data.
 
     Raises: PredictorError: a query cannot be read; the message names its row, from 0.
     """

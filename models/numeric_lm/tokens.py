@@ -124,7 +124,7 @@ class PromptTokenizer:
         return _tokens(ids, magnitudes)
 
     def _number_ids(self, number: str) -> list[int]:
-        """Return one token per digit, point or exponent mark; the first has the protective space before it."""
+        """Return one token per digit, point or exponent mark; the first has the protective space in front."""
         return [i for place, mark in enumerate(number) for i in self._of_digit(mark if place else f" {mark}")]
 
     def _digit_ids(self, mark: str) -> tuple[int, ...]:

@@ -67,7 +67,7 @@ class Encoded:
     stages: Sequence[int]
 
     def batch(self, rows: Sequence[int], without_data: Sequence[bool] | None = None) -> Batch:
-        """Some examples, some of them without their run-time data."""
+        """Return the examples of some rows, the marked ones without run-time data."""
         prompts = [self.prompts[row] for row in rows]
         if without_data is not None:
             pairs = zip(prompts, without_data, strict=True)
@@ -302,7 +302,7 @@ def fit_network(
 def drawn_runs(
     examples: Sequence[Example], rows: Sequence[int], count: int, generator: torch.Generator
 ) -> list[int]:
-    """At most so many examples of each design, in the order of the designs."""
+    """Draw at most so many examples of each design, in the order of the designs."""
     by_design: dict[str, list[int]] = defaultdict(list)
     for row in rows:
         by_design[examples[row].design.design_id].append(row)

@@ -69,7 +69,7 @@ class Choices:
         return len(self.log_bound)
 
     def part(self, start: int, stop: int) -> Choices:
-        """Some that follow each other."""
+        """Return the choices from `start` to `stop`."""
         return Choices(
             loops={group: features[start:stop] for group, features in self.loops.items()},
             whole={group: features[start:stop] for group, features in self.whole.items()},

@@ -125,7 +125,7 @@ class ScaledMessages(MessagePassing):
     def message(  # pyright: ignore[reportIncompatibleMethodOverride]: its parameters are those of propagate
         self, x_j: Tensor, scale: Tensor, shift: Tensor, share: Tensor
     ) -> Tensor:
-        """What an edge carries. (edges, width)"""
+        """Return the messages of edges, (edges, width)."""
         return nn.functional.silu(x_j * scale + shift) * share
 
 
@@ -202,7 +202,7 @@ class PragmaGnn(nn.Module):
         return self.answers(programs, self.program(programs), choices)
 
     def answers(self, programs: ProgramTensors, states: Tensor, choices: ChoiceTensors) -> Tensor:
-        """As `forward`, from states of programs that are there already."""
+        """Run `forward` with precomputed states of programs."""
         there = programs.there[choices.program]  # (batch, loops)
         loops = self.directed(programs, states, choices)  # (batch, loops, width)
         weights = self.weight(loops)[..., 0].masked_fill(~there, -torch.inf).softmax(dim=-1)
@@ -294,7 +294,7 @@ def choice_tensors(choices: Sequence[Choices], tools: Sequence[Sequence[int]]) -
 
 
 def rows_of(choices: ChoiceTensors, rows: Tensor) -> ChoiceTensors:
-    """Some of the configurations."""
+    """Select rows of configurations."""
     return ChoiceTensors(
         program=choices.program[rows],
         tool=choices.tool[rows],

@@ -43,7 +43,7 @@ class Samples(NamedTuple):
     answers: Tensor
 
     def rows(self, there: Tensor) -> Samples:
-        """Some of the configurations: (configurations,), True for those that stay."""
+        """Select configurations: (configurations,), True for those that stay."""
         return Samples(self.programs, rows_of(self.choices, there), self.answers[there])
 
 

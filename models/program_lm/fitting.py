@@ -61,7 +61,7 @@ def batch_of(examples: Sequence[Example]) -> Batch:
 
 
 def batches_of(examples: Sequence[Example], options: TrainingOptions, seed: int) -> list[Batch]:
-    """As many batches as there are steps, of examples of about one length."""
+    """Return one batch per step, each of examples of similar length."""
     generator = Random(seed)  # noqa: S311 - batches, no secrets
     batches: list[Batch] = []
     pool = POOL_BATCHES * options.batch_size

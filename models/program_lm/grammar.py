@@ -227,7 +227,7 @@ class Grammar:
         return int(start), self.value(bound) - 1
 
     def extents(self, trips: int, start: int = 0) -> set[int]:
-        """Lengths that a loop may have: those of arrays in scope."""
+        """Return the lengths that a loop may have: those of arrays in scope."""
         lengths = {n for s in self.symbols.values() for n in s.shape if start < n <= 64}
         return {n for n in lengths if n * trips <= MOST_TRIPS} or {start + 2}
 
@@ -336,7 +336,7 @@ class Grammar:
         return any(s.floating for s in self.symbols.values())
 
     def parenthesis(self, integer: bool) -> Generator[frozenset[str], str, bool]:
-        """What follows an opening parenthesis: a cast and its operand, or an expression and its end."""
+        """Generate the rest of a parenthesis: a cast and its operand, or an expression and its end."""
         types = self.types - FLOATING if integer else self.types
         first = yield frozenset(self.operands(integer) | types)
         if first in self.types:

@@ -76,7 +76,7 @@ class ModelServer(ThreadingHTTPServer):
             return self.provider.complete(prompt, seed=seed)
 
     def count_answer(self) -> None:
-        """One completion is sent; after the last the server ends."""
+        """Count a sent completion; stop the server after the last one."""
         with self._lock:
             self._answered += 1
             if self._answered == self.most_requests:

@@ -210,7 +210,7 @@ def interval_of(tokens: Sequence[Token], scope: Sequence[Symbol]) -> Interval | 
 
 
 def both_intervals(one: Interval | None, other: Interval | None) -> Interval | None:
-    """What two statements about a range say together."""
+    """Intersect two intervals of a range; None is unknown, and the first holds if they are disjoint."""
     if one is None or other is None:
         return one or other
     overlap = max(one[0], other[0]), min(one[1], other[1])

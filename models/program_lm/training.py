@@ -62,7 +62,7 @@ def corpus(options: TrainingOptions, seed: int) -> Iterator[str]:
 
 
 def _corpus_seed(seed: int) -> int:
-    """Return a seed that nobody gives a stage, so that the model is not asked about what it was trained on."""
+    """Return a seed that no stage has, so that the model is not asked about what it was trained on."""
     return int(content_hash(NAME, seed)[:12], 16)
 
 

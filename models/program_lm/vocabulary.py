@@ -135,7 +135,7 @@ class Naming:
     reals: Mapping[str, str]
 
     def token(self, token: Token) -> str:
-        """What the model sees of a token."""
+        """Return the word that stands for a token in the model's input."""
         if token.kind == NUMBER:
             return self.canonical.get(token.text) or number_token(token.text)
         if token.kind == NAME:

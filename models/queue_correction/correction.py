@@ -90,7 +90,7 @@ class Correction:
         return np.clip(values, self.lowest, self.highest).astype(np.float64)
 
     def seen(self, features: NDArray[np.float32]) -> NDArray[np.float64]:
-        """How much alike was seen in training, 1 to 0, of every sample. (samples,)"""
+        """Return the similarity of every sample to the training, 1 to 0: (samples,)."""
         outside = np.maximum(self.least - features, features - self.most)
         return np.exp2(-np.maximum(0.0, outside / self.scale).sum(axis=1) / FADE).astype(np.float64)
 

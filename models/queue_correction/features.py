@@ -303,7 +303,7 @@ def _samples(
 
 
 def burst_spread(model: NetworkModel, way: StreamLoad, used: NDArray[np.int64]) -> Column | float:
-    """How fast a flow's burst comes: 0 for Poisson arrivals; 1 for a batch at once; for ON/OFF arrivals the
+    """Return the speed of a flow's burst: 0 for Poisson arrivals, 1 for a batch at once, for ON/OFF the
     utilisation of the queue by one flow while it is on, at most 3.
     """
     arrivals: Arrivals = model.traffic.arrivals

@@ -139,7 +139,7 @@ def train_correction(
 
 
 def training_samples(runs: Sequence[SimulatedRun], *, seed: int) -> Samples:
-    """Samples of runs, those of large runs drawn."""
+    """Return the samples of runs; of large runs, drawn ones."""
     stream = np.random.Generator(np.random.Philox(key=seed))
     parts: list[tuple[NDArray[np.float32], NDArray[np.float64], NDArray[np.float64]]] = []
     for run in runs:
@@ -239,7 +239,7 @@ def fit_tails(
     seed: int,
     options: Mapping[str, FitOptions] = OPTIONS,
 ) -> dict[str, Correction]:
-    """What quantiles are beyond the law, by kind of arrivals; a kind without flows has none."""
+    """Fit the quantiles beyond the law by kind of arrivals; a kind without flows has none."""
     perceptrons: dict[str, Correction] = {}
     for kind in KINDS:
         chosen = [run for run in runs if tail_kind(run.model) == kind and _is_stable(run)]
@@ -281,7 +281,7 @@ def mean_of(members: Sequence[Correction]) -> Correction:
 
 
 def tail_samples(runs: Sequence[SimulatedRun], correction: Correction, *, seed: int) -> Samples:
-    """Flows of runs, those of large runs drawn."""
+    """Return the flows of runs as samples; of large runs, drawn ones."""
     stream = np.random.Generator(np.random.Philox(key=seed))
     parts = [_samples_of_run(run, correction, stream) for run in runs]
     features, targets, weights = (np.concatenate(column) for column in zip(*parts, strict=True))

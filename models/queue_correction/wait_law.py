@@ -59,7 +59,7 @@ def wait_quantile_s(
 
 @cache
 def _tables() -> tuple[Vector, Vector]:
-    """Return `_gamma_table` and `_one_server_table`, kept on disk: the import of scipy.special takes 0.2 s."""
+    """Return `_gamma_table` and `_one_server_table`, cached on disk: importing scipy.special takes 0.2 s."""
     key = content_hash(Path(__file__).read_text(), version("scipy"), np.__version__)
     path = compiled_folder(Path(__file__)) / f"wait_law-{key[:16]}.tables"
     rows = _SHAPES[2]

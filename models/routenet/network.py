@@ -60,7 +60,7 @@ _FIELDS = GraphTensors._fields
 
 
 def tensors_of(graph: Graph) -> GraphTensors:
-    """The same graph, without copying."""
+    """Return the graph as tensors, without copying."""
     return GraphTensors(*(torch.from_numpy(np.asarray(getattr(graph, name))) for name in _FIELDS))
 
 

@@ -55,7 +55,7 @@ class Law:
 
 
 def linear(logs: Matrix) -> Matrix:
-    """With a column of ones."""
+    """Append a column of ones."""
     return np.concatenate([logs, np.ones((len(logs), 1))], axis=1)
 
 

@@ -125,7 +125,7 @@ def array_shapes(
 def answer_of(
     arrays: Mapping[str, NDArray[np.float32]], features: NDArray[np.float32]
 ) -> NDArray[np.float32]:
-    """What a network without dropout answers: (rows, features) -> (rows, targets)."""
+    """Run a network without dropout: (rows, features) -> (rows, targets)."""
     last = max(int(name.split(".")[1]) for name in arrays if name.startswith("layers."))
     values = features
     for index in range(0, last + 1, LAYERS_PER_HIDDEN):
