@@ -454,7 +454,7 @@ def network_named(family: str, scale: str, seed: int, *, has_data: bool = True) 
 def compiled_row(
     hardware: Hardware, asked: tuple[str, str, int], group: str, part: str | None = None
 ) -> CompiledNetworkRow:
-    """Return a network (family, scale, seed), compiled from its shapes alone; part: see `AcceleratorGroup`."""
+    """Return a network (family, scale, seed), compiled from shapes alone; part: see `AcceleratorGroup`."""
     family, scale, seed = asked
     network = network_named(family, scale, seed, has_data=False)
     file = (exported_hash(family, seed),) if scale == EXPORTED else ()

@@ -72,7 +72,7 @@ class ToolRun:
         return self.returncode is None
 
     def last_words(self, limit: int = 400) -> str:
-        """How the tool ended, if not by itself, and the end of its output, for a reason in a row."""
+        """Return how the tool ended, if not by itself, and the end of its output, for a reason in a row."""
         if self.limit == OUTPUT:
             return f"wrote more than {OUTPUT_LIMIT_BYTES >> 20} MiB"
         if self.limit == CLOCK and self.machine_fault is not None:

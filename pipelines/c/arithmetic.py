@@ -190,7 +190,7 @@ def make_cast(operand: Expression, kind: ScalarType) -> Expression:
 
 
 def make_bit_cast(operand: Expression, kind: ScalarType) -> Expression:
-    """The same bits as a value of another type of the same width."""
+    """Reinterpret bits as a value of another type of the same width."""
     if type_of(operand) == kind:
         return operand
     if isinstance(operand, Constant):
@@ -253,7 +253,7 @@ def is_power_of_two(number: int) -> bool:
 
 
 def quotient(index: ir.Expression, divisor: int) -> ir.Expression:
-    """Return a non-negative INT32 index divided by a constant; a shift when the constant is a power of two."""
+    """Return a non-negative INT32 index divided by a constant; by a shift if that is a power of two."""
     if is_power_of_two(divisor):
         return make_binary("shr", index, ir.Constant(value=divisor.bit_length() - 1))
     return make_binary("div", index, ir.Constant(value=divisor))

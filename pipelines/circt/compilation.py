@@ -97,7 +97,7 @@ class Session:
 
 
 def ending(run: ToolRun) -> str:
-    """How a worker ended: MLIR's own error, the signal, or the limit of output, in one line."""
+    """Describe in one line how a worker ended: MLIR's own error, the signal, or the limit of output."""
     if run.limit is not None:
         return run.last_words()
     errors = [s.partition("error: ")[2] for s in run.stderr.splitlines() if "error: " in s]

@@ -63,7 +63,7 @@ class Writer(ABC):
         """Return the whole module."""
 
     def statements(self, body: Body) -> None:
-        """Every statement but the last `Return`, in order."""
+        """Write every statement but the last `Return`, in order."""
         for statement in body:
             match statement:
                 case ir.Assign():
@@ -84,7 +84,7 @@ class Writer(ABC):
         return _Carried(variables=[self.variables[n] for n in sorted(names)])
 
     def store(self, statement: ir.Store) -> None:
-        """A store, when its predicate holds."""
+        """Write a store that is executed if its predicate holds."""
         if statement.predicate is None:
             self.out.store(statement)
             return
@@ -92,7 +92,7 @@ class Writer(ABC):
         self.branch(holds, _Carried(variables=[]), lambda: self.out.store(statement), None)
 
     def condition(self, statement: ir.If) -> None:
-        """One of two bodies."""
+        """Write an `if` with two bodies."""
         holds = self.out.condition(statement.condition)
         carried = self.carried(self.walk.after[id(statement)])
         otherwise = (lambda: self.statements(statement.otherwise)) if statement.otherwise else None
@@ -105,7 +105,7 @@ class Writer(ABC):
         return self.carried(frozenset(needed & ir.assigned_variables(loop.body)) | own)
 
     def counted(self, loop: ir.For) -> None:
-        """A counted loop."""
+        """Write a counted loop."""
         read = ir.Read(variable=loop.variable)
         step = make_binary("add", read, ir.Constant(value=loop.step, type=loop.variable.type))
         test = make_binary(loop.comparison, read, loop.upper)
@@ -119,7 +119,7 @@ class Writer(ABC):
         self.loop(self.out.condition(test), self.loop_carried(loop), body)
 
     def conditional(self, loop: ir.While) -> None:
-        """A loop with a condition, tested first or last."""
+        """Write a loop with a condition, tested first or last."""
         runs = self.out.condition(loop.condition) if loop.test_first else self.out.truth(True)
 
         def body() -> str:

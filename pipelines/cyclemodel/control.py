@@ -455,7 +455,7 @@ def _loop_counts(
 
 
 def _is_constant(design: ScheduledDesign, loop: _Loop, exits: Sequence[int]) -> bool:
-    """Tell whether the end of a loop is decided by values that only the loop itself changes from constants."""
+    """Tell whether a loop's end is decided by values that only the loop itself changes from constants."""
     if len(exits) != 1:
         return False
     blocks = design.graph.blocks

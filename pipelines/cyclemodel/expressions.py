@@ -118,7 +118,7 @@ def _compared(operator: str, operands: Sequence[str], kinds: Sequence[ScalarType
 
 
 def _cast(operand: str, source: ScalarType, kind: ScalarType) -> str:
-    """Return a value converted as C does it; floating to integer by the conversion gcc chooses for the type."""
+    """Return a value converted as C does it; floating to integer by gcc's conversion for the type."""
     if kind.floating:
         return f"({kind.c_name}){operand}"
     if source.floating:

@@ -307,7 +307,7 @@ def decision_problems(
     edges: Sequence[Mapping[str, Any]],
     placements: Sequence[Mapping[str, Any]],
 ) -> dict[str, str]:
-    """What is wrong with rows of placements of one graph, by placement.
+    """Find errors in rows of placements of one graph; return one per wrong placement.
 
     Args: configuration: JSON of the fabric. nodes, edges: rows of the graph, in order of their numbers.
     """

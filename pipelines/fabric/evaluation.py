@@ -148,5 +148,5 @@ class SimulatedCost:
         return self.start(units)
 
     def accept(self, accepted: Bools) -> None:
-        """Nothing: the model keeps no placements."""
+        """Do nothing: the model keeps no placements."""
         del accepted

@@ -167,7 +167,7 @@ def layer_operations(family: str, seed: int = 0) -> list[Operation]:
 
 
 def family_graphs(family: str, fabric: Fabric, *, seed: int = 0) -> list[Graph]:
-    """Graphs of one draw of a family; those of a layer that does not fit are its subgraphs.
+    """Draw the graphs of a family; a layer that does not fit gives its subgraphs.
 
     Raises: FabricError: an operation alone does not fit.
     """

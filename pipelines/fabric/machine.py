@@ -108,7 +108,7 @@ class Fabric(BaseModel):
         return self.memory_samples if is_memory else self.compute_samples
 
     def operation(self, kind: str) -> OperationRate:
-        """How a kind of operation runs.
+        """Return the rate of a kind of operation.
 
         Raises: FabricError: no unit can do it.
         """

@@ -322,7 +322,7 @@ class _Reader:
         return self.values[name]
 
     def _name(self, wanted: str) -> str:
-        """Return a name that no operation has; dots separate the parts of an operation, see `layers.lower`."""
+        """Return a name that no operation has; dots separate an operation's parts, see `layers.lower`."""
         name = re.sub(r"[^\w/:-]", "_", wanted)[-150:]
         while name in self.made:
             name = f"{name}:{len(self.made)}"

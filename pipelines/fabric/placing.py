@@ -237,7 +237,7 @@ class _Chains:
         return candidates[self.rows, np.where(is_directed, nearest, 0)]
 
     def _distances(self, node: Ints, candidates: Ints) -> Floats:
-        """Return (chains, candidates) links from a candidate to the mean place of the operation's neighbours."""
+        """Return (chains, candidates) links from a candidate to the mean place of the node's neighbours."""
         around = self.neighbours[node]
         units = self.places.units[np.take_along_axis(self.slots, np.maximum(around, 0), axis=1)]
         weights = (around >= 0) / np.maximum(1, self.degrees[node])[:, None]

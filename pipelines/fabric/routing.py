@@ -167,7 +167,7 @@ class Router:
         self._units[accepted] = self._proposed[accepted]
 
     def routing(self, placement: int) -> Routing:
-        """Routes of a current placement, ports included; overuse and rounds are those of `start`."""
+        """Route a current placement, ports included; overuse and rounds are those of `start`."""
         lengths = np.zeros(self.edges, np.int64)
         room = 0
         while True:
@@ -237,7 +237,7 @@ def _stages_skipped(graph: Graph, edge: Edge) -> int:
 def problem_of(
     graph: Graph, fabric: Fabric, routes: Sequence[Route], *, samples: int = 16, window: int = 0
 ) -> Problem:
-    """What the simulator needs of a routed graph."""
+    """Return the simulator's input for a routed graph."""
     numbers, links = graph.numbers, fabric.links
 
     def duration(words: float, link: int) -> int:

@@ -280,8 +280,7 @@ class _Paths:
         return ordered_sum(self.unsummed[operation.index])
 
     def corrected_remainder(self, operation: Operation) -> int | None:
-        """Return x of ((x + c) & mask) - c, a remainder by a power of two, where c repeats the sign bit of x.
-        """
+        """Return x of ((x + c) & mask) - c, a remainder by a power of two, where c repeats x's sign bit."""
         if operation.opcode != "sub":
             return None
         masked, sign = operation.operands

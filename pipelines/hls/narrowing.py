@@ -52,7 +52,7 @@ def _may_be_cut(operation: Operation, block: Block) -> bool:
 
 
 def demanded_bits(block: Block) -> list[int]:
-    """How many low bits of each value are used, in one pass from the last operation to the first."""
+    """Count the low bits of each value that are used, in one pass from the last operation to the first."""
     operations = block.operations
     demanded = [0] * len(operations)
 
@@ -74,7 +74,7 @@ def demanded_bits(block: Block) -> list[int]:
 
 
 def used_bits(operation: Operation, own: int, block: Block) -> list[int]:
-    """How many low bits an operation uses of each operand when `own` low bits of its value are used.
+    """Count the low bits of each operand that an operation uses for `own` low bits of its value.
 
     A number larger than an operand's width stands for all of its bits.
     """

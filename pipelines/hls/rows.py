@@ -30,7 +30,7 @@ def design_id(program: ProgramRow, options: HlsOptions) -> str:
 
 
 def program_rules(program: ProgramRow) -> tuple[str, ...]:
-    """What the designs of a program depend on beside the version of this engine; see `later_rules`."""
+    """Return what a program's designs depend on beside this engine's version; see `later_rules`."""
     return later_rules(program.source, program.top)
 
 

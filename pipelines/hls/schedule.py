@@ -169,7 +169,7 @@ def instance_number(resource: Resource | None) -> int | None:
 
 
 def forwardable(graph: BlockGraph) -> dict[int, int]:
-    """Reads of variables that the block also writes, with their writes."""
+    """Map reads of variables that the block also writes to their writes."""
     operations = graph.operations
     reads = {o.name: o.index for o in operations if o.opcode == "read"}
     return {reads[o.name]: o.index for o in operations if o.opcode == "write" and o.name in reads}
@@ -388,7 +388,7 @@ class _ListScheduler:
 
 
 def successors(graph: BlockGraph) -> list[list[tuple[int, int]]]:
-    """For each operation (target, latency) of the edges within an iteration that leave it."""
+    """List for each operation (target, latency) of the edges within an iteration that leave it."""
     following: list[list[tuple[int, int]]] = [[] for _ in graph.operations]
     for edge in graph.edges:
         if edge.distance == 0:

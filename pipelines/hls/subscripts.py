@@ -54,7 +54,7 @@ class Form:
         return Form(terms, self.constant * factor, self.exact)
 
     def inexact(self) -> Form:
-        """The same form, known modulo 2^32 only."""
+        """Return this form, known modulo 2^32 only."""
         return Form(self.terms, self.constant, exact=False)
 
 

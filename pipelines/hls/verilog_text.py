@@ -192,7 +192,7 @@ class Operand:
         return f"$signed({self.net.resized(width_bits)})"
 
     def truth(self) -> str:
-        """Whether the value is not zero, as one bit."""
+        """Return one bit that is 1 if the value is not zero."""
         if self.net is None:
             return literal(int(bool(self.constant)), 1)
         width = self.type.width_bits

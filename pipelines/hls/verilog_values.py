@@ -134,7 +134,7 @@ class BlockWriter:
         return self.operand(index, cycle).resized(width_bits)
 
     def truth(self, index: int, cycle: int) -> str:
-        """Whether the value is not zero, as one bit."""
+        """Return one bit that is 1 if the value is not zero."""
         return self.operand(index, cycle).truth()
 
     def guarded(self, operation: Operation) -> str:
@@ -182,7 +182,7 @@ class BlockWriter:
     # ---- bits side by side ------------------------------------------------------------------------
 
     def _joined_bits(self) -> dict[int, tuple[Operation, int]]:
-        """Return each `or` of a shifted value and one that fits below it, with the shift and the lower value."""
+        """Return each `or` of a shifted value and one that fits below, with the shift and the lower value."""
         joined: dict[int, tuple[Operation, int]] = {}
         for operation in self.block.operations:
             if operation.opcode != "or" or operation.index not in self.live:

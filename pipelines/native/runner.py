@@ -119,7 +119,7 @@ def pack_inputs(interface: Interface, data: DataSet) -> bytes:
 
 
 def unpack_outputs(interface: Interface, content: bytes) -> tuple[DataSet, int | None]:
-    """Written arrays by name and the result of the top function, from outputs.bin.
+    """Read written arrays by name, and the top function's result, from outputs.bin.
 
     A floating result is given as its bits. What is not a number is the canonical one everywhere.
     """
@@ -199,7 +199,7 @@ def compile_rejection(messages: str, top: str) -> str | None:
 
 
 def program_files(source: str) -> frozenset[str]:
-    """Names of a program's files in the sanitizers' messages: its own, and those of its line markers."""
+    """Return the names of a program's files in sanitizer messages: its own, and of its line markers."""
     return frozenset(("kernel.c", *_MARKER.findall(source)))
 
 
@@ -285,7 +285,7 @@ _REPAIRS = (
 
 
 def repair_of(reason: str) -> str | None:
-    """What to write instead of undefined behaviour, by the reason of a rejected run; None when unknown."""
+    """Suggest what to write instead of undefined behaviour, by the reason of a rejected run, if known."""
     reason = reason.split(", in `", 1)[0]
     if "defined behaviour" not in reason:
         return None

@@ -88,7 +88,7 @@ class NetworkLatency:
         return pa.table(self.flow_columns())
 
     def flow_columns(self) -> dict[str, NDArray[Any]]:
-        """The same as arrays: pyarrow imports pandas for its tables, which takes 0.5 s."""
+        """Return the flows as arrays: pyarrow imports pandas for its tables, which takes 0.5 s."""
         seconds = {
             "delay_mean_ns": self.latency.delay_s,
             "rtt_mean_ns": self.latency.rtt_s,

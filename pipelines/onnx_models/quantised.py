@@ -119,7 +119,7 @@ class Dequantiser:
     positive: set[str] = field(default_factory=set[str])
 
     def plain_nodes(self, node: NodeProto) -> Iterator[NodeProto]:
-        """What a node is without quantisation; nothing for another name."""
+        """Yield the equivalent nodes without quantisation; none for another name."""
         for plain in self._plain_nodes(self._renamed(node)):
             self._follow_signs(plain)
             yield plain

@@ -163,7 +163,7 @@ def truth_table(expression: Expression, variables: Sequence[str]) -> int:
 
 
 def sensitivity_table(table: int, variable: int, count: int) -> int:
-    """Where a function of `count` variables changes with one of them: its Boolean difference."""
+    """Compute the Boolean difference of a function of `count` variables: where it depends on one of them."""
     sensitive = 0
     for row in range(1 << count):
         sensitive |= ((table >> row ^ table >> (row ^ 1 << variable)) & 1) << row

@@ -72,7 +72,7 @@ def polybench_programs(*, sizes: Sequence[str], data_types: Sequence[str]) -> li
 
 
 def polybench_program(name: str, *, size: str = "mini", data_type: str = "float") -> ProgramRow:
-    """Row of one program.
+    """Return the row of a program.
 
     Args:
         name: of POLYBENCH_KERNELS.

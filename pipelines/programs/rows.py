@@ -47,7 +47,7 @@ def kernel_programs(*, suites: Sequence[str], sizes: Sequence[str]) -> list[Prog
 def program_from_file(
     path: Path, *, top: str, inputs: str | None = None, source: str | None = None
 ) -> ProgramRow:
-    """Row of a C file from anywhere; suite user, size custom.
+    """Return the row of a C file from anywhere; suite user, size custom.
 
     Args:
         path: C source in UTF-8, at most 4 MiB.

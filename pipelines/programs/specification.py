@@ -235,7 +235,7 @@ def default_kind(argument: Argument) -> Uniform:
 
 
 def kind_of(argument: Argument, specification: Mapping[str, ArgumentKind]) -> ArgumentKind | None:
-    """How an argument is drawn; None for an object of static storage that keeps its initial values."""
+    """Return how an argument is drawn; None for a static object that keeps its initial values."""
     if argument.static is not None:
         return specification.get(argument.name)
     return specification.get(argument.name, default_kind(argument))

@@ -89,7 +89,7 @@ def stage_reports(programs: Sequence[ProgramRow], facts: Sequence[ProgramFactsRo
 
 
 def general_reason(reason: str) -> str:
-    """Return a reason with quoted text and words with digits, which differ between programs, replaced by `…`."""
+    """Return a reason with `…` for quoted text and words with digits, which differ between programs."""
     return _VARYING.sub("…", " ".join(reason.split()))[:REASON_LENGTH]
 
 

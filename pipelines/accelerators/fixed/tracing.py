@@ -152,7 +152,7 @@ def uniform_inputs(inputs: int, samples: int = 48, seed: int = 1) -> NDArray[np.
 
 
 def load_library() -> Any:
-    """What tracing uses of da4ml.
+    """Load the parts of da4ml that tracing uses.
 
     Raises: AcceleratorError: it is not installed.
     """
@@ -315,7 +315,7 @@ def _design(core: str, model: Any, pipeline: Any, inputs: int) -> FixedDesign:
 
 
 def stage_operations(stage: Any) -> tuple[StageOperation, ...]:
-    """Operations of a stage; those of code -1 read its inputs, which are no operands."""
+    """Return the operations of a stage; one of code -1 reads its inputs, which are no operands."""
     widths = formats([op.qint for op in stage.ops])
     return tuple(
         StageOperation(

@@ -101,8 +101,7 @@ def _counts(job: Job, hardware: Hardware) -> tuple[tuple[str, int], ...]:
 
 
 def estimate_cycles(counts: Mapping[str, int], hardware: Hardware, flow: str) -> int:
-    """Return a block's cycles as its busiest unit's of the three, in closed form, without tokens and queues.
-    """
+    """Return a block's cycles as those of its busiest unit, in closed form, without tokens and queues."""
     h = hardware
     latency = h.rows // h.tile_rows + h.columns // h.tile_columns - 1
     waits = -(-h.memory_latency_cycles // h.dma_requests)

@@ -171,7 +171,7 @@ def _accesses(trace: Mapping[str, Words]) -> dict[str, int]:
 def run_network(
     bench: Bench, integer: IntegerNetwork, *, flow: str, is_traced: bool = True
 ) -> list[LayerRun]:
-    """Every layer of the accelerator on the RTL; inputs are those of integer inference."""
+    """Run every layer of the accelerator on the RTL, with the inputs of integer inference."""
     network, hardware = integer.network, bench.hardware
     values: dict[str, Integers] = {network.input: integer.sample}
     runs: list[LayerRun] = []

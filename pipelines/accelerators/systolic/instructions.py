@@ -67,7 +67,7 @@ class Stream:
         return list(self.listed())
 
     def listed(self) -> Iterator[int]:
-        """The same, one by one, of layers of any size; addresses of large ones mean nothing."""
+        """Yield the commands one by one, for layers of any size; addresses of large ones mean nothing."""
         job = self.job
         is_output = job.flow == OUTPUT
         # the distance of results: rows are positions (weight stationary) or outputs

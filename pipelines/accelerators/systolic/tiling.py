@@ -194,8 +194,7 @@ def _addition(layer: Layer, flow: str) -> Job:
 
 
 def _plain(flow: str, positions: int, terms: tuple[Term, ...], **fields: object) -> Job:
-    """Return a product of a matrix with positions as rows (weight stationary) or columns (output stationary).
-    """
+    """Return a product of a matrix with positions as rows (weight stationary) or columns (else)."""
     length = terms[0].length
     column_stride, k_stride = (length, 1) if flow == WEIGHT else (1, positions)
     return folded(
@@ -284,8 +283,7 @@ class OutputPlan:
         return [(n, min(self.rows, self.job.outputs - n)) for n in range(0, self.job.outputs, self.rows)]
 
     def positions(self) -> list[tuple[int, int, int]]:
-        """Return first position, its place, and number of positions of every tile; a tile lies within a line.
-        """
+        """Return first position, its place, number of positions of every tile; a tile lies within a line."""
         job = self.job
         return [
             (

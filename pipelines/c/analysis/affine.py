@@ -22,7 +22,7 @@ class Affine:
     exact: bool = True
 
     def plus(self, other: Affine, factor: int = 1) -> Affine:
-        """This form plus `factor` times another."""
+        """Return this form plus `factor` times another."""
         exact = self.exact and other.exact
         constant = self.constant + factor * other.constant
         if not other.terms or factor == 0:
@@ -33,13 +33,13 @@ class Affine:
         return Affine(tuple(sorted((k, c) for k, c in terms.items() if c)), constant, exact)
 
     def times(self, factor: int) -> Affine:
-        """This form times a constant."""
+        """Return this form times a constant."""
         if factor == 0:
             return Affine()
         return Affine(tuple((leaf, c * factor) for leaf, c in self.terms), self.constant * factor, self.exact)
 
     def shifted(self, change: int) -> Affine:
-        """This form plus a constant."""
+        """Return this form plus a constant."""
         return Affine(self.terms, self.constant + change, self.exact)
 
     @property

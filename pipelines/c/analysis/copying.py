@@ -63,7 +63,7 @@ def substitute(expression: ir.Expression, values: Mapping[str, ir.Expression]) -
 
 
 def with_operand(expression: ir.Cast | ir.Unary, operand: ir.Expression) -> ir.Expression:
-    """The same conversion or unary operator on another operand, folded for a constant."""
+    """Rebuild a conversion or unary operator on another operand, folded for a constant."""
     if isinstance(expression, ir.Unary):
         return make_unary(expression.operator, operand)
     if expression.bits:
@@ -92,7 +92,7 @@ def map_loads(expression: ir.Expression, visit: Callable[[ir.Load], ir.Expressio
 
 
 def map_own(statement: ir.Statement, visit: Callable[[ir.Expression], ir.Expression]) -> ir.Statement:
-    """Like `ir.map_own_expressions`, but returns the same statement when no expression changes."""
+    """Run `ir.map_own_expressions`, but return the statement itself if no expression changes."""
     expressions = ir.statement_expressions(statement)
     if not expressions:
         return statement

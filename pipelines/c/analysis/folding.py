@@ -73,7 +73,7 @@ def bit_variables(function: ir.Function) -> dict[str, Interval]:
 
 
 def is_same(left: ir.Expression, right: ir.Expression) -> bool:
-    """Tell whether two expressions are the same variable, constant or object; deeper equality is not tested."""
+    """Tell whether two expressions are the same variable, constant or object; deep equality is not tested."""
     if left is right:
         return not isinstance(left, ir.Load)
     if isinstance(left, ir.Read) and isinstance(right, ir.Read):

@@ -160,7 +160,7 @@ def nesting(statement: ir.Statement) -> int:
 
 
 def _joined(statement: ir.If, rest: tuple[ir.Statement, ...], label: str) -> tuple[ir.Statement, ...]:
-    """Return a condition that may leave the block, with the statements after it moved into the other branch."""
+    """Return a condition that may leave the block, with the statements after it in the other branch."""
     then_ends, otherwise_ends = ends_elsewhere(statement.then), ends_elsewhere(statement.otherwise)
     if not rest or (then_ends and otherwise_ends):
         then, otherwise = statement.then, statement.otherwise

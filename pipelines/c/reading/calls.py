@@ -285,7 +285,7 @@ class Calls:
     _pure: dict[str, bool] = field(default_factory=dict[str, bool])
 
     def is_operator(self, name: str) -> bool:
-        """Tell whether a call of that name is an operator, or a function of one formula without side effects."""
+        """Tell whether a call of that name is an operator, or a one-formula function without side effects."""
         definition = self._definition(name)
         if definition is None:
             return name in _OPERATORS
@@ -647,7 +647,7 @@ class Calls:
 
 
 def parameters_of(session: Session, definition: c_ast.FuncDef) -> list[c_ast.Decl]:
-    """The declared parameters of a function; those of the old style have their types after the list.
+    """Return a function's declared parameters; in the old style their types follow the list.
 
     Raises: HlsError: a variable number of parameters, or one without a name.
     """

@@ -222,7 +222,7 @@ def leading_member(kind: Struct) -> str:
 
 
 def structure_layout(members: Iterable[Layout]) -> Layout:
-    """The layout of a structure from those of its members."""
+    """Compute the layout of a structure from its members' layouts."""
     size, alignment, parts, numbers = 0, 1, 0, 0
     number_types: frozenset[ScalarType] = frozenset()
     for member in members:
@@ -381,7 +381,7 @@ def has_pointer(kind: CType) -> bool:
 
 
 def memory_members(kind: CType, offset_bytes: int = 0) -> Iterator[Member]:
-    """The numbers of a type in memory order; of a union those of its leading member."""
+    """Yield the numbers of a type in memory order; of a union, those of its leading member."""
     match kind:
         case Scalar():
             yield Member(offset_bytes=offset_bytes, type=kind.type, boolean=kind.boolean)

@@ -358,7 +358,7 @@ class Filler:
         return value if isinstance(value, ir.Constant) else None
 
     def folded(self, item: Initial) -> ir.Constant | None:
-        """The same, also of what an expression of the program would compute: `1.0 / 0.0`, counts of bits."""
+        """Fold a constant, also one that the program would compute: `1.0 / 0.0`, counts of bits."""
         value = self.constant(item)
         if value is not None or not isinstance(item.kind, Scalar):
             return value

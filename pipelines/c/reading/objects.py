@@ -93,7 +93,7 @@ class Objects:
     # ---- declarations -----------------------------------------------------------------------------
 
     def declare(self, node: c_ast.Node) -> None:
-        """A declaration in a function."""
+        """Read a declaration in a function."""
         if isinstance(node, c_ast.Typedef):
             kind = self.expressions.types.read(node.type, node)
             alignment = self.expressions.types.typedef_alignment(node)

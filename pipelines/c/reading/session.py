@@ -197,7 +197,7 @@ Storage = Cell | Memory | Record | PointerSlot | PointerTable | FunctionObject |
 
 
 def parts_of(storage: Storage) -> Iterator[Storage]:
-    """A storage, and those of its members."""
+    """Yield a storage and its members' storages."""
     yield storage
     if isinstance(storage, Record):
         for member in storage.members.values():
@@ -286,7 +286,7 @@ def selected(cases: Sequence[tuple[ir.Expression, ir.Expression]]) -> ir.Express
 
 
 def target_of(address: Address) -> Target | None:
-    """What a pointer points into, in any reading; None for memory without a type."""
+    """Return the object that a pointer points into, in any reading; None for memory without a type."""
     if address.storage is None:
         return Target(storage=None)
     key = storage_key(address.storage)
@@ -581,7 +581,7 @@ class Session:
 
     @contextmanager
     def scope(self) -> Generator[None]:
-        """A block of C; names declared inside end with it."""
+        """Open a block of C; names declared inside end with it."""
         self.frame.scopes.append({})
         self.frame.tags.append({})
         try:

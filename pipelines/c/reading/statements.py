@@ -204,7 +204,7 @@ class Statements:
     # ---- pragmas ----------------------------------------------------------------------------------
 
     def loose(self, pragmas: list[c_ast.Pragma]) -> None:
-        """Pragmas that are not before a loop: directives on arrays, or unknown ones."""
+        """Read pragmas that are not before a loop: directives on arrays, or unknown ones."""
         for pragma in pragmas:
             if not self._array_pragma(pragma):
                 self.session.ignored.append((str(pragma.string), self.session.line_of(pragma)))

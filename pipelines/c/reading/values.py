@@ -132,7 +132,7 @@ class Pointers:
         raise self.session.refuse(node, "a pointer can be moved and compared", f"the operator {operator}")
 
     def is_null(self, pointer: Address) -> ir.Expression:
-        """Whether a pointer is null, 0 or 1."""
+        """Return an expression that is 1 if a pointer is null, else 0."""
         *some, (_, last) = cases_of(pointer)
         null: ir.Expression = ir.Constant(value=int(last.storage is None))
         for condition, one in reversed(some):
@@ -227,7 +227,7 @@ class Pointers:
         return BytesNeeded(kind.key, refusal)
 
     def _allocated(self, memory: Allocation, kind: Pointer, node: c_ast.Node) -> Address:
-        """Return a pointer to allocated memory, which becomes an object of the first type that it is used as."""
+        """Return a pointer to allocated memory, which becomes an object of the first type of its uses."""
         if memory.place is not None:
             place = memory.place
             whole = self.places.decayed(place) if isinstance(place.kind, ArrayOf) else None

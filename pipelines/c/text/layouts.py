@@ -45,7 +45,7 @@ class Attributes:
         return ", ".join(part for part in written if part)
 
     def joined(self, other: Attributes) -> Attributes:
-        """These and others of the same place."""
+        """Join these attributes with others of the same place."""
         return Attributes(
             packed=self.packed or other.packed,
             pack=other.pack or self.pack,

@@ -34,7 +34,7 @@ def function_files(folders: Iterable[Path], main: Path) -> dict[str, Path]:
 
 
 def object_files(folders: Iterable[Path], main: Path) -> dict[str, Path]:
-    """The same for objects that have an initialiser."""
+    """Map the names of objects with an initialiser to the files that define them."""
     return _owners(folders, main, _OBJECT)
 
 

@@ -115,7 +115,7 @@ class NumberList(c_ast.InitList):
         return self._expressions
 
     def children(self) -> tuple[tuple[str, c_ast.Node], ...]:
-        """No nodes."""
+        """Return no nodes."""
         return ()
 
     def __iter__(self) -> Iterator[c_ast.Node]:

@@ -326,7 +326,7 @@ LIBRARY_NAME = "<library>"
 
 @cache
 def library_definitions() -> dict[str, c_ast.FuncDef]:
-    """Functions that a program may call without defining them, by name: those of the headers, and gcc's."""
+    """Return the library functions that a program may call, by name: from the headers, and gcc's."""
     tree = parse(f'# 1 "{LIBRARY_NAME}"\n{LIBRARY_FILE.read_text()}', file=LIBRARY_NAME)
     return {node.decl.name: node for node in tree.ext if isinstance(node, c_ast.FuncDef)}
 
@@ -576,8 +576,7 @@ _CONDITION = re.compile(r"[ \t]*#[ \t]*(if|end|el|undef)")
 
 
 def _is_guarded(lines: Sequence[str]) -> bool:
-    """Tell whether a file that begins with an include guard has it around all directives and keeps its macro.
-    """
+    """Tell whether an include guard is around all directives of a file and keeps its macro."""
     directives = [line for line in lines if line.lstrip().startswith("#")]
     depth = 0
     for number, line in enumerate(directives):
@@ -615,7 +614,7 @@ def _definitions(source: str, file: str) -> dict[str, c_ast.FuncDef]:
 
 
 def defined_functions(source: str, *, file: str = "program.c") -> tuple[str, ...]:
-    """Names of the functions that a C file defines, in source order, without those of this engine's headers.
+    """Return the names of functions that a C file defines, in source order, without the engine's headers'.
 
     Raises: HlsError: the text is not C.
     """

@@ -27,8 +27,7 @@ def toggle_densities() -> Mapping[str, float]:
 
 
 def density_counts(compiled: CompiledDesign, run: CycleResult) -> tuple[dict[str, int], dict[str, int]]:
-    """Return executions and toggles by kind and width; floating values and shared units' nets are separate.
-    """
+    """Return executions and toggles by kind and width, of floating values and shared units separately."""
     executions, toggles = (Counter(counts) for counts in operation_counts(compiled, run, _value_key))
     design = compiled.scheduled
     for bound in design.units:
@@ -64,7 +63,7 @@ def _net_key(name: str, kind: ScalarType | None) -> str:
 
 
 def assumed_run(compiled: CompiledDesign, estimate: ControlEstimate) -> CycleResult:
-    """What the cycle model would count if every design had the mean activity."""
+    """Return the cycle model's counts for a design of mean activity."""
     toggles: Counter[str] = Counter()
     design, densities = compiled.scheduled, toggle_densities()
     for schedule in design.schedules:

@@ -167,7 +167,7 @@ def estimated_flip_flops(compiled: CompiledDesign) -> int:
 
 
 def constant_scalars(inputs: str) -> dict[str, float]:
-    """Values of arguments that an input specification fixes: those of a call on drawn data."""
+    """Return the arguments that an input specification fixes, for a call on drawn data."""
     known = json.loads(inputs)
     return {name: own["value"] for name, own in known.items() if own.get("kind") == "constant"}
 
@@ -265,7 +265,7 @@ def know_run(
     folder: Path,
     compiled: CompiledDesign | None = None,
 ) -> RunFeatureRow:
-    """What the cycle model counts of a design on the data that is drawn for a seed.
+    """Return the cycle model's counts of a design on data drawn for a seed.
 
     Args:   identity: of the data, which must be that; empty when it is not known. folder: for files of the
             model. compiled: the design, when it is there.
@@ -328,7 +328,7 @@ def late_loop_of(compiled: CompiledDesign, result: CycleResult) -> str | None:
 
 
 def first_runs(designs: Sequence[DesignRow], runs: Sequence[RunRow]) -> dict[str, RunRow]:
-    """By design, the ok run on data drawn from the program's specification with the least seed."""
+    """Return the ok run of each design on drawn data with the least seed."""
     own = {d.design_id for d in designs if d.status == OK and d.tool == TOOL}
     first: dict[str, RunRow] = {}
     for run in sorted(runs, key=lambda r: (r.design_id, r.seed, r.data_id)):

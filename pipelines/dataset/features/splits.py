@@ -209,7 +209,7 @@ def source_hash(program: ProgramRow) -> str | None:
 
 
 def evaluation_twins(programs: Sequence[ProgramRow], hash_of: HashOf = source_hash) -> list[str]:
-    """Ok programs that are not of stage evaluation and equal an evaluation program by syntax tree.
+    """List ok programs outside of stage evaluation that equal an evaluation program by syntax tree.
 
     Compared with the frozen list and with the evaluation programs among them. The column `ast_hash` is not
     trusted: each program is hashed.

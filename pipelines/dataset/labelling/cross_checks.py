@@ -211,7 +211,7 @@ def _cross_check(item: _Sampled, *, context: LabelContext) -> Outcome[tuple[Cros
 
 
 def cross_check_key(design: DesignRow, row: RunRow, target: Target, options: LabelOptions) -> str:
-    """What the checks of a run depend on."""
+    """Hash what the checks of a run depend on."""
     return content_hash(power_key(design, row, target, options), check_versions(), _VERSION)
 
 

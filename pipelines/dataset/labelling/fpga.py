@@ -97,7 +97,7 @@ def lacking_elsewhere(
 
 
 def fpga_key(design: DesignRow, options: LabelOptions) -> str:
-    """What the FPGA label of a design depends on."""
+    """Hash what the FPGA label of a design depends on."""
     return content_hash(design.rtl_sha256, xilinx_version(), options.synthesis_timeout_s)
 
 

@@ -134,7 +134,7 @@ class ToolContext:
 
     @contextmanager
     def scratch_folder(self) -> Generator[Path]:
-        """An empty folder for one tool run, gone afterwards; on the disk of the cache."""
+        """Yield an empty folder for one tool run on the cache's disk, and remove it afterwards."""
         base = self.cache.folder / "scratch"
         base.mkdir(parents=True, exist_ok=True)
         with TemporaryDirectory(dir=base, ignore_cleanup_errors=True) as name:
@@ -142,7 +142,7 @@ class ToolContext:
 
     @contextmanager
     def tool_folder(self, tool: str) -> Generator[Path]:
-        """A scratch folder, once the tool has a free slot among all processes that share the cache.
+        """Yield a scratch folder once the tool has a free slot among all processes that share the cache.
 
         Args: tool: one of `SLOTTED`; without a number in `options.slots` as many run as there are workers.
         """

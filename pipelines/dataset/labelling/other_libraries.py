@@ -31,7 +31,7 @@ from pipelines.silicon.synthesis import tool_version as synthesis_version
 
 
 def in_library(context: LabelContext, liberty: Path) -> LabelContext:
-    """The same context with the cells of another library."""
+    """Return the context with the cells of another library."""
     return replace(context, target=replace(context.target, liberty=liberty))
 
 

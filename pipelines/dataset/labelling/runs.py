@@ -298,7 +298,7 @@ def _run_natively(
 def rounding_difference(
     native: NativeRun, cycles: CycleResult | SimulationResult, interface: Interface
 ) -> str | None:
-    """What differs by more than reordered sums may: floating outputs by a share of their array's largest.
+    """Name the output that differs by more than reordered sums may, relative to its array's largest value.
 
     Integers must be equal. Used for designs whose floating sums were reordered (`unsafe_math`).
     """
@@ -397,7 +397,7 @@ class RunRequest:
 
 
 def run_key(design: DesignRow, run: RunIdentity | RunRow, options: LabelOptions) -> str:
-    """What a run depends on."""
+    """Hash what a run depends on."""
     return content_hash(
         run.design_id,
         design.rtl_sha256,
@@ -414,7 +414,7 @@ def audit_version(engine: str) -> str:
 
 
 def is_audited_run(design_id: str, kind: str | None, fraction: float) -> bool:
-    """Tell whether the Verilog is simulated on a data set too: on drawn and other tools' data of the sample."""
+    """Tell whether the Verilog is simulated on a data set too: on drawn data and the sample's other data."""
     return kind in (None, DRAWN) and is_audited(design_id, fraction)
 
 
@@ -541,7 +541,7 @@ class UnknownReference(RuntimeError):
 
 
 def expected_outputs(request: RunRequest, context: ToolContext) -> OutputDigests:
-    """What the hardware of a run that is ok computes.
+    """Compute the outputs of correct hardware for an ok run.
 
     That is what native C gives, or of reordered floating sums what the cycle model gives.
 

@@ -208,12 +208,12 @@ def _statuses(figures: LabelFigures) -> tuple[str]:
 
 
 def synthesis_key(design: DesignRow, target: Target, options: LabelOptions) -> str:
-    """What logic synthesis of a design depends on."""
+    """Hash what logic synthesis of a design depends on."""
     return content_hash(netlist_key(design, target), options.synthesis_timeout_s, _LABEL_VERSION)
 
 
 def netlist_key(design: DesignRow, target: Target) -> str:
-    """What the mapped netlist of a design depends on."""
+    """Hash what the mapped netlist of a design depends on."""
     return content_hash(design.rtl_sha256, liberty_hash(target.liberty), tool_version())
 
 
@@ -315,7 +315,7 @@ class CountedRun:
 
 
 def power_key(design: DesignRow, row: RunRow, target: Target, options: LabelOptions) -> str:
-    """What the power of a run depends on, and the verdict on its netlist that is stored with it.
+    """Hash what the power of a run, and the stored verdict on its netlist, depend on.
 
     Args: row: of the run, with its data and the counts of the cycle model.
     """

@@ -32,7 +32,7 @@ def summarise_data(data: DataSet) -> str:
 
 
 def summarise_rows(rows: Iterable[Mapping[str, Any]]) -> str:
-    """The same of the rows of a data set in table `inputs`."""
+    """Summarise a data set from its rows in table `inputs`, as `summarise_data`."""
     return canonical_json(
         {
             row["argument"]: _rounded(json.loads(row["values"])[0] or row["minimum"])  # null is not finite

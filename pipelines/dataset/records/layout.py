@@ -201,7 +201,7 @@ def write_prompt(prompt: Prompt) -> str:
 
 
 def _block(tag: str, content: str, attributes: str = "") -> str:
-    """Return a tagged block; a line of the content that reads like a tag is indented, which C does not mind."""
+    """Return a tagged block; a content line that reads like a tag is indented, which C ignores."""
     lines = [f" {line}" if _TAG_LINE.fullmatch(line) else line for line in content.split("\n")]
     return "\n".join([f"<{tag}{attributes}>", *([] if not content else lines), f"</{tag}>"])
 

@@ -170,7 +170,7 @@ _LEVELS = ("static", "hls", "run")
 def _completion(
     form: str, labels: Mapping[str, float], design: DesignRow, run: RunRow, tables: _Tables
 ) -> Completion | None:
-    """Return labels, with what the format's level and those below it know; None when the level has nothing."""
+    """Return labels, with what the format's level and those below it know; None if the level has nothing."""
     level = FORMATS[form]
     if level not in _LEVELS:
         return Completion(labels=labels)

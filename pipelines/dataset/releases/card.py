@@ -62,7 +62,7 @@ def card_text(manifest: Manifest, tables: Tables, reproduction: Reproduction) ->
 
 
 def about_release(manifest: Manifest) -> str:
-    """What a release is, in one paragraph."""
+    """Describe a release in one paragraph."""
     return (_LABELLED if "labels" in manifest.rows else _OTHER_TABLES).replace("\n", " ")
 
 

@@ -167,7 +167,7 @@ def _attempts(tables: TableSet, programs: pl.DataFrame, designs: pl.DataFrame) -
 
 
 def attempted_tables(tables: TableSet) -> list[str]:
-    """Tables whose rows have a status, those of ATTEMPT_TABLES first."""
+    """Return the tables whose rows have a status, those in ATTEMPT_TABLES first."""
     others = sorted(
         name
         for name, content in tables.contents.items()

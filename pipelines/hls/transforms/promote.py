@@ -54,7 +54,7 @@ class _Promoter:
         return tuple(statements)
 
     def region(self, region: ir.Statement, loop: ir.For | ir.While, facts: Facts) -> tuple[ir.Statement, ...]:
-        """Return a loop, or a block with only a loop, after promotion, with the loads and stores around it."""
+        """Return a loop, or a block with only a loop, after promotion, with loads and stores around it."""
         stored = ir.stored_arrays((region,))
         if not stored or escaping_labels(region):
             return (region,)
@@ -140,7 +140,7 @@ def loop_of(statement: ir.Statement) -> ir.For | ir.While | None:
 def collect_region(
     region: ir.Statement, loop: ir.For | ir.While, facts: Facts, array_names: frozenset[str]
 ) -> Accesses:
-    """The accesses of a loop's iterations; those of its bounds are blocked."""
+    """Collect the accesses of a loop's iterations; those of its bounds are blocked."""
     accesses = Accesses(array_names=array_names)
     if isinstance(loop, ir.For):
         for inner_body, inner in _enter(region, loop, facts):

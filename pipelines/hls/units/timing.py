@@ -103,7 +103,7 @@ def unit_timing(unit: FunctionalUnit, liberty: str) -> UnitTiming:
 
 
 def narrow_delays(unit: FunctionalUnit, width_bits: int, liberty: str) -> tuple[float, float]:
-    """A unit's `input_ns` and `stage_ns` when its operands have fewer bits, between those of measured widths.
+    """Interpolate a unit's `input_ns` and `stage_ns` for narrower operands between measured widths.
 
     Args:   width_bits: of the widest operand; a unit that is not wider keeps its own width.
     Raises: HlsError: the library was not measured.

@@ -240,7 +240,7 @@ class Traffic:
         return HEADER_BYTES[self.protocol]
 
     def flow_moments(self) -> FlowMoments:
-        """Moments of all flows: measured ones, or those of arrivals and sizes."""
+        """Return moments of all flows: measured, or from arrivals and sizes."""
         if self.moments is not None:
             return self.moments
         mean, scv = self.sizes.moments(self.header_bytes)

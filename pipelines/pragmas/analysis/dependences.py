@@ -372,7 +372,7 @@ def to_dependences(
     reductions: Sequence[frozenset[str]],
     sums: Sequence[frozenset[str]],
 ) -> tuple[Dependence, ...]:
-    """Return one dependence for each pair of statements, kind, array, level and being a reduction's or not."""
+    """Return one dependence per pair of statements, kind, array, level, and being a reduction's or not."""
     joined: dict[_Key, list[Flow]] = {}
     for flow in flows:
         reduction = _is_reduction(flow, bodies, reductions)
@@ -414,7 +414,7 @@ def _is_reduction(flow: Flow, bodies: Sequence[Body], reductions: Sequence[froze
 
 
 def loop_facts(nest: Nest, dependences: Sequence[Dependence]) -> dict[str, LoopFacts]:
-    """What the dependences of a program mean for each of its loops."""
+    """Return the facts of each loop that follow from the dependences."""
     return {name: _facts(name, nest, dependences) for name in nest.levels}
 
 

@@ -39,7 +39,7 @@ def form_text(form: Affine, names: Mapping[str, str]) -> str:
 
 
 def constraints(levels: Sequence[Level], names: Mapping[str, str]) -> list[str]:
-    """What the loops of a path say of their counters."""
+    """Return the constraints on the counters of a path's loops."""
     texts: list[str] = []
     for level in levels:
         name = names[level.name]

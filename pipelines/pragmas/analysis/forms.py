@@ -99,7 +99,7 @@ class Condition:
 def read_conditions(
     expression: ir.Expression, known: Mapping[str, Affine], *, holds: bool
 ) -> tuple[Condition, ...] | None:
-    """Conditions that are together the same as an expression being true (or false, unless it `holds`).
+    """Return conditions that together equal an expression being true (or false, unless it `holds`).
 
     Returns: None when it is no conjunction of affine comparisons.
     """

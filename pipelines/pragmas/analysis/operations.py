@@ -52,7 +52,7 @@ def read_body(assignment: Assignment, nest: Nest, written: frozenset[str]) -> Bo
 
 
 def type_name(kind: ScalarType) -> str:
-    """How operations name a type: `float`, `double`, `int32`, `uint8`."""
+    """Return the name of a type in operations: `float`, `double`, `int32`, `uint8`."""
     return kind.c_name.removesuffix("_t")
 
 

@@ -306,7 +306,7 @@ def _most_at_once(summary: Summary, loop: str, target: Target) -> int:
 
 
 def _accumulates(statement: Statement, array: str, loop: str) -> bool:
-    """Tell whether a statement updates an element of an array that is the same in all iterations of a loop."""
+    """Tell whether a statement updates an element of an array that is the same in a loop's iterations."""
     loads = {a.subscripts for a in statement.accesses if a.array == array and a.kind == READ}
     stores = {a.subscripts for a in statement.accesses if a.array == array and a.kind == WRITE}
     return loads == stores and all(loop != name for row in stores for d in row for name, _ in d.terms)

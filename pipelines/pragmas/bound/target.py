@@ -81,11 +81,11 @@ class Target:
         return self.operations.get((kind, type_name), OperationCost(latency_cycles=0))
 
     def ordered(self) -> Target:
-        """The same where floating sums keep their order: no trees (theorem 6.12), no partial sums."""
+        """Return the target with ordered floating sums: no trees (theorem 6.12), no partial sums."""
         return replace(self, tree_reduction=False)
 
     def within_area(self, most_um2: float | None) -> Target:
-        """The same with a limit on area, for targets whose DSPs stand for 1000 um2 each; None = unlimited."""
+        """Return the target with a limit on area, if its DSPs stand for 1000 um2 each; None = unlimited."""
         return self if most_um2 is None else replace(self, dsp_available=int(most_um2 / 1000))
 
 

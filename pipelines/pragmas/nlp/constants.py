@@ -231,8 +231,9 @@ def _pipelined(
 
 
 def pipeline_factors(summary: Summary, target: Target, name: str) -> tuple[int, ...]:
-    """Factors of a pipelined loop: divisors of a constant trip count (equation 12), else those of the target,
-    of innermost loops that begin alike in all executions, which the average one fills."""
+    """Return the factors of a pipelined loop: divisors of a constant trip count (equation 12), else the
+    target's that the average execution fills, for innermost loops with a fixed start.
+    """
     loop = summary.loops[name]
     if loop.constant:
         return divisors(loop.trip_count_max)

@@ -76,7 +76,7 @@ def _logarithm(
 
 
 def add_dsps(program: Program, latency: Latency) -> Any | None:
-    """Equation 15: units of each kind are at least those of any leaf with all its copies.
+    """Add equation 15: units of each kind are at least those of any leaf with all its copies.
 
     Returns: the sum of units, where `DSP_GOAL` is all available ones; None without a limit.
     """
@@ -175,7 +175,7 @@ SIZE_GOAL = 1000.0
 
 
 def add_size(program: Program, dsps: Any | None) -> None:
-    """Limits on the copies of all operations and accesses, and on the DSPs that they take.
+    """Limit the copies of all operations and accesses, and the DSPs that they take.
 
     Args: dsps: the sum of units, from `add_dsps`.
     """
@@ -214,7 +214,7 @@ def _size(program: Program, each: float) -> Any:
 
 
 def add_memory(program: Program) -> None:
-    """Equations 4, 7 and 16: each array is cached above the leaves that use it, and all caches fit."""
+    """Add equations 4, 7 and 16: each array is cached above the leaves that use it, and all caches fit."""
     if program.space.onchip_bits is None or not program.space.transfers:
         return
     used: list[Any] = []
@@ -234,7 +234,7 @@ def add_memory(program: Program) -> None:
 
 
 def add_swaps(program: Program) -> None:
-    """A loop that tools swap with the one inside has copies exactly when that one has a factor."""
+    """Require that a loop that tools swap with its inner one has copies exactly when that has a factor."""
     for loop, inside in program.space.swapped.items():
         both = program.total(inside, lambda o: float(o.unroll > 1), ABOVE, *LEAVES)
         copied = program.total(loop, lambda o: float(o.copies > 1), ABOVE)
@@ -244,7 +244,7 @@ def add_swaps(program: Program) -> None:
 
 
 def add_plain(program: Program) -> None:
-    """Of each pair in `plain` at most one loop has a factor."""
+    """Require that at most one loop of each pair in `plain` has a factor."""
     for outer, inside in program.space.plain:
         copied = program.total(outer, lambda o: float(o.unroll > 1), ABOVE)
         program.require(
@@ -267,7 +267,7 @@ def exclude(program: Program, design: Design) -> None:
 def add_inequalities(
     program: Program, latency: Latency, paths: Sequence[LoopPath], picked: Mapping[Dimension, list[Any]]
 ) -> None:
-    """For each path and each choice on it: the leaf takes at least the least latency of that choice."""
+    """Require that each path's leaf takes at least the least latency of each choice on the path."""
     for path in paths:
         leaf = quicksum(term for chain, term in latency.leaves.items() if set(chain) <= set(path.loops))
         for loop, least in path.least.items():

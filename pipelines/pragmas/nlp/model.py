@@ -62,7 +62,7 @@ class Program:
         self.scip.addCons(constraint, name=name)
 
     def at_least(self, name: str, *terms: Any, lowest: float | None = 0.0) -> Any:
-        """Return a variable that is not below any of the terms, and in a start exactly the largest of them."""
+        """Return a variable that is not below any of the terms, and in a start exactly the largest one."""
         variable = self.scip.addVar(name, lb=lowest)
         for index, term in enumerate(terms):
             self.require(variable >= term, f"{name}.{index}")
@@ -111,7 +111,7 @@ class Program:
         }
 
     def caches(self) -> tuple[tuple[str, str], ...]:
-        """What is cached where in the best solution."""
+        """Return the pairs (array, place) cached in the best solution."""
         best = self.scip.getBestSol()
         return tuple(
             key for key, variable in self.cached.items() if self.scip.getSolVal(best, variable) > 0.5
@@ -139,7 +139,7 @@ class Program:
         self.require(self.state(loop, INSIDE) == self.state(parent, *LEAVES, INSIDE), f"inside {loop}")
 
     def not_all_full(self, place: str) -> None:
-        """A loop above others has one left that iterates; otherwise the tool would pipeline it."""
+        """Require that a loop above others keeps one that iterates, so that the tool does not pipeline it."""
         loops = self.space.bodies[place].loops
         full = quicksum(
             chosen

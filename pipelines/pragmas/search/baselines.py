@@ -441,7 +441,7 @@ def _nest_choices(summary: Summary, target: Target, loop: str) -> list[dict[str,
 
 
 def draw_configuration(summary: Summary, target: Target, generator: np.random.Generator) -> Configuration:
-    """Draw a configuration: on each path down a pipelined loop at a level drawn evenly, factors drawn evenly."""
+    """Draw a configuration: on each path down, a pipelined loop at a random level, and random factors."""
     loops: dict[str, LoopChoice] = {}
     for child in summary.child_loops(ROOT):
         loops |= _drawn_nest(summary, target, child, generator)

@@ -236,7 +236,7 @@ def _beyond_timeout(state: SearchState, budgets: Budgets, excluded: Variations) 
 
 
 def _may_remain(state: SearchState, excluded: Variations) -> bool:
-    """Tell whether a design of any size that is no variation may win; true when the solver takes long to say."""
+    """Tell whether a design of any size that is no variation may win; true if the solver is slow to say."""
     start = stopwatch()
     guess_s = None if state.options.design_s is None else GUESS_SHARE * state.options.design_s
     asked = SearchOptions(

@@ -462,7 +462,7 @@ class _Search:
         return _first_and_smaller([first, *able])
 
     def _accepts(self, candidate: Candidate) -> bool:
-        """Tell whether a design keeps to the limits of the request, and the engine likely makes it in time."""
+        """Tell whether a design keeps to the request's limits, and the engine likely makes it in time."""
         most, configuration = self.request.most_partitions, candidate.configuration
         counts = banks_of(self.summary, configuration, candidate.most_banks).values()
         return (

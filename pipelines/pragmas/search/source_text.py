@@ -45,7 +45,7 @@ class LoopPlace:
 
 
 def find_loops(source: str, summary: Summary) -> dict[str, LoopPlace]:
-    """Where the loops of a program stand in its text; inlined copies of a function share its loops."""
+    """Find the places of a program's loops in its text; inlined copies of a function share its loops."""
     blank, lines = blanked(source), _line_numbers(source)
     heads = sorted(position for word in ("for", "while") for position in _words(blank, word))
     copies: dict[tuple[int, ...], int] = {}
@@ -128,7 +128,7 @@ def body_of(blank: str, function: str) -> tuple[int, int] | None:
 
 
 def labelled_loops(source: str, labels: Iterable[str]) -> dict[str, LoopPlace]:
-    """Where the loops with these labels stand; each starts at its label."""
+    """Find the places of the loops with these labels; each starts at its label."""
     blank = blanked(source)
     return {label: _place(blank, next(_words(blank, label))) for label in labels}
 

@@ -131,7 +131,7 @@ class ExpressionWriter:
         return self.stored(value, place.type, place.low, place.high)
 
     def stored(self, value: Expression, kind: ScalarType, low: Number, high: Number) -> Expression:
-        """Return a value limited to a range of a type, with a conversion only where C needs or implies one."""
+        """Return a value limited to a range of a type, with a conversion only if C needs or implies one."""
         if not kind.floating and not value.type.floating and (low, high) == op.type_range(kind):
             if low <= value.low and value.high <= high:
                 return value

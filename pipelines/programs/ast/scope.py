@@ -209,7 +209,7 @@ class Scope:
         return self.trips
 
     def chance(self, probability: float) -> bool:
-        """True with a probability."""
+        """Return true with a probability."""
         return self.random.random() < probability
 
     # ---- existing objects ------------------------------------------------------------------------------
@@ -253,7 +253,7 @@ class Scope:
         )
 
     def loop_extent(self) -> Extent:
-        """Return a length that a loop at the current point may have; the smallest when none is short enough."""
+        """Return a length that a loop at the current point may have; the smallest if none is short enough."""
         room = self.options.max_iterations // self.trips
         return self.random.choice([e for e in self.extents if e.value <= room] or [self.smallest_extent()])
 

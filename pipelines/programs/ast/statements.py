@@ -53,7 +53,7 @@ class StatementWriter:
     # ---- blocks -------------------------------------------------------------------------------------
 
     def block(self, frame: Frame, root: Root) -> Body:
-        """Return a block that ends with the statements of `root`, preceded by definitions of their variables."""
+        """Return a block that ends with the statements of `root`, after definitions of their variables."""
         scope = self.scope
         scope.frames.append(frame)
         body = root()

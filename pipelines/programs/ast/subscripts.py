@@ -41,7 +41,7 @@ class PlaceWriter:
         return op.element(array, self.subscripts(array, must))
 
     def innermost_leaf(self) -> list[Expression]:
-        """Return an element that depends on the innermost loop, or its variable, so that iterations differ."""
+        """Return an element that depends on the innermost loop, or its variable: iterations differ."""
         scope = self.scope
         variable = next((f.loop for f in reversed(scope.frames) if f.is_loop), None)
         if variable is None:
@@ -66,7 +66,7 @@ class PlaceWriter:
         return tuple(indices)
 
     def subscript(self, extent: Extent, used: list[str]) -> Expression:
-        """Return a subscript below an extent, by a loop variable that the others do not use if there is one."""
+        """Return a subscript below an extent, by a loop variable that the others do not use, if any."""
         counters = [v for v, _ in self.scope.counters() if v.low >= 0 and v.high < extent.value]
         fresh = [v for v in counters if v.name not in used] or counters
         if fresh and not self.scope.chance(0.08):
@@ -328,7 +328,7 @@ class ConditionWriter:
 
 
 def like(value: Expression, number: int) -> Constant:
-    """Return a constant that is combined with a value: unsigned beside an unsigned one, wide when it must be."""
+    """Return a constant to combine with a value: unsigned beside an unsigned one, wide if it must be."""
     kind: ScalarType = promoted(value.type)
     if kind.floating:
         return op.constant(float(number), kind)

@@ -157,7 +157,7 @@ class OperatorBuilder:
         self.parameters[name] = value
 
     def flip(self, probability: float = 0.5) -> bool:
-        """True with a probability."""
+        """Return true with a probability."""
         return self.random.random() < probability
 
     def runtime(self, extent: Extent, role: str) -> Extent:

@@ -107,7 +107,7 @@ def nest(axes: Sequence[Axis], kind: Kind, *body: Node) -> tuple[Node, ...]:
 
 
 def children(node: Node) -> tuple[Node, ...]:
-    """What is directly inside a node."""
+    """Return the nodes directly inside a node."""
     if isinstance(node, Statement):
         return ()
     if isinstance(node, Branch):

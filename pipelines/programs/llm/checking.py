@@ -50,7 +50,7 @@ class BoundedReader:
         self._child: ChildProcess | None = None
 
     def excess(self, source: str, top: str) -> str | None:
-        """What the reading had too much of, None when it came to its end, whatever the end was.
+        """Return the limit that reading a program exceeds, None if it ends, whatever its result.
 
         Args:   source: a program; top: its function.
         Raises: MachineFault: the machine ended the process, or had no time for it.

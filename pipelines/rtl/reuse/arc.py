@@ -160,7 +160,7 @@ def _writes(block: Block, name: str, memory: Memory) -> Iterator[str]:
 
 
 def _memory(block: Block, number: int, name: str, memory: Memory, needed: Sequence[int]) -> Iterator[str]:
-    """Yield a memory and its ports; the passes keep no order of writes, so what later ones write is masked."""
+    """Yield a memory and its ports; passes keep no order of writes, so what later ones write is masked."""
     width = _address_width(block, number, memory)
     kind = f"<{memory.size} x i{memory.width}, i{width}>"
     yield f'%m{number} = arc.memory {kind} {{name = "{name}"}}'
@@ -263,7 +263,7 @@ def _shift(name: str) -> _Form:
 
 
 def _divide(name: str, *, is_signed: bool) -> _Form:
-    """Return a division that gives 0 for a divisor of 0; one bit wider, so that the lowest number by -1 fits."""
+    """Return a division that gives 0 for a divisor of 0, one bit wider so that the lowest number by -1 fits."""
 
     def form(to: str, n: Node, a: Sequence[str], w: Sequence[int]) -> Iterator[str]:
         wide = n.width + 1

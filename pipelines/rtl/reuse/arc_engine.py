@@ -96,7 +96,7 @@ def build_arc(
 
 
 def interpreter_paths() -> list[Path]:
-    """What the interpreter needs that the system's folders do not hold."""
+    """Return the paths that the interpreter needs outside of the system's folders."""
     environment = Path(sys.prefix) / "pyvenv.cfg"
     paths = [
         Path(sys.executable),

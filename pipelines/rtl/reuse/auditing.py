@@ -63,7 +63,7 @@ def simulate_by(
     timeout_s: float = 120.0,
     cycle_limit: int = 50_000_000,
 ) -> SimulationResult:
-    """What `pipelines.rtl.simulation.simulate_design` does, by another engine.
+    """Simulate a design as `pipelines.rtl.simulation.simulate_design` does, by another engine.
 
     Args:    engine: of `AUDIT_ENGINES`; folder: empty, private to this call.
     Returns: latency and outputs, or the status and reason of the step that failed.

@@ -82,7 +82,7 @@ def ports_of(design: Design) -> Ports:
 
 
 def serve(ports: Ports) -> str:  # noqa: ARG001
-    """What follows the model's text: the server of requests. Another text makes another program of it."""
+    """Return the request server to append to the model's text; another text makes another program."""
     return CLOSING
 
 

@@ -110,7 +110,7 @@ def _rows_of_design(
 def simulate_design(
     family: str, size: int, group: SimulationGroup, folder: Path, *, engines: Sequence[str] = ()
 ) -> list[dict[str, Any]]:
-    """Rows of a design. Args: folder: of compiled designs. engines: those of the group when empty."""
+    """Return the rows of a design. folder: of compiled designs. engines: those of the group when empty."""
     source = FAMILIES[family](size)
     text = hashlib.sha256(source.verilog.encode()).hexdigest()
     features = design_features(source)
@@ -188,7 +188,7 @@ def design_features(source: DesignSource) -> dict[str, int | None]:
 
 
 def verilog_features(verilog: str, top: str) -> dict[str, int]:
-    """The same of Verilog.
+    """Return the features of a Verilog design.
 
     Raises: RtlError: the design is rejected.
     """

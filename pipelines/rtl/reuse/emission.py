@@ -532,7 +532,7 @@ class Body:
         return f"{address} < {memory.size} ? {text} : ({type_of(node.width)})0"
 
     def write_lines(self) -> Iterator[str]:
-        """Writes of memories."""
+        """Yield the lines that write memories."""
         for i, memory in enumerate(self.block.memories if self.is_state else ()):
             name = self.emitter.memories[self.name, i]
             for write in memory.writes:

@@ -110,7 +110,7 @@ def divided_text(emitter: Emitter, divide: Callable[[Divider], Division], *, on_
 
 
 def require_gpu(engine: str) -> None:
-    """Raises: ToolMissing: there is no GPU."""
+    """Refuse an engine on a machine without GPU. Raises: ToolMissing."""
     if not _GPU.exists():
         raise ToolMissing(f"engine {engine} needs an NVIDIA GPU with its driver: there is no {_GPU}")
 

@@ -107,7 +107,7 @@ def _get(ports: Ports, port: str, limb: int) -> str:
 
 
 def cxxrtl_harness(ports: Ports, stimuli: int, closing: str = CLOSING) -> str:
-    """What follows the text that Yosys writes: one model per stimulus."""
+    """Return the C++ to append to Yosys' text: one model per stimulus."""
     inputs, outputs = words_of(ports.inputs), words_of(ports.outputs)
     lines = [
         '#include "words.h"',

@@ -16,7 +16,7 @@ _ALIGNMENT = 8
 
 
 def hetero_text(divider: Divider, division: Division, *, on_gpu: bool) -> str:
-    """What hetero.h needs, behind the emitter's text.
+    """Return the C++ that hetero.h needs, to append to the emitter's text.
 
     Args: on_gpu: CUDA for the second side; else C++ for it too, which proves the division.
     """
@@ -185,8 +185,7 @@ class _Sides:
         return key.kind == "node" and self.emitter.blocks[key.block].nodes[key.number].op == "register"
 
     def _gather(self) -> Iterator[str]:
-        """Yield C that copies the second side's registers and memories to the first side's, the whole state.
-        """
+        """Yield C that copies the second side's registers and memories to the whole state, the first side's."""
         yield "static void gather(State& st, const State& other) {"
         names: list[str] = []
         for unit in self.divider.units:

@@ -221,7 +221,7 @@ def run_front_end(
     timeout_s: float,
     files: Mapping[str, bytes] = NO_FILES,
 ) -> bytes:
-    """What Yosys writes after it has read a design and run commands on it.
+    """Read a design with Yosys, run commands on it, and return what it writes.
 
     Slang reads what Yosys' reader of Verilog refuses, such as a port that is wider than the expression that
     it is connected to. That reader reads what slang understands and does not translate, unless it might err.

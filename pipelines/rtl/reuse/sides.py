@@ -227,5 +227,5 @@ class Divider:
                 needed.add(Crossing(writer.level, side_of[writer], word))
 
     def bytes_of(self, word: Word) -> int:
-        """Of all stimuli."""
+        """Return the bytes of a word for all stimuli."""
         return self.bytes[word.array] * self.emitter.stimuli

@@ -128,7 +128,7 @@ class Simulator:
         self._session.close()
 
     def reset(self) -> None:
-        """Back to the initial state and cycle 0."""
+        """Return to the initial state and cycle 0."""
         self._session.send(_words(_Request.RESET))
         self._in[:] = 0
 
@@ -161,7 +161,7 @@ class Simulator:
         self._session.send(_words(_Request.WRITE, first, last - first), padded.view(np.uint64))
 
     def watch(self, places: Sequence[tuple[int, int, int]]) -> None:
-        """Registers whose values in every cycle belong to traces from now on.
+        """Record in traces, from now on, the values of these registers in every cycle.
 
         Args: places: in bytes: to the word, to its second buffer behind the first, and its size.
         """

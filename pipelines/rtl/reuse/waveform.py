@@ -107,7 +107,7 @@ def write_vcd(path: Path, clock: str, signals: Sequence[Signal]) -> None:
 
 
 def write_fst(path: Path, clock: str, signals: Sequence[Signal]) -> None:
-    """The same as an FST file.
+    """Write a waveform as an FST file.
 
     Raises: OSError: not writable. ToolMissing: vcd2fst is not installed. RtlError: it fails.
     """

@@ -149,13 +149,13 @@ class Words:
         return result
 
     def is_nonzero(self, a: Signal) -> int:
-        """Or of all bits."""
+        """Build the OR of all bits."""
         if a.width == 1:
             return a.limbs[0]
         return self.builder.invert(self.equal(a, self.const(0, a.width)))
 
     def is_full(self, a: Signal) -> int:
-        """And of all bits."""
+        """Build the AND of all bits."""
         return self.equal(a, self.const(mask(a.width), a.width))
 
     def parity(self, a: Signal) -> int:

@@ -156,7 +156,7 @@ def tool_version() -> str:
 
 
 def constraints(clock_period_ns: float) -> str:
-    """The timing constraints, as those of the project's own timing: an ideal clock, no delay outside."""
+    """Return the timing constraints, as in the project's own timing: an ideal clock, no outside delay."""
     return "\n".join(
         [
             f"create_clock -name clk -period {clock_period_ns:g} [get_ports clk]",

@@ -30,13 +30,13 @@ class Scale:
     logarithmic: bool = True
 
     def place(self, value: float) -> float:
-        """Where a value is, kept between start and end."""
+        """Map a value to a coordinate between start and end."""
         low, high = self._inner(self.low), self._inner(self.high)
         share = (self._inner(max(value, self.low)) - low) / (high - low) if high > low else 0.5
         return self.start + min(share, 1.0) * (self.end - self.start)
 
     def ticks(self) -> list[float]:
-        """At most TICK_LIMIT round values between low and high, ascending."""
+        """Return at most TICK_LIMIT round values between low and high, ascending."""
         ticks = _log_ticks(self.low, self.high) if self.logarithmic else _linear_ticks(self.low, self.high)
         return [t for t in ticks if self.low * (1 - 1e-9) <= t <= self.high * (1 + 1e-9)]
 

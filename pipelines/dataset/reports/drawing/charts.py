@@ -255,7 +255,7 @@ def _cloud(stages: Sequence[tuple[str, Places]], *, many: bool, hollow: str | No
 
 
 def _points(stage: str, places: Places, *, hollow: bool) -> Element:
-    """Return all points of a stage as one path of strokes without length; points on one place are drawn once."""
+    """Return all points of a stage as one path of strokes without length, each place drawn once."""
     distinct = dict.fromkeys((round(x * 2) / 2, round(y * 2) / 2) for x, y in places)
     if hollow:
         path = "".join(f"M{number(x - 3)} {number(y)}l3-3l3 3l-3 3z" for x, y in distinct)
@@ -354,8 +354,7 @@ def _status_row(entry: StatusCount, top: float) -> list[Element]:
 def range_chart(
     name: str, title: str, spreads: Sequence[Spread], *, logarithmic: bool, as_percent: bool
 ) -> Element:
-    """Draw a row per stage on one axis: 5th to 95th percentile, quartiles, median; the distance at the right.
-    """
+    """Draw a row per stage on one axis: 5th to 95th percentile, quartiles, median; distance at the right."""
     top, bottom = 16.0, 16.0 + 28.0 * len(spreads)
     low = min(s.quantiles.minimum for s in spreads)
     high = max(s.quantiles.maximum for s in spreads)

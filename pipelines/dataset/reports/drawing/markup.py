@@ -277,7 +277,7 @@ def _class_of(column: Column) -> str | None:
 def heat_table(
     caption: str, heads: Sequence[str], groups: Sequence[tuple[str, Sequence[Element]]], *, class_: str
 ) -> Element:
-    """Return a table of shades: rows below the title of their group; `class_` is that of the box around it."""
+    """Return a table of shades: rows below their group's title; `class_` is that of the box around it."""
     head = element("tr", element("td"), [element("th", element("span", h), scope="col") for h in heads])
     bodies = [
         element(

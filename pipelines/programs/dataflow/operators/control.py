@@ -8,7 +8,7 @@ from pipelines.programs.dataflow.tree import Branch, Loop, Node, While, loop, ne
 
 
 def binary_search(builder: OperatorBuilder) -> OperatorBody:
-    """For every element its place in a sorted table: how many entries of the table are below it."""
+    """Count for every element the entries of a sorted table below it, by binary search."""
     x = builder.input("x", rank=1)
     entries = builder.random.choice((8, 12, 16, 24, 32, 60, 100))
     _require_index(builder, entries)
@@ -112,7 +112,7 @@ def graph_walk(builder: OperatorBuilder) -> OperatorBody:
 
 
 def list_walk(builder: OperatorBuilder) -> OperatorBody:
-    """From every node along a linked list to the first positive element, or for MOST steps."""
+    """Walk from every node along a linked list to the first positive element, or for MOST steps."""
     x = builder.input("x", rank=1, accept=lambda shape: shape[0] >= 4)
     nodes = x.shape[0]
     builder.external("next", (nodes,), nodes - 1, low=0, index=True, data={"kind": "permutation"})
@@ -134,7 +134,7 @@ def list_walk(builder: OperatorBuilder) -> OperatorBody:
 
 
 def string_search(builder: OperatorBuilder) -> OperatorBody:
-    """How many signs of a pattern match the signs of x from every place on, up to the first difference."""
+    """Count the signs of a pattern that match x from every place on, up to the first difference."""
     x = builder.input("x", rank=2, accept=lambda shape: shape[1] >= 6)
     length = builder.random.randint(2, min(5, x.shape[1] - 2))
     builder.external("pattern", (length,), 1, low=0, index=True)
@@ -196,7 +196,7 @@ def compact(builder: OperatorBuilder) -> OperatorBody:
 
 
 def first_above(builder: OperatorBuilder) -> OperatorBody:
-    """For every row the place of its first element above a limit, its length when there is none."""
+    """Find for every row the place of its first element above a limit, its length if there is none."""
     x = builder.input("x", rank=2)
     _require_index(builder, x.shape[1])
     share = builder.random.choice((0.25, 0.5, 0.75, 0.9))

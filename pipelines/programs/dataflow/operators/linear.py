@@ -8,7 +8,7 @@ from pipelines.programs.dataflow.tree import Axis, Extent, Loop, Node, loop, nes
 
 
 def matmul(builder: OperatorBuilder) -> OperatorBody:
-    """Compute out[M][N] = A B, either factor transposed in memory or not, with or without a bias per column."""
+    """Compute out[M][N] = A B, each factor transposed in memory or not, with or without bias per column."""
     a = builder.input("a", rank=2)
     layout = builder.random.choice(("nn", "nn", "nt", "tn"))
     builder.parameter("layout", layout)
