@@ -295,7 +295,7 @@ class _Labeller:
         return entry
 
     def entries_or_reason(self, file: Path) -> list[dict[str, Any]]:
-        """The same, or one entry that says why the file is no program."""
+        """Return the entries, or one entry that says why the file is no program."""
         try:
             return self.entries(file)
         except (HlsError, ProgramError) as error:

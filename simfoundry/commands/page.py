@@ -39,7 +39,7 @@ def summary_lines(page: WrittenPage) -> list[str]:
 
 
 def _plain(value: Any) -> Any:
-    """The same as JSON values: keys that are tuples joined, no NaN."""
+    """Return a value as JSON values: tuple keys joined, no NaN."""
     if isinstance(value, Mapping):
         return {" ".join(k) if isinstance(k, tuple) else k: _plain(v) for k, v in value.items()}
     if isinstance(value, Sequence) and not isinstance(value, str):

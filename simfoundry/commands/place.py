@@ -72,7 +72,7 @@ def answer_place(question: PlaceQuestion) -> dict[str, Any]:
 
 
 def _read_graphs(question: PlaceQuestion, fabric: Fabric) -> tuple[list[Graph], list[str]]:
-    """The graph of a JSON file, or those of an ONNX model with what was assumed about it."""
+    """Read the graph of a JSON file, or the graphs of an ONNX model with what was assumed about it."""
     path = Path(question.graph)
     if path.suffix.lower() == ".onnx":
         from pipelines.fabric.onnx_graphs import read_onnx  # lazy import: takes 0.2 s
@@ -214,7 +214,7 @@ def _answer(graph: Graph, fabric: Fabric, best: Measured, clock: float | None) -
 
 
 def _tiles(fabric: Fabric, route: Sequence[int]) -> list[tuple[int, int]]:
-    """Row and column of every tile of a route."""
+    """Return row and column of every tile of a route."""
     ends = fabric.links.ends
     switches = [ends[route[0]][0], *(ends[link][1] for link in route if not fabric.links.is_port(link))]
     return [divmod(switch, fabric.columns) for switch in switches]

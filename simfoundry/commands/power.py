@@ -92,7 +92,7 @@ def answer_power(question: PowerQuestion) -> dict[str, Any]:
 
 
 def _require_work(network: Network) -> None:
-    """Raises: FoundryError: no layer runs on the accelerator, so that models have nothing to say."""
+    """Refuse a network without a layer on the accelerator. Raises: FoundryError."""
     if all(layer.kind == "host" for layer in network.layers):
         raise FoundryError(f"no layer of {network.name} runs on the accelerator; accepted: products or sums")
 

@@ -255,7 +255,7 @@ LARGE = 4.0
 
 
 def _area_lines(answer: Recommendation, question: PragmaQuestion) -> list[str]:
-    """How much larger than the plain program the recommended design is, where nothing limits its area."""
+    """Return how much larger than the plain program the recommended design is, if its area is unlimited."""
     plain = None if answer.plain is None else answer.plain.area_um2
     area = answer.recommended.area_um2
     if question.area is not None or not plain or not area or area <= LARGE * plain:
@@ -362,7 +362,7 @@ def excess(ratio: float) -> str:
 
 
 def _exploration_line(answer: Recommendation, exploration: Exploration) -> str:
-    """How many designs were measured, how they ended, and how good the best one is."""
+    """Return how many designs were measured, how they ended, and how good the best one is."""
     steps = _evaluated(exploration)
     counts = Counter(step.evaluation.status for step in steps if step.evaluation is not None)
     measured = f"{len(steps)} design{'' if len(steps) == 1 else 's'} measured"
@@ -386,7 +386,7 @@ def _common_reason(steps: Sequence[Step]) -> str:
 
 
 def _gaps(best: int, answer: Recommendation, exploration: Exploration) -> str:
-    """How the best measured design compares with two bounds: of all designs, and of those not measured."""
+    """Compare the best measured design with two bounds: of all designs, and of the unmeasured ones."""
     gaps: list[str] = []
     if least := _at_least_one(answer.solution.lower_bound):
         gaps.append(f"{excess(best / least)} the best bound of any area, {least:,.0f}")

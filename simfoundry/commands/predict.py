@@ -105,7 +105,7 @@ def _ask_named(model: str, query: Query, place: str) -> dict[str, Any]:
 
 
 def _require_labels(name: str) -> None:
-    """Raises: FoundryError: a predictor of the catalogue that answers no question about a C program."""
+    """Refuse a predictor that answers no question about a C program. Raises: FoundryError."""
     from models.catalogue import predictors
     from models.champions import label_predictors
 
@@ -369,7 +369,7 @@ def opened_model(model: str) -> Iterator[tuple[PredictorSpec, Any]]:
 
 
 def _spec_of(folder: Path) -> PredictorSpec:
-    """What the predictor in a folder is."""
+    """Read the specification of the predictor in a folder."""
     from models.catalogue import predictor_named
     from models.model_files import read_model
 
@@ -396,7 +396,7 @@ def ask_model(name: str, alias: str, question: dict[str, Any], place: str) -> di
 
 
 def _require_champion(name: str) -> None:
-    """Raises: FoundryError: the weights that come with the project are refused as champion."""
+    """Refuse the weights that come with the project if their gate does. Raises: FoundryError."""
     from models.catalogue import predictors
 
     reasons = [shipped_refusal(spec) for spec in predictors() if spec.name == name]
@@ -429,7 +429,7 @@ def _plain(value: Any) -> Any:
 
 
 def _answer_of(local: LocalModel, question: dict[str, Any], place: str) -> dict[str, Any]:
-    """The same from files on this machine, without MLflow."""
+    """Return the answer from files on this machine, without MLflow."""
     outcome = read_outcome(local.folder)
     try:
         predictor = local.spec.load(local.folder)
@@ -459,7 +459,7 @@ def _refusal(place: str, error: Exception) -> str:
 
 
 def _provenance(spec: PredictorSpec, outcome: TrainOutcome | None, version: str) -> dict[str, Any]:
-    """Where an answer is from: version, training data, level of information; and the measured coverage."""
+    """Return an answer's version, training data, level of information, and measured coverage."""
     known = {
         "version": version,
         "release": None if outcome is None else outcome.source,

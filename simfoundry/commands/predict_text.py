@@ -140,7 +140,7 @@ def _engine_note(answer: Mapping[str, Any]) -> str:
 
 
 def _end_note(answer: Mapping[str, Any]) -> str:
-    """That the run passed its limit of cycles, and in which loop."""
+    """Say in which loop the run passed its limit of cycles."""
     late = answer.get("not_ended")
     if not late:
         return ""

@@ -244,7 +244,7 @@ def _require_memory(question: SimulateQuestion, program: Program, choice: Choice
 
 
 def _prepare(simulator: Simulator, question: SimulateQuestion) -> None:
-    """State of a checkpoint, then memory images."""
+    """Load the state of a checkpoint, then memory images."""
     if question.resume is not None:
         read_checkpoint(simulator, Path(question.resume))
     for text in question.memory:
@@ -288,7 +288,7 @@ def _writing(option: str, path: Path) -> Iterator[None]:
 
 
 def _write_toggles(path: Path, rows: Sequence[Toggles], cycles: int) -> None:
-    """A row per signal; the rate is toggles per bit and cycle."""
+    """Write a row per signal; the rate is toggles per bit and cycle."""
     table = pa.Table.from_pylist(
         [{**asdict(row), "toggle_rate": row.toggles / (row.width * cycles)} for row in rows]
     )

@@ -101,7 +101,7 @@ def _named(query: str) -> list[TableSpec]:
 
 @contextmanager
 def _connection(data_dir: Path) -> Iterator[tuple[duckdb.DuckDBPyConnection, dict[str, str]]]:
-    """A connection with every view and no other reach, and what is wrong with damaged tables."""
+    """Open a connection with every view and no other access; yield it and the problems of damaged tables."""
     connection = duckdb.connect(":memory:", config=_LOCKED)
     try:
         damaged: dict[str, str] = {}
@@ -166,7 +166,7 @@ def _not_reading(kind: str) -> FoundryError:
 
 
 def _damage(data_dir: Path, spec: TableSpec, *, whole: bool = False) -> str | None:
-    """What is wrong with the first file of a table that cannot be read, if any.
+    """Describe the first file of a table that cannot be read, if any.
 
     Args: whole: also read every page, in place of the schema alone.
     """
@@ -197,7 +197,7 @@ def _remedy(spec: TableSpec) -> str:
 
 
 def _create_view(connection: duckdb.DuckDBPyConnection, data_dir: Path, spec: TableSpec) -> None:
-    """The view of a table; its columns are read when a query needs them."""
+    """Create the view of a table; its columns are read when a query needs them."""
     rows = _source(connection, data_dir, spec, measured=False).set_alias("t")
     if spec.has_measured:
         beside = _source(connection, data_dir, spec, measured=True).set_alias("m")

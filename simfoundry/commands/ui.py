@@ -196,7 +196,7 @@ class Answer:
 
 
 def _answer(port: int, path: str, *, host: str = HOST) -> Answer | None:
-    """What a server of this machine answers; None when it does not."""
+    """Return the answer of a server of this machine; None without one."""
     connection = HTTPConnection(HOST, port, timeout=ANSWER_LIMIT_S)
     try:
         connection.request("GET", path, headers={"Host": f"{host}:{port}"})
