@@ -212,7 +212,7 @@ def _validated(content: Any, *, where: str) -> Configuration:
 
 
 def _choices(keys: Sequence[str]) -> str:
-    """What is accepted beside keys: the keys of their groups, else the groups."""
+    """Return what is accepted beside keys: the keys of their groups, else the groups."""
     groups = {re.split(r"[.=/]", key.lstrip("+~"))[0] for key in keys}
     known = list(accepted_keys())
     chosen = [key for key in known if key.split(".")[0] in groups]

@@ -92,7 +92,7 @@ def run_step(
 
 
 def _results(settings: Settings, step: Step, summary: StepSummary) -> Results:
-    """What Dagster keeps of each asset of a step."""
+    """Yield the metadata that Dagster keeps of each asset of a step."""
     notes = {name: _shown(value) for name, value in summary.notes.items()}
     results = {table: _table_result(settings, step, table, summary) for table in step.tables}
     if step.asset is None:

@@ -169,7 +169,7 @@ class Tool:
 
 
 def _named(version: Callable[[], str]) -> Callable[[Configuration], str]:
-    """Return a version that no configuration changes, without the constant that engines put after the last +."""
+    """Return a version that no configuration changes, without the engines' constant behind the last +."""
     return lambda _: version().rpartition("+")[0] or version()
 
 

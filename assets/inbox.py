@@ -264,7 +264,7 @@ def inbox_files(context: dg.SensorEvaluationContext) -> dg.RunRequest | dg.SkipR
 
 
 def _failures(instance: dg.DagsterInstance, key: str) -> Iterator[float]:
-    """When each run for the same files failed, or its launch, in order."""
+    """Yield the times at which runs for the same files, or their launches, failed, in order."""
     for attempt in itertools.count():
         asked = dg.RunsFilter(tags={RUN_KEY_TAG: _retry_key(key, attempt)})
         [record] = instance.get_run_records(asked, limit=1) or [None]

@@ -153,7 +153,7 @@ def remember_variants(settings: Settings, rows: Sequence[ProgramRow]) -> bool:
 
 
 def _variants_key(settings: Settings, provider: Provider, prompts: Sequence[Prompt]) -> str:
-    """What the programs of the suite llm depend on: model, prompts, parents, limits and code."""
+    """Hash what the programs of suite llm depend on: model, prompts, parents, limits and code."""
     suites = _parent_options(settings)
     return content_hash(
         asdict(_options(settings.group(Llm))),

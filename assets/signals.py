@@ -122,6 +122,6 @@ def end_processes() -> None:
 
 
 def _show_unraisable(unraisable: sys.UnraisableHookArgs) -> None:
-    """As Python does, but for an interrupt that came while an object was being removed."""
+    """Report as Python does, except an interrupt that came while an object was being removed."""
     if unraisable.exc_type.__name__ not in _INTERRUPTS:
         sys.__unraisablehook__(unraisable)

@@ -141,7 +141,7 @@ def _paths(entry: Mapping[str, Any]) -> tuple[set[str], set[str], set[tuple[str,
 
 
 def _declared_paths(stage: Mapping[str, Any]) -> tuple[set[str], set[str], set[tuple[str, str]]]:
-    """The same of a stage in dvc.yaml."""
+    """Return the paths of a stage in dvc.yaml: dependencies, outputs, parameters."""
     declared = (*stage.get("outs", ()), *stage.get("metrics", ()), *stage.get("plots", ()))
     outs = {out if isinstance(out, str) else next(iter(out)) for out in declared}
     groups = [{PARAMETERS_FILE: [one]} if isinstance(one, str) else one for one in stage["params"]]
@@ -179,7 +179,7 @@ def table_hashes(deployment: Deployment, tables: Iterable[str]) -> dict[str, str
 
 
 def _hash(folder: Path, path: str) -> str | None:
-    """What DVC records of a file (its MD5) or a folder (the MD5 of the list of its files with theirs)."""
+    """Return what DVC records: the MD5 of a file, or of a folder's list of files with theirs."""
     target = folder / path
     if target.is_file():
         return _md5(target.read_bytes())
@@ -202,7 +202,7 @@ def _md5(content: bytes) -> str:
 
 @contextmanager
 def _repository(project: Path) -> Iterator[Any]:
-    """DVC on the project, with its own messages silenced.
+    """Open DVC on the project, with its own messages silenced.
 
     DVC takes names of stages and paths from the working directory, which is the project meanwhile.
     """

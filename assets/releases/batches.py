@@ -54,7 +54,7 @@ class Batch:
 
 
 def plan_batches(settings: Settings) -> tuple[Batch, ...]:
-    """Return all batches of a configuration: cheap rounds first; per round one shard of each suite in turn."""
+    """Return all batches of a configuration: cheap rounds first; a round takes a shard per suite in turn."""
     rounds: dict[str, list[Step]] = {"programs": [], "designs": [], "labels": []}
     costly: set[str] = set()
     for step in (s for s in STEPS if s.partitioned.name == BY_SUITE.name and s.is_active(settings)):

@@ -83,7 +83,7 @@ class ReleaseContents:
         return is_there and (step.name != LABELS or self._is_mapped(partition))
 
     def _has_attempts(self, partition: str) -> bool:
-        """Tell whether the programs of an AST shard have the discarded attempts that the configuration has."""
+        """Tell whether an AST shard's programs have the discarded attempts that the configuration keeps."""
         shard = shard_named(partition, self.settings.configuration)
         if shard.suite == AST and partition not in self._attempted:
             ast = options_of_shard(suite_options(self.settings), shard)

@@ -71,7 +71,7 @@ def _wrong_rtl(making: ReleaseMaking, folder: Path) -> Iterator[str]:
 
 
 def _checked_rtl(folder: Path, pair: tuple[DesignRow, ProgramRow]) -> Outcome[str | None]:
-    """What is wrong with a design's Verilog; the right one becomes a file."""
+    """Check a design's Verilog: return its problem, or write the file."""
     design, program = pair
     problem = None
     try:

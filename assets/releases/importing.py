@@ -109,7 +109,7 @@ def import_release(deployment: Deployment, folder: Path) -> ImportedRelease:
 
 
 def _write_tables(data_dir: Path, release: Release, imported: ImportedRelease) -> None:
-    """Every partition of a release into the tables of a folder."""
+    """Write every partition of a release into the tables of a folder."""
     for table in release.tables():
         spec = table_spec(table)
         imported.rows[table] = 0
@@ -201,7 +201,7 @@ def _fill_cache(settings: Settings, release: Release, imported: ImportedRelease)
 
 
 def _remember_variants(settings: Settings, release: Release, imported: ImportedRelease) -> None:
-    """The programs that a language model wrote, so that the next run need not ask one."""
+    """Store the programs that a language model wrote, so that the next run need not ask one."""
     if LLM not in release.partitions("programs"):
         return
     try:
@@ -213,7 +213,7 @@ def _remember_variants(settings: Settings, release: Release, imported: ImportedR
 def _remember_networks(
     settings: Settings, groups: Mapping[str, RunGroup], release: Release, imported: ImportedRelease
 ) -> None:
-    """The files of each group of networks, so that the next run leaves them; failures are tried again."""
+    """Store the files of each group of networks, so that the next run leaves them; it retries failures."""
     tables = step_named("network").tables
     if release.manifest.toolset.tools.get(NETWORKS) != runs_version():
         return
@@ -225,7 +225,7 @@ def _remember_networks(
 
 
 def _remember_placements(settings: Settings, release: Release, imported: ImportedRelease) -> None:
-    """The files of each group of placements, so that the next run leaves them."""
+    """Store the files of each group of placements, so that the next run leaves them."""
     step = step_named("fabric")
     if release.manifest.toolset.tools.get(PLACEMENTS) != PLACEMENTS_VERSION:
         return
@@ -236,7 +236,7 @@ def _remember_placements(settings: Settings, release: Release, imported: Importe
 
 
 def _remember_accelerators(settings: Settings, release: Release, imported: ImportedRelease) -> None:
-    """Labels of networks on accelerators and as fixed-point pipelines, so that the next run makes none."""
+    """Store labels of networks on accelerators and as fixed-point pipelines for the next run."""
     networks, pipelines = (release.partitions(table) for table in ("accelerator_labels", "fixed_networks"))
     if not networks and not pipelines:
         return
@@ -263,7 +263,7 @@ def _remember_accelerators(settings: Settings, release: Release, imported: Impor
 
 
 def _remember_searches(settings: Settings, release: Release, imported: ImportedRelease) -> None:
-    """The file of all searches for directives, so that the next run leaves it."""
+    """Store the file of all searches for directives, so that the next run leaves it."""
     step = step_named("pragmas")
     if release.manifest.toolset.tools.get(SEARCHES) != searches_version():
         return

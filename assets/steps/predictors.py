@@ -183,7 +183,7 @@ def registry_store(settings: Settings) -> RegistryStore:
 
 
 def _registered(settings: Settings, *, names: Sequence[str], libraries: Sequence[str] = ()) -> Any:
-    """What the registry has of models, and what decides about their promotion and their trained bits."""
+    """Return the registry's models, and what decides about their promotion and their trained bits."""
     present = registry_state(settings.deployment.tracking_uri, names)
     if present is None:
         return None
