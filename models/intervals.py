@@ -157,7 +157,7 @@ def _kind(difficulty: Difficulty, target: str) -> str:
 
 
 def _reasons(difficulty: Difficulty, target: str) -> tuple[float, float]:
-    """What difficulty grows with: logarithms of the spread and of the number of properties outside."""
+    """Return what difficulty grows with: logarithms of the spread and of the number of properties outside."""
     spread = difficulty.spread.get(target, 0.0)
     return math.log(spread + _LEAST_SPREAD), math.log1p(difficulty.outside)
 
@@ -197,7 +197,7 @@ def _weights(rows: Sequence[Residual]) -> list[float]:
 
 
 def _scores(rows: Sequence[tuple[Residual, float]]) -> dict[str, Any]:
-    """Width and quantiles of scores: at every level those of the worst family."""
+    """Return the width and the quantiles of scores, at every level of the worst family."""
     families: dict[str, list[tuple[str, float]]] = {}
     for row, score in rows:
         families.setdefault(row.family, []).append((row.group, score))

@@ -174,14 +174,14 @@ def _require_places(designs: pl.DataFrame, places: pl.DataFrame) -> None:
 
 
 def _parts_of_designs(designs: pl.DataFrame, split: str) -> pl.DataFrame:
-    """Designs in their own part, without those of excluded programs; see `design_part`."""
+    """Return the designs in their own part, without excluded programs; see `design_part`."""
     columns = ("part", "memory_read_delay_cycles", "memory_write_delay_cycles")
     parts = [design_part(split, *row) for row in designs.select(columns).iter_rows()]
     return designs.with_columns(part=pl.Series(parts, dtype=pl.String)).filter(pl.col("part") != EXCLUDED)
 
 
 def _refuse_leaks(designs: pl.DataFrame) -> None:
-    """The same source, or a program and the one it derives from, must be on one side."""
+    """Refuse designs with one source, or a program and its origin, on two sides."""
     programs = designs.unique("program_id", keep="first").sort("program_id")
     first = programs.select("name", "part", other=pl.col("part").first().over("source"))
     for name, part, other in first.filter(pl.col("part") != pl.col("other")).head(1).iter_rows():

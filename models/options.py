@@ -54,7 +54,7 @@ class LabelOptions(Selection):
     bootstrap_resamples: Count = 1000
 
     def __post_init__(self) -> None:
-        """Raises: ValueError: an option outside its range."""
+        """Refuse an option outside its range. Raises: ValueError."""
         check_ranges(self)
 
 

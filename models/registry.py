@@ -485,7 +485,7 @@ def _is_open(decided: PromotionRow, may_promote: bool) -> bool:
 
 
 def _registered_before(client: Any, known: Any, decided: PromotionRow) -> Registration:
-    """What an earlier call did; the gate is not asked twice about one version."""
+    """Return the registration by an earlier call; the gate is not asked twice about one version."""
     champion = _champion(client, known.name)
     return Registration(
         name=str(known.name),

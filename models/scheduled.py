@@ -233,7 +233,7 @@ def _known_query(query: Query, options: HlsOptions, level: str) -> QueryKnowledg
 
 
 def _with_late_loop(knowledge: DesignKnowledge) -> DesignKnowledge:
-    """What is known of a design whose estimate passed the limit of cycles: the trips of that loop are not."""
+    """Return the knowledge of a design without the trips of the loop at which the estimate stopped."""
     late = knowledge.late_loop
     if late is None:
         return knowledge

@@ -237,7 +237,7 @@ class _Curves(Callback):
                 self.losses.setdefault(name, []).append(float(value))
 
     def state_dict(self) -> dict[str, Any]:
-        """What a checkpoint holds of this training besides Lightning's own state."""
+        """Return what a checkpoint holds of this training besides Lightning's own state."""
         random = {"torch": torch.get_rng_state()}
         if self._generator is not None:
             random["generator"] = self._generator.get_state()

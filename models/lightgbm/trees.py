@@ -331,12 +331,12 @@ def fit_predictor(
 
 
 def _start_of(name: str | None, names: Sequence[str], features: Matrix) -> Matrix:
-    """What the trees of a target add to: a feature's column, or 0. (rows,)"""
+    """Return what a target's trees add to, (rows,): a feature's column, or 0."""
     return np.zeros(len(features)) if name is None else features[:, names.index(name)]
 
 
 def _is_exact(name: str | None, names: Sequence[str], features: Matrix) -> NDArray[np.bool_]:
-    """Where the start of a target is the answer. (rows,)"""
+    """Return where the start of a target is the answer: (rows,)."""
     return np.zeros(len(features), np.bool_) if name is None else features[:, names.index(name)] > 0
 
 

@@ -296,7 +296,7 @@ def _words(statement: ir.Statement) -> str:
 
 
 def _operations(expressions: Iterable[ir.Expression]) -> Iterator[tuple[str, int]]:
-    """Kind and width of the operators of expressions, those of subscripts apart."""
+    """Yield kind and width of the operators of expressions, those in subscripts marked."""
     for expression in expressions:
         if isinstance(expression, ir.Load):
             continue

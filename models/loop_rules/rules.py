@@ -88,7 +88,7 @@ _NO_PLAN = LoopPlan(intervals={}, unroll_factors={}, parallel_factors={}, banks=
 
 
 def _copies(body: Body, plan: LoopPlan) -> float:
-    """How many copies of a body directives make."""
+    """Count the copies of a body that directives make."""
     names = [level.name for level in body.levels]
     return math.prod(plan.unroll_factors.get(n, 1) * plan.parallel_factors.get(n, 1) for n in names)
 

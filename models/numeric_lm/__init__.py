@@ -91,7 +91,7 @@ class TrainOptions(LabelOptions):
     beams: Count = 8
 
     def __post_init__(self) -> None:
-        """Raises: ValueError: an option outside its range."""
+        """Refuse an option outside its range. Raises: ValueError."""
         check_ranges(self)
         for name in ("width", "decoder_width"):
             size = getattr(self, name)

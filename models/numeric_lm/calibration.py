@@ -76,7 +76,7 @@ class CalibrationOptions:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        """Raises: ValueError: an option outside its range."""
+        """Refuse an option outside its range. Raises: ValueError."""
         for name in ("rounds", "inputs", "unseen", "window", "minibatch", "updates"):
             _require(name, getattr(self, name), getattr(self, name) >= 1, "at least 1")
         for name in ("learning_rate", "beta"):

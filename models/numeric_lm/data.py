@@ -179,7 +179,7 @@ def _table_features(
 
 
 def _plain(features: Mapping[str, float]) -> dict[str, float]:
-    """Features without logarithms, so that their digits are those of the program and the report."""
+    """Return features without logarithms, with the digits of the program and the report."""
     plain: dict[str, float] = {}
     for name, value in features.items():
         if name.startswith("log2_"):

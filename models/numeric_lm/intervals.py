@@ -38,7 +38,7 @@ def conformal_widths(judged: Iterable[Judged]) -> dict[str, float]:
 
 
 def _score(one: Judged) -> float:
-    """How far, in logarithms, the label is outside of the interval; below 0 inside."""
+    """Return how far, in logarithms, the label is outside of the interval; below 0 inside."""
     actual = math.log(max(one.actual, _LEAST))
     ends = (math.log(max(end, _LEAST)) for end in (one.answer.low, one.answer.high))
     low, high = ends

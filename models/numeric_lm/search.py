@@ -140,7 +140,7 @@ class _Trees:
         return parents, classes
 
     def distribution(self, row: int) -> Distribution:
-        """What the search found for one prompt."""
+        """Return the search's result for one prompt."""
         self._close(row, self._prefixes[row], self._logs[row])
         low, high, logs = (np.concatenate(parts) for parts in zip(*self._leaves[row], strict=True))
         mass = np.exp(logs)

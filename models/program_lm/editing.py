@@ -157,7 +157,7 @@ def _draw_variant(source: str, network: ProgramLm, options: EditOptions, generat
 
 @contextmanager
 def _one_thread() -> Iterator[None]:
-    """Sums of one order on every machine, and no threads that wait for each other over a few numbers."""
+    """Fix the order of sums on every machine, and avoid threads that wait over a few numbers."""
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
     try:

@@ -235,7 +235,7 @@ class _Reader:
         del self.scope[kept:]
 
     def body(self, place: _Place) -> None:
-        """What a head of `if` or a loop controls."""
+        """Read the statement or block after a head of `if` or a loop."""
         if place.nesting > MOST_NESTING:
             raise SourceError(f"statements must nest at most {MOST_NESTING} deep, got more")
         place = replace(place, nesting=place.nesting + 1)
@@ -309,7 +309,7 @@ class _Reader:
         self.take(";")
 
     def plain(self, place: _Place, single: bool) -> None:
-        """An assignment, a step of a variable, or a call."""
+        """Read an assignment, a step of a variable, or a call."""
         first = self.at
         target = self.target()
         operator = self.text
@@ -430,7 +430,7 @@ class _Reader:
         return max(1, known if known is not None else int(words[2]) if words[2].isdecimal() else 1)
 
     def used_interval(self, name: str, first: int) -> Interval | None:
-        """Of a loop whose bound is known at run time only: what its use as a plain subscript implies."""
+        """Bound a loop variable, whose loop ends at run time, by its use as a plain subscript."""
         after = self.matching(first) if self.text == "{" else self.statement_end(first)
         most: int | None = None
         for at in range(first, after - 2):

@@ -138,7 +138,7 @@ _TABLES = ("network_runs", "network_flows", "network_hops")
 
 
 def _read(tables: Path, table: str, group: str) -> pa.Table:
-    """A group's rows, from one file or from those of a release."""
+    """Read a group's rows, from one file or from a release's files."""
     whole = tables / table / f"{group}.parquet"
     paths = [whole] if whole.is_file() else sorted(whole.parent.glob(f"{group}-[0-9][0-9][0-9][0-9].parquet"))
     if not paths:

@@ -75,8 +75,8 @@ def _alone_s(
 
 
 def _of_hosts_s(model: NetworkModel, times: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Means over packets of streams that come over faster links: what those of one host have waited for each
-    other before, beyond what they have over the link before; and what a batch still waits here. (2, streams)
+    """Return means over packets of streams from faster links, (2, streams): the waits of one host's streams
+    for each other before, beyond those at the link before; and what a batch still waits here.
     """
     pairs, rates = model.queues.pairs, model.topology.rates_bps
     waits_s: NDArray[np.float64] = np.zeros((2, pairs.count))

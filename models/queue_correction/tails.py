@@ -224,7 +224,7 @@ def flow_law(model: NetworkModel, waits: StreamWaits, latency: FlowLatency) -> F
 
 
 def _by_stream(model: NetworkModel, waits: StreamWaits, way: Streams, *, is_ack: bool) -> NDArray[np.float32]:
-    """What flows sum up along their ways, side by side for each stream. (streams, 12)
+    """Return what flows sum up along their ways, side by side for each stream. (streams, 12)
 
     The corrected wait; the mean time of sending of the queue; four columns of `_cumulants`; how fast bursts
     come; for acknowledgements how much longer a larger packet of the stream takes, the probability to be
@@ -252,7 +252,7 @@ def _by_stream(model: NetworkModel, waits: StreamWaits, way: Streams, *, is_ack:
 
 
 def _cumulants(model: NetworkModel) -> Vector:
-    """What streams add to the first three cumulants and to the logarithm of no wait. (streams, 4)"""
+    """Return what streams add to the first three cumulants and to the logarithm of no wait. (streams, 4)"""
     queues, pairs = model.queues, model.queues.pairs
     jobs = np.zeros((3, pairs.count))
     for load in queues.loads:

@@ -319,7 +319,7 @@ def _samples_of_run(
 def _order_bias(
     law: FlowLaw, probability: float, packets: NDArray[np.float64], chosen: NDArray[np.int64]
 ) -> NDArray[np.float64]:
-    """What the law gives for a quantile beyond what it gives for an observed one, of some flows."""
+    """Return the law's quantile minus its observed one, of some flows."""
     if probability <= 0.5:  # packets around the median are many
         return np.zeros(len(chosen))
     count = packets[chosen]

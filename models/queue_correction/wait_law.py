@@ -80,8 +80,8 @@ def _gamma_table() -> Vector:
 
 
 def _one_server_table() -> Vector:
-    """Quantiles of waits above zero in a queue with Poisson arrivals and one time of sending, over those of
-    the gamma distribution of their mean and variance. (probabilities of waiting, levels)
+    """Return quantiles of waits above zero in a queue with Poisson arrivals and one service time, over those
+    of the gamma distribution of their mean and variance. (probabilities of waiting, levels)
 
     With utilisation r and k - 1 <= x < k times of sending, the probability to wait at most x is the sum over
     j < k of the Poisson probability of j, of mean r (k - x), times that of at most k - j in the system (Franx
@@ -93,7 +93,7 @@ def _one_server_table() -> Vector:
 
 
 def _one_server(used: float, levels: Vector) -> Vector:
-    """Of one utilisation, a line of `_one_server_table`. (levels,)"""
+    """Return the line of `_one_server_table` for one utilisation. (levels,)"""
     from scipy import special
 
     arriving = _poisson(np.arange(_EXACT + 1.0), np.array(used))

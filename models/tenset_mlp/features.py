@@ -100,7 +100,7 @@ def facts_of(source: str, top: str, loops: Sequence[LoopRow] | None = None) -> P
 
 
 def _bodies(body: tuple[ir.Statement, ...]) -> Iterator[list[ir.Statement]]:
-    """The statements of a body and of the conditions in it, then those of each loop in it."""
+    """Yield the statements of a body and of the conditions in it, then of each loop in it."""
     own = list(_own_statements(body))
     yield own
     for statement in own:
