@@ -424,7 +424,7 @@ class _Reader:
         return replace(before, bias=self.model.values.get(name), has_bias=True)
 
     def _rescaled(self, node: NodeProto, before: Layer) -> Layer | None:
-        """With a factor or an offset of a sum of integers, one number or one per output."""
+        """Add a factor or an offset to a layer's integer sums, one number or one per output."""
         [name] = [name for name in node.input if name != before.output] or [""]
         outputs = before.weight_shape[0 if before.kind == "conv" else 1]
         shape = self.model.shape(name)
@@ -480,7 +480,7 @@ def _pads(
 
 
 def _pooled(before: Layer, attributes: Mapping[str, Any]) -> Layer | None:
-    """With a pool of windows that do not overlap and are not padded."""
+    """Add a pool of windows that do not overlap and are not padded, or return None."""
     window = tuple(attributes.get("kernel_shape", ()))
     if len(window) != 2 or tuple(attributes.get("strides", (1, 1))) != window:
         return None

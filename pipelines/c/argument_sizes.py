@@ -381,7 +381,7 @@ def _are_booleans(condition: ir.Binary) -> bool:
 
 
 def _joined(first: _State | None, second: _State | None) -> _State | None:
-    """Either state; a variable that one does not have may have any value."""
+    """Join two states: a variable that only one has may have any value."""
     if first is None or second is None:
         return second if first is None else first
     if first == second:

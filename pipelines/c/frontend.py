@@ -150,7 +150,7 @@ def read_function(
 
 
 def _read_once(tree: c_ast.FileAST, top: str, session: Session) -> tuple[ir.Function, Mapping[str, Port]]:
-    """What `_read` answers; the first use of a pointer without an object is the reason of other errors."""
+    """Run `_read`; the first use of a pointer without an object is the reason of other errors."""
     try:
         answer = _read(tree, top, session)
     except (BytesNeeded, PointerChoice):

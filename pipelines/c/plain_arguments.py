@@ -106,7 +106,7 @@ class _Writer:
         return [_spelled(kind, ""), f"{spelled} = {call};", "return returned;"]
 
     def _argument(self, parameter: c_ast.Decl) -> str:
-        """What the call passes for a parameter, which is declared."""
+        """Declare a parameter; return what the call passes for it."""
         name, kind = str(parameter.name), self._resolved(parameter.type)
         if isinstance(kind, c_ast.Struct | c_ast.Union) and not self._has_pointer(kind):
             self.changed = True

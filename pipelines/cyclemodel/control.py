@@ -331,7 +331,7 @@ class _ControlWriter(ProgramWriter):
         return turn if end.if_true in inner.body else f"!{turn}"
 
     def assumed(self, block: cdfg.Block) -> str:
-        """Whether a branch on data is taken, by the number of executions of its block."""
+        """Return a condition for a branch on data, by the number of executions of its block."""
         end = block.terminator
         assert isinstance(end, cdfg.Branch)
         around = [loop for loop in self.loops if block.index in loop.body]
@@ -349,7 +349,7 @@ class _ControlWriter(ProgramWriter):
         return f"n{block.index} % {trips} {'!=' if stays[0] else '=='} 0"
 
     def counted(self, block: cdfg.Block, loop: _Loop) -> str:
-        """Whether a loop with a given mean of trips goes on; entries take turns to the numbers around it."""
+        """Return a condition for a loop with a given mean of trips, which entries meet on average."""
         mean, ended = repr(float(self.trips[loop.header])), f"ended[{loop.header}]"
         trips = f"(uint64_t)(({ended} + 1) * {mean}) - (uint64_t)({ended} * {mean})"
         before = int(loop.header not in block.successors)  # decides before its iteration: once more

@@ -127,7 +127,7 @@ def _cast(operand: str, source: ScalarType, kind: ScalarType) -> str:
 
 
 def _bits(operand: str, source: ScalarType, kind: ScalarType) -> str:
-    """The same bits as a value of another type; an integer side may be narrower than the floating one."""
+    """Reinterpret bits as another type; an integer side may be narrower than the floating one."""
     if kind.floating:
         if source.floating:
             return operand

@@ -138,13 +138,13 @@ class _Lowering:
         return reader.kind not in CONTRACTIONS and self.parts(reader) == self.parts(operation)
 
     def _read_whole(self, operation: Operation, source: str, names: Sequence[str], words: float) -> None:
-        """Edges by which every part reads all of an input."""
+        """Add edges by which every part reads all of an input."""
         for part, holders in enumerate(self._copies(operation, source, len(names), words)):
             for holder in holders:
                 self._edge(holder, names[part], words / len(holders))
 
     def _read_share(self, operation: Operation, source: str, names: Sequence[str], words: float) -> None:
-        """Edges by which every part reads its share of an input."""
+        """Add edges by which every part reads its share of an input."""
         del operation
         holders = self.outputs[source]
         for part, name in enumerate(names):
@@ -155,7 +155,7 @@ class _Lowering:
                     self._edge(holder, name, words * share)
 
     def _copies(self, operation: Operation, source: str, parts: int, words: float) -> list[list[str]]:
-        """By part, the nodes from which it takes the whole of an input."""
+        """Return for each part the nodes from which it takes the whole of an input."""
         holders, most = self.outputs[source], self.fabric.fan_out
         if parts <= most:
             return [holders] * parts

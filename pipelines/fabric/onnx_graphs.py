@@ -255,7 +255,7 @@ class _Reader:
         return name
 
     def _recur(self, node: NodeProto) -> None:
-        """All steps of a recurrent layer: products of inputs and of states, their sum, gates, new states.
+        """Add all steps of a recurrent layer: products of inputs and of states, their sum, gates, new states.
 
         A memory holds the states. What writes them back is no edge, as a graph has no cycle: the throughput
         is that of samples which take turns.
@@ -310,7 +310,7 @@ class _Reader:
                 self.values[name] = _Value(source=whole, share=share, is_sole=False)
 
     def _value(self, name: str) -> _Value:
-        """Where a tensor comes from; an input of the network gets its buffer when it is first read."""
+        """Return the source of a tensor; an input of the network gets its buffer when it is first read."""
         if name not in self.values and name in self.inputs:
             operation, words = self._name(name), self.elements(name)
             self.made[operation] = Operation(name=operation, kind="buffer", work=words, words=words)

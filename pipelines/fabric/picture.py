@@ -73,7 +73,7 @@ def load_class(load: float) -> str:
 
 
 def _carried(graph: Graph, routes: Sequence[Route]) -> dict[int, list[str]]:
-    """By link, the edges that it carries."""
+    """List the edges that each link carries."""
     carried: dict[int, list[str]] = {}
     for edge, links in zip(graph.edges, routes, strict=True):
         for link in links:
@@ -92,7 +92,7 @@ def _centre(fabric: Fabric, switch: int) -> tuple[float, float]:
 
 
 def _link(root: Element, fabric: Fabric, link: int, load: float, edges: Sequence[str]) -> None:
-    """A line: links on the right of their direction, ports between unit and switch."""
+    """Draw a line: links on the right of their direction, ports between unit and switch."""
     source, target = fabric.links.ends[link]
     x1, y1 = _centre(fabric, source)
     x2, y2 = _centre(fabric, target)

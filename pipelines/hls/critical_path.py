@@ -136,7 +136,7 @@ class _Paths:
         return self.schedule.graph.block
 
     def arrival(self, value: int, cycle: int) -> float:
-        """When a value settles in a cycle; an older value comes from a register."""
+        """Return when a value settles in a cycle; an older value comes from a register."""
         if self.block.operations[value].opcode == "const":
             return 0.0
         return self.arrivals[value] if self.schedule.ready(value) == cycle else self.register_ns
@@ -151,7 +151,7 @@ class _Paths:
         return max((self.arrival(i, cycle) for i in operation.inputs), default=0.0)
 
     def ready_ns(self, operation: Operation) -> float:
-        """When an operation's value settles."""
+        """Return when an operation's value settles."""
         timing = self.schedule.graph.timings[operation.index]
         if operation.index in self.forwarded:
             return self.forwarded[operation.index]
@@ -172,7 +172,7 @@ class _Paths:
         )
 
     def chosen_ns(self, operation: Operation, delay_ns: float) -> float:
-        """When a selection settles: its condition has to reach every bit, a value only passes through."""
+        """Return when a selection settles: its condition reaches every bit, a value only passes through."""
         cycle = self.schedule.starts[operation.index]
         condition, *values = operation.operands
         value_here = max(self.arrival(v, cycle) for v in values)
@@ -245,7 +245,7 @@ class _Paths:
         return CONSTANT_COMPARISON if constant and operation.opcode in _COMPARISONS else 1.0
 
     def summed_ns(self, operation: Operation, width_bits: int) -> float:
-        """When a sum settles; a product with a constant is a sum of shifted operands."""
+        """Return when a sum settles; a product with a constant is a sum of shifted operands."""
         cycle = self.schedule.starts[operation.index]
         divided = self.corrected_remainder(operation)
         if divided is not None and self.schedule.ready(divided) == cycle:
@@ -334,7 +334,7 @@ class _Paths:
             yield self.closing_ns(base_of(self.block, value)) + after + self.library.setup_ns
 
     def closing_ns(self, value: int) -> float:
-        """When a result or a branch's condition is available.
+        """Return when a result or a branch's condition is available.
 
         This is the last cycle of a plain block, and in a pipelined loop the cycle in which the value is
         computed.
@@ -344,7 +344,7 @@ class _Paths:
         return self.arrival(value, self.schedule.length_cycles - 1)
 
     def written_ns(self, write: int) -> float:
-        """When a variable's new value is available to a forwarded read."""
+        """Return when a variable's new value is available to a forwarded read."""
         operation = self.block.operations[write]
         kind = self.block.operations[operation.operands[0]].type
         width = kind.width_bits if kind is not None else 1
@@ -374,12 +374,12 @@ class _Paths:
         return before + inside + self.library.setup_ns
 
     def operand_times(self, operation: Operation) -> list[float]:
-        """When each operand is available; the predicate is excluded."""
+        """Return when each operand is available; the predicate is excluded."""
         cycle = self.schedule.starts[operation.index]
         return [self.arrival(i, cycle) for i in operation.operands]
 
     def enabled_ns(self, operation: Operation, width_bits: int, words: int) -> float:
-        """When a predicate has enabled the registers; 0 without one."""
+        """Return when a predicate has enabled the registers; 0 without one."""
         if operation.predicate is None:
             return 0.0
         known = self.arrival(operation.predicate, self.schedule.starts[operation.index])

@@ -83,7 +83,7 @@ class _Pool:
         return number
 
     def next_block(self) -> None:
-        """Only one block runs at a time: all units are free again."""
+        """Free all units: only one block runs at a time."""
         self.taken = [set() for _ in self.taken]
         self.first_free.clear()
 

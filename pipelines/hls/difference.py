@@ -59,12 +59,12 @@ class _Chains:
             self.tails = self._longer_tails(self.tails)
 
     def value_ns(self, index: int) -> float:
-        """When an operation's value settles within its cycle if nothing is chained before it."""
+        """Return when an operation's value settles within its cycle if nothing is chained before it."""
         timing = self.graph.timings[index]
         return timing.output_ns if timing.latency_cycles else timing.delay_ns
 
     def _longer_tails(self, before: Sequence[float]) -> list[float]:
-        """Tails within an iteration, continued by those of `before` in the next one."""
+        """Return the tails within an iteration, continued by those of `before` in the next one."""
         tails = [0.0] * len(before)
         for index in reversed(range(len(before))):
             beyond = 0.0

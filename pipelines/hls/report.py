@@ -134,7 +134,7 @@ def _selections(design: ScheduledDesign, places: Places, writers: Sequence[Block
 
 
 def _variable_selections(selections: _Selections, design: ScheduledDesign, places: Places) -> None:
-    """The selection among a variable's sources; the register's enable is not counted."""
+    """Add the selection among a variable's sources, without the register's enable."""
     parameters = {p.name for p in design.graph.function.parameters}
     for variable in design.graph.variables:
         writers = places.get(("write", variable.name), [])

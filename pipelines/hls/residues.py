@@ -175,7 +175,7 @@ def solve_program(graph: BlockGraph, constraints: ConstraintGraph, interval: int
 
 
 def _add_room(model: Any, graph: BlockGraph, picks: Mapping[int, Sequence[Any]], interval: int) -> None:
-    """In each residue limit the operations on a resource to its capacity."""
+    """Limit the operations on a resource to its capacity in each residue."""
     from pyscipopt import quicksum
 
     holders: dict[Slot, list[Any]] = defaultdict(list)

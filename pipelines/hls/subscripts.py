@@ -152,7 +152,7 @@ class BlockForms:
     # ---- building ---------------------------------------------------------------------------------
 
     def _find_invariants(self) -> None:
-        """Leaves that are computed from unchanging values alone do not change either."""
+        """Find leaves that do not change: those computed from unchanging values alone."""
         steady: set[int] = set()
         for operation in self.block.operations:
             if operation.opcode == "const" or self.strides.get(operation.index) == 0:

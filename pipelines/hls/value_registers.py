@@ -144,7 +144,7 @@ def _still_in_variable(use: _Use, block: Block, writes: Mapping[str, int]) -> bo
 def _written_values(
     schedule: BlockSchedule, late: list[_Use], variable_types: Mapping[str, ScalarType]
 ) -> dict[int, tuple[str, int]]:
-    """Per value, the first written variable whose register can be used afterwards."""
+    """Map each value to the first written variable whose register can be used afterwards."""
     block = schedule.graph.block
     bits: dict[int, int] = {}
     for use in late:

@@ -113,7 +113,7 @@ def _storage(section: Section, array: Array) -> None:
 
 
 def _table(section: Section, array: Array) -> None:
-    """An array that is never stored to; elements without a value are zero."""
+    """Write a read-only array; elements without a value are zero."""
     name, width, bits = f"m_{array.name}", array.type.width_bits, address_bits(array)
     values = array.initial or ()
     section.on_clock(f"if ({name}_re) case ({name}_raddr)")
@@ -156,7 +156,7 @@ def _port(
     users: list[tuple[int, Operation]],
     writers: Sequence[BlockWriter],
 ) -> None:
-    """Enable, address and data to store, each selected among the operations that use the port."""
+    """Write enable, address and data of a port, each selected among the operations that use it."""
     name, width, bits = f"m_{array.name}_{letter}", array.type.width_bits, address_bits(array)
     enables = [writers[block].guarded(operation) for block, operation in users]
     addresses = steer(address_sources(array, users, writers), bits)
@@ -276,7 +276,7 @@ class _ModuleWriter:
         return section
 
     def variable_section(self) -> Section:
-        """Registers of variables; those of arguments are loaded while the design waits."""
+        """Return the registers of variables; arguments are loaded while the design waits."""
         section = Section()
         parameters = {p.name: p for p in self.design.graph.function.parameters if isinstance(p, Variable)}
         for variable in self.design.graph.variables:

@@ -219,7 +219,7 @@ class BlockWriter:
     # ---- wires and registers ----------------------------------------------------------------------
 
     def _forwarded(self, section: Section, read: int, write: Operation) -> None:
-        """A variable in the cycle in which the previous iteration writes it."""
+        """Write the value of a variable in the cycle in which the previous iteration writes it."""
         cycle, width = self.write_starts[write.name], self.variable_types[write.name].width_bits
         written = self.resized(write.operands[0], cycle, width)
         section.wire(self.names[read], width, f"{self.active(cycle)} ? {written} : v_{write.name}")
@@ -236,7 +236,7 @@ class BlockWriter:
             section.value(name, width, expression_text(operation, operands, width))
 
     def _on_own_unit(self, section: Section, operation: Operation, unit: FunctionalUnit) -> None:
-        """Instance of a combinational unit for one operation."""
+        """Write an instance of a combinational unit for one operation."""
         cycle = self.schedule.starts[operation.index]
         operands = [
             self.resized(i, cycle, width)

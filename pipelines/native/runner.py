@@ -254,7 +254,7 @@ _QUOTED_CHARACTERS = 80
 
 
 def _quoted(source: str, file: str, line: str) -> str:
-    """What stands in a line of a program, by the file and number that its line markers give it."""
+    """Return a line of a program, by the file and number of its line markers."""
     at_file, at_line = "kernel.c", 1
     for content in source.split("\n"):
         marker = _LINE_MARKER.match(content)

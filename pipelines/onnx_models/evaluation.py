@@ -189,7 +189,7 @@ class Inference:
         return shape_inference.infer_node_outputs(schema, node, types, data, opset_imports=self.imports)
 
     def _computed(self, node: NodeProto, inputs: Sequence[str]) -> Mapping[str, Values]:
-        """Values of the outputs, where those of the inputs are known and all are small enough."""
+        """Compute the outputs if the inputs are known and all are small enough."""
         names = [name for name in node.output if name]
         if node.op_type not in _FOLDED or any(name not in self.types for name in names):
             return {}
@@ -219,7 +219,7 @@ class Inference:
 
 
 def _check_numbers(node: NodeProto) -> None:
-    """Numbers that ONNX divides by or allocates by without looking at them."""
+    """Refuse numbers that ONNX divides by or allocates by without looking at them."""
     given = attributes_of(node)
     for names, least in ((_COUNTED, 1), (_SIZED, -SIZE_LIMIT)):
         for name in names:

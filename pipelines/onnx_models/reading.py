@@ -227,7 +227,7 @@ def _require_supported(
 
 
 def _check(graph: GraphProto, model: ModelProto) -> None:
-    """Order of nodes, names, attributes and numbers of inputs, by ONNX's checker."""
+    """Check the order of nodes, names, attributes and numbers of inputs, by ONNX's checker."""
     checked = GraphProto()
     checked.CopyFrom(graph)
     for value in checked.output:
@@ -245,7 +245,7 @@ def _check(graph: GraphProto, model: ModelProto) -> None:
 
 
 def _inlined(model: ModelProto) -> ModelProto:
-    """With the bodies of the model's own functions in their places, as torch's exporter has some."""
+    """Replace the calls of the model's own functions, as torch's exporter makes, by their bodies."""
     if not model.functions:
         return model
     functions = {(function.domain, function.name): function for function in model.functions}

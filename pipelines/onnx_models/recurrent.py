@@ -189,7 +189,7 @@ class _Unrolling:
         )
 
     def _biases(self, direction: int, rows: int) -> tuple[str, str]:
-        """Of the product of the inputs, with all that may be there, and of that of the state."""
+        """Return the bias of the product of the inputs, with all that may be there, and of the state's."""
         name = self._input(3)
         value = self.inference.values.get(name)
         if not name:
@@ -236,7 +236,7 @@ class _Unrolling:
         return place < len(self.node.output) and self.node.output[place] in read
 
     def _output(self, place: int, parts: Sequence[str], *, is_batch_first: bool) -> None:
-        """Directions side by side, under the name of an output."""
+        """Join directions side by side, under the name of an output."""
         axis = 1 if place == 0 else 0
         if len(parts) == 1:
             self._add("Identity", *parts)

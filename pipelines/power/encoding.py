@@ -119,7 +119,7 @@ class _Builder:
         return _ticks(delays_ns)
 
     def add_gates(self, pin: Pin | None, expression: Expression, nets: Mapping[str, Numbers]) -> Numbers:
-        """Gates that compute an expression of pins; their delays are those of the pin's arcs.
+        """Add gates that compute an expression of pins; their delays are those of the pin's arcs.
 
         Returns: the output nets: of the pin where it is connected, else virtual ones.
         """
@@ -170,7 +170,7 @@ class _Builder:
         return own[0].name if own else ""
 
     def add_sequential(self, cell: Cell, nets: dict[str, Numbers]) -> None:
-        """Flip-flops of all cells of a type, and gates for outputs that are not the state itself."""
+        """Add a type's flip-flops of all cells, and gates for outputs that are not the state itself."""
         direct = {self.add_flip_flops(cell, ff, nets) for ff in cell.flip_flops}
         for pin in cell.pins.values():
             if pin.function and pin.name in nets and pin.name not in direct:

@@ -184,7 +184,7 @@ def _read_commands(clock: int | None, period_ns: float) -> list[str]:
 
 
 def _activity_commands(netlist: Netlist, activity: Activity, clock: int | None) -> list[str]:
-    """Activity (changes per cycle) and share of time at 1 of every pin but those of the clock."""
+    """List the activity (changes per cycle) and share of time at 1 of every pin but the clock's."""
     lines: list[str] = []
     density, ones = activity.toggles / activity.cycles, activity.ones / activity.cycles
     for type_name, group in netlist.groups.items():

@@ -109,7 +109,7 @@ def _scalars(program: ProgramRow) -> dict[str, float]:
 def _executed(
     body: tuple[ir.Statement, ...], times: float, values: Mapping[str, float]
 ) -> Iterator[tuple[ir.Statement, float]]:
-    """Every statement and its maximum executions; `values` are those of variables before the body."""
+    """Yield every statement and its maximum executions; `values`: the variables' before the body."""
     known = dict(values)
     for statement in body:
         if not isinstance(statement, ir.For):

@@ -148,7 +148,7 @@ class _Writer:
             self._file[node.name] = known if known is not None and known.init else node
 
     def _declare_types(self, node: c_ast.Node) -> None:
-        """Names of types, structures and enumerators that a declaration brings."""
+        """Declare the types, structures and enumerators of a declaration."""
         if isinstance(node, c_ast.Typedef):
             self._types[node.name] = node.type
         if isinstance(node, c_ast.Struct | c_ast.Union) and node.decls and node.name:
@@ -233,7 +233,7 @@ class _Writer:
             self._words.append(")")
 
     def _enumeration(self, node: c_ast.Enum) -> None:
-        """The type is int; the values are written where an enumerator is used."""
+        """Write int for the type; the values are written where an enumerator is used."""
         self._words.append("type int")
         if ("reached", id(node)) in self._numbers:
             for enumerator in node.values.enumerators:

@@ -131,7 +131,7 @@ def _operands(operation: Any) -> list[int]:
 
 
 def _read(stage: Any, changed: Values, read: Flags) -> tuple[Flags, Flags]:
-    """Read which operations reach an output that changes and is read, and which inputs do."""
+    """Find the operations, and the inputs, that reach an output that changes and is read."""
     is_read = np.zeros(len(stage.ops), bool)
     for place, is_needed in zip(stage.out_idxs, read, strict=True):
         if place >= 0 and is_needed:

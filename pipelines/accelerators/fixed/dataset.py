@@ -210,7 +210,7 @@ def _traced(drawn: _Drawn) -> tuple[Network, FixedDesign | None, str | None]:
 
 
 def _compiled(drawn: _Drawn) -> dict[str, Any]:
-    """Columns of a network, those of a label empty."""
+    """Return the columns of a network, without a label."""
     network, design, reason = _traced(drawn)
     columns: dict[str, Any] = {**dict.fromkeys(_LABEL_FIELDS), "parameter_count": network.parameter_count}
     if design is None:

@@ -129,7 +129,7 @@ class _Entries:
         self.orders[layer.output] = _order(layer.out_shape)
 
     def _view(self, layer: Layer) -> None:
-        """Flat numbers keep the order that they have; hls4ml needs no layer for another shape."""
+        """Keep the order of flat numbers; hls4ml needs no layer for another shape."""
         (shape,) = layer.in_shapes
         if len(layer.out_shape) == 4 and layer.out_shape != shape:
             raise AcceleratorError(f"not described to hls4ml: {layer.kinds[0]} to an image ({layer.name})")
@@ -182,7 +182,7 @@ class _Entries:
         ]
 
     def _require_order(self, layer: Layer, order: NDArray[np.int64]) -> None:
-        """The layer has no form for numbers in several orders."""
+        """Refuse a layer on numbers in several orders, for which it has no form."""
         if not all(np.array_equal(self.orders[name], order) for name in layer.inputs):
             raise AcceleratorError(
                 f"not described to hls4ml: {layer.kinds[0]} of a flattened image ({layer.name})"
@@ -206,7 +206,7 @@ def _order(shape: Shape) -> NDArray[np.int64]:
 
 
 def _last(shape: Shape) -> list[int]:
-    """Without the batch, channels last."""
+    """Return a shape without the batch, channels last."""
     return [*shape[2:], shape[1]]
 
 
@@ -383,7 +383,7 @@ def _checked(settings: _HlsConfig) -> HlsConfiguration:
 
 
 def _check_precision(place: str, settings: _Settings) -> None:
-    """Every format is that of the pipelines; accumulators are exact, so `auto`."""
+    """Require the pipelines' format everywhere; accumulators are exact, so `auto`."""
     formats = {"": settings.Precision} if isinstance(settings.Precision, str) else settings.Precision
     for name, text in formats.items():
         if name == "accum" and text == "auto":

@@ -534,14 +534,14 @@ class _Emitter:
     def _describe(
         self, core: _Core, activity: Sequence[Sequence[float]], *, repeats: int, units: int = 1
     ) -> None:
-        """Stages of a module, executed so many times per inference; registers are clocked in every cycle."""
+        """Append a module's stages and their executions per inference; registers are clocked every cycle."""
         self.stages += core.stages
         self.register_bits += [bits * units * self.reuse for bits in core.register_bits]
         self.repeats += [repeats] * len(core.stages)
         self.activity += [tuple(stage) for stage in activity]
 
     def _describe_registers(self, selects: int, changes: float) -> None:
-        """A stage of the selections of a layer, and of the registers around its units."""
+        """Append a stage of a layer's selections, and of the registers around its units."""
         select = StageOperation(code=_SELECT, operands=(), bits=BITS)
         self.stages.append((select,) * selects)
         self.register_bits.append(self.bits * self.reuse)

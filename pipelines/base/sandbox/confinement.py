@@ -301,7 +301,7 @@ def _started(
 
 
 def _pipe(stack: ExitStack, *, endless: bool = False) -> tuple[IO[bytes], IO[bytes]]:
-    """Read and write end. Reading blocks even when all writers are gone.
+    """Open a pipe: read end, write end. Reading blocks even when all writers are gone.
 
     Otherwise the end of this process would start the program, and nobody would watch it.
     """
@@ -330,7 +330,7 @@ def _fill(folder: Path, files: Mapping[str, bytes]) -> None:
 
 @contextmanager
 def _handed_over(folder: Path) -> Generator[None]:
-    """Under root the folder belongs to the program's user for as long as it runs."""
+    """Give the folder to the program's user, under root, for as long as it runs."""
     if not is_real_root():
         yield
         return

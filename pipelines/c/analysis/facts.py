@@ -199,7 +199,7 @@ class Facts:
         return expression if isinstance(expression, ir.Select) else None
 
     def _keeps_direction(self, loop: ir.For) -> bool:
-        """Tell whether the variable cannot wrap around; true for a signed one, where wrapping is undefined."""
+        """Tell whether the variable cannot wrap around; true if it is signed, as wrapping is undefined."""
         if loop.comparison == "ne" and loop.trip_count is None and abs(loop.step) != 1:
             return False
         if loop.variable.type.signed or loop.trip_count is not None:

@@ -186,7 +186,7 @@ class _Forward:
         return ir.Load(array=load.array, indices=indices, line=load.line, predicate=predicate)
 
     def is_inside(self, array: ir.Array, indices: tuple[ir.Expression, ...]) -> bool:
-        """Whether indices are provably those of an element; a bank may have positions past its array."""
+        """Tell whether indices are provably of an element; a bank may have positions past its array."""
         if array.external and array.argument is not None:
             return False
         ranges = [interval_of(i, self.ranges) for i in indices]

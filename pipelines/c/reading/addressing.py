@@ -533,7 +533,7 @@ def _ahead(
 def _packed_indices(
     indices: tuple[ir.Expression, ...], packed: tuple[int, int, tuple[int, ...]]
 ) -> tuple[ir.Expression, ...]:
-    """Indices of a packed member: those of the structure, then its position in the structure."""
+    """Return a packed member's indices: the structure's, then the position in the structure."""
     outer, first, strides = packed
     position: ir.Expression = ir.Constant(value=first)
     for index, stride in zip(indices[outer:], strides, strict=True):
@@ -564,7 +564,7 @@ def _number(kind: CType) -> int | None:
 
 
 def _viewed(value: ir.Expression, kind: ScalarType) -> ir.Expression:
-    """The same bits as another type of the same width."""
+    """Reinterpret bits as another type of the same width."""
     source = ir.type_of(value)
     if source == kind:
         return value

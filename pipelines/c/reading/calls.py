@@ -471,7 +471,7 @@ class Calls:
                 return self.session.saved(value, "argument", line)
 
     def _output(self, name: str, arguments: list[c_ast.Node], node: c_ast.FuncCall) -> None:
-        """A call that prints: only what its arguments change is kept. It has no value."""
+        """Read a call that prints: keep only what its arguments change. It has no value."""
         self.session.later_forms = True
         self.session.left_out.append((name, int(node.coord.line) if node.coord else 0))
         for argument in arguments:

@@ -82,7 +82,7 @@ def file_scope_of(tree: c_ast.FileAST) -> FileScope:
 
 
 def _collect_tags(node: c_ast.Node, scope: FileScope) -> None:
-    """Structures and enumerations defined inside a declaration."""
+    """Declare the structures and enumerations inside a declaration."""
     if isinstance(node, c_ast.Struct | c_ast.Union) and node.decls is not None and node.name:
         scope.tags[node.name] = node
     if isinstance(node, c_ast.Enum) and node.values is not None:
@@ -271,7 +271,7 @@ class Declarators:
         return HlsError(rule, own.text, file=refusal.file, line=own.line or refusal.line)
 
     def _alignments(self, node: c_ast.Struct | c_ast.Union, named: dict[str, CType]) -> dict[str, Alignment]:
-        """How each named member of a structure is aligned."""
+        """Return the alignment of each named member of a structure."""
         whole = self._attributes(node)
         alignments: dict[str, Alignment] = {}
         for number, decl in enumerate(node.decls):

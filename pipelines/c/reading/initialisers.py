@@ -494,7 +494,7 @@ class Filler:
         value_at: Callable[[tuple[ir.Expression, ...]], ir.Expression],
         node: c_ast.Node,
     ) -> None:
-        """A nest of loops, one per dimension, that stores a value at each index."""
+        """Add a nest of loops, one per dimension, that stores a value at each index."""
         session = self.expressions.session
         names = [session.unique_loop("fill") for _ in leaf.sizes]
         variables = [ir.Variable(name=session.unique("filled")) for _ in leaf.sizes]

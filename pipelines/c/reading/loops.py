@@ -134,7 +134,7 @@ class Loops:
         return True
 
     def _with_effects(self, heading: _Heading, loop: ir.While, effects: list[ir.Statement]) -> None:
-        """A loop whose condition has side effects."""
+        """Read a loop whose condition has side effects."""
         form = countdown(self.session.buffer, effects, loop.condition, loop.body)
         if form is not None:
             counter = ir.Variable(
@@ -148,7 +148,7 @@ class Loops:
             self._tested_before(loop, effects, heading.node)
 
     def _tested_before(self, loop: ir.While, effects: list[ir.Statement], node: c_ast.Node) -> None:
-        """A loop with the condition's side effects before it and again at the end of its body."""
+        """Add a loop with its condition's side effects before it and at the end of its body."""
         for statement in effects:
             self.session.emit(statement, node)
         held = self.session.saved(loop.condition, "condition", loop.line)
@@ -158,7 +158,7 @@ class Loops:
     # ---- do ---------------------------------------------------------------------------------------
 
     def _tested_last(self, heading: _Heading) -> None:
-        """`do … while`; the body alone when the condition never holds."""
+        """Read a `do … while`; only the body remains when the condition never holds."""
         body = self._body(heading)
         with self.session.collect() as effects:
             value = self.expressions.condition(heading.node.cond)

@@ -231,7 +231,7 @@ class Objects:
         return place
 
     def _memory(self, node: c_ast.Decl, kind: CType) -> bytes:
-        """What the memory of an object holds before the program starts."""
+        """Return the memory of an object before the program starts."""
         if node.init is None:
             return b""
         constants: list[tuple[Path, ir.Constant]] = []
@@ -526,7 +526,7 @@ class _Parameter:
         return Memory(array=array, single=single), array
 
     def _variable(self, kind: ArrayOf, address: Address) -> None:
-        """A parameter that is assigned: a pointer variable that starts at the array."""
+        """Declare a parameter that is assigned: a pointer variable that starts at the array."""
         pointer = Pointer(target=kind.element)
         place = self.objects.new_object(pointer, self.name, self.node)
         self.objects.effects.assign(place, address, self.node)

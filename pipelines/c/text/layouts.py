@@ -160,7 +160,7 @@ class _Reader:
             self._pack([part.strip() for part in pragma[1].split(",")])
 
     def _pack(self, parts: list[str]) -> None:
-        """`pack()`, `pack(n)`, `pack(push)`, `pack(push, name, n)`, `pack(pop)`, `pack(pop, name)`."""
+        """Read `pack()`, `pack(n)`, `pack(push)`, `pack(push, name, n)`, `pack(pop)` or `pack(pop, name)`."""
         action, numbers = parts[0], [int(part) for part in parts if part.isdecimal()]
         names = [part for part in parts[1:] if _NAME.fullmatch(part)]
         if action == "push":
@@ -178,7 +178,7 @@ class _Reader:
             self.pack = numbers[-1]
 
     def _attribute(self, start: int, tokens: Iterator[re.Match[str]], *, closes: int) -> None:
-        """An attribute: of the type whose keyword or braces precede it, else of the declaration."""
+        """Read an attribute of the type whose keyword or braces precede it, else of the declaration."""
         line, depth, end = self.line, 1 if closes else 0, start
         for match in tokens:
             if match[0] == "\n":
@@ -239,13 +239,13 @@ class _Reader:
         self.owner = self.owner if word in ("struct", "union", "enum") else None
 
     def _waited(self) -> None:
-        """The position of a type is known: its attributes go there."""
+        """Give the waiting attributes to the type whose position is now known."""
         if self.waiting != NO_ATTRIBUTES and self.owner is not None:
             self._mark(self.owner, replace(self.waiting, is_of_type=True))
         self.keyword, self.waiting = "", NO_ATTRIBUTES
 
     def _declared(self) -> None:
-        """A declaration ends: its attributes go to its names."""
+        """Give a declaration's attributes to its names at its end."""
         body = self.bodies[-1]
         if body.own != NO_ATTRIBUTES:
             own = body.own

@@ -104,7 +104,7 @@ class ToggleEnergies:
 
 
 def _at_width(table: Mapping[int, float], width: int) -> float:
-    """The value at a width, between those of the measured ones."""
+    """Interpolate the value at a width between measured ones."""
     below = max((w for w in table if w <= width), default=min(table))
     above = min((w for w in table if w >= width), default=max(table))
     if below == above:
@@ -343,7 +343,7 @@ class _Meter:
         return self.energies.operator(name, width)
 
     def _registers(self, writer: BlockWriter) -> None:
-        """Registers of values and writes of variables, with the selections that keep them."""
+        """Add the registers of values and the writes of variables, with the selections that keep them."""
         select = self.energies.operator("mux2_select", 8) / 8
         keep = self.energies.operator("mux2", 8)
         for held in writer.holding.held.values():
@@ -409,7 +409,7 @@ class _Meter:
                 self._add_register(self.counted(f"m_{array.name}_rdata"))
 
     def _port(self, array: ir.Array, port: str, toggles: float) -> None:
-        """Energy behind a memory port: its load, or the cells of a local array."""
+        """Add the energy behind a memory port: its load, or the cells of a local array."""
         if array.external:
             self.energy["port"] += toggles * self.energies.port
             return

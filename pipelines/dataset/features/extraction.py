@@ -251,7 +251,7 @@ def _program_key(kind: str, program: ProgramRow) -> str:
 
 
 def _graphs_key(designs: Sequence[DesignRow]) -> str:
-    """What the graphs of a program's designs depend on; their ids hash program and engine."""
+    """Hash what the graphs of a program's designs depend on; their ids hash program and engine."""
     return content_hash(sorted((d.design_id, d.suite) for d in designs), _VERSIONS["graphs"])
 
 

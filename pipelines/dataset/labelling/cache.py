@@ -148,7 +148,7 @@ class LabelCache:
     shared_key: str | None
 
     def _key(self, program: ProgramRow, designs: Sequence[DesignRow]) -> str:
-        """What the labels of a program depend on."""
+        """Hash what the labels of a program depend on."""
         compiled = sorted((d.design_id, d.tool, d.status, d.reason, d.rtl_sha256) for d in designs)
         return content_hash(self.shared_key, program.program_id, program.name, program.suite, compiled)
 
@@ -382,7 +382,7 @@ class _Import:
                 self.report.present[KIND] += 1
 
     def _is_complete(self) -> bool:
-        """Whether the rows are those of every data set of the options; earlier releases have fewer."""
+        """Tell whether every data set of the options has rows; earlier releases have fewer."""
         rows, options = self.rows, self.context.options
         if not rows.runs:
             return True
@@ -400,7 +400,7 @@ class _Import:
         }
 
     def _import_run(self, design: DesignRow, run: RunRow) -> None:
-        """The run's entry and the power's: one row has the columns of both."""
+        """Store the entries of a run and of its power: one row has the columns of both."""
         if run.status == TOOL_ERROR or run.power_status == TOOL_ERROR:
             self.report.other["runs in which a tool failed or engines disagreed"] += 1
             return
@@ -422,7 +422,7 @@ class _Import:
             self._put("power", power_key(design, run, target, options), figures, name)
 
     def _import_synthesis(self, design: DesignRow, label: LabelRow, runs: Sequence[RunRow]) -> None:
-        """The entry of logic synthesis, which was reached when every run is ok."""
+        """Store the entry of logic synthesis, which was reached if every run is ok."""
         if not runs or any(fails_label(run) for run in runs):
             return
         if label.status == TOOL_ERROR:
@@ -456,7 +456,7 @@ class _Import:
         self._put("synthesis", key, _columns(label, LabelFigures), f"{label.tool} label {label.design_id}")
 
     def _import_cross_checks(self) -> None:
-        """The checks of each run of the sample, all of which one entry holds."""
+        """Store the checks of each run of the sample in their common entry."""
         if not self.rows.cross_checks:
             return
         designs = {design.design_id: design for design in self.rows.designs}

@@ -360,7 +360,7 @@ class _Comparison:
     def _outputs(
         self, check: str, result: PowerResult | SimulationResult, tool: str, version: str | None
     ) -> Check:
-        """Outputs, result, cycles and bytes of a simulated netlist against those of the design."""
+        """Compare outputs, result, cycles and bytes of a simulated netlist with the design's."""
         if result.latency_cycles is None:
             return replace(_unknown(check, tool, version), status=result.status, reason=result.reason)
         expected = expected_outputs(self.counted.request, self.context)

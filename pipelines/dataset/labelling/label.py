@@ -211,7 +211,7 @@ class _Steps:
         return data_sets(flow.program, flow.interface, options.data_kinds, seeds=options.data_seeds)
 
     def _add_power(self, builds: Path, cycles: int) -> None:
-        """Power of the run on the first data set; of the sample, of every run that is ok."""
+        """Add the power of the run on the first data set; in the sample, of every run that is ok."""
         whole = is_fully_powered(self.flow.design, cycles, self.context.options)
         for index, (run, data) in enumerate(zip(self.runs, self.inputs, strict=True)):
             if run.result.status == OK and (whole or index == 0):

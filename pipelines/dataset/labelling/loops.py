@@ -124,7 +124,7 @@ def _loop_tests(graph: cdfg.Cdfg, loops: Mapping[str, _Loop]) -> set[int]:
 
 
 def _taken(graph: cdfg.Cdfg, counts: Sequence[int]) -> dict[int, int | None]:
-    """How often each branch was true, by block; None where the equations leave it open.
+    """Count how often each branch was true, by block; None where the equations leave it open.
 
     A block is executed as often as the edges that lead to it. Equations with one unknown are solved until
     none is left; the two edges of a branch are one unknown, for their sum is known.

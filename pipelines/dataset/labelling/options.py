@@ -112,7 +112,7 @@ class LabelOptions:
 
 
 def _say_nothing(_: str) -> None:
-    """No listener."""
+    """Ignore the step."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

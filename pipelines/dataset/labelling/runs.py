@@ -560,7 +560,7 @@ def expected_outputs(request: RunRequest, context: ToolContext) -> OutputDigests
 
 
 def _count_each(requests: Sequence[RunRequest], context: ToolContext) -> list[CycleResult]:
-    """What the cycle model gives of one design on data sets, in one process unless that fails.
+    """Count the cycles of one design on each data set, in one process unless that fails.
 
     A process that fails says nothing of single data sets, so each then has a process of its own.
     """
@@ -614,7 +614,7 @@ def _compared(
 def _difference(
     request: RunRequest, native: NativeResult, cycles: CycleResult, context: ToolContext
 ) -> str | None:
-    """What differs from native C: any bit, or of reordered floating sums what rounding does not explain."""
+    """Name what differs from native C: any bit, or for reordered sums more than rounding explains."""
     differs = native.digests.difference(cycles)
     if differs is None or not options_of(request.design).transforms.unsafe_math:
         return differs

@@ -371,7 +371,7 @@ def _stored_power(stored: dict[str, Any]) -> PowerFigures:
 
 
 def _power_statuses(figures: PowerFigures) -> tuple[str | None]:
-    """That a netlist differs follows from the inputs."""
+    """Return the status of the tool; a netlist that differs is ok, as that follows from the inputs."""
     return (figures.power_status if figures.status is None else OK,)
 
 
@@ -430,7 +430,7 @@ def simulate_netlist(counted: CountedRun, context: LabelContext) -> PowerResult:
 
 
 def _difference(counted: CountedRun, result: PowerResult, context: ToolContext) -> str | None:
-    """What the netlist computed that the cycle model did not, None when all is equal or nothing is known."""
+    """Name the difference between the netlist and the cycle model; None if equal or unknown."""
     if result.is_endless:
         return f"cycles (more than {counted.row.latency_cycles})"
     if result.latency_cycles is None:

@@ -297,7 +297,7 @@ _CHANGED = """\
 
 
 def _changed_designs(tables: Tables) -> str:
-    """How many designs later rules of the engine change."""
+    """Return the number of designs that later rules of the engine change, in words."""
     if not {"programs", "designs"} <= tables.keys():
         return ""
     programs = [row for row in tables["programs"].to_pylist() if row["status"] == OK]

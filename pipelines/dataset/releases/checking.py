@@ -143,7 +143,7 @@ def _examples(values: Iterator[Any] | list[Any]) -> str:
 
 
 def _tools(tables: ReleaseTables) -> Iterator[CheckLine]:
-    """Whether the manifest names the version of each tool that the rows follow from."""
+    """Check that the manifest names the version of each tool that the rows follow from."""
     tools = tables.manifest.toolset.tools
     lacking = lacking_tools(tables, tools)
     unknown = sorted(tool for tool, version in tools.items() if version == NOT_RECORDED)
@@ -214,7 +214,7 @@ def _leaks(tables: ReleaseTables) -> Iterator[CheckLine]:
 
 
 def _near_duplicates(split: str, placed: pl.LazyFrame) -> CheckLine:
-    """Whether a program outside training shares most of its text with one of training."""
+    """Check that no program outside training shares most of its text with one of training."""
     rows = placed.select("name", "source", "part").sort("name", "source").collect()
     sides = [rows.filter((pl.col("part") == TRAINING) == is_training) for is_training in (False, True)]
     held_out, training = sides
@@ -230,7 +230,7 @@ def _near_duplicates(split: str, placed: pl.LazyFrame) -> CheckLine:
 
 
 def _namesakes(split: str, placed: pl.LazyFrame) -> CheckLine:
-    """Whether train or validation has a program of an evaluation program's name without its element type."""
+    """Check that neither train nor validation has an evaluation program's name, element type aside."""
     rows = placed.select("suite", "name", "stage", "part").unique().sort("suite", "name").collect()
     judged = {untyped_name(name) for name in rows.filter(pl.col("stage") == EVALUATION)["name"]}
     learned = rows.filter(pl.col("part").is_in(LEARNED_PARTS), pl.col("stage") != EVALUATION)
@@ -258,7 +258,7 @@ def _dicts(rows: pl.LazyFrame) -> list[dict[str, Any]]:
 
 
 def _one_side(title: str, placed: pl.LazyFrame, column: str, other: str | None = None) -> CheckLine:
-    """Whether all rows of one value are in one part; null is `other`, or no value."""
+    """Check that all rows of one value are in one part; null is `other`, or no value."""
     value = pl.col(column) if other is None else pl.coalesce(column, other)
     parts = placed.select("part", value=value).drop_nulls().group_by("value").agg(pl.col("part").n_unique())
     split = parts.filter(pl.col("part") > 1).sort("value").collect()["value"].to_list()

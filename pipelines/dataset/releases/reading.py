@@ -111,7 +111,7 @@ def open_release(folder: Path) -> Release:
 
 
 def _check_names(folder: Path, listed: Set[str]) -> None:
-    """Nothing that a release must have is missing in the manifests, and they name all that is there."""
+    """Require that the manifests name every necessary file and every file that is there."""
     lacking = sorted({PARAMETERS_FILE, CARD_FILE} - listed)
     if lacking:
         raise ReleaseError(f"a manifest must name {', '.join(lacking)}, got no such file ({folder})")

@@ -117,14 +117,14 @@ def measure_coverage(programs: pl.DataFrame, designs: pl.DataFrame) -> Coverage 
 
 
 def _quantities() -> list[tuple[str, Quantity]]:
-    """What a program is compared by; the memory delay is chosen and not the program's."""
+    """Return the quantities that programs are compared by; the memory delay is chosen, so none."""
     chosen = [q for q in DESIGN_FEATURES if q.column != "memory_read_delay_cycles"]
     groups = (("program", PROGRAM_FEATURES), ("design", chosen), ("labels", LABELS))
     return [(group, quantity) for group, quantities in groups for quantity in quantities]
 
 
 def _program_points(programs: pl.DataFrame, designs: pl.DataFrame) -> pl.DataFrame:
-    """Every program with the quantities of its row and the medians of those of its designs, in page units."""
+    """Return every program with its row's quantities and the medians of its designs', in page units."""
     own = [q for group, q in _quantities() if group == "program" and q.column in programs.columns]
     medians = [
         (q.values().filter("is_ok") if group == "labels" else q.values()).median().alias(q.column)

@@ -166,7 +166,7 @@ def _loop_columns(tables: TableSet) -> pl.LazyFrame:
 
 
 def _statuses(tables: TableSet, table: str) -> pl.LazyFrame:
-    """Whether every row of a design is ok, and the power of its runs where it was asked for.
+    """Return whether every row of a design is ok, and the power of its runs if asked for.
 
     Of labels, only the row of the first tool by name counts.
     """

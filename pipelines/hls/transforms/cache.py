@@ -78,7 +78,7 @@ class _Cacher:
         return tuple(statements)
 
     def statement(self, statement: ir.Statement, facts: Facts) -> ir.Statement:
-        """A statement with its accesses replaced by those of the flat array or of the copy."""
+        """Return a statement whose accesses are to the flat array or to the copy."""
         if not isinstance(statement, ir.While):
             statement = self.own(statement, facts)
         before = self.around
@@ -199,7 +199,7 @@ class _Cacher:
         return [ir.with_bodies(region, (body,))]
 
     def reported(self, layout: Layout, *, fills: bool, written: bool) -> CacheReport:
-        """What the cache costs."""
+        """Return the cost of the cache."""
         elements = None if self.around is None else _elements_moved(layout.box, self.around)
         moved = None if elements is None else elements * self.array.type.width_bits // 8
         partitions = tuple(

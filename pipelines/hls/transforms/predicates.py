@@ -410,7 +410,7 @@ class _Merging:
     # ---- stores -----------------------------------------------------------------------------------
 
     def keep_exclusive(self, array: str, literals: Literals) -> None:
-        """After an access keep only the stores that exclude it, because the others cannot move behind it."""
+        """Keep only the stores that exclude an access, because the others cannot move behind it."""
         self.stores[array] = [s for s in self.stores[array] if exclude_each_other(s.literals, literals)]
 
     def store(self, store: ir.Store) -> None:

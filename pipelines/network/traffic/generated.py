@@ -176,7 +176,7 @@ def _draw_sizes(options: TraceOptions, count: int, stream: np.random.Generator) 
 def _draw_messages(
     options: TraceOptions, rates_per_s: NDArray[np.float64], stream: np.random.Generator
 ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    """Pair and time in seconds of every message: those of a faster Poisson process while the pair is ON."""
+    """Draw the pair and time in seconds of every message, from a faster Poisson process while ON."""
     faster = options.on_share ** -len(options.on_scales_s)
     counts = stream.poisson(rates_per_s * options.duration_s * faster)
     times: list[NDArray[np.float64]] = []
@@ -204,7 +204,7 @@ def _is_on(
 
 
 def _packets(counts: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Message of every packet, and its place among those of the message."""
+    """Return the message of every packet, and its place within the message."""
     messages = np.repeat(np.arange(len(counts)), counts)
     begins = np.cumsum(counts) - counts
     return messages, np.arange(len(messages)) - begins[messages]

@@ -328,7 +328,7 @@ class _Walk:
 
 
 def _below(where: _Where, conditions: tuple[Condition, ...] | None) -> _Where:
-    """Below conditions, or below one that is not affine."""
+    """Add conditions to a place; None is one that is not affine."""
     if conditions is None or where.conditions is None:
         return replace(where, always=False, conditions=None, sure=False)
     return replace(where, always=False, conditions=where.conditions + conditions)

@@ -333,7 +333,7 @@ def _statements(
 
 
 def _marked(body: Body, reduction_loops: frozenset[str]) -> tuple[Operation, ...]:
-    """The operations; those of an accumulation that is no reduction are like any other."""
+    """Return the operations; an accumulation that is no reduction is unmarked."""
     if reduction_loops:
         return body.operations
     return tuple(replace(operation, reduction=False) for operation in body.operations)

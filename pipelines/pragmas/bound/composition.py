@@ -200,7 +200,7 @@ def tile_cycles(
 def _tile_rounds(
     summary: Summary, configuration: Configuration, completed: Configuration, name: str
 ) -> float:
-    """How often the tiles of a loop are entered; 1 where data may stay between tiles."""
+    """Count how often the tiles of a loop are entered; 1 where data may stay between tiles."""
     loop, choice = summary.loops[name], configuration.of(name)
     outermost = loop.parent is None
     above = completed.of(name).pipeline != FINE and loop.parallel

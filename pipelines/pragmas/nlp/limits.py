@@ -102,7 +102,7 @@ def add_dsps(program: Program, latency: Latency) -> Any | None:
 def _leaf_dsps(
     program: Program, chain: tuple[str, ...], available: int, lower: dict[Kind, list[Any]]
 ) -> None:
-    """DSPs of the leaf in a chain by kind; kinds that always keep one ratio share an exponential."""
+    """Bound the DSPs of the leaf in a chain by kind; kinds of one fixed ratio share an exponential."""
     profiles: dict[tuple[float, ...], tuple[float, Any]] = {}
     leaves = [option for loop in chain for option in program.space.choices(loop, *LEAVES)]
     for kind, count in program.space.dsp.items():
@@ -137,7 +137,7 @@ def _copied(program: Program, chain: tuple[str, ...], kind: Kind, each: float) -
 
 
 def _statement_dsps(program: Program, place: str, available: int, lower: dict[Kind, list[Any]]) -> None:
-    """DSPs of statements that are children of a place."""
+    """Bound the DSPs of statements that are children of a place."""
     units = _most_units(list(program.space.bodies[place].units.values()))
     kinds = [kind for kind in program.space.dsp if units.get(kind, 0) > 0]
     if not kinds:
@@ -279,7 +279,7 @@ def add_inequalities(
 
 
 def _least_of(program: Program, leaf: Any, chosen: Sequence[Any], least: Sequence[float], name: str) -> None:
-    """The leaf takes at least the least latency of the choice; choices without a design are removed."""
+    """Require at least the choice's least latency of the leaf; remove choices without a design."""
     pairs = list(zip(chosen, least, strict=True))
     for variable, cycles in pairs:
         if math.isinf(cycles):

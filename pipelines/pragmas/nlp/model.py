@@ -131,7 +131,7 @@ class Program:
         return [self.scip.addVar(name, vtype="B") for name in names]
 
     def _choose_one(self, loop: str) -> None:
-        """One option per loop; it is inside when its parent is a leaf or inside (equations 3, 5, 6, 12)."""
+        """Choose one option per loop; inside if its parent is a leaf or inside (equations 3, 5, 6, 12)."""
         self.require(quicksum(self.chosen[loop]) == 1, f"one of {loop}")
         parent = self.space.parents[loop]
         if parent == ROOT:

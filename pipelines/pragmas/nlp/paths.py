@@ -110,7 +110,7 @@ def _all_points(space: Space, loops: tuple[str, ...]) -> Iterator[_Points]:
 
 
 def _cycles(space: Space, chain: tuple[str, ...], axes: list[tuple[Option, ...]]) -> Table:
-    """Scaled cycles: those of all executions, and the fill of the flattened nest."""
+    """Return scaled cycles: of all executions, and the fill of the flattened nest."""
     steady = _outer([[option.factor for option in axis] for axis in axes])
     if not space.keeps_fill(chain[-1]):
         return steady
@@ -185,7 +185,7 @@ def _factors(space: Space, chain: tuple[str, ...], axes: list[tuple[Option, ...]
 def _not_as_swapped(
     space: Space, chain: tuple[str, ...], axes: list[tuple[Option, ...]]
 ) -> NDArray[np.bool_]:
-    """Where a loop has copies and the loop inside has none, or the reverse, for loops that tools swap."""
+    """Return where only one of a loop and its inner one has copies, for loops that tools swap."""
     broken = np.zeros(tuple(len(axis) for axis in axes), dtype=np.bool_)
     for axis, loop in enumerate(chain[:-1]):
         if loop in space.swapped:
@@ -201,7 +201,7 @@ def _unlike(outer: Option, inner: Option) -> bool:
 
 
 def _too_many_dsps(space: Space, axes: list[tuple[Option, ...]]) -> NDArray[np.bool_]:
-    """Where this path alone needs more DSPs than are available (equation 15)."""
+    """Return where this path alone needs more DSPs than are available (equation 15)."""
     copies = [[float(option.copies) for option in axis] for axis in axes[:-1]]
     used = [
         ordered_sum(space.dsp.get(kind, 0) * most for kind, most in option.units.items())

@@ -253,7 +253,7 @@ def _gains(answer: Evaluation, cycles: int) -> bool:
 
 
 def _slow_loops(batches: _Batches, place: _Place) -> list[str]:
-    """Loops of the nest that takes longest, inner before outer; then those of the next nest, and so on."""
+    """Return the loops of the nest that takes longest, inner before outer; then of the next, and so on."""
     summary = batches.summary
     parts = bound(summary, place.configuration, batches.target).parts
     cycles: Mapping[str, float] = {p.place: p.cycles for p in parts if p.kind == COMPUTATION}

@@ -369,7 +369,7 @@ def _above_loops(
     above_loops: Mapping[int, Sequence[str]],
     of_arrays: Sequence[str],
 ) -> list[Edit]:
-    """Pragmas of loops above them, those of arrays above the first loop of the top function."""
+    """Return edits: pragmas of loops above them, of arrays above the top function's first loop."""
     blank = blanked(source)
     low, high = body_of(blank, top) or (0, len(source))
     first = min((start for start in starts if low <= start < high), default=None)

@@ -443,7 +443,7 @@ class _Search:
         )
 
     def _reduced(self, estimates: Sequence[Estimated]) -> list[Estimated]:
-        """Estimates, and those of designs that have less of one directive than the best ones."""
+        """Return the estimates, and those of designs with less of one directive than the best ones."""
         most_size = int(REDUCTIONS_S * COPIES_PER_SECOND)
         return self._by_estimates().reduced(estimates, (TOLERANCE, CLOSE, TOLERANCE), most_size)
 

@@ -120,7 +120,7 @@ def estimated_cells(program: Program) -> int:
 
 
 def _cells(expression: Expression, shared: dict[str, float]) -> float:
-    """Cells of one operation itself; those of a shared unit go to `shared`."""
+    """Count the cells of one operation itself; a shared unit's go to `shared`."""
     bits = _bits(expression)
     match expression:
         case Element():

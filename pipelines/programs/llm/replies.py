@@ -105,7 +105,7 @@ def _require_characters(code: str) -> None:
 
 
 def _require_lines(code: str) -> None:
-    """Preprocessor lines are only #include <header> and #define, and few of them."""
+    """Require that preprocessor lines are only #include <header> and #define, and few."""
     macros = 0
     for number, line in enumerate(code.splitlines(), start=1):
         words = line.strip()
@@ -138,7 +138,7 @@ def _require_names(code: str) -> None:
 
 
 def _require_nesting(code: str) -> None:
-    """Few tokens and brackets, because later readers recurse."""
+    """Require few tokens and brackets, because later readers recurse."""
     depth = deepest = tokens = 0
     for token in _TOKEN.finditer(code):
         tokens += 1

@@ -331,5 +331,5 @@ def _encodable(text: str) -> str:
 
 
 def _seconds(text: str | None) -> float | None:
-    """What Retry-After asks for; None when it is a date or no number."""
+    """Return the seconds that Retry-After asks for; None for a date or no number."""
     return float(text) if text is not None and text.isdecimal() and len(text) < 6 else None

@@ -67,7 +67,7 @@ class LlmOptions:
     check: CheckLimits = field(default_factory=CheckLimits)
 
     def __post_init__(self) -> None:
-        """Raises: ProgramError: a number outside its range."""
+        """Refuse a number outside its range. Raises: ProgramError."""
         if self.count < 0:
             raise ProgramError(f"a count of variants must not be negative, got {self.count}")
         for name in ("attempts", "most_failures"):

@@ -263,7 +263,7 @@ def _shift(name: str) -> _Form:
 
 
 def _divide(name: str, *, is_signed: bool) -> _Form:
-    """Return a division that gives 0 for a divisor of 0, one bit wider so that the lowest number by -1 fits."""
+    """Return a division that gives 0 for a divisor of 0; one more bit holds the lowest number by -1."""
 
     def form(to: str, n: Node, a: Sequence[str], w: Sequence[int]) -> Iterator[str]:
         wide = n.width + 1

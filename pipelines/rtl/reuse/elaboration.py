@@ -162,7 +162,7 @@ def _drop_unused(blocks: dict[str, Block], top: str) -> None:
 
 
 def _sites(netlist: Netlist) -> dict[str, Counter[str]]:
-    """For every module the number of its instances of other modules."""
+    """Count the instances of other modules in every module."""
     modules = netlist.modules
     return {name: Counter(c.kind for c in m.cells if c.kind in modules) for name, m in modules.items()}
 
@@ -406,7 +406,7 @@ class _BlockBuilder:
         return scope.inner[index]
 
     def _part(self, scope: _Scope, driver: Driver) -> _Part | None:
-        """What must be evaluated for a driver; None for pins and storage, which depend on nothing."""
+        """Return what must be evaluated for a driver; None for pins and storage, which depend on nothing."""
         if driver.cell == TOP:
             return None
         cell = scope.module.cells[driver.cell]

@@ -128,7 +128,7 @@ class _Sides:
     # ---- what crosses ------------------------------------------------------------------------------------
 
     def _parts(self, side: int, step: int) -> Iterator[tuple[str, int, int, int, int]]:
-        """Of what a side sends: array, first slot, step of slots, their number, and bytes from the start."""
+        """Yield what a side sends: array, first slot, step and number of slots, and bytes from the start."""
         slots: dict[str, list[int]] = defaultdict(list)
         for crossing in self.division.crossings:
             if (crossing.level, crossing.side) == (step, side):
@@ -185,7 +185,7 @@ class _Sides:
         return key.kind == "node" and self.emitter.blocks[key.block].nodes[key.number].op == "register"
 
     def _gather(self) -> Iterator[str]:
-        """Yield C that copies the second side's registers and memories to the whole state, the first side's."""
+        """Yield C that copies the second side's registers and memories to the first side's whole state."""
         yield "static void gather(State& st, const State& other) {"
         names: list[str] = []
         for unit in self.divider.units:

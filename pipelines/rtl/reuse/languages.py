@@ -266,7 +266,7 @@ def _written(
     timeout_s: float,
     files: Mapping[str, bytes],
 ) -> tuple[bytes, bytes]:
-    """What Yosys writes, by the first reader that reads the design, and a description of its memories."""
+    """Return what Yosys writes, by the first reader that reads the design, and its memories."""
 
     memory_bytes = tool_memory(MEMORY_LIMIT_BYTES)
     characters = len(text) + sum(map(len, files.values()))

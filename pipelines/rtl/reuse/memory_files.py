@@ -145,7 +145,7 @@ def _words(name: str, content: bytes, base: str) -> Iterator[_Word]:
 
 
 def _beyond(name: str, content: bytes, call: _Call, first: int, size: int, width: int) -> str:
-    """What is said of the first word without a place; nothing if all have one."""
+    """Describe the first word without a place; empty if all have one."""
     last = first + size - 1 if call.finish is None else min(call.finish, first + size - 1)
     address = first if call.start is None else call.start
     for word in _words(name, content, "h"):

@@ -86,7 +86,7 @@ class _Needs:
         }
 
     def part(self, batch: int) -> Part:
-        """From the last cycle of a batch to the first."""
+        """Build a part from the last cycle of a batch to the first."""
         needed, cycles, registers = self.own, list[SubCycle](), frozenset[tuple[int, int]]()
         for _ in range(batch):
             cycle, registers = self._cycle(needed)
@@ -103,7 +103,7 @@ class _Needs:
         )
 
     def _outputs(self) -> list[int]:
-        """Words whose source it owns; those of inputs and constants belong to part 0."""
+        """Return the words whose source it owns; those of inputs and constants belong to part 0."""
         return [
             i
             for i, source in enumerate(self.structure.outputs)

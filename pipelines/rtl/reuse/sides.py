@@ -144,7 +144,7 @@ class Divider:
         yield Word(self._name(ArrayKey("node", block, source.node)), self._slot_of[source.instance])
 
     def _groups(self) -> list[list[Unit]]:
-        """Units that stay together: those of a block whose memories they read and write."""
+        """Return the units that stay together: a block's with those whose memories they read and write."""
         groups: dict[object, list[Unit]] = defaultdict(list)
         for unit in self.units:
             groups[unit.block if self.blocks[unit.block].memories else unit].append(unit)

@@ -70,7 +70,7 @@ def _csv_rows(path: Path) -> Iterator[tuple[int, list[str]]]:
 
 
 def _parquet_rows(path: Path, ports: Ports, most: int) -> Iterator[tuple[int, list[str]]]:
-    """The same of a Parquet file; row 1 are the names."""
+    """Yield the rows of a Parquet file; row 1 are the names."""
 
     def damaged(problem: str) -> RtlError:
         return RtlError(f"cannot read the inputs {path}: {problem}")

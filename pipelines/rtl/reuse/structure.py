@@ -157,7 +157,7 @@ class _Resolver:
         self.inputs = {(port, limb): i for i, (port, limb, _) in enumerate(words_of(design.inputs))}
 
     def pin(self, instance: int, pin: int) -> Source:
-        """What a pin reads."""
+        """Return what a pin reads."""
         passed: dict[tuple[int, int], None] = {}
         while True:
             if (instance, pin) in passed:
@@ -196,7 +196,7 @@ def _pin_name(instance: Instance, blocks: Mapping[str, Block], pin: int) -> str:
 
 
 def _pin_masks(block: Block) -> list[int]:
-    """For every node the pins that it depends on within a cycle, as bits."""
+    """Return for every node the pins that it depends on within a cycle, as bits."""
     masks: list[int] = []
     for node in block.nodes:
         bits = 1 << node.value if node.op == "input" else 0

@@ -220,7 +220,7 @@ class _Undefined(ValueError):
 
 
 def _write_inputs(interface: Interface, data: DataSet, folder: Path) -> None:
-    """One file of hexadecimal words for each argument."""
+    """Write one file of hexadecimal words for each argument."""
     for argument in interface.arguments:
         kind = argument.type
         values = np.ascontiguousarray(data[argument.name], dtype=kind.dtype)

@@ -303,7 +303,7 @@ def _failure(run: ConfinedRun, folder: Path, cpu_s: int, memory_bytes: int) -> Y
 
 
 def _abc_ending(status: int, log: str) -> str:
-    """How abc ended, by the exit status of its shell."""
+    """Describe how abc ended, by the exit status of its shell."""
     number = status - _SIGNAL_BASE
     ending = f"by {signal_name(number)}" if 0 < number <= _LAST_SIGNAL else f"with status {status}"
     said = [line.removeprefix("ABC: ").strip() for line in log.splitlines() if line.startswith("ABC: ")]

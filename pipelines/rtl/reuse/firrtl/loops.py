@@ -54,7 +54,7 @@ class _Dependences:
         }
 
     def _visit(self, start: _Vertex, inputs: Mapping[str, int], reached: dict[_Vertex, int]) -> None:
-        """Depth first without recursion."""
+        """Search depth first without recursion."""
         if start in reached:
             return
         path: dict[_Vertex, Iterator[_Vertex]] = {start: self._sources(start)}

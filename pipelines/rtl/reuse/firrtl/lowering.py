@@ -298,7 +298,7 @@ class Lowering:
             )
 
     def _assign_outer(self, name: str, node: int) -> None:
-        """A value that holds outside all conditions."""
+        """Assign a value that holds outside all conditions."""
         self.scopes[0].setdefault(name, node)
 
     def _node(self, statement: Node) -> None:
@@ -378,7 +378,7 @@ class Lowering:
         return Record(fields)
 
     def _memory_port(self, statement: MemoryPort) -> None:
-        """A port whose use says what it does; its enable is the condition that it stands in."""
+        """Read a port whose use decides its direction; its enable is the condition around it."""
         if statement.memory not in self.memories:
             raise self._error(f"unknown memory: {statement.memory}")
         memory, kind = self.memories[statement.memory]
@@ -422,13 +422,13 @@ class Lowering:
         self.values[statement.name] = _merged(data, written)
 
     def _assign_waiting(self, enable: str, statement: MemoryPort) -> None:
-        """The enable of a read whose address is a wire: wherever the wire was connected."""
+        """Assign the enable of a read whose address is a wire: wherever the wire was connected."""
         assert isinstance(statement.selector, Ref)
         flag = self._lookup(_enable_flag(statement.selector.name))
         self._assign(enable, self.graph.const(0, 1) if flag is None else flag, UINT)
 
     def _find_addresses(self, body: Sequence[Statement]) -> None:
-        """Wires that are addresses of reads with latency: the read happens where the wire is connected."""
+        """Find wires that are addresses of reads with latency: the read happens at the wire's connection."""
         clocked = {s.name for s in _all_statements(body) if isinstance(s, Memory) and s.read_latency}
         wires = {s.name for s in _all_statements(body) if isinstance(s, Wire)}
         for statement in _all_statements(body):
@@ -442,7 +442,7 @@ class Lowering:
         return self._leaf(self._signal(path, ground.kind, ground.width), is_sink=False)
 
     def _close_ports(self) -> None:
-        """Ports of memories become reads, writes or both, by their declaration and their use."""
+        """Turn ports of memories into reads, writes or both, by their declaration and their use."""
         for name, port in self.ports.items():
             used = self.used_ports[name]
             is_written = port.kind in ("write", "rdwr") or (port.kind == "infer" and "write" in used)
@@ -557,7 +557,7 @@ class Lowering:
             self._mark_written(name, condition)
 
     def _mark_written(self, name: str, condition: int) -> None:
-        """A connection to a memory port is a write, and sets its mask."""
+        """Mark a connected memory port as a write, and set its mask."""
         if name not in self.port_of:
             return
         port = self.port_of[name]

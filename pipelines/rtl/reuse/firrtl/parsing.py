@@ -239,7 +239,7 @@ class _Parser:
         return When(condition, then, otherwise)
 
     def _inner(self, tokens: _Tokens, indent: int) -> list[Statement]:
-        """What a condition governs: a statement behind it, or the lines that are indented more."""
+        """Read what a condition governs: a statement behind it, or the lines that are indented more."""
         if not tokens.is_done():
             raise tokens.error("a statement behind a colon is not read")
         if self.at < len(self.lines) and self.lines[self.at].indent > indent:
