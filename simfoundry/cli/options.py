@@ -41,7 +41,7 @@ debug_option = click.option(
 
 
 def as_json_option(command: Command) -> Command:
-    """Return the options of every command: `--json` and `--debug`."""
+    """Add the options of every command: `--json` and `--debug`."""
     return click.option("--json", "as_json", is_flag=True, help="Answer as JSON.")(debug_option(command))
 
 
@@ -282,7 +282,7 @@ def _click_type(hint: Any) -> Any:
 
 
 def configuration_options(command: Command) -> Command:
-    """Return the options of one configuration."""
+    """Add the options of one configuration."""
     for one in (
         option(Options, "clock_ns", "--clock", type=Finite(*CLOCK_PERIOD_NS), help="Clock period in ns."),
         option(Options, "memory_delay", type=Whole(*MEMORY_DELAY_CYCLES), help="Memory delay in cycles."),

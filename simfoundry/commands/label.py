@@ -154,7 +154,7 @@ def answer_label(question: LabelQuestion) -> dict[str, Any]:
 
 
 def answer_table(answer: Mapping[str, Any], path: Path) -> str:
-    """Return the answer of `answer_label` as a table, a line a file and tool.
+    """Return the answer of `answer_label` as a table, one line per file and tool.
 
     Args: path: of the question; cycles are those of the first data set.
     """

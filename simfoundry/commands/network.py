@@ -140,7 +140,7 @@ def _in_unit(time_ns: float, unit: str) -> str:
 
 
 def network_text(answer: dict[str, Any]) -> str:
-    """Return the answer for a person, times in microseconds, or in nanoseconds in a line with a short one."""
+    """Return the answer as text, times in microseconds, or in nanoseconds in a line with a short one."""
     plain = ("network", "hosts", "flows", "estimate", "seen_in_training")
     lines = [f"{name:<24} {answer[name]}" for name in plain if answer[name] is not None]
     for name in TIMES_NS:

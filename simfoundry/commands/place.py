@@ -246,7 +246,7 @@ def _draw(graph: Graph, fabric: Fabric, best: Measured, svg: File | None, number
 
 
 def place_text(answer: Mapping[str, Any]) -> str:
-    """Return the answer for a person."""
+    """Return the answer as text."""
     lines = [f"note         {note}" for note in answer["notes"]]
     for graph in answer["graphs"]:
         lines += [*_graph_lines(graph, answer), ""]

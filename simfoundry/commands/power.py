@@ -306,7 +306,7 @@ def pareto_front(rows: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
 
 
 def power_text(answer: Mapping[str, Any]) -> str:
-    """Return the answer for a person."""
+    """Return the answer as text."""
     size = f"{answer['parameter_count']:,} parameters, {len(answer['layers'])} layers"
     plain = {
         "network": f"{answer['network']}: {size}",
@@ -330,7 +330,7 @@ def power_text(answer: Mapping[str, Any]) -> str:
 
 
 def fixed_text(answer: Mapping[str, Any]) -> str:
-    """Return the answer of a pipeline for a person."""
+    """Return the answer of a pipeline as text."""
     size = f"{answer['parameter_count']:,} parameters, {len(answer['layers'])} layers"
     period = answer["reuse_factor"] * answer["clock_period_ns"]
     plain = {
@@ -393,7 +393,7 @@ def _number(value: Any) -> str:
 
 
 def explore_text(answer: Mapping[str, Any]) -> str:
-    """Return the answer for a person."""
+    """Return the answer as text."""
     names = ("rows", "columns", "dataflow", "scratchpad_rows", "accumulator_rows", "dma_bytes", "scale_lanes")
     figures = ("power_mw", "power_low_mw", "power_high_mw", "latency_ms", "energy_nj")
     rows = [

@@ -53,7 +53,7 @@ def measure_lengths(
 
 
 def lengths_text(lengths: Sequence[PromptLengths]) -> str:
-    """Return the lengths for a person."""
+    """Return the lengths as text."""
     head = ("format", "stage", "part", "records", "5 %", "median", "95 %", "maximum", "left out")
     rows = [
         (

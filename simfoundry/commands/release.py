@@ -72,7 +72,7 @@ def release_project(
 
 
 def release_text(answer: Mapping[str, Any]) -> str:
-    """Return the answer of `release_project` for a person."""
+    """Return the answer of `release_project` as text."""
     rows = [("table", "rows"), *((t, str(n)) for t, n in answer["rows"].items())]
     left = [f"{table} is left out: {why}" for table, why in answer["left_out"].items()]
     size = f"{answer['bytes'] / MEBIBYTE:.2f} MiB in {answer['folder']}"
@@ -196,7 +196,7 @@ def _reports_answer(deployment: Deployment, reports: list[VendorReport], path: P
 
 
 def import_text(answer: Mapping[str, Any]) -> str:
-    """Return the answer of `import_path` for a person."""
+    """Return the answer of `import_path` as text."""
     lines = aligned_lines([("table", "rows"), *((t, str(n)) for t, n in answer["rows"].items())])
     for what, counts in answer.get("cache", {}).items():
         lines += [f"cache entries {what}: {', '.join(f'{n} {kind}' for kind, n in counts.items()) or 'none'}"]

@@ -75,7 +75,7 @@ def _floors(settings: Sequence[str]) -> Floors:
 
 
 def check_text(answer: Mapping[str, Any]) -> str:
-    """Return the answer of `check_named` for a person."""
+    """Return the answer of `check_named` as text."""
     head = ("", "group", "check", "figure", "limit")
     rows = [(x["status"], x["group"], x["name"], x["figure"], x["limit"]) for x in answer["lines"]]
     states = [line["status"] for line in answer["lines"]]
@@ -103,7 +103,7 @@ def compare_named(one: str, other: str, *, trained: Sequence[str], out: Path | N
 
 
 def compare_text(answer: Mapping[str, Any]) -> str:
-    """Return the answer of `compare_named` for a person."""
+    """Return the answer of `compare_named` as text."""
     return "\n".join([*aligned_lines(answer["lines"]), *([answer["out"]] if answer["out"] else [])])
 
 

@@ -311,7 +311,7 @@ def _toggle_text(sums: Mapping[str, int]) -> str:
 
 
 def simulate_text(answer: Mapping[str, Any]) -> str:
-    """Return the answer for a person."""
+    """Return the answer as text."""
     shown = answer["digests"][:4]
     more = len(answer["digests"]) - len(shown)
     plain = {
