@@ -81,7 +81,7 @@ def process_tag() -> str:
 
 
 def release_dead_runs(instance: dg.DagsterInstance) -> int:
-    """Return the end runs whose process is gone, and give back the pool slots they still hold.
+    """End runs whose process is gone, and give back the pool slots they still hold.
 
     Returns: how many there were.
     Raises:  FoundryError: the events of one are damaged.

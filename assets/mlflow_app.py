@@ -35,7 +35,7 @@ if (!location.hash) location.hash = %s;
 
 
 def first_page(request: Request) -> HTMLResponse:
-    """Return mLflow's page with the settings, and the runs where no other page is asked for."""
+    """Return MLflow's page with the settings, and the runs where no other page is asked for."""
     del request
     client = MlflowClient(find_deployment().tracking_uri)
     experiment = client.get_experiment_by_name(RegistryStore().experiment)

@@ -46,7 +46,7 @@ def pages(rows: Sequence[Figure], present: Mapping[str, str]) -> dict[str, str]:
 
 
 def summary_page(rows: Sequence[Figure], present: Mapping[str, str]) -> str:
-    """Return page of results: the systems of the papers first, then other summary figures of the project."""
+    """Return the results page: first the systems of the papers, then other summary figures of the project."""
     papers = [row for name in PAPERS for row in rows if row.summary == name]
     header = ("paper", "figure", "paper's", "ours", "goal", "command")
     cells = [
