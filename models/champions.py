@@ -53,7 +53,7 @@ def local_champions(tracking_uri: str) -> list[Champion]:
 
 
 def rank_champions(champions: Iterable[Champion]) -> list[Champion]:
-    """Return the most information first, then the lowest error, then the fewest libraries.
+    """Sort champions: the most information first, then the lowest error, then the fewest libraries.
 
     Libraries stand for the cost: their import is most of the time of one answer.
     """

@@ -74,7 +74,7 @@ def r_squared(actual: Vector, predicted: Vector) -> float:
 
 
 def spearman(actual: Vector, predicted: Vector) -> float:
-    """Rank correlation: Pearson's correlation of the ranks, tied values sharing their mean rank.
+    """Compute the rank correlation: Pearson's correlation of the ranks, tied values sharing their mean rank.
 
     Args:    actual, predicted: (rows,).
     Returns: -1 to 1, NaN when either side is constant.

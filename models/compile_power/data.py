@@ -295,7 +295,7 @@ HARDWARE_TOKENS = 2 + 20 * len(COMPILED_PARAMETERS)
 
 
 def network_tokens(pair: Pair) -> list[int]:
-    """Start, then type and size of every layer, then end."""
+    """Return the tokens of a network: start, then type and size of every layer, then end."""
     tokens = [START]
     for kind, count in list(zip(pair.kinds, pair.parameters, strict=True))[:MOST_LAYERS]:
         known = kind if kind in KINDS else "other"
@@ -305,7 +305,7 @@ def network_tokens(pair: Pair) -> list[int]:
 
 
 def hardware_tokens(pair: Pair) -> list[int]:
-    """Start, then a token per parameter that takes part in compilation, then end."""
+    """Return the tokens of a configuration: start, one per parameter that compilation uses, end."""
     tokens = [START]
     for place, name in enumerate(COMPILED_PARAMETERS):
         value = getattr(pair.of_hardware, name)

@@ -324,7 +324,7 @@ def embed(
 
 
 def load(files: ModelFiles) -> CompilePower:
-    """Load the model of its files.
+    """Load the model from its files.
 
     Raises: PredictorError: it is of other features than this version computes. RuntimeError: of other shapes.
     """

@@ -77,7 +77,7 @@ def _joined(rows: Mapping[str, Mapping[str, Any]]) -> dict[str, float]:
 
 
 def load(files: ModelFiles) -> EngineEstimate:
-    """Load the predictor of its files."""
+    """Load the predictor from its files."""
     return EngineEstimate(level=files.card["level"], engine=files.card["engine"])
 
 

@@ -54,7 +54,7 @@ class GraphTensors(NamedTuple):
 
 
 def joined(graphs: Sequence[DesignGraph]) -> GraphTensors:
-    """Return several graphs as one of separate parts."""
+    """Join graphs into one of separate parts."""
     sizes = [len(graph.opcodes) for graph in graphs]
     starts = np.cumsum([0, *sizes])[:-1]
     ends = [graph.ends + start for graph, start in zip(graphs, starts, strict=True)]

@@ -193,7 +193,7 @@ class TreePredictor(LabelPredictor):
 
 
 def load(files: ModelFiles) -> TreePredictor:
-    """Load the predictor of its files.
+    """Load the predictor from its files.
 
     Raises: KeyError, ValueError: not such a predictor.
     """

@@ -299,7 +299,7 @@ def _unsupported(targets: Sequence[str], reason: str) -> RuleEstimate:
 
 
 def load(files: ModelFiles) -> RulePredictor:
-    """Load the predictor of its files."""
+    """Load the predictor from its files."""
     costs = {target: dict(counts) for target, counts in files.card["costs"].items()}
     return RulePredictor(costs=costs, seen=frozenset(files.card["seen"]))
 

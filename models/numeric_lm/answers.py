@@ -33,7 +33,7 @@ class AnswerForm(Protocol):
         ...
 
     def intervals(self, prefixes: Classes) -> tuple[Values, Values]:
-        """Lower and upper ends, (rows,), of the values that begin with each prefix, (rows, steps).
+        """Return lower and upper ends, (rows,), of the values that begin with each prefix, (rows, steps).
 
         Those of a whole answer are one step wide, with its value in the middle.
         """

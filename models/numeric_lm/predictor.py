@@ -353,7 +353,7 @@ def batches_by_length(
 
 
 def load(files: ModelFiles) -> NumericPredictor:
-    """Load the predictor of its files.
+    """Load the predictor from its files.
 
     Raises: PredictorError: it was trained on other prompts. ValueError: not such a predictor.
     """

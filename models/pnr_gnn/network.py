@@ -118,7 +118,7 @@ _BARE_EDGES = 2
 
 
 def joined(parts: Sequence[PlacedTensors]) -> PlacedTensors:
-    """Return several as one."""
+    """Join graphs into one."""
     node_starts = np.cumsum([0, *(len(part.kind) for part in parts)]).tolist()
     starts = np.cumsum([0, *(part.parts for part in parts)]).tolist()
     return PlacedTensors(
@@ -190,7 +190,7 @@ class PlacementNetwork(nn.Module):
         )
 
     def forward(self, placed: PlacedTensors) -> Tensor:
-        """Return (placements,)"""
+        """Return the normalised throughput of placements: (placements,)."""
         nodes, edges = self.first_node(self._node_inputs(placed)), self.first_edge(self._edge_inputs(placed))
         for layer in self.layers:
             nodes, edges = layer(nodes, edges, placed.ends)
@@ -268,7 +268,7 @@ class PlacementPredictor:
 
 
 def load(files: ModelFiles) -> PlacementPredictor:
-    """Load the predictor of its files.
+    """Load the predictor from its files.
 
     Raises: PredictorError: it is of other features than this version computes. RuntimeError: of other shapes.
     """

@@ -95,7 +95,7 @@ class Standard(nn.Module):
         self.factor.copy_(torch.where(spread > _NO_SPREAD, 1.0 / spread, torch.zeros_like(spread)))
 
     def forward(self, features: Tensor) -> Tensor:
-        """Return the any shape (..., features); no further than `furthest` from the mean."""
+        """Standardise features, (..., features), to at most `furthest` from the mean."""
         return ((features - self.center) * self.factor).clamp(-self._furthest, self._furthest)
 
 
@@ -150,7 +150,7 @@ class ProgramEncoder(nn.Module):
         self.exchange = ScaledMessages()
 
     def forward(self, programs: ProgramTensors) -> Tensor:
-        """Return (nodes, width)"""
+        """Return the states of nodes: (nodes, width)."""
         first = [self.first[kind](self.features[kind](f)) for kind, f in programs.nodes.items()]
         states = nn.functional.silu(torch.cat(first))  # (nodes, width)
         said = self.edge(programs.said)  # (edges, width)

@@ -169,7 +169,7 @@ class ProgramSurrogate:
 
 
 def load(files: ModelFiles) -> PragmaGnnPredictor:
-    """Load the predictor of its files.
+    """Load the predictor from its files.
 
     Raises: PredictorError: it is of other features than this version computes. RuntimeError: of other shapes.
     """

@@ -468,7 +468,7 @@ class Grammar:
         return interval[1] if interval is not None else 0
 
     def moduli(self, extent: int) -> frozenset[str]:
-        """Return extent itself, as a number or as a macro; the largest number below when there is neither."""
+        """Return the extent itself as a number or a macro; without either the largest number below."""
         named = {name for name, s in self.symbols.items() if s.constant and s.interval == (extent, extent)}
         number = str(extent)
         return frozenset(named | ({number} if number in IDS else set())) or frozenset(["2"])

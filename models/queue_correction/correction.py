@@ -163,7 +163,7 @@ def _arrays(perceptron: Correction, prefix: str) -> dict[str, NDArray[Any]]:
 
 
 def load(files: ModelFiles) -> Correction:
-    """Load the correction of its files.
+    """Load the correction from its files.
 
     Raises: PredictorError: it is of other features than this version computes. KeyError: an array is missing.
     """

@@ -149,7 +149,7 @@ class NetworkPredictor(Correction):
 
 
 def load(files: ModelFiles) -> NetworkPredictor:
-    """Load the correction of its files. Raises: PredictorError, KeyError: as that of `correction.py`."""
+    """Load the correction from its files. Raises: PredictorError, KeyError: as that of `correction.py`."""
     correction = load_correction(files)
     return NetworkPredictor(**{field.name: getattr(correction, field.name) for field in fields(Correction)})
 

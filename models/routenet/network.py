@@ -168,7 +168,7 @@ class RouteNetPredictor:
 
 
 def load(files: ModelFiles) -> RouteNetPredictor:
-    """Load the predictor of its files.
+    """Load the predictor from its files.
 
     Raises: PredictorError: it is of other features than this version computes. RuntimeError: of other shapes.
     """

@@ -34,7 +34,7 @@ class MeasuredDesign:
     times: Mapping[str, tuple[float, float]]
 
     def seconds(self, cycles: int) -> dict[str, float]:
-        """Build plus run by engine, as measured."""
+        """Return build plus run time by engine, as measured."""
         return {engine: build + 1e-9 * cycles * cycle for engine, (build, cycle) in self.times.items()}
 
 

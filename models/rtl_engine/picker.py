@@ -71,7 +71,7 @@ class EnginePicker:
     without_memories: frozenset[str]
 
     def seconds(self, row: Mapping[str, Any], cycles: int) -> dict[str, float]:
-        """Build plus run by engine, of engines that accept the design."""
+        """Return build plus run time by engine, of engines that accept the design."""
         logs = logs_of([row])
         return {
             engine: float(
@@ -128,7 +128,7 @@ class EnginePicker:
 
 
 def load(files: ModelFiles) -> EnginePicker:
-    """Load the picker of its files.
+    """Load the picker from its files.
 
     Raises: KeyError, ValueError: not such a picker. PredictorError: of other features.
     """

@@ -80,7 +80,7 @@ def fit_law(logs: Matrix, targets: Matrix, options: FitOptions, seed: int) -> La
 
 
 def mean_regret(picker: EnginePicker, designs: Sequence[MeasuredDesign]) -> float:
-    """Return the mean over designs."""
+    """Return the mean regret over designs."""
     return float(
         np.mean(
             [

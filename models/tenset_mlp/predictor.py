@@ -193,7 +193,7 @@ class TensetMlpPredictor(LabelPredictor):
 
 
 def load(files: ModelFiles) -> TensetMlpPredictor:
-    """Load the predictor of its files.
+    """Load the predictor from its files.
 
     Raises: PredictorError: it was trained on another set of features. ValueError: not such a predictor.
     """
