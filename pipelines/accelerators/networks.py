@@ -48,7 +48,7 @@ class Builder:
         return name
 
     def add(self, operator: str, *inputs: str, **attributes: Any) -> str:
-        """Return a node; the name of its output."""
+        """Add a node; return the name of its output."""
         output = f"t{len(self.nodes)}"
         name = f"{operator.lower()}_{len(self.nodes)}"
         self.nodes.append(helper.make_node(operator, list(inputs), [output], name=name, **attributes))
@@ -57,7 +57,7 @@ class Builder:
     def conv(
         self, x: str, channels: tuple[int, int], kernel: int = 3, stride: int = 1, groups: int = 1
     ) -> str:
-        """Return a convolution that keeps the size at stride 1."""
+        """Add a convolution that keeps the size at stride 1; return its output."""
         fan_in = channels[0] // groups * kernel * kernel
         weight = self.weight(channels[1], channels[0] // groups, kernel, kernel, fan_in=fan_in)
         pad = kernel // 2
@@ -71,7 +71,7 @@ class Builder:
         )
 
     def dense(self, x: str, sizes: tuple[int, int]) -> str:
-        """Return a product with constant weights, and a bias."""
+        """Add a product with constant weights, and a bias; return its output."""
         return self.add(
             "Add", self.add("MatMul", x, self.weight(*sizes, fan_in=sizes[0])), self.weight(sizes[1])
         )

@@ -109,7 +109,7 @@ def ending(run: ToolRun) -> str:
 
 
 def calyx_verilog(mlir: str, top: str, session: Session) -> str:
-    """Return SCF to Calyx to a state machine to SystemVerilog.
+    """Lower SCF to Calyx, to a state machine, to SystemVerilog.
 
     Args:    mlir: of `StructuredWriter`.
     Returns: Verilog that the wheel exports.
@@ -127,7 +127,7 @@ def calyx_verilog(mlir: str, top: str, session: Session) -> str:
 
 
 def handshake_verilog(mlir: str, session: Session) -> str:
-    """Return CF to Handshake to SystemVerilog.
+    """Lower CF to Handshake, to SystemVerilog.
 
     Args:    mlir: of `BranchingWriter`.
     Returns: Verilog that the wheel exports.

@@ -234,7 +234,7 @@ class BranchingWriter(Writer):
         return f"{label}({', '.join(values)} : {', '.join(types)})" if values else label
 
     def begin(self, label: str, carried: _Carried) -> list[str]:
-        """Start a block with an argument a carried variable; their names."""
+        """Start a block with one argument per carried variable; return their names."""
         names = [self.out.fresh() for _ in carried.variables]
         declared = ", ".join(f"{n}: {t}" for n, t in zip(names, carried.types, strict=True))
         self.out.line(f"{label}({declared}):" if names else f"{label}:")

@@ -204,7 +204,7 @@ class ProgramWriter:
         return kind
 
     def read_line(self, block: cdfg.Block, operation: cdfg.Operation) -> str:
-        """Read the statement of a read of a variable."""
+        """Return the statement of a read of a variable."""
         kind = self.kind_of(block, operation.index)
         source = f"v_{operation.name}"
         text = source if kind.floating else wrapped(source, kind)

@@ -52,7 +52,7 @@ def measure(
     options: RouteOptions | None = None,
     routings: Sequence[Routing] | None = None,
 ) -> list[Measured]:
-    """Return the route and simulate placements of a graph.
+    """Route and simulate placements of a graph.
 
     With a window, no flow is faster than its most loaded link allows, up to `LEAST_SHARE`: a flow can look
     steady while buffers behind that link still empty, so such a placement is simulated again with more

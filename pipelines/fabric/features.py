@@ -71,7 +71,7 @@ class RouteReader:
         self.link_between = {end: link for link, end in enumerate(ends) if end[0] != end[1]}
 
     def read(self, units: str, routes: str) -> Features:
-        """Read (edges, ROUTE_FEATURES) of one placement.
+        """Return the features of one placement's routes: (edges, ROUTE_FEATURES).
 
         Args:   units: number of the unit of every operation. routes: letters of every edge.
         Raises: FabricError: they are not a placement and routes of the graph.

@@ -68,7 +68,7 @@ class RoutedCost:
 
 
 def routed_costs(features: Features) -> Floats:
-    """Smooth maximum of the loads of routes. features: (chains, edges, ROUTE_FEATURES)."""
+    """Return the smooth maximum of the loads of routes. features: (chains, edges, ROUTE_FEATURES)."""
     highest = np.maximum(features[:, :, _HIGHEST], features[:, :, _PORT]).astype(np.float64)
     return _costs(highest)
 

@@ -68,7 +68,7 @@ def placement_picture(
 
 
 def load_class(load: float) -> str:
-    """Load the class of a link, by the share of the time in which it sends."""
+    """Return the class of a link, by the share of the time in which it sends."""
     return f"load{bisect_left(LOADS, load)}"
 
 

@@ -38,7 +38,7 @@ class Form:
     exact: bool = True
 
     def plus(self, other: Form, factor: int = 1) -> Form:
-        """Sum with a multiple of another form."""
+        """Return the sum with a multiple of another form."""
         exact = self.exact and other.exact
         if not other.terms:
             return Form(self.terms, self.constant + factor * other.constant, exact)

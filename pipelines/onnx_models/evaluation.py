@@ -144,7 +144,7 @@ class Inference:
     imports: list[Any] = field(default_factory=list[Any])
 
     def add_constant(self, name: str, value: Values | None, shape: Shape) -> str:
-        """Add a constant, without a value where what it follows from has none; its name."""
+        """Add a constant, without a value if it follows from one without; return its name."""
         kind = TensorProto.FLOAT if value is None else helper.np_dtype_to_tensor_dtype(value.dtype)
         self.constants.add(name)
         self.types[name] = helper.make_tensor_type_proto(kind, shape if value is None else value.shape)

@@ -246,5 +246,5 @@ def leaves_outward(body: Body) -> frozenset[str]:
 
 
 def read_variables(expression: ir.Expression) -> frozenset[str]:
-    """Read the names of the variables an expression reads."""
+    """Return the names of the variables an expression reads."""
     return frozenset(p.variable.name for p in ir.walk_expressions(expression) if isinstance(p, ir.Read))

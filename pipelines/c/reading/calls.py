@@ -61,7 +61,7 @@ class MemoryCalls:
     filler: Filler
 
     def call(self, name: str, arguments: list[c_ast.Node], node: c_ast.FuncCall) -> Result:
-        """Return a call; its value is its first argument."""
+        """Read a call; its value is its first argument."""
         if len(arguments) != 3:
             raise self.session.refuse(node, f"{name} must have 3 arguments", str(len(arguments)))
         readers = [lambda a=a: self.expressions.read(a) for a in arguments]
@@ -347,7 +347,7 @@ class Calls:
         return self._facts[id(definition)]
 
     def call(self, node: c_ast.FuncCall, used: bool) -> Result:
-        """Return a call; its value is None for a void function."""
+        """Read a call; return its value, None for a void function."""
         del used
         name = node.name.name if isinstance(node.name, c_ast.ID) else None
         arguments: list[c_ast.Node] = list(node.args.exprs) if node.args is not None else []

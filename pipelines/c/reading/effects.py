@@ -50,7 +50,7 @@ class Effects:
     expressions: Expressions
 
     def assignment(self, node: c_ast.Assignment | c_ast.UnaryOp, used: bool) -> Result:
-        """Return an assignment, a compound one, `++` or `--`.
+        """Read an assignment, a compound one, `++` or `--`.
 
         Args:    used: whether the expression's value is used.
         Returns: the value; None when it is not used.
@@ -352,7 +352,7 @@ MAXIMUM_COPIED_STATEMENTS = 16
 def counting_loop(
     name: str, variable: ir.Variable, count: int, body: Sequence[ir.Statement], line: int
 ) -> ir.For:
-    """Return `for (variable = 0; variable < count; variable++) body`."""
+    """Add `for (variable = 0; variable < count; variable++) body`."""
     return ir.For(
         name=name,
         variable=variable,

@@ -332,7 +332,7 @@ def library_definitions() -> dict[str, c_ast.FuncDef]:
 
 
 def shown_file(name: str, file: str) -> str:
-    """Name in messages of a file of the preprocessed text: the program, one of its headers, or ours."""
+    """Return the name in messages of a preprocessed file: the program, one of its headers, or ours."""
     if name in ("", _MAIN_FILE, Path(file).name):
         return file
     return f"<{Path(name).name}>" if is_own_header(name) else name

@@ -102,7 +102,7 @@ def _demand_of_block(
 
 
 def unused_register_bits(design: ScheduledDesign, writers: list[BlockWriter], demand: Demand) -> int:
-    """Register bits in the report of high-level synthesis that nothing depends on."""
+    """Return the register bits in the report of high-level synthesis that nothing depends on."""
     unused = sum(v.type.width_bits - demand.variables[v.name] for v in design.graph.variables)
     for writer in writers:
         for held in writer.holding.held.values():

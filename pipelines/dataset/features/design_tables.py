@@ -160,7 +160,7 @@ def know_design(
 
 
 def estimated_flip_flops(compiled: CompiledDesign) -> int:
-    """Register bits that an output or the control depends on."""
+    """Return the register bits that an output or the control depends on."""
     design = compiled.scheduled
     unused = unused_register_bits(design, block_writers(design), demand_of(design))
     return max(1, compiled.report.register_bits - unused)

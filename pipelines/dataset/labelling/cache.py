@@ -165,7 +165,7 @@ class LabelCache:
         )
 
     def keep(self, program: ProgramRow, designs: Sequence[DesignRow], labels: LabelTables) -> bool:
-        """Store the labels of all designs of a program, unless a tool failed; whether they were stored."""
+        """Store labels of all designs of a program, unless a tool failed; tell whether they were stored."""
         if self.shared_key is None:
             return False
         return self.cache.keep(KIND, self._key(program, designs), asdict(labels), *labels.statuses)

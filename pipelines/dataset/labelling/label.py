@@ -126,7 +126,7 @@ def label_design(
 def label_compiled(
     program: ProgramRow, design: DesignRow, context: LabelContext, *, data: DataSet | None = None
 ) -> DesignLabels:
-    """Return the truth checks, then logic synthesis, of a design after high-level synthesis.
+    """Run the truth checks, then logic synthesis, of a design after high-level synthesis.
 
     Args:    data: one data set instead of those of the options.
     Returns: the label row, one run row per data set, and rows of their inputs and loops. The label is ok only

@@ -16,7 +16,7 @@ SIMULATIONS = "simulations"
 
 
 def simulator_tool(engine: str) -> str:
-    """Name in a manifest of an engine of table `simulations`."""
+    """Return the name in a manifest of an engine of table `simulations`."""
     return f"rtl-{engine}"
 
 

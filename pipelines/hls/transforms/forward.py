@@ -232,7 +232,7 @@ class _Body:
 
 
 def forward_body(body: tuple[ir.Statement, ...], facts: Facts, names: FreshNames) -> tuple[ir.Statement, ...]:
-    """Return the forward inside a body and, separately, inside each inner body."""
+    """Forward stores inside a body and, separately, inside each inner body."""
     stored = frozenset(s.array.name for s in body if isinstance(s, ir.Store))
     planner = _Body(names=names, facts=facts, stored_here=stored)
     for statement in body:

@@ -179,7 +179,7 @@ def _float_unit(
 
 
 def float_adder(scalar: ScalarType) -> FunctionalUnit:
-    """Sum, or difference in mode 1, of two floating values."""
+    """Return the sum, or difference in mode 1, of two floating values."""
     return _float_unit(
         "add", "float_add", scalar, operands="ab", latency_cycles=FLOAT_ADD_STAGES, mode="subtract"
     )
@@ -200,7 +200,7 @@ def float_divider(scalar: ScalarType) -> FunctionalUnit:
 
 
 def float_square_root(scalar: ScalarType) -> FunctionalUnit:
-    """Square root of a floating value."""
+    """Return the square root of a floating value."""
     cuts = _ROOT_CUTS[scalar.width_bits]
     mask = sum(1 << row for row in cuts)
     return _float_unit(

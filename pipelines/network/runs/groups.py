@@ -67,11 +67,11 @@ class NetworkRun:
         return canonical_json(content)
 
     def topology(self) -> Topology:
-        """Return its network."""
+        """Return the network of the run."""
         return fat_tree(self.network) if isinstance(self.network, FatTree) else two_tier_tree(self.network)
 
     def traffic(self, topology: Topology) -> Traffic:
-        """Return its flows."""
+        """Return the flows of the run."""
         return traffic_of(
             topology, self.pattern, arrivals=self.arrivals, sizes=self.sizes, protocol=self.protocol
         )

@@ -22,7 +22,7 @@ DSP_GOAL = 1000.0
 def add_partitions(
     program: Program, shared: Mapping[Dimension, tuple[int, ...]]
 ) -> dict[Dimension, list[Any]]:
-    """Return the equations 9 to 11: a sum of logarithms per array.
+    """Add equations 9 to 11: a sum of logarithms per array.
 
     Returns: by dimension that several loops index, a binary for each number of partitions it may have.
     """

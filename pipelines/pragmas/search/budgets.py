@@ -127,7 +127,7 @@ class Sizes:
         return math.inf if self.size_of is None else self.size.most / self.size_of(configuration)
 
     def widen(self, *, beyond_timeout: bool = False) -> bool:
-        """Return the double all limits.
+        """Double all limits.
 
         Args:    beyond_timeout: also to sizes of which one ran out of time, for another of that size may not.
         Returns: whether a limit grew.

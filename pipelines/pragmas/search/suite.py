@@ -103,7 +103,7 @@ _NAMES_SHOWN = 3
 
 
 def exploration_key(program: ProgramRow, method: str, options: SuiteExploration) -> str:
-    """Cache key of an exploration."""
+    """Hash what an exploration depends on."""
     limits = asdict(options)
     del limits["kernels"], limits["methods"]
     return content_hash(program.program_id, method, canonical_json(limits), pragmas_version())

@@ -62,7 +62,7 @@ def extent_value(extent: Extent) -> Constant:
 
 
 def read(variable: Variable) -> Read:
-    """Read the value of a variable."""
+    """Return the value of a variable."""
     return Read(type=variable.type, low=variable.low, high=variable.high, variable=variable)
 
 

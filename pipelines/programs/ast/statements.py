@@ -141,7 +141,7 @@ class StatementWriter:
         return self.random.choices([f for _, f in forms], [w for w, _ in forms])[0](frame, variable)
 
     def branches(self, frame: Frame, variable: Variable) -> Body:
-        """Return the declared without a value and set in both branches."""
+        """Declare a variable without a value, and set it in both branches."""
         frame.pending.remove(variable)
         place = op.read(variable)
         then, other = self.alternatives([lambda: (self.assignment(place),)] * 2)
@@ -154,7 +154,7 @@ class StatementWriter:
         return (If(condition=self.expressions.conditions.condition(), then=body),)
 
     def switch_definition(self, frame: Frame, variable: Variable) -> Body | None:
-        """Return the declared without a value and set in every case of a switch."""
+        """Declare a variable without a value, and set it in every case of a switch."""
         frame.pending.remove(variable)
         selector, count = self.selector()
         if selector is None:
@@ -202,7 +202,7 @@ class StatementWriter:
         return (While(condition=op.possible(condition), trips=bits, body=body),)
 
     def search(self, frame: Frame, variable: Variable) -> Body | None:
-        """Return the variable is the length of a run of elements: `while (v < N && a[v] < t) v++`."""
+        """Set a variable to the length of a run of elements: `while (v < N && a[v] < t) v++`."""
         scope = self.scope
         extent = scope.loop_extent()
         fits = not variable.type.floating and variable.low <= 0 and extent.value <= variable.high
@@ -321,7 +321,7 @@ class StatementWriter:
         return nest
 
     def stores(self, place: Element, required: list[Expression]) -> Body:
-        """Return the sets an element, in one statement or in both branches of a condition."""
+        """Set an element, in one statement or in both branches of a condition."""
         scope = self.scope
         required = [*required, *([] if required else self.expressions.places.innermost_leaf())]
         if scope.budget > 0 and scope.chance(scope.options.control_share * 0.6) and self.weight("if"):
@@ -356,7 +356,7 @@ class StatementWriter:
         return root()
 
     def assignment(self, place: Read | Element, required: Sequence[Expression] = ()) -> Assign:
-        """Return the sets a place to a new value."""
+        """Set a place to a new value."""
         room = self.scope.sums.get(place.array.name) if isinstance(place, Element) else None
         if room is None:
             return Assign(target=place, operator="=", value=self.expressions.assigned(place, required))
@@ -365,7 +365,7 @@ class StatementWriter:
         return Assign(target=place, operator="=", value=value)
 
     def update(self, place: Read | Element, required: Sequence[Expression] = ()) -> Assign:
-        """Return the changes a place from its own value."""
+        """Change a place from its own value."""
         scope = self.scope
         name = place.variable.name if isinstance(place, Read) else place.array.name
         domain = domain_of(place.type)

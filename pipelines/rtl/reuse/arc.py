@@ -91,7 +91,7 @@ def _position(key: PinKey) -> str:
 
 
 def port_name(port: str, limb: int, *, is_input: bool) -> str:
-    """Name in the text of a word of a port."""
+    """Return the name in the text of a word of a port."""
     return f"{'in_' if is_input else 'w'}{_position(PinKey(TOP, port, limb))}"
 
 

@@ -42,7 +42,7 @@ def build_arc(
     files: Mapping[str, bytes] = NO_FILES,
     closing: Closing = serve,
 ) -> Program:
-    """Build CIRCT's Arc flow; one state per stimulus.
+    """Build a program by CIRCT's Arc flow; one state per stimulus.
 
     Args:   closing: see `building.serve`.
     Raises: RtlError: the design is rejected, or a tool fails. ToolMissing: optional packages are missing.

@@ -53,7 +53,7 @@ def build_reuse(
     is_apart: bool | None = None,
     closing: Closing = serve,
 ) -> Program:
-    """Build our engine: one evaluator per unique module.
+    """Build a program by our engine: one evaluator per unique module.
 
     Several stimuli are lanes of one state, or have a state each. Lanes fill the vector units of a design that
     repeats little; states of their own fit the cache, and each goes its own way where a condition that all

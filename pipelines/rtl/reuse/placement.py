@@ -77,7 +77,7 @@ def place(structure: Structure) -> Placement:
 
 
 def read_inside(block: Block) -> frozenset[int]:
-    """Read the nodes that the block itself reads, so that their word of a lane must be that lane's own."""
+    """Return the nodes that the block itself reads, so that their word of a lane must be that lane's own."""
     inside = {arg for node in block.nodes for arg in node.args}
     inside |= {register.next for register in block.registers}
     for memory in block.memories:

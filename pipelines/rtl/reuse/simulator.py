@@ -170,7 +170,7 @@ class Simulator:
         self._session.send(_words(_Request.WATCH, len(places), *words))
 
     def step(self, inputs: Mapping[str, ArrayLike] | None = None) -> dict[str, int | list[int]]:
-        """Return one clock cycle.
+        """Simulate one clock cycle.
 
         Args:    inputs: values by port, one number, or one per stimulus; other ports keep theirs.
         Returns: values of the output ports; a list when there are several stimuli.

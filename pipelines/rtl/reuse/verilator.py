@@ -58,7 +58,7 @@ def build_verilator(
     is_quick: bool = False,
     threads: int = 1,
 ) -> Program:
-    """Build Verilator, the newest that is installed; one model per stimulus.
+    """Build a program by the newest installed Verilator; one model per stimulus.
 
     Its C++ may hold what a design asks for ($c, DPI), so all steps and the program are confined.
 

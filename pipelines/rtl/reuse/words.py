@@ -47,7 +47,7 @@ class Words:
         return self.builder.join([p for signal in signals for p in self.pieces(signal)])
 
     def extend(self, signal: Signal, width: int, is_signed: bool = False) -> Signal:
-        """Cut, or extended by zeros or the sign."""
+        """Return a signal cut, or extended by zeros or the sign."""
         if width <= signal.width:
             return self.slice(signal, 0, width)
         if not is_signed:

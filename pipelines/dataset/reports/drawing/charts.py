@@ -283,7 +283,7 @@ ROW = 24.0
 
 
 def coverage_chart(name: str, title: str, features: Sequence[FeatureCoverage]) -> Element:
-    """Return a row a feature on a logarithmic scale of its own: band and line from the 5th to the 95th
+    """Draw one row per feature, each on a logarithmic scale: band and line from the 5th to the 95th
     percentile.
 
     The band is training, the line evaluation; tick and diamond are the medians. At the right the share of
@@ -324,7 +324,7 @@ def _coverage_row(feature: FeatureCoverage, top: float) -> list[Element]:
 
 
 def status_chart(table: str, statuses: Sequence[StatusCount]) -> Element:
-    """Return a bar of statuses a stage, all of the same length."""
+    """Draw one bar of statuses per stage, all of the same length."""
     marks = [mark for index, entry in enumerate(statuses) for mark in _status_row(entry, ROW * index)]
     said = "; ".join(f"{s.stage}: {s.counts[OK]} of {s.total} ok" for s in statuses)
     return chart(f"status-{slug(table)}", f"Rows of {table} by status", said, ROW * len(statuses), marks)
@@ -398,7 +398,7 @@ def range_chart(
 
 
 def depth_chart(depths: Mapping[str, Sequence[float]]) -> Element:
-    """Return the columns of shares by loop depth, a row a stage."""
+    """Draw columns of shares by loop depth, one row per stage."""
     deepest = max(len(shares) for shares in depths.values())
     left, row = 80.0, 46.0
     step = min((WIDTH - left) / deepest, 44.0)
@@ -448,7 +448,7 @@ def depth_chart(depths: Mapping[str, Sequence[float]]) -> Element:
 
 
 def error_chart(name: str, title: str, rows: Sequence[tuple[str, Entry, Score]]) -> Element:
-    """Return a row an entry: error with its 95 % interval on an axis from zero."""
+    """Draw one row per entry: error with its 95 % interval on an axis from zero."""
     left, bottom = 132.0, 36.0 * len(rows) + 4
     highest = max([min(score.high, 4 * score.value) for _, _, score in rows] + [0.1])
     scale = Scale(low=0.0, high=highest * 1.04, start=left, end=WIDTH - 14, logarithmic=False)

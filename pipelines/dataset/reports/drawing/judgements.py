@@ -438,7 +438,7 @@ def _failures(failures: Sequence[NetworkFailure]) -> list[Element]:
 
 
 def _links(networks: Networks) -> list[Element]:
-    """Return a heat map a network."""
+    """Draw one heat map per network."""
     if not networks.utilisations:
         return []
     words = note(

@@ -96,7 +96,7 @@ def _suite_row(suite: SuiteCount, names: Sequence[str]) -> list[Value]:
 
 
 def labels(distributions: Sequence[Distribution]) -> Element:
-    """Label distributions by stage."""
+    """Draw the distributions of labels by stage."""
     panels = [distribution_panel(d) for d in distributions]
     if not panels:
         return section("labels", "Labels", note("No design is fully labelled yet."))
@@ -114,7 +114,7 @@ def labels(distributions: Sequence[Distribution]) -> Element:
 
 
 def distribution_panel(distribution: Distribution, *remarks: Element) -> Element:
-    """Return a histogram a stage, their quantiles, and remarks below."""
+    """Draw one histogram per stage, their quantiles, and remarks below."""
     quantity = distribution.quantity
     rows = [
         (
@@ -185,7 +185,7 @@ def _estimate_panel(comparison: EstimateComparison) -> Element:
 
 
 def correlations(correlations: Correlations | None) -> Element:
-    """Rank correlations as a table of shades."""
+    """Draw rank correlations as a table of shades."""
     if correlations is None:
         return section("correlations", "Correlations", note("Fewer than three designs are fully labelled."))
     return section(
@@ -364,7 +364,7 @@ def _outcomes(generation: Generation) -> Element:
 def _kinds(
     caption: str, generation: Generation, rows: Sequence[tuple[str, Mapping[str, float]]], measure: str
 ) -> Element | None:
-    """Return a row a kind, a column a stage."""
+    """Draw one row per kind, one column per stage."""
     if not rows:
         return None
     stages = [s for s in generation.stages if any(s in values for _, values in rows)]

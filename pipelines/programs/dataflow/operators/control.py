@@ -238,7 +238,7 @@ def bubble_sort(builder: OperatorBuilder) -> OperatorBody:
 
 
 def newton_root(builder: OperatorBuilder) -> OperatorBody:
-    """Square roots of magnitudes by Newton's method until it has converged; in integers rounded down."""
+    """Compute square roots of magnitudes by Newton's method until it converges; in integers rounded down."""
     x = builder.input("x", rank=(1, 2))
     axes = [(v, builder.size(r, s)) for v, r, s in zip("ij", "MN", x.shape, strict=False)]
     at = "".join(f"[{v}]" for v, _ in axes)

@@ -118,7 +118,7 @@ def gemm(builder: OperatorBuilder) -> OperatorBody:
 
 
 def syrk(builder: OperatorBuilder) -> OperatorBody:
-    """Lower triangle of A A^T; zero above the diagonal."""
+    """Compute the lower triangle of A A^T; zero above the diagonal."""
     a = builder.input("a", rank=2)
     m, k = builder.sizes("M K", a.shape)
     values = (a.values * a.values).accumulated(k.size)
