@@ -28,7 +28,7 @@ Predict Prepare Preprocess Print Promote Propagate Prove Publish Put Quantise Qu
 Rebuild Receive Record Reduce Refuse Register Reinterpret Reject Release Remember Remove Rename Render
 Repeat Replace Report Require Reserve Reset Resolve Restore Return Reuse Rewrite Rotate Route Run Sample
 Save Say Scale Scan Schedule Score Seal Search See Seed Select Send Serve Set Share Shift Show Sign
-Silence Simplify Simulate Skip Smooth Solve Sort Split Square Start Stop Store Strip Substitute Subtract
+Silence Simplify Simulate Skip Smooth Solve Sort Split Square Standardise Start Stop Store Strip Substitute Subtract
 Suggest Sum Summarise Synthesise Take Tell Test Trace Train Transform Translate Truncate Try Turn Unpack
 Unroll Update Validate Verify Visit Wait Walk Warn Widen Work Wrap Write Yield
 """
