@@ -121,7 +121,7 @@ def _read_rows(frame: pl.DataFrame, table: str) -> list[Any]:
 
 
 def vocabulary_of(rows: GraphRows, designs: Sequence[LabelledDesign]) -> dict[str, int]:
-    """Number every opcode of some designs, from 1."""
+    """Map every opcode of some designs to a number from 1."""
     chosen = pl.Series([design.design_id for design in designs]).implode()
     opcodes = rows.nodes.filter(pl.col("design_id").is_in(chosen))["opcode"].unique()
     return {name: place for place, name in enumerate(sorted(opcodes.to_list()), 1)}
