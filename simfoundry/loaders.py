@@ -130,7 +130,7 @@ def graph_dataset(
 
     Where the release leaves out the tables of graphs, designs are compiled again: 0.1 to 0.5 s per design.
 
-    Args:    opcodes: vocabulary of operations; None for those of the chosen part in order of their names.
+    Args:    opcodes: vocabulary of operations; None: operations of the chosen part, in order of their names.
              Give the one of the training part (`data.opcodes`) for other parts.
     Returns: a graph per design that has one: `x` (nodes, NODE_FEATURES), `edge_index` (2, edges),
              `edge_attr` (edges, 2) with kind and distance, `y` (1, targets), `design_id`, `opcodes`. Designs

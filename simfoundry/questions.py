@@ -101,7 +101,7 @@ class PragmaQuestion:
         area: most area of a design in mm2. partitions: most partitions of an array. None for no limit.
         ordered_sums: floating sums keep their order. fine_only: copies only inside pipelined loops.
         power: estimate the power of the designs of the answer.
-        style: simfoundry, merlin or vitis pragmas; None for those of the target's tool.
+        style: simfoundry, merlin or vitis pragmas; None: the target's tool.
         solver_timeout: s of the solver, each time. hls_timeout: s of processor time of a design.
         together: designs measured at a time.
         out: file for the recommended design's annotated C.

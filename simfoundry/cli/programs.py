@@ -77,7 +77,7 @@ _unsafe_math_option = option(Options, "unsafe_math", help="Floating sums may be 
 @option(LabelQuestion, "include", help="Folder of headers.")
 @option(LabelQuestion, "others", "--source", help="Further C file of the program, or a folder of them.")
 @option(LabelQuestion, "define", metavar="NAME=TEXT", help="Macro of the program.")
-@click.option("--targets", metavar="LIST", help="Those of cycles,area,power to compute.", show_default="all")
+@click.option("--targets", metavar="LIST", help="Targets to compute: cycles,area,power.", show_default="all")
 @option(LabelQuestion, "without", metavar="TARGET", help="Leave out area or power.")
 @option(Options, "liberty", type=NAME_OR_FILE, help="Installed library or liberty file.")
 @option(
@@ -206,7 +206,9 @@ _pragma_option = partial(option, PragmaQuestion)
     metavar="N",
     help="Measure at most N designs and show the best ones: by our own synthesis, or by --reports.",
 )
-@_pragma_option("reports", metavar="FOLDER", help="Folder of synthesis reports, a folder a configuration.")
+@_pragma_option(
+    "reports", metavar="FOLDER", help="Folder of synthesis reports, one folder per configuration."
+)
 @_pragma_option(
     "area",
     type=Finite(min=0, max=1e9, min_open=True),
@@ -220,7 +222,7 @@ _pragma_option = partial(option, PragmaQuestion)
 @_pragma_option(
     "style",
     metavar="STYLE",
-    help="Pragmas of the annotated C: simfoundry, merlin or vitis. Without it those of the target's tool.",
+    help="Pragmas of the annotated C: simfoundry, merlin or vitis; default: the target's tool.",
 )
 @_pragma_option(
     "solver_timeout", type=Finite(min=0.01), metavar="S", help="Most seconds of the solver, each time."
@@ -249,7 +251,7 @@ def pragmas(file: Path, top: str | None, as_json: bool, **options: Any) -> None:
 
 
 def _configuration(options: dict[str, Any]) -> Options:
-    """Take the options of one configuration out of those of a command."""
+    """Split the options of one configuration from a command's other options."""
     names = {field.name for field in fields(Options)}
     chosen = {name: options.pop(name) for name in names & set(options)}
     return Options(directives=chosen.pop("directives") or (), **chosen)

@@ -54,7 +54,7 @@ LARGEST_SEED = 2**63 - 1
 @option(
     NetworkQuestion,
     "load",
-    help="Utilisation of the busiest host link by data.",
+    help="Utilisation of the busiest host link, acknowledgements excluded.",
     show_default=f"{DEFAULT_LOAD}",
 )
 @option(
@@ -226,7 +226,9 @@ def explore(as_json: bool, **options: Any) -> None:
     help="Cycles in which ports named like a reset are active; then they are inactive. 0 = random.",
 )
 @option(SimulateQuestion, "vcd", type=OUTPUT, help="Write a waveform of the first stimulus to this file.")
-@option(SimulateQuestion, "fst", type=OUTPUT, help="The same as FST; needs vcd2fst of Debian's gtkwave.")
+@option(
+    SimulateQuestion, "fst", type=OUTPUT, help="Write the waveform as FST; needs vcd2fst of Debian's gtkwave."
+)
 @option(
     SimulateQuestion,
     "signals",

@@ -156,7 +156,7 @@ def answer_label(question: LabelQuestion) -> dict[str, Any]:
 def answer_table(answer: Mapping[str, Any], path: Path) -> str:
     """Return the answer of `answer_label` as a table, one line per file and tool.
 
-    Args: path: of the question; cycles are those of the first data set.
+    Args: path: of the question; cycles are counted on the first data set.
     """
     entries: Sequence[Mapping[str, Any]] = answer.get("files", [{"file": str(path), **answer}])
     return "\n".join(aligned_lines([HEAD, *(_cells(entry) for entry in entries)]))

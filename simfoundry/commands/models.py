@@ -36,7 +36,7 @@ _DAY_S = 86400.0
 def deployment_store(name: str | None = None) -> RegistryStore:
     """Return the model registry of the deployment, with the weights that come with the project in it.
 
-    Args:   name: of the only model whose weights are needed; those of every model by default.
+    Args:   name: the only model whose weights are needed; default: every model.
     Raises: FoundryError: it is damaged.
     """
     store = _plain_store()

@@ -35,7 +35,7 @@ with the same rules on real routes: each finds placements that the other misses.
 LISTED = 12
 """Tiles of a route that the text names."""
 TILE_LIMIT = 1024
-"""Of a fabric: tables of the cost models grow with its square, 1 GiB at this size."""
+"""Tiles of a fabric: tables of the cost models grow with its square, 1 GiB at this size."""
 _WRAPPER = TextWrapper(width=110, subsequent_indent=" " * 13, break_long_words=False, break_on_hyphens=False)
 
 
@@ -225,7 +225,7 @@ def _per_second(cycles: float, clock: float | None) -> float | None:
 
 
 def _draw(graph: Graph, fabric: Fabric, best: Measured, svg: File | None, number: int | None) -> str | None:
-    """Write the picture; those of several graphs have their number before the ending."""
+    """Write the picture; with several graphs, each file name has its number before the ending."""
     if svg is None:
         return None
     path = Path(svg)

@@ -214,7 +214,7 @@ def _at_least_one(cycles: float | None) -> float | None:
 def pragma_text(answer: Recommendation, question: PragmaQuestion) -> str:
     """Return the answer as text: the recommended design beside others, then the bound by part.
 
-    Of our own synthesis directives are shown, of other tools the annotated C unless it went to a file.
+    For our own synthesis it shows directives, for other tools the annotated C unless it went to a file.
     """
     out = question.out
     if answer.plain is not None:

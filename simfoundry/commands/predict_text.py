@@ -80,7 +80,7 @@ def subject_of(feature: str) -> str:
 
 
 def range_note(outside: Sequence[str]) -> str:
-    """Return a sentence on the features of a question that lie beyond those of the training programs."""
+    """Return a sentence on the features of a question that lie beyond the training programs' range."""
     if not outside:
         return "inside what was learned: every feature lies in the range of the training programs"
     subjects = ", ".join(dict.fromkeys(map(subject_of, outside)))

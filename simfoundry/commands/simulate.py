@@ -47,7 +47,7 @@ AUTO, PICKER = "auto", "rtl-engine"
 SHORT_RUN_CYCLES = 100_000
 """Cycles below which asking the picker takes longer than it can save."""
 TRACE_LIMIT_BYTES = 1 << 30
-"""Of the values of ports that a waveform is written from."""
+"""Limit on the values of ports from which a waveform is written."""
 MEMORY_FILE_BYTES = 64 << 20
 TEXT_BYTES = 256 << 20
 _BUILD_LIMIT_S = 3600.0
