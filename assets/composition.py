@@ -17,7 +17,7 @@ from pipelines.base.cache import ContentCache
 from pipelines.base.identity import content_hash
 
 KIND = "configuration"
-"""Of entries of the cache that are compositions."""
+"""Kind of cache entries that hold compositions."""
 
 
 def compose_content(overrides: Sequence[str]) -> Any:

@@ -132,7 +132,7 @@ def _table_result(
 def _row_counts(settings: Settings, step: Step, table: str, summary: StepSummary) -> dict[str, Any]:
     """Return the rows of the table and, where it has partitions, of the partition that was just written.
 
-    The rows of the table are those of the files on disk now: partitions that are not made yet have none.
+    The table has the rows of the files on disk now: partitions that are not made yet have none.
     """
     own = summary.rows[table]
     if step.partitioned.is_whole:

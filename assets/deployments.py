@@ -198,7 +198,7 @@ def require_whole_registry(deployment: Deployment) -> None:
 
 
 def require_whole_history(home: Path, *runs: str) -> None:
-    """Check Dagster's databases, and those of the events of some runs.
+    """Check Dagster's databases, and the event databases of some runs.
 
     Args:   home: DAGSTER_HOME; runs: their ids.
     Raises: FoundryError: one is damaged.

@@ -1,7 +1,7 @@
 """The inbox: C files dropped into `data/inbox` become the suite `inbox`, with tables of its own.
 
 Files that are no program, or of which no design is ok, are moved to `data/inbox/refused` with the reason
-beside them. The tables are in `data/suites/inbox`, apart from those of the runs, whose splits would change.
+beside them. The tables are in `data/suites/inbox`, apart from the tables of runs, whose splits would change.
 """
 
 import hashlib
@@ -42,7 +42,7 @@ REFUSED_FOLDER = "refused"
 SOURCES_FOLDER = "sources"
 REASON_SUFFIX = ".reason.txt"
 NAME_BYTES = 200
-"""Of a file's name, so that names made of it stay within the 255 bytes of file systems."""
+"""Limit on a file's name, so that names made of it stay within the 255 bytes of file systems."""
 SETTLED_S = 2.0
 """A file that changed within this time may still be written to."""
 POLL_S = 30

@@ -54,7 +54,7 @@ def open_instance(deployment: Deployment) -> dg.DagsterInstance:
     if not event.contains(Engine, "do_connect", _open_without_waiting):
         event.listen(Engine, "do_connect", _open_without_waiting)
     require_whole_history(deployment.dagster_home)
-    # A persistent instance of a folder, with settings that replace those of its dagster.yaml.
+    # A persistent instance of a folder, with settings that replace its dagster.yaml's.
     return dg.DagsterInstance.local_temp(os.environ["DAGSTER_HOME"], overrides=_NO_CAPTURE)
 
 

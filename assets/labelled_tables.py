@@ -65,7 +65,7 @@ def import_labelled_table(deployment: Deployment, path: Path, suite: str) -> Imp
     """Write the tables of a suite from a table of labels; it replaces an earlier one at the end.
 
     Every program is compiled by the project's engine under the row's directives and run on drawn data, so
-    that predictors of every level have their features; area, cycles and power are those of the user's tool.
+    that predictors of every level have their features; area, cycles and power come from the user's tool.
 
     Raises: VendorError: the table is not acceptable. FoundryError: a program or its directives are not, the
             suite is that of the inbox, or another process writes to it. ToolMissing: gcc is not installed.
@@ -206,7 +206,7 @@ def _label(row: _Row, counted: CountedDesign) -> LabelRow:
 def _runs(pairs: Sequence[tuple[_Row, CountedDesign]]) -> Iterator[RunRow]:
     """Yield one run per design: the engine's drawn data, the user's cycles and power, compared with nothing.
 
-    Of several tools the first one that says them counts.
+    The first tool with cycles counts.
     """
     done: set[str] = set()
     for row, counted in pairs:

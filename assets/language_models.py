@@ -40,7 +40,7 @@ from pipelines.programs.llm import (
 from pipelines.schemas import OK, REJECTED, ProgramRow, table_spec
 
 KIND = "variants"
-"""Of the entries of the cache that hold all rows of the suite."""
+"""Kind of cache entries that hold all rows of the suite."""
 PROMPT_FOLDER = CONFIGURATION_FOLDER / "prompts"
 
 
@@ -52,7 +52,7 @@ class LlmParents(Group):
 
 
 class LlmEmbedded(Group):
-    """The project's own model; the meanings are those of models.program_lm."""
+    """The project's own model; see models.program_lm for the meanings."""
 
     seed: int
     training: TrainingOptions
@@ -60,7 +60,7 @@ class LlmEmbedded(Group):
 
 
 class LlmServer(Group):
-    """A server; the meanings are those of pipelines.programs.llm.ServerOptions."""
+    """A server; see pipelines.programs.llm.ServerOptions for the meanings."""
 
     url: str
     model: str
@@ -83,7 +83,7 @@ class LlmFolder(Group):
 
 
 class Llm(Group):
-    """The programs of the suite llm; the meanings are those of pipelines.programs.llm.LlmOptions."""
+    """The programs of the suite llm; see pipelines.programs.llm.LlmOptions for the meanings."""
 
     count: Annotated[int, Field(ge=0)]
     seed: int

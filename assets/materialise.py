@@ -52,14 +52,14 @@ from pipelines.schemas import (
 
 PROBLEM_LIMIT = 20
 SAMPLED = "sampled"
-"""Of entries of the cache: states of code and tables of which a sample was made again, and was the same."""
+"""Kind of cache entries for states of code and tables whose sample was made again and was equal."""
 
 
 def stale_rows(settings: Settings, *, fraction: float, seed: int) -> list[str]:
     """Return the rows of the tables that the present engines make otherwise, one line each.
 
-    Of every shard a share of the programs goes again through the steps of a suite, and one shard is generated
-    again whole; of every group of networks one run is simulated again.
+    A share of every shard's programs goes again through the steps of a suite, and one shard is generated
+    again whole; one run of every group of networks is simulated again.
 
     Args: fraction: of the programs, at least one per shard. seed: of the sample.
     """

@@ -27,7 +27,7 @@ ENVIRONMENT_SIGNS = ("not found on PATH", "No space left", "Disk quota", "File t
 """Parts of reasons that blame the machine and not the design."""
 
 KIND = "unchanged"
-"""Of entries of the cache that say which files a step wrote of which inputs."""
+"""Kind of cache entries that say which files a step wrote from which inputs."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,7 +97,7 @@ class Step:
         version: hash of the code and options that the files of a partition follow from; with it, files of
             unchanged inputs are left as they are.
         state: what else its tables follow from, such as the model registry; None when it is not known.
-        checks: rules beyond those of every table, by table.
+        checks: rules beyond the general ones, by table.
         plots: columns drawn in the metadata, by table.
         require: called before any work; raises when the configuration or the machine cannot do.
         is_active: whether `simfoundry run` makes it under a configuration.

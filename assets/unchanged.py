@@ -1,6 +1,6 @@
 """Which steps a run leaves out, because everything that they follow from is as it was.
 
-A step knows itself whether its files are those of the same inputs (`Step.make`), but asking takes the start
+A step knows itself whether its files follow from the same inputs (`Step.make`), but asking takes the start
 of a Dagster run, the import of an engine and all checks again. Here one key per step and partition says it.
 """
 

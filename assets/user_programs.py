@@ -46,7 +46,7 @@ class SourceOptions:
         include: folders of headers. others: further C files, and folders with them.
         ranges: of drawn values, as NAME=LOW:HIGH, HIGH excluded for integers; they win over those of the
             source.
-        sizes: of pointer arguments in elements, as NAME=N; they win over those of the source.
+        sizes: of pointer arguments in elements, as NAME=N; they win over the source's.
         text: the program's text in place of the file's, which is a name alone then.
     """
 
@@ -161,7 +161,7 @@ def _lacks_sizes(source: str, top: str) -> bool:
 
 
 TEXT_ELEMENTS = 64
-"""Of a string argument that is read until its zero, when nothing says how long it is."""
+"""Elements of a string argument that is read until its zero, if its length is unknown."""
 
 
 def _texts(source: str, top: str) -> tuple[str, ...]:

@@ -137,7 +137,7 @@ class ReleaseContents:
         return {(row.design_id, row.tool) for row in rows if is_mapped(row)}
 
     def forget_followers(self, step: Step) -> None:
-        """Forget the whole tables that are made from those of a step, which has made other rows."""
+        """Forget the whole tables that follow from a step's tables, which has made other rows."""
         changed = set(step.tables)
         for follower in whole_steps(self.settings):
             if changed & set(follower.reads):
@@ -148,7 +148,7 @@ class ReleaseContents:
 
     @property
     def pending(self) -> tuple[str, ...]:
-        """Partitions that lack a table, those of whole tables at the end."""
+        """Partitions that lack a table, whole tables at the end."""
         lacking = [
             partition
             for step in (*all_steps(self.settings), *whole_steps(self.settings))

@@ -79,7 +79,7 @@ def inexact_cycles(file: CheckedFile) -> list[str]:
 
 
 def other_cycles(file: CheckedFile) -> list[str]:
-    """List the rows whose cycles differ from those of the same run in the table of runs."""
+    """List the rows whose cycles differ from the same run's in the table of runs."""
     runs = {(run["design_id"], run["data_id"]): run["latency_cycles"] for run in file.neighbour("runs")}
     return [
         f"cycles must be those of the run, got {row['cycles']} and {cycles} for design {row['design_id']}"

@@ -23,7 +23,7 @@ FABRICS = CONFIGURATION_FOLDER / "fabric"
 
 
 class FabricGroup(Group):
-    """Placements of one kind; fields and meanings are those of pipelines.fabric.dataset.PlacementGroup."""
+    """Placements of one kind; see pipelines.fabric.dataset.PlacementGroup for the fields."""
 
     fabric: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]{0,99}$")] = "present"
     families: tuple[str, ...] = ("gemm", "mlp", "mha", "ffn")
