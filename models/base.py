@@ -115,7 +115,7 @@ def read_rows(
 ) -> list[Read]:
     """Apply a function to every row.
 
-    Args:   refused: errors by which it refuses a row; those of every engine are ValueErrors.
+    Args:   refused: errors by which it refuses a row; the errors of every engine are ValueErrors.
     Raises: PredictorError: it refuses a row; the message names the row, from 0.
     """
     results: list[Read] = []

@@ -1,6 +1,6 @@
 """Values of LightGBM's trees from its text format, without LightGBM, whose import takes 1 s.
 
-Answers equal those of LightGBM bit for bit: the same comparisons, and sums over trees in their order.
+Answers equal LightGBM's bit for bit: the same comparisons, and sums over trees in their order.
 
 Source: LightGBM 4, `Tree::ToString`, `Tree::NumericalDecision` and `Tree::CategoricalDecision`.
 """

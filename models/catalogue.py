@@ -114,7 +114,7 @@ class PredictorSpec(Generic[Loaded]):
             data_dir: folder that holds `tables/`; a release is one. more: further such folders.
             options: of training; its defaults when None. seed: of weights and batches.
             folder: of the outcome, `<data_dir>/models/<name>/<key>` by default; written whole or not at all.
-            keep_predictions: write those of every design beside the model, as `predictions.json`.
+            keep_predictions: write the predictions of every design beside the model, as `predictions.json`.
             loggers: makes the logger of a network by the key of the training and the part of it, if any.
 
         Raises: DatasetError, PredictorError: the tables cannot be trained on, or the folder holds other files
@@ -264,7 +264,7 @@ class Trained:
         curves: value of every epoch, by name.
         summary: single figures, such as the best epoch.
         predictions: of designs of every part, from which the leaderboard is computed.
-        residuals: for intervals and confidence; none for those of the predictions.
+        residuals: for intervals and confidence; none: computed from the predictions.
         split: frozen split of the predictions.
         resamples: bootstrap draws per leaderboard interval.
     """

@@ -60,7 +60,7 @@ class FolderProvider:
 
     @property
     def prices(self) -> Prices:
-        """Of tokens."""
+        """Prices of tokens."""
         return self._prices
 
     @property

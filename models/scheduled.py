@@ -80,7 +80,7 @@ KNOWN_COLUMNS = tuple(
     for c in table_spec("features").columns
     if c.level == "hls" and c.name not in {*REPORT, "trips_known", "critical_path_ns"}
 )
-"""Columns of `features` that are features by their logarithm, beyond those of the report."""
+"""Columns of `features` that are features by their logarithm, beyond the report's."""
 
 
 def engine_options(data_dir: Path, designs: Sequence[LabelledDesign]) -> dict[str, Any]:

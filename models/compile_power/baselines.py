@@ -34,7 +34,7 @@ _ROUNDS = 400
 LOADED = (*ACTIVITIES, "register_bits", "select_bits")
 """Bits of a pipeline that take energy: they change, are clocked, or are selected."""
 _PERIOD_NS = 20.0
-"""Of the default hardware: energy per cycle hardly depends on the period, so power is inverse to it."""
+"""Clock period of the default hardware: energy per cycle hardly depends on it, so power is inverse to it."""
 _FAMILIES = ("mlp", "cnn", "resnet", "mobilenet", "transformer", "bert")
 
 

@@ -113,13 +113,13 @@ class Pair:
     def rates(self) -> Floats:
         """(blocks, categories) logarithms of counts per thousand cycles; of a pipeline, per cycle.
 
-        Power follows from rates, so that networks larger than those of training are no extrapolation.
+        Power follows from rates, so that networks larger than in training are no extrapolation.
         """
         return (np.log1p(self.counts * self._rate) / _SCALE).astype(np.float32)
 
     @property
     def total_rates(self) -> Floats:
-        """(categories,) the same of the sum over blocks."""
+        """(categories,) for the sum over blocks."""
         return (np.log1p(self.counts.sum(axis=0) * self._rate) / _SCALE).astype(np.float32)
 
     @property

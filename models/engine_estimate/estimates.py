@@ -28,7 +28,7 @@ COLUMNS: Mapping[str, Mapping[str, str]] = {
     },
     "run_features": {"latency_cycles": "cycles", "power_mw": "estimated_power_mw"},
 }
-"""Column with the estimate of each target, by table; those of a run replace those before it."""
+"""Column with the estimate of each target, by table; a run's estimates replace earlier ones."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

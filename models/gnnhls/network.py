@@ -31,7 +31,7 @@ from models.pragma_gnn.network import Standard
 CHANNELS = 8
 """Sums over nodes of each kind."""
 _BASES = 4
-"""Matrices of which those of the relations are sums (Schlichtkrull et al. 2018, section 2.2)."""
+"""Matrices whose sums are the matrices of the relations (Schlichtkrull et al. 2018, section 2.2)."""
 _LEAST = 1e-3
 
 

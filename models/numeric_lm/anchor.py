@@ -1,7 +1,7 @@
 """An estimate of a program's cycles from profiles: ridge regression of their logarithm on the inputs.
 
 A calibrated model at level hls answers with the ratio to it. The engine's own estimate does not look at data,
-so the digits would have to cover every input; digits near 1 are those of training.
+so the digits would have to cover every input; digits near 1 occur in training.
 """
 
 from __future__ import annotations

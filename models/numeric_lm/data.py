@@ -224,7 +224,7 @@ def _inputs(folder: Path) -> dict[tuple[str, str], str]:
 
 
 class _Summaries:
-    """Run-time data in short: those of table `inputs`, others drawn once per program and data set."""
+    """Run-time data in short: from table `inputs`, else drawn once per program and data set."""
 
     def __init__(self, programs: Mapping[str, ProgramRow], inputs: Mapping[tuple[str, str], str]) -> None:
         self._programs, self._inputs = programs, inputs

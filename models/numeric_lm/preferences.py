@@ -18,7 +18,7 @@ from torch.nn.functional import logsigmoid
 from models.numeric_lm.network import DigitDecoder, Memory
 
 _KEPT = 2
-"""Prompts of a minibatch that the term `keep` looks at; those of one program hardly differ."""
+"""Prompts of a minibatch that the term `keep` looks at; prompts of one program hardly differ."""
 Item = TypeVar("Item")
 UNKNOWN = -100
 """Class of a step that an answer does not have."""

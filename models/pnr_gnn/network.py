@@ -112,7 +112,7 @@ def edge_inputs(features: GraphFeatures, routes: Tensor) -> Tensor:
 
 
 _SHARPNESS = 20.0
-"""Of softplus below the bound: most placements reach it, and noise there would change their order."""
+"""Sharpness of softplus below the bound: most placements reach it, where noise would change their order."""
 _BARE_EDGES = 2
 """Edge inputs that are no performance annotations: length and sharers."""
 

@@ -227,7 +227,7 @@ class Grammar:
         return int(start), self.value(bound) - 1
 
     def extents(self, trips: int, start: int = 0) -> set[int]:
-        """Return the lengths that a loop may have: those of arrays in scope."""
+        """Return the lengths that a loop may have: the arrays' in scope."""
         lengths = {n for s in self.symbols.values() for n in s.shape if start < n <= 64}
         return {n for n in lengths if n * trips <= MOST_TRIPS} or {start + 2}
 

@@ -63,7 +63,7 @@ class EmbeddedProvider:
 
     @property
     def prices(self) -> Prices:
-        """Of tokens."""
+        """Prices of tokens."""
         return self._prices
 
     @property

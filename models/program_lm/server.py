@@ -27,7 +27,7 @@ from pipelines.programs.llm import Provider, ProviderError, Reply
 COMPLETIONS, MODELS = "/v1/chat/completions", "/v1/models"
 MOST_REQUEST_BYTES = 1 << 20
 TIMEOUT_S = 30.0
-"""Of a client that stops sending."""
+"""Time limit for a client that stops sending."""
 
 
 class _Refused(Exception):

@@ -62,7 +62,7 @@ class SimulatedRun:
 
     @property
     def features(self) -> NDArray[np.float32]:
-        """Of all samples, data before acknowledgements. (samples, features)"""
+        """Features of all samples, data before acknowledgements. (samples, features)"""
         return np.concatenate([part.features for part in self.samples])
 
     @property

@@ -50,8 +50,8 @@ KINDS = (POISSON, BURSTY)
 ONE_SIZE = 0.01
 """Squared coefficient of variation of a flow's packets up to which they count as of one size."""
 ALONE = 0.02
-"""Of what is learned of Poisson arrivals, the part that is left when all waits are at the host, where the law
-is exact."""
+"""Share of the learned correction for Poisson arrivals that remains when all waits are at the host, where
+the law is exact."""
 NEARLY_FULL, FULL = 0.93, 0.97
 """Utilisation of a flow's busiest queue up to which the law counts, and from which it does not: the gamma law
 takes over, for queues of limited size do not have the variance of those without end."""

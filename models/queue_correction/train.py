@@ -51,7 +51,7 @@ LONG_GROUPS = (
     "long-128",
     "long-128-one-sided",
 )
-"""Of `conf/network/long.yaml`."""
+"""Groups of `conf/network/long.yaml`."""
 SAMPLE_LIMIT = 4000
 """Samples of one run that are used, drawn evenly; others repeat what these say."""
 SMALL_SPREAD = 0.01
@@ -63,7 +63,7 @@ STREAM_WEIGHT_LIMIT = 200.0
 FLOW_LIMIT = 400
 """Flows of one run that are used, drawn evenly."""
 LEAST_PACKETS = 100
-"""Of a flow: below, its 99th percentile is as good as its longest."""
+"""Packets of a flow: below, its 99th percentile is as good as its longest."""
 ENOUGH_PACKETS = 1_000_000
 """More do not add to the weight of a flow."""
 NEARLY_FULL = 0.95

@@ -104,7 +104,7 @@ class _Visits:
 
     @property
     def utilisation(self) -> Values:
-        """Of the queue by the flow."""
+        """Utilisation of the queue by the flow."""
         return self.rate_per_s * self.own_s
 
 
