@@ -50,7 +50,7 @@ VERSION = "2"
 """Raised by hand when drawn hardware or the rows of the same network change."""
 _SMALL_SCALES = ("tiny", "small")
 _TRAIN_PARAMETERS = 700
-"""Of the scale split: networks with more parameters are tested."""
+"""Limit of the scale split: networks with more parameters are tested."""
 _TEST_SHARE = 0.2
 _ARCHITECTURES = {"arch1": ("resnet", "mobilenet"), "arch2": ("transformer", "bert")}
 

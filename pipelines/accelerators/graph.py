@@ -32,11 +32,11 @@ from pipelines.onnx_models import (
 )
 
 LAYER_LIMIT = 4096
-"""Of a network: the power model holds which layers are neighbours as a matrix."""
+"""Layers of a network: the power model holds their neighbours as a matrix."""
 ELEMENT_LIMIT = 1 << 29
-"""Of a tensor; the output layer of a large language model has as many weights."""
+"""Elements of a tensor; the output layer of a large language model has as many weights."""
 POSITION_LIMIT = 1 << 22
-"""Of a product, and of the sums and outputs of its weights: tiling lists them."""
+"""Positions of a product, and sums and outputs of its weights: tiling lists them."""
 HOST_OPERATORS = (
     *("AveragePool", "GlobalAveragePool", "MaxPool", "Softmax", "LayerNormalization", "Gelu", "Erf", "Tanh"),
     *("Sigmoid", "Relu", "Clip", "HardSwish", "HardSigmoid", "LeakyRelu", "Add", "Sub", "Mul", "Div", "Pow"),

@@ -90,7 +90,7 @@ class Builder:
 
 Sizes = Mapping[str, int]
 SCALES = ("tiny", "small", "medium", "large")
-"""Of drawn networks: tiny ones take seconds at gate level, large ones reach 100 million parameters."""
+"""Scales of drawn networks: tiny ones take seconds at gate level, large ones reach 100 million parameters."""
 
 
 def _mlp(b: Builder, draw: Random, scale: int) -> tuple[str, list[int]]:

@@ -92,7 +92,7 @@ def parse_report(text: str) -> BambuReport:
     Args:    text: the whole output, of any verbosity; lines it does not know are skipped.
     Returns: sums over the functions of the design.
     Raises:  BambuError: a number is larger than a row can hold.
-    Source:  the counts are those of LLMulator, Figure 8.
+    Source:  LLMulator, Figure 8, for the counts.
     """
     version = _VERSION_LINE.search(text)
     cycles = next((m for m in (form.search(text) for form in _CYCLES) if m), None)

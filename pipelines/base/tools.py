@@ -258,7 +258,7 @@ def output_streams(process: subprocess.Popen[bytes], most_bytes: int) -> tuple[O
 def reap(process: subprocess.Popen[bytes]) -> float:
     """Wait for the end of a process.
 
-    Returns: processor time of it and of those of its children that it waited for, in seconds.
+    Returns: processor time of it and of the children that it waited for, in seconds.
     """
     _, status, usage = os.wait4(process.pid, 0)
     process.returncode = os.waitstatus_to_exitcode(status)

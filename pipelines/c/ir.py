@@ -114,7 +114,7 @@ class Unary:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Binary:
-    """An operator of two operands of one type. Names are those of `BINARY_OPERATORS`.
+    """An operator of two operands of one type. `BINARY_OPERATORS` has the names.
 
     Attributes:
         type: of the result: that of the operands, or INT32 for a comparison, which gives 0 or 1.

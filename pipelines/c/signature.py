@@ -148,7 +148,7 @@ class Argument:
 
     @property
     def initial_values(self) -> NDArray[Any]:
-        """Values at the start of the program: those of the object's initialiser, else zeros."""
+        """Values at the start of the program: from the object's initialiser, else zeros."""
         if self.static is None or not self.static.initial:
             return np.zeros(self.shape, self.type.dtype)
         little = self.type.dtype.newbyteorder("<")

@@ -194,7 +194,7 @@ def port_lines(
 
 @dataclass(slots=True, kw_only=True)
 class _Wrapper:
-    """The text of one wrapper; `ports` are those of the design inside."""
+    """The text of one wrapper; `ports`: of the design inside."""
 
     function: ir.Function
     ports: Mapping[str, Port]

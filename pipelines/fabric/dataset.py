@@ -36,7 +36,7 @@ FOLDS = 5
 VERSION = "3"
 """Raise it when the rows of a group change: families, compiler, annealer, heuristic, router or simulator."""
 _ID_VERSION = "2"
-"""Of ids of graphs, which follow from fabric and graph alone; draws of placements follow from them."""
+"""Version of the ids of graphs, which follow from fabric and graph; draws of placements follow from them."""
 _KIND, _ENGINES = "fabric", "engines"
 _RANDOM_SHARE = 0.2
 """Share of placements that are random; the others are annealed for a drawn number of moves."""

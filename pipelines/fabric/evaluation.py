@@ -19,7 +19,7 @@ from pipelines.fabric.simulation import Problem, Simulated, simulate
 SAMPLES, WINDOW = 256, 24
 """Samples at most, and those between which the flow must be steady; a repeat doubles both."""
 LEAST_SHARE = 0.98
-"""Of the interval that the most loaded link or port needs; a shorter one is measured again."""
+"""Share of the interval that the most loaded link or port needs; a shorter one is measured again."""
 REPEATS = 8
 """Data of the releases needs three."""
 

@@ -28,7 +28,7 @@ class Layer:
         self.operations: list[Operation] = []
 
     def add(self, name: str, kind: str, work: float, words: float, *inputs: str, weights: float = 0.0) -> str:
-        """Add an operation; the arguments are those of `Operation`."""
+        """Add an operation; see `Operation` for the arguments."""
         self.operations.append(
             Operation(name=name, kind=kind, work=work, words=words, inputs=inputs, weights=weights)
         )

@@ -15,9 +15,9 @@ from pipelines.fabric.machine import Fabric
 from pipelines.fabric.routing import Features, Ints, service_cycles, slowest_cycles
 
 NODE_NUMBERS = ("service", "delay")
-"""Of an operation: service time and delay, as shares of the slowest stage's time."""
+"""Features of an operation: service time and delay, as shares of the slowest stage's time."""
 EDGE_NUMBERS = ("link_load", "port_load")
-"""Of an edge: its own load of a link and of a port, as shares of the slowest stage's time."""
+"""Features of an edge: its own load of a link and of a port, as shares of the slowest stage's time."""
 _STEPS = {"n": (-1, 0), "e": (0, 1), "s": (1, 0), "w": (0, -1)}
 
 

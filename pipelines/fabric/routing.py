@@ -167,7 +167,7 @@ class Router:
         self._units[accepted] = self._proposed[accepted]
 
     def routing(self, placement: int) -> Routing:
-        """Return routes of a current placement, ports included; overuse and rounds are those of `start`."""
+        """Return routes of a current placement, ports included; overuse and rounds as of `start`."""
         lengths = np.zeros(self.edges, np.int64)
         room = 0
         while True:

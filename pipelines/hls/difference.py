@@ -64,7 +64,7 @@ class _Chains:
         return timing.output_ns if timing.latency_cycles else timing.delay_ns
 
     def _longer_tails(self, before: Sequence[float]) -> list[float]:
-        """Return the tails within an iteration, continued by those of `before` in the next one."""
+        """Return the tails within an iteration, continued by the tails `before` in the next one."""
         tails = [0.0] * len(before)
         for index in reversed(range(len(before))):
             beyond = 0.0

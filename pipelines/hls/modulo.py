@@ -123,7 +123,7 @@ def _sink(
 ) -> tuple[int, ...]:
     """Start operations as late as their successors allow where this reduces total register time.
 
-    A later start shortens the lifetime of the operation's value and lengthens those of values it uses last.
+    A later start shortens the lifetime of the operation's value and lengthens it for values it uses last.
     """
     moved, fixed = list(starts), set(contended(graph))
     last_use = [0] * constraints.count

@@ -35,7 +35,7 @@ VOLATILE = "volatile-1"
 
 @lru_cache(maxsize=1 << 14)
 def later_rules(source: str, top: str) -> tuple[str, ...]:
-    """Return the rules by which a program's designs differ from those of the engine's version alone."""
+    """Return the rules by which a program's designs differ from what the engine's version alone says."""
     text = _plain(source)
     rules = (VOLATILE,) if re.search(r"\b(?:__)?volatile(?:__)?\b", text) else ()
     rules = (LAYOUTS, *rules) if _has_other_layouts(source, top) else rules

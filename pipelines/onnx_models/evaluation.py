@@ -30,9 +30,9 @@ from pipelines.onnx_models.model import OnnxError, Shape, Values, attributes_of,
 VALUE_LIMIT = 1024
 """Most elements of a tensor whose values are always computed: shapes are among them."""
 FOLDED_LIMIT = 1 << 24
-"""Most elements of all computed constants together, besides twice those of the file."""
+"""Most elements of all computed constants together, besides twice the file's."""
 SIZE_LIMIT = (1 << 31) - 1
-"""Of strides, paddings and so on."""
+"""Limit on strides, paddings and so on."""
 _FOLDED = frozenset(
     (
         *(

@@ -38,7 +38,7 @@ from pipelines.onnx_models.recurrent import unrolled
 SHAPES_ALONE = ": its weights are shapes alone"
 """Ends the note about a file of weights that is not there."""
 FILE_LIMIT_BYTES = 1 << 30
-"""Of a model, and of each of its files of weights."""
+"""Limit on a model, and on each of its files of weights."""
 NODE_LIMIT = 16_384
 _LISTED = 20
 _PARSING_ERRORS = (RuntimeError, ValueError, TypeError, LookupError, AttributeError)

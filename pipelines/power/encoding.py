@@ -119,7 +119,7 @@ class _Builder:
         return _ticks(delays_ns)
 
     def add_gates(self, pin: Pin | None, expression: Expression, nets: Mapping[str, Numbers]) -> Numbers:
-        """Add gates that compute an expression of pins; their delays are those of the pin's arcs.
+        """Add gates that compute an expression of pins; they have the delays of the pin's arcs.
 
         Returns: the output nets: of the pin where it is connected, else virtual ones.
         """

@@ -93,7 +93,7 @@ class Loop:
         trip_count_min, trip_count_max: over all its executions; trip_count_average: iterations in all
             executions over executions, exact.
         executions: how often it is entered in one call of the program.
-        parallel: it carries no dependence but those of privatisable scalars and local arrays.
+        parallel: it carries no dependence, except of privatisable scalars and local arrays.
         reduction: it carries dependences of reductions alone, and no other statement uses their values while
             it runs.
         distance: fewest iterations after which a value comes back to the statement it came from, in all of

@@ -18,7 +18,7 @@ class Part(Protocol[OptionsOut]):
 
     @property
     def share(self) -> float:
-        """Of the stage's programs, above 0 and at most 1."""
+        """Share of the stage's programs, above 0 and at most 1."""
         ...
 
     @property
@@ -51,7 +51,7 @@ def require_mix(mix: Sequence[Part[Mixed]]) -> None:
 def options_of(
     options: Options, mix: Sequence[Part[Options]], *, stage: str, seed: int, number: int
 ) -> Options:
-    """Return the options of program `number`: those of its part, or `options` if it is in none."""
+    """Return the options of program `number`: its part's, or `options` if it is in none."""
     place = part_of([part.share for part in mix], stage=stage, seed=seed, number=number)
     return options if place == len(mix) else mix[place].options
 

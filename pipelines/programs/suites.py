@@ -1,4 +1,4 @@
-"""Every suite of programs by its name: those of the catalogue, and those that are generated.
+"""Every suite of programs by its name: suites of the catalogue, and generated ones.
 
 Programs come from the cache when the same code wrote them from the same options before: a program takes 50 ms
 to write and to hash its syntax tree, and a run needs all of them.

@@ -40,11 +40,11 @@ STEP, _LABELS, _COMPILED = "fixed", "fixed_labels", "fixed_compiled"
 VERSION = "1"
 """Raised by hand when the same network gives other labels."""
 _COLUMNS_VERSION = "3"
-"""The same of what compilation gives."""
+"""Version of what compilation gives."""
 _KINDS = FIXED_CATEGORIES[:8]
 _CODES = {-1: 0, 0: 1, 1: 1, 2: 2, -2: 2, 3: 3, -3: 3, 4: 4, 5: 5, 6: 6, -6: 6}
 _TRAIN_PARAMETERS = 100
-"""Of the scale split: networks with more parameters are tested."""
+"""Limit of the scale split: networks with more parameters are tested."""
 _TEST_SHARE = 0.2
 
 

@@ -302,7 +302,7 @@ def _plain(layer: Any) -> Entry:
 
 
 class _Settings(BaseModel):
-    """Of the model, a layer or a kind of layers; traces and block memories have no meaning here."""
+    """Settings of the model, a layer or a kind of layers; traces and block memories have no meaning here."""
 
     model_config = ConfigDict(extra="forbid")
 

@@ -43,7 +43,7 @@ _LEAVES = (-1, 5)
 
 
 PRODUCT_LIMIT = 20_000
-"""Of a network: a product takes some 60 cells, and some milliseconds of da4ml."""
+"""Products of a network: one takes some 60 cells, and some milliseconds of da4ml."""
 MATRIX_LIMIT = 1 << 26
 """Inputs times outputs of a layer that is traced as a matrix."""
 

@@ -47,7 +47,7 @@ class Compiled:
 
     @property
     def estimated_cycles(self) -> int:
-        """Of all blocks."""
+        """Estimated cycles of all blocks."""
         return sum(block.estimated_cycles for block in self.blocks)
 
 
@@ -101,7 +101,7 @@ def _counts(job: Job, hardware: Hardware) -> tuple[tuple[str, int], ...]:
 
 
 def estimate_cycles(counts: Mapping[str, int], hardware: Hardware, flow: str) -> int:
-    """Return a block's cycles as those of its busiest unit, in closed form, without tokens and queues."""
+    """Return the cycles of a block's busiest unit, in closed form, without tokens and queues."""
     h = hardware
     latency = h.rows // h.tile_rows + h.columns // h.tile_columns - 1
     waits = -(-h.memory_latency_cycles // h.dma_requests)

@@ -65,7 +65,7 @@ class LayerRun:
 
     @property
     def cycles(self) -> int:
-        """Of all jobs."""
+        """Cycles of all jobs."""
         return sum(job.cycles for job in self.jobs)
 
 

@@ -43,7 +43,7 @@ _UNIT = {
 
 @lru_cache(maxsize=4096)
 def job_cycles(job: Job, hardware: Hardware, counts: tuple[tuple[str, int], ...]) -> int:
-    """Return the cycles of one product; `counts` are those of all its commands."""
+    """Return the cycles of one product; `counts`: occurrences in all its commands."""
     units = _Units(hardware=hardware, is_output=job.flow == OUTPUT)
     number = units.run(islice(Stream(hardware=hardware, job=job).listed(), TIMED_COMMANDS))
     known: Mapping[str, int] = dict(counts)

@@ -138,7 +138,7 @@ class Accesses:
                 site.read_first = site.blocked = True
 
     def mark_entry(self) -> None:
-        """Mark the sites collected so far as those of a loop's condition, evaluated before the body."""
+        """Mark the sites collected so far as sites of a loop's condition, evaluated before the body."""
         for sites in self.arrays.values():
             for site in sites.values():
                 site.entry, site.blocked = site.certain, not site.certain

@@ -442,7 +442,7 @@ class _Words:
 
     @property
     def type(self) -> ScalarType:
-        """Of one number."""
+        """Type of one number."""
         owner = self.array if self.cell is None else self.cell
         assert owner is not None
         return owner.type

@@ -105,7 +105,7 @@ class Layout:
     Attributes:
         size, alignment: in bytes.
         parts: number of numbers, pointers and arrays of either that it is split into.
-        numbers: number of numbers including those of arrays; number_types: their types.
+        numbers: number of numbers, arrays included; number_types: their types.
     """
 
     size: int
@@ -381,7 +381,7 @@ def has_pointer(kind: CType) -> bool:
 
 
 def memory_members(kind: CType, offset_bytes: int = 0) -> Iterator[Member]:
-    """Yield the numbers of a type in memory order; of a union, those of its leading member."""
+    """Yield the numbers of a type in memory order; of a union, its leading member's."""
     match kind:
         case Scalar():
             yield Member(offset_bytes=offset_bytes, type=kind.type, boolean=kind.boolean)

@@ -57,7 +57,7 @@ from pipelines.c.reading.values import BINARY, UPDATES, Hooks, Pointers, Result,
 from pipelines.c.signature import DOUBLE, FLOAT, INT16, INT32, UINT16, UINT32, common_type, promoted
 
 MAXIMUM_REPEATED = 1024
-"""Largest condition, in parts, that loads repeat; those of the suites have at most 263."""
+"""Largest condition, in parts, that loads repeat; the suites have at most 263."""
 
 _INTEGER_ONLY = ("rem", "and", "or", "xor", "shl", "shr")
 

@@ -11,7 +11,7 @@ Position = tuple[str, int, int]
 """File, line and column of a token."""
 
 DEFAULT_ALIGNMENT = 16
-"""Of `aligned` without a number, on x86-64."""
+"""Alignment by `aligned` without a number, on x86-64."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -23,7 +23,7 @@ from pipelines.c.text.number_lists import cut_lists, parse_text
 from pipelines.c.text.spellings import plain_spellings
 
 SOURCE_LIMIT_BYTES = 4 << 20
-"""Of a program with its headers and of each other file that `--source` searches."""
+"""Limit on a program with its headers, and on each other file that `--source` searches."""
 
 PREPROCESSED_LIMIT_BYTES = 8 << 20
 MAXIMUM_TOKENS = 1 << 18

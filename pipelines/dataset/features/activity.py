@@ -2,7 +2,7 @@
 
 Hardware computes all the time: the operators of every block follow the registers, whichever block runs. So
 the toggles of a register reach every operator behind it, and an operator passes on as many as it did while
-it was executed: the toggles of its result over those of its operands. Energies per toggle were measured on
+it was executed: the toggles of its result over its operands' toggles. Energies per toggle were measured on
 single operators and units (`toggle_energies_osu018.json`, which names the command).
 """
 
@@ -56,7 +56,7 @@ WIDTHS = (8, 16, 32, 64)
 """Upper ends of the ranges of widths by which toggles are counted."""
 
 UNKNOWN_SHARE = 0.5
-"""Toggles of a result over those of its operands where nothing was executed."""
+"""Toggles of a result over its operands' toggles where nothing was executed."""
 _TABLE = {"neg": "sub", "abs": "sub", "not": "xor", "ne": "eq", "le": "lt", "gt": "lt", "ge": "lt"}
 _CONSTANT = {"add": "add_constant", "sub": "add_constant", "lt": "lt_constant"}
 _COMPARISONS = ("eq", "ne", "lt", "le", "gt", "ge")

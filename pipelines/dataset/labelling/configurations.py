@@ -77,7 +77,7 @@ class ConfigurationSpace:
 
     Attributes:
         memory_delays: cycles, of reads and writes.
-        write_delay: cycles of writes in all configurations; None for those of reads.
+        write_delay: cycles of writes in all configurations; None: as reads.
         pipeline: whether innermost loops are pipelined; (False, True) tries both.
         clock_period_ns: period of every schedule.
         unsafe_math: floating sums may be reordered.
@@ -252,7 +252,7 @@ class Dimension:
 
     Attributes:
         subject: the loop or array, empty for the hardware; what: of it.
-        levels: in order; those of equal share follow each other along the axis.
+        levels: in order; levels of equal share follow each other along the axis.
         first_share: of the axis for the first level; None for as much as any other.
     """
 

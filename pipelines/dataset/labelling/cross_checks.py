@@ -84,7 +84,7 @@ CROSS_CHECK_LIMITS: Mapping[str, float] = {
 """Largest deviation of each check that passes, as a share of the reference."""
 
 HALF_LIMIT = 0.15
-"""Of internal power against half of OpenSTA's, which takes each pin's energies of rising and of falling for
+"""Deviation of internal power from half of OpenSTA's, which takes each pin's rising and falling energies for
 every change; it shares causes and conditions out in another way, so it is about the half (docs/power.md)."""
 
 ROUNDING = 1e-9

@@ -128,7 +128,7 @@ def label_compiled(
 ) -> DesignLabels:
     """Run the truth checks, then logic synthesis, of a design after high-level synthesis.
 
-    Args:    data: one data set instead of those of the options.
+    Args:    data: one data set instead of the options' data sets.
     Returns: the label row, one run row per data set, and rows of their inputs and loops. The label is ok only
              when every run on drawn or given data is, and no engine failed on other data.
     """

@@ -506,7 +506,7 @@ class _Batch:
         )
 
     def count(self, places: Sequence[int]) -> None:
-        """Run the cycle model on those of some requests that it did not run on."""
+        """Run the cycle model on the requests that it did not run on."""
         missing = [place for place in places if place not in self.cycles]
         if missing:
             requests = [self.requests[place] for place in missing]

@@ -121,7 +121,7 @@ FEATURES = (
 )
 """Lines of the reasoning fragment, their names in rows, units, and level of information.
 
-The first five of level `hls` are those of LLMulator's Figure 8.
+LLMulator's Figure 8 has the first five of level `hls`.
 """
 
 LISTS = (

@@ -219,7 +219,7 @@ def cached_records(
 ) -> pa.Table:
     """Return the records as columns in order of their key, from the cache when the tables did not change.
 
-    Writing a record takes 4 ms, and a run writes those of all designs.
+    Writing a record takes 4 ms, and a run writes records of all designs.
 
     Args:   files: the tables they are made of; places: part of the split by program, of these programs alone;
             make: makes them from these; limit: characters of a

@@ -57,7 +57,7 @@ class _Baselines(BaseModel):
 
 
 def publish_baselines(folder: Path, rows: Sequence[Baseline]) -> None:
-    """Add the errors of baselines to a release; those of before are replaced.
+    """Add the errors of baselines to a release; earlier ones are replaced.
 
     Raises: ReleaseError: the folder is no release.
     """

@@ -179,7 +179,7 @@ def _read(data_dir: Path, table: str, partition: str, *, measured: bool = False)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Shelf:
-    """Shards of tables; those of an earlier release in `folder` stay when they hold the same rows."""
+    """Shards of tables; an earlier release's in `folder` stay when they hold the same rows."""
 
     folder: Path | None
     rows: int

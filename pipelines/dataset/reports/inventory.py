@@ -188,7 +188,7 @@ def _suites(attempts: pl.DataFrame) -> list[SuiteCount]:
 
 
 def _statuses(attempts: pl.DataFrame) -> list[StatusCount]:
-    """Count every status, those of another version last."""
+    """Count every status, statuses of another version last."""
     counts = attempts.group_by("table", "stage", "status").agg(pl.col("rows").sum()).sort("status")
     by_place: dict[tuple[str, str], dict[str, int]] = {}
     for table, stage, status, rows in counts.iter_rows():

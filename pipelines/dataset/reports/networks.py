@@ -16,13 +16,13 @@ from pipelines.dataset.reports.tables import TableSet
 from pipelines.schemas import OK, STATUSES
 
 QUEUE_TYPES = ("host_up", "edge_up", "aggregation_up", "core_down", "aggregation_down", "edge_down")
-"""Tiers in the order of a packet's way; those of other networks follow."""
+"""Tiers in the order of a packet's way; tiers of other networks follow."""
 
 PATTERNS = ("all_to_all", "incast", "broadcast", "trace")
 ARRIVALS = ("poisson", "ge", "on_off")
 
 LOADS_SHOWN = 4
-"""Of more different loads than these, bands of LOAD_BAND are shown instead."""
+"""Most different loads that are shown; beyond, bands of LOAD_BAND are shown."""
 
 LOAD_BAND = 0.25
 CURVES_SHOWN = 6
@@ -280,7 +280,7 @@ def _means(sums: Iterable[Mapping[str, tuple[float, int]]]) -> dict[str, float]:
 def _pick_runs(runs: Sequence[_Run]) -> list[_Run]:
     """Return the runs whose flows are drawn, at most CURVES_SHOWN.
 
-    Of a network and an arrival process the run of the highest load below STABLE_UTILISATION, all to all where
+    Each network and arrival process has its run of the highest load below STABLE_UTILISATION, all to all if
     there is one. Networks take turns, each with the next arrival process, so that all networks come first and
     the processes differ among them.
     """

@@ -168,7 +168,7 @@ def _loop_columns(tables: TableSet) -> pl.LazyFrame:
 def _statuses(tables: TableSet, table: str) -> pl.LazyFrame:
     """Return whether every row of a design is ok, and the power of its runs if asked for.
 
-    Of labels, only the row of the first tool by name counts.
+    For labels, only the row of the first tool by name counts.
     """
     rows = tables.scan(table, texts=("design_id", "status", "power_status", "tool"))
     if table == "labels":

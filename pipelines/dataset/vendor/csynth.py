@@ -45,7 +45,7 @@ def read_csynth(path: Path, *, kernel: str | None = None, directives: str | None
     Args:
         path: the file; named `csynth.xml` it is of the whole design.
         kernel: name in the rows; the top function when None.
-        directives: canonical JSON; None for those of the report, else of `directives.tcl` of its solution.
+        directives: canonical JSON; None: of the report, else of `directives.tcl` of its solution.
 
     Returns: one design row, and one row a loop of every module.
     Raises:  VendorError: not XML, or not such a report; the message has the line.

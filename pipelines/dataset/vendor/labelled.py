@@ -1,6 +1,6 @@
 """A table of the user's own: sources, directives and what Vitis, Genus or another tool made of them.
 
-Columns are those of `LabelledSource`; a CSV file has them in its first line, an empty cell is no value.
+`LabelledSource` has the columns; a CSV file has them in its first line, an empty cell is no value.
 """
 
 from __future__ import annotations

@@ -140,7 +140,7 @@ def loop_of(statement: ir.Statement) -> ir.For | ir.While | None:
 def collect_region(
     region: ir.Statement, loop: ir.For | ir.While, facts: Facts, array_names: frozenset[str]
 ) -> Accesses:
-    """Collect the accesses of a loop's iterations; those of its bounds are blocked."""
+    """Collect the accesses of a loop's iterations; accesses of its bounds are blocked."""
     accesses = Accesses(array_names=array_names)
     if isinstance(loop, ir.For):
         for inner_body, inner in _enter(region, loop, facts):

@@ -45,7 +45,7 @@ def _accesses(function: ir.Function) -> dict[str, list[ir.Load | ir.Store]]:
 def arrays_in_registers(function: ir.Function, threshold_elements: int) -> tuple[ir.Array, ...]:
     """Return the local arrays that become registers.
 
-    Those marked `registers`, and those of at most `threshold_elements` elements whose indices are all
+    Arrays marked `registers`, and arrays of at most `threshold_elements` elements whose indices are all
     constant. A table of constants that is read with other indices stays a table unless marked.
 
     Raises: NotApplicable: a marked array has more than `MAXIMUM_ELEMENTS` elements.

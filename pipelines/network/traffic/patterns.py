@@ -206,7 +206,7 @@ class Traffic:
         rates_per_s: packets. (flows,)
         arrivals, sizes: of every flow.
         protocol: udp or tcp.
-        moments: moments of measured flows, instead of those of arrivals and sizes.
+        moments: moments of measured flows, instead of moments of arrivals and sizes.
     """
 
     sources: NDArray[np.int32]

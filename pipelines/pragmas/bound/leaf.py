@@ -440,7 +440,7 @@ def _port_interval(summary: Summary, loop: str, unroll: int, target: Target) -> 
 
 
 def _accesses(summary: Summary, loop: str, unroll: int, array: str, kind: str) -> int:
-    """Count the elements that a step surely touches: those of one access of one statement."""
+    """Count the elements that a step surely touches: by one access of one statement."""
     most = 0
     for statement in summary.statements:
         if loop not in statement.loops or not statement.always:

@@ -103,7 +103,7 @@ def reads_itself(statement: Statement, index: int) -> bool:
 def is_sum(statement: Statement, index: int) -> bool:
     """Tell whether an operation is the associative one of a reduction.
 
-    Of a conditional statement too: tools schedule it as if it always ran, and choose the result.
+    This holds for a conditional statement too: tools schedule it as if it always ran, and choose the result.
     """
     operation = statement.operations[index]
     if operation.reduction or statement.always:

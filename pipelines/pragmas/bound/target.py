@@ -163,7 +163,7 @@ def read_target(name_or_path: str | Path) -> Target:
 
 
 def _fields(name_or_path: str | Path) -> dict[str, Any]:
-    """Return the fields of a file, over those of the target that it extends."""
+    """Return the fields of a file, over the fields of the target that it extends."""
     text = _text(name_or_path)
     try:
         own = _FIELDS.validate_python(plain_json(text))

@@ -76,7 +76,7 @@ def _logarithm(
 
 
 def add_dsps(program: Program, latency: Latency) -> Any | None:
-    """Add equation 15: units of each kind are at least those of any leaf with all its copies.
+    """Add equation 15: units of each kind are at least any leaf's with all its copies.
 
     Returns: the sum of units, where `DSP_GOAL` is all available ones; None without a limit.
     """

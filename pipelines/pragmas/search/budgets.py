@@ -142,7 +142,7 @@ class Sizes:
         return tuple(limit.most for limit in self._limits())
 
     def restore(self, snapshot: tuple[float, ...]) -> None:
-        """Set the limits to those of a snapshot."""
+        """Set the limits to a snapshot."""
         for limit, most in zip(self._limits(), snapshot, strict=True):
             limit.most = most
 

@@ -137,7 +137,7 @@ class DirectiveRequest:
 
     @property
     def options(self) -> HlsOptions:
-        """Of designs of the project's own synthesis, without directives."""
+        """Options of designs of the project's own synthesis, without directives."""
         return HlsOptions(transforms=TransformOptions(unsafe_math=not self.ordered_sums))
 
 
@@ -149,7 +149,7 @@ class CandidateDesign:
         name: PLAIN, LEAST_BOUND, LEAST_CYCLES (by the estimates), or its rank among measured designs.
         configuration: None for the plain program; strips: its factors are strips in the text.
         directives: of our own synthesis; pragmas: for people, and for other tools.
-        measured: cycles are those of a run or a report, else of an estimate.
+        measured: the cycles come from a run or a report, not from an estimate.
         cycles: None where there is no estimate, for `reason`.
     """
 
@@ -443,7 +443,7 @@ class _Search:
         )
 
     def _reduced(self, estimates: Sequence[Estimated]) -> list[Estimated]:
-        """Return the estimates, and those of designs with less of one directive than the best ones."""
+        """Return the estimates, and estimates of designs with less of one directive than the best ones."""
         most_size = int(REDUCTIONS_S * COPIES_PER_SECOND)
         return self._by_estimates().reduced(estimates, (TOLERANCE, CLOSE, TOLERANCE), most_size)
 

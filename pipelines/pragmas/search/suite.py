@@ -185,7 +185,7 @@ def _searches(options: SuiteExploration) -> dict[str, _Search]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Explored:
-    """What was explored and by what: columns of the rows beside those of the steps.
+    """What was explored and by what: columns of the rows beside the steps' columns.
 
     Attributes:
         target, evaluator: names, with versions; options: of the search, canonical JSON.

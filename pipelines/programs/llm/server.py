@@ -169,7 +169,7 @@ class ServerProvider:
 
     @property
     def prices(self) -> Prices:
-        """Of tokens."""
+        """Prices of tokens."""
         return self._options.prices
 
     @property

@@ -16,7 +16,7 @@ from pipelines.rtl.reuse.ranges import affine_runs, runs_of
 from pipelines.rtl.reuse.structure import Structure, words_of
 
 THREADS = 128
-"""Of a block of a kernel."""
+"""Threads of a block of a kernel."""
 _MOST_BLOCKS = 64  # of a loop over words
 _OUTPUTS_PER_JOB = 16
 _FACTOR = 0x9E3779B97F4A7C15  # of digests, see runner.h

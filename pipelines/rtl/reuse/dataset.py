@@ -110,7 +110,7 @@ def _rows_of_design(
 def simulate_design(
     family: str, size: int, group: SimulationGroup, folder: Path, *, engines: Sequence[str] = ()
 ) -> list[dict[str, Any]]:
-    """Return the rows of a design. folder: of compiled designs. engines: those of the group when empty."""
+    """Return the rows of a design. folder: of compiled designs. engines: empty for the group's."""
     source = FAMILIES[family](size)
     text = hashlib.sha256(source.verilog.encode()).hexdigest()
     features = design_features(source)

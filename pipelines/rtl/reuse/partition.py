@@ -50,7 +50,7 @@ def partition(structure: Structure, parts: int, batch: int) -> list[Part]:
 
 
 def replication(structure: Structure, found: Sequence[Part]) -> float:
-    """Return the evaluated lanes, weighted by operations, over those of one part and one cycle per batch."""
+    """Return the evaluated lanes, weighted by operations, over those with one part and one cycle per batch."""
     blocks, instances = structure.design.blocks, structure.instances
     batch = len(found[0].cycles)
     done = sum(
@@ -103,7 +103,7 @@ class _Needs:
         )
 
     def _outputs(self) -> list[int]:
-        """Return the words whose source it owns; those of inputs and constants belong to part 0."""
+        """Return the words whose source it owns; inputs and constants belong to part 0."""
         return [
             i
             for i, source in enumerate(self.structure.outputs)

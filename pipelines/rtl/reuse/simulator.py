@@ -95,7 +95,7 @@ class _Traced(IntEnum):
 
 
 _CHUNK_BYTES = 8 << 20
-"""Of traced words per request."""
+"""Bytes of traced words per request."""
 
 
 class Simulator:

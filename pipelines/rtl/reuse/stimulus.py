@@ -19,7 +19,7 @@ from pipelines.rtl.reuse.structure import words_of
 
 _MOST_BYTES, _MOST_ROWS = 16 << 30, 1 << 32
 _MOST_DIGITS = 4000
-"""Of a decimal number; Python converts some more."""
+"""Digits of a decimal number; Python converts some more."""
 _TOO_LONG = -1
 _DECIMAL, _HEXADECIMAL = re.compile(r"[0-9]+"), re.compile(r"0x[0-9a-fA-F]+")
 _BATCH = 65_536  # rows of a Parquet file in memory

@@ -249,7 +249,7 @@ def _padded(low: float, high: float, start: float, end: float) -> Scale:
 
 
 def _cloud(stages: Sequence[tuple[str, Places]], *, many: bool, hollow: str | None = None) -> Element:
-    """Draw the points of all stages, smaller if many; those of the stage `hollow` as diamonds."""
+    """Draw the points of all stages, smaller if many; the stage `hollow` as diamonds."""
     paths = [_points(stage, places, hollow=stage == hollow) for stage, places in stages]
     return element("g", paths, class_="many" if many else None)
 

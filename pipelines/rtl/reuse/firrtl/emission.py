@@ -61,7 +61,7 @@ def firrtl_to_verilog(text: str, *, top: str, external: Container[str] = ()) -> 
 
 
 def _lower_all(top: str, module: Callable[[str], Module]) -> dict[str, LoweredModule]:
-    """Lower all modules, those of instances first."""
+    """Lower all modules, instantiated ones first."""
     lowered: dict[str, LoweredModule] = {}
 
     def children(name: str) -> Iterator[str]:

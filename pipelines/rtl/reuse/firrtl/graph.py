@@ -67,7 +67,7 @@ class Graph:
         return sorted(seen)
 
     def widths(self, nodes: Sequence[int], signals: Mapping[str, int]) -> dict[int, int]:
-        """Compute the widths of nodes, operands first, from those of signals."""
+        """Compute the widths of nodes, operands first, from the widths of signals."""
         widths: dict[int, int] = {}
         for number in nodes:
             node = self.nodes[number]

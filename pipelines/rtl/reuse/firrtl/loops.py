@@ -17,7 +17,7 @@ _Summary = Mapping[str, frozenset[str]]
 def require_no_loops(modules: Mapping[str, LoweredModule]) -> None:
     """Check that no signal depends on itself within a cycle, through wires, memories and instances.
 
-    Args:   modules: those of instances first.
+    Args:   modules: instantiated ones first.
     Raises: CombinationalLoop: the first loop that is met.
     """
     summaries: dict[str, _Summary] = {}
