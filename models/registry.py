@@ -173,7 +173,6 @@ class _Registering:
     def register(
         self, outcome: TrainOutcome, spec: PredictorSpec, data_versions: Mapping[str, str]
     ) -> Registration:
-        """See the function `register`."""
         client = self.client
         version = _version_of_key(client, spec.name, outcome.key)
         decided = None if version is None else _promotion(version)

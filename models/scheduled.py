@@ -313,7 +313,6 @@ def _design_rows(data_dir: Path, designs: Sequence[LabelledDesign]) -> dict[str,
 
 
 def _rows_of(data_dir: Path, designs: Sequence[LabelledDesign], table: str) -> pl.LazyFrame:
-    """Return the rows of a table that are of some designs."""
     import polars as pl  # lazy import: takes 0.15 s, and a question reads no table
 
     chosen = pl.col("design_id").is_in([design.design_id for design in designs])

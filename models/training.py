@@ -244,7 +244,6 @@ class _Curves(Callback):
         return {"losses": self.losses, "random": random}
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
-        """Take over what a checkpoint holds."""
         self.losses, self._random = state_dict["losses"], state_dict["random"]
 
 

@@ -237,7 +237,6 @@ class Calibrator:
         return {**question.estimates, **cycles}
 
     def _preferences(self) -> list[Preference]:
-        """Return the window under the present anchor."""
         kept = self.answers([known.question for known in self._buffer], self.reference)
         return [self._preference(*row) for row in zip(self._buffer, kept, strict=True)]
 

@@ -318,7 +318,6 @@ def spread_of(answer: Answer) -> float:
 
 
 def _tree_starts(files: ModelFiles) -> Callable[[Sequence[Query]], list[dict[str, float]]]:
-    """Return the estimates by trees."""
     from models.numeric_lm.starts import load_trees, tree_estimates
 
     return partial(tree_estimates, load_trees(files))

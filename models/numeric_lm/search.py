@@ -57,7 +57,6 @@ class Distribution:
         return float(below[1] - below[0])
 
     def _below(self, values: Vector) -> Vector:
-        """Return the probability below each value."""
         width = np.maximum(self.high - self.low, 1e-9)  # a leaf may be a point
         parts = np.clip((values[:, None] - self.low) / width, 0.0, 1.0)
         return parts @ self.mass

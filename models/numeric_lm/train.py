@@ -346,11 +346,9 @@ class _Fit(Training[NumericNetwork]):
         self._steps = steps
 
     def loss(self, batch: Batch) -> Tensor:
-        """Return the loss of a batch."""
         return self.network.loss(batch.prompts, batch.answers)
 
     def batch_size(self, batch: Batch) -> int:
-        """Return the examples of a batch."""
         return len(batch.prompts.ids)
 
     def configure_optimizers(self) -> Any:

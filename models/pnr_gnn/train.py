@@ -144,7 +144,6 @@ class _Fit(Training[PlacementNetwork]):
         self._options = options
 
     def loss(self, batch: Batch) -> Tensor:
-        """Return the loss of a batch."""
         answers, width = self.network(batch.placed), self._options.loss_width
         loss = nn.functional.smooth_l1_loss(answers, batch.target, beta=width)
         if self._options.within:

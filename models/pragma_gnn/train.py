@@ -231,7 +231,6 @@ class _Fit(Training[PragmaGnn]):
         return loss_of(errors, choices.program, self._options)
 
     def validation_loss(self, batch: Tensor) -> Tensor:
-        """Return the loss of the whole validation part."""
         del batch
         samples = self._validation
         assert samples is not None  # or no validation step is run

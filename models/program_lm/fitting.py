@@ -106,17 +106,14 @@ class _Training(Training[ProgramLm]):
         )
 
     def on_train_batch_start(self, batch: Batch, batch_idx: int) -> None:
-        """Set the learning rate of a step."""
         del batch, batch_idx
         for group in self.trainer.optimizers[0].param_groups:
             group["lr"] = self.options.learning_rate * rate_at(len(self.losses), self.options.steps)
 
     def on_save_checkpoint(self, checkpoint: dict[str, Any]) -> None:
-        """Keep the losses so far."""
         checkpoint["step_losses"] = self.losses
 
     def on_load_checkpoint(self, checkpoint: dict[str, Any]) -> None:
-        """Take over the losses so far."""
         self.losses = list(checkpoint["step_losses"])
 
 

@@ -97,7 +97,6 @@ class _Handler(BaseHTTPRequestHandler):
         del format, args
 
     def do_GET(self) -> None:
-        """Answer with the list of models."""
         name = self.models.provider.model
         with self._answering():
             self._require_key()
@@ -106,7 +105,6 @@ class _Handler(BaseHTTPRequestHandler):
             self._send(HTTPStatus.OK, {"object": "list", "data": [{"id": name, "object": "model"}]})
 
     def do_POST(self) -> None:
-        """Answer a chat completion."""
         with self._answering():
             self._require_key()
             if self.path != COMPLETIONS:

@@ -122,7 +122,6 @@ class _Fit(Training[RouteNet]):
         self._options = options
 
     def loss(self, batch: Example) -> Tensor:
-        """Return the loss of a run."""
         graph, counted, targets = batch
         answers = torch.log(self.network(graph))[counted]  # (counted,)
         return nn.functional.smooth_l1_loss(answers, targets, beta=self._options.loss_width)

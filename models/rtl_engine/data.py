@@ -75,7 +75,6 @@ def _build_s(row: Mapping[str, Any]) -> float:
 
 
 def _rows(folder: Path) -> Iterable[dict[str, Any]]:
-    """Yield the rows with their measured columns."""
     measured: dict[str, dict[str, Any]] = {}
     for path in sorted((folder / "measured" / _TABLE).glob("*.parquet")):
         measured |= {row["simulation_id"]: row for row in read_arrow(path).to_pylist()}
