@@ -292,7 +292,6 @@ _Made = tuple[AcceleratorRow, list[CompiledNetworkRow], list[AcceleratorLabelRow
 def _configuration(
     number: int, *, group: AcceleratorGroup, tools: LabelTools, cache: ContentCache
 ) -> Outcome[_Made]:
-    """Return the rows of one configuration."""
     hardware = group.hardware_of(number)
     work = _HardwareWork(hardware=hardware, tools=tools, cache=cache)
     compiled: list[CompiledNetworkRow] = []

@@ -211,7 +211,6 @@ class _Reader:
         )
 
     def _shape(self, name: str) -> Shape:
-        """Return the sizes of a variable tensor."""
         shape = self.model.shape(name)
         if any(size <= 0 for size in shape) or prod(shape) > ELEMENT_LIMIT:
             raise AcceleratorError(f"tensor {name} of shape {shape}; accepted: 1 to {ELEMENT_LIMIT} elements")

@@ -243,7 +243,6 @@ class Labeller:
 
 
 def _summed(parts: Sequence[Activity], signs: Sequence[int] = ()) -> Activity:
-    """Return the activity of several runs as one."""
     signs = signs or [1] * len(parts)
     return Activity(
         cycles=sum(sign * part.cycles for sign, part in zip(signs, parts, strict=True)),

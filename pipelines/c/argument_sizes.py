@@ -336,7 +336,6 @@ class _Run:
                 return None
 
     def counted(self, loop: ir.For, state: _State) -> _State | None:
-        """Return a counted loop as a conditional one."""
         kind = loop.variable.type
         variable, step = ir.Read(variable=loop.variable), ir.Constant(value=loop.step, type=kind)
         condition = ir.Binary(operator=loop.comparison, left=variable, right=loop.upper)

@@ -166,7 +166,6 @@ class _Writer:
         return self._written is None or name in self._written
 
     def _declared(self, structure: c_ast.Node) -> Iterator[c_ast.Decl]:
-        """Yield the members of a structure."""
         known = structure if structure.decls is not None else self.scope.tags.get(structure.name)
         for member in getattr(known, "decls", None) or ():
             if isinstance(member, c_ast.Decl) and member.name:
@@ -200,7 +199,6 @@ def _copies_memory(call: c_ast.FuncCall) -> bool:
 
 
 def _spelled(kind: c_ast.Node, name: str) -> str:
-    """Return a declaration of a name as C."""
     kind = copy.deepcopy(kind)
     inner = kind
     while not isinstance(inner, c_ast.TypeDecl):

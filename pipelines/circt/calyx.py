@@ -239,7 +239,6 @@ class _Wrapper:
         return lines
 
     def connections(self) -> list[str]:
-        """Return the connections of the design's ports."""
         known = {"clk": "clk", "reset": "core_reset", "go": "start || running", "done": "core_done"}
         scalars = [p for p in self.function.parameters if isinstance(p, ir.Variable)]
         known |= {f"in{k}": f"s_{p.name}" for k, p in enumerate(scalars)}

@@ -208,7 +208,6 @@ def core_name(top: str) -> str:
 
 
 def _ports(verilog: str, module: str) -> dict[str, Port]:
-    """Return the ports of CIRCT's module."""
     ports = module_ports(verilog, module)
     if not ports:
         raise FlowFailed(TOOL_ERROR, f"CIRCT exported no module {module} with ports of plain types")

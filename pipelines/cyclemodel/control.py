@@ -357,7 +357,6 @@ class _ControlWriter(ProgramWriter):
 
 
 def _literal(value: float, kind: ScalarType) -> str:
-    """Return a number as C of a type."""
     if kind.floating:
         return repr(float(value))
     return wrapped(f"(int64_t){int(value) & (2**64 - 1)}ULL", kind)

@@ -107,7 +107,6 @@ class LoadEstimate:
         return edges
 
     def _added(self, edges: Ints, units: Ints) -> Floats:
-        """Return the loads of some edges of every chain."""
         real = np.maximum(edges, 0)
         source = np.take_along_axis(units, self.sources[real], axis=1)
         target = np.take_along_axis(units, self.targets[real], axis=1)

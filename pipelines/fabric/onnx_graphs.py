@@ -156,7 +156,6 @@ class _Reader:
         return list(self.made.values())
 
     def elements(self, name: str) -> int:
-        """Return the elements of a tensor."""
         return _bounded(math.prod(self.shape(name)), f"elements of tensor {name}")
 
     def _read(self, node: NodeProto) -> None:

@@ -73,7 +73,6 @@ def load_class(load: float) -> str:
 
 
 def _carried(graph: Graph, routes: Sequence[Route]) -> dict[int, list[str]]:
-    """List the edges that each link carries."""
     carried: dict[int, list[str]] = {}
     for edge, links in zip(graph.edges, routes, strict=True):
         for link in links:

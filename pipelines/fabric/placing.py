@@ -190,7 +190,6 @@ class _Chains:
         self.columns = fabric.columns
 
     def step(self, step: int) -> None:
-        """Make one move in every chain."""
         rows = self.rows
         node = self.rng.integers(0, self.slots.shape[1], len(rows))
         target = self._targets(node)

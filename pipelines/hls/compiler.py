@@ -190,7 +190,6 @@ def banks_of(graph: Cdfg, interface: Interface) -> tuple[Bank, ...]:
 
 
 def _left_out(function: ir.Function) -> list[DirectiveOutcome]:
-    """Return one outcome per output call."""
     return [
         DirectiveOutcome(
             directive=canonical_json({"kind": "call", "line": line, "text": name}),

@@ -246,7 +246,6 @@ class _Run:
         return any(m.stores for m in self.members)
 
     def inside(self) -> Iterator[Dependence]:
-        """Yield the orderings within the iteration."""
         since: list[_Access] = []
         for member in self.members:
             for earlier in since:

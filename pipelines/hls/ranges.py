@@ -82,7 +82,6 @@ class _Cells:
         return self.ranges.get(name, (0, 0)) if name in self.types else operation_range(operation, ())
 
     def store(self, name: str, own: Range | None) -> None:
-        """Widen an array's range by a stored value."""
         if name not in self.types or own is None:
             return
         old = self.ranges.get(name)

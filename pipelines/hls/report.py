@@ -99,7 +99,6 @@ class _Selections:
     area_um2: float = 0.0
 
     def add(self, width_bits: int, number: int = 1, share: float = 1.0) -> None:
-        """Add multiplexers of a width."""
         if number > 0:
             self.count[width_bits] += number
             self.area_um2 += number * share * self.library.area_um2("mux2", width_bits)

@@ -330,7 +330,6 @@ class _ModuleWriter:
 
 
 def _place(writer: BlockWriter) -> str:
-    """Return the source line and loop of a block."""
     loop = f"loop {writer.block.loop}" if writer.block.loop else ""
     line = f"line {writer.block.line}" if writer.block.line else ""
     return ", ".join(part for part in (line, loop) if part) or "begin"

@@ -374,7 +374,6 @@ _LISTS = {
 
 
 def _constant(node: NodeProto) -> TensorProto:
-    """Return the tensor of an operator `Constant`."""
     given: dict[str, AttributeProto] = {attribute.name: attribute for attribute in node.attribute}
     name = node_name(node)
     if "value" in given and given["value"].HasField("t"):

@@ -146,7 +146,6 @@ def _moved(argument: Argument, kind: Constant | Uniform, base: int | float, frac
 
 
 def _range(argument: Argument, kind: Uniform) -> tuple[int | float, int | float]:
-    """Return the smallest and largest value."""
     return (kind.low, kind.high) if argument.type.floating else (int(kind.low), int(kind.high) - 1)
 
 

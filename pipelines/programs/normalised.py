@@ -314,7 +314,6 @@ def _roles(children: Sequence[tuple[str, c_ast.Node]]) -> str:
 
 
 def _constant(node: c_ast.Constant) -> str:
-    """Return a constant by its type and value."""
     text = str(node.value)
     if node.type in ("float", "double"):
         hexadecimal = text.lower().startswith("0x")

@@ -59,7 +59,6 @@ class _Writer:
     rows: list[StageReportRow] = field(default_factory=list[StageReportRow])
 
     def add(self, measure: str, statistic: str, label: str, value: float) -> None:
-        """Append a row."""
         row = StageReportRow(
             stage=self.stage, measure=measure, statistic=statistic, bin=label, value=float(value)
         )

@@ -400,7 +400,6 @@ class _Emitter:
         return final
 
     def top(self, inputs: int, results: Sequence[str]) -> str:
-        """Return the module of the whole network."""
         ports, (words, outs) = top_ports(BITS * inputs, BITS * len(results))
         chain = max(1, self.taps)
         declared = [

@@ -120,7 +120,6 @@ class Bench:
         )
 
     def _steady(self, cycles: int, **values: int) -> Words:
-        """Return the inputs that stay."""
         names = [name for name, _, _ in words_of(self.simulator.program.ports.inputs)]
         inputs = np.zeros((cycles, len(names), 1), np.uint64)
         for name, value in values.items():

@@ -234,7 +234,6 @@ class _Marker:
     pending: list[str] = field(default_factory=list[str])
 
     def need(self, expression: ir.Expression) -> None:
-        """Mark everything an expression reads."""
         match expression:
             case ir.Constant():
                 pass

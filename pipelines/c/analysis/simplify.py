@@ -90,7 +90,6 @@ class _Known:
         self.set(name, (fact, self.count))
 
     def set(self, name: str, state: _State) -> None:
-        """Set a state and log the previous one."""
         if self.logs:
             self.logs[-1].setdefault(name, self.states.get(name, _NOTHING))
         self.states[name] = state
@@ -101,7 +100,6 @@ class _Known:
             self.assign(name, None)
 
     def open(self) -> None:
-        """Start a branch."""
         self.logs.append({})
 
     def close(self) -> dict[str, _State]:
@@ -196,7 +194,6 @@ class _Forward:
         )
 
     def index(self, expression: ir.Expression) -> ir.Expression:
-        """Return an index in canonical form."""
         return canonical_sum(self.expression(expression))
 
     # ---- statements -------------------------------------------------------------------------------
@@ -414,7 +411,6 @@ def _assigns_itself(statement: ir.Assign) -> bool:
 
 
 def _table_element(array: ir.Array, indices: tuple[ir.Expression, ...]) -> ir.Constant | None:
-    """Return the element of a table at constant indices."""
     position = 0
     for size, index in zip(array.shape, indices, strict=True):
         if not isinstance(index, ir.Constant) or not 0 <= index.value < size:

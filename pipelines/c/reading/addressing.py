@@ -462,14 +462,12 @@ class _Words:
         return _unflattened((*self.outer, position), self.array.shape)
 
     def read(self, number: int, line: int, guard: ir.Expression | None) -> ir.Expression:
-        """Read a number."""
         if self.array is None:
             assert self.cell is not None
             return ir.Read(variable=self.cell)
         return ir.Load(array=self.array, indices=self.indices(number), line=line, predicate=guard)
 
     def write(self, number: int, value: ir.Expression, line: int) -> ir.Statement:
-        """Return a number set to a value of its width."""
         own = _viewed(value, self.type)
         if self.array is None:
             assert self.cell is not None

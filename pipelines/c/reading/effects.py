@@ -187,7 +187,6 @@ class Effects:
     def _assign_in_table(
         self, place: Place, table: PointerTable, address: Address, node: c_ast.Node
     ) -> Result:
-        """Assign an element of an array of pointers."""
         session, line = self.expressions.session, self.expressions.session.line_of(node)
         which, positions = self._numbered(table, address, len(table.indices), node)
         new = [(table.which, which)] if table.which is not None else []
@@ -459,7 +458,6 @@ class Choices:
         return make_cast(first, kind), make_cast(second, kind)
 
     def _one_of(self, condition: ir.Expression, first: Address, second: Address) -> Address:
-        """Return one of two pointers."""
         if first.storage is second.storage is None:
             return first
         if not same_object(first, second) or isinstance(first.storage, Chosen):

@@ -439,7 +439,6 @@ class Filler:
         return value if all(isinstance(index, ir.Constant) for index in value.indices) else None
 
     def _fill_array(self, array: ir.Array, content: list[int], node: c_ast.Node) -> None:
-        """Set all elements of an array."""
         kind: CType = Scalar(type=array.type)
         for size in reversed(array.shape):
             kind = ArrayOf(element=kind, size=size)

@@ -134,7 +134,6 @@ class Loops:
         return True
 
     def _with_effects(self, heading: _Heading, loop: ir.While, effects: list[ir.Statement]) -> None:
-        """Read a loop whose condition has side effects."""
         form = countdown(self.session.buffer, effects, loop.condition, loop.body)
         if form is not None:
             counter = ir.Variable(

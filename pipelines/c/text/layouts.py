@@ -139,7 +139,6 @@ class _Reader:
         return "".join([*pieces, self.text[end:]])
 
     def read(self) -> None:
-        """Read the whole text."""
         tokens = _TOKEN.finditer(self.text)
         for match in tokens:
             word = match[0]

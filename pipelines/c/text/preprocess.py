@@ -461,7 +461,6 @@ class _Bundle:
     size_bytes: int = 0
 
     def add(self, path: Path, shown: str, including: tuple[Path, ...]) -> None:
-        """Append a file's text with its headers."""
         inside = (*including, path.resolve())
         in_comment = False
         lines = self._read(path).splitlines(keepends=True)
@@ -494,7 +493,6 @@ class _Bundle:
                 self.append(f'# {number + 1} "{shown}"\n')
 
     def add_all(self, others: Sequence[Path]) -> None:
-        """Append further files, then the main one."""
         for other in others:
             name = self.name_of(other.resolve())
             self.append(f'# 1 "{name}"\n')
@@ -508,7 +506,6 @@ class _Bundle:
         return "".join("\n" if p is piece else p for p in self.pieces)
 
     def append(self, text: str) -> None:
-        """Append text, up to the limit."""
         self.size_bytes += len(text.encode())
         if self.size_bytes > SOURCE_LIMIT_BYTES:
             rule = f"a program with its headers must be at most {SOURCE_LIMIT_BYTES} bytes"

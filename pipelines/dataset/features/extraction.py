@@ -46,7 +46,6 @@ def _expressions(body: tuple[ir.Statement, ...]) -> list[ir.Expression]:
 
 
 def _count(body: tuple[ir.Statement, ...]) -> dict[str, int]:
-    """Return the count columns of a loop."""
     parts = _expressions(body)
     loads = [p for p in parts if isinstance(p, ir.Load)]
     stores = [s for s in ir.walk_statements(body) if isinstance(s, ir.Store)]

@@ -367,7 +367,6 @@ class _Drawn:
         return total
 
     def most_copies(self) -> int:
-        """Return the copies of any operation."""
         return max((self.copies_of(name) for name in self.loops), default=1)
 
     def added_cells(self) -> int:
@@ -375,11 +374,9 @@ class _Drawn:
         return sum(loop.own_cells * (self.copies_of(name) - 1) for name, loop in self.loops.items())
 
     def fits(self, sampling: MappingSampling) -> bool:
-        """Tell whether the copies are within the bounds."""
         return self.most_copies() <= sampling.copy_limit and self.added_cells() <= sampling.added_cells_limit
 
     def set(self, name: str, kinds: tuple[str, ...], copies: int = 1) -> None:
-        """Map a loop; without kinds it is plain."""
         self.kinds.pop(name, None)
         self.copies.pop(name, None)
         if kinds:

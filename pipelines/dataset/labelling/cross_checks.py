@@ -257,7 +257,6 @@ def _rows(row: RunRow, checks: Sequence[Check]) -> tuple[CrossCheckRow, ...]:
 
 
 def _unknown(check: str, tool: str, version: str | None) -> Check:
-    """Return a check without figures."""
     return Check(check=check, tool=tool, tool_version=version, allowed=CROSS_CHECK_LIMITS[check])
 
 

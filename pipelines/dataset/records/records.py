@@ -135,7 +135,6 @@ class _Tables:
 
     @classmethod
     def of(cls, rows: LabelledRows, split: str) -> _Tables:
-        """Return the rows of a split, in order."""
         runs: defaultdict[str, list[RunRow]] = defaultdict(list)
         loops: defaultdict[str, list[LoopRow]] = defaultdict(list)
         loop_runs: defaultdict[tuple[str, str], list[LoopRunRow]] = defaultdict(list)

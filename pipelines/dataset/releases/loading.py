@@ -47,7 +47,6 @@ class ReleaseTables(Mapping[str, "pl.LazyFrame"]):
         )
 
     def _rows(self, table: str) -> pl.LazyFrame:
-        """Return the rows as the files have them."""
         import polars as pl
 
         return pl.scan_pyarrow_dataset(self._dataset(table))

@@ -182,7 +182,6 @@ def _file(name: str) -> str:
 
 
 def _tiles(report: Report) -> Element:
-    """Return the numbers that matter most."""
     inventory, timing, coverage = report.inventory, report.timing, report.coverage
     shown = [
         (count(inventory.program_count), "programs"),

@@ -141,7 +141,6 @@ def _records(path: Path) -> Iterator[dict[str, Any]]:
 
 
 def _column_names(schema: pa.Schema, path: Path) -> list[str]:
-    """Return the names of the columns that are read."""
     for name in (*_TEXTS, *_COUNTS):
         if name not in schema.names:
             got = ", ".join(schema.names[:20]) or "none"

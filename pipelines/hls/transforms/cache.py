@@ -67,7 +67,6 @@ class _Cacher:
     around: tuple[ir.For, ...] | None = ()
 
     def body(self, body: tuple[ir.Statement, ...], facts: Facts) -> tuple[ir.Statement, ...]:
-        """Return a body with the loop cached in it."""
         statements: list[ir.Statement] = []
         for statement in body:
             if loop_of(statement) is self.loop and self.layout is None:
@@ -199,7 +198,6 @@ class _Cacher:
         return [ir.with_bodies(region, (body,))]
 
     def reported(self, layout: Layout, *, fills: bool, written: bool) -> CacheReport:
-        """Return the cost of the cache."""
         elements = None if self.around is None else _elements_moved(layout.box, self.around)
         moved = None if elements is None else elements * self.array.type.width_bits // 8
         partitions = tuple(

@@ -272,7 +272,6 @@ class _Balancer:
         return make_binary(operator if positive else "sub", old, value)
 
     def expression(self, expression: ir.Expression) -> ir.Expression:
-        """Return an expression with its chains balanced."""
         if isinstance(expression, ir.Binary) and expression.operator in _FAMILY:
             operator = _FAMILY[expression.operator]
             terms = _terms(expression, operator)
@@ -313,7 +312,6 @@ class _Finder:
     open: dict[str, _Chain] = field(default_factory=dict[str, _Chain])
 
     def close(self, name: str) -> None:
-        """End the chain of a variable."""
         chain = self.open.pop(name, None)
         if chain is None:
             return
@@ -322,12 +320,10 @@ class _Finder:
             self.chains.append(chain)
 
     def close_all(self) -> None:
-        """End all chains."""
         for name in list(self.open):
             self.close(name)
 
     def update(self, position: int, statement: ir.Assign, operator: str, terms: Terms) -> None:
-        """Add an update of a variable."""
         name = statement.variable.name
         chain = self.open.get(name)
         if chain is not None and chain.operator == operator:

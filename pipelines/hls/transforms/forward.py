@@ -92,11 +92,9 @@ class _Body:
                 self.remove(entry)
 
     def find(self, array: str, key: Key) -> _Entry | None:
-        """Find the known element of that key."""
         return self.table.get(array, {}).get(shape_of(key), {}).get(key)
 
     def remove(self, entry: _Entry) -> None:
-        """Drop a known element."""
         shapes = self.table[entry.array.name]
         shape = shape_of(entry.key)
         del shapes[shape][entry.key]
@@ -117,7 +115,6 @@ class _Body:
     # ---- statements -------------------------------------------------------------------------------
 
     def statement(self, statement: ir.Statement) -> None:
-        """Add the plan of one statement to `plans`."""
         plan = _Plan(statement)
         self.plans.append(plan)
         if not isinstance(statement, ir.While):
@@ -137,7 +134,6 @@ class _Body:
             self.keep_stores(None)
 
     def loads(self, expression: ir.Expression, plan: _Plan) -> None:
-        """Find the known loads of an expression."""
         for part in loads_of(expression):
             if part.array.name not in self.stored_here:
                 continue

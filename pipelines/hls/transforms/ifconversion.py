@@ -210,7 +210,6 @@ class _Converter:
                     raise TypeError(f"a converted branch must be plain, got {type(statement).__name__}")
 
     def assign(self, variable: ir.Variable, value: ir.Expression, copier: Copier, line: int) -> None:
-        """Assign a variable inside a branch."""
         own = self.names.variable(variable.name, variable.type)
         self.converted.append(ir.Assign(variable=own, value=value, line=line))
         copier.rename(variable, own)

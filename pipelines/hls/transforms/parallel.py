@@ -133,7 +133,6 @@ class _Writer:
             self.conditions.append(f"{name} = ({text}) mod {value if operator == 'rem' else value + 1}")
 
     def form(self, form: Affine, side: int, place: Facts) -> str:
-        """Return the text of a form on one side."""
         terms = [f"{coefficient}*{self.leaf(leaf, side, place)}" for leaf, coefficient in form.terms]
         return " + ".join([*terms, str(form.constant)])
 

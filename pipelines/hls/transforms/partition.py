@@ -117,7 +117,6 @@ class _Partitioner:
     # ---- statements -------------------------------------------------------------------------------
 
     def body(self, body: tuple[ir.Statement, ...], facts: Facts) -> tuple[ir.Statement, ...]:
-        """Return a body with the accesses replaced."""
         statements: list[ir.Statement] = []
         for statement in body:
             self.line = statement.line
@@ -160,7 +159,6 @@ class _Partitioner:
     # ---- expressions ------------------------------------------------------------------------------
 
     def expression(self, expression: ir.Expression, facts: Facts) -> ir.Expression:
-        """Return an expression with its loads replaced."""
 
         def visit(load: ir.Load) -> ir.Expression | None:
             deal = self.deals.get(load.array.name)

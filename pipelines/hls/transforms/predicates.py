@@ -198,7 +198,6 @@ class _Sharing:
     # ---- statements -------------------------------------------------------------------------------
 
     def statement(self, statement: ir.Statement) -> None:
-        """Add what an assignment or a store becomes."""
         mapped = map_own(statement, self.expression)
         self.statements.append(mapped)
         if isinstance(mapped, ir.Assign):
@@ -325,7 +324,6 @@ class _Merging:
     changed: dict[str, int] = field(default_factory=dict[str, int])
 
     def add(self, statement: ir.Statement) -> int:
-        """Add a statement and return its position."""
         self.statements.append(statement)
         if isinstance(statement, ir.Assign):
             self.changed[statement.variable.name] = len(self.statements) - 1
@@ -349,7 +347,6 @@ class _Merging:
     # ---- statements -------------------------------------------------------------------------------
 
     def statement(self, statement: ir.Statement) -> None:
-        """Add what an assignment or a store becomes."""
         mapped = map_own(statement, self.expression)
         if isinstance(mapped, ir.Store):
             self.store(mapped)

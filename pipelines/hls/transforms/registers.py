@@ -81,7 +81,6 @@ class _Registers:
     inline: bool = False
 
     def body(self, body: tuple[ir.Statement, ...]) -> tuple[ir.Statement, ...]:
-        """Return a body with the accesses replaced."""
         statements: list[ir.Statement] = []
         for statement in body:
             self.line, self.inline = statement.line, isinstance(statement, ir.While)
@@ -115,7 +114,6 @@ class _Registers:
         return assignments
 
     def expression(self, expression: ir.Expression) -> ir.Expression:
-        """Return an expression with its loads replaced."""
 
         def visit(load: ir.Load) -> ir.Expression | None:
             if load.array.name not in self.elements:

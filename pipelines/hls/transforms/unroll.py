@@ -194,7 +194,6 @@ class _Unroller:
         return body
 
     def joined(self, copies: Sequence[Body]) -> Body:
-        """Return the copies in sequence, or interleaved."""
         return jam_copies(copies) if self.jam else tuple(s for copy in copies for s in copy)
 
     # ---- all iterations ---------------------------------------------------------------------------

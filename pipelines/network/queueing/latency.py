@@ -212,7 +212,6 @@ class _Way:
 
 
 def _along(model: NetworkModel, streams: Streams, waits: StreamWaits) -> _Way:
-    """Return the sums along the routes."""
     pairs, topology = model.queues.pairs, model.topology
     byte_s, delays_s = 8.0 / topology.rates_bps, topology.delays_ns / 1e9
     spread = _learned(model, waits, streams).spread

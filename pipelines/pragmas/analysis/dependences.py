@@ -233,7 +233,6 @@ def _flows(
 
 
 def _shared(first: tuple[str, ...], second: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the loops around both."""
     count = 0
     for one, other in zip(first, second, strict=False):
         if one != other:

@@ -295,7 +295,6 @@ def _row(one: islpy.Constraint, size: int, quotients: int) -> _Row:
 
 
 def _groups(basic: _Basic) -> list[list[int]]:
-    """Return the dimensions that rows join."""
     groups = [{k} for k in range(basic.dimensions)]
     for row in basic.rows:
         joined = basic.mentioned(row)

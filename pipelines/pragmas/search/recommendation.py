@@ -494,7 +494,6 @@ class _Search:
         )
 
     def plain(self) -> CandidateDesign:
-        """Return the program as it is, estimated."""
         return self._estimated(CandidateDesign(name=PLAIN))
 
     def first(self) -> CandidateDesign:
@@ -535,7 +534,6 @@ class _Search:
         return solution.configuration or self.least
 
     def _estimated(self, design: CandidateDesign, *, on_data: bool = False) -> CandidateDesign:
-        """Return a design with the engine's estimate."""
         program, options = self._inputs(design)
         estimate = estimate_design(
             program, options, cache=self.cache, timeout_s=self.request.hls_timeout_s, on_data=on_data
@@ -549,7 +547,6 @@ class _Search:
         return replace(design, cycles=estimate.cycles, area_um2=estimate.area_um2, power_mw=power_mw)
 
     def _inputs(self, design: CandidateDesign) -> tuple[ProgramRow, HlsOptions]:
-        """Return the program and the options that make a design."""
         if design.strips and design.configuration is not None:
             written = self.own.with_strips(design.configuration)
             if written is not None:

@@ -100,7 +100,6 @@ def number_text(value: float) -> str:
 
 
 def _operand(expression: Expression) -> str:
-    """Return text after a unary operator or a cast."""
     text = expression_text(expression)
     plain = isinstance(expression, Read | Element | Call) or (
         isinstance(expression, Constant) and not text.startswith("-") and " " not in text

@@ -288,7 +288,6 @@ class _Made:
     reply: Reply | None = None
 
     def kept(self, source: str, verdict: Verdict) -> ProgramRow:
-        """Return the row of an accepted program."""
         return self._row(source, content_hash(source, self.parent.top, self.parent.inputs), verdict.ast_hash)
 
     def refused(self, status: str, reason: str, text: str) -> ProgramRow:

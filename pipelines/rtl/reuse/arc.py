@@ -24,7 +24,6 @@ class _Writer:
         self.names = {name: f"b{i}" for i, name in enumerate(design.blocks)} | {design.top: MODEL}
 
     def module(self, name: str) -> Iterator[str]:
-        """Yield the text of one block."""
         block = self.design.blocks[name]
         outputs = [key for key in block.outputs if key.child == TOP]
         ports = ["in %clk: !seq.clock"]
@@ -49,7 +48,6 @@ class _Writer:
         yield "}"
 
     def memory(self, block: str, memory: int) -> str:
-        """Return the name of a memory."""
         return f"{self.names[block]}_m{memory}"
 
     def _port(self, key: PinKey) -> str:

@@ -33,7 +33,6 @@ class _Batches:
         }
 
     def lines(self) -> Iterator[str]:
-        """Yield all of it."""
         yield "#define BATCHES"
         yield f"enum {{ PARTS = {len(self.parts)}, BATCH = {len(self.parts[0].cycles)} }};"
         for number, part in enumerate(self.parts):

@@ -711,7 +711,6 @@ def _extended_bit(bits: Sequence[Bit], bit: int, is_signed: bool) -> Bit:
 
 
 def _bit_cell(cell: Cell) -> Cell:
-    """Return a bitwise cell of one bit."""
     one = dict.fromkeys(("WIDTH", "A_WIDTH", "B_WIDTH", "Y_WIDTH"), "1")
     return Cell(
         name=cell.name,

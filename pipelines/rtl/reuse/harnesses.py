@@ -77,7 +77,6 @@ def verilator_harness(ports: Ports, stimuli: int, previous: Sequence[str] = ()) 
 
 
 def _member(port: str) -> str:
-    """Return Verilator's name of a port."""
     return port.replace("__", "___05F")
 
 

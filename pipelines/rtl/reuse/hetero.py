@@ -39,7 +39,6 @@ class _Sides:
         ]
 
     def lines(self) -> Iterator[str]:
-        """Yield all of it."""
         yield "#define BATCHES"
         yield "#define SIDES"
         kernels = Kernels(self.emitter) if self.on_gpu else None

@@ -50,7 +50,7 @@ def partition(structure: Structure, parts: int, batch: int) -> list[Part]:
 
 
 def replication(structure: Structure, found: Sequence[Part]) -> float:
-    """Return the evaluated lanes, weighted by operations, over those with one part and one cycle per batch."""
+    """Return the evaluated lanes, weighted by operations, over the case of one part and cycle per batch."""
     blocks, instances = structure.design.blocks, structure.instances
     batch = len(found[0].cycles)
     done = sum(

@@ -304,7 +304,6 @@ def _words(*values: int) -> Words:
 
 
 def _sum_up(parts: Sequence[RunResult]) -> RunResult:
-    """Return one result of consecutive ones."""
 
     def joined(traces: Sequence[Words | None]) -> Words | None:
         known = [trace for trace in traces if trace is not None]

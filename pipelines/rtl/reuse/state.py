@@ -96,7 +96,6 @@ def read_image(path: Path) -> list[int]:
 
 
 def _lanes(simulator: Simulator) -> int:
-    """Return the stimuli of a state."""
     return 1 if _layout(simulator).is_apart else simulator.program.stimuli
 
 

@@ -132,7 +132,6 @@ def _natural(path: str) -> list[tuple[int, int, str]]:
 
 
 def _instances(design: Design) -> list[Instance]:
-    """Return all instances, parents before children."""
     waiting: list[tuple[str, str, int, int]] = [(design.top, design.top, -1, -1)]
     made: list[tuple[str, str, int, int]] = []
     children: dict[int, list[int]] = defaultdict(list)

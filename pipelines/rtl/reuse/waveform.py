@@ -148,7 +148,6 @@ def _lines(clock: str, signals: Sequence[Signal]) -> Iterator[str]:
 
 
 def _declarations(signals: Sequence[tuple[str, int, str]]) -> Iterator[str]:
-    """Yield the scopes by the paths of signals."""
     scopes: list[str] = []
     for path, width, identifier in sorted(signals, key=lambda signal: signal[0].split(".")[:-1]):
         *wanted, name = _UNPRINTABLE.sub("_", path).split(".")

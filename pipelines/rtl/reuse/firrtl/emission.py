@@ -122,7 +122,6 @@ class _Writer:
         return names
 
     def lines(self) -> Iterator[str]:
-        """Yield the text of the module."""
         ports = [f"input {_range(self._width(n))}{n}" for n in self.module.inputs if self._width(n)]
         ports += [f"output {_range(self._width(n))}{n}" for n in self.module.outputs if self._width(n)]
         yield f"module {self.module.name} ("
@@ -187,7 +186,6 @@ class _Writer:
         return self.signal_widths[name]
 
     def _value(self, node: int, *, is_signed: bool = False) -> str:
-        """Return a node as an operand."""
         if node == INVALID or not self.widths[node]:
             return "1'h0"
         operation = self.graph.nodes[node]
@@ -218,7 +216,6 @@ class _Writer:
         return self._selection(node)
 
     def _selection(self, node: Operation) -> str:
-        """Return the bits of an operand."""
         [arg] = node.args
         width = self.widths[arg]
         first = node.numbers[0]
