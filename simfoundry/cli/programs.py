@@ -121,7 +121,6 @@ def label(path: Path, as_json: bool, as_table: bool, **options: Any) -> None:
 
 
 def _echo_step(file: Path, step: str) -> None:
-    """Say which step of a file begins."""
     click.echo(f"{file}: {step}", err=True)
 
 

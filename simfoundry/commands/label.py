@@ -237,7 +237,6 @@ class _Labeller:
         )
 
     def entries(self, file: Path) -> list[dict[str, Any]]:
-        """Return one entry a tool."""
         self.announce(file, "high-level synthesis")
         source = self.source
         if self.siblings:
@@ -253,7 +252,6 @@ class _Labeller:
         ]
 
     def announce(self, file: Path, tool: str) -> None:
-        """Say which step of a file begins."""
         if self.question.on_step is not None:
             limit_s = label_options(self.settings).native_timeout_s
             self.question.on_step(file, STEPS.get(tool, tool).format(limit_s))

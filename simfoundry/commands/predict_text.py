@@ -17,7 +17,6 @@ class _Quantity:
     unit: str = ""
 
     def text(self, value: float) -> str:
-        """Return the value with its unit."""
         return f"{self.number(value)} {self.unit}".rstrip()
 
     def number(self, value: float) -> str:
@@ -116,7 +115,6 @@ def _row(answer: Mapping[str, Any], target: str) -> tuple[str, str, str]:
 
 
 def _value(answer: Mapping[str, Any], target: str) -> str:
-    """Return a value with its unit and its interval."""
     quantity = QUANTITIES[target]
     low, high = (answer.get(f"{target}_{end}") for end in ("low", "high"))
     value = quantity.text(answer[target])
