@@ -143,7 +143,6 @@ def _programs(folder: Path) -> list[ProgramRow]:
 
 
 def _label(suite: Settings, listen: Listener) -> dict[str, int]:
-    """Write the tables of all programs of the suite."""
     write_parameters(suite.deployment.parameters_folder, suite.configuration)
     programs = _programs(suite.deployment.data_dir / SOURCES_FOLDER)
     write_table(suite.deployment.data_dir, table_spec("programs"), programs, INBOX)

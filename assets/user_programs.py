@@ -202,7 +202,6 @@ _SIZE_PRAGMA = re.compile(r"^#pragma simfoundry size ((?:\w+=\d+ ?)+)$", re.MULT
 
 
 def _size(text: str) -> tuple[str, int]:
-    """Return an argument's name and elements."""
     match = _SIZE.fullmatch(text.strip())
     if match is None:
         raise FoundryError(f"unknown size: {text!r}; accepted: NAME=N with a positive number, as a=64")
@@ -253,7 +252,6 @@ _MACRO = re.compile(r"[A-Za-z_]\w*(?:\((?:\s*(?:[A-Za-z_]\w*|\.\.\.)\s*(?:,(?=[^
 
 
 def _definitions(macros: Sequence[str]) -> str:
-    """Return the lines that define macros."""
     lines: list[str] = []
     for macro in macros:
         name, equals, text = macro.partition("=")

@@ -201,7 +201,6 @@ def _is_trained(settings: Settings, *, name: str) -> bool:
 
 
 def _steps(specs: Sequence[PredictorSpec]) -> tuple[Step, ...]:
-    """Return a step per predictor."""
     return tuple(
         Step(
             name=_field_name(spec),
