@@ -245,9 +245,7 @@ inbox_job = dg.define_asset_job("label_inbox", selection=dg.AssetSelection.asset
     description="Labels C files that were dropped into data/inbox. Runs while the Dagster daemon does.",
 )
 def inbox_files(context: dg.SensorEvaluationContext) -> dg.RunRequest | dg.SkipReason:
-    """Return a run for the waiting files; the same files are requested again only after a failed run or
-    launch.
-    """
+    """Return a run for the waiting files; the same files are requested again only after a failed run."""
     files = waiting_files(find_deployment())
     if not files:
         return dg.SkipReason(f"no C file in {inbox_folder(find_deployment())}")

@@ -115,9 +115,7 @@ class Unchanged:
         return content
 
     def _sources(self, step: Step, partition: str) -> Iterator[Path]:
-        """Yield the files that a step reads: of its own partition where a table has it, else of all of the
-        table.
-        """
+        """Yield the files that a step reads: of its own partition where a table has it, else of all of it."""
         for table in step.reads:
             kinds = {maker.partitioned.name for maker in makers_of(table)}
             if not step.partitioned.is_whole and step.partitioned.name in kinds:

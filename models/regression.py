@@ -99,9 +99,7 @@ class Typicality:
         )
 
     def distances(self, features: Matrix) -> Matrix:
-        """Return the distance of every row from the nearest training row, 0 without: (rows, features) ->
-        (rows,).
-        """
+        """Return the distance of every row from the nearest training row: (rows, features) -> (rows,)."""
         if not len(self.rows):
             return np.zeros(len(features))
         scaled = (features - self.mean) / self.scale

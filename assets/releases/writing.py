@@ -84,9 +84,7 @@ def _partitions(settings: Settings, tables: Sequence[str]) -> dict[str, tuple[st
 def _reproduction(
     name: str, configuration: Configuration, unused: Sequence[str], tables: Sequence[str]
 ) -> Reproduction:
-    """Describe how to reproduce a release. unused: groups of the configuration; tables: released, all for
-    none.
-    """
+    """Describe how to reproduce a release. unused: groups of the configuration; tables: released ones."""
     content = configuration.model_dump(mode="json", exclude={"run", *unused})
     parameters = f"releases/{name}/{PARAMETERS_FILE}"
     steps = [step.name for step in STEPS if any(table in tables for table in step.tables)]

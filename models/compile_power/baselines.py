@@ -71,9 +71,7 @@ def cycle_energy(hardware: Hardware) -> float:
 
 
 def block_energies(pair: Pair) -> Vector:
-    """Return the energy of every block by category, and by its cycles: (blocks, categories + 1), arbitrary
-    units.
-    """
+    """Return the energy of every block by category, and by its cycles: (blocks, categories + 1)."""
     energies = unit_energies(pair.of_hardware)
     units = np.array([energies.get(name, 0.0) for name in CATEGORIES], np.float64)
     counted = pair.counts.astype(np.float64) * units
@@ -162,9 +160,7 @@ def stage_features(pair: Pair) -> list[float]:
 
 
 def trees(train: Sequence[Pair], test: Sequence[Pair], *, is_compiled: bool) -> Vector:
-    """Return power and energy of `test`, (pairs, 2), by gradient-boosted trees of logarithms trained on
-    `train`.
-    """
+    """Return power and energy of `test`, (pairs, 2), by boosted trees of logarithms trained on `train`."""
     import lightgbm  # lazy import: a query needs unit energies alone
 
     if train[0].hardware is None:

@@ -157,9 +157,7 @@ class TreePredictor(LabelPredictor):
         return self.predict_with_spread(features)[0]
 
     def predict_with_spread(self, features: Matrix) -> tuple[Matrix, Matrix]:
-        """Predict targets and the spread of their logarithms, both (rows, targets), of features (rows,
-        features).
-        """
+        """Predict targets and the spread of their logarithms: (rows, features) -> (rows, targets) twice."""
         logs: list[Matrix] = []
         spreads: list[Matrix] = []
         for target, tree in self.trees.items():

@@ -117,9 +117,7 @@ class ScaledMessages(MessagePassing):
         super().__init__(aggr="sum")
 
     def forward(self, sent: Tensor, scale: Tensor, shift: Tensor, programs: ProgramTensors) -> Tensor:
-        """Return messages of nodes (nodes, width) by scales and shifts of edges (edges, width) -> (nodes,
-        width).
-        """
+        """Return messages of nodes (nodes, width); scales and shifts are of edges (edges, width)."""
         return self.propagate(programs.ends, x=sent, scale=scale, shift=shift, share=programs.share)
 
     def message(  # pyright: ignore[reportIncompatibleMethodOverride]: its parameters are those of propagate

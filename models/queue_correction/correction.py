@@ -74,9 +74,7 @@ class Correction:
         return self.answers(features) * self.seen(features)[:, None]
 
     def answers(self, features: NDArray[np.float32]) -> NDArray[np.float64]:
-        """Return bounded answers (samples, features) -> (samples, 2); outside of training, at its nearest
-        edge.
-        """
+        """Return bounded answers (samples, features) -> (samples, 2); outside of training, at its edge."""
         values = np.clip(features, self.least, self.most)
         values -= self.center
         values /= self.scale

@@ -303,9 +303,7 @@ class BlockBuilder:
         return self.binary("sub", left, product, line)
 
     def _by_power_of_two(self, opcode: str, left: int, divisor: int, line: int) -> int:
-        """Divide by a power of two as C, toward zero: add 2^k - 1 to a negative dividend before its low bits
-        drop.
-        """
+        """Divide by a power of two, toward zero: add 2^k - 1 to a negative dividend before dropping bits."""
         kind, shift = self.type(left), abs(divisor).bit_length() - 1
         mask = self.number(wrap((1 << shift) - 1, kind), kind, line)
         bias = self.number(0, kind, line)

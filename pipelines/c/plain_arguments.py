@@ -79,9 +79,7 @@ class _Writer:
         return f"{result[0]} {name}({', '.join(self.parameters) or 'void'})\n{{\n{body}}}\n"
 
     def _result(self, kind: c_ast.Node, call: str, declared: list[c_ast.Decl]) -> list[str] | None:
-        """Return the type of the result, the call, and the statement that returns its value; None for other
-        kinds.
-        """
+        """Return the result's type, the call, and the statement that returns its value; None for others."""
         own = self._resolved(kind)
         if isinstance(own, c_ast.Struct | c_ast.Union):
             self.changed = True

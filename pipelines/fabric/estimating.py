@@ -86,9 +86,7 @@ class LoadEstimate:
         return self.loads
 
     def propose(self, moved: Ints, units: Ints) -> Floats:
-        """Return the loads after one move per chain, (chains, links + 1); only edges of moved operations
-        change.
-        """
+        """Return the loads after one move per chain, (chains, links + 1); only moved edges change."""
         edges = self._edges_of(moved)
         self.proposed = self.loads + self._added(edges, units) - self._added(edges, self.units)
         self.proposed_units = units

@@ -90,9 +90,7 @@ def explain_throughput(
 
 
 def link_loads(simulated: Simulated) -> list[float]:
-    """Return the share of the interval in which each link sends, at most 1; after a deadlock, of the whole
-    time.
-    """
+    """Return the share of the interval in which each link sends; after a deadlock, of the whole time."""
     deadlocked = simulated.is_deadlocked
     cycles = max(1, simulated.cycles) if deadlocked else simulated.interval_cycles * simulated.complete
     return [min(1.0, sent / cycles) for sent in simulated.link_cycles]

@@ -409,9 +409,7 @@ class _Paths:
         return 0 if operation.opcode == "const" or operation.type is None else operation.type.width_bits
 
     def sources(self, operation: Operation, position: int) -> int:
-        """Return the number of sources of a port's operand; a constant counts half, as half of its gates
-        vanish.
-        """
+        """Return the number of sources of a port's operand; a constant counts half: half its gates vanish."""
         key = operation.opcode, operation.name, position
         if key not in self.port_sources:
             users = self.places.get(key[:2], ())

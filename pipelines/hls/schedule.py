@@ -211,9 +211,7 @@ def _data_edges(operations: Sequence[Operation], timings: Sequence[Timing]) -> l
 
 
 def _memory_edges(block: Block, model: TimingModel) -> list[Edge]:
-    """Return the memory edges: a load sees a store after its write delay; stores and later loads stay in
-    order.
-    """
+    """Return the memory edges: a load sees a store after its write delay; stores stay in order."""
     edges: list[Edge] = []
     for dependence in memory_dependences(block):
         source = block.operations[dependence.source]

@@ -94,9 +94,7 @@ def _write(out: Path, answer: Recommendation) -> None:
 
 
 def pragma_json(answer: Recommendation, question: PragmaQuestion) -> dict[str, Any]:
-    """Return the answer as JSON: the recommended design, other designs, the bound by part, the log, annotated
-    C.
-    """
+    """Return the answer as JSON: the recommended design, other designs, bound by part, log, annotated C."""
     solution, lower, best = answer.solution, answer.bound, answer.recommended
     chosen = best.configuration or Configuration()
     return {

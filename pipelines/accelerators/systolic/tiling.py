@@ -237,9 +237,7 @@ class WeightPlan:
         return [(m, min(self.block, count - m)) for m in range(0, count, self.block)]
 
     def segments(self, first: int, count: int) -> list[tuple[int, int]]:
-        """Return the place of the first position, and the number of positions, of a block's parts within a
-        line.
-        """
+        """Return the place of the first position, and the number of positions, of a block's line parts."""
         job, parts = self.job, list[tuple[int, int]]()
         while count:
             line, column = divmod(first, job.columns)

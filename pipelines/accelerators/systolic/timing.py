@@ -127,9 +127,7 @@ class _Units:
         return done
 
     def _execute(self, operation: int, command: int, start: int) -> int:
-        """Execute a product; return when its last row is in the accumulator. `free`: the next command's
-        start.
-        """
+        """Execute a product; return when its last row is accumulated. `free`: the next command's start."""
         h = self.hardware
         latency = h.rows // h.tile_rows + h.columns // h.tile_columns - 1
         if operation != COMPUTE:

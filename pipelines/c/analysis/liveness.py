@@ -105,9 +105,7 @@ class Liveness:
             add_reads(loop.lower, live)
 
     def exposed(self, loop: ir.For | ir.While) -> frozenset[str]:
-        """Return the names of variables that an iteration reads before it assigns them, the loop's own
-        included.
-        """
+        """Return the names of variables that an iteration reads before it assigns them, its own included."""
         if id(loop) not in self.exposed_by_loop:
             inner = Liveness(record=False, exposed_by_loop=self.exposed_by_loop)
             needed: set[str] = set()

@@ -252,9 +252,7 @@ def _partitions(summary: Summary, full: Configuration) -> list[Directive]:
 
 
 def _partitions_of(summary: Summary, banks_of: Mapping[str, tuple[int, ...]]) -> list[Directive]:
-    """Return the partitions of arrays; none of tables that nothing writes, which the engine keeps in no
-    memory.
-    """
+    """Return the partitions of arrays; none of tables that nothing writes: the engine has no memory."""
     written = {a.array for s in summary.statements for a in s.accesses if a.kind == WRITE}
     directives: list[Directive] = []
     for name, banks in banks_of.items():

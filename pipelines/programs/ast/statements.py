@@ -301,9 +301,7 @@ class StatementWriter:
         return DeclareArray(array=array), self.cover(array, levels)
 
     def cover(self, array: Array, levels: int) -> Statement:
-        """Return a nest that sets every element of an array that is dead before, with sums over `levels`
-        loops.
-        """
+        """Return a nest that sets every element of an array, dead before, with sums over `levels` loops."""
         scope = self.scope
         scope.barred.append(array.name)
 
