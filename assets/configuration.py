@@ -157,11 +157,11 @@ def parameters_text(configuration: Configuration, *, without: Collection[str] = 
     """
     header = "# Written by `simfoundry run`; `dvc repro` and the Dagster UI read it.\n"
     content = configuration.model_dump(mode="json", exclude={"run", *without})
-    content["models"] = _models_said(configuration, content["models"])
+    content["models"] = _trained_models(configuration, content["models"])
     return (header + yaml.safe_dump(content, sort_keys=False)).encode()
 
 
-def _models_said(configuration: Configuration, content: dict[str, Any]) -> dict[str, Any]:
+def _trained_models(configuration: Configuration, content: dict[str, Any]) -> dict[str, Any]:
     """Return the groups of predictors that are trained or have other options than their defaults."""
     models = configuration.models
     defaults = {name: field.get_default() for name, field in type(models).model_fields.items()}

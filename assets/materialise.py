@@ -249,7 +249,7 @@ def prune_partitions(settings: Settings, steps: Iterable[Step]) -> list[str]:
     Returns: one line per table that lost files; the content cache restores them in seconds.
     """
     notes: list[str] = []
-    for table, gone in left_out(settings, steps).items():
+    for table, gone in excluded_partitions(settings, steps).items():
         folder = settings.deployment.data_dir / "tables" / table
         folder.mkdir(parents=True, exist_ok=True)  # DVC records an empty folder, but not a missing one
         for partition in gone:
@@ -258,7 +258,7 @@ def prune_partitions(settings: Settings, steps: Iterable[Step]) -> list[str]:
     return notes
 
 
-def left_out(settings: Settings, steps: Iterable[Step]) -> dict[str, list[str]]:
+def excluded_partitions(settings: Settings, steps: Iterable[Step]) -> dict[str, list[str]]:
     """Return the partitions by table that have files and that the configuration leaves out."""
     gone: dict[str, list[str]] = {}
     for step in steps:

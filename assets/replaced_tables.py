@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 from assets.configuration import read_parameters_file
 from assets.deployments import PARAMETERS_FILE, Deployment
 from assets.errors import FoundryError
-from assets.materialise import left_out
+from assets.materialise import excluded_partitions
 from assets.settings import Configuration, Settings
 from assets.step import Step
 from assets.steps import STEPS
@@ -46,7 +46,7 @@ def removed_lines(settings: Settings, steps: Iterable[Step]) -> list[str]:
     """Return a line per table of which steps remove files that the configuration leaves out."""
     return [
         f"{table}: {_row_count(settings.deployment, table, gone):,} rows of {', '.join(gone)} will be removed"
-        for table, gone in left_out(settings, steps).items()
+        for table, gone in excluded_partitions(settings, steps).items()
         if gone
     ]
 

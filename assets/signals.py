@@ -21,7 +21,7 @@ _INTERRUPTS = ("KeyboardInterrupt", "DagsterExecutionInterruptedError")
 _RESUMES = ("run again to resume", "run again to begin anew")
 _ending = [_RESUMES[0]]
 _received: list[int] = []
-_said: list[int] = []
+_reported: list[int] = []
 _queries: list[Callable[[], None]] = []
 _queries_lock = Lock()
 _AGAIN_S = 0.2
@@ -47,14 +47,14 @@ def end_on_signals(*, resumes: bool) -> None:
 def say_ended() -> None:
     """Write the line that says how the command was ended."""
     number = received_signal()
-    _said.append(number)
+    _reported.append(number)
     how = "interrupted" if number == signal.SIGINT else f"ended by {signal.Signals(number).name}"
     sys.stderr.write(f"simfoundry: {how}; {_ending[0]}\n")
 
 
-def was_said() -> bool:
+def was_reported() -> bool:
     """Tell whether that line was written."""
-    return bool(_said)
+    return bool(_reported)
 
 
 def ignore_signals() -> None:

@@ -71,7 +71,7 @@ def measure_costs(
     """
     first = list({query.source: query for query in queries}.values())
     count = outcome.summary.get("parameter_count")
-    with _kept_random_state():
+    with _preserved_random_state():
         predict_wall_s = question_time_s(load(outcome.folder), first) if first else None
     return PredictorCostRow(
         predictor=outcome.predictor,
@@ -83,8 +83,8 @@ def measure_costs(
     )
 
 
-def _kept_random_state() -> AbstractContextManager[Any]:
-    """Return Torch's random state is restored: a network draws weights before it takes over trained ones."""
+def _preserved_random_state() -> AbstractContextManager[Any]:
+    """Return a context that restores torch's random state: networks draw weights before they load any."""
     torch = sys.modules.get("torch")
     return nullcontext() if torch is None else torch.random.fork_rng(devices=[])
 

@@ -201,9 +201,9 @@ class _Registering:
         """Return gate's decision, kept before the alias moves: a champion cannot be judged against itself."""
         champion = _champion(self.client, spec.name)
         if champion is not None and champion.version == version.version:  # killed after the alias moved
-            return _kept_decision(version)
+            return _read_decision(version)
         row = _judge(self.client, outcome, spec, version, self.may_promote)
-        _keep_decision(self.client, version, row)
+        _write_decision(self.client, version, row)
         return row
 
     def _log(self, outcome: TrainOutcome, spec: PredictorSpec, data_versions: Mapping[str, str]) -> Any:
@@ -465,16 +465,16 @@ def _promotion(version: Any) -> PromotionRow | None:
         return PromotionRow(**json.loads(version.tags["promotion"]))
     if DECISION_TAG not in version.tags:
         return None
-    return _kept_decision(version)
+    return _read_decision(version)
 
 
-def _kept_decision(version: Any) -> PromotionRow:
+def _read_decision(version: Any) -> PromotionRow:
     from mlflow.artifacts import load_dict
 
     return PromotionRow(**load_dict(f"runs:/{version.run_id}/{PROMOTION_FILE}"))
 
 
-def _keep_decision(client: Any, version: Any, row: PromotionRow) -> None:
+def _write_decision(client: Any, version: Any, row: PromotionRow) -> None:
     client.log_text(version.run_id, json.dumps(asdict(row), sort_keys=True), PROMOTION_FILE)
 
 
@@ -498,7 +498,7 @@ def _registered_before(client: Any, known: Any, decided: PromotionRow) -> Regist
 def _record_decision(client: Any, version: Any, row: PromotionRow) -> None:
     """Keep a decision with the run, in the model card, and, last, as a tag: what has the tag is complete."""
     card = f"{version.description.partition(_DECISION)[0]}{_DECISION}{_sentence(row)}\n"
-    _keep_decision(client, version, row)
+    _write_decision(client, version, row)
     client.log_text(version.run_id, card, CARD_FILE)
     client.update_model_version(version.name, version.version, description=card)
     for name, value in ((CARD_TAG, card), (DECISION_TAG, row.decision)):

@@ -322,12 +322,12 @@ def _labels(pairs: Sequence[Pair]) -> NDArray[np.float64]:
 def calibrated(
     features: Tensor, pairs: Sequence[Pair], options: FitOptions, seed: int
 ) -> NDArray[np.float64]:
-    """Return weights of intervals: heads of one trunk, trained without each part of `left_out` and judged."""
+    """Return weights of intervals: heads of one trunk, trained without each of `held_out_parts`."""
     distances: list[NDArray[np.float64]] = []
     errors: list[NDArray[np.float64]] = []
     kinds: list[str] = []
     groups: list[str] = []
-    for kind, places in left_out(pairs, options.folds):
+    for kind, places in held_out_parts(pairs, options.folds):
         kept = np.setdiff1d(np.arange(len(pairs)), places)
         known, asked = [pairs[i] for i in kept], [pairs[i] for i in places]
         heads = _fit_heads(features[kept], known, replace(options, members=1), seed)
@@ -339,7 +339,7 @@ def calibrated(
     return fit_weights(np.array(distances), np.array(errors), kinds, groups)
 
 
-def left_out(pairs: Sequence[Pair], folds: int) -> list[tuple[str, NDArray[np.int64]]]:
+def held_out_parts(pairs: Sequence[Pair], folds: int) -> list[tuple[str, NDArray[np.int64]]]:
     """Return the parts of labelled pairs that are left out in turn, with their kind.
 
     configuration: a share of the configurations, or of pipelines. family: a family of networks. size: the

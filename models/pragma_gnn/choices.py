@@ -131,7 +131,7 @@ class _Describing:
         partitions = self._partitions(applied)
         rows: list[dict[str, float]] = []
         for name, loop in self.summary.loops.items():
-            row = _own(loop, asked.of(name), applied.of(name), steps[name])
+            row = _directive_features(loop, asked.of(name), applied.of(name), steps[name])
             row |= self._place(name, applied, steps, partitions)
             row |= self._limits(name, applied, least)
             rows.append(row)
@@ -221,7 +221,7 @@ _LITTLE = 1e-3
 """Share of the bound below which a part counts as this much."""
 
 
-def _own(loop: Loop, asked: LoopChoice, applied: LoopChoice, steps: float) -> dict[str, float]:
+def _directive_features(loop: Loop, asked: LoopChoice, applied: LoopChoice, steps: float) -> dict[str, float]:
     """Return the features of a loop's own directives."""
     trips = max(1.0, float(loop.trip_count_average))
     return {

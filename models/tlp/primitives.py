@@ -209,8 +209,10 @@ def _signed_log2(number: float) -> float:
     return math.copysign(min(64.0, math.log2(1.0 + abs(number))), number) / 8.0
 
 
-def _summary(query: Query, said: Sequence[_Primitive], text: Sequence[_Primitive]) -> NDArray[np.float64]:
-    kinds = Counter(primitive.type for primitive in (*said, *text))
+def _summary(
+    query: Query, directives: Sequence[_Primitive], text: Sequence[_Primitive]
+) -> NDArray[np.float64]:
+    kinds = Counter(primitive.type for primitive in (*directives, *text))
     operators: Counter[str] = Counter()
     for primitive in text:
         operators.update(primitive.operators)

@@ -339,12 +339,12 @@ class _HardwareWork:
         """Return the label of a compiled network, from the cache where it is."""
         key = _label_key(label_version(self.tools.liberty), row)
         fields: dict[str, Any] = self.cache.cached(
-            _LABELS, key, lambda: self._made(row), dict, statuses=_status
+            _LABELS, key, lambda: self._label_columns(row), dict, statuses=_status
         )
         lists: dict[str, Any] = {name: tuple(fields[name]) for name in ("layer_cycles", "layer_energy_nj")}
         return AcceleratorLabelRow(**(fields | lists))
 
-    def _made(self, row: CompiledNetworkRow) -> dict[str, Any]:
+    def _label_columns(self, row: CompiledNetworkRow) -> dict[str, Any]:
         start = stopwatch()
         network = network_named(row.family, row.scale, row.seed)
         label = label_network(self._labeller(), network, row.dataflow or "weight")

@@ -101,17 +101,19 @@ def _reduced(body: Sequence[ir.Statement], arrays: frozenset[str]) -> tuple[ir.S
     names: set[str] = set()
     while True:
         before = len(names)
-        kept = _kept(body, arrays, names)
+        kept = _relevant_statements(body, arrays, names)
         if len(names) == before:
             return kept
 
 
-def _kept(body: Sequence[ir.Statement], arrays: frozenset[str], names: set[str]) -> tuple[ir.Statement, ...]:
+def _relevant_statements(
+    body: Sequence[ir.Statement], arrays: frozenset[str], names: set[str]
+) -> tuple[ir.Statement, ...]:
     """Return statements that assign a variable, access an array, or leave; add the variables they read."""
     kept: list[ir.Statement] = []
     for statement in body:
         own = [p for e in ir.statement_expressions(statement) for p in ir.walk_expressions(e)]
-        inner = [_kept(part, arrays, names) for part in ir.child_bodies(statement)]
+        inner = [_relevant_statements(part, arrays, names) for part in ir.child_bodies(statement)]
         needed = any(inner) or isinstance(statement, ir.Leave | ir.Return)
         needed = needed or any(isinstance(p, ir.Load) and p.array.name in arrays for p in own)
         if isinstance(statement, ir.Assign):

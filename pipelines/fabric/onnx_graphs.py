@@ -233,7 +233,7 @@ class _Reader:
 
     def _make(
         self,
-        wanted: str,
+        preferred: str,
         kind: str,
         work: int,
         words: int,
@@ -241,7 +241,7 @@ class _Reader:
         *,
         weights: int = 0,
     ) -> str:
-        name = self._name(wanted)
+        name = self._name(preferred)
         self.made[name] = Operation(
             name=name,
             kind=kind,
@@ -320,9 +320,9 @@ class _Reader:
             )
         return self.values[name]
 
-    def _name(self, wanted: str) -> str:
+    def _name(self, preferred: str) -> str:
         """Return a name that no operation has; dots separate an operation's parts, see `layers.lower`."""
-        name = re.sub(r"[^\w/:-]", "_", wanted)[-150:]
+        name = re.sub(r"[^\w/:-]", "_", preferred)[-150:]
         while name in self.made:
             name = f"{name}:{len(self.made)}"
         return name

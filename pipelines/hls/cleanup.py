@@ -149,7 +149,7 @@ def _joined(first: Block, second: Block) -> Block:
         line=first.line or second.line,
     )
     overtaken = {o.index for n, o in written.items() if n in rewritten}
-    return kept_operations(whole, set(range(len(operations))) - overtaken)
+    return restrict_block(whole, set(range(len(operations))) - overtaken)
 
 
 # ---- operations -----------------------------------------------------------------------------------
@@ -177,12 +177,12 @@ def with_values(terminator: Terminator, number: dict[int, int]) -> Terminator:
             return terminator
 
 
-def kept_operations(block: Block, kept: set[int]) -> Block:
+def restrict_block(block: Block, needed: set[int]) -> Block:
     """Return the block restricted to some of its operations, which use no others."""
     number: dict[int, int] = {}
     operations: list[Operation] = []
     for operation in block.operations:
-        if operation.index in kept:
+        if operation.index in needed:
             number[operation.index] = len(operations)
             operations.append(moved(operation, len(operations), number))
     return replace(block, operations=tuple(operations), terminator=with_values(block.terminator, number))
@@ -260,7 +260,7 @@ def remove_dead(graph: Cdfg) -> Cdfg:
     marking = _Marking(graph=graph)
     marking.run()
     blocks = tuple(
-        b if len(kept) == len(b.operations) else kept_operations(b, kept)
+        b if len(kept) == len(b.operations) else restrict_block(b, kept)
         for b, kept in zip(graph.blocks, marking.needed, strict=True)
     )
     return replace(graph, blocks=blocks)

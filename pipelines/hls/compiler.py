@@ -123,20 +123,20 @@ def _merge(function: ir.Function, directives: Sequence[ir.Directive], file: str)
     loops = {
         s.name: s.directives for s in ir.walk_statements(function.body) if isinstance(s, ir.For | ir.While)
     }
-    merged = {_place(d): d for own in (*loops.values(), function.directives) for d in own}
+    merged = {_subject(d): d for own in (*loops.values(), function.directives) for d in own}
     arrays = [a.name for a in function.arrays]
     for directive in directives:
-        _check_place(directive, list(loops), arrays, file)
-        merged[_place(directive)] = directive
+        _check_subject(directive, list(loops), arrays, file)
+        merged[_subject(directive)] = directive
     return sorted(merged.values(), key=directive_json)
 
 
-def _place(directive: ir.Directive) -> tuple[str, str, str, int | None]:
+def _subject(directive: ir.Directive) -> tuple[str, str, str, int | None]:
     """Return the subject of a directive: two directives with one subject exclude each other."""
     return directive.kind, directive.loop, directive.variable, directive.dimension
 
 
-def _check_place(directive: ir.Directive, loops: list[str], arrays: list[str], file: str) -> None:
+def _check_subject(directive: ir.Directive, loops: list[str], arrays: list[str], file: str) -> None:
     if directive.loop and directive.loop not in loops:
         known = ", ".join(loops) or "none"
         raise HlsError(f"a directive's loop must be one of {known}", repr(directive.loop), file=file)
@@ -189,7 +189,7 @@ def banks_of(graph: Cdfg, interface: Interface) -> tuple[Bank, ...]:
     return tuple(banks)
 
 
-def _left_out(function: ir.Function) -> list[DirectiveOutcome]:
+def _output_call_outcomes(function: ir.Function) -> list[DirectiveOutcome]:
     return [
         DirectiveOutcome(
             directive=canonical_json({"kind": "call", "line": line, "text": name}),
@@ -232,7 +232,7 @@ def compile_program(source: str, *, top: str, options: HlsOptions, file: str = "
     design = ScheduledDesign(graph=graph, schedules=schedules, model=model, units=bind_units(schedules))
     decisions = [*program.decisions, *_pipeline_decisions(program.pipelines, graph, schedules)]
     outcomes = [*directive_outcomes(directives, decisions), *_unknown_pragmas(source_function)]
-    outcomes += _left_out(source_function)
+    outcomes += _output_call_outcomes(source_function)
     return CompiledDesign(
         verilog=write_verilog(design),
         module=module_name(source_function.name),

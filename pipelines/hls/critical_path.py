@@ -163,7 +163,7 @@ class _Paths:
                 return self.chosen_ns(operation, timing.delay_ns - self.saved_ns(operation))
             after = self.after_ns(operation, timing.delay_ns * self.share(operation))
             if self.is_staggered(operation) and not self.takes_last_bits(operation):
-                self.staggered[operation.index] = self.left_after(operation)
+                self.staggered[operation.index] = self.remaining_share(operation)
             return self.inputs_ns(operation) + after
         if operation.opcode == "load" and isinstance(operation.symbol, Array) and operation.symbol.external:
             return 0.0
@@ -200,7 +200,7 @@ class _Paths:
         staggered = (i for i in operation.inputs if i in self.staggered and self.schedule.ready(i) == cycle)
         return max((self.staggered[i] for i in staggered), default=1.0)
 
-    def left_after(self, operation: Operation) -> float:
+    def remaining_share(self, operation: Operation) -> float:
         """Return the share of the delay that remains for a user: a shift drops the bits that settle first."""
         share = self.used_share(operation)
         if operation.opcode != "shr":

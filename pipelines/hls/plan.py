@@ -244,9 +244,9 @@ class _Planner:
             if any(a.name == directive.variable for a in self.function.arrays):  # nothing uses it
                 self.partition_one(directive)
         for directive in self.function.directives:
-            self.attempt(directive, lambda directive=directive: self.partition_asked(directive))
+            self.attempt(directive, lambda directive=directive: self.apply_partition(directive))
 
-    def partition_asked(self, directive: ir.Directive) -> str:
+    def apply_partition(self, directive: ir.Directive) -> str:
         if any(c.array == directive.variable for c in self.caches):
             raise NotApplicable(f"{directive.variable} is cached, its buffer is in banks for 512-bit words")
         return self.partition_one(directive)

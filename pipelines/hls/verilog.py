@@ -208,7 +208,7 @@ class _ModuleWriter:
         states = [("S_IDLE", "waits for start")]
         for writer in self.writers:
             if writer.interval is not None:
-                states.append((f"S_{writer.block.name}", f"{_place(writer)}, pipelined"))
+                states.append((f"S_{writer.block.name}", f"{_location(writer)}, pipelined"))
                 continue
             lines: list[set[int]] = [set() for _ in range(writer.schedule.length_cycles)]
             for operation in writer.block.operations:
@@ -218,7 +218,7 @@ class _ModuleWriter:
                 text = (
                     "line " + ", ".join(map(str, sorted(source_lines)))
                     if source_lines
-                    else f"waits, {_place(writer)}"
+                    else f"waits, {_location(writer)}"
                 )
                 states.append((f"S_{writer.block.name}_{cycle}", text))
         return [*states, ("S_DONE", "one cycle of done")]
@@ -329,7 +329,7 @@ class _ModuleWriter:
         return "\n".join(parts) + "\n"
 
 
-def _place(writer: BlockWriter) -> str:
+def _location(writer: BlockWriter) -> str:
     loop = f"loop {writer.block.loop}" if writer.block.loop else ""
     line = f"line {writer.block.line}" if writer.block.line else ""
     return ", ".join(part for part in (line, loop) if part) or "begin"

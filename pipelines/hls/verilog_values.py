@@ -146,7 +146,7 @@ class BlockWriter:
 
     # ---- text -------------------------------------------------------------------------------------
 
-    def place(self) -> str:
+    def location(self) -> str:
         """Return the block with its source line and loop."""
         parts = [f"line {self.block.line}"] if self.block.line else []
         parts += [f"loop {self.block.loop}"] if self.block.loop else []
@@ -170,7 +170,7 @@ class BlockWriter:
         for read, write in self.forwards.items():
             self._forwarded(section, read, self.block.operations[write])
         if section.values:
-            section.values.insert(0, f"  // {self.place()}")
+            section.values.insert(0, f"  // {self.location()}")
         return section
 
     def _is_computed(self, operation: Operation) -> bool:
@@ -264,7 +264,7 @@ class BlockWriter:
                 value = self.resized(operation.operands[0], cycle, width)
                 section.on_clock(f"if ({self.active(cycle)}) v_{operation.name} <= {value};")
         if section.updates:
-            section.updates.insert(0, f"    // {self.place()}")
+            section.updates.insert(0, f"    // {self.location()}")
         return section
 
 

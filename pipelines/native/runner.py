@@ -189,7 +189,7 @@ def compile_rejection(messages: str, top: str) -> str | None:
     if error and _IMPLICIT.match(error[3]):
         return f"C does not define the top function {top} (kernel.c)"
     if error:
-        return f"C must compile with gcc -std=c11, got {_cut(error[3])} ({_place(error[1], error[2])})"
+        return f"C must compile with gcc -std=c11, got {_cut(error[3])} ({_location(error[1], error[2])})"
     error = _LINK_ERROR.search(messages)
     if error and error[2] == TOP_SYMBOL:
         return f"C does not define the top function {top} (kernel.c)"
@@ -211,7 +211,7 @@ def early_end(messages: str, files: frozenset[str], source: str) -> str | None:
         return None
     frame = _frame_of(messages, files) or ("unit.c", "0")
     call = "__builtin_trap" if end is None else end[1]
-    return f"a call of {call} ({_place(*frame)}){_quoted(source, *frame)}"
+    return f"a call of {call} ({_location(*frame)}){_quoted(source, *frame)}"
 
 
 def _frame_of(messages: str, files: frozenset[str]) -> tuple[str, str] | None:
@@ -241,13 +241,13 @@ def undefined_behaviour(
     if error:
         own = error[1].startswith(f"{INCLUDE_FOLDER}/") and frame is not None and frame[0] in files
         place = frame if own and frame is not None else (error[1], error[2])
-        return f"{_cut(error[3])} ({_place(*place)}){_quoted(source, *place)}"
+        return f"{_cut(error[3])} ({_location(*place)}){_quoted(source, *place)}"
     error = _ADDRESS_ERROR.search(messages)
     if not error or frame is None or frame[0] in _OUTSIDE:
         return None  # outside the program: a fault of the harness or of the sanitizer
     address = int(error[2], 16) if error[2] else None
     fault = _address_fault(error[1], _array_at(address, places, interface), messages)
-    return f"{fault} ({_place(*frame)}){_quoted(source, *frame)}"
+    return f"{fault} ({_location(*frame)}){_quoted(source, *frame)}"
 
 
 _QUOTED_CHARACTERS = 80
@@ -292,7 +292,7 @@ def repair_of(reason: str) -> str | None:
     return next((text for part, text in _REPAIRS if part in reason), None)
 
 
-def _place(file: str, line: str) -> str:
+def _location(file: str, line: str) -> str:
     """Return the location of a fault; without a line when it is in the generated call or in assembly."""
     return "kernel.c" if file in _OUTSIDE or file.endswith(".s") else f"{file}:{line}"
 

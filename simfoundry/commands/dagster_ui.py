@@ -29,7 +29,7 @@ class OwnPages:
         self.app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] in ("http", "websocket") and not _is_own(Headers(scope=scope)):
+        if scope["type"] in ("http", "websocket") and not _is_local_request(Headers(scope=scope)):
             refusal = PlainTextResponse("refused: not a request of this machine's own pages", 403)
             await refusal(scope, receive, send)
         elif scope["type"] == "http" and scope["method"] != "POST" and _is_mutation(scope["query_string"]):
@@ -39,7 +39,7 @@ class OwnPages:
             await self.app(scope, receive, send)
 
 
-def _is_own(headers: Mapping[str, str]) -> bool:
+def _is_local_request(headers: Mapping[str, str]) -> bool:
     """Tell whether a request names this machine, under any port for tunnels, and no foreign page sends it.
 
     Browsers send Origin with forms and scripts, but not with images; Dagster executes mutations of these too.

@@ -378,10 +378,10 @@ def _warned(answer: Mapping[str, Any]) -> dict[str, str]:
 
 def outside_text(columns: Sequence[Mapping[str, Any]]) -> str:
     """Return the columns with their values and what was labelled."""
-    return "; ".join(f"{c['column']} {_number(c['value'])} ({_known(c['labelled'])})" for c in columns)
+    return "; ".join(f"{c['column']} {_number(c['value'])} ({_range_text(c['labelled'])})" for c in columns)
 
 
-def _known(labelled: Sequence[Any]) -> str:
+def _range_text(labelled: Sequence[Any]) -> str:
     if isinstance(labelled[0], str):
         return ", ".join(labelled)
     low, high = map(_number, labelled)

@@ -121,7 +121,7 @@ class Supervision:
     def wait(self) -> None:
         """Return when the program has ended or has passed a limit."""
         deadline = stopwatch() + self._limits.wall_s
-        handle = self._own(os.pidfd_open(self._process.pid))
+        handle = self._close_later(os.pidfd_open(self._process.pid))
         looks = 0
         while self._stopped_by is None:
             require_going_on()
@@ -178,7 +178,7 @@ class Supervision:
             stopped_by=stopped_by,
         )
 
-    def _own(self, descriptor: int) -> int:
+    def _close_later(self, descriptor: int) -> int:
         self._handles.callback(os.close, descriptor)
         return descriptor
 
@@ -200,7 +200,7 @@ class Supervision:
         if self._first is None:
             return False
         with contextlib.suppress(ProcessLookupError):
-            self._first_handle = self._own(os.pidfd_open(self._first))
+            self._first_handle = self._close_later(os.pidfd_open(self._first))
         return True
 
     def _excess(self, remaining_s: float, *, walk: bool) -> str | None:

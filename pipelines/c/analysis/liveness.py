@@ -287,13 +287,13 @@ def _swept(body: Body, needed: set[str]) -> Body:
     """Return the body without unneeded statements; the same object when all are needed."""
     kept: list[ir.Statement] = []
     for statement in body:
-        kept.extend(_kept(statement, needed))
+        kept.extend(_needed_statements(statement, needed))
     if len(kept) == len(body) and all(a is b for a, b in zip(kept, body, strict=True)):
         return body
     return tuple(kept)
 
 
-def _kept(statement: ir.Statement, needed: set[str]) -> Iterator[ir.Statement]:
+def _needed_statements(statement: ir.Statement, needed: set[str]) -> Iterator[ir.Statement]:
     match statement:
         case ir.Assign():
             if statement.variable.name in needed:

@@ -163,7 +163,7 @@ class _Forward:
                 return expression if _is_shallow_copy(folded, expression) else folded
             case ir.Select():
                 parts = (expression.condition, expression.if_true, expression.if_false)
-                folded = fold_select(*(self.expression(p) for p in parts), known=self.ranges)
+                folded = fold_select(*(self.expression(p) for p in parts), ranges=self.ranges)
                 return expression if _is_shallow_copy(folded, expression) else folded
 
     def load(self, load: ir.Load) -> ir.Expression:

@@ -246,14 +246,14 @@ def _with_tables(function: ir.Function, session: Session) -> ir.Function:
             return replace(expression, array=arrays[expression.array.name])
         return expression
 
-    def kept(body: tuple[ir.Statement, ...]) -> tuple[ir.Statement, ...]:
+    def remaining(body: tuple[ir.Statement, ...]) -> tuple[ir.Statement, ...]:
         statements: list[ir.Statement] = []
         for statement in body:
             if id(statement) in gone:
                 continue
-            inner = tuple(kept(b) for b in ir.child_bodies(statement))
+            inner = tuple(remaining(b) for b in ir.child_bodies(statement))
             mapped = ir.map_own_expressions(statement, lambda e: ir.map_expression(e, rewritten))
             statements.append(ir.with_bodies(mapped, inner))
         return tuple(statements)
 
-    return replace(function, body=kept(function.body), arrays=tuple(arrays.values()))
+    return replace(function, body=remaining(function.body), arrays=tuple(arrays.values()))

@@ -425,7 +425,7 @@ class Calls:
     ) -> Result:
         """Return a call of the present one of several functions: a condition over calls of each."""
         session, line = self.session, self.session.line_of(node)
-        values = [self._kept(value, line) for value in values]
+        values = [self._hold_value(value, line) for value in values]
         conditions = [session.saved(own, "called", line) for own, _ in functions[:-1]]
         outcomes: list[Result] = []
         bodies: list[list[ir.Statement]] = []
@@ -438,7 +438,7 @@ class Calls:
                     place = place or self.objects.new_object(outcome.kind, "returned", node)
                     self.objects.effects.copy(place, outcome, node)
                 elif isinstance(outcome, Address):
-                    outcome = self._kept(outcome, line)
+                    outcome = self._hold_value(outcome, line)
                 elif outcome is not None:
                     kind = ir.type_of(outcome)
                     variable = variable or ir.Variable(name=session.unique("returned"), type=kind)
@@ -457,7 +457,7 @@ class Calls:
             return merged(list(zip((*conditions, last), pointers, strict=True)))
         return place if variable is None else ir.Read(variable=variable)
 
-    def _kept(self, value: Result, line: int) -> Result:
+    def _hold_value(self, value: Result, line: int) -> Result:
         """Return a value that no statement changes."""
         match value:
             case None | Place() | ir.Constant():
@@ -500,10 +500,10 @@ class Calls:
                 for n in all_nodes(definition)
                 if isinstance(n, c_ast.Decl) and "static" not in n.storage
             }.difference(self.expressions.types.file_scope.objects)
-            self._pure[name] = all(self._is_own(n, own) for n in all_nodes(definition.body))
+            self._pure[name] = all(self._changes_only(n, own) for n in all_nodes(definition.body))
         return self._pure[name]
 
-    def _is_own(self, node: c_ast.Node, own: Collection[str]) -> bool:
+    def _changes_only(self, node: c_ast.Node, own: Collection[str]) -> bool:
         """Tell whether a node by itself changes nothing but some variables."""
         match node:
             case c_ast.Assignment():

@@ -200,10 +200,10 @@ class Effects:
         ]
         if any(affected(e, stores) for s in stores for e in ir.statement_expressions(s)):
 
-            def kept(value: ir.Expression) -> ir.Expression:
+            def save(value: ir.Expression) -> ir.Expression:
                 return value if isinstance(value, ir.Constant) else session.saved(value, "pointer", line)
 
-            stores = [ir.map_own_expressions(store, kept) for store in stores]
+            stores = [ir.map_own_expressions(store, save) for store in stores]
         for store in stores:
             session.emit(store, node)
         return address
@@ -484,7 +484,10 @@ class Choices:
                 self._into(body, lambda r=result, v=value: self.expressions.hooks.copy(r, v, node))
         elif isinstance(if_true, Address) and isinstance(if_false, Address):
             if not same_object(if_true, if_false) or isinstance(if_true.storage, Chosen):
-                sides = (self._kept_in(then, if_true, line), self._kept_in(otherwise, if_false, line))
+                sides = (
+                    self._save_indices(then, if_true, line),
+                    self._save_indices(otherwise, if_false, line),
+                )
                 condition = self.session.saved(condition, "condition", line)
                 self.session.emit(
                     ir.If(condition=condition, then=tuple(then), otherwise=tuple(otherwise), line=line), node
@@ -506,7 +509,7 @@ class Choices:
         )
         return result
 
-    def _kept_in(self, body: list[ir.Statement], value: Address, line: int) -> Address:
+    def _save_indices(self, body: list[ir.Statement], value: Address, line: int) -> Address:
         """Return a pointer whose indices are saved at the end of a body."""
         with self.session.collect() as more:
             kept = with_parts(

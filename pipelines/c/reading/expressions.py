@@ -350,11 +350,11 @@ class Expressions:
             emitted = self.session.buffer[mark:]
             if emitted:
                 self.session.count(None, len(values))
-                values = [self._kept(v, emitted, mark) for v in values]
+                values = [self._value_before(v, emitted, mark) for v in values]
             values.append(value)
         return values
 
-    def _kept(self, value: Result, emitted: list[ir.Statement], mark: int) -> Result:
+    def _value_before(self, value: Result, emitted: list[ir.Statement], mark: int) -> Result:
         """Return the value before emitted statements, saved at their position when they change it."""
         line = emitted[0].line
         match value:

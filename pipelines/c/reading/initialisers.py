@@ -409,7 +409,7 @@ class Filler:
                 if path not in computed:
                     self._set_null(self._part(place, path, node), node)
             return
-        known = {path: self._known(computed[path]) for path in leaf.paths() if path in computed}
+        known = {path: self._constant_pointer(computed[path]) for path in leaf.paths() if path in computed}
         pointers = [known.get(path) or Address(kind=VOID, storage=None) for path in leaf.paths()]
         targets = tuple(dict.fromkeys(target_of(pointer) for pointer in pointers))
         new = tuple(target for target in targets if target is not None and target not in table.targets)
@@ -426,7 +426,7 @@ class Filler:
         for array, content in contents:
             self._fill_array(array, content, node)
 
-    def _known(self, item: Initial) -> Address | None:
+    def _constant_pointer(self, item: Initial) -> Address | None:
         """Return the pointer of a part of an object, None when it is no constant."""
         if self.expressions.has_effects(item.node):
             return None

@@ -46,7 +46,7 @@ def _own_pattern() -> re.Pattern[str]:
 
 
 @lru_cache(maxsize=2)
-def own_names(source: str) -> tuple[str, ...]:
+def redefined_functions(source: str) -> tuple[str, ...]:
     """Return the functions of the headers that a program defines itself, as functions or macros; the headers
     leave them out.
     """
@@ -55,7 +55,7 @@ def own_names(source: str) -> tuple[str, ...]:
 
 def header_options(source: str) -> tuple[str, ...]:
     """Return the arguments of gcc for a program: the project's headers, without what the program defines."""
-    return (*HEADER_OPTIONS, *(f"-DSIMFOUNDRY_OWN_{name}" for name in own_names(source)))
+    return (*HEADER_OPTIONS, *(f"-DSIMFOUNDRY_OWN_{name}" for name in redefined_functions(source)))
 
 
 @lru_cache(maxsize=2)

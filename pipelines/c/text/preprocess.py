@@ -18,7 +18,7 @@ from pipelines.c.errors import HlsError
 from pipelines.c.text.expanded import is_expanded, without_system_headers
 from pipelines.c.text.headers import INCLUDE_FOLDER, LIBRARY_FILE, header_options
 from pipelines.c.text.layouts import Attributes, Position, position_of, read_layouts
-from pipelines.c.text.nesting import deepest_place
+from pipelines.c.text.nesting import deepest_construct
 from pipelines.c.text.number_lists import cut_lists, parse_text
 from pipelines.c.text.spellings import plain_spellings
 
@@ -303,7 +303,7 @@ def _parsed(source: str, file: str) -> c_ast.FileAST:
 
 def too_deep(source: str, file: str) -> HlsError:
     """Return the error for a program that nests too deep to be read."""
-    rule, name, line = deepest_place(preprocess(source, file=file))
+    rule, name, line = deepest_construct(preprocess(source, file=file))
     return HlsError(rule, "more", file=shown_file(name, file), line=line)
 
 

@@ -217,10 +217,12 @@ def cross_check_key(design: DesignRow, row: RunRow, target: Target, options: Lab
 
 def check_versions() -> list[str | None]:
     """Return versions of OpenSTA, of the second yosys and of Icarus; None for one that is not installed."""
-    return [_known(version) for version in (opensta_version, second_yosys_version, icarus_version)]
+    return [
+        _installed_version(version) for version in (opensta_version, second_yosys_version, icarus_version)
+    ]
 
 
-def _known(version: Callable[[], str]) -> str | None:
+def _installed_version(version: Callable[[], str]) -> str | None:
     try:
         return version()
     except ToolMissing:

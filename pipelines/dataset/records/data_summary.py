@@ -50,7 +50,7 @@ def data_text(summary: str) -> dict[str, str]:
     """
     try:
         parsed: dict[str, Any] = json.loads(summary or "{}")
-        return {name: _said(value) for name, value in parsed.items()}
+        return {name: _value_text(value) for name, value in parsed.items()}
     except (ValueError, AttributeError, TypeError, KeyError) as error:
         raise RecordError(
             "run-time data are not a summary; accepted: a JSON object of numbers, and of objects with "
@@ -58,7 +58,7 @@ def data_text(summary: str) -> dict[str, str]:
         ) from error
 
 
-def _said(value: float | Mapping[str, float]) -> str:
+def _value_text(value: float | Mapping[str, float]) -> str:
     if isinstance(value, Mapping):
         return " ".join(f"{name}={float(value[name]):.4g}" for name in SUMMARY)
     return f"{float(value):.10g}"

@@ -88,7 +88,7 @@ def read_baselines(folder: Path, manifest: Manifest) -> tuple[Baseline, ...]:
         raise ReleaseError(f"no file of baselines: {error.errors()[0]['msg']} ({path})") from error
 
 
-def kept_baselines(folder: Path, files: Iterable[FileEntry]) -> bytes | None:
+def read_valid_baselines(folder: Path, files: Iterable[FileEntry]) -> bytes | None:
     """Return the file of the present release in a folder, when it was measured on the same tables."""
     try:
         content = (folder / BASELINES_FILE).read_bytes()

@@ -16,7 +16,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from pipelines.base.folders import replacing_folder
-from pipelines.dataset.releases.baselines import BASELINES_FILE, kept_baselines
+from pipelines.dataset.releases.baselines import BASELINES_FILE, read_valid_baselines
 from pipelines.dataset.releases.card import Reproduction, about_release, card_text
 from pipelines.dataset.releases.croissant import CROISSANT_FILE, croissant_bytes
 from pipelines.dataset.releases.manifest import (
@@ -147,7 +147,7 @@ def write_release(data_dir: Path, releases: Path, options: ReleaseOptions) -> Wr
             del tables[table]
             limit = options.size_limit_bytes / (1 << 20)
             left_out[table] = f"with it the release is larger than {limit:g} MiB"
-        kept = kept_baselines(folder, [file.entry for file in files])
+        kept = read_valid_baselines(folder, [file.entry for file in files])
         more = [] if kept is None else [_text_file(BASELINES_FILE, kept)]
         manifest, written = _complete(tables, [*files, *more], measured, left_out, options)
         size = sum(len(f.content) for f in written)
@@ -187,9 +187,11 @@ class _Shelf:
     def files(self, room: str, table: str, partition: str, content: pa.Table) -> Iterator[_File]:
         for number, piece in enumerate(shards(content, self.rows)):
             path = f"{room}/{table}/{partition}-{number:04d}.parquet"
-            yield _File.of(path, self._kept(path, piece) or shard_bytes(piece), piece, table, partition)
+            yield _File.of(
+                path, self._reusable_bytes(path, piece) or shard_bytes(piece), piece, table, partition
+            )
 
-    def _kept(self, path: str, piece: pa.Table) -> bytes | None:
+    def _reusable_bytes(self, path: str, piece: pa.Table) -> bytes | None:
         if self.folder is None or not (self.folder / path).is_file():
             return None
         try:

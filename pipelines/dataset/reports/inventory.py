@@ -183,7 +183,7 @@ def _suites(attempts: pl.DataFrame) -> list[SuiteCount]:
     by_place: dict[tuple[str, str], dict[str, tuple[int, int]]] = {}
     for suite, stage, table, passed, total in counts.iter_rows():
         by_place.setdefault((suite, stage), {})[table] = (passed, total)
-    places = sorted(by_place, key=lambda place: (_stage_place(place[1]), place[0]))
+    places = sorted(by_place, key=lambda place: (_stage_rank(place[1]), place[0]))
     return [SuiteCount(suite=suite, stage=stage, counts=by_place[suite, stage]) for suite, stage in places]
 
 
@@ -193,7 +193,7 @@ def _statuses(attempts: pl.DataFrame) -> list[StatusCount]:
     by_place: dict[tuple[str, str], dict[str, int]] = {}
     for table, stage, status, rows in counts.iter_rows():
         by_place.setdefault((table, stage), dict.fromkeys(STATUSES, 0))[status] = rows
-    places = sorted(by_place, key=lambda p: (_table_place(p[0]), _stage_place(p[1])))
+    places = sorted(by_place, key=lambda p: (_table_rank(p[0]), _stage_rank(p[1])))
     return [StatusCount(table=table, stage=stage, counts=by_place[table, stage]) for table, stage in places]
 
 
@@ -225,11 +225,11 @@ def count_reasons(rows: pl.DataFrame, places: Sequence[str]) -> pl.DataFrame:
     )
 
 
-def _table_place(table: str) -> tuple[int, str]:
+def _table_rank(table: str) -> tuple[int, str]:
     return (ATTEMPT_TABLES.index(table) if table in ATTEMPT_TABLES else len(ATTEMPT_TABLES), table)
 
 
-def _stage_place(stage: str) -> tuple[int, str]:
+def _stage_rank(stage: str) -> tuple[int, str]:
     return (STAGE_ORDER.index(stage) if stage in STAGE_ORDER else len(STAGE_ORDER), stage)
 
 

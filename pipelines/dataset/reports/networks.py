@@ -195,10 +195,10 @@ def _count_runs(runs: pl.DataFrame) -> list[NetworkRuns]:
     )
     networks = runs["network"].unique(maintain_order=True).to_list()
     rows = [NetworkRuns(**row) for row in counts.to_dicts()]
-    return sorted(rows, key=lambda row: (networks.index(row.network), _place(STATUSES, row.status)))
+    return sorted(rows, key=lambda row: (networks.index(row.network), _rank(STATUSES, row.status)))
 
 
-def _place(known: Sequence[str], name: str) -> tuple[int, str]:
+def _rank(known: Sequence[str], name: str) -> tuple[int, str]:
     return (known.index(name) if name in known else len(known), name)
 
 
@@ -208,7 +208,7 @@ def _measure_utilisation(tables: TableSet, runs: Sequence[_Run]) -> list[Utilisa
     for network in dict.fromkeys(run.network for run in runs):
         own = [run for run in runs if run.network == network and run.run_id in sums]
         rows = tuple(row for pattern in _patterns(own) for row in _utilisation_rows(pattern, own, sums))
-        types = tuple(sorted({t for row in rows for t in row.values}, key=lambda t: _place(QUEUE_TYPES, t)))
+        types = tuple(sorted({t for row in rows for t in row.values}, key=lambda t: _rank(QUEUE_TYPES, t)))
         if rows:
             hosts = own[0].hosts
             utilisations.append(Utilisation(network=network, hosts=hosts, queue_types=types, rows=rows))
@@ -234,7 +234,7 @@ def _queue_sums(tables: TableSet) -> dict[str, dict[str, tuple[float, int]]]:
 
 
 def _patterns(runs: Iterable[_Run]) -> list[str]:
-    return sorted({run.pattern for run in runs}, key=lambda p: _place(PATTERNS, p))
+    return sorted({run.pattern for run in runs}, key=lambda p: _rank(PATTERNS, p))
 
 
 def _utilisation_rows(
@@ -291,16 +291,16 @@ def _pick_runs(runs: Sequence[_Run]) -> list[_Run]:
     turns: list[list[_Run]] = []
     for index, network in enumerate(dict.fromkeys(run.network for run in runs)):
         own = sorted(
-            (r for (n, _), r in best.items() if n == network), key=lambda r: _place(ARRIVALS, r.arrivals)
+            (r for (n, _), r in best.items() if n == network), key=lambda r: _rank(ARRIVALS, r.arrivals)
         )
         first = index % len(own) if own else 0
         turns.append([*own[first:], *own[:first]])
     picked = [run for turn in zip_longest(*turns) for run in turn if run is not None][:CURVES_SHOWN]
-    return sorted(picked, key=lambda r: (r.hosts, r.network, _place(ARRIVALS, r.arrivals)))
+    return sorted(picked, key=lambda r: (r.hosts, r.network, _rank(ARRIVALS, r.arrivals)))
 
 
 def _preference(run: _Run) -> tuple[tuple[int, str], float, float, str]:
-    return _place(PATTERNS, run.pattern), -(run.load or 0.0), -run.offered, run.run_id
+    return _rank(PATTERNS, run.pattern), -(run.load or 0.0), -run.offered, run.run_id
 
 
 def _read_times(tables: TableSet, runs: Sequence[_Run]) -> list[FlowTimes]:

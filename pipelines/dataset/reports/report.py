@@ -115,7 +115,7 @@ def draw_page(report: Report) -> str:
     Returns: HTML 5 in ASCII and UTF-8 text, no address of anything outside, the same for the same report.
     """
     drawn = [
-        sections.made(report.inventory, report.problems),
+        sections.row_counts(report.inventory, report.problems),
         sections.labels(report.distributions),
         sections.estimates(report.estimates),
         sections.correlations(report.correlations),

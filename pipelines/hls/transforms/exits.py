@@ -56,7 +56,7 @@ def exits_to_flags(function: ir.Function, loop: str) -> ir.Function:
     if not outward:
         return replace_statement(function, target, (replace(target, body=body),))
     after = _jumps(flags, _harmless_labels(function.body, target), target.line)
-    return replace_statement(function, target, (*_left_loop(target, body, flags), *after))
+    return replace_statement(function, target, (*_loop_with_flag(target, body, flags), *after))
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,7 +193,7 @@ def never_goes_on(body: Body) -> bool:
     return False
 
 
-def _left_loop(loop: ir.For | ir.While, body: Body, flags: _Flags) -> Body:
+def _loop_with_flag(loop: ir.For | ir.While, body: Body, flags: _Flags) -> Body:
     """Return a loop that may be left, as a conditional loop with the flag in its condition."""
     start = ir.Assign(variable=flags.left, value=_ZERO, line=loop.line)
     if isinstance(loop, ir.While):

@@ -73,7 +73,7 @@ class _Deal:
         if number is None:
             return None
         if form.exact:
-            return self.banks[number], _cyclic_place(form, number, factor, facts)
+            return self.banks[number], _cyclic_index(form, number, factor, facts)
         return self.banks[number], quotient(index, factor)
 
     def candidates(self, form: Affine, facts: Facts) -> list[int]:
@@ -88,7 +88,7 @@ class _Deal:
         return list(range(residue % step, len(self.banks), step))
 
 
-def _cyclic_place(form: Affine, number: int, factor: int, facts: Facts) -> ir.Expression:
+def _cyclic_index(form: Affine, number: int, factor: int, facts: Facts) -> ir.Expression:
     """Return (form - number) / factor, an integer, with the division applied to as few terms as possible."""
     whole = tuple((leaf, c // factor) for leaf, c in form.terms if c % factor == 0)
     rest = Affine(tuple((leaf, c) for leaf, c in form.terms if c % factor))

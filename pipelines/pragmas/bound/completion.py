@@ -78,13 +78,13 @@ def _complete_loop(
         copies = choice.unroll if has_copies(summary, configuration, name, target) else 1
         chosen[name] = replace(choice, pipeline=kept, unroll=max(1, min(copies, loop.trip_count_max)))
         return
-    asked = _asked_whole(loop, choice)
+    asked = _requests_full_unroll(loop, choice)
     whole = asked or (target is not None and _unrolled_by_tool(summary, name, choice, target))
     unroll = loop.trip_count_max if whole else inner_unroll(loop, choice.unroll)
     chosen[name] = replace(choice, pipeline=OFF if whole else FINE, unroll=unroll)
 
 
-def _asked_whole(loop: Loop, choice: LoopChoice) -> bool:
+def _requests_full_unroll(loop: Loop, choice: LoopChoice) -> bool:
     """Tell whether a loop that is no pipeline is asked to be unrolled fully.
 
     A factor that goes once into the trip count leaves a loop of one trip and a remainder: straight-line code.

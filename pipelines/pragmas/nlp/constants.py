@@ -367,7 +367,7 @@ def statement_sizes(summary: Summary) -> dict[str, int]:
 
 def unrolled_size(summary: Summary, configuration: Configuration) -> int:
     """Return the operations and accesses of the unrolled program, which a tool has to process."""
-    factors = asked_factors(summary, configuration)
+    factors = requested_factors(summary, configuration)
     total = 0
     for place, size in statement_sizes(summary).items():
         chain = () if place == ROOT else (*summary.loops_around(place), place)
@@ -375,7 +375,7 @@ def unrolled_size(summary: Summary, configuration: Configuration) -> int:
     return total
 
 
-def asked_factors(summary: Summary, configuration: Configuration) -> dict[str, int]:
+def requested_factors(summary: Summary, configuration: Configuration) -> dict[str, int]:
     """Return the factors that are asked for, and trip counts inside pipelined loops."""
     completed = complete(summary, configuration)
     return {loop: max(configuration.of(loop).unroll, completed.of(loop).unroll) for loop in summary.loops}
@@ -391,7 +391,7 @@ def partitions(summary: Summary, configuration: Configuration) -> dict[str, int]
     least common multiple, or all of its elements. Factors are those that are asked for, and trip counts
     inside pipelined loops.
     """
-    factors = asked_factors(summary, configuration)
+    factors = requested_factors(summary, configuration)
     return {
         array: math.prod(
             dimension.partitions(factors[loop] for loop in dimension.loops) for dimension in rows

@@ -59,7 +59,7 @@ def find_loops(source: str, summary: Summary) -> dict[str, LoopPlace]:
                 f"no `for` of loop {name} in line {loop.line}: it comes from a macro or another file"
             )
         place = copies[here] = copies.get(here, -1) + 1
-        loops[name] = _place(blank, here[place % len(here)])
+        loops[name] = _loop_place(blank, here[place % len(here)])
     return loops
 
 
@@ -86,7 +86,7 @@ def _bodies(blank: str, loop: str, top: str) -> list[tuple[int, int]]:
     return [*(body for body in bodies if body is not None), (0, len(blank))]
 
 
-def _place(blank: str, position: int) -> LoopPlace:
+def _loop_place(blank: str, position: int) -> LoopPlace:
     header_end = _closing(blank, blank.index("(", position), "()")
     body = _next(blank, header_end)
     braced = blank[body] == "{"
@@ -130,7 +130,7 @@ def body_of(blank: str, function: str) -> tuple[int, int] | None:
 def labelled_loops(source: str, labels: Iterable[str]) -> dict[str, LoopPlace]:
     """Find the places of the loops with these labels; each starts at its label."""
     blank = blanked(source)
-    return {label: _place(blank, next(_words(blank, label))) for label in labels}
+    return {label: _loop_place(blank, next(_words(blank, label))) for label in labels}
 
 
 def above(source: str, blank: str, position: int, lines: Sequence[str]) -> Edit:

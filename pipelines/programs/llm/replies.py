@@ -77,10 +77,10 @@ def _code(text: str) -> str:
 def _without_comments(code: str) -> str:
     """Return the text with spaces for comments; quotes stay, to be refused."""
 
-    def kept(token: re.Match[str]) -> str:
+    def replacement(token: re.Match[str]) -> str:
         return token[0] if token[0][0] in "\"'" else "\n" * token[0].count("\n") or " "
 
-    return _COMMENT_OR_QUOTE.sub(kept, code)
+    return _COMMENT_OR_QUOTE.sub(replacement, code)
 
 
 def _require_characters(code: str) -> None:

@@ -229,7 +229,7 @@ class _Stage:
         return self._new(attempt, source, verdict), True
 
     def _new(self, attempt: _Made, source: str, verdict: Verdict) -> ProgramRow:
-        row = attempt.kept(source, verdict)
+        row = attempt.accepted(source, verdict)
         duplicate = self.known.setdefault(verdict.ast_hash or row.program_id, row.name)
         if duplicate == row.name:
             return row
@@ -287,7 +287,7 @@ class _Made:
     model: str
     reply: Reply | None = None
 
-    def kept(self, source: str, verdict: Verdict) -> ProgramRow:
+    def accepted(self, source: str, verdict: Verdict) -> ProgramRow:
         return self._row(source, content_hash(source, self.parent.top, self.parent.inputs), verdict.ast_hash)
 
     def refused(self, status: str, reason: str, text: str) -> ProgramRow:

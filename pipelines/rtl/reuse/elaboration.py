@@ -553,10 +553,10 @@ class _BlockBuilder:
 
     def _read_register(self, scope: _Scope, index: int, cell: Cell) -> Signal:
         """Read the output of a flip-flop; an asynchronous input acts at once."""
-        kept = self._kept(scope, index, cell)
+        kept = self._stored_signal(scope, index, cell)
         return self._asynchronous(scope, cell, kept)
 
-    def _kept(self, scope: _Scope, index: int, cell: Cell) -> Signal:
+    def _stored_signal(self, scope: _Scope, index: int, cell: Cell) -> Signal:
         nets = cell.pins["Q"]
         width = len(nets)
         if (scope, index) not in self.storage:

@@ -56,7 +56,7 @@ def read_register(simulator: Simulator, name: str) -> list[int]:
 
     Raises: RtlError: there is no such register, or it has several parts.
     """
-    place = _place(simulator, name, is_memory=False)
+    place = _find_place(simulator, name, is_memory=False)
     return [int(v) for v in _read(simulator, place, 1)[:, 0]]
 
 
@@ -65,7 +65,7 @@ def load_memory(simulator: Simulator, name: str, words: Sequence[int], *, first:
 
     Raises: RtlError: there is no such memory, or a word does not fit.
     """
-    place = _place(simulator, name, is_memory=True)
+    place = _find_place(simulator, name, is_memory=True)
     if first + len(words) > place.words:
         raise RtlError(f"{len(words)} words from {first} for memory {name}; accepted: up to {place.words}")
     for i, word in enumerate(words):
@@ -82,7 +82,7 @@ def load_memory(simulator: Simulator, name: str, words: Sequence[int], *, first:
 
 def read_memory(simulator: Simulator, name: str) -> list[list[int]]:
     """Read the words of a memory, per stimulus."""
-    place = _place(simulator, name, is_memory=True)
+    place = _find_place(simulator, name, is_memory=True)
     return [[int(v) for v in row] for row in _read(simulator, place, place.words)]
 
 
@@ -106,7 +106,7 @@ def _layout(simulator: Simulator) -> Layout:
     return layout
 
 
-def _place(simulator: Simulator, name: str, *, is_memory: bool) -> Place:
+def _find_place(simulator: Simulator, name: str, *, is_memory: bool) -> Place:
     kind = "memory" if is_memory else "register"
     known = _layout(simulator).places
     places = [p for p in known.get(name, ()) if bool(p.words) == is_memory]

@@ -29,7 +29,7 @@ class Scale:
     end: float
     logarithmic: bool = True
 
-    def place(self, value: float) -> float:
+    def coordinate(self, value: float) -> float:
         """Map a value to a coordinate between start and end."""
         low, high = self._inner(self.low), self._inner(self.high)
         share = (self._inner(max(value, self.low)) - low) / (high - low) if high > low else 0.5
@@ -137,7 +137,7 @@ def bottom_axis(
     marks: list[Element] = []
     taken = -1.0
     for value in scale.ticks():
-        x, label = scale.place(value), shown(value)
+        x, label = scale.coordinate(value), shown(value)
         marks.append(line(x, top, x, bottom, "grid"))
         half = text_width(label, SMALL) / 2
         middle = min(max(x, half), WIDTH - half)
@@ -151,7 +151,7 @@ def left_axis(scale: Scale, left: float, right: float) -> list[Element]:
     """Return the horizontal grid lines and their values at the left."""
     marks: list[Element] = []
     for value in scale.ticks():
-        y = scale.place(value)
+        y = scale.coordinate(value)
         marks.append(line(left, y, right, y, "grid"))
         marks.append(text(left - 6, y + 3.5, tick(value), anchor="end", size=SMALL, class_="soft"))
     return marks

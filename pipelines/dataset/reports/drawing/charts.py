@@ -86,12 +86,15 @@ def _row(stage: StageDistribution, scale: Scale, top: float) -> Element:
     ]
     if stage.histogram is not None:
         marks.append(element("path", d=_outline(stage.histogram.shares, scale, base), class_="bars"))
-        low, high = scale.place(max(quantiles.p5, scale.low)), scale.place(max(quantiles.p95, scale.low))
+        low, high = (
+            scale.coordinate(max(quantiles.p5, scale.low)),
+            scale.coordinate(max(quantiles.p95, scale.low)),
+        )
         marks.append(line(low, base + 5, high, base + 5, "range"))
         marks.append(
             element(
                 "circle",
-                cx=scale.place(max(quantiles.median, scale.low)),
+                cx=scale.coordinate(max(quantiles.median, scale.low)),
                 cy=base + 5,
                 r=3.2,
                 class_="median",
@@ -152,9 +155,9 @@ def times_chart(name: str, title: str, times: FlowTimes) -> Element | None:
 
 def _steps(curve: Curve, across: Scale, up: Scale) -> Element:
     """Return the distribution as a line of steps from no flow to all of them."""
-    path = f"M{number(across.place(curve.values[0]))} {number(up.place(0))}"
+    path = f"M{number(across.coordinate(curve.values[0]))} {number(up.coordinate(0))}"
     for value, share in zip(curve.values, curve.shares, strict=True):
-        path += f"H{number(across.place(value))}V{number(up.place(share * 100))}"
+        path += f"H{number(across.coordinate(value))}V{number(up.coordinate(share * 100))}"
     return element("path", d=path, class_=f"curve {curve_class(curve)}")
 
 
@@ -189,7 +192,7 @@ def estimate_chart(comparison: EstimateComparison) -> Element:
         line(LEFT, TOP + SIDE, LEFT + SIDE, TOP, "diagonal"),
         _cloud(
             [
-                (stage, zip(map(across.place, xs), map(up.place, ys), strict=True))
+                (stage, zip(map(across.coordinate, xs), map(up.coordinate, ys), strict=True))
                 for stage, xs, ys in comparison.points
             ],
             many=sum(xs.len() for _, xs, _ in comparison.points) > MANY_POINTS,
@@ -221,7 +224,11 @@ def projection_chart(projection: Projection) -> Element:
             [
                 (
                     stage,
-                    zip(map(across.place, p[:, 0].tolist()), map(up.place, p[:, 1].tolist()), strict=True),
+                    zip(
+                        map(across.coordinate, p[:, 0].tolist()),
+                        map(up.coordinate, p[:, 1].tolist()),
+                        strict=True,
+                    ),
                 )
                 for stage, p in projection.points
             ],
@@ -269,8 +276,8 @@ def _band(across: Scale, up: Scale) -> Element:
     steps = [
         math.exp(math.log(across.low) + (math.log(across.high / across.low)) * k / 40) for k in range(41)
     ]
-    upper = [(across.place(v), up.place(min(v * (1 + BAND), up.high))) for v in steps]
-    lower = [(across.place(v), up.place(max(v * (1 - BAND), up.low))) for v in reversed(steps)]
+    upper = [(across.coordinate(v), up.coordinate(min(v * (1 + BAND), up.high))) for v in steps]
+    lower = [(across.coordinate(v), up.coordinate(max(v * (1 - BAND), up.low))) for v in reversed(steps)]
     path = "M" + "L".join(f"{number(x)} {number(y)}" for x, y in (*upper, *lower)) + "z"
     return element("path", d=path, class_="band")
 
@@ -307,8 +314,8 @@ def _coverage_row(feature: FeatureCoverage, top: float) -> list[Element]:
     # One more than the value, so that zero has a place.
     shift = 1.0 - min(low, 0.0)
     scale = Scale(low=low + shift, high=high + shift, start=start, end=end)
-    at = [scale.place(v + shift) for v in (training.p5, training.median, training.p95)]
-    on = [scale.place(v + shift) for v in (evaluation.p5, evaluation.median, evaluation.p95)]
+    at = [scale.coordinate(v + shift) for v in (training.p5, training.median, training.p95)]
+    on = [scale.coordinate(v + shift) for v in (evaluation.p5, evaluation.median, evaluation.p95)]
     x, y = on[1], middle
     return [
         text(0, middle + 4, shortened(feature.quantity.title, NORMAL, LABEL)),
@@ -373,7 +380,7 @@ def range_chart(
     for index, spread in enumerate(spreads):
         y, quantiles = top + 28.0 * index + 14, spread.quantiles
         at = [
-            scale.place(v)
+            scale.coordinate(v)
             for v in (quantiles.p5, quantiles.p25, quantiles.median, quantiles.p75, quantiles.p95)
         ]
         row = [
@@ -458,8 +465,8 @@ def error_chart(name: str, title: str, rows: Sequence[tuple[str, Entry, Score]])
         marks += [
             text(0, y - 2, shortened(label, NORMAL, left - 8), class_="strong"),
             text(0, y + 11, shortened(entry.predictor, SMALL, left - 8), size=SMALL, class_="soft"),
-            line(scale.place(score.low), y, scale.place(score.high), y, "range"),
-            element("circle", cx=scale.place(score.value), cy=y, r=4.5, class_="median"),
+            line(scale.coordinate(score.low), y, scale.coordinate(score.high), y, "range"),
+            element("circle", cx=scale.coordinate(score.value), cy=y, r=4.5, class_="median"),
         ]
     said = "; ".join(
         f"{label}, {e.predictor}: {percent(s.value)}, interval {percent(s.low)} to {percent(s.high)}"

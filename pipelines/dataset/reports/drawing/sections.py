@@ -51,7 +51,7 @@ from pipelines.schemas import OK, STATUSES
 GROUP_TITLES = {"labels": "Labels", "design": "Of the design", "program": "Of the program"}
 
 
-def made(inventory: Inventory, problems: Sequence[str]) -> Element:
+def row_counts(inventory: Inventory, problems: Sequence[str]) -> Element:
     """Return the rows by table, by suite and stage; versions; files that cannot be read."""
     tables = tabulate(
         "Rows of each table",

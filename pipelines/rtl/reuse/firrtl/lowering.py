@@ -330,7 +330,7 @@ class Lowering:
     # ---- memories ----------------------------------------------------------------------------------------
 
     def _memory(self, statement: Memory) -> None:
-        words = [(path, _known(ground)) for path, ground, _ in leaves(statement.type)]
+        words = [(path, _known_width(ground)) for path, ground, _ in leaves(statement.type)]
         memory = LoweredMemory(
             name=self._signal(statement.name, "memory", 0).name,
             words=words,
@@ -737,7 +737,7 @@ def _masks(kind: Type) -> Type:
     return Bundle(tuple(FieldOf(p.name, _masks(p.type), p.is_flipped) for p in kind.fields))
 
 
-def _known(ground: Ground) -> int:
+def _known_width(ground: Ground) -> int:
     if ground.width is None:
         raise RtlError("memory of words without a width")
     return ground.width
