@@ -61,16 +61,20 @@ class ReferenceErrors:
         return cls(**fields)
 
 
-def score(reference: str, digest: str, known: ReferenceSet, predictor: Any) -> ReferenceErrors:
+def score(reference: str, digest: str, reference_set: ReferenceSet, predictor: Any) -> ReferenceErrors:
     """Return the errors of a loaded predictor on a reference set."""
-    errors, medians = (known.score(predictor), {}) if known.judge is None else known.judge(predictor)
+    errors, medians = (
+        (reference_set.score(predictor), {})
+        if reference_set.judge is None
+        else reference_set.judge(predictor)
+    )
     return ReferenceErrors(
         reference=reference,
         digest=digest,
-        programs=known.programs,
-        groups=known.groups,
+        programs=reference_set.programs,
+        groups=reference_set.groups,
         errors=tuple(float(e) for e in errors),
-        baseline_errors=known.baseline_errors,
+        baseline_errors=reference_set.baseline_errors,
         medians=medians,
     )
 

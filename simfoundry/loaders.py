@@ -172,11 +172,11 @@ def graph_dataset(
     return graphs
 
 
-def _places(name: str, known: Sequence[str]) -> Any:
+def _places(name: str, vocabulary: Sequence[str]) -> Any:
     """Return a column of names as their places in a vocabulary; -1 for others."""
     import polars as pl
 
-    places = {value: place for place, value in enumerate(known)}
+    places = {value: place for place, value in enumerate(vocabulary)}
     return pl.col(name).replace_strict(places, default=-1, return_dtype=pl.Int64)
 
 

@@ -151,8 +151,8 @@ def _octave(value: float) -> float:
     return log2(1.0 + value)
 
 
-def _is_words(known: Sequence[Any]) -> bool:
-    return isinstance(known[0], str)
+def _is_words(values: Sequence[Any]) -> bool:
+    return isinstance(values[0], str)
 
 
 def _ranges(rows: Sequence[Mapping[str, Any]]) -> dict[str, tuple[Any, ...]]:
@@ -163,21 +163,21 @@ def _ranges(rows: Sequence[Mapping[str, Any]]) -> dict[str, tuple[Any, ...]]:
     return ranges
 
 
-def _coordinates(own: Mapping[str, Any], known: Mapping[str, Sequence[Any]]) -> list[float]:
+def _coordinates(own: Mapping[str, Any], columns: Mapping[str, Sequence[Any]]) -> list[float]:
     """Return the octaves of numbers, numbers of words; -1 of a word that was not labelled."""
     return [
         _octave(value)
-        if not _is_words(known[name])
-        else float(known[name].index(value) if value in known[name] else -1)
+        if not _is_words(columns[name])
+        else float(columns[name].index(value) if value in columns[name] else -1)
         for name, value in own.items()
     ]
 
 
-def _excess(value: Any, known: Sequence[Any]) -> float:
+def _excess(value: Any, values: Sequence[Any]) -> float:
     """Return the octaves outside of a range; 1 for a word that was not labelled."""
-    if _is_words(known):
-        return float(value not in known)
-    low, high = known
+    if _is_words(values):
+        return float(value not in values)
+    low, high = values
     return max(0.0, _octave(value) - _octave(high), _octave(low) - _octave(value))
 
 

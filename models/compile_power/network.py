@@ -295,13 +295,13 @@ class CompilePower:
 
 
 def heads_logarithms(
-    members: Sequence[PowerHeads], known: Normalisation, features: Tensor
+    members: Sequence[PowerHeads], normalisation: Normalisation, features: Tensor
 ) -> np.ndarray[Any, Any]:
     """Return (pairs, 2) what is added to where the heads start: mean of the members."""
-    inputs = (features - known.feature_mean) / known.feature_deviation
+    inputs = (features - normalisation.feature_mean) / normalisation.feature_deviation
     with torch.inference_mode():
         answers = torch.stack([member(inputs) for member in members]).mean(dim=0)
-    return (answers * known.target_deviation + known.target_mean).double().numpy()
+    return (answers * normalisation.target_deviation + normalisation.target_mean).double().numpy()
 
 
 def embed(

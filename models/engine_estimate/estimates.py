@@ -58,11 +58,11 @@ class EngineEstimate(LabelPredictor):
         return Estimate(values=estimate_of(known), outside_training=(), trips=known.trips)
 
 
-def estimate_of(known: QueryKnowledge) -> dict[str, float]:
+def estimate_of(knowledge: QueryKnowledge) -> dict[str, float]:
     """Return the estimates by target of what the engine gives of a question."""
-    rows = {"features": asdict(known.knowledge.features)}
-    if known.run is not None:
-        rows["run_features"] = asdict(known.run)
+    rows = {"features": asdict(knowledge.knowledge.features)}
+    if knowledge.run is not None:
+        rows["run_features"] = asdict(knowledge.run)
     return _joined(rows)
 
 

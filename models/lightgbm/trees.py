@@ -260,36 +260,36 @@ def train(data: TrainingInput, level: str) -> Trained:
     )
 
 
-def tree_residuals(predictor: TreePredictor, known: TreeData) -> list[Residual]:
+def tree_residuals(predictor: TreePredictor, data: TreeData) -> list[Residual]:
     """Return residuals of the measured parts, and of every other design by trees that saw none of its family.
 
     A family is a suite of programs. Where all designs are of one family, folds of groups take its place.
     """
-    others = [n for n, design in enumerate(known.designs) if design.part in ("train", "validation")]
-    kept = _residuals(predictor, known, [n for n, d in enumerate(known.designs) if d.part in MEASURED])
-    families = [known.designs[n].family for n in others]
+    others = [n for n, design in enumerate(data.designs) if design.part in ("train", "validation")]
+    kept = _residuals(predictor, data, [n for n, d in enumerate(data.designs) if d.part in MEASURED])
+    families = [data.designs[n].family for n in others]
     if len(set(families)) == 1:
-        folds = sorted({known.designs[n].group for n in others})
-        families = [str(folds.index(known.designs[n].group) % _FOLDS) for n in others]
+        folds = sorted({data.designs[n].group for n in others})
+        families = [str(folds.index(data.designs[n].group) % _FOLDS) for n in others]
     for family in sorted(set(families)):
         left = [n for n, own in zip(others, families, strict=True) if own == family]
         rest = [n for n, own in zip(others, families, strict=True) if own != family]
         if rest:
-            kept += _residuals(known.fit(rest), known, left, part=CALIBRATING)
+            kept += _residuals(data.fit(rest), data, left, part=CALIBRATING)
     return kept
 
 
 def _residuals(
-    predictor: TreePredictor, known: TreeData, chosen: Sequence[int], part: str | None = None
+    predictor: TreePredictor, data: TreeData, chosen: Sequence[int], part: str | None = None
 ) -> list[Residual]:
     """Return the residuals of the designs at some places. part: another than that of the split."""
     from models.residuals import design_residuals  # lazy import: Polars, which answering does not need
 
     if not chosen:
         return []
-    rows = [known.rows[n] for n in chosen]
+    rows = [data.rows[n] for n in chosen]
     estimates = predictor.estimates(_matrix(rows, predictor.names))
-    return design_residuals([known.designs[n] for n in chosen], estimates, part)
+    return design_residuals([data.designs[n] for n in chosen], estimates, part)
 
 
 def _matrix(rows: Sequence[Mapping[str, float]], names: Sequence[str]) -> Matrix:
@@ -297,19 +297,19 @@ def _matrix(rows: Sequence[Mapping[str, float]], names: Sequence[str]) -> Matrix
 
 
 def fit_predictor(
-    known: Sequence[tuple[LabelledDesign, Mapping[str, float]]],
+    designs: Sequence[tuple[LabelledDesign, Mapping[str, float]]],
     level: str,
     options: TrainOptions,
     seed: int,
     engine: Mapping[str, Any],
 ) -> TreePredictor:
     """Return the trees of every target that designs with their features have labels of."""
-    names = tuple(known[0][1])
-    matrix = np.array([[row[name] for name in names] for _, row in known], np.float64)
+    names = tuple(designs[0][1])
+    matrix = np.array([[row[name] for name in names] for _, row in designs], np.float64)
     starts, exact = STARTS.get(level, {}), EXACT if level == "hls" else {}
     trees: dict[str, BoostedTrees] = {}
     for target in ALL_TARGETS:
-        labels = np.array([design.labels.get(target, np.nan) for design, _ in known], np.float64)
+        labels = np.array([design.labels.get(target, np.nan) for design, _ in designs], np.float64)
         used = np.isfinite(labels)
         learned = used & ~_is_exact(exact.get(target), names, matrix)
         used = learned if learned.any() else used

@@ -153,13 +153,13 @@ def _is_used(example: Example, options: TrainOptions, seed: int) -> bool:
     return int(content_hash("share", seed, example.design.group)[:8], 16) < options.share * 16**8
 
 
-def _blocks(example: Example, known: LevelData, options: TrainOptions) -> tuple[Block, ...]:
+def _blocks(example: Example, data: LevelData, options: TrainOptions) -> tuple[Block, ...]:
     try:
         return blocks_of(
             example.query,
             example.design.loops,
             features=example.features if options.features else {},
-            liberty=known.liberty,
+            liberty=data.liberty,
             program=options.program,
         )
     except ValueError as error:

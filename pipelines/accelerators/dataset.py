@@ -451,13 +451,13 @@ def network_named(family: str, scale: str, seed: int, *, has_data: bool = True) 
 
 
 def compiled_row(
-    hardware: Hardware, asked: tuple[str, str, int], group: str, part: str | None = None
+    hardware: Hardware, identity: tuple[str, str, int], group: str, part: str | None = None
 ) -> CompiledNetworkRow:
     """Return a network (family, scale, seed), compiled from shapes alone; part: see `AcceleratorGroup`."""
-    family, scale, seed = asked
+    family, scale, seed = identity
     network = network_named(family, scale, seed, has_data=False)
     file = (exported_hash(family, seed),) if scale == EXPORTED else ()
-    compiled_id = content_hash(VERSION, COMPILER_VERSION, hardware.accelerator_id, *asked, *file)
+    compiled_id = content_hash(VERSION, COMPILER_VERSION, hardware.accelerator_id, *identity, *file)
     columns: dict[str, Any] = block_columns(compile_network(network, hardware))
     parts = parts_of(compiled_id, family, network.parameter_count)
     if part is not None:

@@ -73,8 +73,8 @@ def demanded_bits(block: Block) -> list[int]:
     return demanded
 
 
-def used_bits(operation: Operation, own: int, block: Block) -> list[int]:
-    """Count the low bits of each operand that an operation uses for `own` low bits of its value.
+def used_bits(operation: Operation, used: int, block: Block) -> list[int]:
+    """Count the low bits of each operand that an operation uses for `used` low bits of its value.
 
     A number larger than an operand's width stands for all of its bits.
     """
@@ -86,18 +86,18 @@ def used_bits(operation: Operation, own: int, block: Block) -> list[int]:
             address = max(1, (operation.symbol.element_count - 1).bit_length())
             return [address, operation.symbol.type.width_bits][:count]
         case "select" if _is_integer(operation):
-            return [64, own, own]
+            return [64, used, used]
         case "shl":
             amount = block.operations[operation.operands[1]]
             less = amount.value or 0 if amount.opcode == "const" else 0
-            return [max(0, own - less), 64]
+            return [max(0, used - less), 64]
         case "shr":
-            return [_demand_of_shifted(operation, own, block), 64]
+            return [_demand_of_shifted(operation, used, block), 64]
         case "mul" if _may_be_cut(operation, block):
             left, right = operation.operands
-            return [max(0, own - _low_zeros(block, right)), max(0, own - _low_zeros(block, left))]
+            return [max(0, used - _low_zeros(block, right)), max(0, used - _low_zeros(block, left))]
         case _ if _may_be_cut(operation, block):
-            return [own] * count
+            return [used] * count
         case _:
             return [64] * count
 
@@ -108,13 +108,13 @@ def _low_zeros(block: Block, index: int) -> int:
     return (value & -value).bit_length() - 1 if value else 0
 
 
-def _demand_of_shifted(operation: Operation, own: int, block: Block) -> int:
+def _demand_of_shifted(operation: Operation, used: int, block: Block) -> int:
     """Return the bits that a right shift by a constant uses: those above, all when it shifts in signs."""
     value, amount = (block.operations[i] for i in operation.operands)
     width = value.type.width_bits if value.type is not None else 64
-    if amount.opcode != "const" or own + (amount.value or 0) > width:
+    if amount.opcode != "const" or used + (amount.value or 0) > width:
         return 64
-    return own + (amount.value or 0)
+    return used + (amount.value or 0)
 
 
 _NEVER_CONSTANT = ("write", "store")
@@ -185,10 +185,10 @@ class _Rewriter:
 
     # ---- new operations ---------------------------------------------------------------------------
 
-    def add(self, operation: Operation, own: Range | None) -> int:
+    def add(self, operation: Operation, interval: Range | None) -> int:
         """Append an operation with the type that its range needs."""
-        if own is not None:
-            operation = replace(operation, type=smallest_type(*own))
+        if interval is not None:
+            operation = replace(operation, type=smallest_type(*interval))
         if operation.opcode not in ("load", "store", "write"):
             identity = (
                 operation.opcode,
@@ -201,7 +201,7 @@ class _Rewriter:
                 return self.seen[identity]
             self.seen[identity] = len(self.operations)
         self.operations.append(replace(operation, index=len(self.operations)))
-        self.known.append(own)
+        self.known.append(interval)
         return len(self.operations) - 1
 
     def constant(self, value: int, near: Operation) -> int:
@@ -218,7 +218,7 @@ class _Rewriter:
         operation = replace(near, opcode=opcode, operands=operands, value=value)
         return self.add(operation, operation_range(operation, [self.known[i] for i in operands]))
 
-    def renewed(self, operation: Operation, operands: tuple[int, ...], own: Range | None) -> int:
+    def renewed(self, operation: Operation, operands: tuple[int, ...], interval: Range | None) -> int:
         """Return the operation on the new values, or a cheaper equivalent."""
         cheaper = self.cheaper(operation, operands)
         if cheaper is not None:
@@ -238,7 +238,7 @@ class _Rewriter:
             predicate=predicate,
             subscripts=tuple(self.number[i] for i in operation.subscripts),
         )
-        return self.add(renewed, own)
+        return self.add(renewed, interval)
 
     # ---- what ranges allow ------------------------------------------------------------------------
 
@@ -346,12 +346,12 @@ class _Rewriter:
         return self.add(remainder, self.ranges[operation.index])
 
 
-def _holds(kind: ScalarType | None, own: Range) -> bool:
+def _holds(kind: ScalarType | None, interval: Range) -> bool:
     """Tell whether an integer type holds a range."""
     if kind is None or kind.floating:
         return False
     low, high = value_range(kind)
-    return low <= own[0] and own[1] <= high
+    return low <= interval[0] and interval[1] <= high
 
 
 def _is_low_mask(bits: int) -> bool:

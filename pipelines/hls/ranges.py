@@ -81,11 +81,11 @@ class _Cells:
         name = operation.name
         return self.ranges.get(name, (0, 0)) if name in self.types else operation_range(operation, ())
 
-    def store(self, name: str, own: Range | None) -> None:
-        if name not in self.types or own is None:
+    def store(self, name: str, interval: Range | None) -> None:
+        if name not in self.types or interval is None:
             return
         old = self.ranges.get(name)
-        new = own if old is None else join(old, own)
+        new = interval if old is None else join(old, interval)
         if new != old:
             self.growths[name] += 1
             self.ranges[name] = new if self.growths[name] <= FREE_GROWTHS else self.types[name]

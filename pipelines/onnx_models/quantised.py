@@ -259,11 +259,11 @@ class Dequantiser:
         shape = dimensions_of(self.inference.types[name]) or ()
         return self.inference.add_constant(f"{node.output[0]}:{name}", value, shape)
 
-    def _input(self, node: NodeProto, place: int) -> str:
-        return node.input[place] if place < len(node.input) else ""
+    def _input(self, node: NodeProto, index: int) -> str:
+        return node.input[index] if index < len(node.input) else ""
 
-    def _value(self, node: NodeProto, place: int | None) -> Values | None:
-        return None if place is None else self.inference.values.get(self._input(node, place))
+    def _value(self, node: NodeProto, index: int | None) -> Values | None:
+        return None if index is None else self.inference.values.get(self._input(node, index))
 
 
 def _along(values: Values | None, axis: int | None, of: Values, default: int) -> Any:

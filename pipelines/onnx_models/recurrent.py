@@ -178,12 +178,12 @@ class _Unrolling:
 
     # ---- constants -----------------------------------------------------------------------------------
 
-    def _weight(self, place: int, direction: int, inputs: int) -> str:
+    def _weight(self, index: int, direction: int, inputs: int) -> str:
         """Return (inputs, gates) of a direction."""
-        value = self.inference.values.get(self._input(place))
-        rows = self._shape(self._input(place))[1]
+        value = self.inference.values.get(self._input(index))
+        rows = self._shape(self._input(index))[1]
         return self._constant(
-            f"{'own' if place == 1 else 'back'}_{direction}",
+            f"{'own' if index == 1 else 'back'}_{direction}",
             None if value is None else np.ascontiguousarray(value[direction].T),
             (inputs, rows),
         )
@@ -204,11 +204,11 @@ class _Unrolling:
             self._constant(f"outer_{direction}", outer, (rows,)),
         )
 
-    def _start(self, place: int, direction: int, shape: Shape) -> str:
+    def _start(self, index: int, direction: int, shape: Shape) -> str:
         """Return the first state; zero where none is given."""
-        name = self._input(place)
+        name = self._input(index)
         if not name:
-            return self._constant(f"start_{place}_{direction}", np.zeros(shape, np.float32), shape)
+            return self._constant(f"start_{index}_{direction}", np.zeros(shape, np.float32), shape)
         if attributes_of(self.node).get("layout", 0):
             is_known = self._is_known(name)
             name = self._add("Transpose", name, perm=[1, 0, 2])
@@ -220,8 +220,8 @@ class _Unrolling:
 
     # ---- nodes ---------------------------------------------------------------------------------------
 
-    def _input(self, place: int) -> str:
-        return self.node.input[place] if place < len(self.node.input) else ""
+    def _input(self, index: int) -> str:
+        return self.node.input[index] if index < len(self.node.input) else ""
 
     def _shape(self, name: str) -> Shape:
         shape = dimensions_of(self.inference.types[name]) if name in self.inference.types else None
@@ -232,19 +232,19 @@ class _Unrolling:
             )
         return shape
 
-    def _is_read(self, place: int, read: Collection[str]) -> bool:
-        return place < len(self.node.output) and self.node.output[place] in read
+    def _is_read(self, index: int, read: Collection[str]) -> bool:
+        return index < len(self.node.output) and self.node.output[index] in read
 
-    def _output(self, place: int, parts: Sequence[str], *, is_batch_first: bool) -> None:
+    def _output(self, index: int, parts: Sequence[str], *, is_batch_first: bool) -> None:
         """Join directions side by side, under the name of an output."""
-        axis = 1 if place == 0 else 0
+        axis = 1 if index == 0 else 0
         if len(parts) == 1:
             self._add("Identity", *parts)
         else:
             self._add("Concat", *parts, axis=axis)
         if is_batch_first:
-            self._add("Transpose", self.nodes[-1].output[0], perm=[2, 0, 1, 3] if place == 0 else [1, 0, 2])
-        self.nodes[-1].output[0] = self.node.output[place]
+            self._add("Transpose", self.nodes[-1].output[0], perm=[2, 0, 1, 3] if index == 0 else [1, 0, 2])
+        self.nodes[-1].output[0] = self.node.output[index]
 
     def _is_known(self, name: str) -> bool:
         return name in self.inference.constants or name in self.known

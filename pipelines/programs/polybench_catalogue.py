@@ -113,9 +113,9 @@ def _inlined(file: str) -> str:
     return _LOCAL_INCLUDE.sub(lambda include: _inlined(include[1]), text)
 
 
-def _require_known(what: str, value: str, known: tuple[str, ...]) -> None:
-    if value not in known:
-        raise ProgramError(f"unknown {what}: {value}; accepted: {', '.join(known)}")
+def _require_known(what: str, value: str, accepted: tuple[str, ...]) -> None:
+    if value not in accepted:
+        raise ProgramError(f"unknown {what}: {value}; accepted: {', '.join(accepted)}")
 
 
 # ---- input data ------------------------------------------------------------------------------------

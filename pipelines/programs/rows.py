@@ -152,7 +152,7 @@ def _kernel_text(name: str) -> str:
     return (_KERNEL_FOLDER / f"{name}.c").read_text(encoding="utf-8")
 
 
-def _require_known(what: str, names: Sequence[str], known: Sequence[str]) -> None:
+def _require_known(what: str, names: Sequence[str], accepted: Sequence[str]) -> None:
     for name in names:
-        if name not in known:
-            raise ProgramError(f"unknown {what}: {name}; accepted: {', '.join(known)}")
+        if name not in accepted:
+            raise ProgramError(f"unknown {what}: {name}; accepted: {', '.join(accepted)}")

@@ -391,9 +391,9 @@ def tables_of_role(*roles: ReleaseRole) -> tuple[str, ...]:
 NEAREST_COUNT = 3
 
 
-def unknown_table(name: str, known: Iterable[str]) -> str:
+def unknown_table(name: str, names: Iterable[str]) -> str:
     """Return one line about a name that no table has, with those that are spelled most like it."""
-    nearest = get_close_matches(name.lower(), sorted(known), n=NEAREST_COUNT, cutoff=0.0)
+    nearest = get_close_matches(name.lower(), sorted(names), n=NEAREST_COUNT, cutoff=0.0)
     return f"unknown table: {name}; nearest: {', '.join(nearest)}"
 
 

@@ -92,16 +92,16 @@ def predict_file(
     return _open_ended(answer, is_plain=query.directives == "[]")
 
 
-def _ask_named(model: str, query: Query, place: str) -> dict[str, Any]:
+def _ask_named(model: str, query: Query, location: str) -> dict[str, Any]:
     """Return the answer of a registered model, or of the model in a folder."""
     if not Path(model).is_dir():
         name, alias = _named(model)
         _require_labels(name)
-        return {"model": model, **ask_model(name, alias, asdict(query), place)}
+        return {"model": model, **ask_model(name, alias, asdict(query), location)}
     spec = _spec_of(Path(model))
     _require_labels(spec.name)
     local = LocalModel(spec=spec, version="unregistered", folder=Path(model))
-    return {"model": model, **_answer_of(local, asdict(query), place)}
+    return {"model": model, **_answer_of(local, asdict(query), location)}
 
 
 def _require_labels(name: str) -> None:
@@ -114,7 +114,7 @@ def _require_labels(name: str) -> None:
         raise FoundryError(f"not a model of C programs: {name}; accepted: {', '.join(names)}")
 
 
-def _ask_best(query: Query, place: str) -> dict[str, Any]:
+def _ask_best(query: Query, location: str) -> dict[str, Any]:
     """Return the answer of the best champion that can answer.
 
     A level of information that refuses the question is left out; a model that cannot be loaded is replaced by
@@ -130,7 +130,7 @@ def _ask_best(query: Query, place: str) -> dict[str, Any]:
         directives=parse_directives(query.directives),
         transforms=TransformOptions(unsafe_math=query.unsafe_math),
     )
-    check_program(query.source, top=query.top, options=options, file=place)
+    check_program(query.source, top=query.top, options=options, file=location)
     reasons: dict[str, str] = {}
     refused: set[str] = set()
     for champion in _ranked_champions():
@@ -138,7 +138,7 @@ def _ask_best(query: Query, place: str) -> dict[str, Any]:
         if level in refused:
             continue
         try:
-            answer = ask_model(champion.spec.name, CHAMPION, asdict(query), place)
+            answer = ask_model(champion.spec.name, CHAMPION, asdict(query), location)
         except (FoundryError, ToolMissing) as error:
             refused.add(level)
             reasons[champion.name] = _why(error)
@@ -149,7 +149,7 @@ def _ask_best(query: Query, place: str) -> dict[str, Any]:
                 known = {"reference_error": champion.error, "fallback_reason": _in_one_line(reasons)}
                 return {"model": champion.name, **answer, **known}
             reasons[champion.name] = str(answer.get("reason") or "no value of any target")
-    raise FoundryError(f"no champion can answer {place}: {_in_one_line(reasons) or 'there is none'}")
+    raise FoundryError(f"no champion can answer {location}: {_in_one_line(reasons) or 'there is none'}")
 
 
 def _why(error: Exception) -> str:
@@ -376,22 +376,24 @@ def _spec_of(folder: Path) -> PredictorSpec:
     return predictor_named(read_model(folder)[0])
 
 
-def ask_model(name: str, alias: str, question: dict[str, Any], place: str) -> dict[str, Any]:
+def ask_model(name: str, alias: str, question: dict[str, Any], location: str) -> dict[str, Any]:
     """Return the answer of a registered model to one row of its task's question.
 
-    Args:   place: where the question comes from, for messages.
+    Args:   location: where the question comes from, for messages.
     Raises: FoundryError: no such model, a damaged registry, or a question that it cannot answer.
     """
     uri = find_deployment().tracking_uri
     local = find_local(uri, name, alias)
     if local is not None:
-        return _answer_of(local, question, place)
+        return _answer_of(local, question, location)
     if alias == CHAMPION and is_new(uri):
         _require_champion(name)
     with registered_model(name, alias) as predictor:  # which registers weights that come with the project
         local = find_local(uri, name, alias)
         return (
-            _answer_of(local, question, place) if local else _served(predictor, name, alias, question, place)
+            _answer_of(local, question, location)
+            if local
+            else _served(predictor, name, alias, question, location)
         )
 
 
@@ -406,7 +408,7 @@ def _require_champion(name: str) -> None:
         )
 
 
-def _served(predictor: Any, name: str, alias: str, question: dict[str, Any], place: str) -> dict[str, Any]:
+def _served(predictor: Any, name: str, alias: str, question: dict[str, Any], location: str) -> dict[str, Any]:
     """Return the answer of a model whose files are not on this machine."""
     import pandas as pd
     from mlflow import MlflowClient
@@ -415,7 +417,7 @@ def _served(predictor: Any, name: str, alias: str, question: dict[str, Any], pla
     try:
         answer = predictor.predict(pd.DataFrame([question]))
     except (MlflowException, ValueError) as error:
-        raise FoundryError(_refusal(place, error)) from error
+        raise FoundryError(_refusal(location, error)) from error
     served = predictor.unwrap_python_model()
     version = str(MlflowClient().get_model_version_by_alias(name, alias).version)
     values = {str(name): _plain(value) for name, value in answer.iloc[0].items()}
@@ -428,12 +430,12 @@ def _plain(value: Any) -> Any:
     return None if isinstance(plain, float) and math.isnan(plain) else plain
 
 
-def _answer_of(local: LocalModel, question: dict[str, Any], place: str) -> dict[str, Any]:
+def _answer_of(local: LocalModel, question: dict[str, Any], location: str) -> dict[str, Any]:
     """Return the answer from files on this machine, without MLflow."""
     outcome = read_outcome(local.folder)
     try:
         predictor = local.spec.load(local.folder)
-        [answer] = _answers(local.spec, predictor, question, outcome, place)
+        [answer] = _answers(local.spec, predictor, question, outcome, location)
     except ImportError as error:
         raise PredictorError(f"{error.name} is not installed; the extra `foundry` has it") from None
     values = {str(name): _plain(value) for name, value in answer.items()}
@@ -445,17 +447,17 @@ def _answers(
     predictor: Any,
     question: dict[str, Any],
     outcome: TrainOutcome | None,
-    place: str,
+    location: str,
 ) -> list[dict[str, Any]]:
     """Return the answer of a loaded predictor. Raises: FoundryError: it refuses the question."""
     try:
         return spec.answer(predictor, [question], outcome)
     except ValueError as error:
-        raise FoundryError(_refusal(place, error)) from error
+        raise FoundryError(_refusal(location, error)) from error
 
 
-def _refusal(place: str, error: Exception) -> str:
-    return f"{place} must be a program the model can read: {explain(error).removeprefix(_ROW)}"
+def _refusal(location: str, error: Exception) -> str:
+    return f"{location} must be a program the model can read: {explain(error).removeprefix(_ROW)}"
 
 
 def _provenance(spec: PredictorSpec, outcome: TrainOutcome | None, version: str) -> dict[str, Any]:

@@ -187,9 +187,9 @@ def loaded_arrays(body: tuple[ir.Statement, ...]) -> frozenset[str]:
     )
 
 
-def are_disjoint(first: Site, second: Site, place: Facts) -> bool:
+def are_disjoint(first: Site, second: Site, facts: Facts) -> bool:
     """Tell whether two elements provably differ in some dimension at a place."""
-    return any(place.differs(a, b) for a, b in zip(first.forms, second.forms, strict=True))
+    return any(facts.differs(a, b) for a, b in zip(first.forms, second.forms, strict=True))
 
 
 def _runs_inner_body(statement: ir.Statement) -> bool:

@@ -201,9 +201,9 @@ Limits = dict[int, Range]
 """Bounds that comparisons alone imply, by operation: a growing range should stop at them."""
 
 
-def limited(opcode: str, own: Range, other: Range) -> Range | None:
-    """Return the part of a range in which `own <opcode> other` can hold."""
-    low, high = own
+def limited(opcode: str, interval: Range, other: Range) -> Range | None:
+    """Return the part of a range in which `interval <opcode> other` can hold."""
+    low, high = interval
     match opcode:
         case "lt":
             high = min(high, other[1] - 1)
@@ -229,16 +229,16 @@ def constraints_of(
     condition: int,
     holds: bool,
     limits: Limits | None = None,
-    known: Constraints | None = None,
+    constraints: Constraints | None = None,
 ) -> Constraints | None:
     """Return the ranges of values when a condition is known to hold, or not to.
 
-    Args:    limits: receives the bounds that the condition implies for otherwise unknown values; known:
+    Args:    limits: receives the bounds that the condition implies for otherwise unknown values; constraints:
              constraints that hold already.
     Returns: only values with a narrower range; None when the condition cannot have that value.
     """
     facts = _Facts(operations=operations, ranges=ranges, limits={} if limits is None else limits)
-    facts.narrowed.update(known or {})
+    facts.narrowed.update(constraints or {})
     return facts.narrowed if facts.constrain(condition, holds, _DEPTH) else None
 
 
@@ -326,7 +326,7 @@ def refined_select(
     condition, *values = operation.operands
     union: Range | None = None
     for value, holds in zip(values, (True, False), strict=True):
-        constraints = constraints_of(operations, ranges, condition, holds, known=known)
+        constraints = constraints_of(operations, ranges, condition, holds, constraints=known)
         if constraints is None:
             continue
         own = range_under(operations, ranges, value, constraints, depth)

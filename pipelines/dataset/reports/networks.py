@@ -198,8 +198,8 @@ def _count_runs(runs: pl.DataFrame) -> list[NetworkRuns]:
     return sorted(rows, key=lambda row: (networks.index(row.network), _rank(STATUSES, row.status)))
 
 
-def _rank(known: Sequence[str], name: str) -> tuple[int, str]:
-    return (known.index(name) if name in known else len(known), name)
+def _rank(order: Sequence[str], name: str) -> tuple[int, str]:
+    return (order.index(name) if name in order else len(order), name)
 
 
 def _measure_utilisation(tables: TableSet, runs: Sequence[_Run]) -> list[Utilisation]:

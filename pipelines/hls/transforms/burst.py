@@ -49,7 +49,7 @@ def strides_of(shape: tuple[int, ...]) -> tuple[int, ...]:
     return tuple(strides)
 
 
-def coordinates(flat: Affine, shape: tuple[int, ...], place: Facts) -> tuple[Affine, ...] | None:
+def coordinates(flat: Affine, shape: tuple[int, ...], facts: Facts) -> tuple[Affine, ...] | None:
     """Split a flat index into one index per dimension; None when they cannot be separated."""
     if not flat.exact:
         return None
@@ -58,7 +58,7 @@ def coordinates(flat: Affine, shape: tuple[int, ...], place: Facts) -> tuple[Aff
     for stride in strides_of(shape)[:-1]:
         outer = tuple((leaf, c // stride) for leaf, c in rest.terms if c % stride == 0)
         inner = Affine(tuple((leaf, c) for leaf, c in rest.terms if c % stride))
-        low, high = place.interval(inner)
+        low, high = facts.interval(inner)
         constant = rest.constant % stride
         constant += -((low + constant) // stride) * stride
         if high + constant >= stride:
@@ -115,33 +115,33 @@ def _extent(
     return best
 
 
-def _bounds(form: Affine, place: Facts, changed: frozenset[str], *, largest: bool) -> dict[Terms, int]:
+def _bounds(form: Affine, facts: Facts, changed: frozenset[str], *, largest: bool) -> dict[Terms, int]:
     """Return the bounds of a form in unchanging leaves: the best constant per combination of leaves."""
     bounds: dict[Terms, int] = {}
     pick = min if largest else max
-    for bound in _without_changing(form, place, changed, largest, [MAXIMUM_ALTERNATIVES]):
+    for bound in _without_changing(form, facts, changed, largest, [MAXIMUM_ALTERNATIVES]):
         old = bounds.get(bound.terms)
         bounds[bound.terms] = bound.constant if old is None else pick(old, bound.constant)
     return bounds
 
 
 def _without_changing(
-    form: Affine, place: Facts, changed: frozenset[str], largest: bool, budget: list[int]
+    form: Affine, facts: Facts, changed: frozenset[str], largest: bool, budget: list[int]
 ) -> list[Affine]:
     """Return the bounds of a form with the changing leaves replaced by their bounds, innermost first."""
-    order = {name: number for number, name in enumerate(place.loops)}
+    order = {name: number for number, name in enumerate(facts.loops)}
     moving = [
         (leaf, coefficient)
         for leaf, coefficient in form.terms
-        if place.mentions(Affine(((leaf, 1),)), changed)
+        if facts.mentions(Affine(((leaf, 1),)), changed)
     ]
     if not moving:
         return [form]
     leaf, coefficient = max(moving, key=lambda m: order.get(m[0], len(order)))
     upwards = (coefficient > 0) == largest
-    low, high = place.numeric(leaf)
+    low, high = facts.numeric(leaf)
     bounds = [Affine((), high if upwards else low)]
-    fact = place.loops.get(leaf)
+    fact = facts.loops.get(leaf)
     if fact is not None:
         bounds = [*(fact.upper if upwards else fact.lower), *bounds]
     without = form.plus(Affine(((leaf, 1),)), -coefficient)
@@ -149,7 +149,7 @@ def _without_changing(
     for bound in bounds:
         if budget[0] > 0 or not forms:
             budget[0] -= 1
-            forms += _without_changing(without.plus(bound, coefficient), place, changed, largest, budget)
+            forms += _without_changing(without.plus(bound, coefficient), facts, changed, largest, budget)
     return forms
 
 

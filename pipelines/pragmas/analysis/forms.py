@@ -42,10 +42,10 @@ def scaled(form: Affine, factor: int) -> Affine:
     return added(constant(0), form, factor)
 
 
-def read_form(expression: ir.Expression, known: Mapping[str, Affine]) -> Affine:
+def read_form(expression: ir.Expression, forms: Mapping[str, Affine]) -> Affine:
     """Read the affine form of an integer expression.
 
-    Args:    known: forms of variables.
+    Args:    forms: of variables.
     Returns: `UNKNOWN` when it has none.
     """
     if ir.type_of(expression).floating:
@@ -54,14 +54,14 @@ def read_form(expression: ir.Expression, known: Mapping[str, Affine]) -> Affine:
         case ir.Constant():
             return constant(expression.value)
         case ir.Read():
-            return known.get(expression.variable.name, UNKNOWN)
+            return forms.get(expression.variable.name, UNKNOWN)
         case ir.Cast():
             wide = expression.type.width_bits >= min(32, ir.type_of(expression.operand).width_bits)
-            return read_form(expression.operand, known) if wide and not expression.bits else UNKNOWN
+            return read_form(expression.operand, forms) if wide and not expression.bits else UNKNOWN
         case ir.Unary(operator="neg"):
-            return scaled(read_form(expression.operand, known), -1)
+            return scaled(read_form(expression.operand, forms), -1)
         case ir.Binary(operator=operator):
-            left, right = read_form(expression.left, known), read_form(expression.right, known)
+            left, right = read_form(expression.left, forms), read_form(expression.right, forms)
             return _combined(operator, left, right)
         case _:
             return UNKNOWN
@@ -97,7 +97,7 @@ class Condition:
 
 
 def read_conditions(
-    expression: ir.Expression, known: Mapping[str, Affine], *, holds: bool
+    expression: ir.Expression, forms: Mapping[str, Affine], *, holds: bool
 ) -> tuple[Condition, ...] | None:
     """Return conditions that together equal an expression being true (or false, unless it `holds`).
 
@@ -106,12 +106,12 @@ def read_conditions(
     match expression:
         case ir.Select(if_false=ir.Constant(value=0)) | ir.Binary(operator="and") if holds:
             first, second = ir.child_expressions(expression)[:2]
-            parts = [read_conditions(part, known, holds=True) for part in (first, second)]
+            parts = [read_conditions(part, forms, holds=True) for part in (first, second)]
             return None if None in parts else tuple(c for part in parts for c in part or ())
         case ir.Binary(operator="eq" | "ne", right=ir.Constant(value=0)) if _is_truth(expression.left):
-            return read_conditions(expression.left, known, holds=holds == (expression.operator == "ne"))
+            return read_conditions(expression.left, forms, holds=holds == (expression.operator == "ne"))
         case ir.Binary(operator=operator) if operator in ir.COMPARISONS:
-            left, right = read_form(expression.left, known), read_form(expression.right, known)
+            left, right = read_form(expression.left, forms), read_form(expression.right, forms)
             return _compared(operator if holds else _OPPOSITES[operator], added(left, right, -1))
         case _:
             return None

@@ -334,13 +334,13 @@ def _below(where: _Where, conditions: tuple[Condition, ...] | None) -> _Where:
     return replace(where, always=False, conditions=where.conditions + conditions)
 
 
-def _spans(loop: ir.For, start: Affine, known: Mapping[str, Affine]) -> tuple[Affine, ...]:
+def _spans(loop: ir.For, start: Affine, forms: Mapping[str, Affine]) -> tuple[Affine, ...]:
     """Return the distances from the first iterator to the ends of the loop, in the direction of its step."""
     direction = 1 if loop.step > 0 else -1
     if loop.comparison == "ne" and abs(loop.step) != 1:
         return () if loop.trip_count is None else (constant(loop.trip_count * abs(loop.step)),)
     arms = _limits(loop.upper, largest=direction < 0)
-    ends = [read_form(arm, known) for arm in arms]
+    ends = [read_form(arm, forms) for arm in arms]
     if not start.exact or not all(end.exact for end in ends):
         return ()
     last = 1 if loop.comparison in ("le", "ge") else 0

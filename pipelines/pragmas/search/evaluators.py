@@ -152,29 +152,29 @@ class OwnHls:
         both_s = first.wall_s + second.wall_s
         return replace(min(first, replace(second, strips=strips), key=_worth), wall_s=both_s)
 
-    def _measure(self, program: ProgramRow, asked: HlsOptions) -> tuple[Evaluation, bool]:
+    def _measure(self, program: ProgramRow, requested: HlsOptions) -> tuple[Evaluation, bool]:
         """Build and count a design; and whether a pipeline of it waits for an array.
 
         Raises: MachineFault.
         """
-        key = content_hash(design_id(program, asked), self.timeout_s)
+        key = content_hash(design_id(program, requested), self.timeout_s)
         if self.cache.get("pragma_timeout", key) is not None:
             return self._timeout(), False
         start = stopwatch()
-        answer = self._ask(program, asked)
+        answer = self._ask(program, requested)
         if answer is None:
             self.cache.keep("pragma_timeout", key, {"timeout_s": self.timeout_s}, TIMEOUT)
             return self._timeout(), False
         waits = isinstance(answer, CountedDesign) and _waits_for_arrays(answer)
         return self._judged(answer, stopwatch() - start), waits
 
-    def _ask(self, program: ProgramRow, asked: HlsOptions) -> CountedDesign | str | None:
+    def _ask(self, program: ProgramRow, requested: HlsOptions) -> CountedDesign | str | None:
         """Return the answer of a process; None when its processor time ended first.
 
         Raises: MachineFault.
         """
         original = None if program is self.program else self.program
-        child = ChildProcess(_work, program, original, asked, self.cache, self.options)
+        child = ChildProcess(_work, program, original, requested, self.cache, self.options)
         try:
             answer = child.receive(self.timeout_s)
         except TimeoutError:
@@ -238,7 +238,7 @@ def _work(
     connection: Connection,
     program: ProgramRow,
     original: ProgramRow | None,
-    asked: HlsOptions,
+    requested: HlsOptions,
     cache: ContentCache,
     options: LabelOptions,
 ) -> None:
@@ -249,7 +249,7 @@ def _work(
     begin_worker()
     answer: CountedDesign | str | MachineFault
     try:
-        answer = count_design(program, asked, ToolContext(cache=cache, options=options))
+        answer = count_design(program, requested, ToolContext(cache=cache, options=options))
         if original is not None and not same_results(original, program, cache, options):
             answer = "the text with strips must give what the program gives natively, got other results"
     except (HlsError, ProgramError) as error:

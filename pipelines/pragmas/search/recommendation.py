@@ -511,11 +511,11 @@ class _Search:
         def margin_of(configuration: Configuration) -> float:
             return most / max(1, banked_size(self.summary, configuration))
 
-        def solve_again(asked: SearchOptions) -> SubProblem:
-            solution = solve(self.summary, self.target, asked)
+        def solve_again(options: SearchOptions) -> SubProblem:
+            solution = solve(self.summary, self.target, options)
             return SubProblem(
-                most_partitions=asked.most_partitions,
-                fine_only=asked.fine_only,
+                most_partitions=options.most_partitions,
+                fine_only=options.fine_only,
                 solution=solution,
                 solver_s=0.0,
             )
