@@ -365,7 +365,7 @@ class _Paths:
             yield from self.access_ends(operation, symbol)
 
     def unit_end(self, operation: Operation, bound: BoundUnit, settled: float) -> float:
-        """Return the end of a path at the first register of a shared unit."""
+        """Return when a variable's new value is available to a forwarded read."""
         selected = self.selected_ns(settled, len(bound.uses), bound.unit.ports[0][1])
         before = settled + UNIT_SELECTION * (selected - settled)
         inside, _ = used_delays(self.design, bound)

@@ -110,7 +110,7 @@ class _Known:
         return changed
 
     def join(self, first: dict[str, _State], second: dict[str, _State]) -> None:
-        """Continue after two branches with their joined changes."""
+        """End a branch: undo its changes and return them."""
         for name in dict.fromkeys((*first, *second)):
             present = self.states.get(name, _NOTHING)
             facts = tuple(branch.get(name, present)[0] for branch in (first, second))
