@@ -54,11 +54,11 @@ class CheckedFile:
         return self.content.to_pylist()
 
     def neighbour(self, table: str) -> list[dict[str, Any]]:
-        """Rows of another table: of the same partition, or of all when it has none of that name."""
+        """Return rows of another table: of the same partition, or of all when it has none of that name."""
         return self.neighbour_columns(table).to_pylist()
 
     def neighbour_columns(self, table: str) -> pa.Table:
-        """The same as columns, for tables with many rows."""
+        """Return the rows of `neighbour` as columns, for tables with many rows."""
         spec = table_spec(table)
         same = table_path(self.data_dir, spec, self.partition)
         folder = self.data_dir / "tables" / table
@@ -79,7 +79,7 @@ def open_file(settings: Settings, table: str, partition: str) -> CheckedFile:
 
 
 def general_rules(table: str) -> tuple[CheckRule, ...]:
-    """The rules that follow from a table's declaration, blocking ones first."""
+    """Return the rules that follow from a table's declaration, blocking ones first."""
     spec = table_spec(table)
     rules = [_SCHEMA, _UNIQUE_KEY]
     rules += [_FOREIGN_KEYS] if spec.references else []
@@ -88,7 +88,7 @@ def general_rules(table: str) -> tuple[CheckRule, ...]:
 
 
 def schema_problems(file: CheckedFile) -> list[str]:
-    """Ways in which the file, or its wall-clock sibling, does not fit the declared schema."""
+    """Return the ways in which the file, or its wall-clock sibling, does not fit the declared schema."""
     spec = table_spec(file.table)
     problems = spec.violations(file.content)
     if not spec.has_measured or problems:
@@ -101,7 +101,7 @@ def schema_problems(file: CheckedFile) -> list[str]:
 
 
 def repeated_keys(file: CheckedFile) -> list[str]:
-    """Keys of more than one row."""
+    """Return the keys of more than one row."""
     spec = table_spec(file.table)
     keys = spec.key
     if spec.is_sorted(file.content):
@@ -112,7 +112,7 @@ def repeated_keys(file: CheckedFile) -> list[str]:
 
 
 def dangling_references(file: CheckedFile) -> list[str]:
-    """Rows that name a row of another table that is not there."""
+    """Return the rows that name a row of another table that is not there."""
     return [p for reference in table_spec(file.table).references for p in _dangling(file, reference)]
 
 
@@ -127,7 +127,7 @@ def _dangling(file: CheckedFile, reference: Reference) -> list[str]:
 
 
 def _absent_rows(rows: pa.Table, known: pa.Table) -> list[dict[str, Any]]:
-    """Rows of one table, each once, that are not in another with the same columns."""
+    """Return the rows of one table, each once, that are not in another with the same columns."""
     names = rows.column_names
     if len(names) == 1:  # five times as fast as the join
         once = rows.column(names[0]).unique()
@@ -136,13 +136,13 @@ def _absent_rows(rows: pa.Table, known: pa.Table) -> list[dict[str, Any]]:
 
 
 def failure_fraction(content: pa.Table) -> float:
-    """Share of rows that are not ok, 0 for an empty table."""
+    """Return the share of rows that are not ok, 0 for an empty table."""
     statuses: list[str] = content.column("status").to_pylist()
     return sum(status != OK for status in statuses) / max(len(statuses), 1)
 
 
 def too_many_failures(file: CheckedFile) -> list[str]:
-    """Whether the share of failed rows is above the configured one."""
+    """List the problem that the share of failed rows is above the configured one, if it is."""
     limit = file.settings.max_failure_fraction
     share = failure_fraction(file.content)
     return [] if share <= limit else [f"{share:.1%} of rows failed; accepted: at most {limit:.0%}"]

@@ -15,7 +15,7 @@ from pipelines.base.cache import ContentCache
 from pipelines.base.identity import content_hash
 
 KIND = "configuration"
-"""Of entries of the cache that are compositions."""
+"""Kind of cache entries that hold compositions."""
 
 
 def compose_content(overrides: Sequence[str]) -> Any:
@@ -29,7 +29,7 @@ def compose_content(overrides: Sequence[str]) -> Any:
 
 @lru_cache(maxsize=256)
 def _composed(overrides: tuple[str, ...], state: tuple[tuple[str, int], ...]) -> Any:
-    """The content of overrides and a state of the files, which Hydra takes 0.2 s to compose."""
+    """Return the content of overrides and a state of the files, which Hydra takes 0.2 s to compose."""
     from hydra import compose, initialize_config_dir
     from hydra.errors import HydraException
     from omegaconf import OmegaConf
@@ -45,7 +45,7 @@ def _composed(overrides: tuple[str, ...], state: tuple[tuple[str, int], ...]) ->
 
 
 def default_content(cache: ContentCache) -> Any:
-    """The groups of conf/ without overrides, composed once per content of its files.
+    """Return the groups of conf/ without overrides, composed once per content of its files.
 
     Raises: FoundryError: as `compose_content`.
     """

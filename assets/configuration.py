@@ -31,7 +31,7 @@ NIGHTLY = "nightly"
 
 @cache
 def configuration_model() -> type[Configuration]:
-    """The configuration with the groups that the steps declare, in the order of conf/config.yaml."""
+    """Return the configuration with the groups that the steps declare, in the order of conf/config.yaml."""
     groups: dict[str, type[Any]] = {"quality": Quality, "run": Run}
     for step in STEPS:
         groups |= step.configuration
@@ -49,7 +49,7 @@ def _field_of(group: type[Any]) -> tuple[type[Any], Any]:
 
 
 def accepted_keys(model: type[BaseModel] | None = None, prefix: str = "") -> Iterator[str]:
-    """Names of all keys, as an override spells them, in the order of their declaration."""
+    """Yield the names of all keys, as an override spells them, in the order of their declaration."""
     for name, field in (model or configuration_model()).model_fields.items():
         inner = field.annotation
         if is_dataclass(inner):
@@ -61,7 +61,7 @@ def accepted_keys(model: type[BaseModel] | None = None, prefix: str = "") -> Ite
 
 
 def scales() -> tuple[str, ...]:
-    """Names of the scales, from conf/scale."""
+    """Return the names of the scales, from conf/scale."""
     return tuple(sorted(path.stem for path in (CONFIGURATION_FOLDER / "scale").glob("*.yaml")))
 
 
@@ -90,7 +90,7 @@ def _reject_settings_of_hydra(overrides: Sequence[str]) -> None:
 
 
 def sweep(overrides: Sequence[str]) -> list[tuple[dict[str, str], tuple[str, ...]]]:
-    """All combinations of overrides with several values, such as `hls.memory_delay=[2],[5]`, in order.
+    """Return all combinations of overrides with several values, such as `hls.memory_delay=[2],[5]`, in order.
 
     Returns: the swept values by key, and the overrides, of each run.
     Raises:  FoundryError: not an override.
@@ -118,19 +118,19 @@ def sweep(overrides: Sequence[str]) -> list[tuple[dict[str, str], tuple[str, ...
 
 
 def may_promote(configuration: Configuration) -> bool:
-    """Whether models of a configuration may become champion: a scale other than smoke, without overrides."""
+    """Tell whether a configuration's models may become champion: not of scale smoke and without overrides."""
     return configuration.model_dump(exclude={"run"}) in _counting()
 
 
 @cache
 def _counting() -> list[dict[str, Any]]:
-    """Contents of the scales other than smoke."""
+    """Return the contents of the scales other than smoke."""
     counting = (scale for scale in scales() if scale != "smoke")
     return [compose_configuration([f"scale={name}"]).model_dump(exclude={"run"}) for name in counting]
 
 
 def nightly_hour() -> Nightly:
-    """When the nightly run begins: `run.nightly` of the configuration of its scale.
+    """Return the hour at which the nightly run begins: `run.nightly` of the configuration of its scale.
 
     Raises: FoundryError: the hour or the time zone is not accepted.
     """
@@ -152,18 +152,18 @@ def write_parameters(project: Path, configuration: Configuration) -> Path:
 
 
 def parameters_text(configuration: Configuration, *, without: Collection[str] = ()) -> bytes:
-    """What params.yaml says of a configuration.
+    """Return the text of params.yaml for a configuration.
 
     Args: without: groups that are left out; they have their defaults when it is read.
     """
     header = "# Written by `simfoundry run`; `dvc repro` and the Dagster UI read it.\n"
     content = configuration.model_dump(mode="json", exclude={"run", *without})
-    content["models"] = _models_said(configuration, content["models"])
+    content["models"] = _trained_models(configuration, content["models"])
     return (header + yaml.safe_dump(content, sort_keys=False)).encode()
 
 
-def _models_said(configuration: Configuration, content: dict[str, Any]) -> dict[str, Any]:
-    """The groups of predictors that are trained or have other options than their defaults."""
+def _trained_models(configuration: Configuration, content: dict[str, Any]) -> dict[str, Any]:
+    """Return the groups of predictors that are trained or have other options than their defaults."""
     models = configuration.models
     defaults = {name: field.get_default() for name, field in type(models).model_fields.items()}
     trained = {name.replace("-", "_") for name in models.trained}
@@ -175,7 +175,7 @@ def _models_said(configuration: Configuration, content: dict[str, Any]) -> dict[
 
 
 def read_parameters(project: Path) -> Configuration:
-    """The configuration of the last `simfoundry run`; the default one when there was none.
+    """Read the configuration of the last `simfoundry run`; the default one when there was none.
 
     Raises: FoundryError: params.yaml is not what `simfoundry run` writes.
     """
@@ -189,7 +189,7 @@ def read_parameters(project: Path) -> Configuration:
 
 
 def read_parameters_file(path: Path) -> Configuration:
-    """The configuration in a file as `simfoundry run` writes it.
+    """Return the configuration in a file as `simfoundry run` writes it.
 
     Raises: FoundryError: it cannot be read, or is not what `simfoundry run` writes.
     """
@@ -214,7 +214,7 @@ def _validated(content: Any, *, where: str) -> Configuration:
 
 
 def _choices(keys: Sequence[str]) -> str:
-    """What is accepted beside keys: the keys of their groups, else the groups."""
+    """Return what is accepted beside keys: the keys of their groups, else the groups."""
     groups = {re.split(r"[.=/]", key.lstrip("+~"))[0] for key in keys}
     known = list(accepted_keys())
     chosen = [key for key in known if key.split(".")[0] in groups]

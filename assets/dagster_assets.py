@@ -32,7 +32,7 @@ Results = Iterator[dg.MaterializeResult[Any]]
 
 
 def build_assets(configuration: Configuration, nightly: Nightly | None = None) -> list[dg.AssetsDefinition]:
-    """The assets of every step, with the partitions of a configuration.
+    """Build the assets of every step, with the partitions of a configuration.
 
     Args: nightly: when automation makes the sources; the default hour unless given.
     """
@@ -48,7 +48,7 @@ def _partitions(kind: Partitioning, configuration: Configuration) -> dg.Partitio
 def build_asset(
     step: Step, partitions: dg.PartitionsDefinition[Any] | None, nightly: Nightly | None = None
 ) -> dg.AssetsDefinition:
-    """The assets of a step, which one op makes; see `build_assets`."""
+    """Build the assets of a step, which one op makes; see `build_assets`."""
     when = nightly or Nightly()
 
     @dg.multi_asset(
@@ -92,7 +92,7 @@ def run_step(
 
 
 def _results(settings: Settings, step: Step, summary: StepSummary) -> Results:
-    """What Dagster keeps of each asset of a step."""
+    """Yield the metadata that Dagster keeps of each asset of a step."""
     notes = {name: _shown(value) for name, value in summary.notes.items()}
     results = {table: _table_result(settings, step, table, summary) for table in step.tables}
     if step.asset is None:
@@ -115,7 +115,7 @@ def _shown(value: Any) -> Any:
 def _table_result(
     settings: Settings, step: Step, table: str, summary: StepSummary
 ) -> tuple[dict[str, Any], list[dg.AssetCheckResult]]:
-    """Metadata of a table that was just written (counts, failures, plots), and the outcomes of its checks."""
+    """Return metadata of a table that was just written (counts, failures, plots) and its check results."""
     file = open_file(settings, table, summary.partition)
     path = table_path(settings.deployment.data_dir, table_spec(table), summary.partition)
     metadata = {**_row_counts(settings, step, table, summary), "path": dg.MetadataValue.path(str(path))}
@@ -130,9 +130,9 @@ def _table_result(
 
 
 def _row_counts(settings: Settings, step: Step, table: str, summary: StepSummary) -> dict[str, Any]:
-    """Rows of the table and, where it has partitions, of the partition that was just written.
+    """Return the rows of the table and, where it has partitions, of the partition that was just written.
 
-    The rows of the table are those of the files on disk now: partitions that are not made yet have none.
+    The table has the rows of the files on disk now: partitions that are not made yet have none.
     """
     own = summary.rows[table]
     if step.partitioned.is_whole:
@@ -143,7 +143,7 @@ def _row_counts(settings: Settings, step: Step, table: str, summary: StepSummary
 
 
 def rows_of_file(path: Path) -> int:
-    """Rows of a table file; 0 when it is not there or damaged, which the step that reads it says."""
+    """Return rows of a table file; 0 when it is not there or damaged, which the step that reads it says."""
     try:
         state = path.stat()
         return _counted_rows(path, state.st_ino, state.st_mtime_ns)
@@ -153,19 +153,19 @@ def rows_of_file(path: Path) -> int:
 
 @lru_cache(maxsize=100_000)
 def _counted_rows(path: Path, *state: int) -> int:
-    """Rows of a file in one state: a run asks for every file again after every partition."""
+    """Return the rows of a file in one state: a run asks for every file again after every partition."""
     del state
     return int(pq.read_metadata(path).num_rows)
 
 
 def rules_of(table: str) -> tuple[CheckRule, ...]:
-    """The rules of a table, blocking ones first: those of its declaration and those of its steps."""
+    """Return the rules of a table, blocking ones first: its declaration's and its steps'."""
     own = (rule for step in makers_of(table) for rule in step.checks.get(table, ()))
     return tuple(sorted((*general_rules(table), *own), key=lambda rule: not rule.blocking))
 
 
 def check_results(file: CheckedFile, asset: str | None = None) -> list[dg.AssetCheckResult]:
-    """The outcome of every rule of a table.
+    """Return the outcome of every rule of a table.
 
     Args: asset: key of the asset that the checks belong to; the table's own unless given.
     """
@@ -220,7 +220,7 @@ def _reported(progress: ProgressResource, title: str) -> Iterator[dict[str, Any]
 
 
 def asset_spec(key: str, step: Step, nightly: Nightly) -> dg.AssetSpec:
-    """An asset of a step: group, description, columns with units, and what it is made from."""
+    """Return an asset of a step: group, description, columns with units, and what it is made from."""
     sources = {asset: None for table in step.reads for asset in _assets_of(table)}
     if step.asset is not None:
         kinds = {"mlflow"} if step.stage == "models" else {"html"}
@@ -245,7 +245,7 @@ def asset_spec(key: str, step: Step, nightly: Nightly) -> dg.AssetSpec:
 
 
 def _common(step: Step, nightly: Nightly) -> dict[str, Any]:
-    """Owner, tags, freshness and automation of every asset of a step.
+    """Return owner, tags, freshness and automation of every asset of a step.
 
     Automation makes sources at the hour of the nightly run and the others after what they read. It is off
     until somebody switches its sensor on in the UI.
@@ -260,14 +260,14 @@ def _common(step: Step, nightly: Nightly) -> dict[str, Any]:
 
 
 def _assets_of(table: str) -> tuple[str, ...]:
-    """Keys of the assets that hold rows of a table."""
+    """Return the keys of the assets that hold rows of a table."""
     return tuple(step.asset or table for step in makers_of(table))
 
 
 def check_specs(
     step: Step, table: str, partitions: dg.PartitionsDefinition[Any] | None = None
 ) -> list[dg.AssetCheckSpec]:
-    """The checks of a table; with partitions, each partition keeps its own outcome."""
+    """Return the checks of a table; with partitions, each partition keeps its own outcome."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", dg.PreviewWarning)  # partitioned checks
         return [
@@ -287,7 +287,7 @@ def _check_name(asset: str | None, table: str, rule: CheckRule) -> str:
 
 
 def column_schema(spec: TableSpec) -> dg.TableSchema:
-    """Columns as Dagster shows them; the unit is a tag and ends the description."""
+    """Return the columns as Dagster shows them; the unit is a tag and ends the description."""
     return dg.TableSchema(
         columns=[
             dg.TableColumn(

@@ -74,7 +74,7 @@ def _create_views(connection: duckdb.DuckDBPyConnection, data_dir: Path) -> Iter
 
 
 def _table_sql(data_dir: Path, spec: TableSpec) -> str:
-    """All columns of a table; wall-clock columns come from the files beside it."""
+    """Return all columns of a table; wall-clock columns come from the files beside it."""
     keys = ", ".join(_name(key) for key in spec.key)
     columns = ", ".join(_name(column.name) for column in spec.columns)
     content = _files_sql(data_dir, spec, measured=False)
@@ -85,7 +85,7 @@ def _table_sql(data_dir: Path, spec: TableSpec) -> str:
 
 
 def _files_sql(data_dir: Path, spec: TableSpec, *, measured: bool) -> str:
-    """Rows of the files of a table; columns that an older file lacks are null."""
+    """Return the rows of the files of a table; columns that an older file lacks are null."""
     fields = [(field.name, _sql_type(field.type)) for field in spec.schema(measured=measured)]
     typed = ", ".join(f"NULL::{kind} AS {_name(name)}" for name, kind in fields)
     empty = f"SELECT {typed} WHERE false"
@@ -101,7 +101,7 @@ def _sql_type(kind: pa.DataType) -> str:
 
 
 def _literal(path: str) -> str:
-    """A path whose brackets and stars name themselves in a pattern."""
+    """Return a path whose brackets and stars name themselves in a pattern."""
     return "".join(f"[{c}]" if c in "*?[" else c for c in path)
 
 

@@ -1,4 +1,4 @@
-"""All that Dagster loads, assembled by one function; partitions are those of params.yaml at that time."""
+"""All that Dagster loads, assembled by one function; partitions are read from params.yaml at that time."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ load_selection_parser()
 def build_definitions(
     overrides: Mapping[str, Any] | None = None, configuration: Configuration | None = None
 ) -> dg.Definitions:
-    """Assets, checks, jobs, the schedule and the resources of the deployment.
+    """Build assets, checks, jobs, the schedule and the resources of the deployment.
 
-    Args: overrides: resources by name that replace those of the deployment, for tests.
+    Args: overrides: resources by name that replace the deployment's, for tests.
           configuration: whose partitions there are; that of params.yaml unless given.
 
     Raises: FoundryError: params.yaml or the configuration of the nightly run is not accepted.

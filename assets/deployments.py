@@ -80,11 +80,11 @@ class Deployment:
         return self.folder or self.project
 
     def in_folder(self, folder: Path) -> Deployment:
-        """The same deployment with tables and params.yaml in a folder of their own; the cache is shared."""
+        """Return this deployment with tables and params.yaml in another folder and the same cache."""
         return replace(self, data_dir=folder.resolve(), folder=folder.resolve())
 
     def of_suite(self, name: str) -> Deployment:
-        """The same deployment with the tables of a suite of the user's own, in a folder of `data/suites`.
+        """Return this deployment with the tables of a user's suite, in a folder of `data/suites`.
 
         Raises: FoundryError: not a name of a folder.
         """
@@ -110,7 +110,7 @@ class Deployment:
 
 
 def find_project(environment: Mapping[str, str], start: Path) -> Path:
-    """The project folder: SIMFOUNDRY_PROJECT, else one above `start`, else this checkout.
+    """Find the project folder: SIMFOUNDRY_PROJECT, else one above `start`, else this checkout.
 
     Raises: FoundryError: SIMFOUNDRY_PROJECT is not a project folder.
     """
@@ -127,7 +127,7 @@ def find_project(environment: Mapping[str, str], start: Path) -> Path:
 
 
 def find_deployment(environment: Mapping[str, str] | None = None, start: Path | None = None) -> Deployment:
-    """The deployment this process belongs to.
+    """Find the deployment this process belongs to.
 
     Args:
         environment: variables, the process's own by default.
@@ -148,7 +148,7 @@ def find_deployment(environment: Mapping[str, str] | None = None, start: Path | 
 
 
 def local_deployment(project: Path, *, dagster_home: str | None = None) -> Deployment:
-    """SQLite and files inside the project folder."""
+    """Return SQLite and files inside the project folder."""
     return Deployment(
         name="local",
         project=project,
@@ -198,7 +198,7 @@ def require_whole_registry(deployment: Deployment) -> None:
 
 
 def require_whole_history(home: Path, *runs: str) -> None:
-    """Check Dagster's databases, and those of the events of some runs.
+    """Check Dagster's databases, and the event databases of some runs.
 
     Args:   home: DAGSTER_HOME; runs: their ids.
     Raises: FoundryError: one is damaged.
@@ -245,7 +245,7 @@ def writing_to(data_dir: Path) -> Iterator[None]:
 
 @contextmanager
 def replacing_tables(data_dir: Path) -> Iterator[Path]:
-    """A folder with the tables of a data folder, of which it takes the place when the block ends well.
+    """Yield a folder with the tables of a data folder, and replace that when the block ends well.
 
     The process may be killed at any time: all tables are the former or the new ones. A kill between the two
     exchanges leaves new wall-clock columns beside the former tables, until the command is run again.
@@ -266,7 +266,7 @@ def replacing_tables(data_dir: Path) -> Iterator[Path]:
 
 @contextmanager
 def replacing_suite(suite: Deployment) -> Iterator[Deployment]:
-    """A copy of a suite's folder, of which it takes the place when the block ends well; the lock is held.
+    """Yield a copy of a suite's folder, and replace that when the block ends well; the lock is held.
 
     The process may be killed at any time: tables, wall-clock columns and params.yaml are the former or the
     new ones together. The copy's files are second names, the lock's too.
@@ -280,7 +280,7 @@ _ROOMS = ("measured", "tables")
 
 
 def _holders(path: Path) -> list[str]:
-    """Processes with a lock on a file, from /proc, children of a killed writer included."""
+    """Return the processes with a lock on a file, from /proc, children of a killed writer included."""
     holders: list[str] = []
     for process in Path("/proc").glob("[0-9]*"):
         with suppress(OSError):  # ended meanwhile, or of another user

@@ -41,7 +41,7 @@ class Figures:
 
 
 def _model_figures(data_dir: Path) -> Mapping[str, bytes]:
-    """Least test error of any predictor, and all errors by predictor, target and part, of the leaderboard."""
+    """Return the least test error of any predictor, and all errors by predictor, target and part."""
     rows = scan_table(data_dir, table_spec("leaderboard")).filter(
         pl.col("part").is_in(PARTS) & pl.col("value").is_not_null()
     )
@@ -63,7 +63,7 @@ def _model_figures(data_dir: Path) -> Mapping[str, bytes]:
 
 
 def _label_figures(data_dir: Path) -> Mapping[str, bytes]:
-    """Numbers of labels by the project's own synthesis, and quantiles of the ok ones."""
+    """Return numbers of labels by the project's own synthesis, and quantiles of the ok ones."""
     own = scan_table(data_dir, table_spec("labels")).filter(pl.col("tool") == SYNTHESIS_TOOL)
     rows = own.select("status", *LABELS).collect()
     ok = rows.filter(pl.col("status") == OK)

@@ -27,7 +27,7 @@ _LABELLED = "programs"
 
 
 def dvc_stages() -> dict[str, tuple[Step, ...]]:
-    """The steps of every DVC stage, by its name."""
+    """Return the steps of every DVC stage, by its name."""
     stages: defaultdict[str, list[Step]] = defaultdict(list)
     for step in STEPS:
         if step.is_recorded:
@@ -42,7 +42,7 @@ def _stage_of(step: Step) -> str:
 
 
 def dvc_yaml() -> str:
-    """The text of dvc.yaml: the stages, and the figures that have no hash."""
+    """Return the text of dvc.yaml: the stages, and the figures that have no hash."""
     stages = dvc_stages()
     figures = [FIGURES[name] for name, steps in stages.items() if name in FIGURES and not _tables(steps)]
     content = {
@@ -69,12 +69,12 @@ def _stage(name: str, steps: Sequence[Step]) -> dict[str, Any]:
 
 
 def _tables(steps: Sequence[Step]) -> list[str]:
-    """Tables that DVC records."""
+    """Return the tables that DVC records."""
     return list(dict.fromkeys(table for step in steps for table in step.recorded))
 
 
 def _sources(steps: Sequence[Step]) -> list[str]:
-    """Tables that steps read and do not write, without those that follow from another one."""
+    """Return the tables that steps read and do not write, without those that follow from another one."""
     own = {table for step in steps for table in step.tables}
     read = dict.fromkeys(table for step in steps for table in step.reads if table not in own)
     implied = {table_spec(table).hashes for table in read}
@@ -86,7 +86,7 @@ def _paths(tables: Sequence[str]) -> list[str]:
 
 
 def _versions(steps: Sequence[Step]) -> list[Mapping[str, list[str]]]:
-    """Parameters from other files than params.yaml: version constants by module, and tools."""
+    """Return the parameters from other files than params.yaml: version constants by module, and tools."""
     names: defaultdict[str, list[str]] = defaultdict(list)
     for constant in sorted({constant for step in steps for constant in step.constants}):
         names[constant.file].append(constant.name)

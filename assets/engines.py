@@ -59,7 +59,7 @@ class Constant:
         return self.read(ROOT)
 
     def read(self, root: Path) -> Any:
-        """Its value in the file of another checkout; None when there is no such file."""
+        """Read its value in the file of another checkout; None when there is no such file."""
         path = root / self.file
         if not path.is_file():
             return None
@@ -78,7 +78,7 @@ class Engine:
 
 
 def engine(*constants: str, tools: Sequence[str] = ()) -> Engine:
-    """An engine of constants `FILE:NAME`."""
+    """Make an engine of constants `FILE:NAME`."""
     pairs = (constant.rpartition(":")[::2] for constant in constants)
     return Engine(tuple(Constant(file, name) for file, name in pairs), tuple(tools))
 
@@ -140,7 +140,7 @@ PRAGMAS = engine("pipelines/pragmas/search/suite.py:_VERSION")
 
 
 def training_engine(package: str) -> Engine:
-    """The constants of a package of predictors: every one that ends in VERSION."""
+    """Return the constants of a package of predictors: every one that ends in VERSION."""
     file = f"models/{package}/__init__.py"
     names = re.findall(r"^(\w*VERSION) = ", (ROOT / file).read_text(encoding="utf-8"), re.MULTILINE)
     return Engine(tuple(Constant(file, name) for name in names))
@@ -164,7 +164,7 @@ class Tool:
 
 
 def _named(version: Callable[[], str]) -> Callable[[Configuration], str]:
-    """A version that no configuration changes, without the constant that engines put behind a last +."""
+    """Return a version that no configuration changes, without the engines' constant behind the last +."""
     return lambda _: version().rpartition("+")[0] or version()
 
 
@@ -173,7 +173,7 @@ def _packaged(name: str) -> Callable[[Configuration], str]:
 
 
 def _library_hashes(configuration: Configuration) -> str:
-    """Hash of the cell libraries' contents."""
+    """Return the hash of the cell libraries' contents."""
     names = (configuration.synthesis.liberty, *configuration.synthesis.other_libraries)
     return content_hash([liberty_hash(find_liberty(name)) for name in names])[:12]
 
@@ -214,7 +214,7 @@ TOOLS: Mapping[str, Tool] = {
 
 
 def present_tools(configuration: Configuration) -> dict[str, str | None]:
-    """Version of every tool, by name; None of those that the configuration does not use."""
+    """Return the version of every tool, by name; None of those that the configuration does not use."""
     used = {name: tool for name, tool in TOOLS.items() if tool.is_used(configuration)}
     return {name: _present(used[name], configuration) if name in used else None for name in TOOLS}
 
@@ -227,7 +227,7 @@ def _present(tool: Tool, configuration: Configuration) -> str:
 
 
 def recorded_tools(project: Path) -> dict[str, str | None] | None:
-    """The versions with which dvc.lock was made; None when they were not written.
+    """Return the versions with which dvc.lock was made; None when they were not written.
 
     Raises: FoundryError: the file is not such a file.
     """
@@ -252,7 +252,7 @@ def write_tools(project: Path, tools: Mapping[str, str | None]) -> None:
 
 
 def other_versions(present: Mapping[str, str | None], recorded: Mapping[str, str | None]) -> list[str]:
-    """Tools that both use, in another version, as `NAME PRESENT, not RECORDED`."""
+    """Return the tools that both use, in another version, as `NAME PRESENT, not RECORDED`."""
     return [
         f"{name} {version}, not {recorded[name]}"
         for name, version in present.items()

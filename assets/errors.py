@@ -30,7 +30,7 @@ class ExtraMissing(FoundryError, ImportError):
 
 
 def explain(error: BaseException) -> str:
-    """One line that says what went wrong, for a person.
+    """Return one line that says what went wrong, for a person.
 
     A full disk is told apart from other system errors: there the way out is to make room.
     """
@@ -44,14 +44,14 @@ def explain(error: BaseException) -> str:
 
 
 def explain_fully(error: BaseException) -> str:
-    """The same; of an unexpected error also its type, where it is, and how to see more."""
+    """Explain an error as `explain`; for an unexpected one add its type, its place, and how to see more."""
     if is_permanent(error):
         return explain(error)
     return unexpected(type(error).__name__, explain(error), traceback.format_tb(error.__traceback__))
 
 
 def unexpected(kind: str, message: str, frames: Sequence[str]) -> str:
-    """One line about an unexpected error.
+    """Return one line about an unexpected error.
 
     Args: frames: of its traceback, as `traceback.format_tb` formats them.
     """
@@ -66,7 +66,7 @@ _PACKAGES = ("simfoundry", "assets", "models", "pipelines")
 
 
 def place_of(frames: Sequence[str]) -> str | None:
-    """File and line of the innermost frame in the project's packages."""
+    """Return the file and line of the innermost frame in the project's packages."""
     for match in map(_FRAME.search, reversed(frames)):
         path = Path(match["file"]) if match else _ROOT
         if match and path.is_relative_to(_ROOT) and path.relative_to(_ROOT).parts[0] in _PACKAGES:
@@ -75,7 +75,7 @@ def place_of(frames: Sequence[str]) -> str | None:
 
 
 def is_permanent(error: BaseException) -> bool:
-    """Whether trying again cannot help: bad input, a refused model, a missing tool or file, a full disk."""
+    """Tell whether a retry cannot help: bad input, a refused model, a missing tool or file, a full disk."""
     if isinstance(error, OSError):
         return error.errno in PERMANENT_OS_ERRORS or isinstance(error, FileNotFoundError)
     if isinstance(error, ValueError | FoundryError) or _lacks_room(error):
@@ -85,7 +85,7 @@ def is_permanent(error: BaseException) -> bool:
 
 
 def _lacks_room(error: BaseException) -> bool:
-    """A full disk, as the system says it, or as SQLite does through whatever wraps it."""
+    """Return a full disk, as the system says it, or as SQLite does through whatever wraps it."""
     if isinstance(error, OSError):
         return error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
     return any(sign in str(error) for sign in SQLITE_FULL_DISK)
@@ -105,7 +105,7 @@ _REQUIREMENT = re.compile(r"(?P<name>[A-Za-z0-9._-]+).*extra == ['\"](?P<extra>[
 
 
 def extras_of(module: str) -> list[str]:
-    """Extras of the project for users whose requirements have a module, in the order of their declaration."""
+    """Return the project's extras for users whose requirements have a module, in order of declaration."""
     from importlib.metadata import PackageNotFoundError, requires  # lazy import: takes 20 ms
 
     try:

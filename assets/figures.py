@@ -115,13 +115,13 @@ class Figure:
 
 
 def slug(text: str) -> str:
-    """Anchor of a heading, as Markdown renderers derive it."""
+    """Return the anchor of a heading, as Markdown renderers derive it."""
     return re.sub(r"[^\w -]", "", text.lower()).replace(" ", "-")
 
 
 @cache
 def engine_versions() -> Mapping[str, str]:
-    """Present version of every engine of `assets.engines` and of every predictor, by name.
+    """Return the present version of every engine of `assets.engines` and of every predictor, by name.
 
     A target of labels has the name of its module, a predictor that of its package; `compile_power_fixed` is
     that of the constant `_FIXED_VERSION`. Only constants of the source are read; no tool runs.
@@ -138,7 +138,7 @@ def engine_versions() -> Mapping[str, str]:
 
 
 def version_of(engine: Engine, root: Path = engines.ROOT) -> str:
-    """Version constants of an engine, in order, joined by `+`."""
+    """Return the version constants of an engine, in order, joined by `+`."""
     values = (constant.read(root) for constant in engine.constants)
     return "+".join(
         str(part) for value in values for part in (value.values() if isinstance(value, dict) else [value])
@@ -149,7 +149,7 @@ def version_of(engine: Engine, root: Path = engines.ROOT) -> str:
 
 
 def read_figures(path: Path = FIGURES_FILE) -> list[Figure]:
-    """Rows of the file.
+    """Read the rows of the file.
 
     Raises: FoundryError: a line is no figure, or two rows have one name.
     """

@@ -23,7 +23,7 @@ INLINE_CHARACTERS = 1000
 
 
 def histograms(content: pa.Table, columns: Sequence[str]) -> dict[str, str]:
-    """Histograms of columns over the rows that are ok; over all rows of a table without a status.
+    """Return the histograms of columns over the rows that are ok; over all rows of a table without a status.
 
     Returns: Markdown by label; a sentence where no row has a value.
     """
@@ -35,7 +35,7 @@ def histograms(content: pa.Table, columns: Sequence[str]) -> dict[str, str]:
 
 
 def _picture(name: str, column: pa.ChunkedArray) -> str:
-    """An image in Markdown of one column."""
+    """Return an image in Markdown of one column."""
     values = np.asarray(column.drop_null().to_numpy(), np.float64)
     values = values[np.isfinite(values)]
     if not len(values):
@@ -46,12 +46,12 @@ def _picture(name: str, column: pa.ChunkedArray) -> str:
 
 
 def _short(value: float) -> str:
-    """Four digits; whole numbers of more digits without an exponent, up to a billion."""
+    """Return four digits; whole numbers of more digits without an exponent, up to a billion."""
     return f"{value:.0f}" if 1e4 <= abs(value) < 1e9 else f"{value:.4g}"
 
 
 def _svg(counts: NDArray[np.int64], *, low: str, high: str) -> str:
-    """Bars as one path, the ends of the axis below them, the counts above."""
+    """Return the bars as one path, the ends of the axis below them, the counts above."""
     width, base = BINS * (BAR_WIDTH + BAR_GAP), TEXT_HEIGHT + HEIGHT
     most = int(counts.max())
     heights = [-(-int(count) * HEIGHT // most) for count in counts]  # rounded up: one row is seen

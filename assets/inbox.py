@@ -1,7 +1,7 @@
 """The inbox: C files dropped into `data/inbox` become the suite `inbox`, with tables of its own.
 
 Files that are no program, or of which no design is ok, are moved to `data/inbox/refused` with the reason
-beside them. The tables are in `data/suites/inbox`, apart from those of the runs, whose splits would change.
+beside them. The tables are in `data/suites/inbox`, apart from the tables of runs, whose splits would change.
 """
 
 import hashlib
@@ -42,7 +42,7 @@ REFUSED_FOLDER = "refused"
 SOURCES_FOLDER = "sources"
 REASON_SUFFIX = ".reason.txt"
 NAME_BYTES = 200
-"""Of a file's name, so that names made of it stay within the 255 bytes of file systems."""
+"""Limit on a file's name, so that names made of it stay within the 255 bytes of file systems."""
 SETTLED_S = 2.0
 """A file that changed within this time may still be written to."""
 POLL_S = 30
@@ -69,12 +69,12 @@ class Intake:
 
 
 def inbox_folder(deployment: Deployment) -> Path:
-    """Where files are dropped."""
+    """Return the folder into which users drop files."""
     return deployment.data_dir / INBOX
 
 
 def waiting_files(deployment: Deployment) -> list[Path]:
-    """C files in the inbox that nobody writes to any more, by name."""
+    """Return C files in the inbox that nobody writes to any more, by name."""
     now = time.time()
     waiting: list[Path] = []
     for path in sorted(inbox_folder(deployment).glob("*.c")):
@@ -143,7 +143,6 @@ def _programs(folder: Path) -> list[ProgramRow]:
 
 
 def _label(suite: Settings, listen: Listener) -> dict[str, int]:
-    """Write the tables of all programs of the suite."""
     write_parameters(suite.deployment.parameters_folder, suite.configuration)
     programs = _programs(suite.deployment.data_dir / SOURCES_FOLDER)
     write_table(suite.deployment.data_dir, table_spec("programs"), programs, INBOX)
@@ -154,7 +153,7 @@ def _label(suite: Settings, listen: Listener) -> dict[str, int]:
 
 
 def _without_design(suite: Settings, files: Sequence[Path]) -> dict[str, str]:
-    """Reason by name of files of which no design is ok; their rows stay in the tables."""
+    """Return the reason by name of files of which no design is ok; their rows stay in the tables."""
     programs = {row.program_id: f"{row.name}.c" for row in read_rows(suite, "programs", INBOX)}
     designs = {row.design_id: row for row in read_rows(suite, "designs", INBOX)}
     reasons: dict[str, str] = {}
@@ -246,7 +245,7 @@ inbox_job = dg.define_asset_job("label_inbox", selection=dg.AssetSelection.asset
     description="Labels C files that were dropped into data/inbox. Runs while the Dagster daemon does.",
 )
 def inbox_files(context: dg.SensorEvaluationContext) -> dg.RunRequest | dg.SkipReason:
-    """A run for the files that wait; the same files are asked for again only after a failed run or launch."""
+    """Return a run for the waiting files; the same files are requested again only after a failed run."""
     files = waiting_files(find_deployment())
     if not files:
         return dg.SkipReason(f"no C file in {inbox_folder(find_deployment())}")
@@ -262,7 +261,7 @@ def inbox_files(context: dg.SensorEvaluationContext) -> dg.RunRequest | dg.SkipR
 
 
 def _failures(instance: dg.DagsterInstance, key: str) -> Iterator[float]:
-    """When each run for the same files failed, or its launch, in order."""
+    """Yield the times at which runs for the same files, or their launches, failed, in order."""
     for attempt in itertools.count():
         asked = dg.RunsFilter(tags={RUN_KEY_TAG: _retry_key(key, attempt)})
         [record] = instance.get_run_records(asked, limit=1) or [None]
@@ -272,5 +271,5 @@ def _failures(instance: dg.DagsterInstance, key: str) -> Iterator[float]:
 
 
 def _retry_key(key: str, attempt: int) -> str:
-    """The run key of an attempt: Dagster asks once per key, also when the launch fails."""
+    """Return the run key of an attempt: Dagster asks once per key, also when the launch fails."""
     return f"{key}-{attempt}" if attempt else key

@@ -45,7 +45,7 @@ def prepare_home(deployment: Deployment) -> Path:
 
 
 def open_instance(deployment: Deployment) -> dg.DagsterInstance:
-    """The instance the Dagster UI shows. Log lines of steps go to its storage, not to the screen.
+    """Return the instance the Dagster UI shows. Log lines of steps go to its storage, not to the screen.
 
     Raises: FoundryError: one of its databases is damaged.
     """
@@ -54,7 +54,7 @@ def open_instance(deployment: Deployment) -> dg.DagsterInstance:
     if not event.contains(Engine, "do_connect", _open_without_waiting):
         event.listen(Engine, "do_connect", _open_without_waiting)
     require_whole_history(deployment.dagster_home)
-    # A persistent instance of a folder, with settings that replace those of its dagster.yaml.
+    # A persistent instance of a folder, with settings that replace its dagster.yaml's.
     return dg.DagsterInstance.local_temp(os.environ["DAGSTER_HOME"], overrides=_NO_CAPTURE)
 
 
@@ -76,7 +76,7 @@ def _open_without_waiting(dialect: Any, _: Any, arguments: Any, options: Any) ->
 
 
 def process_tag() -> str:
-    """This process, told apart from a later one with the same id by its start time."""
+    """Return the id and start time of this process: a later one may have the same id."""
     return f"{os.getpid()}:{_start_time(os.getpid())}"
 
 

@@ -30,7 +30,8 @@ from pipelines.silicon.synthesis import Target, find_liberty
 
 
 def read_unit_limits(texts: Sequence[str]) -> tuple[tuple[str, int], ...]:
-    """Limits of functional units, (class, number) in order of class, from texts as `mul_32=1` or `mul_32:1`.
+    """Read the limits of functional units, (class, number) in order of class, from texts as `mul_32=1` or
+    `mul_32:1`.
 
     Raises: ValueError: another form, an unknown class, or no positive number.
     """
@@ -51,7 +52,7 @@ def _checked_limits(texts: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _with_drawn(kinds: tuple[str, ...]) -> tuple[str, ...]:
-    """Drawn data come first: they decide the label, its power, audit and cross-checks."""
+    """Return the drawn data come first: they decide the label, its power, audit and cross-checks."""
     if DRAWN not in kinds:
         raise ValueError(f"{DRAWN} is one of every list of kinds, got {', '.join(kinds)}")
     return kinds
@@ -137,7 +138,7 @@ class LabelConfiguration(Configuration):
 
 
 def default_label_settings(deployment: Deployment) -> Settings:
-    """Settings of labelling without overrides.
+    """Return the settings of labelling without overrides.
 
     Raises: FoundryError: conf/ cannot be composed, or a value is not accepted.
     """
@@ -151,7 +152,7 @@ def default_label_settings(deployment: Deployment) -> Settings:
 
 
 def target_of(settings: Settings) -> Target:
-    """The cell library and the clock.
+    """Return the cell library and the clock.
 
     Raises: SynthesisError: the liberty is missing or is not liberty.
     """
@@ -160,7 +161,7 @@ def target_of(settings: Settings) -> Target:
 
 
 def label_options(settings: Settings) -> LabelOptions:
-    """Seeds, time limits, and how many designs are worked on at once."""
+    """Return seeds, time limits, and how many designs are worked on at once."""
     labelling, synthesis, run = settings.group(Labelling), settings.group(Synthesis), settings.group(Run)
     renamed = {name: f"synthesis_{name}" for name in ("timeout_s", "tools", "fraction")}
     cells = synthesis.model_dump(exclude={"liberty", "other_libraries"})
@@ -174,7 +175,7 @@ def label_options(settings: Settings) -> LabelOptions:
 
 
 def label_context(settings: Settings) -> LabelContext:
-    """What every step of labelling needs: cache, options, target.
+    """Return what every labelling step needs: cache, options, target.
 
     Raises: SynthesisError: the liberty is missing or is not liberty.
     """

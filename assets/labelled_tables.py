@@ -65,7 +65,7 @@ def import_labelled_table(deployment: Deployment, path: Path, suite: str) -> Imp
     """Write the tables of a suite from a table of labels; it replaces an earlier one at the end.
 
     Every program is compiled by the project's engine under the row's directives and run on drawn data, so
-    that predictors of every level have their features; area, cycles and power are those of the user's tool.
+    that predictors of every level have their features; area, cycles and power come from the user's tool.
 
     Raises: VendorError: the table is not acceptable. FoundryError: a program or its directives are not, the
             suite is that of the inbox, or another process writes to it. ToolMissing: gcc is not installed.
@@ -100,7 +100,7 @@ def import_labelled_table(deployment: Deployment, path: Path, suite: str) -> Imp
 
 
 def _rows(path: Path, suite: str) -> list[_Row]:
-    """Every row with its program; a program that cannot be read ends the import."""
+    """Return every row with its program; a program that cannot be read ends the import."""
     known: dict[tuple[str | None, ...], ProgramRow] = {}
     rows: list[_Row] = []
     seen: dict[tuple[Any, ...], int] = {}
@@ -144,7 +144,7 @@ def _program(label: LabelledSource, folder: Path, suite: str) -> ProgramRow:
 
 
 def _count(settings: Settings, rows: Sequence[_Row]) -> list[CountedDesign]:
-    """Designs and one run of each, by the project's engine."""
+    """Return the designs and one run of each, by the project's engine."""
     context = ToolContext(cache=settings.cache, options=label_options(settings))
     work = partial(_counted, context=context)
     return run_all("designs", rows, work, workers=context.options.workers or os.cpu_count() or 1)
@@ -157,7 +157,7 @@ def _counted(row: _Row, *, context: ToolContext) -> Outcome[CountedDesign]:
 
 
 def _tables(rows: Sequence[_Row], counted: Sequence[CountedDesign]) -> dict[str, list[Any]]:
-    """Rows of every table that is not derived by a step; designs of several tools occur once."""
+    """Return the rows of every table that is not derived by a step; designs of several tools occur once."""
     pairs = list(zip(rows, counted, strict=True))
     designs = {one.design.design_id: one for one in counted}
     programs = {row.program.program_id: row.program for row in rows}
@@ -174,7 +174,7 @@ def _tables(rows: Sequence[_Row], counted: Sequence[CountedDesign]) -> dict[str,
 
 
 def _engine_failure(counted: CountedDesign) -> tuple[str, str] | None:
-    """Status and reason of a design that this project's engine cannot make or run."""
+    """Return the status and reason of a design that this project's engine cannot make or run."""
     row = counted.design if counted.design.status != OK else counted.run
     return None if row is None or row.status == OK else (row.status, f"{ENGINE}: {row.reason}")
 
@@ -204,9 +204,9 @@ def _label(row: _Row, counted: CountedDesign) -> LabelRow:
 
 
 def _runs(pairs: Sequence[tuple[_Row, CountedDesign]]) -> Iterator[RunRow]:
-    """One run per design: the engine's drawn data, the user's cycles and power, compared with nothing.
+    """Yield one run per design: the engine's drawn data, the user's cycles and power, compared with nothing.
 
-    Of several tools the first one that says them counts.
+    The first tool with cycles counts.
     """
     done: set[str] = set()
     for row, counted in pairs:
@@ -235,7 +235,7 @@ def _runs(pairs: Sequence[tuple[_Row, CountedDesign]]) -> Iterator[RunRow]:
 
 
 def _places(programs: Sequence[ProgramRow]) -> list[SplitRow]:
-    """The split by name; where it leaves the test or training empty, one group goes there."""
+    """Return the split by name; where it leaves the test or training empty, one group goes there."""
     places = freeze_split(programs, name=BY_KERNEL)
     groups = sorted({place.group for place in places})
     for part, group in ((TEST, groups[0]), (TRAINING, groups[-1])):

@@ -39,7 +39,7 @@ from pipelines.programs.llm import (
 from pipelines.schemas import OK, REJECTED, ProgramRow, table_spec
 
 KIND = "variants"
-"""Of the entries of the cache that hold all rows of the suite."""
+"""Kind of cache entries that hold all rows of the suite."""
 PROMPT_FOLDER = CONFIGURATION_FOLDER / "prompts"
 
 
@@ -51,7 +51,7 @@ class LlmParents(Group):
 
 
 class LlmEmbedded(Group):
-    """The project's own model; the meanings are those of models.program_lm."""
+    """The project's own model; see models.program_lm for the meanings."""
 
     seed: int
     training: TrainingOptions
@@ -67,7 +67,7 @@ class LlmFolder(Group):
 
 
 class Llm(Group):
-    """The programs of the suite llm; the meanings are those of pipelines.programs.llm.LlmOptions."""
+    """The programs of the suite llm; see pipelines.programs.llm.LlmOptions for the meanings."""
 
     count: Annotated[int, Field(ge=0)]
     seed: int
@@ -85,7 +85,8 @@ class Llm(Group):
 
 
 def make_variants(settings: Settings, listen: Listener) -> LlmPrograms:
-    """The programs of the suite llm under a configuration; one that equals an evaluation program is rejected.
+    """Make the programs of the suite llm under a configuration; one that equals an evaluation program is
+    rejected.
 
     Rows of an earlier run with the same model, prompts, parents and code come from the cache, in order of id.
 
@@ -136,7 +137,7 @@ def remember_variants(settings: Settings, rows: Sequence[ProgramRow]) -> bool:
 
 
 def _variants_key(settings: Settings, provider: Provider, prompts: Sequence[Prompt]) -> str:
-    """What the programs of the suite llm depend on: model, prompts, parents, limits and code."""
+    """Hash what the programs of suite llm depend on: model, prompts, parents, limits and code."""
     suites = _parent_options(settings)
     return content_hash(
         asdict(_options(settings.group(Llm))),
@@ -166,7 +167,7 @@ def _earlier(settings: Settings) -> dict[str, str]:
 
 
 def provider_of(settings: Settings, environment: Mapping[str, str], listen: Listener) -> Provider:
-    """The configured provider.
+    """Return the configured provider.
 
     Args:   environment: where a server's key is; nothing else is read of it.
     Raises: ProgramError: an option is out of range. FoundryError: the provider lacks something.
@@ -207,7 +208,7 @@ def _server(chosen: Llm, environment: Mapping[str, str]) -> ServerProvider:
 
 
 def read_prompt(name: str) -> Prompt:
-    """A prompt of conf/prompts.
+    """Read a prompt of conf/prompts.
 
     Raises: FoundryError: there is no such file.
     """
@@ -219,13 +220,13 @@ def read_prompt(name: str) -> Prompt:
 
 
 def _parent_options(settings: Settings) -> SuiteOptions:
-    """Options of the suites of parents; discarded attempts are no parents."""
+    """Return the options of the suites of parents; discarded attempts are no parents."""
     options = suite_options(settings)
     return replace(options, ast_options=replace(options.ast_options, keep_discarded=False))
 
 
 def parents_of(settings: Settings) -> list[ParentPool]:
-    """Programs of the stages ast and dataflow as the configuration asks for them."""
+    """Return the programs of the stages ast and dataflow as the configuration asks for them."""
     suites, weights = _parent_options(settings), settings.group(Llm).parents
 
     @lru_cache(maxsize=4096)
@@ -243,7 +244,7 @@ def parents_of(settings: Settings) -> list[ParentPool]:
 
 
 def usage_notes(usage: LlmUsage) -> dict[str, str]:
-    """What the replies took, for the summary of the step."""
+    """Return the replies, tokens and cost of a language model, for the summary of the step."""
     return {
         "asked": f"{usage.asked} replies, {usage.generated} programs kept, {usage.duplicates} duplicates",
         "tokens": f"{usage.prompt_tokens} read, {usage.completion_tokens} written, cost {usage.cost:.4f}",

@@ -52,14 +52,14 @@ from pipelines.schemas import (
 
 PROBLEM_LIMIT = 20
 SAMPLED = "sampled"
-"""Of entries of the cache: states of code and tables of which a sample was made again, and was the same."""
+"""Kind of cache entries for states of code and tables whose sample was made again and was equal."""
 
 
 def stale_rows(settings: Settings, *, fraction: float, seed: int) -> list[str]:
-    """Rows of the tables that the present engines make otherwise, one line each.
+    """Return the rows of the tables that the present engines make otherwise, one line each.
 
-    Of every shard a share of the programs goes again through the steps of a suite, and one shard is generated
-    again whole; of every group of networks one run is simulated again.
+    A share of every shard's programs goes again through the steps of a suite, and one shard is generated
+    again whole; one run of every group of networks is simulated again.
 
     Args: fraction: of the programs, at least one per shard. seed: of the sample.
     """
@@ -119,7 +119,7 @@ def _simulated_again(settings: Settings, fresh: Settings, partition: str, draw: 
 
 
 def _differences(settings: Settings, fresh: Settings, step: Step, partition: str) -> Iterator[str]:
-    """Rows made again that are not in the tables as they were made again."""
+    """Yield the rows made again that are not in the tables as they were made again."""
     for table in step.tables:
         spec = table_spec(table)
         present = {_key(spec, row): row for row in read_rows(settings, table, partition)}
@@ -137,7 +137,7 @@ def _key(spec: TableSpec, row: Any) -> tuple[Any, ...]:
 
 
 def _differing(spec: TableSpec, old: Any | None, new: Any) -> list[str]:
-    """Columns in which two rows differ, reasons and times aside."""
+    """Return the columns in which two rows differ, reasons and times aside."""
     if old is None:
         return ["absent from the table"]
     if not is_lasting(getattr(old, "status", "ok")) or not is_lasting(getattr(new, "status", "ok")):
@@ -222,7 +222,7 @@ def run_everything(
 
 
 def row_counts(deployment: Deployment) -> dict[str, int]:
-    """Rows by table of the files that can be read."""
+    """Return the rows by table of the files that can be read."""
     counts: dict[str, int] = {}
     for path in sorted((deployment.data_dir / "tables").glob("*/*.parquet")):
         if path.name.startswith("."):
@@ -235,7 +235,7 @@ def row_counts(deployment: Deployment) -> dict[str, int]:
 
 
 def shrunk_tables(before: Mapping[str, int], after: Mapping[str, int]) -> list[str]:
-    """One line per table that has fewer rows than before."""
+    """Return one line per table that has fewer rows than before."""
     return [
         f"{table}: {rows:,} rows before this run, {after.get(table, 0):,} now"
         for table, rows in before.items()
@@ -249,7 +249,7 @@ def prune_partitions(settings: Settings, steps: Iterable[Step]) -> list[str]:
     Returns: one line per table that lost files; the content cache restores them in seconds.
     """
     notes: list[str] = []
-    for table, gone in left_out(settings, steps).items():
+    for table, gone in excluded_partitions(settings, steps).items():
         folder = settings.deployment.data_dir / "tables" / table
         folder.mkdir(parents=True, exist_ok=True)  # DVC records an empty folder, but not a missing one
         for partition in gone:
@@ -258,8 +258,8 @@ def prune_partitions(settings: Settings, steps: Iterable[Step]) -> list[str]:
     return notes
 
 
-def left_out(settings: Settings, steps: Iterable[Step]) -> dict[str, list[str]]:
-    """Partitions by table that have files and that the configuration leaves out."""
+def excluded_partitions(settings: Settings, steps: Iterable[Step]) -> dict[str, list[str]]:
+    """Return the partitions by table that have files and that the configuration leaves out."""
     gone: dict[str, list[str]] = {}
     for step in steps:
         for table in step.tables:
@@ -323,7 +323,7 @@ class _Run:
         return [step for step in STEPS if step.is_active(self.settings)]
 
     def _is_ready(self, step: Step) -> bool:
-        """Whether all that a step reads was made; a step that is not ready counts as not made."""
+        """Tell whether all that a step reads was made; a step that is not ready counts as not made."""
         makers = {maker.name for table in step.reads for maker in makers_of(table)}
         lacking = [s.name for s in STEPS if s.name in makers and s.name in self.unmade]
         if not lacking or not step.needs_all:
@@ -426,12 +426,12 @@ class _Run:
 
 
 def job_name(kind: Partitioning) -> str:
-    """Name of the Dagster job of the steps of a kind."""
+    """Return the name of the Dagster job of the steps of a kind."""
     return "everything_else" if kind.is_whole else f"by_{kind.name}"
 
 
 def asset_jobs() -> list[dg.UnresolvedAssetJobDefinition]:
-    """A job per kind of partition: steps of one kind are made together."""
+    """Return a job per kind of partition: steps of one kind are made together."""
     keys: dict[str, list[str]] = {}
     for step in STEPS:
         keys.setdefault(job_name(step.partitioned), []).extend(step.assets)
@@ -439,7 +439,7 @@ def asset_jobs() -> list[dg.UnresolvedAssetJobDefinition]:
 
 
 def _skipped(event: dg.DagsterEvent) -> str | None:
-    """One line that says why a step was skipped; None of any other event."""
+    """Return one line that says why a step was skipped; None of any other event."""
     if not event.is_step_materialization:
         return None
     reason = event.step_materialization_data.materialization.metadata.get(SKIPPED)
@@ -448,7 +448,7 @@ def _skipped(event: dg.DagsterEvent) -> str | None:
 
 
 def failure_message(event: dg.DagsterEvent) -> str:
-    """One line that says why a step failed: the innermost cause, and of an unexpected one where it is.
+    """Return one line that says why a step failed: the innermost cause, and of an unexpected one where it is.
 
     With `--debug` its traceback goes to standard error.
     """

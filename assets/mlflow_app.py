@@ -35,7 +35,7 @@ if (!location.hash) location.hash = %s;
 
 
 def first_page(request: Request) -> HTMLResponse:
-    """MLflow's page with the settings, and the runs where no other page is asked for."""
+    """Return MLflow's page with the settings, and the runs where no other page is asked for."""
     del request
     client = MlflowClient(find_deployment().tracking_uri)
     experiment = client.get_experiment_by_name(RegistryStore().experiment)
@@ -45,7 +45,7 @@ def first_page(request: Request) -> HTMLResponse:
 
 
 def _script(experiment_id: str | None) -> str:
-    """Settings of the browser, and the page to open. Args: experiment_id: None before the first training."""
+    """Return browser settings and the page to open. Args: experiment_id: None before the first training."""
     settings, address = SETTINGS, "#/experiments"
     if experiment_id is not None:
         settings = {**settings, _RUNS_STATE % experiment_id: json.dumps(runs_view())}

@@ -31,7 +31,7 @@ def run_at_scale(
     config: ScaleConfig,
     progress: dg.ResourceParam[ProgressResource],
 ) -> None:
-    """Every step, then DVC."""
+    """Run every step, then DVC."""
     deployment = find_deployment()
     with explained_failures():
         report = run_everything(
@@ -50,12 +50,12 @@ def run_at_scale(
 
 @dg.job(executor_def=dg.in_process_executor)
 def everything() -> None:
-    """All tables and predictors at one scale."""
+    """Make all tables and predictors at one scale."""
     run_at_scale()
 
 
 def nightly_schedule(nightly: Nightly) -> dg.ScheduleDefinition:
-    """The schedule of the nightly run; on when `simfoundry ui --nightly` loads it."""
+    """Return the schedule of the nightly run; on when `simfoundry ui --nightly` loads it."""
     is_on = bool(os.environ.get(NIGHTLY_VARIABLE))
     return dg.ScheduleDefinition(
         name="nightly",

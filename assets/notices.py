@@ -90,7 +90,7 @@ class _NoRedirect(HTTPRedirectHandler):
 
 
 def _post(address: str, notice: Notice, limit_s: float) -> str | None:
-    """Why the notice was not delivered; never with the address, which the messages of errors may repeat."""
+    """Tell why the notice was not delivered, without the address, which the errors' messages may repeat."""
     content = {"text": notice.text, "run": notice.run, "cause": notice.cause}
     try:
         request = Request(  # noqa: S310 - the scheme was checked

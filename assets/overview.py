@@ -46,7 +46,7 @@ class Overview:
         return environment_problems(self.failures)
 
     def as_json(self) -> dict[str, Any]:
-        """The same as JSON values."""
+        """Return the overview as JSON values."""
         failures = [
             {"table": table, "status": status, "reason": reason, "rows": count}
             for (table, status, reason), count in self.failures.items()
@@ -59,7 +59,7 @@ class Overview:
 
 
 def environment_problems(failures: Mapping[tuple[str, str, str], int]) -> list[str]:
-    """Failures that blame the machine, one line each: they are not data.
+    """Return the failures that blame the machine, one line each: they are not data.
 
     Args: failures: rows by table, status and reason.
     """
@@ -102,7 +102,7 @@ def _stage_index(spec: TableSpec) -> int:
 
 
 def _failures(table: str, rows: pl.DataFrame) -> Counter[tuple[str, str, str]]:
-    """Rows that failed by status and reason, in order of their first row."""
+    """Return the rows that failed by status and reason, in order of their first row."""
     counts = rows.lazy().group_by(rows.columns, maintain_order=True).agg(rows=pl.len())
     failures: Counter[tuple[str, str, str]] = Counter()
     for row in counts.collect().iter_rows(named=True):

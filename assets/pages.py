@@ -24,7 +24,7 @@ class WrittenPage:
 
 
 def page_path(deployment: Deployment) -> Path:
-    """Where the page of the deployment's own tables is."""
+    """Return the path of the page of the deployment's own tables."""
     return deployment.data_dir / PAGE_FILE
 
 

@@ -25,7 +25,7 @@ _PLACE = re.compile(
 
 
 def wants_json() -> bool:
-    """Whether the command that runs was asked for JSON."""
+    """Tell whether the command that runs was asked for JSON."""
     context = click.get_current_context(silent=True)
     return bool(context is not None and context.params.get("as_json"))
 
@@ -37,7 +37,7 @@ def set_debugging(context: click.Context, _parameter: click.Parameter, is_on: bo
 
 
 def is_debugging() -> bool:
-    """Whether tracebacks are shown: `--debug`, or SIMFOUNDRY_DEBUG is set to something other than 0."""
+    """Tell whether tracebacks are shown: `--debug`, or SIMFOUNDRY_DEBUG is set to something other than 0."""
     context = click.get_current_context(silent=True)
     said = context is not None and context.meta.get(DEBUG_VARIABLE, False)
     return bool(said) or os.environ.get(DEBUG_VARIABLE, "0") not in ("", "0")
@@ -74,7 +74,7 @@ def echo_problem(problem: dict[str, Any]) -> None:
 
 
 def describe_problem(message: str, command: str) -> dict[str, Any]:
-    """A message in parts.
+    """Describe a message in parts.
 
     Args:    command: that failed; where the problem is when the message names no place.
     Returns: `error`, the whole message; `where`, a file with its line, a path or the command; `accepted`, the
@@ -89,7 +89,7 @@ def describe_problem(message: str, command: str) -> dict[str, Any]:
 
 
 def _accepted(message: str) -> list[str]:
-    """Accepted values that a message lists."""
+    """Return the accepted values that a message lists."""
     if sentence := _SUPPORTED.search(message):
         return [sentence["sentence"]]
     named = _ACCEPTED.search(message)
@@ -98,7 +98,7 @@ def _accepted(message: str) -> list[str]:
 
 
 def describe_usage(error: click.ClickException, command: str) -> dict[str, Any]:
-    """Wrong usage in the same parts: the option is the place, its choices are what is accepted."""
+    """Describe wrong usage in the same parts: the option is the place, its choices are what is accepted."""
     context = getattr(error, "ctx", None)
     where = context.command_path if context is not None else command
     param = getattr(error, "param", None)
@@ -114,7 +114,7 @@ def describe_usage(error: click.ClickException, command: str) -> dict[str, Any]:
 
 
 def usage_line(error: click.ClickException, command: str) -> str:
-    """Wrong usage as one line: what is wrong, which command, and where its options are."""
+    """Return the wrong usage as one line: what is wrong, which command, and where its options are."""
     context = getattr(error, "ctx", None)
     where = context.command_path if context is not None else command
     message = _with_short_words(error.format_message())

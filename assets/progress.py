@@ -40,7 +40,7 @@ class BarProgress(ProgressResource):
         self._tasks: dict[str, TaskID] = {}
 
     def listener(self, title: str, log: Log) -> Listener:
-        """A listener that moves the bar of a step."""
+        """Return a listener that moves the bar of a step."""
         del log
         task = self._bars.add_task(title, total=None, failed=0, latest="")
         self._tasks[title] = task
@@ -81,7 +81,7 @@ class PlainProgress(ProgressResource):
         self._started: dict[str, float] = {}
 
     def listener(self, title: str, log: Log) -> Listener:
-        """A listener that writes a line now and then."""
+        """Return a listener that writes a line now and then."""
         del log
         started = self._started[title] = time.monotonic()
         shown, first = started, 0
@@ -116,7 +116,7 @@ class PlainProgress(ProgressResource):
 
 
 def _is_new_phase(seen: list[int], progress: StepProgress) -> bool:
-    """Whether a step counts something else than before: training steps first, then programs.
+    """Tell whether a step counts something else than before: training steps first, then programs.
 
     Args: seen: done and total of the last report; empty before the first.
     """
@@ -124,7 +124,7 @@ def _is_new_phase(seen: list[int], progress: StepProgress) -> bool:
 
 
 def _time_left_s(taken_s: float, done: int, left: int) -> float | None:
-    """Time left at the speed so far; None before a few are done, when the first ones would tell it.
+    """Return time left at the speed so far; None before a few are done, when the first ones would tell it.
 
     Args: done: since the clock started; left: to be done.
     """
@@ -135,7 +135,7 @@ def _time_left_s(taken_s: float, done: int, left: int) -> float | None:
 
 @contextmanager
 def shown_progress() -> Iterator[ProgressResource]:
-    """Bars when standard error is a terminal, lines when it is not; nothing beside an answer in JSON."""
+    """Yield bars if standard error is a terminal, lines if not, and nothing beside an answer in JSON."""
     if wants_json() and not sys.stderr.isatty():
         yield ProgressResource()
         return

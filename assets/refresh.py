@@ -26,7 +26,7 @@ ROOT = Path(__file__).resolve().parents[1]
 
 @contextmanager
 def tables_before(data_dir: Path) -> Iterator[Path]:
-    """A folder with the tables as they are now, while a run replaces them: links, which take no room.
+    """Yield a folder of links to the present tables, for use while a run replaces them.
 
     Raises: OSError: not writable.
     """
@@ -76,12 +76,12 @@ def record_refresh(
 
 
 def refresh_page(deployment: Deployment) -> Path:
-    """Where the page is."""
+    """Return the path of the page of refreshes."""
     return deployment.data_dir / PAGE_FILE
 
 
 def read_refreshes(deployment: Deployment) -> list[Refresh]:
-    """Earlier runs; none when the file is not there or is of another version."""
+    """Read the earlier runs; none when the file is not there or is of another version."""
     try:
         content = json.loads((deployment.data_dir / REFRESHES_FILE).read_bytes())
         return [Refresh.of_json(one) for one in content]
@@ -97,7 +97,7 @@ def _promotions(folder: Path) -> list[PromotionRow]:
 
 
 def state_hash(data_dir: Path) -> str:
-    """Hash of the code and of the tables: what a sample of rows that is made again depends on."""
+    """Return the hash of the code and of the tables: what a sample of rows that is made again depends on."""
     digest = hashlib.sha256()
     code = (path for room in ENGINE_ROOMS for path in sorted((ROOT / room).rglob("*")))
     tables = sorted((data_dir / "tables").glob("*/*.parquet"))
@@ -109,7 +109,7 @@ def state_hash(data_dir: Path) -> str:
 
 
 def model_decisions(before: Sequence[PromotionRow], after: Sequence[PromotionRow]) -> Iterator[ModelDecision]:
-    """The new decisions about each model; the champion that stays where there is none."""
+    """Yield the new decisions about each model; the champion that stays where there is none."""
     known = {(row.model, row.version): row for row in before}
     for model in sorted({row.model for row in after}):
         own = [row for row in after if row.model == model]

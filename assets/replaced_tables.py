@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 from assets.configuration import read_parameters_file
 from assets.deployments import PARAMETERS_FILE, Deployment
 from assets.errors import FoundryError
-from assets.materialise import left_out
+from assets.materialise import excluded_partitions
 from assets.settings import Configuration, Settings
 from assets.step import Step
 from assets.steps import STEPS
@@ -27,7 +27,7 @@ NAME_DIGITS = 8
 
 
 def lines_before(settings: Settings) -> list[str]:
-    """What a run takes away from the tables of an earlier one; nothing when it takes nothing.
+    """List what a run removes from the tables of an earlier one; nothing if it removes nothing.
 
     Returns: a line per table that loses files, one with the settings that differ, and how to keep them.
     """
@@ -43,10 +43,10 @@ def lines_before(settings: Settings) -> list[str]:
 
 
 def removed_lines(settings: Settings, steps: Iterable[Step]) -> list[str]:
-    """A line per table of which steps remove files that the configuration leaves out."""
+    """Return a line per table of which steps remove files that the configuration leaves out."""
     return [
         f"{table}: {_row_count(settings.deployment, table, gone):,} rows of {', '.join(gone)} will be removed"
-        for table, gone in left_out(settings, steps).items()
+        for table, gone in excluded_partitions(settings, steps).items()
         if gone
     ]
 
@@ -64,7 +64,7 @@ def _rows(path: Path) -> int:
 
 
 def _changes(deployment: Deployment, configuration: Configuration) -> list[str]:
-    """Settings in which the tables that are there and the configuration differ, as `key: old -> new`."""
+    """Return the settings in which existing tables and the configuration differ, as `key: old -> new`."""
     path = deployment.parameters_folder / PARAMETERS_FILE
     if not path.is_file() or not any((deployment.data_dir / "tables").glob("*/*.parquet")):
         return []

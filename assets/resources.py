@@ -35,7 +35,7 @@ class FoundryResource(dg.ConfigurableResource[Any]):
     slots: dict[str, int] = Field(default_factory=dict)
 
     def settings(self) -> Settings:
-        """Settings of a step.
+        """Return the settings of a step.
 
         Raises: FoundryError: params.yaml or the environment is not acceptable.
         """
@@ -58,7 +58,7 @@ class ProgressResource:
     """
 
     def listener(self, title: str, log: Log) -> Listener:
-        """A listener for one step.
+        """Return a listener for one step.
 
         Args: title: of the step and its partition. log: the step's own log.
         """
@@ -74,14 +74,14 @@ class ProgressResource:
         return listen
 
     def ended(self, title: str, *, failure: str | None, skipped: str | None = None) -> None:
-        """Called when a step ends.
+        """Remove the display of a step that ended.
 
         Args: failure: why it failed, in one line. skipped: why it was skipped. None when it was made.
         """
 
 
 def resources(overrides: Mapping[str, Any] | None = None) -> dict[str, Any]:
-    """The resources of every asset.
+    """Return the resources of every asset.
 
     Args: overrides: replacements by name, for tests and the command line.
     """

@@ -33,7 +33,7 @@ _BASELINES_RELEASE = "v2"
 
 
 def pages(rows: Sequence[Figure], present: Mapping[str, str]) -> dict[str, str]:
-    """Text of every page by its path in `docs/`.
+    """Return the text of every page by its path in `docs/`.
 
     Args:   rows: all figures. present: version of every engine now, see `engine_versions`.
     """
@@ -46,7 +46,7 @@ def pages(rows: Sequence[Figure], present: Mapping[str, str]) -> dict[str, str]:
 
 
 def summary_page(rows: Sequence[Figure], present: Mapping[str, str]) -> str:
-    """The page of results: the systems of the papers first, then other figures that summarise the project."""
+    """Return the results page: first the systems of the papers, then other summary figures of the project."""
     papers = [row for name in PAPERS for row in rows if row.summary == name]
     header = ("paper", "figure", "paper's", "ours", "goal", "command")
     cells = [
@@ -69,7 +69,7 @@ def summary_page(rows: Sequence[Figure], present: Mapping[str, str]) -> str:
 
 
 def area_page(area: str, rows: Sequence[Figure], present: Mapping[str, str]) -> str:
-    """All figures of an area, in tables of rows with the same section, command, machine and values."""
+    """Return all figures of an area, in tables of rows with the same section, command, machine and values."""
     parts = [f"# {AREAS[area]}\n", f"{_GENERATED} Causes and attempts: [attempts](../attempts/{area}.md).\n"]
     own = [row for row in rows if row.area == area]
     for section in dict.fromkeys(row.section for row in own):
@@ -83,7 +83,7 @@ def area_page(area: str, rows: Sequence[Figure], present: Mapping[str, str]) -> 
 
 
 def stale_page(rows: Sequence[Figure], present: Mapping[str, str]) -> str:
-    """The list of figures that are older than an engine that they measure."""
+    """Return the list of figures that are older than an engine that they measure."""
     stale = [(row, mark) for row in rows if (mark := row.stale_mark(present))]
     cells = [
         (f"[{row.figure}](../results/{row.area}.md#{row.anchor})", AREAS[row.area], mark, f"`{row.command}`")
@@ -98,7 +98,7 @@ def _table_key(row: Figure) -> tuple[object, ...]:
 
 
 def _table(rows: Sequence[Figure], present: Mapping[str, str]) -> str:
-    """One table under its command and machine; columns without any value are left out."""
+    """Return one table under its command and machine; columns without any value are left out."""
     first = rows[0]
     names = tuple(first.values)
     header = ("figure", *names, "goal", "paper", "date", "")
@@ -122,7 +122,7 @@ def _measured(row: Figure, present: Mapping[str, str]) -> str:
 
 
 def _value(row: Figure) -> str:
-    """The measurement with unit, interval and the mark of a missed goal, in one cell."""
+    """Return the measurement with unit, interval and the mark of a missed goal, in one cell."""
     if isinstance(row.value, Mapping):
         text = "; ".join(f"{name}: {_text(value)}" for name, value in row.value.items() if value != "")
     else:
@@ -140,7 +140,7 @@ def _text(value: Value) -> str:
 
 
 def baselines_section(folder: Path) -> str:
-    """Errors of the baselines of a release, from its own file, in percent with 95 % intervals."""
+    """Return the errors of the baselines of a release, from its own file, in percent with 95 % intervals."""
     rows = read_baselines(folder, read_manifest(folder))
     header = ("target", "predictor", "part", "designs", "mean error, %", "median error, %", "rank")
     cells: list[tuple[str, ...]] = []

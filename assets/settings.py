@@ -36,7 +36,7 @@ class Group(BaseModel):
 
 
 def _with_names(groups: Any) -> Any:
-    """Each group with its key as the field `name`."""
+    """Return each group with its key as the field `name`."""
     if not isinstance(groups, Mapping):
         return groups
     if any(isinstance(group, Mapping) and "name" in group for group in groups.values()):
@@ -66,7 +66,7 @@ class Groups(Group, Generic[Declared]):
     ] = Field(default_factory=dict[str, Declared])
 
     def named(self, name: str) -> Declared:
-        """The group of that name.
+        """Return the group of that name.
 
         Raises: FoundryError: there is none.
         """
@@ -76,7 +76,7 @@ class Groups(Group, Generic[Declared]):
 
 
 def some_of(choices: Sequence[str]) -> Any:
-    """A non-empty list of some of the choices, kept in their order and without repeats."""
+    """Return a non-empty list of some of the choices, kept in their order and without repeats."""
 
     def check(names: tuple[str, ...]) -> tuple[str, ...]:
         unknown = [name for name in names if name not in choices]
@@ -88,7 +88,7 @@ def some_of(choices: Sequence[str]) -> Any:
 
 
 def one_of(choices: Sequence[str]) -> Any:
-    """One of the choices."""
+    """Return one of the choices."""
 
     def check(name: str) -> str:
         if name not in choices:
@@ -143,7 +143,7 @@ class Configuration(Group):
     """Everything a run depends on: an attribute per group, see `assets.configuration`."""
 
     def group(self, kind: type[AnyGroup]) -> AnyGroup:
-        """The group of that class."""
+        """Return the group of that class."""
         return next(value for _, value in self if isinstance(value, kind))
 
     if TYPE_CHECKING:
@@ -155,7 +155,7 @@ Listener = Callable[[Progress], None]
 
 
 def ignore_progress(progress: Progress) -> None:
-    """A listener for callers that show nothing."""
+    """Ignore progress, for callers that show none."""
     del progress
 
 
@@ -181,5 +181,5 @@ class Settings:
         return self.group(Quality).max_failure_fraction
 
     def group(self, kind: type[AnyGroup]) -> AnyGroup:
-        """The group of the configuration of that class."""
+        """Return the group of the configuration of that class."""
         return self.configuration.group(kind)

@@ -21,7 +21,7 @@ _INTERRUPTS = ("KeyboardInterrupt", "DagsterExecutionInterruptedError")
 _RESUMES = ("run again to resume", "run again to begin anew")
 _ending = [_RESUMES[0]]
 _received: list[int] = []
-_said: list[int] = []
+_reported: list[int] = []
 _queries: list[Callable[[], None]] = []
 _queries_lock = Lock()
 _AGAIN_S = 0.2
@@ -47,14 +47,14 @@ def end_on_signals(*, resumes: bool) -> None:
 def say_ended() -> None:
     """Write the line that says how the command was ended."""
     number = received_signal()
-    _said.append(number)
+    _reported.append(number)
     how = "interrupted" if number == signal.SIGINT else f"ended by {signal.Signals(number).name}"
     sys.stderr.write(f"simfoundry: {how}; {_ending[0]}\n")
 
 
-def was_said() -> bool:
-    """Whether that line was written."""
-    return bool(_said)
+def was_reported() -> bool:
+    """Tell whether that line was written."""
+    return bool(_reported)
 
 
 def ignore_signals() -> None:
@@ -64,12 +64,12 @@ def ignore_signals() -> None:
 
 
 def was_signalled() -> bool:
-    """Whether a signal of ENDING has arrived."""
+    """Tell whether a signal of ENDING has arrived."""
     return bool(_received)
 
 
 def received_signal() -> int:
-    """The signal that ends this command; SIGINT when it was interrupted without one."""
+    """Return the signal that ends this command; SIGINT when it was interrupted without one."""
     return _received[0] if _received else signal.SIGINT
 
 
@@ -122,6 +122,6 @@ def end_processes() -> None:
 
 
 def _show_unraisable(unraisable: sys.UnraisableHookArgs) -> None:
-    """As Python does, but for an interrupt that came while an object was being removed."""
+    """Report as Python does, except an interrupt that came while an object was being removed."""
     if unraisable.exc_type.__name__ not in _INTERRUPTS:
         sys.__unraisablehook__(unraisable)

@@ -27,7 +27,7 @@ ENVIRONMENT_SIGNS = ("not found on PATH", "No space left", "Disk quota", "File t
 """Parts of reasons that blame the machine and not the design."""
 
 KIND = "unchanged"
-"""Of entries of the cache that say which files a step wrote of which inputs."""
+"""Kind of cache entries that say which files a step wrote from which inputs."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,7 +46,7 @@ class Partitioning:
 
 
 def whole(file: str | Callable[[Configuration], str] = "all") -> Partitioning:
-    """One file, of that name."""
+    """Return one file, of that name."""
     name = file if callable(file) else lambda _: file
     return Partitioning(name=WHOLE, names=lambda configuration: (name(configuration),), is_whole=True)
 
@@ -97,7 +97,7 @@ class Step:
         version: hash of the code and options that the files of a partition follow from; with it, files of
             unchanged inputs are left as they are.
         state: what else its tables follow from, such as the model registry; None when it is not known.
-        checks: rules beyond those of every table, by table.
+        checks: rules beyond the general ones, by table.
         plots: columns drawn in the metadata, by table.
         require: called before any work; raises when the configuration or the machine cannot do.
         is_active: whether `simfoundry run` makes it under a configuration.
@@ -137,7 +137,7 @@ class Step:
             object.__setattr__(self, "stage", table_spec(self.tables[0]).stage)
 
     def partitions(self, settings: Settings) -> tuple[str, ...]:
-        """Names of the table files that it writes under these settings."""
+        """Return the names of the table files that it writes under these settings."""
         return self.partitioned.names(settings.configuration)
 
     @property
@@ -161,7 +161,7 @@ class Step:
         return (self.asset,) if self.asset else self.tables
 
     def title(self, partition: str) -> str:
-        """The step and the partition, for people."""
+        """Return the step and the partition, for people."""
         return self.name if partition == "all" else f"{self.name} {partition}"
 
     def make(self, settings: Settings, partition: str, listen: Listener = ignore_progress) -> StepSummary:
@@ -179,7 +179,7 @@ class Step:
         return summary
 
     def inputs_key(self, settings: Settings, partition: str) -> str | None:
-        """Hash of everything that the files of a partition follow from; None when that is not known."""
+        """Return hash of everything that the files of a partition follow from; None if it is not known."""
         if self.version is None:
             return None
         hashes = [file_hash(_path(settings, table, partition)) for table in self.reads]
@@ -188,7 +188,7 @@ class Step:
         return content_hash(self.name, partition, self.version(settings, partition), hashes)
 
     def _summary(self, settings: Settings, partition: str, rows: Mapping[str, int]) -> StepSummary:
-        """The summary of files that were left as they are."""
+        """Return the summary of files that were left as they are."""
         failures: Counter[tuple[str, str, str]] = Counter()
         for table in rows:
             spec = table_spec(table)
@@ -219,7 +219,7 @@ class StepSummary:
 
 
 def read_rows(settings: Settings, table: str, partition: str) -> list[Any]:
-    """Rows of one file of a table that an earlier step made.
+    """Read the rows of one file of a table that an earlier step made.
 
     Raises: FoundryError: it is not there. SchemaError: it is damaged.
     """
@@ -252,7 +252,7 @@ def write_output(settings: Settings, step: str, partition: str, output: Output) 
 
 
 def count_failures(table: str, rows: Sequence[Any]) -> Counter[tuple[str, str, str]]:
-    """Rows that are not ok, or whose power is not, by table, status and reason."""
+    """Return the rows that are not ok, or whose power is not, by table, status and reason."""
     failures: Counter[tuple[str, str, str]] = Counter()
     for row in rows:
         power = getattr(row, "power_status", None)
@@ -264,7 +264,7 @@ def count_failures(table: str, rows: Sequence[Any]) -> Counter[tuple[str, str, s
 
 
 def _short(reason: str) -> str:
-    """The beginning of a reason, and what in the rest of it blames the machine."""
+    """Return the beginning of a reason, and what in the rest of it blames the machine."""
     text = " ".join(reason.split())
     begin, rest = text[:REASON_LENGTH], text[REASON_LENGTH:]
     sign = next((sign for sign in ENVIRONMENT_SIGNS if sign in text and sign not in begin), None)
@@ -281,7 +281,7 @@ def _statuses(tables: Iterable[Sequence[Any] | pa.Table]) -> set[str]:
 
 
 def unchanged_rows(settings: Settings, key: str | None, partition: str) -> Mapping[str, int] | None:
-    """Rows by table of the files that a step wrote of these inputs, when they are there byte for byte.
+    """Return rows by table of the files that a step wrote of these inputs, when they are there byte for byte.
 
     Args: key: of the inputs, see `Step.inputs_key`.
     """
@@ -300,7 +300,7 @@ def unchanged_rows(settings: Settings, key: str | None, partition: str) -> Mappi
 
 
 def _is_of(schema: pa.Schema, declared: pa.Schema) -> bool:
-    """Whether a file has the declared columns, descriptions included.
+    """Tell whether a file has the declared columns, descriptions included.
 
     Parquet names the values of a list otherwise than Arrow does, which a comparison with metadata would see.
     """
@@ -328,7 +328,7 @@ def _path(settings: Settings, table: str, partition: str, *, measured: bool = Fa
 
 
 def file_hash(path: Path) -> str | None:
-    """SHA-256 of a file; None when there is none."""
+    """Return the SHA-256 of a file; None when there is none."""
     try:
         with path.open("rb") as stream:
             return hashlib.file_digest(stream, "sha256").hexdigest()
@@ -337,7 +337,7 @@ def file_hash(path: Path) -> str | None:
 
 
 def tree_hash(path: Path) -> str:
-    """Hash of the files of a folder, or of a file."""
+    """Return the hash of the files of a folder, or of a file."""
     files = [path] if path.is_file() else sorted(p for p in path.rglob("*") if p.is_file())
     digest = hashlib.sha256()
     for file in files:

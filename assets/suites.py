@@ -72,7 +72,7 @@ class Shard:
 
 
 def shards(configuration: Configuration) -> tuple[Shard, ...]:
-    """Every shard of a configuration, in order."""
+    """Return every shard of a configuration, in order."""
     size = configuration.programs.shard
     counts = {AST: configuration.ast.count, DATAFLOW: configuration.dataflow.count}
     parts: list[Shard] = []
@@ -94,7 +94,7 @@ def shards(configuration: Configuration) -> tuple[Shard, ...]:
 
 
 def partitions(configuration: Configuration) -> tuple[str, ...]:
-    """Names of all shards of a configuration, in order."""
+    """Return the names of all shards of a configuration, in order."""
     return tuple(shard.partition for shard in shards(configuration))
 
 
@@ -102,7 +102,7 @@ BY_SUITE = Partitioning(name="suite", names=partitions)
 
 
 def shard_named(partition: str, configuration: Configuration) -> Shard:
-    """The shard of a name.
+    """Return the shard of a name.
 
     Raises: FoundryError: the configuration has no such partition.
     """
@@ -114,7 +114,7 @@ def shard_named(partition: str, configuration: Configuration) -> Shard:
 
 
 def options_of_shard(options: SuiteOptions, shard: Shard) -> SuiteOptions:
-    """The options of a suite for the programs of a shard alone."""
+    """Return the options of a suite for the programs of a shard alone."""
     if shard.count is None:
         return options
     numbers = {"first": shard.first, "count": shard.count}
@@ -124,7 +124,7 @@ def options_of_shard(options: SuiteOptions, shard: Shard) -> SuiteOptions:
 
 
 def suite_options(settings: Settings) -> SuiteOptions:
-    """What the programs of any suite depend on."""
+    """Return the options that the programs of any suite depend on."""
     ast, dataflow, programs = settings.group(Ast), settings.group(Dataflow), settings.group(Programs)
     return SuiteOptions(
         sizes=programs.sizes,

@@ -1,6 +1,6 @@
 """Which steps a run leaves out, because everything that they follow from is as it was.
 
-A step knows itself whether its files are those of the same inputs (`Step.make`), but asking takes the start
+A step knows itself whether its files follow from the same inputs (`Step.make`), but asking takes the start
 of a Dagster run, the import of an engine and all checks again. Here one key per step and partition says it.
 """
 
@@ -43,7 +43,7 @@ class Unchanged:
     _hashes: dict[tuple[Any, ...], str | None] = field(default_factory=dict[tuple[Any, ...], str | None])
 
     def pending(self, steps: Iterable[Step], partition: str | None) -> list[Step]:
-        """The steps that are to be made, in order: what they follow from changed, or a step before them.
+        """Return steps that are to be made, in order: what they follow from changed, or a step before them.
 
         Args: partition: of all of them; None for steps with one file.
         """
@@ -73,7 +73,7 @@ class Unchanged:
         return unchanged_rows(self.settings, key, partition) is not None
 
     def _shown(self, step: Step) -> set[str]:
-        """Partitions of a step that Dagster has shown."""
+        """Return the partitions of a step that Dagster has shown."""
         keys = [dg.AssetKey(key) for key in step.assets]
         if step.partitioned.is_whole:
             seen = self.instance.get_asset_records(keys)
@@ -82,7 +82,7 @@ class Unchanged:
         return set.intersection(*(self.instance.get_materialized_partitions(key) for key in keys))
 
     def _key(self, step: Step, partition: str) -> str | None:
-        """Hash of everything that the files of a partition and the outcome of their checks follow from."""
+        """Return hash of everything that a partition's files and the outcome of their checks follow from."""
         state = None if step.state is None else step.state(self.settings)
         if step.state is not None and state is None:
             return None
@@ -115,7 +115,7 @@ class Unchanged:
         return content
 
     def _sources(self, step: Step, partition: str) -> Iterator[Path]:
-        """Files that a step reads: of its own partition, where a table has that kind, else all of a table."""
+        """Yield the files that a step reads: of its own partition where a table has it, else of all of it."""
         for table in step.reads:
             kinds = {maker.partitioned.name for maker in makers_of(table)}
             if not step.partitioned.is_whole and step.partitioned.name in kinds:
@@ -124,7 +124,7 @@ class Unchanged:
                 yield from sorted(p for p in self._path(table, "all").parent.glob("[!.]*.parquet"))
 
     def _hash(self, path: Path) -> str | None:
-        """Hash of a table's file, which several steps read."""
+        """Return the hash of a table's file, which several steps read."""
         if not path.is_file():
             return None
         state = path.stat()

@@ -46,7 +46,7 @@ class SourceOptions:
         include: folders of headers. others: further C files, and folders with them.
         ranges: of drawn values, as NAME=LOW:HIGH, HIGH excluded for integers; they win over those of the
             source.
-        sizes: of pointer arguments in elements, as NAME=N; they win over those of the source.
+        sizes: of pointer arguments in elements, as NAME=N; they win over the source's.
         text: the program's text in place of the file's, which is a name alone then.
     """
 
@@ -62,7 +62,7 @@ _PLAIN = SourceOptions()
 
 
 def read_user_program(file: Path, top: str | None, *, options: SourceOptions = _PLAIN) -> ProgramRow:
-    """The program of a C file, with the local headers it includes.
+    """Read the program of a C file, with the local headers it includes.
 
     A pointer argument without a size has as many elements as its accesses reach for drawn values. One to
     characters that are only read has TEXT_ELEMENTS when these have no bound, and is drawn as a text. The text
@@ -92,7 +92,7 @@ def read_user_program(file: Path, top: str | None, *, options: SourceOptions = _
 
 
 def _whole_source(file: Path, top: str | None, options: SourceOptions) -> tuple[str, str]:
-    """The top function and the text, with those files of the source folders that define what it lacks."""
+    """Return top function and the text, with those files of the source folders that define what it lacks."""
     folders = [p for p in options.others if p.is_dir()]
     index = object_files(folders, file) | function_files(folders, file)
     skipped = skipped_files(folders, file)
@@ -116,7 +116,7 @@ def _whole_source(file: Path, top: str | None, options: SourceOptions) -> tuple[
 def _with_sizes(
     source: str, top: str, file: Path, sizes: dict[str, int], ranges: Mapping[str, Mapping[str, Any]]
 ) -> str:
-    """The text with the sizes of pointer arguments: those given, and those that accesses reach."""
+    """Return the text with the sizes of pointer arguments: those given, and those that accesses reach."""
 
     def drawn(name: str, kind: ScalarType) -> tuple[int, int]:
         own = ranges.get(name)
@@ -150,7 +150,7 @@ def _require_used(source: str, top: str, file: Path, sizes: Mapping[str, int]) -
 
 
 def _lacks_sizes(source: str, top: str) -> bool:
-    """Whether the first thing that the front end refuses is a pointer argument without a size."""
+    """Tell whether the first thing that the front end refuses is a pointer argument without a size."""
     try:
         read_function(source, top=top)
     except UnsizedArgument:
@@ -161,11 +161,11 @@ def _lacks_sizes(source: str, top: str) -> bool:
 
 
 TEXT_ELEMENTS = 64
-"""Of a string argument that is read until its zero, when nothing says how long it is."""
+"""Elements of a string argument that is read until its zero, if its length is unknown."""
 
 
 def _texts(source: str, top: str) -> tuple[str, ...]:
-    """Pointer arguments to characters that are only read, and whose accesses have no bound."""
+    """Return the pointer arguments to characters that are only read, and whose accesses have no bound."""
     try:
         function, names = read_with_sizes(source, top=top, file="", size=TEXT_ELEMENTS)
     except HlsError:
@@ -177,14 +177,13 @@ def _texts(source: str, top: str) -> tuple[str, ...]:
 
 
 def argument_sizes(source: str) -> dict[str, int]:
-    """Sizes of pointer arguments that the first lines of a program's text give."""
+    """Return the sizes of pointer arguments that the first lines of a program's text give."""
     items = (item for match in _SIZE_PRAGMA.finditer(source) for item in match[1].split())
     return {name: int(size) for name, size in (item.split("=") for item in items)}
 
 
 def _missing_name(source: str, top: str) -> str | None:
-    """A function or object that a program uses and does not define; None when it is complete or wrong
-    otherwise."""
+    """Return a function or object that a program uses and does not define; None if it lacks nothing."""
     try:
         read_with_sizes(source, top=top, file="", size=1 << 16)
     except HlsError as error:
@@ -203,7 +202,6 @@ _SIZE_PRAGMA = re.compile(r"^#pragma simfoundry size ((?:\w+=\d+ ?)+)$", re.MULT
 
 
 def _size(text: str) -> tuple[str, int]:
-    """An argument's name and elements."""
     match = _SIZE.fullmatch(text.strip())
     if match is None:
         raise FoundryError(f"unknown size: {text!r}; accepted: NAME=N with a positive number, as a=64")
@@ -211,7 +209,7 @@ def _size(text: str) -> tuple[str, int]:
 
 
 def _range(text: str) -> tuple[str, dict[str, Any]]:
-    """An argument's name and the specification of its drawn values."""
+    """Return an argument's name and the specification of its drawn values."""
     match = _RANGE.fullmatch(text.strip())
     if match is None:
         raise FoundryError(f"unknown range: {text!r}; accepted: NAME=LOW:HIGH with numbers, as n=0:16")
@@ -225,7 +223,7 @@ def _range(text: str) -> tuple[str, dict[str, Any]]:
 
 
 def _source_ranges(source: str, file: Path) -> dict[str, dict[str, Any]]:
-    """Ranges that `#pragma simfoundry range NAME=LOW:HIGH` gives, several in one line or more."""
+    """Return the ranges that `#pragma simfoundry range NAME=LOW:HIGH` gives, several in one line or more."""
     try:
         return dict(_range(text) for m in _RANGE_PRAGMA.finditer(source) for text in m[1].split())
     except FoundryError as error:
@@ -254,7 +252,6 @@ _MACRO = re.compile(r"[A-Za-z_]\w*(?:\((?:\s*(?:[A-Za-z_]\w*|\.\.\.)\s*(?:,(?=[^
 
 
 def _definitions(macros: Sequence[str]) -> str:
-    """Lines that define macros."""
     lines: list[str] = []
     for macro in macros:
         name, equals, text = macro.partition("=")
@@ -265,13 +262,13 @@ def _definitions(macros: Sequence[str]) -> str:
 
 
 def _after(lines: str, text: str, file: Path) -> str:
-    """A text after further lines; its own lines keep their numbers, and a byte order mark is dropped."""
+    """Return a text after further lines; its own lines keep their numbers, a byte order mark is dropped."""
     shown = file.name.replace("\\", "\\\\").replace('"', '\\"')
     return f'{lines}# 1 "{shown}"\n{text.removeprefix(BYTE_ORDER_MARK)}' if lines else text
 
 
 def read_directives(file: Path | Sequence[Mapping[str, Any]] | None) -> tuple[Directive, ...]:
-    """Directives of a JSON file, or those that are listed; none without a file.
+    """Read the directives of a JSON file, or those that are listed; none without a file.
 
     Raises: FoundryError: the file cannot be read. HlsError: it is not a list of directives.
     """

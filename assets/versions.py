@@ -62,7 +62,7 @@ def record_stages(deployment: Deployment, stages: Sequence[str]) -> dict[str, st
 
 
 def _committed(repository: Any, names: Iterable[str]) -> list[Any]:
-    """Stages of these names, committed as `dvc commit --force` does; dvc.lock is written once for all.
+    """Return stages of these names, committed as `dvc commit --force` does; dvc.lock is written once for all.
 
     Raises: FoundryError: DVC refused one; those before it are recorded.
     """
@@ -126,7 +126,7 @@ def _in_cache(project: Path, value: str) -> bool:
 
 
 def _groups(entry: Mapping[str, Any]) -> Collection[tuple[str, Mapping[str, Any]]]:
-    """Files of parameters of a stage in dvc.lock, with the values by key."""
+    """Return the files of parameters of a stage in dvc.lock, with the values by key."""
     return entry.get("params", {}).items()
 
 
@@ -135,13 +135,13 @@ def _parts(entry: Mapping[str, Any]) -> list[Mapping[str, Any]]:
 
 
 def _paths(entry: Mapping[str, Any]) -> tuple[set[str], set[str], set[tuple[str, str]]]:
-    """Paths of dependencies and outputs, and file and key of parameters, of a stage in dvc.lock."""
+    """Return paths of dependencies and outputs, and file and key of parameters, of a stage in dvc.lock."""
     keys = {(file, key) for file, group in _groups(entry) for key in group}
     return {d["path"] for d in entry.get("deps", [])}, {o["path"] for o in entry.get("outs", [])}, keys
 
 
 def _declared_paths(stage: Mapping[str, Any]) -> tuple[set[str], set[str], set[tuple[str, str]]]:
-    """The same of a stage in dvc.yaml."""
+    """Return the paths of a stage in dvc.yaml: dependencies, outputs, parameters."""
     declared = (*stage.get("outs", ()), *stage.get("metrics", ()), *stage.get("plots", ()))
     outs = {out if isinstance(out, str) else next(iter(out)) for out in declared}
     groups = [{PARAMETERS_FILE: [one]} if isinstance(one, str) else one for one in stage["params"]]
@@ -173,13 +173,13 @@ def _load_yaml(path: Path) -> Any:
 
 
 def table_hashes(deployment: Deployment, tables: Iterable[str]) -> dict[str, str]:
-    """DVC hash of the folders of tables as they are on disk now, by path relative to the project."""
+    """Return DVC hash of the folders of tables as they are on disk now, by path relative to the project."""
     folder = deployment.data_dir / "tables"
     return {f"data/tables/{table}": _hash(folder, table) or "" for table in tables}
 
 
 def _hash(folder: Path, path: str) -> str | None:
-    """What DVC records of a file (its MD5) or a folder (the MD5 of the list of its files with theirs)."""
+    """Return what DVC records: the MD5 of a file, or of a folder's list of files with theirs."""
     target = folder / path
     if target.is_file():
         return _md5(target.read_bytes())
@@ -192,7 +192,7 @@ def _hash(folder: Path, path: str) -> str | None:
 
 
 def _is_ignored(name: str) -> bool:
-    """Whether .dvcignore leaves a file or folder of that name out."""
+    """Tell whether .dvcignore leaves a file or folder of that name out."""
     return any(fnmatch(name, pattern) for pattern in IGNORED)
 
 
@@ -202,7 +202,7 @@ def _md5(content: bytes) -> str:
 
 @contextmanager
 def _repository(project: Path) -> Iterator[Any]:
-    """DVC on the project, with its own messages silenced.
+    """Open DVC on the project, with its own messages silenced.
 
     DVC takes names of stages and paths from the working directory, which is the project meanwhile.
     """
@@ -222,7 +222,7 @@ def _repository(project: Path) -> Iterator[Any]:
 
 
 def _hashes(stages: Sequence[Any], project: Path) -> dict[str, str]:
-    """Hashes of the outputs of stages that were just recorded."""
+    """Return the hashes of the outputs of stages that were just recorded."""
     outs = [out for stage in stages for out in stage.outs]
     hashes = {Path(out.fs_path).relative_to(project).as_posix(): str(out.hash_info.value) for out in outs}
     return {path: value for path, value in hashes.items() if path.startswith(TABLES)}

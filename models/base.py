@@ -115,7 +115,7 @@ def read_rows(
 ) -> list[Read]:
     """Apply a function to every row.
 
-    Args:   refused: errors by which it refuses a row; those of every engine are ValueErrors.
+    Args:   refused: errors by which it refuses a row; the errors of every engine are ValueErrors.
     Raises: PredictorError: it refuses a row; the message names the row, from 0.
     """
     results: list[Read] = []
@@ -132,7 +132,8 @@ _OPTIONAL: dict[str, type] = {"data": str, "trips": str, "inputs": str, "unsafe_
 
 
 def queries_of(rows: Sequence[Mapping[str, Any]]) -> list[Query]:
-    """Questions from rows with their columns; `data`, `inputs` and `unsafe_math` may be absent or empty.
+    """Return the questions from rows with their columns; `data`, `inputs` and `unsafe_math` may be absent or
+    empty.
 
     Raises: PredictorError: a clock or delay that no design has; the message names the row, from 0.
     """

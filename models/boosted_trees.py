@@ -1,6 +1,6 @@
 """Values of LightGBM's trees from its text format, without LightGBM, whose import takes 1 s.
 
-Answers equal those of LightGBM bit for bit: the same comparisons, and sums over trees in their order.
+Answers equal LightGBM's bit for bit: the same comparisons, and sums over trees in their order.
 
 Source: LightGBM 4, `Tree::ToString`, `Tree::NumericalDecision` and `Tree::CategoricalDecision`.
 """
@@ -68,7 +68,7 @@ class BoostedTrees:
 
     @classmethod
     def of_text(cls, text: str) -> BoostedTrees:
-        """The trees in LightGBM's text. Work and memory are linear in its length.
+        """Return the trees in LightGBM's text. Work and memory are linear in its length.
 
         Raises: PredictorError: damaged, or trees whose answer is not their sum.
         """
@@ -79,7 +79,7 @@ class BoostedTrees:
 
     @classmethod
     def of_array(cls, values: NDArray[np.uint8]) -> BoostedTrees:
-        """The trees of an array of a predictor's files. Raises: PredictorError: as `of_text`."""
+        """Return the trees of an array of a predictor's files. Raises: PredictorError: as `of_text`."""
         try:
             return cls.of_text(values.tobytes().decode())
         except UnicodeDecodeError as error:
@@ -91,14 +91,14 @@ class BoostedTrees:
         return np.frombuffer(self.text.encode(), np.uint8)
 
     def predict(self, rows: Matrix) -> Matrix:
-        """Sums over trees: (rows, features) -> (rows,).
+        """Predict the sums over trees: (rows, features) -> (rows,).
 
         Raises: PredictorError: another number of features.
         """
         return self.predict_with_spread(rows)[0]
 
     def predict_with_spread(self, rows: Matrix) -> tuple[Matrix, Matrix]:
-        """Sums over trees, and their deviation over shorter ensembles. Both (rows,).
+        """Predict the sums over trees, and their deviation over shorter ensembles. Both (rows,).
 
         Raises: PredictorError: another number of features.
         Source: Ustimenko and Prokhorenkova 2021 (virtual ensembles): the first quarter of the trees and more
@@ -125,7 +125,7 @@ class BoostedTrees:
         return sums[:, -1], sums[:, np.maximum(ends, 0)].std(axis=1)
 
     def _goes_left(self, values: Matrix, splits: Integers) -> NDArray[np.bool_]:
-        """Whether values go left at splits. Both (n,)"""
+        """Tell whether values go left at splits. Both (n,)"""
         decisions = self.decisions[splits]
         missing, unknown = decisions >> 2, np.isnan(values)
         known = np.where(unknown & (missing != _MISSING_NAN), 0.0, values)
@@ -170,7 +170,7 @@ def _fields(block: str) -> dict[str, str]:
 
 
 def _joined(text: str, feature_count: int, trees: Sequence[Mapping[str, str]]) -> BoostedTrees:
-    """Trees with nodes numbered through: splits of all trees, then leaves of all trees."""
+    """Return the trees with nodes numbered through: splits of all trees, then leaves of all trees."""
     leaf_values, leaf_counts = _numbers(trees, "leaf_value", float)
     counts = np.array([int(tree["num_leaves"]) - 1 for tree in trees], np.int64)
     columns: dict[str, NDArray[np.float64]] = {}
@@ -212,7 +212,7 @@ def _joined(text: str, feature_count: int, trees: Sequence[Mapping[str, str]]) -
 def _categories(
     trees: Sequence[Mapping[str, str]], thresholds: Matrix, decisions: Integers, owners: Integers
 ) -> tuple[Integers, Integers]:
-    """First and end word of every split's categories (splits, 2), and the words."""
+    """Return the first and end word of every split's categories (splits, 2), and the words."""
     chosen = np.flatnonzero(decisions & _CATEGORICAL)
     categories = np.zeros((len(decisions), 2), np.int64)
     if not len(chosen):
@@ -235,7 +235,7 @@ def _categories(
 def _numbers(
     trees: Sequence[Mapping[str, str]], name: str, kind: Callable[[str], float]
 ) -> tuple[Matrix, Integers]:
-    """Numbers of a list of all trees, and how many each tree has. LightGBM's integers fit a float64."""
+    """Return numbers of a list of all trees, and how many each tree has; floats hold the integers exactly."""
     words = [tree[name].split() for tree in trees]
     counts = np.array([len(own) for own in words], np.int64)
     values = np.array([kind(word) for own in words for word in own], np.float64)

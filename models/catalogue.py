@@ -89,7 +89,7 @@ class PredictorSpec(Generic[Loaded]):
         return folder if alone else folder / self.name
 
     def training_key(self, data_dirs: Sequence[Path], options: Any, seed: int) -> str:
-        """Hash of all that a training depends on.
+        """Return the hash of all that a training depends on.
 
         Raises: DatasetError: a table is missing.
         """
@@ -114,7 +114,7 @@ class PredictorSpec(Generic[Loaded]):
             data_dir: folder that holds `tables/`; a release is one. more: further such folders.
             options: of training; its defaults when None. seed: of weights and batches.
             folder: of the outcome, `<data_dir>/models/<name>/<key>` by default; written whole or not at all.
-            keep_predictions: write those of every design beside the model, as `predictions.json`.
+            keep_predictions: write the predictions of every design beside the model, as `predictions.json`.
             loggers: makes the logger of a network by the key of the training and the part of it, if any.
 
         Raises: DatasetError, PredictorError: the tables cannot be trained on, or the folder holds other files
@@ -186,7 +186,7 @@ class PredictorSpec(Generic[Loaded]):
         )
 
     def load(self, folder: Path) -> Loaded:
-        """The predictor in a folder.
+        """Load the predictor in a folder.
 
         Raises: PredictorError: the folder holds no such predictor, a damaged one, or one of other features.
         """
@@ -209,7 +209,7 @@ class PredictorSpec(Generic[Loaded]):
         rows: Sequence[Mapping[str, Any]],
         outcome: TrainOutcome | None = None,
     ) -> list[dict[str, Any]]:
-        """Answers of a loaded predictor to rows of its question.
+        """Return the answers of a loaded predictor to rows of its question.
 
         Args:   outcome: of its training; without one an answer has no calibrated interval and confidence.
         Raises: PredictorError: a row cannot be answered; the message names the row, from 0.
@@ -218,7 +218,7 @@ class PredictorSpec(Generic[Loaded]):
         return with_intervals(predictor.answer(rows), calibration)
 
     def options_from(self, parameters: Mapping[str, Any]) -> Any:
-        """The options of a training from the parameters of its outcome, which may hold more."""
+        """Return the options of a training from the parameters of its outcome, which may hold more."""
         known = {field.name for field in fields(self.options)}
         return self.options(**{name: _option(value) for name, value in parameters.items() if name in known})
 
@@ -264,7 +264,7 @@ class Trained:
         curves: value of every epoch, by name.
         summary: single figures, such as the best epoch.
         predictions: of designs of every part, from which the leaderboard is computed.
-        residuals: for intervals and confidence; none for those of the predictions.
+        residuals: for intervals and confidence; none: computed from the predictions.
         split: frozen split of the predictions.
         resamples: bootstrap draws per leaderboard interval.
     """
@@ -281,7 +281,7 @@ class Trained:
 
 @cache
 def predictors() -> tuple[PredictorSpec[Any], ...]:
-    """All predictors, by name."""
+    """Return all predictors, by name."""
     specs: list[PredictorSpec[Any]] = []
     for module in pkgutil.iter_modules(models.__path__):
         if module.ispkg:
@@ -292,7 +292,7 @@ def predictors() -> tuple[PredictorSpec[Any], ...]:
 
 
 def predictor_named(name: str) -> PredictorSpec[Any]:
-    """The predictor of that name.
+    """Return the predictor of that name.
 
     Raises: PredictorError: there is none.
     """
@@ -308,14 +308,14 @@ def _source_of(data_dir: Path) -> str:
 
 
 def _option(shown: Any) -> Any:
-    """An option of a training from what `shown_options` made of it."""
+    """Return an option of a training from what `shown_options` made of it."""
     if isinstance(shown, str) and shown[:1] == "[":
         return tuple(json.loads(shown))
     return None if shown == "none" else shown
 
 
 def shown_options(options: Any) -> dict[str, str | int | float]:
-    """Options of a training as the registry keeps them: numbers and text."""
+    """Return the options of a training as the registry keeps them: numbers and text."""
 
     def shown(value: Any) -> str | int | float:
         if value is None:

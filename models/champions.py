@@ -32,12 +32,13 @@ class Champion:
 
 
 def label_predictors() -> list[PredictorSpec]:
-    """Predictors that answer the question about labels."""
+    """Return the predictors that answer the question about labels."""
     return [spec for spec in predictors() if spec.task.level in LABEL_LEVELS]
 
 
 def local_champions(tracking_uri: str) -> list[Champion]:
-    """Champions of labels in a registry on this machine; without one, the weights that come with the project.
+    """Return the champions of labels in a registry on this machine; without one, the weights that come with
+    the project.
 
     Raises: PredictorError: shipped weights are damaged.
     """
@@ -52,7 +53,7 @@ def local_champions(tracking_uri: str) -> list[Champion]:
 
 
 def rank_champions(champions: Iterable[Champion]) -> list[Champion]:
-    """Most information first, then the lowest error, then the fewest libraries.
+    """Sort champions: the most information first, then the lowest error, then the fewest libraries.
 
     Libraries stand for the cost: their import is most of the time of one answer.
     """

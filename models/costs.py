@@ -23,7 +23,7 @@ _CONFIGURATION = ("memory_read_delay_cycles", "memory_write_delay_cycles", "cloc
 
 
 def design_families(data_dirs: Sequence[Path], predictions: Sequence[Prediction]) -> dict[str, str]:
-    """Suite of the program of every predicted design; none for predictions that are not of designs."""
+    """Return suite of the program of every predicted design; none for predictions that are not of designs."""
     chosen = pl.Series(sorted({p.design_id for p in predictions}), dtype=pl.String).implode()
     rows = scan_table(data_dirs[0], table_spec("designs")).filter(pl.col("design_id").is_in(chosen))
     return dict(rows.select("design_id", "suite").collect().iter_rows())
@@ -32,7 +32,7 @@ def design_families(data_dirs: Sequence[Path], predictions: Sequence[Prediction]
 def design_queries(
     data_dirs: Sequence[Path], predictions: Sequence[Prediction]
 ) -> dict[str, tuple[str, Query]]:
-    """Name of the program, and the question, of every design of the evaluation part.
+    """Return the name of the program, and the question, of every design of the evaluation part.
 
     Without such a part, of the test part. Predictions that are not of designs have none.
     """
@@ -63,7 +63,7 @@ def measure_costs(
     queries: Sequence[Query],
     training_wall_s: float,
 ) -> PredictorCostRow:
-    """Costs of an outcome.
+    """Return the costs of an outcome.
 
     Args:
         load: the predictor of a folder.
@@ -71,7 +71,7 @@ def measure_costs(
     """
     first = list({query.source: query for query in queries}.values())
     count = outcome.summary.get("parameter_count")
-    with _kept_random_state():
+    with _preserved_random_state():
         predict_wall_s = question_time_s(load(outcome.folder), first) if first else None
     return PredictorCostRow(
         predictor=outcome.predictor,
@@ -83,14 +83,14 @@ def measure_costs(
     )
 
 
-def _kept_random_state() -> AbstractContextManager[Any]:
-    """Torch's random state is restored: a network draws weights before it takes over trained ones."""
+def _preserved_random_state() -> AbstractContextManager[Any]:
+    """Return a context that restores torch's random state: networks draw weights before they load any."""
     torch = sys.modules.get("torch")
     return nullcontext() if torch is None else torch.random.fork_rng(devices=[])
 
 
 def question_time_s(predictor: Any, queries: Sequence[Query]) -> float:
-    """Median time of a question after a first one that loads code. Args: queries: of different programs."""
+    """Return median time of a question after a first one that loads code. queries: of different programs."""
     asked = queries[: TIMED_QUESTIONS + 1]
     times: list[float] = []
     for query in asked:

@@ -60,7 +60,7 @@ class FolderProvider:
 
     @property
     def prices(self) -> Prices:
-        """Of tokens."""
+        """Prices of tokens."""
         return self._prices
 
     @property
@@ -69,7 +69,7 @@ class FolderProvider:
         return self._path.name
 
     def complete(self, prompt: str, *, seed: int) -> Reply:
-        """The model's reply to a prompt, in the template of its tokenizer when it has one.
+        """Return the model's reply to a prompt, in the template of its tokenizer when it has one.
 
         Raises: ProviderError: transformers is not installed, or the folder cannot be opened or run.
         """
@@ -108,7 +108,7 @@ class FolderProvider:
 
 
 def check_folder(path: Path) -> None:
-    """Whether a folder may be opened.
+    """Refuse a folder that may not be opened.
 
     Raises: ProgramError: it lacks a file, has weights only in other forms, or names code to be run.
     """
@@ -138,13 +138,13 @@ def _json(path: Path) -> dict[str, Any]:
 
 
 def _digests(path: Path) -> Iterator[tuple[str, str]]:
-    """Hash of every file that decides a reply, by name."""
+    """Yield the hash of every file that decides a reply, by name."""
     for file in sorted(p for p in path.iterdir() if p.suffix in (".json", ".safetensors", ".model", ".txt")):
         yield file.name, file_hash(file)
 
 
 def file_hash(path: Path) -> str:
-    """SHA-256 of a file of a model's folder, in hexadecimal digits.
+    """Return the SHA-256 of a file of a model's folder, in hexadecimal digits.
 
     Raises: ProgramError: no regular file of at most 1 TiB.
     """
@@ -172,7 +172,7 @@ def _opened(path: Path) -> tuple[Any, Any]:
 
 
 def _encoded(tokenizer: Any, prompt: str) -> Any:
-    """Token numbers of a prompt, (1, tokens)."""
+    """Return the token numbers of a prompt, (1, tokens)."""
     if getattr(tokenizer, "chat_template", None):
         messages = [{"role": "user", "content": prompt}]
         encoded = tokenizer.apply_chat_template(

@@ -51,32 +51,36 @@ class ReferenceErrors:
         return float(np.mean(self.baseline_errors))
 
     def as_json(self) -> dict[str, Any]:
-        """Plain JSON."""
+        """Return the plain JSON."""
         return asdict(self)
 
     @classmethod
     def of_json(cls, value: Any) -> ReferenceErrors:
-        """Errors from the JSON that `as_json` gave."""
+        """Return the errors from the JSON that `as_json` gave."""
         fields: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in value.items()}
         return cls(**fields)
 
 
-def score(reference: str, digest: str, known: ReferenceSet, predictor: Any) -> ReferenceErrors:
-    """Errors of a loaded predictor on a reference set."""
-    errors, medians = (known.score(predictor), {}) if known.judge is None else known.judge(predictor)
+def score(reference: str, digest: str, reference_set: ReferenceSet, predictor: Any) -> ReferenceErrors:
+    """Return the errors of a loaded predictor on a reference set."""
+    errors, medians = (
+        (reference_set.score(predictor), {})
+        if reference_set.judge is None
+        else reference_set.judge(predictor)
+    )
     return ReferenceErrors(
         reference=reference,
         digest=digest,
-        programs=known.programs,
-        groups=known.groups,
+        programs=reference_set.programs,
+        groups=reference_set.groups,
         errors=tuple(float(e) for e in errors),
-        baseline_errors=known.baseline_errors,
+        baseline_errors=reference_set.baseline_errors,
         medians=medians,
     )
 
 
 def improvement(groups: Sequence[str], before: Sequence[float], after: Sequence[float]) -> Interval:
-    """Mean of before - after over programs, with its 95 % interval over resampled groups, paired."""
+    """Return mean of before - after over programs, with its 95 % interval over resampled groups, paired."""
     values = np.asarray(before, np.float64), np.asarray(after, np.float64)
     return bootstrap(_mean_difference, *values, groups, resamples=RESAMPLES, seed=0)
 
@@ -130,7 +134,7 @@ def decide(
 def undecided(
     model: str, version: str, reference: str | None, decision: Decision, reason: str
 ) -> PromotionRow:
-    """The row of a version that was not scored."""
+    """Return the row of a version that was not scored."""
     return PromotionRow(
         model=model,
         version=version,
@@ -158,7 +162,7 @@ def _mean_difference(before: Vector, after: Vector) -> float:
 
 
 def reference_digest(task: Task, reference: Reference) -> str:
-    """Hash of all that errors on a reference set depend on besides the predictor."""
+    """Return the hash of all that errors on a reference set depend on besides the predictor."""
     read = [t for t in task.tables or ("programs", "splits") if t not in DERIVED_TABLES]
     tables = hash_tables([reference.folder], read)
     return content_hash(task.name, task.metric, task.baseline, reference.split, reference.parts, tables)

@@ -86,7 +86,7 @@ class Residual:
 
 
 def trips_of(features: Mapping[str, float]) -> str:
-    """What features say of the trip counts, as `Difficulty` has it."""
+    """Return the state of trip counts that features show, as in `Difficulty`."""
     if features.get("trips_known"):
         return TRIPS_KNOWN
     unknown = ("loops_data", "unknown_bound_count", "count_while")  # of the highest level that is there
@@ -97,7 +97,7 @@ def trips_of(features: Mapping[str, float]) -> str:
 
 
 def covering_score(scores: Iterable[tuple[str, float]], covered: float = COVERED) -> float:
-    """The least score that a share of `covered` · (1 + 1 / groups) of the groups does not exceed.
+    """Return the least score that a share of `covered` · (1 + 1 / groups) of the groups does not exceed.
 
     Args:    scores: group and score of every row; at least one.
     Returns: the largest score where there are too few groups for that share.
@@ -118,7 +118,7 @@ def covering_score(scores: Iterable[tuple[str, float]], covered: float = COVERED
 
 
 def calibrate(residuals: Sequence[Residual]) -> dict[str, dict[str, Any]]:
-    """Calibration by target, from residuals of part `CALIBRATING`.
+    """Return the calibration by target, from residuals of part `CALIBRATING`.
 
     Returns: plain JSON: `weights` of the difficulty (constant, logarithms of the spread and of the
              number of properties outside), the `most` of both in calibration, and by kind of trip counts the
@@ -150,27 +150,27 @@ def _calibrated(rows: Sequence[Residual], target: str) -> dict[str, Any]:
 
 
 def _kind(difficulty: Difficulty, target: str) -> str:
-    """Kind of trip counts that matters for a target. An estimate that counts every branch is cycles alone."""
+    """Return the kind of trip counts that matters for a target; cycles alone if every branch is counted."""
     if target not in BY_TRIPS or (difficulty.trips == TRIPS_KNOWN and target != "latency_cycles"):
         return ""
     return difficulty.trips
 
 
 def _reasons(difficulty: Difficulty, target: str) -> tuple[float, float]:
-    """What difficulty grows with: logarithms of the spread and of the number of properties outside."""
+    """Return what difficulty grows with: logarithms of the spread and of the number of properties outside."""
     spread = difficulty.spread.get(target, 0.0)
     return math.log(spread + _LEAST_SPREAD), math.log1p(difficulty.outside)
 
 
 def _scale(known: Mapping[str, Any], difficulty: Difficulty, target: str) -> float:
-    """Expected error of an answer. Beyond the most of calibration it grows no further by what is outside."""
+    """Return the expected error of an answer; features outside count at most as in the calibration."""
     constant, *slopes = known["weights"]
     spread, outside = _reasons(difficulty, target)
     return math.exp(constant + slopes[0] * spread + slopes[1] * min(outside, known["most"][1]))
 
 
 def _difficulty_weights(rows: Sequence[Residual], target: str) -> list[float]:
-    """Least squares of the logarithm of the error on the reasons, without a negative slope."""
+    """Return the least squares of the logarithm of the error on the reasons, without a negative slope."""
     import numpy as np
 
     weights = np.array(_weights(rows))
@@ -190,14 +190,14 @@ def _difficulty_weights(rows: Sequence[Residual], target: str) -> list[float]:
 
 
 def _weights(rows: Sequence[Residual]) -> list[float]:
-    """Weights that sum to 1: equal families, in them equal groups, in those equal rows."""
+    """Return the weights that sum to 1: equal families, in them equal groups, in those equal rows."""
     rows_of = Counter((r.family, r.group) for r in rows)
     groups_of = Counter(family for family, _ in rows_of)
     return [1 / rows_of[r.family, r.group] / groups_of[r.family] / len(groups_of) for r in rows]
 
 
 def _scores(rows: Sequence[tuple[Residual, float]]) -> dict[str, Any]:
-    """Width and quantiles of scores: at every level those of the worst family."""
+    """Return the width and the quantiles of scores, at every level of the worst family."""
     families: dict[str, list[tuple[str, float]]] = {}
     for row, score in rows:
         families.setdefault(row.family, []).append((row.group, score))
@@ -210,7 +210,7 @@ def _scores(rows: Sequence[tuple[Residual, float]]) -> dict[str, Any]:
 
 
 def _quantiles(scores: Sequence[tuple[str, float]]) -> list[float]:
-    """Scores that a growing share of the groups does not exceed, in equal steps up to all."""
+    """Return the scores that a growing share of the groups does not exceed, in equal steps up to all."""
     sizes = Counter(group for group, _ in scores)
     quantiles: list[float] = []
     inside = 0.0
@@ -225,13 +225,13 @@ def _quantiles(scores: Sequence[tuple[str, float]]) -> list[float]:
 
 
 def half_width(known: Mapping[str, Any], difficulty: Difficulty, target: str) -> float:
-    """Logarithm of the factor from the value to each end of its interval."""
+    """Return the logarithm of the factor from the value to each end of its interval."""
     kind, scale = _scores_of(known, difficulty, target)
     return kind["width"] * scale
 
 
 def confidence(known: Mapping[str, Any], difficulty: Difficulty, target: str) -> float:
-    """Probability of an error below `NEAR`."""
+    """Return the probability of an error below `NEAR`."""
     kind, scale = _scores_of(known, difficulty, target)
     reached = math.log1p(NEAR) / scale
     scores: Sequence[float] = kind["scores"]
@@ -254,7 +254,8 @@ def _scores_of(
 def with_intervals(
     answers: Sequence[Mapping[str, Any]], calibration: Mapping[str, Mapping[str, Any]]
 ) -> list[dict[str, Any]]:
-    """Answers with `<target>_low`, `<target>_high` and `<target>_confidence`, and the mean `confidence`.
+    """Return the answers with `<target>_low`, `<target>_high` and `<target>_confidence`, and the mean
+    `confidence`.
 
     Without a calibration the ends are the predictor's own, if it has any, and the confidence is unknown.
     """
@@ -287,7 +288,7 @@ def _with_ends(answer: Mapping[str, Any], calibration: Mapping[str, Mapping[str,
 
 
 def interval_columns(target: str) -> tuple[str, str, str]:
-    """Columns of the ends of an interval and of the confidence."""
+    """Return the columns of the ends of an interval and of the confidence."""
     return f"{target}_low", f"{target}_high", f"{target}_confidence"
 
 
@@ -297,7 +298,7 @@ def interval_columns(target: str) -> tuple[str, str, str]:
 def measure_intervals(
     residuals: Sequence[Residual], calibration: Mapping[str, Mapping[str, Any]]
 ) -> dict[str, dict[str, float]]:
-    """Share of labels inside by target and part of `MEASURED`, and the risk-coverage curve over both.
+    """Return share of labels inside by target and part of `MEASURED`, and the risk-coverage curve over both.
 
     Returns: `test`, `evaluation`: shares; `factor`: median of value to end; `risk_<share>`: median relative
              error of that share of answers, the most confident first.

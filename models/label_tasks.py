@@ -81,7 +81,7 @@ def label_reference(
 
 
 def compared_medians(own: Vector, constant: Vector, groups: Sequence[str]) -> list[float]:
-    """Median errors of a predictor and of a constant, and the upper end of the interval of what it gains."""
+    """Return the median errors of a predictor and of a constant, and the upper end of the gain's interval."""
 
     def difference(before: Vector, after: Vector) -> float:
         return float(np.median(before) - np.median(after))
@@ -95,7 +95,7 @@ _hls_reference = partial(_power_reference, knows_estimates=True)
 
 
 def labels_task(level: Level, question: tuple[Column, ...] = ()) -> Task:
-    """Area, flip-flops and cycles of a program under one configuration, at a level of information."""
+    """Return area, flip-flops and cycles of a program under one configuration, at a level of information."""
     return Task(
         name=f"labels-{level}",
         tables=LABEL_TABLES,
@@ -115,7 +115,7 @@ def labels_task(level: Level, question: tuple[Column, ...] = ()) -> Task:
 
 
 def labels_and_power_task(level: Level) -> Task:
-    """The same labels and power.
+    """Return the task of `labels_task` with power.
 
     At levels hls and run the trivial answers to area and flip-flops are the engine's own estimates.
     """
@@ -138,7 +138,7 @@ def labels_and_power_task(level: Level) -> Task:
 
 
 def all_labels_task(level: Level, *, tables: tuple[str, ...] = LABEL_TABLES) -> Task:
-    """The same labels, power and the longest path.
+    """Return the task of `labels_task` with power and the longest path.
 
     Args: tables: read for training.
     """

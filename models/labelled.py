@@ -58,7 +58,7 @@ class LabelledDesign:
 
 
 def load_labelled_designs(data_dir: Path, selection: Selection) -> tuple[LabelledDesign, ...]:
-    """Designs whose synthesis and every simulation are ok, with labels and part.
+    """Load the designs whose synthesis and every simulation are ok, with labels and part.
 
     Designs of the project's own engine only: another tool's labels of the same query are others.
     A design with any run that is not ok, or whose outputs differ from native C, is left out: its
@@ -92,7 +92,7 @@ def load_labelled_designs(data_dir: Path, selection: Selection) -> tuple[Labelle
 
 
 def training_designs(data_dirs: Sequence[Path], selection: Selection) -> tuple[LabelledDesign, ...]:
-    """`load_labelled_designs` by the options of a training, from its one folder."""
+    """Return `load_labelled_designs` by the options of a training, from its one folder."""
     if len(data_dirs) > 1:
         raise DatasetError(f"labels are read from one folder of tables, not from {len(data_dirs)}")
     return load_labelled_designs(data_dirs[0], selection)
@@ -107,7 +107,7 @@ def _scan(data_dir: Path, name: str) -> pl.LazyFrame:
 
 
 def _places(rows: pl.LazyFrame, split: str) -> pl.DataFrame:
-    """Group and part of every program of one split; a group on two sides is refused."""
+    """Return the group and part of every program of one split; a group on two sides is refused."""
     places = rows.filter(pl.col("split") == split).select("program_id", "group", "part").collect()
     if places.is_empty():
         known = ", ".join(rows.select("split").unique().sort("split").collect()["split"]) or "none"
@@ -121,7 +121,7 @@ def _places(rows: pl.LazyFrame, split: str) -> pl.DataFrame:
 
 
 def _one_kind(rows: pl.LazyFrame, selection: Selection) -> pl.LazyFrame:
-    """Usable labels by design, of one tool and one liberty, so that areas are comparable."""
+    """Return the usable labels by design, of one tool and one liberty, so that areas are comparable."""
     usable = rows.filter(pl.col("status") == OK)
     has_area = pl.col("area_um2").is_not_null()
     if usable.filter(has_area).select(pl.len()).collect().item():
@@ -143,7 +143,8 @@ def _one_kind(rows: pl.LazyFrame, selection: Selection) -> pl.LazyFrame:
 
 
 def _medians_of_runs(rows: pl.LazyFrame) -> pl.LazyFrame:
-    """Median latency in cycles of every design all of whose runs are right, and power where all have it.
+    """Return the median latency in cycles of every design all of whose runs are right, and power where all
+    have it.
 
     Runs on drawn data only: a question about a design has no data.
     """
@@ -173,14 +174,14 @@ def _require_places(designs: pl.DataFrame, places: pl.DataFrame) -> None:
 
 
 def _parts_of_designs(designs: pl.DataFrame, split: str) -> pl.DataFrame:
-    """Designs in their own part, without those of excluded programs; see `design_part`."""
+    """Return the designs in their own part, without excluded programs; see `design_part`."""
     columns = ("part", "memory_read_delay_cycles", "memory_write_delay_cycles")
     parts = [design_part(split, *row) for row in designs.select(columns).iter_rows()]
     return designs.with_columns(part=pl.Series(parts, dtype=pl.String)).filter(pl.col("part") != EXCLUDED)
 
 
 def _refuse_leaks(designs: pl.DataFrame) -> None:
-    """The same source, or a program and the one it derives from, must be on one side."""
+    """Refuse designs with one source, or a program and its origin, on two sides."""
     programs = designs.unique("program_id", keep="first").sort("program_id")
     first = programs.select("name", "part", other=pl.col("part").first().over("source"))
     for name, part, other in first.filter(pl.col("part") != pl.col("other")).head(1).iter_rows():
@@ -207,7 +208,7 @@ def _refuse_empty_parts(designs: pl.DataFrame, split: str) -> None:
 
 
 def _loops_by_program(rows: pl.LazyFrame, designs: pl.DataFrame) -> dict[str, tuple[LoopRow, ...]]:
-    """Loops of the programs of some designs, in source order."""
+    """Return the loops of the programs of some designs, in source order."""
     loops: dict[str, list[LoopRow]] = defaultdict(list)
     own = rows.join(designs.lazy().select("program_id"), on="program_id", how="semi")
     for row in own.sort("program_id", "loop_index").collect().iter_rows(named=True):

@@ -38,12 +38,12 @@ class Prediction:
 def predictions_of(
     designs: Sequence[LabelledDesign], predicted: NDArray[np.float64], targets: Sequence[str] = TARGETS
 ) -> list[Prediction]:
-    """One record per design and target that the design has. Args: predicted: (designs, targets)."""
+    """Return one record per design and target that the design has. Args: predicted: (designs, targets)."""
     return paired(designs, [dict(zip(targets, row, strict=True)) for row in predicted.tolist()])
 
 
 def paired(designs: Sequence[LabelledDesign], values: Sequence[Mapping[str, float]]) -> list[Prediction]:
-    """One record per design and target that both the design and its values have."""
+    """Return one record per design and target that both the design and its values have."""
     return [
         Prediction(
             design_id=design.design_id,
@@ -60,7 +60,7 @@ def paired(designs: Sequence[LabelledDesign], values: Sequence[Mapping[str, floa
 
 
 def residuals_of(predictions: Sequence[Prediction], families: Mapping[str, str]) -> list[Residual]:
-    """Residuals of predictions of which nothing more is known. families: by identity of the design."""
+    """Return residuals of predictions of which nothing more is known. families: by identity of the design."""
     return [
         Residual(
             target=p.target,
@@ -84,7 +84,7 @@ def leaderboard_rows(
     resamples: int,
     seed: int,
 ) -> list[LeaderboardRow]:
-    """Every metric of every target on every part that has predictions, intervals over groups.
+    """Return every metric of every target on every part that has predictions, intervals over groups.
 
     Args:    resamples: bootstrap draws a row. seed: of the draws.
     Returns: rows by target, part and metric; an undefined metric is a row without its figures.
@@ -116,7 +116,7 @@ def leaderboard_rows(
 
 
 def _intervals(chosen: Sequence[Prediction], *, resamples: int, seed: int) -> dict[str, Interval]:
-    """Every metric that is defined for some predictions."""
+    """Return every metric that is defined for some predictions."""
     actual = np.array([p.actual for p in chosen])
     groups = [p.group for p in chosen]
     predicted = np.array([p.predicted for p in chosen])
@@ -143,7 +143,7 @@ def workload_rows(
     level: str,
     split: str,
 ) -> list[WorkloadErrorRow]:
-    """Mean errors by target and program of the evaluation part. Args: names: of the program, by design."""
+    """Return the mean errors by target and program of the evaluation part. names: program name by design."""
     errors: dict[tuple[str, str], list[float]] = defaultdict(list)
     for p in predictions:
         if p.part == EVALUATION:

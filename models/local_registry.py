@@ -64,17 +64,17 @@ class LocalModel:
 
 
 def is_local(tracking_uri: str) -> bool:
-    """Whether a registry is an SQLite file on this machine, which need not be there yet."""
+    """Tell whether a registry is an SQLite file on this machine, which need not be there yet."""
     return tracking_uri.startswith(_SQLITE)
 
 
 def database_file(tracking_uri: str) -> Path | None:
-    """The file of a local registry, which need not be there yet; None for another registry."""
+    """Return the file of a local registry, which need not be there yet; None for another registry."""
     return Path(tracking_uri.removeprefix(_SQLITE)).absolute() if is_local(tracking_uri) else None
 
 
 def find_local(tracking_uri: str, name: str, alias: str) -> LocalModel | None:
-    """The version with an alias; None when it is not in a local registry, or the code has newer weights.
+    """Find the version with an alias; None when it is not in a local registry, or the code has newer weights.
 
     Args: tracking_uri: of the registry.
     """
@@ -105,7 +105,7 @@ def find_local(tracking_uri: str, name: str, alias: str) -> LocalModel | None:
 
 
 def is_new(tracking_uri: str) -> bool:
-    """Whether nothing is registered yet: the registry is an SQLite file that is not there."""
+    """Tell whether nothing is registered yet: the registry is an SQLite file that is not there."""
     path = database_file(tracking_uri)
     return path is not None and not path.is_file()
 
@@ -133,7 +133,7 @@ def follow_project(tracking_uri: str) -> None:
 
 
 def _folder_at(address: str | None) -> Path | None:
-    """The folder that a `file:` address names; None for another address."""
+    """Return the folder that a `file:` address names; None for another address."""
     parts = urlsplit(address or "")
     return Path(unquote(parts.path)) if parts.scheme == "file" else None
 
@@ -150,7 +150,7 @@ def _replace_addresses(connection: sqlite3.Connection, before: Path, after: Path
 
 
 def registry_state(tracking_uri: str, names: Iterable[str]) -> str | None:
-    """Hash of versions of models, their aliases and tags, and the weights that come with the project.
+    """Return hash of versions of models, their aliases and tags, and the weights that come with the project.
 
     Returns: None when there is no local registry, or it cannot be read.
     """
@@ -169,7 +169,7 @@ def registry_state(tracking_uri: str, names: Iterable[str]) -> str | None:
 
 
 def _first_champion(spec: PredictorSpec, alias: str) -> LocalModel | None:
-    """The weights that come with the project: they are what a new registry begins with."""
+    """Return the weights that come with the project: they are what a new registry begins with."""
     if alias != CHAMPION or not (spec.shipped_folder / OUTCOME_FILE).is_file() or shipped_refusal(spec):
         return None
     return LocalModel(
@@ -178,7 +178,8 @@ def _first_champion(spec: PredictorSpec, alias: str) -> LocalModel | None:
 
 
 def shipped_error(folder: Path) -> float | None:
-    """Mean error on the reference set of weights that come with the project; None where they have none.
+    """Return the mean error on the reference set of weights that come with the project; None where they have
+    none.
 
     Raises: PredictorError: the file is damaged.
     """
@@ -187,7 +188,7 @@ def shipped_error(folder: Path) -> float | None:
 
 
 def shipped_refusal(spec: PredictorSpec) -> str:
-    """Why the weights that come with the project are no champion; empty where they are.
+    """Tell why the weights that come with the project are no champion; empty where they are.
 
     Raises: PredictorError: the file is damaged.
     """
@@ -196,7 +197,7 @@ def shipped_refusal(spec: PredictorSpec) -> str:
 
 
 def worse_than_constant(medians: Mapping[str, Sequence[float]]) -> str:
-    """Where a constant is better beyond noise, in one sentence; empty where it is nowhere.
+    """Name in one sentence the labels for which a constant is better beyond noise; empty if there are none.
 
     Args: medians: as `models.gate.ReferenceErrors` has them.
     """
@@ -209,7 +210,7 @@ def worse_than_constant(medians: Mapping[str, Sequence[float]]) -> str:
 
 
 def _knows_shipped(connection: sqlite3.Connection, spec: PredictorSpec) -> bool:
-    """Whether the weights that come with the project are registered already, if there are any."""
+    """Tell whether the weights that come with the project are registered already, if there are any."""
     file = spec.shipped_folder / OUTCOME_FILE
     if not file.is_file():
         return True

@@ -59,7 +59,7 @@ class _PyfuncFlavor:
 
 @contextmanager
 def code_to_log() -> Iterator[Callable[[], Path]]:
-    """Makes the archive of the packages when first asked, without trained weights and compiled files."""
+    """Yield a function that makes the archive of the packages once, without weights and compiled files."""
     with tempfile.TemporaryDirectory() as scratch:
 
         @cache
@@ -75,7 +75,7 @@ def code_to_log() -> Iterator[Callable[[], Path]]:
 
 
 def _signature(spec: PredictorSpec) -> Any:
-    """Columns of the task's question in, of the predictor's answers out."""
+    """Return the columns of the task's question in, of the predictor's answers out."""
     from mlflow.models import ModelSignature
     from mlflow.types import Schema
 
@@ -97,7 +97,7 @@ def _input_example(spec: PredictorSpec) -> Any:
 
 
 def model_card(outcome: TrainOutcome, spec: PredictorSpec, data_versions: Mapping[str, str]) -> str:
-    """The model card in Markdown: what the model answers, from what it was trained, and how good it is.
+    """Return model card in Markdown: what the model answers, from what it was trained, and how good it is.
 
     The options of the training are the parameters of its MLflow run.
 
@@ -131,7 +131,7 @@ def model_card(outcome: TrainOutcome, spec: PredictorSpec, data_versions: Mappin
 
 
 def _interval_table(outcome: TrainOutcome) -> list[str]:
-    """Shares of labels inside the intervals, and the risk-coverage curve, by target."""
+    """Return the shares of labels inside the intervals, and the risk-coverage curve, by target."""
     columns = list(dict.fromkeys(name for figures in outcome.intervals.values() for name in figures))
     if not columns:
         return []
@@ -156,7 +156,7 @@ def _table(head: Sequence[str], rows: Any) -> list[str]:
 
 
 def _error_table(outcome: TrainOutcome) -> list[str]:
-    """Values of the leaderboard: a row per part and target, a column per metric."""
+    """Return the values of the leaderboard: a row per part and target, a column per metric."""
     places = list(dict.fromkeys((row.part, row.target) for row in outcome.leaderboard))
     metrics = list(dict.fromkeys(row.metric for row in outcome.leaderboard))
     values = {(row.part, row.target, row.metric): row.value for row in outcome.leaderboard}

@@ -23,7 +23,7 @@ class MetricError(ValueError):
 
 
 def mape(actual: Vector, predicted: Vector) -> float:
-    """Mean absolute percentage error, as a fraction: mean of |actual - predicted| / |actual|.
+    """Return the mean absolute percentage error, as a fraction: mean of |actual - predicted| / |actual|.
 
     Args:    actual, predicted: (rows,).
     Raises:  MetricError: an actual value is zero, or the input is malformed.
@@ -37,7 +37,7 @@ def mape(actual: Vector, predicted: Vector) -> float:
 
 
 def median_ape(actual: Vector, predicted: Vector) -> float:
-    """Median absolute percentage error, as a fraction; see `mape`.
+    """Return the median absolute percentage error, as a fraction; see `mape`.
 
     Raises: MetricError: an actual value is zero, or the input is malformed.
     """
@@ -48,7 +48,7 @@ def median_ape(actual: Vector, predicted: Vector) -> float:
 
 
 def mse(actual: Vector, predicted: Vector) -> float:
-    """Mean squared error, in the squared unit of the values.
+    """Return the mean squared error, in the squared unit of the values.
 
     Raises: MetricError: the input is malformed.
     """
@@ -57,7 +57,7 @@ def mse(actual: Vector, predicted: Vector) -> float:
 
 
 def r_squared(actual: Vector, predicted: Vector) -> float:
-    """Coefficient of determination: 1 - sum (actual - predicted)² / sum (actual - mean actual)².
+    """Return the coefficient of determination: 1 - sum (actual - predicted)² / sum (actual - mean actual)².
 
     1 is perfect, 0 is as good as the mean of these rows, and there is no lower bound.
 
@@ -74,7 +74,7 @@ def r_squared(actual: Vector, predicted: Vector) -> float:
 
 
 def spearman(actual: Vector, predicted: Vector) -> float:
-    """Rank correlation: Pearson's correlation of the ranks, tied values sharing their mean rank.
+    """Compute the rank correlation: Pearson's correlation of the ranks, tied values sharing their mean rank.
 
     Args:    actual, predicted: (rows,).
     Returns: -1 to 1, NaN when either side is constant.
@@ -88,7 +88,7 @@ def spearman(actual: Vector, predicted: Vector) -> float:
 
 
 def mean_ranks(values: Vector) -> Vector:
-    """Ranks from 1; equal values have the mean of theirs, as in `scipy.stats.rankdata`. (rows,)"""
+    """Return the ranks from 1; equal values have the mean of theirs, as in `scipy.stats.rankdata`. (rows,)"""
     _, places, counts = np.unique(values, return_inverse=True, return_counts=True)
     return (np.cumsum(counts) - (counts - 1) / 2)[places].astype(np.float64)
 
@@ -120,7 +120,7 @@ def bootstrap(
     resamples: int,
     seed: int,
 ) -> Interval:
-    """A metric and its 95 % percentile interval over resampled groups.
+    """Return a metric and its 95 % percentile interval over resampled groups.
 
     Whole groups are drawn with replacement, as many as there are, because rows of one kernel are
     not independent: drawing rows would promise an interval for kernels like these instead of for
@@ -145,7 +145,7 @@ def bootstrap_all(
     resamples: int,
     seed: int,
 ) -> list[Interval]:
-    """Several metrics with their intervals over the same resamples; see `bootstrap`."""
+    """Return several metrics with their intervals over the same resamples; see `bootstrap`."""
     values = [metric(actual, predicted) for metric in metrics]
     if len(groups) != len(actual):
         raise MetricError(f"groups must be one a row, got {len(groups)} for {len(actual)} rows")

@@ -48,13 +48,13 @@ class ModelFiles:
 
 
 def sealed_json(value: Any) -> bytes:
-    """A JSON value with the hash of its canonical form."""
+    """Return a JSON value with the hash of its canonical form."""
     sealed = {"sha256": _json_hash(value), "content": value}
     return json.dumps(sealed, indent=1, sort_keys=True).encode() + b"\n"
 
 
 def read_sealed_json(path: Path) -> Any:
-    """The value of a file that `sealed_json` gave.
+    """Return the value of a file that `sealed_json` gave.
 
     Raises: PredictorError: no such file, or a damaged one.
     """
@@ -79,7 +79,7 @@ def _content(path: Path, most_bytes: int) -> bytes:
 
 
 def model_bytes(name: str, files: ModelFiles) -> dict[str, bytes]:
-    """Content by file name of a predictor of that name; equal bytes for equal content."""
+    """Return the content by file name of a predictor of that name; equal bytes for equal content."""
     arrays = {key: np.ascontiguousarray(value) for key, value in files.arrays.items()}
     weights = save(dict(sorted(arrays.items())))
     card = {"predictor": name, "card": files.card, "weights_sha256": hashlib.sha256(weights).hexdigest()}
@@ -87,7 +87,7 @@ def model_bytes(name: str, files: ModelFiles) -> dict[str, bytes]:
 
 
 def read_model(folder: Path) -> tuple[str, ModelFiles]:
-    """Name and files of the predictor in a folder.
+    """Read the name and files of the predictor in a folder.
 
     Raises: PredictorError: the folder holds no predictor, or a damaged one.
     """
@@ -108,7 +108,7 @@ def read_model(folder: Path) -> tuple[str, ModelFiles]:
 
 
 def require_model_folder(folder: Path) -> None:
-    """Raises: PredictorError: a model cannot take the place of `folder`, which is not one of a model."""
+    """Refuse to replace `folder` by a model unless it is a model's. Raises: PredictorError."""
     if not folder.exists():
         return
     if not folder.is_dir():
@@ -167,7 +167,7 @@ def update_outcome(outcome: TrainOutcome) -> None:
 
 
 def read_outcome(folder: Path) -> TrainOutcome | None:
-    """The outcome in a folder; None where it is absent, unfinished or damaged."""
+    """Read the outcome in a folder; None where it is absent, unfinished or damaged."""
     try:
         record = read_sealed_json(folder / OUTCOME_FILE)
         for name, digest in record.pop("files").items():
@@ -183,7 +183,7 @@ def read_outcome(folder: Path) -> TrainOutcome | None:
 
 
 def read_costs(folder: Path) -> PredictorCostRow | None:
-    """Costs in the folder of an outcome; None where it has none, or damaged ones."""
+    """Read the costs in the folder of an outcome; None where it has none, or damaged ones."""
     try:
         return PredictorCostRow(**read_sealed_json(folder / COSTS_FILE))
     except (PredictorError, TypeError):

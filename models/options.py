@@ -54,7 +54,7 @@ class LabelOptions(Selection):
     bootstrap_resamples: Count = 1000
 
     def __post_init__(self) -> None:
-        """Raises: ValueError: an option outside its range."""
+        """Refuse an option outside its range. Raises: ValueError."""
         check_ranges(self)
 
 
@@ -75,7 +75,7 @@ def require(name: str, value: Any, holds: bool, rule: str) -> None:
 
 
 def ordered_fields(options: type[Any]) -> list[Field[Any]]:
-    """Return the fields of options in the order of params.yaml: those of the leaderboard stand last."""
+    """Return the fields of options in the order of params.yaml: the leaderboard's fields stand last."""
     return sorted(fields(options), key=lambda field: field.name == "bootstrap_resamples")
 
 

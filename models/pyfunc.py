@@ -40,7 +40,7 @@ class PredictorPyfunc(PythonModel):
         model_input: pd.DataFrame,
         params: dict[str, Any] | None = None,  # noqa: ARG002
     ) -> pd.DataFrame:
-        """Answers of every row.
+        """Predict the answers of every row.
 
         Raises: PredictorError: a row cannot be answered; the message names the row, from 0.
         """
@@ -50,7 +50,7 @@ class PredictorPyfunc(PythonModel):
 
 
 def _unpacked_code() -> tempfile.TemporaryDirectory[str] | None:
-    """The logged packages first on the path, unless this process has them; the folder lives as long as it.
+    """Return logged packages first on the path, unless this process has them; the folder lives as long as it.
 
     They cannot be imported from the archive: they read files beside their modules.
     """

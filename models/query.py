@@ -46,7 +46,7 @@ class Query:
 
     @property
     def scalars(self) -> dict[str, float]:
-        """Scalar arguments whose value is known: those of the data, or those that the specification fixes.
+        """Scalar arguments whose value is known: from the data, or fixed by the specification.
 
         Raises: ValueError: data or specification are not JSON objects.
         """

@@ -28,12 +28,12 @@ def reference_set_of(
 
 
 def relative_errors(predicted: Vector, actual: Vector) -> Vector:
-    """Absolute percentage errors as fractions, each at most 1, or few programs would decide alone."""
+    """Return absolute percentage errors as fractions, each at most 1, or few programs would decide alone."""
     return np.minimum(1.0, np.abs(predicted / actual - 1.0))
 
 
 def mean_errors(names: Sequence[str], values: Vector) -> tuple[list[str], Vector]:
-    """Mean of the values of every program, in order of the programs' names."""
+    """Return the mean of the values of every program, in order of the programs' names."""
     by_program: dict[str, list[float]] = defaultdict(list)
     for name, value in zip(names, values, strict=True):
         by_program[name].append(float(value))

@@ -128,7 +128,7 @@ def register_shipped(store: RegistryStore, name: str | None = None) -> list[Regi
 
 
 def shipped_models() -> list[RegisteredModel]:
-    """What a new registry begins with, by name: the weights that come with the project.
+    """Return the models of a new registry, by name: the weights that come with the project.
 
     The decision follows from the errors that they ship with; `created_s` is when their files were written.
 
@@ -173,7 +173,6 @@ class _Registering:
     def register(
         self, outcome: TrainOutcome, spec: PredictorSpec, data_versions: Mapping[str, str]
     ) -> Registration:
-        """See the function `register`."""
         client = self.client
         version = _version_of_key(client, spec.name, outcome.key)
         decided = None if version is None else _promotion(version)
@@ -199,12 +198,12 @@ class _Registering:
         )
 
     def _decision(self, outcome: TrainOutcome, spec: PredictorSpec, version: Any) -> PromotionRow:
-        """The gate's decision, kept before the alias moves: a champion cannot be judged against itself."""
+        """Decide by the gate, before the alias moves: a champion cannot be judged against itself."""
         champion = _champion(self.client, spec.name)
         if champion is not None and champion.version == version.version:  # killed after the alias moved
-            return _kept_decision(version)
+            return _read_decision(version)
         row = _judge(self.client, outcome, spec, version, self.may_promote)
-        _keep_decision(self.client, version, row)
+        _write_decision(self.client, version, row)
         return row
 
     def _log(self, outcome: TrainOutcome, spec: PredictorSpec, data_versions: Mapping[str, str]) -> Any:
@@ -240,7 +239,8 @@ class _Registering:
 
 
 def reference_errors(outcome: TrainOutcome, spec: PredictorSpec) -> ReferenceErrors:
-    """Errors of an outcome on the reference set of its task; those that it ships with where they still hold.
+    """Return the errors of an outcome on the reference set of its task; those that it ships with where they
+    still hold.
 
     Raises: PredictorError: there is no reference release, or the predictor cannot answer.
     """
@@ -268,7 +268,7 @@ def write_reference_errors(outcome: TrainOutcome, spec: PredictorSpec) -> Refere
 
 
 def promotion_rows(store: RegistryStore, name: str | None = None) -> list[PromotionRow]:
-    """Decisions about all versions, of one model or of all, sorted by model and version."""
+    """Return the decisions about all versions, of one model or of all, sorted by model and version."""
     rows: list[PromotionRow] = []
     with mlflow_at(store) as client:
         for version in client.search_model_versions("" if name is None else f"name = '{name}'"):
@@ -279,7 +279,7 @@ def promotion_rows(store: RegistryStore, name: str | None = None) -> list[Promot
 
 
 def registered_models(store: RegistryStore) -> list[RegisteredModel]:
-    """All versions, newest first within a name."""
+    """Return all versions, newest first within a name."""
     models: list[RegisteredModel] = []
     with mlflow_at(store) as client:
         for model in client.search_registered_models():
@@ -375,7 +375,7 @@ def _refuse_reference_groups(outcome: TrainOutcome, spec: PredictorSpec) -> None
 def _judge(
     client: Any, outcome: TrainOutcome, spec: PredictorSpec, version: Any, may_promote: bool
 ) -> PromotionRow:
-    """The gate's decision about a new version, and its errors logged beside it."""
+    """Return the gate's decision about a new version, and its errors logged beside it."""
     reference = spec.task.reference
     name, number = None if reference is None else reference.name, str(version.version)
     if not may_promote:
@@ -421,7 +421,7 @@ def _decided(
 def _champion_errors(
     client: Any, champion: Any, errors: ReferenceErrors, spec: PredictorSpec
 ) -> tuple[ReferenceErrors | None, str]:
-    """Errors of the champion on the same reference set, or why it has none."""
+    """Return the errors of the champion on the same reference set, or why it has none."""
     import mlflow
     from mlflow.exceptions import MlflowException
 
@@ -454,37 +454,37 @@ def _champion(client: Any, name: str) -> Any | None:
 
 
 def _version_of_key(client: Any, name: str, key: str) -> Any | None:
-    """The version of this very outcome, when an earlier call registered it."""
+    """Return the version of this very outcome, when an earlier call registered it."""
     filters = f"name = '{name}' and tags.training_key = '{key}'"
     return next(iter(client.search_model_versions(filters)), None)
 
 
 def _promotion(version: Any) -> PromotionRow | None:
-    """The decision about a version; None while there is none."""
+    """Return the decision about a version; None while there is none."""
     if "promotion" in version.tags:  # of a registry of 0.1.0
         return PromotionRow(**json.loads(version.tags["promotion"]))
     if DECISION_TAG not in version.tags:
         return None
-    return _kept_decision(version)
+    return _read_decision(version)
 
 
-def _kept_decision(version: Any) -> PromotionRow:
+def _read_decision(version: Any) -> PromotionRow:
     from mlflow.artifacts import load_dict
 
     return PromotionRow(**load_dict(f"runs:/{version.run_id}/{PROMOTION_FILE}"))
 
 
-def _keep_decision(client: Any, version: Any, row: PromotionRow) -> None:
+def _write_decision(client: Any, version: Any, row: PromotionRow) -> None:
     client.log_text(version.run_id, json.dumps(asdict(row), sort_keys=True), PROMOTION_FILE)
 
 
 def _is_open(decided: PromotionRow, may_promote: bool) -> bool:
-    """Whether a version is to be judged again: a candidate whose training counts now."""
+    """Tell whether a version is to be judged again: a candidate whose training counts now."""
     return may_promote and decided.decision == CANDIDATE
 
 
 def _registered_before(client: Any, known: Any, decided: PromotionRow) -> Registration:
-    """What an earlier call did; the gate is not asked twice about one version."""
+    """Return the registration by an earlier call; the gate is not asked twice about one version."""
     champion = _champion(client, known.name)
     return Registration(
         name=str(known.name),
@@ -498,7 +498,7 @@ def _registered_before(client: Any, known: Any, decided: PromotionRow) -> Regist
 def _record_decision(client: Any, version: Any, row: PromotionRow) -> None:
     """Keep a decision with the run, in the model card, and, last, as a tag: what has the tag is complete."""
     card = f"{version.description.partition(_DECISION)[0]}{_DECISION}{_sentence(row)}\n"
-    _keep_decision(client, version, row)
+    _write_decision(client, version, row)
     client.log_text(version.run_id, card, CARD_FILE)
     client.update_model_version(version.name, version.version, description=card)
     for name, value in ((CARD_TAG, card), (DECISION_TAG, row.decision)):

@@ -35,7 +35,7 @@ class TargetScale:
 
     @classmethod
     def measure(cls, designs: Sequence[LabelledDesign]) -> TargetScale:
-        """The scale of training designs."""
+        """Return the scale of training designs."""
         names = tuple(t for t in ALL_TARGETS if any(t in d.labels for d in designs))
         logs = {t: np.log([d.labels[t] for d in designs if t in d.labels]) for t in names}
         return cls(
@@ -45,23 +45,23 @@ class TargetScale:
         )
 
     def normalise(self, designs: Sequence[LabelledDesign]) -> NDArray[np.float32]:
-        """Scaled logarithms, NaN where a label is unknown: (designs, targets)."""
+        """Return the scaled logarithms, NaN where a label is unknown: (designs, targets)."""
         labels = np.array([[d.labels.get(t, np.nan) for t in self.names] for d in designs], np.float64)
         logs = np.log(labels.reshape(len(designs), len(self.names)))
         return ((logs - np.array(self.mean)) / np.array(self.scale)).astype(np.float32)
 
     def restore(self, outputs: NDArray[Any]) -> Matrix:
-        """Targets in their own units from outputs: (rows, targets)."""
+        """Return the targets in their own units from outputs: (rows, targets)."""
         bounded = np.clip(np.asarray(outputs, np.float64), -OUTPUT_LIMIT, OUTPUT_LIMIT)
         return np.exp(bounded * np.array(self.scale) + np.array(self.mean))
 
     def card(self) -> dict[str, Any]:
-        """Plain JSON."""
+        """Return the plain JSON."""
         return {"names": list(self.names), "mean": list(self.mean), "scale": list(self.scale)}
 
     @classmethod
     def of_card(cls, card: Mapping[str, Any]) -> TargetScale:
-        """The scale that `card` gave."""
+        """Return the scale that `card` gave."""
         return cls(**{name: tuple(card[name]) for name in ("names", "mean", "scale")})
 
 
@@ -85,7 +85,7 @@ class Typicality:
 
     @classmethod
     def measure(cls, names: Sequence[str], features: Matrix, seed: int) -> Typicality:
-        """Typicality of training rows. features: (rows, features)."""
+        """Return the typicality of training rows. features: (rows, features)."""
         spread = features.std(axis=0)
         mean, scale = features.mean(axis=0), np.where(spread > 0, spread, 1.0)
         chosen = np.random.default_rng(seed).permutation(len(features))[:NEIGHBOURS_KEPT]
@@ -99,20 +99,20 @@ class Typicality:
         )
 
     def distances(self, features: Matrix) -> Matrix:
-        """Distance of every row from the nearest of training, 0 without: (rows, features) -> (rows,)."""
+        """Return the distance of every row from the nearest training row: (rows, features) -> (rows,)."""
         if not len(self.rows):
             return np.zeros(len(features))
         scaled = (features - self.mean) / self.scale
         return _distances(scaled, self.rows).min(axis=1) / np.sqrt(len(self.names))
 
     def outside(self, row: Matrix) -> tuple[str, ...]:
-        """Names of the features of a row beyond the range seen in training. row: (features,)."""
+        """Return the names of the features of a row beyond the range seen in training. row: (features,)."""
         beyond = (row < self.low - 1e-9) | (row > self.high + 1e-9)
         return tuple(n for n, b in zip(self.names, beyond, strict=True) if b)
 
     @classmethod
     def of_ranges(cls, names: Sequence[str], low: Matrix, high: Matrix) -> Typicality:
-        """Typicality that knows ranges only, of weights that were trained before it was kept."""
+        """Return the typicality that knows ranges only, of weights that were trained before it was kept."""
         count = len(names)
         return cls(
             names=tuple(names),
@@ -124,7 +124,7 @@ class Typicality:
         )
 
     def estimates(self, features: Matrix, targets: Sequence[str], values: Matrix) -> list[Estimate]:
-        """Estimates of queries. features: (rows, features). values: (rows, targets)."""
+        """Return the estimates of queries. features: (rows, features). values: (rows, targets)."""
         return [
             Estimate(
                 values=dict(zip(targets, map(float, answer), strict=True)),
@@ -136,13 +136,13 @@ class Typicality:
         ]
 
     def arrays(self) -> dict[str, NDArray[Any]]:
-        """Arrays for a predictor's files."""
+        """Return the arrays for a predictor's files."""
         fields = ("low", "high", "mean", "scale", "rows")
         return {f"typicality_{name}": getattr(self, name) for name in fields}
 
     @classmethod
     def of_arrays(cls, names: Sequence[str], arrays: Mapping[str, NDArray[Any]]) -> Typicality:
-        """Typicality from the arrays that `arrays` gave."""
+        """Return the typicality from the arrays that `arrays` gave."""
         own = {
             k.removeprefix("typicality_"): np.asarray(v, np.float64)
             for k, v in arrays.items()
@@ -152,11 +152,11 @@ class Typicality:
 
 
 def is_of_network(name: str) -> bool:
-    """Whether an array of a predictor's files is a weight of its network."""
+    """Tell whether an array of a predictor's files is a weight of its network."""
     return not name.startswith("typicality_")
 
 
 def _distances(left: Matrix, right: Matrix) -> Matrix:
-    """Euclidean distances: (n, features), (m, features) -> (n, m)."""
+    """Return Euclidean distances: (n, features), (m, features) -> (n, m)."""
     squares = (left**2).sum(axis=1)[:, None] + (right**2).sum(axis=1)[None, :] - 2.0 * left @ right.T
     return np.sqrt(np.maximum(0.0, squares))

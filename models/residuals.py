@@ -13,7 +13,7 @@ from models.labelled import LabelledDesign
 def design_residuals(
     designs: Sequence[LabelledDesign], estimates: Sequence[Estimate], part: str | None = None
 ) -> list[Residual]:
-    """Residuals of estimates of designs. part: another than that of the split."""
+    """Return the residuals of estimates of designs. part: another than that of the split."""
     return [
         Residual(
             target=target,

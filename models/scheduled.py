@@ -80,11 +80,11 @@ KNOWN_COLUMNS = tuple(
     for c in table_spec("features").columns
     if c.level == "hls" and c.name not in {*REPORT, "trips_known", "critical_path_ns"}
 )
-"""Columns of `features` that are features by their logarithm, beyond those of the report."""
+"""Columns of `features` that are features by their logarithm, beyond the report's."""
 
 
 def engine_options(data_dir: Path, designs: Sequence[LabelledDesign]) -> dict[str, Any]:
-    """Cell library and options of the engine that all designs share, for the card of a predictor.
+    """Return the cell library and options of the engine that all designs share, for the card of a predictor.
 
     Raises: DatasetError: the designs differ in them.
     """
@@ -98,7 +98,7 @@ def engine_options(data_dir: Path, designs: Sequence[LabelledDesign]) -> dict[st
 
 
 def engine_estimates(data_dir: Path, designs: Sequence[LabelledDesign]) -> list[dict[str, float]]:
-    """The engine's own estimates of every design, by target.
+    """Return the engine's own estimates of every design, by target.
 
     Raises: DatasetError: a design has none.
     """
@@ -110,7 +110,7 @@ def engine_estimates(data_dir: Path, designs: Sequence[LabelledDesign]) -> list[
 
 
 def table_features(data_dir: Path, designs: Sequence[LabelledDesign], level: str) -> list[dict[str, float]]:
-    """Features of designs from the tables, in their order.
+    """Return the features of designs from the tables, in their order.
 
     Args:   level: hls or run.
     Raises: DatasetError: a design has no report or no row of features; make the steps first.
@@ -129,7 +129,7 @@ def table_features(data_dir: Path, designs: Sequence[LabelledDesign], level: str
 
 
 def knowledge_features(design: Mapping[str, Any], run: Mapping[str, Any] | None = None) -> dict[str, float]:
-    """Features of a row of table `features` and, at level run, one of `run_features`."""
+    """Return the features of a row of table `features` and, at level run, one of `run_features`."""
     known = {f"log_{name}": _log_of(design[name]) for name in KNOWN_COLUMNS}
     known["trips_known"] = float(bool(design["trips_known"]))
     counted = {} if run is None else {f"log_run_{name}": _log_of(run[name]) for name in RUN_COLUMNS}
@@ -155,7 +155,7 @@ def _loop_rows(data_dir: Path, designs: Sequence[LabelledDesign]) -> Mapping[str
 
 
 def report_features(design: Mapping[str, Any], loops: Sequence[Mapping[str, Any]]) -> dict[str, float]:
-    """Features of a row of table `designs` and the rows of its loops in `loop_profiles`."""
+    """Return the features of a row of table `designs` and the rows of its loops in `loop_profiles`."""
     intervals: Mapping[str, int] = json.loads(design["initiation_intervals"])
     bodies = [float(loop["interval_cycles"] or loop["iteration_cycles"]) for loop in loops]
     spent = [loop["iterations"] * body for loop, body in zip(loops, bodies, strict=True)]
@@ -174,7 +174,7 @@ def report_features(design: Mapping[str, Any], loops: Sequence[Mapping[str, Any]
 
 
 def compiled_features(query: Query, engine: Mapping[str, Any], level: str) -> dict[str, float]:
-    """Features of a program that is compiled, and at level run is run, now.
+    """Return the features of a program that is compiled, and at level run is run, now.
 
     Args:   engine: as `engine_options` gave it. level: hls or run.
     Raises: ValueError: the engine does not accept the program, a directive, a value or the data, or the
@@ -233,7 +233,7 @@ def _known_query(query: Query, options: HlsOptions, level: str) -> QueryKnowledg
 
 
 def _with_late_loop(knowledge: DesignKnowledge) -> DesignKnowledge:
-    """What is known of a design whose estimate passed the limit of cycles: the trips of that loop are not."""
+    """Return the knowledge of a design without the trips of the loop at which the estimate stopped."""
     late = knowledge.late_loop
     if late is None:
         return knowledge
@@ -243,7 +243,7 @@ def _with_late_loop(knowledge: DesignKnowledge) -> DesignKnowledge:
 
 
 def scheduled_trips(query: Query, compiled: CompiledDesign) -> dict[str, float]:
-    """Known mean iterations per entry of the loops of a design, whose bodies directives may have copied."""
+    """Return known mean iterations per entry of a design's loops; directives may have copied their bodies."""
     known = known_trips(query)
     names = {block.loop for block in compiled.scheduled.graph.blocks if block.loop}
     factors: Counter[str] = Counter()
@@ -257,7 +257,7 @@ def scheduled_trips(query: Query, compiled: CompiledDesign) -> dict[str, float]:
 
 
 def question_options(query: Query, engine: Mapping[str, Any]) -> HlsOptions:
-    """Configuration of high-level synthesis of a question.
+    """Return the configuration of high-level synthesis of a question.
 
     Args:   engine: as `engine_options` gave it.
     Raises: ValueError: a directive or a value is not accepted.
@@ -277,7 +277,7 @@ def question_options(query: Query, engine: Mapping[str, Any]) -> HlsOptions:
 
 
 def compile_query(query: Query, engine: Mapping[str, Any]) -> tuple[ProgramRow, DesignRow, CompiledDesign]:
-    """The design of a question, by the engine of the training designs.
+    """Compile the design of a question, by the engine of the training designs.
 
     Args:   engine: as `engine_options` gave it.
     Raises: ValueError: the engine does not accept the program, a directive or a value.
@@ -286,7 +286,7 @@ def compile_query(query: Query, engine: Mapping[str, Any]) -> tuple[ProgramRow, 
 
 
 def _is_constant(specification: Mapping[str, Any], value: float) -> bool:
-    """Whether a specification has a value with more digits than data in short, which have four."""
+    """Tell whether a specification has a value with more digits than data in short, which have four."""
     exact = specification.get("value") if specification.get("kind") == "constant" else None
     return isinstance(exact, int | float) and math.isclose(exact, value, rel_tol=1e-3)
 
@@ -313,7 +313,6 @@ def _design_rows(data_dir: Path, designs: Sequence[LabelledDesign]) -> dict[str,
 
 
 def _rows_of(data_dir: Path, designs: Sequence[LabelledDesign], table: str) -> pl.LazyFrame:
-    """The rows of a table that are of some designs."""
     import polars as pl  # lazy import: takes 0.15 s, and a question reads no table
 
     chosen = pl.col("design_id").is_in([design.design_id for design in designs])
@@ -325,7 +324,7 @@ def _log(value: float) -> float:
 
 
 def _log_of(value: float | None) -> float:
-    """Logarithm of a count, at least 0, or of a power in mW or a time in ns, at least that of 1e-6."""
+    """Return logarithm of a count, at least 0, or of a power in mW or a time in ns, at least that of 1e-6."""
     if value is None:
         return 0.0
     return math.log(value + 1e-6) if isinstance(value, float) else _log(value)

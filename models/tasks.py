@@ -143,7 +143,7 @@ class Task:
 
 
 def hash_tables(data_dirs: Iterable[Path], tables: Iterable[str]) -> str:
-    """Hash of tables as they are on disk; equal content has equal bytes.
+    """Return the hash of tables as they are on disk; equal content has equal bytes.
 
     Optional tables of releases that a folder lacks are not read: they follow from its programs and designs.
 
@@ -161,12 +161,12 @@ def hash_tables(data_dirs: Iterable[Path], tables: Iterable[str]) -> str:
 
 
 def has_table(data_dir: Path, name: str) -> bool:
-    """Whether a folder has files of a table."""
+    """Tell whether a folder has files of a table."""
     return any((data_dir / "tables" / name).glob("*.parquet"))
 
 
 def table_files(data_dir: Path, name: str) -> list[Path]:
-    """Parquet files of a table.
+    """Return Parquet files of a table.
 
     Raises: DatasetError: there are none.
     """

@@ -126,7 +126,7 @@ def _make_database(mlflow: Any, tracking_uri: str) -> None:
 
 
 def experiment_of(client: Any, store: RegistryStore) -> str:
-    """The id of a store's experiment, which is made, described and given its view where that is missing."""
+    """Return the id of a store's experiment; create, describe and give it its view where that is missing."""
     experiment = client.get_experiment_by_name(store.experiment)
     if experiment is None:
         folder = store.artifact_folder
@@ -142,7 +142,7 @@ def experiment_of(client: Any, store: RegistryStore) -> str:
 
 
 def runs_view() -> dict[str, Any]:
-    """The state of the runs page of MLflow 3.17 with the headlines as columns, the least error first."""
+    """Return state of the runs page of MLflow 3.17 with the headlines as columns, the least error first."""
     metrics = [f"metrics.`{name}`" for name in HEADLINES]
     shown = ["attributes.`Run Name`", "runDateAndNestInfo", *metrics, "duration", "attributes.`Models`"]
     return {
@@ -160,7 +160,8 @@ def runs_view() -> dict[str, Any]:
 
 
 def _experiment_tags() -> dict[str, str]:
-    """Tags that MLflow's UI reads: the kind of the experiment, its description, and a saved view of the runs.
+    """Return the tags that MLflow's UI reads: the kind of the experiment, its description, and a saved view
+    of the runs.
 
     The format of a view is that of "Save view" in the UI of MLflow 3.17.
     """
@@ -174,7 +175,7 @@ def _experiment_tags() -> dict[str, str]:
 
 @contextmanager
 def training_loggers(store: RegistryStore, predictor: str) -> Iterator[Callable[[str, str], Logger]]:
-    """Makes Lightning's loggers of a training by its key and the part, all of one MLflow run.
+    """Yield a function from a training's key and part to Lightning's loggers, all of one MLflow run.
 
     The run appears in the store with the first logger, so a training that was done before makes none.
     """
@@ -193,7 +194,7 @@ def training_loggers(store: RegistryStore, predictor: str) -> Iterator[Callable[
 
 
 def open_run(client: Any, store: RegistryStore, predictor: str, key: str) -> str:
-    """The id of the run of a training, which goes on when it is there already."""
+    """Return the id of the run of a training, which goes on when it is there already."""
     experiment = experiment_of(client, store)
     runs = client.search_runs([experiment], f"tags.{KEY_TAG} = '{key}'", max_results=1)
     if runs:
@@ -249,7 +250,7 @@ def _log_points(
 
 
 def git_commit() -> str:
-    """Commit of this checkout; "unknown" outside of one."""
+    """Return the commit of this checkout; "unknown" outside of one."""
     try:
         done = subprocess.run(
             ["git", "-C", str(ROOT), "rev-parse", "HEAD"],  # noqa: S607 - git as the user has it

@@ -60,20 +60,20 @@ class Training(LightningModule, Generic[Network]):
         self._cycle_steps = cycle_steps
 
     def loss(self, batch: Any) -> Tensor:
-        """Loss of a batch of the training part."""
+        """Return the loss of a batch of the training part."""
         raise NotImplementedError
 
     def validation_loss(self, batch: Any) -> Tensor:
-        """Loss of a batch of the validation part."""
+        """Return the loss of a batch of the validation part."""
         return self.loss(batch)
 
     def batch_size(self, batch: Any) -> int:
-        """Weight of a batch in the mean loss of an epoch."""
+        """Return the weight of a batch in the mean loss of an epoch."""
         del batch
         return 1
 
     def training_step(self, batch: Any, batch_idx: int) -> Tensor:
-        """Loss of one batch, which is recorded."""
+        """Return the loss of one batch, which is recorded."""
         del batch_idx
         loss = self.loss(batch)
         self.log("train_loss", loss, on_step=False, on_epoch=True, batch_size=self.batch_size(batch))
@@ -89,11 +89,11 @@ class Training(LightningModule, Generic[Network]):
         self.log("step", float(self.current_epoch))
 
     def on_validation_epoch_end(self) -> None:
-        """The same of the validation."""
+        """Log the epoch as the step of the validation figures."""
         self.log("step", float(self.current_epoch))
 
     def configure_optimizers(self) -> Any:
-        """AdamW over all weights, with the cycle of the learning rate."""
+        """Return AdamW over all weights, with the cycle of the learning rate."""
         optimizer = torch.optim.AdamW(
             self.parameters(), lr=self._learning_rate, weight_decay=self._weight_decay
         )
@@ -237,19 +237,18 @@ class _Curves(Callback):
                 self.losses.setdefault(name, []).append(float(value))
 
     def state_dict(self) -> dict[str, Any]:
-        """What a checkpoint holds of this training besides Lightning's own state."""
+        """Return what a checkpoint holds of this training besides Lightning's own state."""
         random = {"torch": torch.get_rng_state()}
         if self._generator is not None:
             random["generator"] = self._generator.get_state()
         return {"losses": self.losses, "random": random}
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
-        """Take over what a checkpoint holds."""
         self.losses, self._random = state_dict["losses"], state_dict["random"]
 
 
 def _resumable(checkpoints: Path | None) -> str | None:
-    """The checkpoint in a folder, if it is there and whole; tensors and plain values only are read."""
+    """Return the checkpoint in a folder, if it is there and whole; tensors and plain values only are read."""
     if checkpoints is None:
         return None
     path = checkpoints / "last.ckpt"
@@ -265,7 +264,7 @@ def _resumable(checkpoints: Path | None) -> str | None:
 
 @contextmanager
 def deterministic(seed: int, threads: int = 1, *, strict: bool = True) -> Iterator[None]:
-    """Seeded random state, a number of threads and deterministic kernels; all restored afterwards.
+    """Seed all random state, set the threads and deterministic kernels, and restore them afterwards.
 
     Args: strict: refuse kernels that are not deterministic; some kernels of GPUs have no other form.
     """
@@ -292,7 +291,7 @@ def _quiet() -> Iterator[None]:
 
 
 def known_huber(outputs: Tensor, targets: Tensor) -> Tensor:
-    """Mean Huber loss (delta 1) over known targets; NaN is unknown. Both (rows, targets)."""
+    """Return the mean Huber loss (delta 1) over known targets; NaN is unknown. Both (rows, targets)."""
     known = torch.isfinite(targets)
     losses = huber_loss(outputs, torch.where(known, targets, outputs.detach()), delta=1.0, reduction="none")
     return losses.sum() / known.sum().clamp(min=1)
@@ -307,12 +306,12 @@ class LabelRegression(Training[Network]):
     """
 
     def loss(self, batch: tuple[Any, Tensor]) -> Tensor:
-        """Mean loss of a batch over known labels."""
+        """Return the mean loss of a batch over known labels."""
         inputs, targets = batch
         return known_huber(self.network(inputs), targets)
 
     def batch_size(self, batch: tuple[Any, Tensor]) -> int:
-        """Designs of a batch."""
+        """Return the designs of a batch."""
         return len(batch[1])
 
 
@@ -323,7 +322,7 @@ def regression_outcome(
     predictions: Sequence[Prediction],
     options: Any,
 ) -> Trained:
-    """What a training gives whose network answers labels of designs.
+    """Return the outcome of a training whose network answers labels of designs.
 
     Args: files: of the predictor. options: of training, with `split` and `bootstrap_resamples`.
     """
@@ -343,5 +342,5 @@ def regression_outcome(
 
 
 def network_arrays(arrays: Mapping[str, NDArray[Any]]) -> dict[str, Tensor]:
-    """The weights of a network among the arrays of a predictor's files."""
+    """Return the weights of a network among the arrays of a predictor's files."""
     return {name: torch.from_numpy(value.copy()) for name, value in arrays.items() if is_of_network(name)}

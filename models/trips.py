@@ -24,7 +24,7 @@ _TIMEOUT_S = 60.0
 
 
 def known_trips(query: Query) -> dict[str, float]:
-    """Mean iterations by loop of a question. Raises: ValueError: they are not a JSON object of numbers."""
+    """Return the mean iterations by loop of a question. Raises: ValueError: not a JSON object of numbers."""
     try:
         return {name: float(mean) for name, mean in json.loads(query.trips or "{}").items()}
     except (AttributeError, TypeError) as error:
@@ -32,14 +32,14 @@ def known_trips(query: Query) -> dict[str, float]:
 
 
 def source_loop(name: str, known: Iterable[str]) -> str | None:
-    """The loop of the source that a loop of a design is, or is a copy of (<loop>_<suffix>)."""
+    """Return the loop of the source that a loop of a design is, or is a copy of (<loop>_<suffix>)."""
     return next(
         (n for n in sorted(known, key=len, reverse=True) if name == n or name.startswith(f"{n}_")), None
     )
 
 
 def source_loops(query: Query) -> list[LoopRow]:
-    """Loops of a question's program. Raises: HlsError: the front end does not accept it."""
+    """Return the loops of a question's program. Raises: HlsError: the front end does not accept it."""
     from pipelines.dataset.features import extract_loops
     from pipelines.programs import program_from_file
 
@@ -47,7 +47,7 @@ def source_loops(query: Query) -> list[LoopRow]:
 
 
 def with_trips(loops: Sequence[LoopRow], query: Query) -> tuple[LoopRow, ...]:
-    """Loops with the known means, rounded, where the front end knows no trip count.
+    """Return the loops with the known means, rounded, where the front end knows no trip count.
 
     A loop that a run did not leave stays unknown.
     """
@@ -63,7 +63,8 @@ def with_trips(loops: Sequence[LoopRow], query: Query) -> tuple[LoopRow, ...]:
 def count_trips(
     compiled: CompiledDesign, loops: Sequence[LoopRow], data: Sequence[DataSet]
 ) -> dict[str, float]:
-    """Mean iterations per entry of the loops without a trip count, in runs of a design without directives.
+    """Return the mean iterations per entry of the loops without a trip count, in runs of a design without
+    directives.
 
     Returns: none where no run ends well; `ENDLESS_TRIPS` of a loop that a run did not leave within the limit
              of cycles.
@@ -94,5 +95,5 @@ def count_trips(
 
 
 def trips_json(trips: Mapping[str, float]) -> str:
-    """The trips as a question has them; empty for none."""
+    """Return the trips as a question has them; empty for none."""
     return json.dumps({name: round(mean, 4) for name, mean in sorted(trips.items())}) if trips else ""

@@ -41,7 +41,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> str:
-    """The version of the installed package, as `__version__`; reading it takes longer than the import."""
+    """Return version of the installed package, as `__version__`; reading it takes longer than the import."""
     if name == "__version__":
         from importlib.metadata import version
 

@@ -190,7 +190,7 @@ def train(question: TrainQuestion) -> Answer:
 def _files(
     source: File, options: Options, data: Mapping[str, Any] | Path | None
 ) -> Iterator[tuple[Path, Path | None, Path | None]]:
-    """The source, the directives and the data as files; texts are written for as long as they are needed."""
+    """Yield the source, the directives and the data as files; texts are files while the block runs."""
     with tempfile.TemporaryDirectory(prefix="simfoundry-") as folder:
         path = source
         if is_text(source):

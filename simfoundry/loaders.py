@@ -39,7 +39,7 @@ NODE_FEATURES = ("opcode", "width_bits", "start_cycle", "latency_cycles")
 def designs(
     release: Path | str, *, part: str | None = None, split: str | None = None
 ) -> tuple[LabelledDesign, ...]:
-    """Labelled designs of a release, sorted by program and configuration.
+    """Return the labelled designs of a release, sorted by program and configuration.
 
     Args:    release: name or folder. part: side of the split; None for all. split: None for the last one by
              name.
@@ -67,7 +67,8 @@ def torch_dataset(
     targets: Sequence[str] = TARGETS,
     levels: Sequence[str] = FEATURE_LEVELS,
 ) -> DesignDataset:
-    """Designs as tensors for `torch.utils.data.DataLoader`: features, targets and a mask of the targets.
+    """Return the designs as tensors for `torch.utils.data.DataLoader`: features, targets and a mask of the
+    targets.
 
     A design that lacks some of the targets stays: its missing targets are NaN, and false in the mask, so that
     `loss[mask].mean()` learns from the others. Features are the numbers of table `features` as they are
@@ -100,7 +101,7 @@ def torch_dataset(
 def _feature_rows(
     folder: Path, names: Sequence[str], chosen: Sequence[LabelledDesign]
 ) -> dict[str, tuple[float, ...]]:
-    """Features of designs by id; NaN for what the table has not."""
+    """Return the features of designs by id; NaN for what the table has not."""
     import polars as pl
 
     from models.tasks import DatasetError, table_files
@@ -125,11 +126,11 @@ def graph_dataset(
     targets: Sequence[str] = TARGETS,
     opcodes: Sequence[str] | None = None,
 ) -> GraphList:
-    """Designs as graphs of their operations, for PyG's loaders.
+    """Return the designs as graphs of their operations, for PyG's loaders.
 
     Where the release leaves out the tables of graphs, designs are compiled again: 0.1 to 0.5 s per design.
 
-    Args:    opcodes: vocabulary of operations; None for those of the chosen part in order of their names.
+    Args:    opcodes: vocabulary of operations; None: operations of the chosen part, in order of their names.
              Give the one of the training part (`data.opcodes`) for other parts.
     Returns: a graph per design that has one: `x` (nodes, NODE_FEATURES), `edge_index` (2, edges),
              `edge_attr` (edges, 2) with kind and distance, `y` (1, targets), `design_id`, `opcodes`. Designs
@@ -171,18 +172,18 @@ def graph_dataset(
     return graphs
 
 
-def _places(name: str, known: Sequence[str]) -> Any:
-    """A column of names as their places in a vocabulary; -1 for others."""
+def _places(name: str, vocabulary: Sequence[str]) -> Any:
+    """Return a column of names as their places in a vocabulary; -1 for others."""
     import polars as pl
 
-    places = {value: place for place, value in enumerate(known)}
+    places = {value: place for place, value in enumerate(vocabulary)}
     return pl.col(name).replace_strict(places, default=-1, return_dtype=pl.Int64)
 
 
 def _with_targets(
     every: Sequence[LabelledDesign], targets: Sequence[str], *, needed: Callable[[Iterable[bool]], bool]
 ) -> list[LabelledDesign]:
-    """Designs that have any or all of the targets."""
+    """Return the designs that have any or all of the targets."""
     from models.tasks import DatasetError
 
     chosen = [design for design in every if needed(target in design.labels for target in targets)]

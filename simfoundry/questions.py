@@ -23,7 +23,7 @@ DEFAULT_REUSE_FACTOR = 1
 
 
 def is_text(source: File) -> bool:
-    """Whether a source is C text and no path."""
+    """Tell whether a source is C text and no path."""
     return isinstance(source, str) and any(mark in source for mark in "{;\n")
 
 

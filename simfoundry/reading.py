@@ -12,7 +12,8 @@ if TYPE_CHECKING:
 
 
 def table(name: str, *, folder: Path | str | None = None) -> pl.LazyFrame:
-    """Rows of a table, all partitions; those with a longest path have `slack_ns` and `timing_met` besides.
+    """Return the rows of a table, all partitions; those with a longest path have `slack_ns` and `timing_met`
+    besides.
 
     Args:   folder: with `tables/`; None for the project's data folder.
     Raises: SchemaError: no such table, or a file is damaged.
@@ -44,7 +45,7 @@ def sql(query: str) -> pl.DataFrame:
 
 
 def release(name: Path | str, *, verify: bool = False) -> ReleaseTables:
-    """The tables of a release: `sf.release("v1")["labels"]` is a lazy Polars frame.
+    """Return the tables of a release: `sf.release("v1")["labels"]` is a lazy Polars frame.
 
     Args:   name: of a release of the project, or its folder. verify: compare every file with its SHA-256.
     Raises: ReleaseError: no such release, or, with `verify`, a file is not what the manifest says.
@@ -55,7 +56,7 @@ def release(name: Path | str, *, verify: bool = False) -> ReleaseTables:
 
 
 def release_folder(name: Path | str) -> Path:
-    """Folder of a release of the project by its name; a path stays as it is.
+    """Return the folder of a release of the project by its name; a path stays as it is.
 
     Raises: ReleaseError: the project, if there is one, has no release of that name.
     """

@@ -54,7 +54,7 @@ class Batch:
 
 
 def plan_batches(settings: Settings) -> tuple[Batch, ...]:
-    """All batches of a configuration: the cheap rounds first; in a round, one shard of each suite in turn."""
+    """Return all batches of a configuration: cheap rounds first; a round takes a shard per suite in turn."""
     rounds: dict[str, list[Step]] = {"programs": [], "designs": [], "labels": []}
     costly: set[str] = set()
     for step in (s for s in STEPS if s.partitioned.name == BY_SUITE.name and s.is_active(settings)):
@@ -69,7 +69,8 @@ def plan_batches(settings: Settings) -> tuple[Batch, ...]:
 
 
 def _in_turn(parts: Sequence[Shard]) -> tuple[str, ...]:
-    """Names of shards, the first of each suite first: an unfinished release has programs of every suite.
+    """Return the names of shards, the first of each suite first: an unfinished release has programs of every
+    suite.
 
     Suites of one shard come before the others, except a generated one, which is as large as all its shards.
     """
@@ -82,7 +83,7 @@ def all_steps(settings: Settings) -> tuple[Step, ...]:
 
 
 def whole_steps(settings: Settings) -> tuple[Step, ...]:
-    """Steps with one file whose tables follow from those of the batches: splits, reports, records."""
+    """Return the steps with one file that follow from the batches' tables: splits, reports, records."""
     known = {table for step in all_steps(settings) for table in step.tables}
     steps: list[Step] = []
     for step in (s for s in STEPS if s.partitioned.is_whole and s.is_active(settings)):
@@ -96,7 +97,7 @@ def whole_steps(settings: Settings) -> tuple[Step, ...]:
 def read_configuration(
     folder: Path, overrides: Sequence[str], parameters: Path | None
 ) -> tuple[Configuration, bytes]:
-    """The configuration and its text in the release: that of an unfinished release stays.
+    """Read the configuration and its text in the release: that of an unfinished release stays.
 
     Raises: FoundryError: another one is asked for.
     """
@@ -120,7 +121,7 @@ def read_configuration(
 def grow_configuration(
     configuration: Configuration, shares: Mapping[str, float], *, keeps_discarded: bool
 ) -> tuple[Configuration, bytes]:
-    """The configuration with larger shares of designs that are mapped or with more rows, and its text.
+    """Return the configuration with larger shares of designs that are mapped or with more rows, and its text.
 
     Args:   shares, keeps_discarded: see `MakeOptions`.
     Raises: FoundryError: a share cannot grow, or is smaller than that of the release.

@@ -72,7 +72,7 @@ class ReleaseContents:
         return table_path(self.settings.deployment.data_dir, table_spec(table), partition)
 
     def is_done(self, step: Step, partition: str) -> bool:
-        """Whether every table of a step has that partition, or its hash where it is derived."""
+        """Tell whether every table of a step has that partition, or its hash where it is derived."""
         is_there = all(
             partition in (self.derived if table in derived_tables() else self.finished).get(table, ())
             for table in step.tables
@@ -82,7 +82,7 @@ class ReleaseContents:
         return is_there and (step.name != LABELS or self._is_mapped(partition))
 
     def _has_attempts(self, partition: str) -> bool:
-        """Whether the programs of a shard of AST have the discarded attempts that the configuration keeps."""
+        """Tell whether an AST shard's programs have the discarded attempts that the configuration keeps."""
         shard = shard_named(partition, self.settings.configuration)
         if shard.suite == AST and partition not in self._attempted:
             ast = options_of_shard(suite_options(self.settings), shard)
@@ -93,7 +93,7 @@ class ReleaseContents:
         return True
 
     def _is_mapped(self, partition: str) -> bool:
-        """Whether the labels of a partition have figures of every design that is to be mapped."""
+        """Tell whether the labels of a partition have figures of every design that is to be mapped."""
         if partition in self._mapped:
             return True
         names = ("designs", "labels", "runs", "cross_checks")
@@ -106,7 +106,7 @@ class ReleaseContents:
         return True
 
     def lacking(self, batch: Batch) -> list[Step]:
-        """Steps of a batch that lack a table, and those that read what they make."""
+        """Return the steps of a batch that lack a table, and those that read what they make."""
         steps: list[Step] = []
         changed: set[str] = set()
         for step in batch.steps:
@@ -123,14 +123,14 @@ class ReleaseContents:
             self.finished[table].append(partition)
 
     def mapped_labels(self, partition: str) -> set[tuple[str, str]]:
-        """Design and tool of each finished ok label with figures."""
+        """Return the design and tool of each finished ok label with figures."""
         if partition not in self.finished.get("labels", ()):
             return set()
         rows = read_rows(self.settings, "labels", partition)
         return {(row.design_id, row.tool) for row in rows if is_mapped(row)}
 
     def forget_followers(self, step: Step) -> None:
-        """Forget the whole tables that are made from those of a step, which has made other rows."""
+        """Forget the whole tables that follow from a step's tables, which has made other rows."""
         changed = set(step.tables)
         for follower in whole_steps(self.settings):
             if changed & set(follower.reads):
@@ -141,7 +141,7 @@ class ReleaseContents:
 
     @property
     def pending(self) -> tuple[str, ...]:
-        """Partitions that lack a table, those of whole tables at the end."""
+        """Partitions that lack a table, whole tables at the end."""
         lacking = [
             partition
             for step in (*all_steps(self.settings), *whole_steps(self.settings))
@@ -151,7 +151,7 @@ class ReleaseContents:
         return tuple(dict.fromkeys(lacking))
 
     def in_order(self) -> dict[str, tuple[str, ...]]:
-        """Finished partitions of each table in the order of the steps, whenever they were made."""
+        """Return the finished partitions of each table in the order of the steps, whenever they were made."""
         steps = {table: step for step in STEPS for table in step.tables if table in self.finished}
         return {
             table: tuple(p for p in step.partitions(self.settings) if p in self.finished[table])

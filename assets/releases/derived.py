@@ -49,7 +49,7 @@ def make_derived(name: str, *, progress: ProgressResource, rtl: Path | None = No
 
 
 def _wrong_rtl(making: ReleaseMaking, folder: Path) -> Iterator[str]:
-    """Designs of the engine whose Verilog is not that of the release; the others become files."""
+    """Yield the designs of the engine whose Verilog is not that of the release; the others become files."""
     folder.mkdir(parents=True, exist_ok=True)
     for partition in making.contents.finished.get("designs", ()):
         programs = {row.program_id: row for row in read_rows(making.settings, "programs", partition)}
@@ -71,7 +71,7 @@ def _wrong_rtl(making: ReleaseMaking, folder: Path) -> Iterator[str]:
 
 
 def _checked_rtl(folder: Path, pair: tuple[DesignRow, ProgramRow]) -> Outcome[str | None]:
-    """What is wrong with a design's Verilog; the right one becomes a file."""
+    """Check a design's Verilog: return its problem, or write the file."""
     design, program = pair
     problem = None
     try:

@@ -70,7 +70,11 @@ def _require_fresh_designs(settings: Settings) -> None:
         designs = read_table(data_dir, table_spec("designs"), [partition])
         own = {d.design_id for d in designs if d.tool == TOOL}
         is_present = all(d.tool_version == tool_version() for d in designs if d.tool == TOOL)
-        if is_present and TOOL in configuration_space(settings).tools and own != _asked(programs, settings):
+        if (
+            is_present
+            and TOOL in configuration_space(settings).tools
+            and own != _planned_designs(programs, settings)
+        ):
             raise FoundryError(_STALE.format("designs", partition))
         runs, labels = (scan_table(data_dir, table_spec(t), [partition]) for t in ("runs", "labels"))
         ok = labels.filter(pl.col("status") == OK).select("design_id").unique()
@@ -83,7 +87,7 @@ def _require_fresh_designs(settings: Settings) -> None:
 
 
 def _is_stale(settings: Settings, group: RunGroup) -> bool:
-    """Whether a group of networks was made of other options, or by another version.
+    """Tell whether a group of networks was made of other options, or by another version.
 
     Files are known again by their hash; a group with failures, which is tried again, by its configurations.
     """
@@ -105,8 +109,8 @@ def have_lasting_runs(runs: pa.Table) -> bool:
     return all(map(is_lasting, set(runs.column("status").to_pylist())))
 
 
-def _asked(programs: Sequence[Any], settings: Settings) -> set[str]:
-    """Ids of the designs of the engine that the configuration asks for."""
+def _planned_designs(programs: Sequence[Any], settings: Settings) -> set[str]:
+    """Return the ids of the designs of the engine that the configuration asks for."""
     chosen = {"liberty": liberty_name(target_of(settings)), "cache": settings.cache}
     return {
         identity for p in programs for identity in planned_ids(p, configuration_space(settings), **chosen)

@@ -77,7 +77,7 @@ class ImportedRelease:
 
 
 def is_release(path: Path) -> bool:
-    """Whether a path is the folder of a release."""
+    """Tell whether a path is the folder of a release."""
     return (path / MANIFEST_FILE).is_file()
 
 
@@ -109,7 +109,7 @@ def import_release(deployment: Deployment, folder: Path) -> ImportedRelease:
 
 
 def _write_tables(data_dir: Path, release: Release, imported: ImportedRelease) -> None:
-    """Every partition of a release into the tables of a folder."""
+    """Write every partition of a release into the tables of a folder."""
     for table in release.tables():
         spec = table_spec(table)
         imported.rows[table] = 0
@@ -201,7 +201,7 @@ def _fill_cache(settings: Settings, release: Release, imported: ImportedRelease)
 
 
 def _remember_variants(settings: Settings, release: Release, imported: ImportedRelease) -> None:
-    """The programs that a language model wrote, so that the next run need not ask one."""
+    """Store the programs that a language model wrote, so that the next run need not ask one."""
     if LLM not in release.partitions("programs"):
         return
     try:
@@ -213,7 +213,7 @@ def _remember_variants(settings: Settings, release: Release, imported: ImportedR
 def _remember_networks(
     settings: Settings, groups: Mapping[str, RunGroup], release: Release, imported: ImportedRelease
 ) -> None:
-    """The files of each group of networks, so that the next run leaves them; failures are tried again."""
+    """Store the files of each group of networks, so that the next run leaves them; it retries failures."""
     tables = step_named("network").tables
     if release.manifest.toolset.tools.get(NETWORKS) != runs_version():
         return
@@ -225,7 +225,7 @@ def _remember_networks(
 
 
 def _remember_placements(settings: Settings, release: Release, imported: ImportedRelease) -> None:
-    """The files of each group of placements, so that the next run leaves them."""
+    """Store the files of each group of placements, so that the next run leaves them."""
     step = step_named("fabric")
     if release.manifest.toolset.tools.get(PLACEMENTS) != PLACEMENTS_VERSION:
         return
@@ -236,7 +236,7 @@ def _remember_placements(settings: Settings, release: Release, imported: Importe
 
 
 def _remember_accelerators(settings: Settings, release: Release, imported: ImportedRelease) -> None:
-    """Labels of networks on accelerators and as fixed-point pipelines, so that the next run makes none."""
+    """Store labels of networks on accelerators and as fixed-point pipelines for the next run."""
     networks, pipelines = (release.partitions(table) for table in ("accelerator_labels", "fixed_networks"))
     if not networks and not pipelines:
         return
@@ -263,7 +263,7 @@ def _remember_accelerators(settings: Settings, release: Release, imported: Impor
 
 
 def _remember_searches(settings: Settings, release: Release, imported: ImportedRelease) -> None:
-    """The file of all searches for directives, so that the next run leaves it."""
+    """Store the file of all searches for directives, so that the next run leaves it."""
     step = step_named("pragmas")
     if release.manifest.toolset.tools.get(SEARCHES) != searches_version():
         return
@@ -276,7 +276,7 @@ def _remember_searches(settings: Settings, release: Release, imported: ImportedR
 
 
 def _rows_by_program(release: Release, suite: str) -> dict[str, dict[str, list[Any]]]:
-    """Rows of each table that a program's labels need, by program."""
+    """Return the rows of each table that a program's labels need, by program."""
     grouped: dict[str, dict[str, list[Any]]] = {}
     program_of: dict[str, str] = {}
     for table in ("programs", "designs", *BY_PROGRAM, *LATER_BY_PROGRAM):
@@ -294,7 +294,7 @@ def _rows_by_program(release: Release, suite: str) -> dict[str, dict[str, list[A
 def _inputs_by_program(
     release: Release, suite: str, runs: Mapping[str, Sequence[Any]]
 ) -> dict[str, list[Any]]:
-    """Rows of inputs of each program's runs; programs with the same data share them."""
+    """Return the rows of inputs of each program's runs; programs with the same data share them."""
     if suite not in release.partitions("inputs"):
         return {}
     by_data: dict[str, list[Any]] = {}
@@ -309,7 +309,7 @@ def _inputs_by_program(
 def _graphs_by_program(
     release: Release, suite: str, designs: Mapping[str, Sequence[Any]]
 ) -> dict[str, Graphs]:
-    """Graphs of each program's designs; none when they were left out of the release."""
+    """Return the graphs of each program's designs; none when they were left out of the release."""
     if any(suite not in release.partitions(table) for table in GRAPH_TABLES):
         return {}
     nodes, edges = (_by_design(release.arrow(table, suite)) for table in GRAPH_TABLES)
@@ -327,7 +327,7 @@ def _graphs_by_program(
 
 
 def _by_design(content: pa.Table) -> dict[str, pa.Table]:
-    """Pieces of a table that is sorted by design, by design."""
+    """Return the pieces of a table that is sorted by design, by design."""
     designs = to_frame(content.select(["design_id"])).select(pl.col("design_id").rle().struct.unnest())
     ends = designs["len"].cum_sum()
     pieces = zip(designs["value"], ends - designs["len"], designs["len"], strict=True)

@@ -53,5 +53,5 @@ def make_batches(
 
 @dg.job(executor_def=dg.in_process_executor)
 def release() -> None:
-    """A release of the tables, in batches."""
+    """Release the tables, in batches."""
     make_batches()

@@ -75,7 +75,7 @@ def toolset_of(settings: Settings, partitions: Mapping[str, Sequence[str]]) -> T
     target = target_of(settings)
     return Toolset(
         tools={"native": present_versions()["native"]}
-        | own_versions(settings, partitions)
+        | component_versions(settings, partitions)
         | _tool_versions(table_tools(rows))
         | {tool: own[0] for tool, own in versions.items()},
         liberties={liberty_name(target): liberty_hash(target.liberty)},
@@ -85,7 +85,7 @@ def toolset_of(settings: Settings, partitions: Mapping[str, Sequence[str]]) -> T
 def _tool_rows(
     settings: Settings, partitions: Mapping[str, Sequence[str]]
 ) -> Iterator[tuple[str, pl.LazyFrame]]:
-    """Columns of tools of the tables that are there; one that is not is an error when it is written."""
+    """Yield columns of tools of the tables that are there; one that is not is an error when it is written."""
     for table, own in partitions.items():
         spec = table_spec(table)
         names = [name for pair in spec.tool_columns for name in pair] if spec.in_manifest else []
@@ -97,7 +97,7 @@ def _tool_rows(
 
 
 def _tool_versions(names: Sequence[str]) -> dict[str, str]:
-    """Present versions of tools that rows do not name; those that are not installed are left out."""
+    """Return present versions of tools that rows do not name; those that are not installed are left out."""
     versions: dict[str, str] = {}
     for name in names:
         try:
@@ -107,7 +107,7 @@ def _tool_versions(names: Sequence[str]) -> dict[str, str]:
     return versions
 
 
-def own_versions(settings: Settings, tables: Container[str]) -> dict[str, str]:
+def component_versions(settings: Settings, tables: Container[str]) -> dict[str, str]:
     """Find versions of what is no tool: labelling, features, networks, placements, searches."""
     networks = {NETWORKS: runs_version()} if settings.configuration.network.groups else {}
     placements = {PLACEMENTS: PLACEMENTS_VERSION} if settings.configuration.placements.groups else {}
@@ -126,7 +126,7 @@ def other_versions(settings: Settings, manifest: Manifest) -> list[str]:
     chosen = settings.configuration.labelling.tools
     own = _tool_versions([tool for tool in manifest.toolset.tools if tool in _VERSIONS])
     here = own | present_versions(chosen) | target_versions(label_options(settings))
-    here |= own_versions(settings, manifest.rows)
+    here |= component_versions(settings, manifest.rows)
     return [
         f"{tool} is {here.get(tool, 'not here')}, the release was made with {version}: "
         "its entries will not be found by the present engines"

@@ -65,12 +65,12 @@ def release_tables(
 
 
 def unused_groups(tables: Mapping[str, Sequence[str]]) -> tuple[str, ...]:
-    """Groups of the configuration that a release with these partitions by table does not have."""
+    """Return the groups of the configuration that a release with these partitions by table does not have."""
     return tuple(s.group for s in TableSpec.registry.values() if s.group and not tables.get(s.name))
 
 
 def _partitions(settings: Settings, tables: Sequence[str]) -> dict[str, tuple[str, ...]]:
-    """Files of each table that is released."""
+    """Return the files of each table that is released."""
     known = released_tables()
     for table in tables:
         if table not in known:
@@ -84,7 +84,7 @@ def _partitions(settings: Settings, tables: Sequence[str]) -> dict[str, tuple[st
 def _reproduction(
     name: str, configuration: Configuration, unused: Sequence[str], tables: Sequence[str]
 ) -> Reproduction:
-    """Args: unused: groups of the configuration; tables: that are released, all for none."""
+    """Describe how to reproduce a release. unused: groups of the configuration; tables: released ones."""
     content = configuration.model_dump(mode="json", exclude={"run", *unused})
     parameters = f"releases/{name}/{PARAMETERS_FILE}"
     steps = [step.name for step in STEPS if any(table in tables for table in step.tables)]
@@ -104,7 +104,7 @@ def _reproduction(
 
 
 def seeds_of(content: Mapping[str, Any]) -> dict[str, str]:
-    """Every seed of a configuration by its key."""
+    """Return every seed of a configuration by its key."""
     return dict(_seeds(content))
 
 

@@ -26,7 +26,7 @@ def _declared() -> Iterator[Step]:
 
 
 def _ordered(steps: Sequence[Step]) -> tuple[Step, ...]:
-    """Steps after those that they read; those that most others need, directly or not, come first."""
+    """Return steps after those that they read; those that most others need, directly or not, come first."""
     tables = tuple(sorted({table for step in steps for table in step.tables}))
     steps = [replace(step, reads=tables) if step.reads == EVERYTHING else step for step in steps]
     check_tables(steps)
@@ -57,7 +57,7 @@ STAGES: tuple[str, ...] = tuple(dict.fromkeys(step.stage for step in STEPS))
 
 
 def step_named(name: str) -> Step:
-    """The step of that name.
+    """Return the step of that name.
 
     Raises: FoundryError: no such step.
     """
@@ -68,7 +68,7 @@ def step_named(name: str) -> Step:
 
 
 def steps_of(stage: str) -> tuple[Step, ...]:
-    """The steps of a stage, in order, or the step of that name.
+    """Return the steps of a stage, in order, or the step of that name.
 
     Raises: FoundryError: no such stage.
     """
@@ -81,5 +81,5 @@ def steps_of(stage: str) -> tuple[Step, ...]:
 
 
 def makers_of(table: str) -> tuple[Step, ...]:
-    """The steps that write a table."""
+    """Return the steps that write a table."""
     return tuple(step for step in STEPS if table in step.tables)

@@ -22,7 +22,7 @@ class Accelerators(Groups[AcceleratorGroup]):
 
 
 def make(settings: Settings, partition: str, listen: Listener) -> Output:
-    """The pairs of a group."""
+    """Make the pairs of a group."""
     options = label_options(settings)
     made = dataset.make_accelerators(
         settings.group(Accelerators).named(partition),
@@ -47,7 +47,7 @@ def _version(settings: Settings, partition: str) -> str:
 
 
 def wrong_energies(file: CheckedFile) -> list[str]:
-    """Ok labels whose words differ or energies do not add up; others with a figure or without a reason."""
+    """List ok labels with unequal words or energies that do not add up; others with figures or no reason."""
     return [
         f"label {row['compiled_id']} with status {row['status']}; accepted: equal outputs and energies that "
         "add up when ok, a reason otherwise"

@@ -23,7 +23,7 @@ TOLERANCE = 0.002
 
 
 def make_design_features(settings: Settings, partition: str, listen: Listener) -> Output:
-    """Features and loop profiles of the designs of a suite."""
+    """Make the features and loop profiles of the designs of a suite."""
     features, loops = extract_design_features(
         read_rows(settings, "programs", partition),
         read_rows(settings, "designs", partition),
@@ -35,7 +35,7 @@ def make_design_features(settings: Settings, partition: str, listen: Listener) -
 
 
 def make_run_features(settings: Settings, partition: str, listen: Listener) -> Output:
-    """Features of the first run of each design of a suite whose labels have more than cycles."""
+    """Make the features of the first run of each design of a suite whose labels have more than cycles."""
     runs = read_rows(settings, "runs", partition)
     mapped = mapped_by_first_tool(read_rows(settings, "labels", partition))
     labelled = mapped | {row.design_id for row in runs if row.power_mw is not None}
@@ -51,7 +51,7 @@ def make_run_features(settings: Settings, partition: str, listen: Listener) -> O
 
 
 def mapped_by_first_tool(labels: Sequence[LabelRow]) -> set[str]:
-    """Designs with more than cycles by the project's own synthesis, by id.
+    """Return the designs with more than cycles by the project's own synthesis, by id.
 
     Rows of other tools beside it, such as those for an FPGA, do not count. A suite with labels of another
     tool alone has those.
@@ -66,7 +66,7 @@ def mapped_by_first_tool(labels: Sequence[LabelRow]) -> set[str]:
 
 
 def inexact_cycles(file: CheckedFile) -> list[str]:
-    """Estimates that differ from the counted cycles although no branch depends on data."""
+    """Return the estimates that differ from the counted cycles although no branch depends on data."""
     known = {row["design_id"]: row for row in file.neighbour("features") if row["trips_known"]}
     return [
         f"estimated_cycles must be within {TOLERANCE:.1%} of the counted {row['cycles']}, "
@@ -79,7 +79,7 @@ def inexact_cycles(file: CheckedFile) -> list[str]:
 
 
 def other_cycles(file: CheckedFile) -> list[str]:
-    """Rows whose cycles are not those of the same run in the table of runs."""
+    """List the rows whose cycles differ from the same run's in the table of runs."""
     runs = {(run["design_id"], run["data_id"]): run["latency_cycles"] for run in file.neighbour("runs")}
     return [
         f"cycles must be those of the run, got {row['cycles']} and {cycles} for design {row['design_id']}"

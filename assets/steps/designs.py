@@ -21,7 +21,7 @@ from pipelines.dataset.labelling import (
 
 
 def configuration_space(settings: Settings) -> ConfigurationSpace:
-    """The configurations of every program."""
+    """Return the configurations of every program."""
     hls = settings.group(Hls)
     sampling = MappingSampling(
         count=hls.samples,
@@ -47,7 +47,7 @@ def configuration_space(settings: Settings) -> ConfigurationSpace:
 
 
 def make_designs(settings: Settings, partition: str, listen: Listener) -> Output:
-    """Every program of a suite under every configuration, through high-level synthesis."""
+    """Make every program of a suite under every configuration, through high-level synthesis."""
     tables = plan_designs(
         read_rows(settings, "programs", partition),
         configuration_space(settings),

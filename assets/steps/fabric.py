@@ -23,7 +23,7 @@ FABRICS = CONFIGURATION_FOLDER / "fabric"
 
 
 class FabricGroup(Group):
-    """Placements of one kind; fields and meanings are those of pipelines.fabric.dataset.PlacementGroup."""
+    """Placements of one kind; see pipelines.fabric.dataset.PlacementGroup for the fields."""
 
     fabric: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]{0,99}$")] = "present"
     families: tuple[str, ...] = ("gemm", "mlp", "mha", "ffn")
@@ -40,7 +40,7 @@ class Placements(Group):
 
 
 def placement_groups(settings: Settings) -> dict[str, PlacementGroup]:
-    """The groups by name, in order.
+    """Return the groups by name, in order.
 
     Raises: FabricError: a value or a fabric is not acceptable.
     """
@@ -66,7 +66,7 @@ def require_groups(settings: Settings) -> None:
 
 
 def make_fabric(settings: Settings, partition: str, listen: Listener) -> Output:
-    """The graphs of a group, their operations and edges, and their placements."""
+    """Make the graphs of a group, their operations and edges, and their placements."""
     from pipelines.fabric.dataset import make_placements
 
     tables = make_placements(
@@ -99,7 +99,7 @@ def _group_named(settings: Settings, name: str) -> PlacementGroup:
 
 
 def impossible_throughputs(file: CheckedFile) -> list[str]:
-    """Ok placements without a throughput in 0 to 1, and others with one or without a reason."""
+    """List ok placements with a throughput outside of 0 to 1; others with one or without a reason."""
     return [
         f"throughput {row['throughput']} of a placement with status {row['status']}: {row['placement_id']}; "
         "accepted: above 0, at most 1 when ok, none and a reason otherwise"
@@ -113,7 +113,7 @@ def impossible_throughputs(file: CheckedFile) -> list[str]:
 
 
 def illegal_placements(file: CheckedFile) -> list[str]:
-    """Placements with units that are not legal, routes that do not join them, or too high a throughput."""
+    """Return placements with illegal units, routes that do not join their ends, or too high a throughput."""
     from pipelines.fabric.dataset import decision_problems
 
     graphs = {row["graph_id"]: row for row in file.neighbour("fabric_graphs")}
@@ -127,7 +127,7 @@ def illegal_placements(file: CheckedFile) -> list[str]:
 
 
 def _parts_by_graph(file: CheckedFile) -> list[_Grouped]:
-    """Operations, and edges, of every graph in order of their numbers."""
+    """Return operations, and edges, of every graph in order of their numbers."""
     return [
         _by_graph(sorted(file.neighbour(table), key=lambda row: row[number]))
         for table, number in (("fabric_nodes", "node"), ("fabric_edges", "edge"))
@@ -145,7 +145,7 @@ def _by_graph(rows: Iterable[Mapping[str, Any]]) -> _Grouped:
 
 
 def split_layers(file: CheckedFile) -> list[str]:
-    """Layers whose graphs are in several folds."""
+    """Return the layers whose graphs are in several folds."""
     folds: defaultdict[str, set[int]] = defaultdict(set)
     for row in file.rows:
         folds[row["layer"]].add(row["fold"])
@@ -153,7 +153,7 @@ def split_layers(file: CheckedFile) -> list[str]:
 
 
 def split_graphs(file: CheckedFile) -> list[str]:
-    """Graphs in several folds, equal but for names; those of models are in none."""
+    """List equal graphs (but for names) in several folds, and graphs of models in any."""
     from pipelines.fabric import MODEL_FAMILIES  # lazy import: takes 0.5 s
     from pipelines.fabric.features import graph_of_rows
 

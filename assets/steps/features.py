@@ -11,7 +11,7 @@ from pipelines.dataset.features import extract_features, feature_version
 
 
 def make_features(settings: Settings, partition: str, listen: Listener) -> Output:
-    """Features of the programs and designs of a suite."""
+    """Make the features of the programs and designs of a suite."""
     tables = extract_features(
         read_rows(settings, "programs", partition),
         read_rows(settings, "designs", partition),

@@ -17,7 +17,7 @@ class Fixed(Groups[FixedGroup]):
 
 
 def make(settings: Settings, partition: str, listen: Listener) -> Output:
-    """The networks of a group."""
+    """Make the networks of a group."""
     rows = dataset.make_fixed(
         settings.group(Fixed).named(partition),
         liberty=target_of(settings).liberty,
@@ -39,7 +39,7 @@ def _require(settings: Settings) -> None:
 
 
 def unequal_outputs(file: CheckedFile) -> list[str]:
-    """Powers of a netlist that was not equal to the compiler's model, and failures without a reason."""
+    """Return powers of a netlist that differs from the compiler's model, and failures without a reason."""
     return [
         f"network {row['fixed_id']} with status {row['status']}; accepted: equal outputs with a power, "
         "a reason otherwise"

@@ -35,7 +35,7 @@ from pipelines.schemas import DRAWN, OK, TOOL_ERROR, table_spec
 
 
 def make_labels(settings: Settings, partition: str, listen: Listener) -> Output:
-    """Labels, runs and cross-checks of the designs of a suite."""
+    """Make labels, runs and cross-checks of the designs of a suite."""
     programs, designs = (read_rows(settings, table, partition) for table in ("programs", "designs"))
     context = label_context(settings)
     tables = LabelTables()
@@ -45,7 +45,7 @@ def make_labels(settings: Settings, partition: str, listen: Listener) -> Output:
 
 
 def unequal_runs(file: CheckedFile) -> list[str]:
-    """Runs called ok whose outputs differ from native C."""
+    """Return the runs called ok whose outputs differ from native C."""
     return [
         f"an ok run must equal native C, got design {row['design_id']} data {row['data_id']}"
         for row in file.rows
@@ -54,7 +54,7 @@ def unequal_runs(file: CheckedFile) -> list[str]:
 
 
 def unproven_labels(file: CheckedFile) -> list[str]:
-    """Labels called ok whose design has no run, or a run that is not ok and equal to native C.
+    """Return the labels called ok whose design has no run, or a run that is not ok and equal to native C.
 
     Data of other kinds than drawn may be refused or take too long.
     """
@@ -73,7 +73,7 @@ def unproven_labels(file: CheckedFile) -> list[str]:
 
 
 def labels_without_figures(file: CheckedFile) -> list[str]:
-    """Labels called ok without the figures of logic synthesis, of designs that are to be mapped to cells."""
+    """Return the ok labels without figures of logic synthesis, of designs that are to be mapped to cells."""
     rows = table_spec("labels").from_arrow(file.content)
     designs = table_spec("designs").from_arrow(file.neighbour_columns("designs"))
     runs = table_spec("runs").from_arrow(file.neighbour_columns("runs"))
@@ -84,7 +84,7 @@ def labels_without_figures(file: CheckedFile) -> list[str]:
 
 
 def unequal_cycles(file: CheckedFile) -> list[str]:
-    """Designs of class I whose runs take different cycles."""
+    """Return the designs of class I whose runs take different cycles."""
     cycles: defaultdict[str, set[int]] = defaultdict(set)
     for run in file.rows:
         if run["status"] == OK:
@@ -105,7 +105,7 @@ def unequal_cycles(file: CheckedFile) -> list[str]:
 
 
 def failed_cross_checks(file: CheckedFile, checks: Sequence[str]) -> list[str]:
-    """Figures of some checks that differ from the other tool's by more than is allowed."""
+    """Return the figures of some checks that differ from the other tool's by more than is allowed."""
     return [
         f"{row['check']} must be within {row['allowed']:.2%} of {row['tool']}, "
         f"got {row['value']} against {row['reference']} for design {row['design_id']}"
@@ -116,7 +116,7 @@ def failed_cross_checks(file: CheckedFile, checks: Sequence[str]) -> list[str]:
 
 
 def _passes(row: Mapping[str, Any]) -> bool:
-    """Whether a check's row says that it passed, and its figures say so, too."""
+    """Tell whether a check's row says that it passed, and its figures say so, too."""
     value, reference = row["value"], row["reference"]
     if row["passed"] is not True or value is None or reference is None:
         return False
@@ -125,7 +125,7 @@ def _passes(row: Mapping[str, Any]) -> bool:
 
 
 def unknown_powers(file: CheckedFile) -> list[str]:
-    """Whether the share of ok runs without power is above the configured one."""
+    """List the problem that the share of ok runs without power is above the configured one, if it is."""
     powered = ENGINE if file.settings.group(Labelling).power else None  # designs of other tools have no power
     mapped = {
         label["design_id"]

@@ -39,7 +39,7 @@ def require_groups(settings: Settings) -> None:
 
 
 def make_networks(settings: Settings, partition: str, listen: Listener) -> Output:
-    """The runs of a group of networks, their flows, and their flows at queues."""
+    """Make the runs of a group of networks, their flows, and their flows at queues."""
     network = settings.group(Network)
     tables = network_runs.simulate_runs(
         network.named(partition),
@@ -71,7 +71,7 @@ whose bursts take longer than two moments say, within 2.6."""
 
 
 def incomplete_runs(file: CheckedFile) -> list[str]:
-    """Ok runs that lack a figure, a flow or the hops of a flow, and failed ones that have some."""
+    """List ok runs that lack a figure, a flow or a flow's hops, and failed ones that have some."""
     flows = _counts(file.neighbour_columns("network_flows").select(["run_id"]))
     whole = file.neighbour_columns("network_hops").select(["run_id", "flow"])
     with_hops = _counts(whole.group_by(["run_id", "flow"]).aggregate([]))
@@ -97,7 +97,7 @@ _FIGURES = ("packet_count", "drop_count", "offered_utilisation", "busiest_utilis
 
 
 def repeated_runs(file: CheckedFile) -> list[str]:
-    """Runs that another group has, too: their rows would count twice."""
+    """Return the runs that another group has, too: their rows would count twice."""
     own = file.content.column("run_id")
     folder = file.data_dir / "tables" / file.table
     problems: list[str] = []
@@ -108,7 +108,7 @@ def repeated_runs(file: CheckedFile) -> list[str]:
 
 
 def excess_drops(file: CheckedFile) -> list[str]:
-    """Rows with more drops than packets, or fewer than none."""
+    """Return the rows with more drops than packets, or fewer than none."""
     packets, drops = (file.content.column(name) for name in ("packet_count", "drop_count"))
     wrong = pc.or_(pc.greater(drops, packets), pc.less(drops, 0))
     return [
@@ -119,7 +119,7 @@ def excess_drops(file: CheckedFile) -> list[str]:
 
 
 def early_packets(file: CheckedFile) -> list[str]:
-    """UDP flows whose packets were on their way for less than it takes without any wait.
+    """Return UDP flows whose packets were on their way for less than it takes without any wait.
 
     The mean size of a flow's packets may be below the distribution's, by SIZE_DEVIATIONS at most.
     """
@@ -142,7 +142,7 @@ _OF_RUNS = ["run_id", "protocol", "is_acknowledged", "size_scv"]
 
 
 def negative_waits(file: CheckedFile) -> list[str]:
-    """Hops whose wait, its deviation or an estimate of it is below 0."""
+    """Return the hops whose wait, its deviation or an estimate of it is below 0."""
     return [
         f"{name} must be at least 0, got {row[name]} for {_name(file, row)}"
         for name in ("wait_mean_ns", "wait_std_ns", "entropy_wait_ns", "tree_wait_ns")
@@ -151,7 +151,7 @@ def negative_waits(file: CheckedFile) -> list[str]:
 
 
 def disagreeing_estimates(file: CheckedFile) -> list[str]:
-    """Ok UDP runs whose mean time theory and simulation do not agree on, though no queue is overloaded."""
+    """List ok UDP runs without overload whose mean times by theory and simulation disagree."""
     estimates = _mean_estimates(file.neighbour_columns("network_flows"))
     problems: list[str] = []
     for row in file.rows:
@@ -170,7 +170,7 @@ def disagreeing_estimates(file: CheckedFile) -> list[str]:
 
 
 def _mean_estimates(flows: pa.Table) -> dict[str, float]:
-    """Mean over packets of the estimate for trees of queues, by run; no run without packets."""
+    """Return the mean over packets of the estimate for trees of queues, by run; no run without packets."""
     weights = flows.column("packet_count").cast(pa.float64())
     weighted = pa.table(
         {
@@ -184,13 +184,13 @@ def _mean_estimates(flows: pa.Table) -> dict[str, float]:
 
 
 def _counts(runs: pa.Table) -> dict[str, int]:
-    """Rows by run."""
+    """Return the rows by run."""
     counts = runs.group_by("run_id").aggregate([([], "count_all")])
     return dict(zip(*(counts.column(n).to_pylist() for n in ("run_id", "count_all")), strict=True))
 
 
 def _numbers(table: pa.Table, column: str) -> NDArray[np.float64]:
-    """A column, (rows,), NaN for null."""
+    """Return a column, (rows,), NaN for null."""
     return table.column(column).cast(pa.float64()).to_numpy()
 
 

@@ -19,12 +19,12 @@ from pipelines.schemas import OK
 
 
 def _suite_options(settings: Settings) -> SuiteOptions:
-    """Programs of the suites; a search takes degenerate ones, too."""
+    """Return the programs of the suites; a search takes degenerate ones, too."""
     return replace(suite_options(settings), reject_degenerate=False)
 
 
 def present_explorations(settings: Settings) -> frozenset[str]:
-    """Ids of the explorations that the present version makes under a configuration.
+    """Return the ids of the explorations that the present version makes under a configuration.
 
     Raises: PragmaError, ProgramError: a program or method is not acceptable.
     """
@@ -34,7 +34,7 @@ def present_explorations(settings: Settings) -> frozenset[str]:
 
 
 def searches_version() -> str:
-    """Version of the searches and of the engines that measure."""
+    """Return the version of the searches and of the engines that measure."""
     from pipelines.pragmas.search import pragmas_version
 
     return pragmas_version()
@@ -46,7 +46,7 @@ def _version(settings: Settings, partition: str) -> str:
 
 
 def make_explorations(settings: Settings, partition: str, listen: Listener) -> Output:
-    """The designs that searches for directives tried."""
+    """Make the designs that searches for directives tried."""
     from pipelines.pragmas.search import explore_suite
 
     del partition
@@ -61,7 +61,7 @@ ROUNDING = 1e-6
 
 
 def broken_bounds(file: CheckedFile) -> list[str]:
-    """Designs with all directives applied that were faster than their lower bound: the proof is wrong."""
+    """Return the designs with all directives applied that were faster than their proven lower bound."""
     return [
         f"a measured latency must be at least its bound of {row['bound_cycles']:g} cycles, got "
         f"{row['latency_cycles']} for step {row['step']} of {row['kernel']} by {row['method']}"
@@ -74,7 +74,7 @@ def broken_bounds(file: CheckedFile) -> list[str]:
 
 
 def wrong_bests(file: CheckedFile) -> list[str]:
-    """Steps whose best latency is not the least of the valid designs so far."""
+    """Return the steps whose best latency is not the least of the valid designs so far."""
     problems: list[str] = []
     by_exploration: defaultdict[str, list[Mapping[str, Any]]] = defaultdict(list)
     for row in file.rows:
@@ -93,7 +93,7 @@ def _wrong_bests(rows: Sequence[Mapping[str, Any]]) -> list[str]:
 
 
 def silent_steps(file: CheckedFile) -> list[str]:
-    """Steps that were measured without a latency or a reason, and others with a latency."""
+    """Return the steps that were measured without a latency or a reason, and others with a latency."""
     return [
         f"a step that is {row['decision']} must have a latency or a reason when it was measured, and neither "
         f"else, got latency {row['latency_cycles']} for step {row['step']} of {row['exploration_id']}"

@@ -42,7 +42,7 @@ def _field_name(spec: PredictorSpec) -> str:
 
 
 def _options_group(spec: PredictorSpec) -> type[Group]:
-    """The group of a predictor: the options of its training, and the seed."""
+    """Return the group of a predictor: the options of its training, and the seed."""
     hints = get_type_hints(spec.options)
     own = [option for option in ordered_fields(spec.options) if option.name not in SELECTION]
     content: dict[str, Any] = {
@@ -65,7 +65,7 @@ def _options_group(spec: PredictorSpec) -> type[Group]:
 
 
 def _models_group() -> type[Group]:
-    """Which predictors `simfoundry run` trains, and a group per predictor."""
+    """Return which predictors `simfoundry run` trains, and a group per predictor."""
     names = tuple(spec.name for spec in predictors())
     groups = {_field_name(spec): _options_group(spec) for spec in predictors()}
     content: dict[str, Any] = {
@@ -77,7 +77,7 @@ def _models_group() -> type[Group]:
 
 
 def _without_chosen(content: Any) -> Any:
-    """The content of the group, with `trained` from `chosen` where no list is given.
+    """Return the content of the group, with `trained` from `chosen` where no list is given.
 
     Files of conf/models choose predictors by name, so that `models=[tlp,gnnhls]` trains those of both; the
     engine's estimates, which every one of them has to beat, come with them.
@@ -124,7 +124,7 @@ def train_predictor(settings: Settings, partition: str, listen: Listener, *, spe
 
 
 def _registry_notes(settings: Settings, store: RegistryStore, registration: Registration) -> dict[str, Any]:
-    """Reference errors of the version and of the champion, where they are known, and the page of the run."""
+    """Return the known reference errors of the version and of the champion, and the page of the run."""
     facts = version_facts(store, registration.name, registration.version)
     errors = {"reference_error": facts.error, "champion_reference_error": facts.champion_error}
     page = f"{settings.deployment.mlflow_address}/{facts.run_path}"
@@ -171,7 +171,7 @@ def _percent(fraction: float | None) -> str:
 
 
 def registry_store(settings: Settings) -> RegistryStore:
-    """The model registry of the deployment.
+    """Return the model registry of the deployment.
 
     Raises: FoundryError: it is damaged.
     """
@@ -183,7 +183,7 @@ def registry_store(settings: Settings) -> RegistryStore:
 
 
 def _registered(settings: Settings, *, names: Sequence[str], libraries: Sequence[str] = ()) -> Any:
-    """What the registry has of models, and what decides about their promotion and their trained bits."""
+    """Return the registry's models, and what decides about their promotion and their trained bits."""
     present = registry_state(settings.deployment.tracking_uri, names)
     if present is None:
         return None
@@ -201,7 +201,6 @@ def _is_trained(settings: Settings, *, name: str) -> bool:
 
 
 def _steps(specs: Sequence[PredictorSpec]) -> tuple[Step, ...]:
-    """A step per predictor."""
     return tuple(
         Step(
             name=_field_name(spec),

@@ -12,7 +12,7 @@ from pipelines.programs import LLM, cached_programs
 
 
 def make_programs(settings: Settings, partition: str, listen: Listener) -> Output:
-    """The programs of a suite, or of a shard of it."""
+    """Make the programs of a suite, or of a shard of it."""
     shard = shard_named(partition, settings.configuration)
     if shard.suite == LLM:
         variants = make_variants(settings, listen)

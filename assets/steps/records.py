@@ -33,7 +33,7 @@ class Records(Group):
 
 
 def make_record_table(settings: Settings, partition: str, listen: Listener) -> Output:
-    """The labelled designs of all suites as records, each program in its part of the split."""
+    """Return the labelled designs of all suites as records, each program in its part of the split."""
     del listen  # seconds at most
     places = read_rows(settings, "splits", partition)
     suites = partitions(settings.configuration)
@@ -44,7 +44,7 @@ def make_record_table(settings: Settings, partition: str, listen: Listener) -> O
 
 
 def _records_of(settings: Settings, split: str, suite: str, places: Sequence[Any]) -> pa.Table:
-    """Records of the designs of one suite or shard."""
+    """Return the records of the designs of one suite or shard."""
     data_dir = settings.deployment.data_dir
     programs = read_rows(settings, "programs", suite)
     limit = settings.group(Records).context_characters

@@ -31,7 +31,7 @@ def draw_report(settings: Settings, partition: str, listen: Listener) -> Output:
 
 
 def label_summary(report: Report) -> str:
-    """Quantiles of labels by stage as a Markdown table."""
+    """Return the quantiles of labels by stage as a Markdown table."""
     lines = ["| label | stage | designs | 5 % | median | 95 % |", "| --- | --- | --- | --- | --- | --- |"]
     for distribution in report.distributions:
         for stage in distribution.stages:
@@ -43,7 +43,7 @@ def label_summary(report: Report) -> str:
 
 
 def _page_state(settings: Settings) -> list[str] | None:
-    """The page, and the code that draws it."""
+    """Return the page, and the code that draws it."""
     page = file_hash(page_path(settings.deployment))
     return None if page is None else [page, tree_hash(ROOT / "pipelines" / "dataset" / "reports")]
 

@@ -17,7 +17,7 @@ class Simulations(Groups[SimulationGroup]):
 
 
 def make(settings: Settings, partition: str, listen: Listener) -> Output:
-    """The simulations of a group."""
+    """Make the simulations of a group."""
     rows = dataset.make_simulations(
         settings.group(Simulations).named(partition),
         cache=settings.cache,
@@ -32,7 +32,7 @@ def _version(settings: Settings, partition: str) -> str:
 
 
 def different_outputs(file: CheckedFile) -> list[str]:
-    """Runs whose engines gave different outputs, and ok rows without a digest."""
+    """Return the runs whose engines gave different outputs, and ok rows without a digest."""
     problems = [
         f"simulation {row['simulation_id']} with status {row['status']} and digest {row['digest']}; "
         "accepted: a digest when ok, a reason otherwise"

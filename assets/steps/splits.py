@@ -24,7 +24,7 @@ class Features(Group):
 
 
 def make_splits(settings: Settings, partition: str, listen: Listener) -> Output:
-    """The place of every program in the frozen split; earlier places stay.
+    """Make the place of every program in the frozen split; earlier places stay.
 
     The file has no places of programs that the configuration leaves out, so that it does not depend on
     earlier runs; the rule of the split gives them the same place when they return.
@@ -44,7 +44,7 @@ def make_splits(settings: Settings, partition: str, listen: Listener) -> Output:
 
 
 def _existing_places(settings: Settings, split: str) -> list[Any]:
-    """Earlier places; none when there is no readable file, for then they are drawn again."""
+    """Return the earlier places; none when there is no readable file, for then they are drawn again."""
     try:
         return read_table(settings.deployment.data_dir, table_spec("splits"), [split])
     except (FileNotFoundError, SchemaError):
@@ -52,7 +52,7 @@ def _existing_places(settings: Settings, split: str) -> list[Any]:
 
 
 def split_leaks(file: CheckedFile) -> list[str]:
-    """Programs without a place, and groups, names or sources of ok programs on two sides."""
+    """Return the programs without a place, and groups, names or sources of ok programs on two sides."""
     places = {row["program_id"]: row for row in file.rows}
     programs = file.neighbour("programs")
     problems = [
@@ -79,7 +79,7 @@ def _two_sides(what: str, pairs: Iterable[tuple[str, str]]) -> list[str]:
 
 
 def mixed_evaluation_programs(file: CheckedFile) -> list[str]:
-    """Programs for training that equal an evaluation program, and evaluation programs in another part."""
+    """Return training programs that equal an evaluation program, and evaluation programs in another part."""
     rows = file.rows if file.table == "programs" else file.neighbour("programs")
     programs = [ProgramRow(**row) for row in rows]
     problems = evaluation_twins(programs, partial(cached_ast_hash, cache=file.settings.cache))

@@ -10,7 +10,7 @@ from pipelines.programs import stage_reports
 
 
 def make_stage_reports(settings: Settings, partition: str, listen: Listener) -> Output:
-    """Statistics of the programs of each stage of generation."""
+    """Make the statistics of the programs of each stage of generation."""
     del partition, listen  # seconds at most
     suites = partitions(settings.configuration)
     programs = [row for suite in suites for row in read_rows(settings, "programs", suite)]

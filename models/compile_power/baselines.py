@@ -34,12 +34,12 @@ _ROUNDS = 400
 LOADED = (*ACTIVITIES, "register_bits", "select_bits")
 """Bits of a pipeline that take energy: they change, are clocked, or are selected."""
 _PERIOD_NS = 20.0
-"""Of the default hardware: energy per cycle hardly depends on the period, so power is inverse to it."""
+"""Clock period of the default hardware: energy per cycle hardly depends on it, so power is inverse to it."""
 _FAMILIES = ("mlp", "cnn", "resnet", "mobilenet", "transformer", "bert")
 
 
 def unit_energies(hardware: Hardware) -> dict[str, float]:
-    """Energy of one occurrence of every category, in units of an 8-bit multiplication."""
+    """Return the energy of one occurrence of every category, in units of an 8-bit multiplication."""
     h = hardware
     product = h.input_bits**2 / 64 + h.accumulator_bits / 128
     row = h.lanes * h.input_bits
@@ -63,7 +63,7 @@ def unit_energies(hardware: Hardware) -> dict[str, float]:
 
 
 def cycle_energy(hardware: Hardware) -> float:
-    """Energy of a cycle: registers that are clocked."""
+    """Return the energy of a cycle: registers that are clocked."""
     h = hardware
     flip_flops = h.rows * h.columns * (3 * h.input_bits + h.accumulator_bits)
     flip_flops += 64 * (h.load_queue + h.execute_queue + h.store_queue)
@@ -71,7 +71,7 @@ def cycle_energy(hardware: Hardware) -> float:
 
 
 def block_energies(pair: Pair) -> Vector:
-    """(blocks, categories + 1) energy of every block by category, and by its cycles, in arbitrary units."""
+    """Return the energy of every block by category, and by its cycles: (blocks, categories + 1)."""
     energies = unit_energies(pair.of_hardware)
     units = np.array([energies.get(name, 0.0) for name in CATEGORIES], np.float64)
     counted = pair.counts.astype(np.float64) * units
@@ -80,7 +80,7 @@ def block_energies(pair: Pair) -> Vector:
 
 
 def start_logarithms(pairs: Sequence[Pair], loads: Sequence[float] = ()) -> Vector:
-    """(pairs, 2) where the heads start: the analytical model, with the compiler's cycles as time.
+    """Return (pairs, 2) where the heads start: the analytical model, with the compiler's cycles as time.
 
     Args: loads: of pipelines, see `fit_loads`; without them, bits of adders and registers.
     """
@@ -98,7 +98,7 @@ def _start(pair: Pair, loads: Sequence[float]) -> tuple[float, float]:
 
 
 def fit_loads(pairs: Sequence[Pair]) -> tuple[float, ...]:
-    """Weights of `LOADED`, none negative, with the least relative error of power; the largest is 1.
+    """Return weights of `LOADED`, none negative, with the least relative error of power; the largest is 1.
 
     Without an estimate of activity there is nothing to weigh, and the answer is empty.
     """
@@ -113,14 +113,14 @@ def fit_loads(pairs: Sequence[Pair]) -> tuple[float, ...]:
 
 
 def changed_bits(pair: Pair, loads: Sequence[float]) -> Vector:
-    """(stages,) bits of a pipeline that change or are clocked per inference, weighted."""
+    """Return (stages,) bits of a pipeline that change or are clocked per inference, weighted."""
     if loads:
         return _loaded(pair) @ np.array(loads)
     return _columns(pair, ("add_bits", "constant_add_bits", "register_bits")).sum(axis=1)
 
 
 def _loaded(pair: Pair) -> Vector:
-    """(stages, loads) of `LOADED`; where no register changes, synthesis keeps none."""
+    """Return (stages, loads) of `LOADED`; where no register changes, synthesis keeps none."""
     columns = _columns(pair, LOADED)
     is_idle = columns[:, LOADED.index("register_changes")] == 0
     columns[is_idle, LOADED.index("register_bits")] = 0.0
@@ -133,14 +133,14 @@ def _columns(pair: Pair, names: Sequence[str]) -> Vector:
 
 
 def analytical(pairs: Sequence[Pair]) -> Vector:
-    """(pairs, 2) power and energy in arbitrary units."""
+    """Return (pairs, 2) power and energy in arbitrary units."""
     energy = np.array([block_energies(pair).sum() for pair in pairs])
     time = np.array([max(1, pair.estimated_cycles) * pair.of_hardware.clock_period_ns for pair in pairs])
     return np.column_stack([energy / time, energy])
 
 
 def parameter_features(pair: Pair) -> list[float]:
-    """Parameters of hardware and network, without what the compiler gives."""
+    """Return the parameters of hardware and network, without what the compiler gives."""
     values = pair.of_hardware.model_dump()
     words = {"weight": 0, "output": 1, "both": 2, "none": 0, "relu": 1, "clip": 2}
     numbers = [float(words[v] if isinstance(v, str) else v) for v in values.values()]
@@ -150,17 +150,17 @@ def parameter_features(pair: Pair) -> list[float]:
 
 
 def compiled_features(pair: Pair) -> list[float]:
-    """Parameters, and totals of the compiler's counts."""
+    """Return parameters, and totals of the compiler's counts."""
     return [*parameter_features(pair), *np.log1p(pair.counts.sum(axis=0)), np.log1p(pair.estimated_cycles)]
 
 
 def stage_features(pair: Pair) -> list[float]:
-    """Totals of a pipeline's stages, and cycles per inference."""
+    """Return the totals of a pipeline's stages, and cycles per inference."""
     return [*np.log1p(pair.counts.sum(axis=0)), float(len(pair.counts)), log2(pair.interval_cycles)]
 
 
 def trees(train: Sequence[Pair], test: Sequence[Pair], *, is_compiled: bool) -> Vector:
-    """(pairs, 2) power and energy of `test` by gradient-boosted trees of logarithms, trained on `train`."""
+    """Return power and energy of `test`, (pairs, 2), by boosted trees of logarithms trained on `train`."""
     import lightgbm  # lazy import: a query needs unit energies alone
 
     if train[0].hardware is None:
@@ -178,7 +178,7 @@ def trees(train: Sequence[Pair], test: Sequence[Pair], *, is_compiled: bool) -> 
 
 
 def accelerator_reference(reference: Reference) -> ReferenceSet:
-    """Labelled pairs; the error of a pair is the mean over power and energy.
+    """Return the labelled pairs; the error of a pair is the mean over power and energy.
 
     The baseline is the analytical model, scaled by the median ratio to the labels of the training part.
     """

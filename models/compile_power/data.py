@@ -113,13 +113,13 @@ class Pair:
     def rates(self) -> Floats:
         """(blocks, categories) logarithms of counts per thousand cycles; of a pipeline, per cycle.
 
-        Power follows from rates, so that networks larger than those of training are no extrapolation.
+        Power follows from rates, so that networks larger than in training are no extrapolation.
         """
         return (np.log1p(self.counts * self._rate) / _SCALE).astype(np.float32)
 
     @property
     def total_rates(self) -> Floats:
-        """(categories,) the same of the sum over blocks."""
+        """(categories,) for the sum over blocks."""
         return (np.log1p(self.counts.sum(axis=0) * self._rate) / _SCALE).astype(np.float32)
 
     @property
@@ -138,7 +138,7 @@ class Pair:
 
 
 def read_pairs(folders: Sequence[Path]) -> list[Pair]:
-    """All compiled networks that are ok, with their labels, in order of their ids.
+    """Read all compiled networks that are ok, with their labels, in order of their ids.
 
     Raises: DatasetError: a table is missing, or has no ok rows.
     """
@@ -163,7 +163,7 @@ def _rows(folders: Sequence[Path], table: str) -> list[dict[str, Any]]:
 
 
 def pair_of(row: Mapping[str, Any], configuration: str, label: Mapping[str, Any]) -> Pair:
-    """A pair of rows of tables; `label` may be empty."""
+    """Return a pair of rows of tables; `label` may be empty."""
     return Pair(
         compiled_id=row["compiled_id"],
         accelerator_id=row["accelerator_id"],
@@ -186,7 +186,7 @@ def pair_of(row: Mapping[str, Any], configuration: str, label: Mapping[str, Any]
 
 
 def read_fixed_pairs(folders: Sequence[Path]) -> list[Pair]:
-    """All fixed-point pipelines that are ok, in order of their ids.
+    """Read all fixed-point pipelines that are ok, in order of their ids.
 
     Raises: DatasetError: the table is missing, or has no ok rows.
     """
@@ -197,7 +197,7 @@ def read_fixed_pairs(folders: Sequence[Path]) -> list[Pair]:
 
 
 def fixed_pair(row: Mapping[str, Any]) -> Pair:
-    """A pair of a row of fixed_networks; stages follow each other. Without an activity, it is 0."""
+    """Return a pair of a row of fixed_networks; stages follow each other. Without an activity, it is 0."""
     counts = np.array(row["stage_counts"], np.int64).reshape(-1, len(FIXED_CATEGORIES))
     activity = row.get("stage_activity") or np.zeros(len(counts) * len(ACTIVITIES))
     counts = np.hstack([counts, np.array(activity, np.int64).reshape(-1, len(ACTIVITIES))])
@@ -226,7 +226,8 @@ def _hardware(configuration: str) -> Hardware:
 
 
 def question_pair(row: Mapping[str, Any]) -> Pair:
-    """The pair of a question: JSON of columns of compiled_networks with the hardware, or of fixed_networks.
+    """Return the pair of a question: JSON of columns of compiled_networks with the hardware, or of
+    fixed_networks.
 
     Raises: PredictorError: it cannot be read.
     """
@@ -245,7 +246,7 @@ def question_pair(row: Mapping[str, Any]) -> Pair:
 
 @lru_cache(maxsize=8192)
 def tree_of(hardware: Hardware, rounds: int) -> Tree:
-    """The module tree; positions of elements at tile borders are part of their kind in the words alone."""
+    """Return module tree; positions of elements at tile borders are part of their kind in the words alone."""
     modules = hierarchy(hardware)
     parents = np.array([module.parent for module in modules])
     nodes = np.zeros((len(modules), len(MODULES) + 3), np.float32)
@@ -269,7 +270,7 @@ def tree_of(hardware: Hardware, rounds: int) -> Tree:
 
 
 def hash_word(text: str) -> int:
-    """A label of the kernel as a number, the same in every process."""
+    """Return a label of the kernel as a number, the same in every process."""
     value = 1469598103934665603
     for byte in text.encode():
         value = (value ^ byte) * 1099511628211 & (1 << 64) - 1
@@ -277,7 +278,7 @@ def hash_word(text: str) -> int:
 
 
 def wl_similarity(one: Mapping[int, int], other: Mapping[int, int]) -> float:
-    """Normalised Weisfeiler-Lehman subtree kernel of two trees, 0 to 1, on square roots of occurrences."""
+    """Return normalised Weisfeiler-Lehman subtree kernel of two trees, 0 to 1, of roots of occurrences."""
     shared = ordered_sum(sqrt(count * other[word]) for word, count in one.items() if word in other)
     return shared / sqrt(sum(one.values()) * sum(other.values()))
 
@@ -294,7 +295,7 @@ HARDWARE_TOKENS = 2 + 20 * len(COMPILED_PARAMETERS)
 
 
 def network_tokens(pair: Pair) -> list[int]:
-    """Start, then type and size of every layer, then end."""
+    """Return the tokens of a network: start, then type and size of every layer, then end."""
     tokens = [START]
     for kind, count in list(zip(pair.kinds, pair.parameters, strict=True))[:MOST_LAYERS]:
         known = kind if kind in KINDS else "other"
@@ -304,7 +305,7 @@ def network_tokens(pair: Pair) -> list[int]:
 
 
 def hardware_tokens(pair: Pair) -> list[int]:
-    """Start, then a token per parameter that takes part in compilation, then end."""
+    """Return the tokens of a configuration: start, one per parameter that compilation uses, end."""
     tokens = [START]
     for place, name in enumerate(COMPILED_PARAMETERS):
         value = getattr(pair.of_hardware, name)

@@ -32,7 +32,7 @@ class QueryModel:
         self.labelled = labelled_of(files)
 
     def logarithms(self, pairs: Sequence[Pair]) -> Matrix:
-        """(pairs, 2) logarithms of power in mW and of energy in nJ."""
+        """Return (pairs, 2) logarithms of power in mW and of energy in nJ."""
         trees: dict[str, Matrix] = {}
         rows: list[Matrix] = []
         for pair in pairs:
@@ -52,7 +52,7 @@ class QueryModel:
         return answers + start_logarithms(pairs, self.settings.get("loads", ()))
 
     def predict(self, pairs: Sequence[Pair]) -> list[dict[str, float]]:
-        """Power in mW and energy in nJ, with 95 % intervals."""
+        """Predict the power in mW and energy in nJ, with 95 % intervals."""
         return answers_of(self.logarithms(pairs), self.labelled, self.arrays["interval.weights"], pairs)
 
     def _linear(self, name: str, values: Matrix) -> Matrix:
@@ -66,7 +66,7 @@ class QueryModel:
         )
 
     def _software(self, pair: Pair) -> Matrix:
-        """h_sw: GCN with self loops and symmetric normalisation (Kipf and Welling 2017)."""
+        """Return h_sw: GCN with self loops and symmetric normalisation (Kipf and Welling 2017)."""
         count = len(pair.counts)
         adjacency = np.eye(count)
         np.add.at(adjacency, (pair.edges[1], pair.edges[0]), 1.0)
@@ -83,7 +83,7 @@ class QueryModel:
         return np.concatenate(pooled)
 
     def _hardware(self, tree: Tree) -> Matrix:
-        """h_hw: GIN with trained epsilon (Xu et al. 2019)."""
+        """Return h_hw: GIN with trained epsilon (Xu et al. 2019)."""
         child = np.flatnonzero(tree.parents >= 0)
         parent = tree.parents[child]
         pooled = [self._linear("hardware.total", tree_totals(tree).astype(np.float64))]
@@ -106,7 +106,7 @@ class QueryModel:
 
 
 def labelled_of(files: ModelFiles) -> Labelled:
-    """What the labels of a model cover, from its files."""
+    """Read the range of the labels of a model from its files."""
     card = files.card["labelled"]
     ranges = ({name: tuple(known) for name, known in card[part].items()} for part in ("hardware", "sizes"))
     hardware, sizes = ranges
@@ -117,12 +117,12 @@ def labelled_of(files: ModelFiles) -> Labelled:
 def answers_of(
     logarithms: Matrix, labelled: Labelled, weights: Matrix, pairs: Sequence[Pair]
 ) -> list[dict[str, float]]:
-    """Figures of pairs, with intervals. weights: see `models.compile_power.intervals`."""
+    """Return the figures of pairs, with intervals. weights: see `models.compile_power.intervals`."""
     return list(map(_figures_of, logarithms, half_widths(labelled, weights, pairs)))
 
 
 def _figures_of(logarithms: Matrix, half_width: Matrix) -> dict[str, float]:
-    """Power in mW and energy in nJ of their logarithms, with intervals."""
+    """Return the power in mW and energy in nJ of their logarithms, with intervals."""
     low, mean, high = (np.exp(logarithms + sign * half_width) for sign in (-1, 0, 1))
     return {
         "power_mw": float(mean[0]),
@@ -135,7 +135,7 @@ def _figures_of(logarithms: Matrix, half_width: Matrix) -> dict[str, float]:
 
 
 def tree_totals(tree: Tree) -> NDArray[np.float32]:
-    """(2 kinds,) logarithms of occurrences and of bits of every kind of module."""
+    """Return (2 kinds,) logarithms of occurrences and of bits of every kind of module."""
     kinds = tree.nodes[:, : len(MODULES)]
     sizes = 2.0 ** (16.0 * tree.nodes[:, len(MODULES)]) - 1.0
     totals = np.concatenate([kinds.sum(axis=0), (kinds * sizes[:, None]).sum(axis=0)])
@@ -143,7 +143,7 @@ def tree_totals(tree: Tree) -> NDArray[np.float32]:
 
 
 def read_query_model(folder: Path, predictor: str = "compile-power") -> QueryModel:
-    """The model in a folder.
+    """Read the model in a folder.
 
     Raises: PredictorError: it is not there, damaged, or of another predictor.
     """

@@ -29,7 +29,7 @@ _LEAST_GROWTH = 0.1
 
 
 def hardware_columns(pair: Pair) -> dict[str, Value]:
-    """Parameters of hardware; of a pipeline, its reuse factor."""
+    """Return the parameters of hardware; of a pipeline, its reuse factor."""
     if pair.hardware is None:
         return {"reuse_factor": float(pair.interval_cycles)}
     values = pair.hardware.model_dump().items()
@@ -37,7 +37,7 @@ def hardware_columns(pair: Pair) -> dict[str, Value]:
 
 
 def size_columns(pair: Pair) -> dict[str, float]:
-    """Size of a network; it does not depend on the hardware."""
+    """Return the size of a network; it does not depend on the hardware."""
     sizes = {"parameters": sum(pair.parameters), "layers": len(pair.kinds)}
     further = (
         {"stages": len(pair.counts)} if pair.hardware is None else {"multiplications": pair.multiplications}
@@ -70,14 +70,14 @@ class Labelled:
 
     @classmethod
     def of(cls, pairs: Sequence[Pair]) -> Labelled:
-        """Of labelled pairs."""
+        """Return the ranges and configurations of labelled pairs."""
         hardware = _ranges([hardware_columns(pair) for pair in pairs])
         sizes = _ranges([size_columns(pair) for pair in pairs])
         rows = {tuple(_coordinates(hardware_columns(pair), hardware)) for pair in pairs}
         return cls(hardware=hardware, sizes=sizes, configurations=np.array(sorted(rows), np.float64))
 
     def outside(self, pair: Pair) -> list[Outside]:
-        """Columns outside of what was labelled, hardware first."""
+        """Return the columns outside of what was labelled, hardware first."""
         asked = {**hardware_columns(pair), **size_columns(pair)}
         return [
             Outside(column=name, value=_plain(asked[name]), labelled=tuple(map(_plain, known)))
@@ -86,7 +86,7 @@ class Labelled:
         ]
 
     def distances(self, pair: Pair) -> Vector:
-        """Values of `DISTANCES`.
+        """Return the values of `DISTANCES`.
 
         near: to the nearest labelled configuration; a labelled range (at least an octave) or another word is
         1, summed over columns. size: octaves beyond the labelled range of the column that is farthest out.
@@ -103,12 +103,12 @@ class Labelled:
 
 
 def half_widths(labelled: Labelled, weights: Vector, pairs: Sequence[Pair]) -> Vector:
-    """(pairs, 2) of logarithms of power and energy. weights: (2, distances)."""
+    """Return (pairs, 2) of logarithms of power and energy. weights: (2, distances)."""
     return np.array([labelled.distances(pair) for pair in pairs]).reshape(-1, len(DISTANCES)) @ weights.T
 
 
 def fit_weights(distances: Vector, errors: Vector, kinds: Sequence[str], groups: Sequence[str]) -> Vector:
-    """(2, distances) weights of left-out rows.
+    """Return (2, distances) weights of left-out rows.
 
     Args:
         distances: (rows, distances). errors: (rows, 2) absolute errors of logarithms.
@@ -133,7 +133,7 @@ def fit_weights(distances: Vector, errors: Vector, kinds: Sequence[str], groups:
 
 
 def _quantile_weights(distances: Vector, errors: Vector) -> Vector:
-    """Weights, none negative, of least pinball loss (Koenker and Bassett 1978) as a linear program."""
+    """Return weights, none negative, of least pinball loss (Koenker and Bassett 1978) as a linear program."""
     from scipy.optimize import linprog  # lazy import: a query has its weights
     from scipy.sparse import eye, hstack
 
@@ -151,8 +151,8 @@ def _octave(value: float) -> float:
     return log2(1.0 + value)
 
 
-def _is_words(known: Sequence[Any]) -> bool:
-    return isinstance(known[0], str)
+def _is_words(values: Sequence[Any]) -> bool:
+    return isinstance(values[0], str)
 
 
 def _ranges(rows: Sequence[Mapping[str, Any]]) -> dict[str, tuple[Any, ...]]:
@@ -163,24 +163,24 @@ def _ranges(rows: Sequence[Mapping[str, Any]]) -> dict[str, tuple[Any, ...]]:
     return ranges
 
 
-def _coordinates(own: Mapping[str, Any], known: Mapping[str, Sequence[Any]]) -> list[float]:
-    """Octaves of numbers, numbers of words; -1 of a word that was not labelled."""
+def _coordinates(own: Mapping[str, Any], columns: Mapping[str, Sequence[Any]]) -> list[float]:
+    """Return the octaves of numbers, numbers of words; -1 of a word that was not labelled."""
     return [
         _octave(value)
-        if not _is_words(known[name])
-        else float(known[name].index(value) if value in known[name] else -1)
+        if not _is_words(columns[name])
+        else float(columns[name].index(value) if value in columns[name] else -1)
         for name, value in own.items()
     ]
 
 
-def _excess(value: Any, known: Sequence[Any]) -> float:
-    """Octaves outside of a range; 1 for a word that was not labelled."""
-    if _is_words(known):
-        return float(value not in known)
-    low, high = known
+def _excess(value: Any, values: Sequence[Any]) -> float:
+    """Return the octaves outside of a range; 1 for a word that was not labelled."""
+    if _is_words(values):
+        return float(value not in values)
+    low, high = values
     return max(0.0, _octave(value) - _octave(high), _octave(low) - _octave(value))
 
 
 def _plain(value: Any) -> Any:
-    """A whole number without a fraction."""
+    """Return a whole number without a fraction."""
     return int(value) if isinstance(value, float) and value.is_integer() else value

@@ -70,7 +70,7 @@ class Graphs(NamedTuple):
 
 
 def software_graphs(pairs: Sequence[Pair]) -> Graphs:
-    """Compiled blocks, data flowing both ways."""
+    """Return the compiled blocks, data flowing both ways."""
     starts = np.cumsum([0, *(len(pair.counts) for pair in pairs)])
     ends = [np.concatenate([p.edges, p.edges[::-1]], axis=1) + s for p, s in zip(pairs, starts, strict=False)]
     return Graphs(
@@ -82,7 +82,7 @@ def software_graphs(pairs: Sequence[Pair]) -> Graphs:
 
 
 def hardware_graphs(trees: Sequence[Tree]) -> Graphs:
-    """Module trees, instantiation both ways; totals are occurrences and bits by kind."""
+    """Return the module trees, instantiation both ways; totals are occurrences and bits by kind."""
     starts = np.cumsum([0, *(len(tree.nodes) for tree in trees)])
     ends: list[np.ndarray[Any, Any]] = []
     for tree, start in zip(trees, starts, strict=False):
@@ -158,7 +158,7 @@ class Decoder(nn.Module):
         self.out = nn.Linear(width, tokens)
 
     def loss(self, embedding: Tensor, sequences: Tensor) -> Tensor:
-        """Mean over graphs of -sum log p(token | tokens before, embedding).
+        """Return the mean over graphs of -sum log p(token | tokens before, embedding).
 
         Args: sequences: (graphs, time), -1 behind the end.
         """
@@ -185,14 +185,14 @@ class SoftwareTrainer(nn.Module):
         self.hardware = Decoder(tokens=HARDWARE_TOKENS, size=size, width=width, heads=heads, longest=16)
 
     def forward(self, graphs: Graphs, layers: Tensor, parameters: Tensor | None) -> Tensor:
-        """Loss of a batch; parameters: None of pipelines."""
+        """Return the loss of a batch; parameters: None of pipelines."""
         embedding = self.encoder(graphs)
         loss = self.network.loss(embedding, layers)
         return loss if parameters is None else loss + self.hardware.loss(embedding, parameters)
 
 
 def contrastive_loss(embedding: Tensor, similarity: Tensor, *, temperature: float, similar: float) -> Tensor:
-    """Equation 5: mean over anchors with positives; the denominator runs over all others.
+    """Compute equation 5: mean over anchors with positives; the denominator runs over all others.
 
     Args: embedding: (graphs, size), normalised here. similarity: (graphs, graphs) by the WL kernel.
     """
@@ -251,17 +251,17 @@ class CompilePower:
     about: str
 
     def logarithms(self, pairs: Sequence[Pair]) -> np.ndarray[Any, Any]:
-        """(pairs, 2) logarithms of power in mW and of energy in nJ: mean of the members."""
+        """Return (pairs, 2) logarithms of power in mW and of energy in nJ: mean of the members."""
         features = embed(self.software, self.hardware, pairs, self.settings)
         answers = heads_logarithms(self.members, self.normalisation, features)
         return answers + start_logarithms(pairs, self.settings.get("loads", ()))
 
     def predict(self, pairs: Sequence[Pair]) -> list[dict[str, float]]:
-        """Power in mW and energy in nJ, with 95 % intervals."""
+        """Predict the power in mW and energy in nJ, with 95 % intervals."""
         return answers_of(self.logarithms(pairs), self.labelled, self.weights, pairs)
 
     def answer(self, rows: Sequence[Mapping[str, Any]]) -> list[dict[str, float]]:
-        """Answers to rows of the question.
+        """Return the answers to rows of the question.
 
         Raises: PredictorError: a row cannot be read; the message names it, from 0.
         """
@@ -295,19 +295,19 @@ class CompilePower:
 
 
 def heads_logarithms(
-    members: Sequence[PowerHeads], known: Normalisation, features: Tensor
+    members: Sequence[PowerHeads], normalisation: Normalisation, features: Tensor
 ) -> np.ndarray[Any, Any]:
-    """(pairs, 2) what is added to where the heads start: mean of the members."""
-    inputs = (features - known.feature_mean) / known.feature_deviation
+    """Return (pairs, 2) what is added to where the heads start: mean of the members."""
+    inputs = (features - normalisation.feature_mean) / normalisation.feature_deviation
     with torch.inference_mode():
         answers = torch.stack([member(inputs) for member in members]).mean(dim=0)
-    return (answers * known.target_deviation + known.target_mean).double().numpy()
+    return (answers * normalisation.target_deviation + normalisation.target_mean).double().numpy()
 
 
 def embed(
     software: SoftwareEncoder, hardware: HardwareEncoder, pairs: Sequence[Pair], settings: Mapping[str, Any]
 ) -> Tensor:
-    """[h_sw, h_hw] of every pair; a configuration is encoded once."""
+    """Return [h_sw, h_hw] of every pair; a configuration is encoded once."""
     with torch.inference_mode():
         of_software = torch.cat(
             [software(software_graphs(pairs[i : i + 256])) for i in range(0, len(pairs), 256)]
@@ -324,7 +324,7 @@ def embed(
 
 
 def load(files: ModelFiles) -> CompilePower:
-    """The model of its files.
+    """Load the model from its files.
 
     Raises: PredictorError: it is of other features than this version computes. RuntimeError: of other shapes.
     """

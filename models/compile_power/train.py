@@ -71,7 +71,7 @@ def train(data: TrainingInput, *, is_fixed: bool) -> Trained:
 
 
 def predictions_of(model: CompilePower, pairs: Sequence[Pair], split: str) -> list[Prediction]:
-    """Power and energy of labelled pairs, as measured and as predicted."""
+    """Return the power and energy of labelled pairs, as measured and as predicted."""
     predicted = np.exp(model.logarithms(pairs)) if pairs else np.zeros((0, 2))
     return [
         Prediction(
@@ -151,7 +151,7 @@ class _SoftwareFit(Training[SoftwareTrainer]):
 def pretrain_software(
     pairs: Sequence[Pair], options: FitOptions, seed: int, loggers: Loggers | None = None
 ) -> tuple[SoftwareTrainer, list[float]]:
-    """Encoder and decoders by reconstruction; drawn weights when there are no epochs."""
+    """Return the encoder and decoders by reconstruction; drawn weights when there are no epochs."""
     categories, is_fixed = pairs[0].counts.shape[1], pairs[0].hardware is None
     sizes = {"width": options.width, "layers": options.layers, "heads": options.heads}
     sizes["categories"] = categories
@@ -215,7 +215,7 @@ class _HardwareFit(Training[HardwareEncoder]):
 def pretrain_hardware(
     configurations: Sequence[Hardware], options: FitOptions, seed: int, loggers: Loggers | None = None
 ) -> tuple[HardwareEncoder, list[float]]:
-    """Encoder of module trees by the contrastive loss; drawn weights when there is nothing to contrast."""
+    """Return encoder of module trees by the contrastive loss; drawn weights without anything to contrast."""
     distinct = list(dict.fromkeys(configurations))
     sizes = {"width": options.width, "layers": options.layers}
     if options.hardware_epochs == 0 or len(distinct) < 3:
@@ -249,7 +249,7 @@ def pretrain_hardware(
 
 
 def similarities(trees: Sequence[Tree]) -> Tensor:
-    """(trees, trees) WL similarity."""
+    """Return (trees, trees) WL similarity."""
     result = torch.eye(len(trees))
     for i, one in enumerate(trees):
         for j in range(i):
@@ -272,7 +272,7 @@ class _Heads(NamedTuple):
     curve: list[float]
 
     def logarithms(self, features: Tensor, pairs: Sequence[Pair]) -> NDArray[np.float64]:
-        """(pairs, 2) logarithms of power and energy."""
+        """Return (pairs, 2) logarithms of power and energy."""
         return heads_logarithms(self.members, self.normalisation, features) + start_logarithms(
             pairs, self.loads
         )
@@ -298,7 +298,7 @@ class _HeadsFit(Training[PowerHeads]):
 def _fit_heads(
     features: Tensor, pairs: Sequence[Pair], options: FitOptions, seed: int, loggers: Loggers | None = None
 ) -> _Heads:
-    """Members, each on another part of the labels."""
+    """Return members, each on another part of the labels."""
     loads = fit_loads(pairs) if pairs[0].hardware is None else ()
     targets = torch.from_numpy((_labels(pairs) - start_logarithms(pairs, loads)).astype(np.float32))
     known = Normalisation(features.mean(0), features.std(0) + 1e-3, targets.mean(0), targets.std(0) + 1e-6)
@@ -322,12 +322,12 @@ def _labels(pairs: Sequence[Pair]) -> NDArray[np.float64]:
 def calibrated(
     features: Tensor, pairs: Sequence[Pair], options: FitOptions, seed: int
 ) -> NDArray[np.float64]:
-    """Weights of intervals: heads of one trunk are trained without each part of `left_out`, and judged."""
+    """Return weights of intervals: heads of one trunk, trained without each of `held_out_parts`."""
     distances: list[NDArray[np.float64]] = []
     errors: list[NDArray[np.float64]] = []
     kinds: list[str] = []
     groups: list[str] = []
-    for kind, places in left_out(pairs, options.folds):
+    for kind, places in held_out_parts(pairs, options.folds):
         kept = np.setdiff1d(np.arange(len(pairs)), places)
         known, asked = [pairs[i] for i in kept], [pairs[i] for i in places]
         heads = _fit_heads(features[kept], known, replace(options, members=1), seed)
@@ -339,8 +339,8 @@ def calibrated(
     return fit_weights(np.array(distances), np.array(errors), kinds, groups)
 
 
-def left_out(pairs: Sequence[Pair], folds: int) -> list[tuple[str, NDArray[np.int64]]]:
-    """Parts of labelled pairs that are left out in turn, with their kind.
+def held_out_parts(pairs: Sequence[Pair], folds: int) -> list[tuple[str, NDArray[np.int64]]]:
+    """Return the parts of labelled pairs that are left out in turn, with their kind.
 
     configuration: a share of the configurations, or of pipelines. family: a family of networks. size: the
     larger half and the largest quarter of the networks. range: what is above, or below, the median of a

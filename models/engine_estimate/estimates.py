@@ -28,7 +28,7 @@ COLUMNS: Mapping[str, Mapping[str, str]] = {
     },
     "run_features": {"latency_cycles": "cycles", "power_mw": "estimated_power_mw"},
 }
-"""Column with the estimate of each target, by table; those of a run replace those before it."""
+"""Column with the estimate of each target, by table; a run's estimates replace earlier ones."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,7 +47,7 @@ class EngineEstimate(LabelPredictor):
         return ALL_TARGETS
 
     def predict(self, queries: Sequence[Query]) -> list[Estimate]:
-        """One estimate per query, in order.
+        """Predict one estimate per query, in order.
 
         Raises: PredictorError: a query cannot be compiled or run; the message names its row, from 0.
         """
@@ -58,16 +58,16 @@ class EngineEstimate(LabelPredictor):
         return Estimate(values=estimate_of(known), outside_training=(), trips=known.trips)
 
 
-def estimate_of(known: QueryKnowledge) -> dict[str, float]:
-    """Estimates by target of what the engine gives of a question."""
-    rows = {"features": asdict(known.knowledge.features)}
-    if known.run is not None:
-        rows["run_features"] = asdict(known.run)
+def estimate_of(knowledge: QueryKnowledge) -> dict[str, float]:
+    """Return the estimates by target of what the engine gives of a question."""
+    rows = {"features": asdict(knowledge.knowledge.features)}
+    if knowledge.run is not None:
+        rows["run_features"] = asdict(knowledge.run)
     return _joined(rows)
 
 
 def _joined(rows: Mapping[str, Mapping[str, Any]]) -> dict[str, float]:
-    """Estimates by target of the rows of one design, by table."""
+    """Return the estimates by target of the rows of one design, by table."""
     return {
         target: float(row[column])
         for table, row in rows.items()
@@ -77,7 +77,7 @@ def _joined(rows: Mapping[str, Mapping[str, Any]]) -> dict[str, float]:
 
 
 def load(files: ModelFiles) -> EngineEstimate:
-    """The predictor of its files."""
+    """Load the predictor from its files."""
     return EngineEstimate(level=files.card["level"], engine=files.card["engine"])
 
 
@@ -103,7 +103,7 @@ def train(data: TrainingInput, level: str) -> Trained:
 def table_estimates(
     folder: Path, designs: Sequence[LabelledDesign], tables: Sequence[str]
 ) -> list[dict[str, float]]:
-    """Estimates by target of designs, in their order; a design without an ok row has none."""
+    """Return the estimates by target of designs, in their order; a design without an ok row has none."""
     import polars as pl
 
     chosen = pl.Series([design.design_id for design in designs]).implode()

@@ -85,7 +85,7 @@ class GraphRows:
 
 
 def rows_of_graphs(data_dir: Path, design_ids: Sequence[str]) -> GraphRows:
-    """Rows of the graphs of designs; where the tables are left out, the designs are compiled again.
+    """Return rows of the graphs of designs; where the tables are left out, the designs are compiled again.
 
     That is the case in a release. It takes 0.1 to 0.5 s per design, and nothing is stored.
 
@@ -121,7 +121,7 @@ def _read_rows(frame: pl.DataFrame, table: str) -> list[Any]:
 
 
 def vocabulary_of(rows: GraphRows, designs: Sequence[LabelledDesign]) -> dict[str, int]:
-    """Number, from 1, of every opcode of some designs."""
+    """Map every opcode of some designs to a number from 1."""
     chosen = pl.Series([design.design_id for design in designs]).implode()
     opcodes = rows.nodes.filter(pl.col("design_id").is_in(chosen))["opcode"].unique()
     return {name: place for place, name in enumerate(sorted(opcodes.to_list()), 1)}
@@ -130,7 +130,7 @@ def vocabulary_of(rows: GraphRows, designs: Sequence[LabelledDesign]) -> dict[st
 def table_graphs(
     rows: GraphRows, designs: Sequence[LabelledDesign], vocabulary: Vocabulary, *, loop_bounds: bool
 ) -> list[DesignGraph]:
-    """Graphs of designs from their rows, in the order of the designs.
+    """Return the graphs of designs from their rows, in the order of the designs.
 
     Raises: DatasetError: a design has none.
     """
@@ -151,7 +151,7 @@ def table_graphs(
 def query_graph(
     query: Query, engine: Mapping[str, Any], vocabulary: Vocabulary, *, loop_bounds: bool
 ) -> DesignGraph:
-    """The graph of a program that is compiled now.
+    """Return the graph of a program that is compiled now.
 
     Args:   engine: as `models.scheduled.engine_options` gave it.
     Raises: ValueError: the engine does not accept the program, a directive or a value.
@@ -175,7 +175,7 @@ def _frame(rows: Sequence[Any], columns: Sequence[str]) -> pl.DataFrame:
 
 
 def _nothing(columns: Sequence[str]) -> pl.DataFrame:
-    """Rows of a design without edges."""
+    """Return the rows of a design without edges."""
     return pl.DataFrame(schema=dict.fromkeys(columns, pl.Int64))
 
 
@@ -188,7 +188,7 @@ def graph_of(
     *,
     loop_bounds: bool,
 ) -> DesignGraph:
-    """The graph of rows of both tables, in order of their index."""
+    """Return the graph of rows of both tables, in order of their index."""
     names = nodes["opcode"].to_list()
     executions = node_executions(nodes, loops, query.directives) if loop_bounds else np.ones(len(names))
     columns = {
@@ -215,7 +215,7 @@ _DECISIONS = ("branch", "jump", "finish")
 
 
 def node_executions(nodes: pl.DataFrame, loops: Sequence[LoopRow], directives: str) -> NDArray[np.float64]:
-    """How often each node is executed, by the trip counts of the loops around its block: (nodes,)."""
+    """Count how often each node is executed, (nodes,), by the trip counts of the loops around its block."""
     names: list[str | None] = nodes["loop"].to_list()
     known = list(dict.fromkeys(names))
     counts = dict(zip(known, executions_of(known, loops, directives), strict=True))
@@ -225,7 +225,7 @@ def node_executions(nodes: pl.DataFrame, loops: Sequence[LoopRow], directives: s
 def executions_of(
     block_loops: Iterable[str | None], loops: Iterable[LoopRow], directives: str
 ) -> Iterator[float]:
-    """How often each block is executed, by the trip counts of the loops around it.
+    """Yield how often each block is executed, by the trip counts of the loops around it.
 
     Args: block_loops: innermost loop of each block, None for a block in no loop.
 

@@ -31,7 +31,7 @@ from models.pragma_gnn.network import Standard
 CHANNELS = 8
 """Sums over nodes of each kind."""
 _BASES = 4
-"""Matrices of which those of the relations are sums (Schlichtkrull et al. 2018, section 2.2)."""
+"""Matrices whose sums are the matrices of the relations (Schlichtkrull et al. 2018, section 2.2)."""
 _LEAST = 1e-3
 
 
@@ -54,7 +54,7 @@ class GraphTensors(NamedTuple):
 
 
 def joined(graphs: Sequence[DesignGraph]) -> GraphTensors:
-    """Several graphs as one of separate parts."""
+    """Join graphs into one of separate parts."""
     sizes = [len(graph.opcodes) for graph in graphs]
     starts = np.cumsum([0, *sizes])[:-1]
     ends = [graph.ends + start for graph, start in zip(graphs, starts, strict=True)]
@@ -100,7 +100,7 @@ class GraphNetwork(nn.Module):
         self.linear = nn.Linear(sums, targets, bias=False)
 
     def forward(self, graphs: GraphTensors) -> Tensor:
-        """Scaled log targets: (graphs, targets)."""
+        """Return the scaled log targets: (graphs, targets)."""
         states = self.states(graphs)  # (nodes, width)
         executions = torch.exp2(graphs.numbers[:, _EXECUTIONS])[:, None]  # (nodes, 1)
         size = global_add_pool(softplus(self.size(states)), graphs.graph, graphs.graphs)
@@ -113,7 +113,7 @@ class GraphNetwork(nn.Module):
         return self.hidden(torch.cat([*pooled, sums], dim=1)) + self.linear(sums)
 
     def states(self, graphs: GraphTensors) -> Tensor:
-        """States of nodes after all messages: (nodes, width)."""
+        """Return the states of nodes after all messages: (nodes, width)."""
         states = self.opcode(graphs.opcodes) + self.number(self.numbers(graphs.numbers))
         for layer, norm in zip(self.layers, self.norms, strict=True):
             of_edges = graphs.relations if self.relation is None else self.relation(graphs.relations)

@@ -53,7 +53,7 @@ class GraphPredictor(NetworkPredictor[DesignGraph]):
 
 
 def batches_of(graphs: Sequence[DesignGraph], order: Sequence[int], nodes: int) -> Iterator[list[int]]:
-    """Graphs in an order, in batches of at most so many nodes, or of one graph."""
+    """Yield the graphs in an order, in batches of at most so many nodes, or of one graph."""
     batch: list[int] = []
     size = 0
     for row in order:

@@ -51,7 +51,8 @@ Matrix = NDArray[np.float64]
 
 
 def text_features(query: Query) -> dict[str, float]:
-    """Counts of tokens and constructs of the text, its largest numbers, known scalars, and the configuration.
+    """Return the counts of tokens and constructs of the text, its largest numbers, known scalars, and the
+    configuration.
 
     Raises: ValueError: directives, data or the specification of inputs are not JSON.
     """
@@ -78,13 +79,13 @@ def text_features(query: Query) -> dict[str, float]:
 
 
 def _scalars(query: Query) -> list[float]:
-    """The first known scalar arguments, in the order of the text; 0 for none."""
+    """Return the first known scalar arguments, in the order of the text; 0 for none."""
     known = sorted(query.scalars.items(), key=lambda pair: (query.source.find(pair[0]), pair[0]))
     return [*(float(value) for _, value in known), *([0.0] * _SCALARS)][:_SCALARS]
 
 
 def static_features(query: Query) -> dict[str, float]:
-    """Counts of the text, and what the front end reads of loops, arrays and operators.
+    """Return the counts of the text, and what the front end reads of loops, arrays and operators.
 
     Raises: ValueError: the C front end does not accept the program, or a directive is unknown.
     """
@@ -129,7 +130,7 @@ class TreePredictor(LabelPredictor):
         return tuple(self.trees)
 
     def predict(self, queries: Sequence[Query]) -> list[Estimate]:
-        """One estimate per query, in order.
+        """Predict one estimate per query, in order.
 
         Raises: PredictorError: a query cannot be read; the message names its row, from 0.
         """
@@ -138,7 +139,7 @@ class TreePredictor(LabelPredictor):
         return self.estimates(_matrix(read_rows(self._features_of, queries), self.names))
 
     def estimates(self, matrix: Matrix) -> list[Estimate]:
-        """Estimates of features (rows, features)."""
+        """Return the estimates of features (rows, features)."""
         values, spreads = self.predict_with_spread(matrix)
         beyond = (matrix < self.low - 1e-9) | (matrix > self.high + 1e-9)
         return [
@@ -152,11 +153,11 @@ class TreePredictor(LabelPredictor):
         ]
 
     def predict_matrix(self, features: Matrix) -> Matrix:
-        """Targets (rows, targets) of features (rows, features)."""
+        """Predict the targets (rows, targets) of features (rows, features)."""
         return self.predict_with_spread(features)[0]
 
     def predict_with_spread(self, features: Matrix) -> tuple[Matrix, Matrix]:
-        """Targets, and the spread of their logarithms, of features (rows, features). Both (rows, targets)."""
+        """Predict targets and the spread of their logarithms: (rows, features) -> (rows, targets) twice."""
         logs: list[Matrix] = []
         spreads: list[Matrix] = []
         for target, tree in self.trees.items():
@@ -190,7 +191,7 @@ class TreePredictor(LabelPredictor):
 
 
 def load(files: ModelFiles) -> TreePredictor:
-    """The predictor of its files.
+    """Load the predictor from its files.
 
     Raises: KeyError, ValueError: not such a predictor.
     """
@@ -218,13 +219,13 @@ class TreeData:
     engine: Mapping[str, Any]
 
     def fit(self, chosen: Sequence[int]) -> TreePredictor:
-        """Trees of the designs at some places."""
+        """Return the trees of the designs at some places."""
         known = [(self.designs[n], self.rows[n]) for n in chosen]
         return fit_predictor(known, self.level, self.options, self.seed, self.engine)
 
 
 def load_data(data: TrainingInput, level: str) -> TreeData:
-    """Designs and features of the tables. Raises: DatasetError: the tables cannot be trained on."""
+    """Load the designs and features of the tables. Raises: DatasetError: the tables cannot be trained on."""
     from models.labelled import training_designs
 
     options: TrainOptions = data.options
@@ -259,36 +260,36 @@ def train(data: TrainingInput, level: str) -> Trained:
     )
 
 
-def tree_residuals(predictor: TreePredictor, known: TreeData) -> list[Residual]:
-    """Residuals of the measured parts, and of every other design by trees that saw none of its family.
+def tree_residuals(predictor: TreePredictor, data: TreeData) -> list[Residual]:
+    """Return residuals of the measured parts, and of every other design by trees that saw none of its family.
 
     A family is a suite of programs. Where all designs are of one family, folds of groups take its place.
     """
-    others = [n for n, design in enumerate(known.designs) if design.part in ("train", "validation")]
-    kept = _residuals(predictor, known, [n for n, d in enumerate(known.designs) if d.part in MEASURED])
-    families = [known.designs[n].family for n in others]
+    others = [n for n, design in enumerate(data.designs) if design.part in ("train", "validation")]
+    kept = _residuals(predictor, data, [n for n, d in enumerate(data.designs) if d.part in MEASURED])
+    families = [data.designs[n].family for n in others]
     if len(set(families)) == 1:
-        folds = sorted({known.designs[n].group for n in others})
-        families = [str(folds.index(known.designs[n].group) % _FOLDS) for n in others]
+        folds = sorted({data.designs[n].group for n in others})
+        families = [str(folds.index(data.designs[n].group) % _FOLDS) for n in others]
     for family in sorted(set(families)):
         left = [n for n, own in zip(others, families, strict=True) if own == family]
         rest = [n for n, own in zip(others, families, strict=True) if own != family]
         if rest:
-            kept += _residuals(known.fit(rest), known, left, part=CALIBRATING)
+            kept += _residuals(data.fit(rest), data, left, part=CALIBRATING)
     return kept
 
 
 def _residuals(
-    predictor: TreePredictor, known: TreeData, chosen: Sequence[int], part: str | None = None
+    predictor: TreePredictor, data: TreeData, chosen: Sequence[int], part: str | None = None
 ) -> list[Residual]:
-    """Residuals of the designs at some places. part: another than that of the split."""
+    """Return the residuals of the designs at some places. part: another than that of the split."""
     from models.residuals import design_residuals  # lazy import: Polars, which answering does not need
 
     if not chosen:
         return []
-    rows = [known.rows[n] for n in chosen]
+    rows = [data.rows[n] for n in chosen]
     estimates = predictor.estimates(_matrix(rows, predictor.names))
-    return design_residuals([known.designs[n] for n in chosen], estimates, part)
+    return design_residuals([data.designs[n] for n in chosen], estimates, part)
 
 
 def _matrix(rows: Sequence[Mapping[str, float]], names: Sequence[str]) -> Matrix:
@@ -296,19 +297,19 @@ def _matrix(rows: Sequence[Mapping[str, float]], names: Sequence[str]) -> Matrix
 
 
 def fit_predictor(
-    known: Sequence[tuple[LabelledDesign, Mapping[str, float]]],
+    designs: Sequence[tuple[LabelledDesign, Mapping[str, float]]],
     level: str,
     options: TrainOptions,
     seed: int,
     engine: Mapping[str, Any],
 ) -> TreePredictor:
-    """Trees of every target that designs with their features have labels of."""
-    names = tuple(known[0][1])
-    matrix = np.array([[row[name] for name in names] for _, row in known], np.float64)
+    """Return the trees of every target that designs with their features have labels of."""
+    names = tuple(designs[0][1])
+    matrix = np.array([[row[name] for name in names] for _, row in designs], np.float64)
     starts, exact = STARTS.get(level, {}), EXACT if level == "hls" else {}
     trees: dict[str, BoostedTrees] = {}
     for target in ALL_TARGETS:
-        labels = np.array([design.labels.get(target, np.nan) for design, _ in known], np.float64)
+        labels = np.array([design.labels.get(target, np.nan) for design, _ in designs], np.float64)
         used = np.isfinite(labels)
         learned = used & ~_is_exact(exact.get(target), names, matrix)
         used = learned if learned.any() else used
@@ -328,17 +329,17 @@ def fit_predictor(
 
 
 def _start_of(name: str | None, names: Sequence[str], features: Matrix) -> Matrix:
-    """What the trees of a target add to: a feature's column, or 0. (rows,)"""
+    """Return what a target's trees add to, (rows,): a feature's column, or 0."""
     return np.zeros(len(features)) if name is None else features[:, names.index(name)]
 
 
 def _is_exact(name: str | None, names: Sequence[str], features: Matrix) -> NDArray[np.bool_]:
-    """Where the start of a target is the answer. (rows,)"""
+    """Return where the start of a target is the answer: (rows,)."""
     return np.zeros(len(features), np.bool_) if name is None else features[:, names.index(name)] > 0
 
 
 def fit_trees(features: Matrix, logs: Matrix, options: TrainOptions, seed: int) -> BoostedTrees:
-    """Trees for logarithms of a target. features (rows, features), logs (rows,)."""
+    """Return the trees for logarithms of a target. features (rows, features), logs (rows,)."""
     import lightgbm  # lazy import: takes 1 s, and answers do without it
 
     parameters: dict[str, Any] = {

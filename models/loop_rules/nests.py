@@ -169,7 +169,7 @@ class _Reader:
         self.forms[name] = None if name in self.forms else affine_form(statement.value, self.forms)
 
     def level(self, loop: ir.For, levels: Sequence[Level]) -> Level:
-        """A loop with its mean trips."""
+        """Return a loop with its mean trips."""
         low, high = (affine_form(bound, self.forms) for bound in (loop.lower, loop.upper))
         if low is None or high is None:
             raise UnsupportedError(
@@ -185,7 +185,7 @@ class _Reader:
         return Level(name=loop.name, variable=loop.variable.name, trips=trips, middle=middle)
 
     def body(self, statements: Sequence[ir.Assign | ir.Store], levels: tuple[Level, ...]) -> Body:
-        """Counts of statements that stand in the innermost of some loops."""
+        """Return the counts of statements that stand in the innermost of some loops."""
         operations: Counter[str] = Counter()
         bits: Counter[str] = Counter()
         accesses: dict[tuple[object, ...], Access] = {}
@@ -209,7 +209,7 @@ class _Reader:
     def accesses(
         self, statement: ir.Assign | ir.Store, levels: Sequence[Level]
     ) -> Iterator[tuple[tuple[object, ...], Access]]:
-        """Accesses of a statement by what makes two of them one."""
+        """Yield the accesses of a statement by what makes two of them one."""
         loads = [p for e in ir.statement_expressions(statement) for p in ir.walk_expressions(e)]
         places: list[ir.Load | ir.Store] = [p for p in loads if isinstance(p, ir.Load)]
         places += [statement] if isinstance(statement, ir.Store) else []
@@ -242,7 +242,7 @@ def _access(place: ir.Load | ir.Store, levels: Sequence[Level], used: set[str]) 
 
 
 def affine_form(expression: ir.Expression, forms: Mapping[str, Form | None]) -> Form | None:
-    """The affine expression of loop variables that an expression is; None where it is none.
+    """Return the affine expression of loop variables that an expression is; None where it is none.
 
     Args: forms: of variables, by name; one that is absent is unknown. Conversions are taken not to wrap.
     """
@@ -296,7 +296,7 @@ def _words(statement: ir.Statement) -> str:
 
 
 def _operations(expressions: Iterable[ir.Expression]) -> Iterator[tuple[str, int]]:
-    """Kind and width of the operators of expressions, those of subscripts apart."""
+    """Yield kind and width of the operators of expressions, those in subscripts marked."""
     for expression in expressions:
         if isinstance(expression, ir.Load):
             continue
@@ -333,7 +333,7 @@ def _address_operations(statements: Sequence[ir.Assign | ir.Store]) -> Iterator[
 
 
 def _is_carried(statements: Sequence[ir.Assign | ir.Store]) -> bool:
-    """Whether a statement reads a variable, or an array, that this or a later one writes."""
+    """Tell whether a statement reads a variable, or an array, that this or a later one writes."""
     reads: set[str] = set()
     for statement in statements:
         for expression in ir.statement_expressions(statement):

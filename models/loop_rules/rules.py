@@ -57,7 +57,7 @@ class Described:
 
 
 def describe(query: Query) -> Described:
-    """Counts of a query.
+    """Describe the counts of a query.
 
     Raises: UnsupportedError: the rules do not describe the program. ValueError: it cannot be read.
     """
@@ -88,7 +88,7 @@ _NO_PLAN = LoopPlan(intervals={}, unroll_factors={}, parallel_factors={}, banks=
 
 
 def _copies(body: Body, plan: LoopPlan) -> float:
-    """How many copies of a body directives make."""
+    """Count the copies of a body that directives make."""
     names = [level.name for level in body.levels]
     return math.prod(plan.unroll_factors.get(n, 1) * plan.parallel_factors.get(n, 1) for n in names)
 
@@ -98,7 +98,7 @@ def _interval(body: Body, plan: LoopPlan) -> int | None:
 
 
 def cycle_counts(nests: LoopNests, plan: LoopPlan, query: Query) -> Counts:
-    """What takes cycles, over the whole run."""
+    """Return what takes cycles, counted over the whole run."""
     counts = dict.fromkeys(
         ("start", "states", "loads", "stores", "conflicts", "intervals", "carried", *KINDS), 0.0
     )
@@ -121,13 +121,13 @@ def cycle_counts(nests: LoopNests, plan: LoopPlan, query: Query) -> Counts:
 
 
 def _share(body: Body, *, is_store: bool) -> float:
-    """Share of the executions of a body in which it fetches, or stores, at all."""
+    """Return the share of the executions of a body in which it fetches, or stores, at all."""
     fetches = [a.fetches for a in body.accesses if a.is_store == is_store]
     return max(fetches, default=0.0) / max(body.executions, _LEAST)
 
 
 def _conflicts(body: Body) -> float:
-    """Accesses of the busiest array per execution, after reuse, beyond its first."""
+    """Return the accesses of the busiest array per execution, after reuse, beyond its first."""
     by_array: dict[tuple[str, bool], float] = {}
     for access in body.accesses:
         key = (access.array, access.is_store)
@@ -136,7 +136,7 @@ def _conflicts(body: Body) -> float:
 
 
 def area_counts(nests: LoopNests, plan: LoopPlan) -> Counts:
-    """Components: operators at once by kind, each of the widest body, and what all operators select among."""
+    """Return components: concurrent operators by kind, each of the widest body, flip-flops and tables."""
     units = dict.fromkeys(KINDS, 0.0)
     for body in nests.bodies:
         for kind in KINDS:
@@ -145,7 +145,7 @@ def area_counts(nests: LoopNests, plan: LoopPlan) -> Counts:
 
 
 def flip_flop_counts(nests: LoopNests, plan: LoopPlan) -> Counts:
-    """Registers: of variables, fetched values, results, local arrays, addresses and the controller."""
+    """Return registers: of variables, fetched values, results, local arrays, addresses and the controller."""
     copies = [_copies(body, plan) for body in nests.bodies]
     pairs = list(zip(nests.bodies, copies, strict=True))
     return {
@@ -161,7 +161,7 @@ def flip_flop_counts(nests: LoopNests, plan: LoopPlan) -> Counts:
 
 
 def energy_counts(nests: LoopNests) -> Counts:
-    """Actions over the whole run: operations in units of 32 bits, fetched and reused bits."""
+    """Return the actions over the whole run: operations in units of 32 bits, fetched and reused bits."""
     counts = dict.fromkeys((*KINDS, "fetched_bits", "stored_bits", "reused_bits", "addresses"), 0.0)
     for body in nests.bodies:
         for kind, bits in body.bits.items():
@@ -177,7 +177,7 @@ def energy_counts(nests: LoopNests) -> Counts:
 
 
 def fit_costs(counts: Sequence[Counts], actual: Sequence[float], rounds: int) -> dict[str, float]:
-    """Non-negative cost per count that bring the sums near the actual values, by relative error.
+    """Return the non-negative cost per count that bring the sums near the actual values, by relative error.
 
     Args: rounds: of reweighting; with many, the sum of absolute relative errors is least.
     """
@@ -198,12 +198,12 @@ def fit_costs(counts: Sequence[Counts], actual: Sequence[float], rounds: int) ->
 
 
 def total(counts: Counts, costs: Counts) -> float:
-    """Sum of counts times costs."""
+    """Return the sum of counts times costs."""
     return ordered_sum(costs[name] * number for name, number in counts.items())
 
 
 def _power_counts(described: Described, cycles: float, flip_flops: float, area: float) -> Counts:
-    """Actions with clocked flip-flops and leakage."""
+    """Return the actions with clocked flip-flops and leakage."""
     return {**described.energy, "clocked": cycles * flip_flops, "leaking": cycles * area}
 
 
@@ -238,7 +238,7 @@ class RulePredictor(LabelPredictor):
         return tuple(t for t in TARGETS if t in self.costs or (t == POWER and ENERGY in self.costs))
 
     def predict(self, queries: Sequence[Query]) -> list[RuleEstimate]:
-        """One estimate per query, in order; those of unsupported programs have NaN and a reason.
+        """Predict one estimate per query, in order; for unsupported programs NaN and a reason.
 
         Raises: PredictorError: a query cannot be read; the message names its row, from 0.
         """
@@ -255,7 +255,7 @@ class RulePredictor(LabelPredictor):
         return RuleEstimate(values=answers, outside_training=unknown)
 
     def answers(self, described: Described, clock_period_ns: float) -> dict[str, float]:
-        """Values by target."""
+        """Return the values by target."""
         values = {
             target: max(_LEAST, total(counts, self.costs[target]))
             for target, counts in _by_target(described).items()
@@ -284,7 +284,7 @@ def _by_target(described: Described) -> dict[str, Counts]:
 
 
 def used_counts(described: Described) -> list[str]:
-    """Counts above 0, as `target: name`."""
+    """Return the counts above 0, as `target: name`."""
     pairs = _by_target(described).items()
     return [f"{target}: {name}" for target, counts in pairs for name, number in counts.items() if number > 0]
 
@@ -299,7 +299,7 @@ def _unsupported(targets: Sequence[str], reason: str) -> RuleEstimate:
 
 
 def load(files: ModelFiles) -> RulePredictor:
-    """The predictor of its files."""
+    """Load the predictor from its files."""
     costs = {target: dict(counts) for target, counts in files.card["costs"].items()}
     return RulePredictor(costs=costs, seen=frozenset(files.card["seen"]))
 
@@ -340,7 +340,7 @@ def train(data: TrainingInput) -> Trained:
 def measure_costs(
     learned: Sequence[tuple[LabelledDesign, Described]], rounds: int
 ) -> dict[str, dict[str, float]]:
-    """Costs by target and count; energy where designs have power."""
+    """Return the costs by target and count; energy where designs have power."""
     costs = {
         target: fit_costs(
             [_by_target(known)[target] for design, known in learned if target in design.labels],
@@ -364,7 +364,7 @@ def measure_costs(
 
 
 def _described(design: LabelledDesign) -> Described | None:
-    """Counts of a design; None where the rules do not describe it."""
+    """Return the counts of a design; None where the rules do not describe it."""
     try:
         return describe(design.query)
     except UnsupportedError:

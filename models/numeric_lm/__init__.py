@@ -40,7 +40,7 @@ class TrainOptions(LabelOptions):
         isolated: numbers apart from symbols, one token per digit (LLMulator section 4.1).
         magnitudes: add an embedding of the magnitude of each number.
         program: text of the program in the prompt; at level text it is always there.
-        features: those of the level in the prompt; without them level hls gives the estimates alone.
+        features: the level's features in the prompt; without them level hls gives the estimates alone.
         vocabulary: tokens of the byte-level BPE.
         backbone: compact, or a folder of a causal language model in Hugging Face's layout.
         lora_rank: of the adapters of such a model.
@@ -91,7 +91,7 @@ class TrainOptions(LabelOptions):
     beams: Count = 8
 
     def __post_init__(self) -> None:
-        """Raises: ValueError: an option outside its range."""
+        """Refuse an option outside its range. Raises: ValueError."""
         check_ranges(self)
         for name in ("width", "decoder_width"):
             size = getattr(self, name)

@@ -1,7 +1,7 @@
 """An estimate of a program's cycles from profiles: ridge regression of their logarithm on the inputs.
 
 A calibrated model at level hls answers with the ratio to it. The engine's own estimate does not look at data,
-so the digits would have to cover every input; digits near 1 are those of training.
+so the digits would have to cover every input; digits near 1 occur in training.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class ProfileAnchor(BaseModel):
     high: float
 
     def cycles(self, summary: str) -> float:
-        """Estimated cycles of an input, from what `summarise_data` says of it."""
+        """Return the estimated cycles of an input, from what `summarise_data` says of it."""
         known = dict(_features(summary))
         row = np.array([known.get(name, 0.0) for name in self.names])
         standard = (row - np.array(self.centre)) / np.array(self.scale)
@@ -56,7 +56,7 @@ class ProfileAnchor(BaseModel):
 
 
 def design_hash(query: Query) -> str:
-    """Identity of a question but for its data."""
+    """Return the identity of a question but for its data."""
     delays = (query.memory_read_delay_cycles, query.memory_write_delay_cycles)
     return content_hash(query.source, query.top, *delays, query.clock_period_ns, query.directives)
 
@@ -83,7 +83,7 @@ def fit_anchor(query: Query, summaries: Sequence[str], cycles: Sequence[float]) 
 
 
 def _ridge(rows: Vector, targets: Vector) -> Vector:
-    """Weights with the penalty of the least error when each row is left out in turn."""
+    """Return the weights with the penalty of the least error when each row is left out in turn."""
     left, singular, right = np.linalg.svd(rows, full_matrices=False)
     best, least = np.zeros(rows.shape[1]), math.inf
     for penalty in _PENALTIES:
@@ -98,7 +98,7 @@ def _ridge(rows: Vector, targets: Vector) -> Vector:
 
 
 def _features(summary: str) -> Iterator[tuple[str, float]]:
-    """Numbers of a summary by name; sizes as logarithms."""
+    """Yield numbers of a summary by name; sizes as logarithms."""
     parsed: dict[str, Any] = json.loads(summary or "{}")
     for argument, value in parsed.items():
         if not isinstance(value, dict):

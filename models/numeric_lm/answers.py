@@ -29,18 +29,18 @@ class AnswerForm(Protocol):
         ...
 
     def encode(self, value: float) -> tuple[int, ...]:
-        """Classes of a value. Raises: PredictorError: negative, not finite, or too large."""
+        """Return the classes of a value. Raises: PredictorError: negative, not finite, or too large."""
         ...
 
     def intervals(self, prefixes: Classes) -> tuple[Values, Values]:
-        """Lower and upper ends, (rows,), of the values that begin with each prefix, (rows, steps).
+        """Return lower and upper ends, (rows,), of the values that begin with each prefix, (rows, steps).
 
         Those of a whole answer are one step wide, with its value in the middle.
         """
         ...
 
     def value(self, classes: Sequence[int]) -> float:
-        """Value of a whole answer."""
+        """Return the value of a whole answer."""
         ...
 
 
@@ -62,7 +62,7 @@ class FixedDigits:
         return (self.base,) * self.places
 
     def encode(self, value: float) -> tuple[int, ...]:
-        """Digits of a value, rounded half to even to the lowest place."""
+        """Return the digits of a value, rounded half to even to the lowest place."""
         _require_number(value)
         number = round(value / self.step)
         if number >= self.base**self.places:
@@ -74,13 +74,13 @@ class FixedDigits:
         return tuple(reversed(digits))
 
     def intervals(self, prefixes: Classes) -> tuple[Values, Values]:
-        """Values that begin with some digits; a whole answer reaches half a step to each side."""
+        """Return the values that begin with some digits; a whole answer reaches half a step to each side."""
         width = self.base ** (self.places - prefixes.shape[1])
         low = _numbers(prefixes, self.base) * width
         return np.maximum(0.0, (low - 0.5) * self.step), (low + width - 0.5) * self.step
 
     def value(self, classes: Sequence[int]) -> float:
-        """Value of all digits."""
+        """Return the value of all digits."""
         return float(_numbers(np.array([classes]), self.base)[0] * self.step)
 
     @property
@@ -110,7 +110,7 @@ class Scientific:
         return (2, self.highest - self.lowest + 1, self.base - 1, *(self.base,) * (self.mantissa - 1))
 
     def encode(self, value: float) -> tuple[int, ...]:
-        """Classes of a value, rounded to the digits of the mantissa."""
+        """Return the classes of a value, rounded to the digits of the mantissa."""
         _require_number(value)
         exponent = self.lowest
         if value > 0:
@@ -134,7 +134,7 @@ class Scientific:
         return (0, exponent - self.lowest, digits[0] - 1, *digits[1:])
 
     def intervals(self, prefixes: Classes) -> tuple[Values, Values]:
-        """Values that begin with some classes; those of a negative sign are none, so 0 to 0."""
+        """Return the range of values that begin with some classes; 0 to 0 for a negative sign."""
         rows, steps = prefixes.shape
         if steps < 2:
             low, high = np.zeros(rows), np.full(rows, float(self.base) ** (self.highest + 1))
@@ -152,7 +152,7 @@ class Scientific:
         return np.where(negative, 0.0, low), np.where(negative, 0.0, high)
 
     def value(self, classes: Sequence[int]) -> float:
-        """Value of a whole answer; 0 for a negative sign."""
+        """Return the value of a whole answer; 0 for a negative sign."""
         if classes[0] == 1:
             return 0.0
         digits = np.array([[classes[2] + 1, *classes[3:]]])
@@ -163,7 +163,7 @@ class Scientific:
 
 
 def _numbers(digits: NDArray[Any], base: int) -> Values:
-    """Values of rows of digits, highest first: (rows, digits) to (rows,)."""
+    """Return the values of rows of digits, highest first: (rows, digits) to (rows,)."""
     return digits.astype(np.float64) @ float(base) ** np.arange(digits.shape[1] - 1, -1, -1)
 
 
@@ -201,7 +201,7 @@ _MANTISSA = {2: 14, 10: 4, 16: 4}
 
 
 def classes_of(form: AnswerForm, value: float) -> tuple[int, ...]:
-    """Classes of a value; one beyond the range of fixed digits counts as its end."""
+    """Return the classes of a value; one beyond the range of fixed digits counts as its end."""
     largest = math.inf
     if isinstance(form, FixedDigits):
         largest = form.value([form.base - 1] * form.places)
@@ -209,7 +209,7 @@ def classes_of(form: AnswerForm, value: float) -> tuple[int, ...]:
 
 
 def form_of(metric: Metric, *, base: int, answer: str) -> AnswerForm:
-    """The form of a metric's answers, with at least its range and resolution."""
+    """Return the form of a metric's answers, with at least its range and resolution."""
     if answer == "scientific":
         lowest, highest = (round(math.log(end, base)) for end in (metric.step, metric.largest))
         return Scientific(base=base, mantissa=_MANTISSA[base], lowest=lowest, highest=highest)
@@ -218,7 +218,7 @@ def form_of(metric: Metric, *, base: int, answer: str) -> AnswerForm:
 
 
 def forms_of(*, base: int, answer: str, ratios: Sequence[str]) -> dict[str, AnswerForm]:
-    """Form by target; targets in `ratios` are answered by the ratio to their estimate."""
+    """Return the form by target; targets in `ratios` are answered by the ratio to their estimate."""
     return {
         metric.target: form_of(RATIO if metric.target in ratios else metric, base=base, answer=answer)
         for metric in METRICS

@@ -56,7 +56,7 @@ class BlockCache:
         self.static_name = b""
 
     def read(self, prompt: EncodedPrompt) -> Memory:
-        """A prompt as the decoder reads it, a batch of one."""
+        """Read a prompt as the decoder reads it, a batch of one."""
         batch = pad_prompts([prompt])
         self.computed_tokens = self.kept_tokens = 0
         bounds = [0, *((batch.block[0].diff() != 0).nonzero().flatten() + 1).tolist(), len(prompt)]
@@ -102,9 +102,9 @@ class BlockCache:
             self._tokens -= block.tokens
 
 
-def _name(own: PromptBatch, before: Sequence[bytes]) -> bytes:
+def _name(block: PromptBatch, before: Sequence[bytes]) -> bytes:
     digest = sha256(b"".join(before))
-    for part in (own.kind[:, :1], own.dynamic[:, :1], own.ids, own.magnitudes):
+    for part in (block.kind[:, :1], block.dynamic[:, :1], block.ids, block.magnitudes):
         digest.update(part.contiguous().numpy().tobytes())
     return digest.digest()
 

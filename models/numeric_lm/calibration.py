@@ -76,7 +76,7 @@ class CalibrationOptions:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        """Raises: ValueError: an option outside its range."""
+        """Refuse an option outside its range. Raises: ValueError."""
         for name in ("rounds", "inputs", "unseen", "window", "minibatch", "updates"):
             _require(name, getattr(self, name), getattr(self, name) >= 1, "at least 1")
         for name in ("learning_rate", "beta"):
@@ -94,7 +94,7 @@ class Environment(Protocol):
     """What profiles a program."""
 
     def profile(self, data: Sequence[DataSet]) -> list[float | None]:
-        """Cycles of each data set; None where the run fails."""
+        """Return the cycles of each data set; None where the run fails."""
         ...
 
 
@@ -110,7 +110,7 @@ class CycleEnvironment:
         self.reason: str | None = None
 
     def profile(self, data: Sequence[DataSet]) -> list[float | None]:
-        """Cycles of each data set; `reason` says why the last failed run failed."""
+        """Return the cycles of each data set; `reason` says why the last failed run failed."""
         with TemporaryDirectory() as name:
             results = count_cycles_of(self._compiled, data, folder=Path(name))
         for result in results:
@@ -128,7 +128,7 @@ class Profile:
 
 
 def draw_inputs(query: Query, options: CalibrationOptions) -> tuple[list[Profile], list[Profile]]:
-    """Inputs to calibrate on and unseen ones; no two have the same summary.
+    """Draw the inputs to calibrate on and unseen ones; no two have the same summary.
 
     All kinds of data sets in random order. A program with few inputs gives each side its share.
 
@@ -204,7 +204,7 @@ class Calibrator:
     def answers(
         self, questions: Sequence[_Question], decoder: DigitDecoder | None = None
     ) -> list[dict[str, Answer]]:
-        """Answers of the present decoder, or of another one."""
+        """Return the answers of the present decoder, or of another one."""
         decoder = decoder or self.predictor.network.decoder
         memory, anchors = self._memory(questions, decoder)
         return self.predictor.decode(memory, anchors, [self._estimates(q) for q in questions], decoder)
@@ -237,7 +237,6 @@ class Calibrator:
         return {**question.estimates, **cycles}
 
     def _preferences(self) -> list[Preference]:
-        """The window under the present anchor."""
         kept = self.answers([known.question for known in self._buffer], self.reference)
         return [self._preference(*row) for row in zip(self._buffer, kept, strict=True)]
 
@@ -278,7 +277,7 @@ class Calibrator:
         )
 
     def _rows(self, answers: Sequence[Sequence[int]]) -> Tensor:
-        """Classes as (answers, steps)."""
+        """Return the classes as (answers, steps)."""
         rows = torch.full((len(answers), self.reference.steps), UNKNOWN)
         for number, own in enumerate(answers):
             rows[number, : len(own)] = torch.tensor(own)

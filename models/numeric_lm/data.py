@@ -83,7 +83,7 @@ class LevelData:
 
 
 def load_examples(data_dirs: Sequence[Path], options: TrainOptions, level: str) -> LevelData:
-    """Every run of every labelled design on a frozen split.
+    """Load every run of every labelled design on a frozen split.
 
     Without runs on swept scalars at level hls, as the tables have the estimates at the program's own scalars.
     At level run the one run that table `run_features` counts, of designs with an area.
@@ -123,7 +123,7 @@ def load_examples(data_dirs: Sequence[Path], options: TrainOptions, level: str) 
 
 
 def question_features(query: Query, level: str, engine: Mapping[str, Any]) -> dict[str, float]:
-    """Features of a question at a level of information, as plain numbers by name.
+    """Return the features of a question at a level of information, as plain numbers by name.
 
     Raises: ValueError: the front end or the engine does not accept the program or its configuration.
     """
@@ -140,12 +140,12 @@ def question_features(query: Query, level: str, engine: Mapping[str, Any]) -> di
 
 @lru_cache(maxsize=64)
 def _compiled(query: Query, level: str, engine: tuple[tuple[str, Any], ...]) -> Mapping[str, float]:
-    """Values of arrays change nothing, so repeated questions about a design compile it once."""
+    """Return the values of arrays change nothing, so repeated questions about a design compile it once."""
     return _plain(compiled_features(query, dict(engine), level))
 
 
 def question_loops(query: Query) -> tuple[LoopRow, ...]:
-    """Loops of a question's program. Raises: ValueError: the front end does not accept it."""
+    """Return the loops of a question's program. Raises: ValueError: the front end does not accept it."""
     return with_trips(_loops(query.source, query.top), query)
 
 
@@ -155,7 +155,7 @@ def _loops(source: str, top: str) -> tuple[LoopRow, ...]:
 
 
 def estimates_of(features: Mapping[str, float]) -> dict[str, float]:
-    """The engine's own estimates by target, at levels hls and run; none at another level."""
+    """Return the engine's own estimates by target, at levels hls and run; none at another level."""
     if ESTIMATE_FEATURES["area_um2"] not in features:
         return {}
     names = RUN_ESTIMATE_FEATURES if RUN_ESTIMATE_FEATURES[CYCLES] in features else ESTIMATE_FEATURES
@@ -179,7 +179,7 @@ def _table_features(
 
 
 def _plain(features: Mapping[str, float]) -> dict[str, float]:
-    """Features without logarithms, so that their digits are those of the program and the report."""
+    """Return features without logarithms, with the digits of the program and the report."""
     plain: dict[str, float] = {}
     for name, value in features.items():
         if name.startswith("log2_"):
@@ -193,7 +193,7 @@ def _plain(features: Mapping[str, float]) -> dict[str, float]:
 
 
 def _counted_runs(folder: Path) -> dict[str, str]:
-    """Data of the run behind the features of level run, by design."""
+    """Return the data of the run behind the features of level run, by design."""
     rows = scan_table(folder, table_spec("run_features")).filter(pl.col("status") == OK)
     return dict(rows.select("design_id", "data_id").collect().iter_rows())
 
@@ -213,7 +213,7 @@ def _of_run(run: Mapping[str, Any]) -> dict[str, float]:
 
 
 def _inputs(folder: Path) -> dict[tuple[str, str], str]:
-    """Data sets in short, by suite and identity; none for a release that lacks the table."""
+    """Return the data sets in short, by suite and identity; none for a release that lacks the table."""
     if not any((folder / "tables" / "inputs").glob("*.parquet")):
         return {}
     rows: dict[tuple[str, str], list[dict[str, Any]]] = defaultdict(list)
@@ -224,14 +224,14 @@ def _inputs(folder: Path) -> dict[tuple[str, str], str]:
 
 
 class _Summaries:
-    """Run-time data in short: those of table `inputs`, others drawn once per program and data set."""
+    """Run-time data in short: from table `inputs`, else drawn once per program and data set."""
 
     def __init__(self, programs: Mapping[str, ProgramRow], inputs: Mapping[tuple[str, str], str]) -> None:
         self._programs, self._inputs = programs, inputs
         self._known: dict[tuple[str, str, int], str] = {}
 
     def of(self, program_id: str, run: Mapping[str, Any]) -> str:
-        """Summary of a run's data.
+        """Return the summary of a run's data.
 
         Raises: DatasetError: the program has no such data set.
         """

@@ -51,7 +51,7 @@ class FolderBackbone(nn.Module):
             nn.init.zeros_(self.magnitudes.project.weight)  # at first the model reads what it was trained on
 
     def forward(self, batch: PromptBatch) -> Tensor:
-        """States of the tokens: (batch, tokens, width)."""
+        """Return the states of the tokens: (batch, tokens, width)."""
         inputs = self.model.get_input_embeddings()(batch.ids)  # (batch, tokens, width)
         if self.magnitudes is not None:
             inputs = inputs + self.magnitudes(batch.magnitudes)
@@ -65,7 +65,7 @@ class FolderBackbone(nn.Module):
 
 
 def folder_tokenizer(folder: str, *, isolates: bool) -> PromptTokenizer:
-    """The vocabulary of a folder.
+    """Return the vocabulary of a folder.
 
     Raises: PredictorError: it has none.
     """
@@ -77,7 +77,7 @@ def folder_tokenizer(folder: str, *, isolates: bool) -> PromptTokenizer:
 
 
 def folder_digest(folder: str) -> str:
-    """Hash of the files that decide a folder's answers.
+    """Return the hash of the files that decide a folder's answers.
 
     Raises: PredictorError: the folder is no model.
     """

@@ -28,7 +28,7 @@ class Judged:
 
 
 def conformal_widths(judged: Iterable[Judged]) -> dict[str, float]:
-    """Logarithm of the factor by which each end moves outwards, by target; below 0 where too wide."""
+    """Return logarithm of the factor by which each end moves outwards, by target; below 0 where too wide."""
     by_target: dict[str, list[Judged]] = {}
     for one in judged:
         by_target.setdefault(one.target, []).append(one)
@@ -38,7 +38,7 @@ def conformal_widths(judged: Iterable[Judged]) -> dict[str, float]:
 
 
 def _score(one: Judged) -> float:
-    """How far, in logarithms, the label is outside of the interval; below 0 inside."""
+    """Return how far, in logarithms, the label is outside of the interval; below 0 inside."""
     actual = math.log(max(one.actual, _LEAST))
     ends = (math.log(max(end, _LEAST)) for end in (one.answer.low, one.answer.high))
     low, high = ends
@@ -46,7 +46,7 @@ def _score(one: Judged) -> float:
 
 
 def widened(answer: Answer, width: float) -> Answer:
-    """An answer with its interval wider by a factor of exp(width) at each end; the value stays inside."""
+    """Return an answer with its interval wider by a factor of exp(width) at each end, around the value."""
     return replace(
         answer,
         low=min(answer.value, answer.low * math.exp(-width)),
@@ -55,7 +55,7 @@ def widened(answer: Answer, width: float) -> Answer:
 
 
 def coverage(judged: Iterable[Judged]) -> Mapping[str, float]:
-    """Share of labels inside, `coverage/<part>/<target>`, and the mean width of the intervals in decades."""
+    """Return share of labels inside, `coverage/<part>/<target>`, and the mean interval width in decades."""
     groups: dict[str, list[Judged]] = {}
     for one in judged:
         for name in (one.target, "all"):

@@ -58,7 +58,7 @@ class AnswerBatch(NamedTuple):
 
 
 def pad_prompts(prompts: Sequence[EncodedPrompt]) -> PromptBatch:
-    """Prompts as one batch."""
+    """Return the prompts as one batch."""
     size = (len(prompts), max(map(len, prompts)))
     batch = PromptBatch(
         ids=torch.zeros(size, dtype=torch.int64),
@@ -76,7 +76,7 @@ def pad_prompts(prompts: Sequence[EncodedPrompt]) -> PromptBatch:
 
 
 def reads(kinds: Sequence[int], dynamic: Sequence[bool], block: int) -> list[int]:
-    """Earlier blocks that a block reads, by the same rule as `prompt_mask`.
+    """Return the earlier blocks that a block reads, by the same rule as `prompt_mask`.
 
     Args: kinds, dynamic: of all blocks of a prompt, see `prompts.Block`.
     """
@@ -90,7 +90,7 @@ def reads(kinds: Sequence[int], dynamic: Sequence[bool], block: int) -> list[int
 
 
 def prompt_mask(batch: PromptBatch) -> Tensor:
-    """Which token reads which: (batch, tokens, tokens), rows read columns."""
+    """Return which token reads which: (batch, tokens, tokens), rows read columns."""
     kinds = len(Kind)
     table = torch.zeros((kinds, kinds), dtype=torch.bool, device=batch.kind.device)
     for kind, others in _READS.items():
@@ -104,7 +104,7 @@ def prompt_mask(batch: PromptBatch) -> Tensor:
 
 
 def metric_mask(batch: PromptBatch) -> Tensor:
-    """Which metric reads which token: (batch, metrics, tokens)."""
+    """Return which metric reads which token: (batch, metrics, tokens)."""
     real = (batch.block != _NO_BLOCK).unsqueeze(1)
     is_data = (batch.kind == Kind.DATA).unsqueeze(1)
     dynamic = torch.tensor([metric.dynamic for metric in METRICS], device=batch.kind.device)
@@ -121,12 +121,12 @@ class Backbone(Protocol):
     width: int
 
     def __call__(self, batch: PromptBatch) -> Tensor:
-        """States of the tokens: (batch, tokens, width)."""
+        """Return the states of the tokens: (batch, tokens, width)."""
         ...
 
 
 def sinusoids(values: Tensor, count: int, longest: float) -> Tensor:
-    """Sines and cosines of values at geometric wavelengths from 2π to 2π · longest: (..., 2 · count)."""
+    """Return sines and cosines of values at geometric wavelengths, 2π to 2π · longest: (..., 2 · count)."""
     steps = torch.arange(count, device=values.device) / max(1, count - 1)
     angles = values.unsqueeze(-1) / longest**steps
     return torch.cat([angles.sin(), angles.cos()], dim=-1)
@@ -140,7 +140,7 @@ class MagnitudeEmbedding(nn.Module):
         self.project = nn.Linear(2 * _FREQUENCIES + 1, width, bias=False)
 
     def forward(self, magnitudes: Tensor) -> Tensor:  # (...) -> (..., width)
-        """Embedding of each magnitude."""
+        """Return the embedding of each magnitude."""
         known = ~magnitudes.isnan()
         values = torch.where(known, magnitudes, 0.0)
         # wavelengths from 0.13 to 32 decades
@@ -159,14 +159,14 @@ class _Attention(nn.Module):
         self.out = nn.Linear(width, width, bias=False)
 
     def keys_of(self, states: Tensor) -> tuple[Tensor, Tensor]:
-        """Keys and values of states (rows, tokens, source width): (rows, heads, tokens, head width)."""
+        """Return keys, values of states (rows, tokens, source width): (rows, heads, tokens, head width)."""
         keys, values = self.keys(states).chunk(2, dim=-1)
         return self._split(keys), self._split(values)
 
     def forward(
         self, states: Tensor, keys: tuple[Tensor, Tensor], mask: Tensor | None, causal: bool = False
     ) -> Tensor:
-        """States (rows, queries, width) after reading keys; mask: (rows, 1, queries, keys)."""
+        """Return the states (rows, queries, width) after reading keys; mask: (rows, 1, queries, keys)."""
         read = scaled_dot_product_attention(
             self._split(self.query(states)), *keys, attn_mask=mask, is_causal=causal
         )
@@ -197,7 +197,7 @@ class _EncoderLayer(nn.Module):
     def forward(
         self, states: Tensor, mask: Tensor | None, before: Sequence[Keys] = ()
     ) -> tuple[Tensor, Keys]:
-        """States after reading themselves and the keys of blocks before, and their own keys."""
+        """Return the states after reading themselves and the keys of blocks before, and their own keys."""
         normed = self.norm(states)
         own = self.attention.keys_of(normed)
         keys, values = (torch.cat(parts, dim=2) for parts in zip(*before, own, strict=True))
@@ -228,7 +228,7 @@ class CompactBackbone(nn.Module):
             nn.init.normal_(table.weight, std=0.1)
 
     def forward(self, batch: PromptBatch) -> Tensor:
-        """States of the tokens: (batch, tokens, width)."""
+        """Return the states of the tokens: (batch, tokens, width)."""
         states = self.dropout(self.embed(batch))
         mask = prompt_mask(batch).unsqueeze(1)  # (batch, 1, tokens, tokens)
         for layer in self.layers:
@@ -236,7 +236,7 @@ class CompactBackbone(nn.Module):
         return self.norm(states)
 
     def read_block(self, block: PromptBatch, before: Sequence[Sequence[Keys]]) -> tuple[Tensor, list[Keys]]:
-        """States of one block, and its keys in every layer.
+        """Read the states of one block, and its keys in every layer.
 
         Args: block: its tokens alone. before: keys in every layer of each block that it reads.
         """
@@ -248,7 +248,7 @@ class CompactBackbone(nn.Module):
         return self.norm(states), keys
 
     def embed(self, batch: PromptBatch) -> Tensor:
-        """Inputs of the first layer: (batch, tokens, width)."""
+        """Return the inputs of the first layer: (batch, tokens, width)."""
         states = self.tokens(batch.ids) + self.kinds(batch.kind) + self.classes(batch.dynamic.long())
         states = states + self.positions(sinusoids(batch.position.float(), _FREQUENCIES, 1000.0))
         if self.magnitudes is not None:
@@ -270,7 +270,7 @@ class _DecoderLayer(nn.Module):
     def forward(
         self, states: Tensor, memory: tuple[Tensor, Tensor], mask: Tensor, past: Past | None
     ) -> Tensor:
-        """States (batch, answers, steps, width); mask: (batch, 1, answers * steps, tokens)."""
+        """Return the states (batch, answers, steps, width); mask: (batch, 1, answers * steps, tokens)."""
         batch, answers, steps, _ = states.shape
         normed = self.own_norm(states).flatten(0, 1)  # (batch * answers, steps, width)
         keys = self.own.keys_of(normed)
@@ -344,13 +344,13 @@ class DigitDecoder(nn.Module):
             nn.init.normal_(table.weight, std=0.1)
 
     def remember(self, states: Tensor, mask: Tensor) -> Memory:
-        """States (batch, tokens, memory width) of prompts, ready to be read."""
+        """Return the states (batch, tokens, memory width) of prompts, ready to be read."""
         return Memory(tuple(layer.prompt.keys_of(states) for layer in self.layers), mask)  # pyright: ignore
 
     def forward(
         self, memory: Memory, classes: Tensor, anchors: Tensor, metrics: Sequence[int] | None = None
     ) -> Tensor:
-        """Logits of every step when the earlier classes are known.
+        """Return the logits of every step when the earlier classes are known.
 
         Args:
             classes: (batch, answers, steps), -100 counts as 0. anchors: see `AnswerBatch`.
@@ -375,7 +375,7 @@ class DigitDecoder(nn.Module):
         pasts: Sequence[Past],
         metrics: Sequence[int],
     ) -> Tensor:
-        """Logits of one step of a search over some prefixes of each answer.
+        """Return the logits of one step of a search over some prefixes of each answer.
 
         Args:
             classes: (batch, answers, beams), the class before; None at step 0, where there is one prefix.
@@ -408,14 +408,14 @@ class NumericNetwork(nn.Module):
         self.backbone, self.decoder = backbone, decoder
 
     def read(self, prompts: PromptBatch) -> Memory:
-        """Prompts, encoded once for all metrics."""
+        """Read prompts, encoded once for all metrics."""
         return self.decoder.remember(self.backbone(prompts), metric_mask(prompts))
 
     def forward(self, prompts: PromptBatch, answers: AnswerBatch) -> Tensor:
-        """Logits of every step, earlier classes known: (batch, metrics, steps, classes)."""
+        """Return the logits of every step, earlier classes known: (batch, metrics, steps, classes)."""
         return self.decoder(self.read(prompts), answers.classes, answers.anchors)
 
     def loss(self, prompts: PromptBatch, answers: AnswerBatch) -> Tensor:
-        """Cross-entropy per digit, mean over known digits (LLMulator equation 1)."""
+        """Return the cross-entropy per digit, mean over known digits (LLMulator equation 1)."""
         logits = self(prompts, answers).float()
         return cross_entropy(logits.flatten(0, 2), answers.classes.flatten(), ignore_index=-100)

@@ -93,12 +93,12 @@ class Card(BaseModel):
     trees: dict[str, Any] | None = None
 
     def forms(self) -> dict[str, AnswerForm]:
-        """Form of the answers by target."""
+        """Return the form of the answers by target."""
         return forms_of(base=self.base, answer=self.answer, ratios=self.ratios)
 
 
 def build_network(card: Card, vocabulary: int) -> NumericNetwork:
-    """A network of the card's sizes, untrained.
+    """Build a network of the card's sizes, untrained.
 
     Raises: PredictorError: the back-bone's folder cannot be used.
     """
@@ -183,7 +183,7 @@ class NumericPredictor(LabelPredictor):
         return ModelFiles(card=self.card.model_dump(mode="json"), arrays=arrays)
 
     def predict(self, queries: Sequence[Query]) -> list[NumericEstimate]:
-        """One estimate per query, in order.
+        """Predict one estimate per query, in order.
 
         Raises: PredictorError: a query cannot be read; the message names its row, from 0.
         """
@@ -201,7 +201,7 @@ class NumericPredictor(LabelPredictor):
     def encode(
         self, query: Query, features: Mapping[str, float], loops: Sequence[LoopRow] | None = None
     ) -> EncodedPrompt:
-        """The prompt of a question. loops: of its program, when they are there.
+        """Return the prompt of a question. loops: of its program, when they are there.
 
         Raises: ValueError: the source, the directives or the data cannot be read.
         """
@@ -215,7 +215,7 @@ class NumericPredictor(LabelPredictor):
         return self.encoder.encode(blocks)
 
     def estimates(self, features: Mapping[str, float], query: Query | None = None) -> dict[str, float]:
-        """What answers are ratios to; cycles by the anchor for questions about it.
+        """Return the estimates that answers are ratios to; the anchor's cycles for questions about it.
 
         Raises: PredictorError: trees estimate, and the query cannot be read.
         """
@@ -225,7 +225,7 @@ class NumericPredictor(LabelPredictor):
         return known
 
     def starts(self, features: Mapping[str, float], query: Query | None = None) -> dict[str, float]:
-        """Estimates of the engine at levels hls and run, else of the trees; none without either."""
+        """Return estimates of the engine at levels hls and run, else of the trees; none without either."""
         if self._starts is None or query is None:
             return estimates_of(features)
         return self._starts([query])[0]
@@ -233,7 +233,7 @@ class NumericPredictor(LabelPredictor):
     def answer_prompts(
         self, prompts: Sequence[EncodedPrompt], estimates: Sequence[Mapping[str, float]]
     ) -> list[dict[str, Answer]]:
-        """Answers by target of every prompt. estimates: of the engine, for anchors and ratios."""
+        """Return the answers by target of every prompt. estimates: of the engine, for anchors and ratios."""
         answers: list[dict[str, Answer]] = [{} for _ in prompts]
         device = self.network.decoder.places.device
         for rows in batches_by_length(prompts, range(len(prompts)), _BATCH_TOKENS):
@@ -249,7 +249,7 @@ class NumericPredictor(LabelPredictor):
     def answer_one_by_one(
         self, prompts: Sequence[EncodedPrompt], estimates: Sequence[Mapping[str, float]]
     ) -> list[dict[str, Answer]]:
-        """The same answers by the cache of blocks; those of static metrics are kept while data change."""
+        """Answer prompts one by one with the block cache; static metrics stay while data change."""
         if self._cache is None:
             return self.answer_prompts(prompts, estimates)
         answers: list[dict[str, Answer]] = []
@@ -276,7 +276,7 @@ class NumericPredictor(LabelPredictor):
         decoder: DigitDecoder | None = None,
         targets: Sequence[str] = TARGETS,
     ) -> list[dict[str, Answer]]:
-        """Answers by target of prompts that are encoded. decoder: another one than the network's."""
+        """Return answers by target of prompts that are encoded. decoder: another one than the network's."""
         decoder = decoder or self.network.decoder
         metrics = [TARGETS.index(target) for target in targets]
         answers = search(decoder, memory, anchors, self._forms, beams=self.card.beams, metrics=metrics)
@@ -292,7 +292,7 @@ class NumericPredictor(LabelPredictor):
         ]
 
     def scale(self, target: str, estimates: Mapping[str, float]) -> float:
-        """What an answer is multiplied by: the estimate where ratios are answered, else 1."""
+        """Return the factor of an answer: the estimate where ratios are answered, else 1."""
         return estimates[target] if target in self.card.ratios else 1.0
 
     def _estimate(self, answers: Mapping[str, Answer], features: Mapping[str, float]) -> NumericEstimate:
@@ -313,12 +313,11 @@ class NumericPredictor(LabelPredictor):
 
 
 def spread_of(answer: Answer) -> float:
-    """Width of the interval of the model's own probability, as a logarithm."""
+    """Return the width of the interval of the model's own probability, as a logarithm."""
     return math.log(max(answer.high, _LEAST) / max(answer.low, _LEAST))
 
 
 def _tree_starts(files: ModelFiles) -> Callable[[Sequence[Query]], list[dict[str, float]]]:
-    """Estimates by trees."""
     from models.numeric_lm.starts import load_trees, tree_estimates
 
     return partial(tree_estimates, load_trees(files))
@@ -332,7 +331,7 @@ def _require_length(query: Query) -> None:
 
 
 def anchors_of(estimates: Sequence[Mapping[str, float]]) -> Tensor:
-    """Decimal logarithms of 1 + estimates, NaN where there is none: (rows, metrics)."""
+    """Return the decimal logarithms of 1 + estimates, NaN where there is none: (rows, metrics)."""
     return torch.tensor(
         [[math.log10(1.0 + row[t]) if t in row else math.nan for t in TARGETS] for row in estimates]
     )
@@ -341,7 +340,7 @@ def anchors_of(estimates: Sequence[Mapping[str, float]]) -> Tensor:
 def batches_by_length(
     prompts: Sequence[EncodedPrompt], rows: Sequence[int], tokens: int
 ) -> Iterator[list[int]]:
-    """Rows in batches of similar length, each of at most so many tokens with padding, or of one prompt."""
+    """Yield rows in batches of similar length, of one prompt or of so many tokens with padding at most."""
     batch: list[int] = []
     for row in sorted(rows, key=lambda r: (len(prompts[r]), r)):
         if batch and len(prompts[row]) * (len(batch) + 1) > tokens:
@@ -353,7 +352,7 @@ def batches_by_length(
 
 
 def load(files: ModelFiles) -> NumericPredictor:
-    """The predictor of its files.
+    """Load the predictor from its files.
 
     Raises: PredictorError: it was trained on other prompts. ValueError: not such a predictor.
     """

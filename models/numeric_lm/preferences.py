@@ -18,7 +18,7 @@ from torch.nn.functional import logsigmoid
 from models.numeric_lm.network import DigitDecoder, Memory
 
 _KEPT = 2
-"""Prompts of a minibatch that the term `keep` looks at; those of one program hardly differ."""
+"""Prompts of a minibatch that the term `keep` looks at; prompts of one program hardly differ."""
 Item = TypeVar("Item")
 UNKNOWN = -100
 """Class of a step that an answer does not have."""
@@ -68,12 +68,12 @@ class ReplayBuffer(Generic[Item]):
         self._known.extend(items)
 
     def draw(self, count: int, generator: torch.Generator) -> list[int]:
-        """Places of a minibatch without repetition, of all profiles where there are fewer."""
+        """Draw the places of a minibatch without repetition, of all profiles where there are fewer."""
         return torch.randperm(len(self._known), generator=generator)[:count].tolist()
 
 
 def dpo_loss(policy: Likelihoods, reference: Likelihoods, beta: float) -> Tensor:
-    """Negative of equation 2's reward, mean over the batch.
+    """Return the negative of equation 2's reward, mean over the batch.
 
     Args: beta: how far the policy may leave the reference; smaller is farther.
     """
@@ -83,7 +83,7 @@ def dpo_loss(policy: Likelihoods, reference: Likelihoods, beta: float) -> Tensor
 
 
 def log_probability(logits: Tensor, classes: Tensor) -> Tensor:
-    """Logarithm of the probability of answers, summed over known steps: (batch, answers).
+    """Return the logarithm of the probability of answers, summed over known steps: (batch, answers).
 
     Args: logits: (batch, answers, steps, classes). classes: (batch, answers, steps).
     """
@@ -104,7 +104,7 @@ class PreferenceBatch(NamedTuple):
 
 
 def batch_of(preferences: Sequence[Preference]) -> PreferenceBatch:
-    """Preferences as one batch."""
+    """Return the preferences as one batch."""
     states, mask = padded([p.states for p in preferences], [p.mask for p in preferences])
     names = ("anchors", "answers", "reference", "kept")
     rest = {name: torch.stack([getattr(p, name) for p in preferences]) for name in names}
@@ -112,7 +112,7 @@ def batch_of(preferences: Sequence[Preference]) -> PreferenceBatch:
 
 
 def padded(states: Sequence[Tensor], masks: Sequence[Tensor]) -> tuple[Tensor, Tensor]:
-    """States (tokens, width) and masks (metrics, tokens) of prompts with padding, which nothing reads."""
+    """Return padded states (tokens, width) and masks (metrics, tokens) of prompts; nothing reads padding."""
     pad = torch.nn.utils.rnn.pad_sequence
     mask = pad([mask.T for mask in masks], batch_first=True)  # (batch, tokens, metrics)
     return pad(list(states), batch_first=True), mask.transpose(1, 2)
@@ -121,7 +121,7 @@ def padded(states: Sequence[Tensor], masks: Sequence[Tensor]) -> tuple[Tensor, T
 def answer_likelihoods(
     decoder: DigitDecoder, memory: Memory, anchors: Tensor, answers: Tensor, metric: int
 ) -> Tensor:
-    """Logarithms of the probabilities of several answers (batch, answers, steps) of a metric."""
+    """Return the logarithms of the probabilities of several answers (batch, answers, steps) of a metric."""
     metrics = [metric] * answers.shape[1]
     return log_probability(decoder(memory, answers, anchors, metrics), answers)
 
@@ -135,7 +135,7 @@ def preference_loss(
     supervised: float = 0.0,
     keep: float = 0.0,
 ) -> Tensor:
-    """Equation 2, and optional terms.
+    """Compute equation 2 and optional terms.
 
     Args:
         decoder: that is trained. metric: number of the metric that the preferences are about.

@@ -82,7 +82,7 @@ def blocks_of(
     liberty: str,
     program: bool = True,
 ) -> tuple[Block, ...]:
-    """The prompt of a question.
+    """Return the prompt of a question.
 
     Args:   loops: of the program. features: of the level; zeros are left out. program: with the text of the
             program. liberty: cell library.
@@ -124,7 +124,7 @@ _classes = lru_cache(maxsize=4096)(operator_classes)
 
 
 def number_text(value: float) -> str:
-    """A number of the features: plain decimals with four significant digits, without a sign."""
+    """Return a number of the features: plain decimals with four significant digits, without a sign."""
     size = abs(value)
     if size >= 1000:
         return str(round(size))
@@ -139,7 +139,7 @@ class PromptEncoder:
         self._of_text = lru_cache(maxsize=16384)(tokenizer.encode)
 
     def encode(self, blocks: Sequence[Block]) -> EncodedPrompt:
-        """Arrays of a prompt.
+        """Return the arrays of a prompt.
 
         Raises: PredictorError: it is too long.
         """

@@ -47,17 +47,16 @@ class Distribution:
     logits: tuple[float, ...]
 
     def quantile(self, share: float) -> float:
-        """The value below which a share of the probability lies."""
+        """Return the value below which a share of the probability lies."""
         ends = np.unique(np.concatenate([self.low, self.high]))
         return float(np.interp(share, self._below(ends), ends))
 
     def probability(self, low: float, high: float) -> float:
-        """Probability of the values between two."""
+        """Return the probability of the values between two."""
         below = self._below(np.array([low, high]))
         return float(below[1] - below[0])
 
     def _below(self, values: Vector) -> Vector:
-        """Probability below each value."""
         width = np.maximum(self.high - self.low, 1e-9)  # a leaf may be a point
         parts = np.clip((values[:, None] - self.low) / width, 0.0, 1.0)
         return parts @ self.mass
@@ -72,7 +71,7 @@ def search(
     beams: int,
     metrics: Sequence[int] | None = None,
 ) -> list[list[Distribution]]:
-    """Distributions by prompt and metric.
+    """Return the distributions by prompt and metric.
 
     Args:
         anchors: see `network.AnswerBatch`. forms: of all metrics. beams: prefixes that are kept, at least 1.
@@ -98,7 +97,7 @@ def search(
 
 
 def _padded(values: NDArray[np.int64], width: int) -> NDArray[np.int64]:
-    """Columns repeated from the first up to a width, for metrics that have fewer prefixes than others."""
+    """Return the columns, the first repeated up to a width, for metrics with fewer prefixes than others."""
     missing = width - values.shape[1]
     return np.concatenate([values, np.repeat(values[:, :1], missing, axis=1)], axis=1) if missing else values
 
@@ -140,7 +139,7 @@ class _Trees:
         return parents, classes
 
     def distribution(self, row: int) -> Distribution:
-        """What the search found for one prompt."""
+        """Return the search's result for one prompt."""
         self._close(row, self._prefixes[row], self._logs[row])
         low, high, logs = (np.concatenate(parts) for parts in zip(*self._leaves[row], strict=True))
         mass = np.exp(logs)
@@ -194,7 +193,7 @@ class Answer:
 
 
 def answer_of(distribution: Distribution, scale: float) -> Answer:
-    """The answer that a distribution gives.
+    """Return the answer that a distribution gives.
 
     Args: scale: the engine's estimate where ratios are answered, else 1.
     """

@@ -24,7 +24,7 @@ _DYNAMIC = tuple(metric.target for metric in METRICS if metric.dynamic)
 
 
 def tree_estimates(trees: TreePredictor, queries: Sequence[Query]) -> list[dict[str, float]]:
-    """Estimates by target of each query; those of static metrics without its data.
+    """Return the estimates by target of each query; static metrics use no data.
 
     Raises: PredictorError: a query cannot be read; the message names its row, from 0.
     """
@@ -41,7 +41,7 @@ def tree_estimates(trees: TreePredictor, queries: Sequence[Query]) -> list[dict[
 def fit_starts(
     designs: Sequence[LabelledDesign], level: str, seed: int
 ) -> tuple[TreePredictor, dict[str, TreePredictor]]:
-    """Trees of the whole training part, and by training group those that did not learn from it.
+    """Return the trees of the whole training part, and by training group those that did not learn from it.
 
     With one training group there are none that did not.
     """
@@ -59,7 +59,7 @@ def fit_starts(
 def example_estimates(
     examples: Sequence[Example], whole: TreePredictor, apart: dict[str, TreePredictor]
 ) -> list[dict[str, float]]:
-    """Estimates of each example by trees that did not learn from its group."""
+    """Return the estimates of each example by trees that did not learn from its group."""
     rows: dict[int, list[int]] = defaultdict(list)
     trees = {id(own): own for own in (whole, *apart.values())}
     for row, example in enumerate(examples):

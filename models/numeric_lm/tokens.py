@@ -29,7 +29,7 @@ NO_NUMBER = math.nan
 
 
 def isolated(text: str) -> str:
-    """A text with each number apart from the symbols around it: "-128" becomes " - 128".
+    """Return a text with each number apart from the symbols around it: "-128" becomes " - 128".
 
     Comments go, and spaces that C does not need.
     """
@@ -37,7 +37,7 @@ def isolated(text: str) -> str:
 
 
 def _pieces(text: str) -> Iterator[tuple[str, bool]]:
-    """Texts between numbers, without needless spaces, and numbers without their suffix of type."""
+    """Yield texts between numbers, without needless spaces, and numbers without their suffix of type."""
     text = _SPACE.sub(" ", _COMMENT.sub(" ", text)).strip()
     end = 0
     for match in _NUMBER.finditer(text):
@@ -54,7 +54,7 @@ def _between(text: str) -> Iterator[tuple[str, bool]]:
 
 
 def magnitude(number: str) -> float:
-    """Decimal logarithm of 1 + a number, from its text in C."""
+    """Return the decimal logarithm of 1 + a number, from its text in C."""
     value = float(int(number, 16)) if number[:2] in ("0x", "0X") else float(number)
     return math.log10(1.0 + min(value, 1e30))
 
@@ -91,11 +91,11 @@ class PromptTokenizer:
         return self._tokenizer.get_vocab_size()
 
     def as_json(self) -> str:
-        """The vocabulary in the layout of `tokenizer.json`."""
+        """Return the vocabulary in the layout of `tokenizer.json`."""
         return self._tokenizer.to_str()
 
     def encode(self, text: str) -> Tokens:
-        """Tokens of a text."""
+        """Return the tokens of a text."""
         if not self._isolates:
             short = _SPACE.sub(" ", _COMMENT.sub(" ", text)).strip()
             ids = self._tokenizer.encode(short, add_special_tokens=False).ids
@@ -112,7 +112,7 @@ class PromptTokenizer:
         return _tokens(ids, magnitudes)
 
     def encode_features(self, features: Iterable[tuple[str, str]]) -> Tokens:
-        """Tokens of lines of a name and a number. A name of the compact model is one token."""
+        """Return the tokens of lines of a name and a number. A name of the compact model is one token."""
         ids: list[int] = []
         magnitudes: list[float] = []
         for name, number in features:
@@ -124,7 +124,7 @@ class PromptTokenizer:
         return _tokens(ids, magnitudes)
 
     def _number_ids(self, number: str) -> list[int]:
-        """One token per digit, point or exponent mark; the first has the protective space before it."""
+        """Return one token per digit, point or exponent mark; the first has the protective space in front."""
         return [i for place, mark in enumerate(number) for i in self._of_digit(mark if place else f" {mark}")]
 
     def _digit_ids(self, mark: str) -> tuple[int, ...]:
@@ -141,7 +141,7 @@ def _tokens(ids: Sequence[int], magnitudes: Sequence[float]) -> Tokens:
 def train_tokenizer(
     texts: Iterable[str], names: Sequence[str], *, size: int, isolates: bool
 ) -> PromptTokenizer:
-    """A byte-level BPE of a corpus.
+    """Train a byte-level BPE of a corpus.
 
     Args: names: of features, one token each. size: of the vocabulary, at least 256 + the names.
     """
@@ -165,7 +165,7 @@ def train_tokenizer(
 
 
 def load_tokenizer(text: str, *, isolates: bool) -> PromptTokenizer:
-    """The tokenizer of its JSON. Raises: PredictorError: the text is no tokenizer."""
+    """Load the tokenizer of its JSON. Raises: PredictorError: the text is no tokenizer."""
     try:
         return PromptTokenizer(Tokenizer.from_str(text), isolates=isolates)
     except Exception as error:  # the library raises Exception itself

@@ -67,7 +67,7 @@ class Encoded:
     stages: Sequence[int]
 
     def batch(self, rows: Sequence[int], without_data: Sequence[bool] | None = None) -> Batch:
-        """Some examples, some of them without their run-time data."""
+        """Return the examples of some rows, the marked ones without run-time data."""
         prompts = [self.prompts[row] for row in rows]
         if without_data is not None:
             pairs = zip(prompts, without_data, strict=True)
@@ -147,19 +147,19 @@ def _starts(data: TrainingInput, level: str, examples: Sequence[Example]) -> _St
 
 
 def _is_used(example: Example, options: TrainOptions, seed: int) -> bool:
-    """Whether an example is judged, or learned from; shares of groups are nested, by their names."""
+    """Tell whether an example is judged, or learned from; shares of groups are nested, by their names."""
     if example.design.part != "train":
         return example.design.part in _JUDGED and example.is_drawn
     return int(content_hash("share", seed, example.design.group)[:8], 16) < options.share * 16**8
 
 
-def _blocks(example: Example, known: LevelData, options: TrainOptions) -> tuple[Block, ...]:
+def _blocks(example: Example, data: LevelData, options: TrainOptions) -> tuple[Block, ...]:
     try:
         return blocks_of(
             example.query,
             example.design.loops,
             features=example.features if options.features else {},
-            liberty=known.liberty,
+            liberty=data.liberty,
             program=options.program,
         )
     except ValueError as error:
@@ -169,7 +169,7 @@ def _blocks(example: Example, known: LevelData, options: TrainOptions) -> tuple[
 def _tokenizer(
     examples: Sequence[Example], blocks: Sequence[Sequence[Block]], options: TrainOptions
 ) -> PromptTokenizer:
-    """A vocabulary of the training part, or that of a folder."""
+    """Return a vocabulary of the training part, or that of a folder."""
     if options.backbone != "compact":
         from models.numeric_lm.folder_backbone import folder_tokenizer
 
@@ -237,7 +237,7 @@ def encode_examples(
     estimates: Sequence[Mapping[str, float]],
     card: Card,
 ) -> Encoded:
-    """Prompts with the classes of their answers; a value beyond the range of its form counts as its end."""
+    """Return prompts with the classes of their answers; a value out of its form's range counts as its end."""
     forms = card.forms()
     steps = max(len(form.choices) for form in forms.values())
     classes = torch.full((len(examples), len(TARGETS), steps), -100)
@@ -256,7 +256,7 @@ def encode_examples(
 
 
 def _without_data(prompt: EncodedPrompt) -> EncodedPrompt:
-    """A prompt up to its data, which are the last block."""
+    """Return a prompt up to its data, which are the last block."""
     count = int((prompt.kind != Kind.DATA).sum())
     names = ("ids", "magnitudes", "position", "block", "kind", "dynamic")
     return replace(prompt, **{name: getattr(prompt, name)[:count] for name in names})
@@ -302,7 +302,7 @@ def fit_network(
 def drawn_runs(
     examples: Sequence[Example], rows: Sequence[int], count: int, generator: torch.Generator
 ) -> list[int]:
-    """At most so many examples of each design, in the order of the designs."""
+    """Draw at most so many examples of each design, in the order of the designs."""
     by_design: dict[str, list[int]] = defaultdict(list)
     for row in rows:
         by_design[examples[row].design.design_id].append(row)
@@ -320,7 +320,7 @@ def epoch_batches(
     epoch: int,
     generator: torch.Generator,
 ) -> Iterator[list[int]]:
-    """Batches of an epoch, of similar lengths: shuffled, or stage by stage in the first epochs."""
+    """Yield the batches of an epoch, of similar lengths: shuffled, or stage by stage in the first epochs."""
     stages = [encoded.stages[row] for row in rows] if epoch < options.curriculum_epochs else [0] * len(rows)
     for stage in sorted(set(stages)):
         own = [row for row, known in zip(rows, stages, strict=True) if known == stage]
@@ -346,22 +346,20 @@ class _Fit(Training[NumericNetwork]):
         self._steps = steps
 
     def loss(self, batch: Batch) -> Tensor:
-        """Loss of a batch."""
         return self.network.loss(batch.prompts, batch.answers)
 
     def batch_size(self, batch: Batch) -> int:
-        """Examples of a batch."""
         return len(batch.prompts.ids)
 
     def configure_optimizers(self) -> Any:
-        """AdamW over the weights that are trained."""
+        """Return AdamW over the weights that are trained."""
         weights = [p for p in self.parameters() if p.requires_grad]
         optimizer = torch.optim.AdamW(weights, lr=self._learning_rate, weight_decay=self._weight_decay)
         schedule = torch.optim.lr_scheduler.LambdaLR(optimizer, self._rate)
         return {"optimizer": optimizer, "lr_scheduler": {"scheduler": schedule, "interval": "step"}}
 
     def _rate(self, step: int) -> float:
-        """Share of the highest learning rate at a step."""
+        """Return the share of the highest learning rate at a step."""
         done = min(1.0, step / self._steps)
         if done < _WARM_UP:
             return (step + 1) / (_WARM_UP * self._steps + 1)
@@ -369,7 +367,7 @@ class _Fit(Training[NumericNetwork]):
 
 
 def judge_examples(predictor: NumericPredictor, examples: Sequence[Example]) -> list[tuple[Example, Judged]]:
-    """Answers of a trained predictor to examples of its level, with their labels."""
+    """Return the answers of a trained predictor to examples of its level, with their labels."""
     prompts = [
         predictor.encode(example.query, example.features, example.design.loops) for example in examples
     ]
@@ -380,7 +378,7 @@ def judge_examples(predictor: NumericPredictor, examples: Sequence[Example]) -> 
 def _judged(
     examples: Sequence[Example], answers: Sequence[Mapping[str, Answer]]
 ) -> list[tuple[Example, Judged]]:
-    """One answer per run and target that has a label."""
+    """Return one answer per run and target that has a label."""
     return [
         (
             example,
@@ -399,7 +397,7 @@ def _judged(
 
 
 def residual_rows(judged: Iterable[tuple[Example, Judged]]) -> list[Residual]:
-    """Judged answers as residuals."""
+    """Return the judged answers as residuals."""
     return [
         Residual(
             target=own.target,
@@ -419,7 +417,7 @@ def residual_rows(judged: Iterable[tuple[Example, Judged]]) -> list[Residual]:
 
 
 def prediction_rows(judged: Iterable[tuple[Example, Judged]]) -> list[Prediction]:
-    """Judged answers as predictions of the leaderboard."""
+    """Return the judged answers as predictions of the leaderboard."""
     return [
         Prediction(
             design_id=example.design.design_id,

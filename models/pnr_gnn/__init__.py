@@ -60,7 +60,7 @@ class FitOptions:
 def cost_model(
     fabric: Fabric, graph: Graph, *, predictor: PlacementPredictor, engine_folder: Path
 ) -> CostModel:
-    """A trained network as a cost model of the annealer."""
+    """Return a trained network as a cost model of the annealer."""
     from models.pnr_gnn.cost import LearnedCost  # lazy import: loads torch
 
     return LearnedCost(predictor, graph, fabric, engine_folder=engine_folder)

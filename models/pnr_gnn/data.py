@@ -42,13 +42,13 @@ class PlacedGraph:
     heuristic: NDArray[np.float64]
 
 
-def training_graphs(known: Sequence[PlacedGraph], fold: int) -> list[PlacedGraph]:
-    """Graphs of building blocks outside a fold, without those that equal one in it or one of a model.
+def training_graphs(graphs: Sequence[PlacedGraph], fold: int) -> list[PlacedGraph]:
+    """Return graphs of building blocks outside a fold, without those that equal one in it or one of a model.
 
     Drawn layers may coincide: three of 100 MHA layers have the sizes of BERT-large.
     """
-    blocks = [graph for graph in known if graph.family in TRAINING_FAMILIES]
-    held_out = {graph.graph.shape for graph in known if graph.family in MODEL_FAMILIES or graph.fold == fold}
+    blocks = [graph for graph in graphs if graph.family in TRAINING_FAMILIES]
+    held_out = {graph.graph.shape for graph in graphs if graph.family in MODEL_FAMILIES or graph.fold == fold}
     return [graph for graph in blocks if graph.fold != fold and graph.graph.shape not in held_out]
 
 
@@ -59,7 +59,7 @@ def read_placed(
     groups: Sequence[str] = (),
     folds: Sequence[int] = (),
 ) -> list[PlacedGraph]:
-    """Graphs with placements whose simulation is ok, in order of their ids.
+    """Read the graphs with placements whose simulation is ok, in order of their ids.
 
     Args:   fabric, groups, folds: keep those only; all when empty.
     Raises: DatasetError: a table is missing.
@@ -130,7 +130,7 @@ def _placed(
 
 
 def placement_reference(reference: Reference) -> ReferenceSet:
-    """Placements; the error of a graph is the mean over its placements, the baseline is the heuristic."""
+    """Return placements; a graph's error is the mean over its placements, the baseline is the heuristic."""
     graphs = reference_graphs(reference)
 
     def score(predictor: Any) -> Vector:

@@ -69,7 +69,7 @@ class PlacedTensors(NamedTuple):
 
 
 def tensors_of(features: GraphFeatures, vocabulary: Mapping[str, int], copies: int) -> PlacedTensors:
-    """Copies of a graph, with route features of 0; `with_routes` sets them."""
+    """Return the copies of a graph, with route features of 0; `with_routes` sets them."""
     count, edges = len(features.kinds), len(features.sources)
     kind = torch.tensor([vocabulary.get(name, 0) for name in features.kinds])
     offsets = torch.arange(copies).repeat_interleave(edges) * count
@@ -91,7 +91,7 @@ def tensors_of(features: GraphFeatures, vocabulary: Mapping[str, int], copies: i
 def with_routes(
     tensors: PlacedTensors, features: GraphFeatures, routes: NDArray[np.float32]
 ) -> PlacedTensors:
-    """The tensors with route features. routes: (copies, edges, ROUTE_FEATURES)."""
+    """Return the tensors with route features. routes: (copies, edges, ROUTE_FEATURES)."""
     values = torch.from_numpy(routes)
     loads = torch.maximum(values[:, :, _HIGHEST], values[:, :, _PORT])
     highest = nn.functional.pad(loads, (0, 1), value=1.0).amax(dim=1)  # of no edge: 1
@@ -102,7 +102,7 @@ _HIGHEST, _PORT = ROUTE_FEATURES.index("highest_load"), ROUTE_FEATURES.index("po
 
 
 def edge_inputs(features: GraphFeatures, routes: Tensor) -> Tensor:
-    """(copies * edges, _EDGE_INPUTS): length and sharers first, then what annotations say."""
+    """Return (copies * edges, _EDGE_INPUTS): length and sharers first, then what annotations say."""
     hops, highest, summed, sharers, port = routes.unbind(dim=-1)  # each (copies, edges)
     own = torch.from_numpy(features.edges).expand(len(routes), -1, -1)
     link, own_port = own.unbind(dim=-1)
@@ -112,13 +112,13 @@ def edge_inputs(features: GraphFeatures, routes: Tensor) -> Tensor:
 
 
 _SHARPNESS = 20.0
-"""Of softplus below the bound: most placements reach it, and noise there would change their order."""
+"""Sharpness of softplus below the bound: most placements reach it, where noise would change their order."""
 _BARE_EDGES = 2
 """Edge inputs that are no performance annotations: length and sharers."""
 
 
 def joined(parts: Sequence[PlacedTensors]) -> PlacedTensors:
-    """Several as one."""
+    """Join graphs into one."""
     node_starts = np.cumsum([0, *(len(part.kind) for part in parts)]).tolist()
     starts = np.cumsum([0, *(part.parts for part in parts)]).tolist()
     return PlacedTensors(
@@ -149,7 +149,7 @@ class Exchange(nn.Module):
         self.norm = nn.LayerNorm(width)
 
     def forward(self, nodes: Tensor, edges: Tensor, ends: Tensor) -> tuple[Tensor, Tensor]:
-        """New states (nodes, width), (edges, width)."""
+        """Return new states (nodes, width), (edges, width)."""
         between = self.of_source(nodes)[ends[0]] + self.of_target(nodes)[ends[1]] + self.of_edge(edges)
         edges = edges + self.edge_out(torch.relu(between))
         inward = self.gather(edges, ends[1], dim_size=len(nodes))  # (nodes, 2 width)
@@ -190,7 +190,7 @@ class PlacementNetwork(nn.Module):
         )
 
     def forward(self, placed: PlacedTensors) -> Tensor:
-        """(placements,)"""
+        """Return the normalised throughput of placements: (placements,)."""
         nodes, edges = self.first_node(self._node_inputs(placed)), self.first_edge(self._edge_inputs(placed))
         for layer in self.layers:
             nodes, edges = layer(nodes, edges, placed.ends)
@@ -229,14 +229,14 @@ class PlacementPredictor:
     about: str
 
     def throughput(self, features: GraphFeatures, routes: NDArray[np.float32]) -> NDArray[np.float64]:
-        """(placements,) normalised. routes: (placements, edges, ROUTE_FEATURES)."""
+        """Return (placements,) normalised. routes: (placements, edges, ROUTE_FEATURES)."""
         tensors = tensors_of(features, self.vocabulary, len(routes))
         with torch.inference_mode():
             logarithms = self.network(with_routes(tensors, features, routes))
         return np.exp(logarithms.numpy().astype(np.float64))
 
     def answer(self, rows: Sequence[Mapping[str, Any]]) -> list[dict[str, float]]:
-        """Normalised throughput of decisions, one per row.
+        """Return the normalised throughput of decisions, one per row.
 
         Raises: PredictorError: a row is not acceptable; the message names the row, from 0.
         """
@@ -268,7 +268,7 @@ class PlacementPredictor:
 
 
 def load(files: ModelFiles) -> PlacementPredictor:
-    """The predictor of its files.
+    """Load the predictor from its files.
 
     Raises: PredictorError: it is of other features than this version computes. RuntimeError: of other shapes.
     """

@@ -102,7 +102,7 @@ def fit_placements(
 
 
 def _passes(graphs: Sequence[PlacedGraph], options: FitOptions) -> int:
-    """Visits to a graph in an epoch, so that about each placement is seen once."""
+    """Return the visits to a graph in an epoch, so that about each placement is seen once."""
     return max(1, round(float(np.median([len(graph.routes) for graph in graphs])) / options.placements))
 
 
@@ -125,7 +125,7 @@ def _batch(
 
 
 def _drawn(count: int, parts: int, generator: torch.Generator) -> Tensor:
-    """Numbers of placements, each once where there are enough."""
+    """Return numbers of placements, each once where there are enough."""
     if count >= parts:
         return torch.randperm(count, generator=generator)[:parts]
     return torch.randint(count, (parts,), generator=generator)
@@ -144,7 +144,6 @@ class _Fit(Training[PlacementNetwork]):
         self._options = options
 
     def loss(self, batch: Batch) -> Tensor:
-        """Loss of a batch."""
         answers, width = self.network(batch.placed), self._options.loss_width
         loss = nn.functional.smooth_l1_loss(answers, batch.target, beta=width)
         if self._options.within:
@@ -154,5 +153,5 @@ class _Fit(Training[PlacementNetwork]):
 
 
 def _centred(values: Tensor) -> Tensor:
-    """Differences from the mean of every row."""
+    """Return the differences from the mean of every row."""
     return values - values.mean(dim=1, keepdim=True)

@@ -69,7 +69,7 @@ class Choices:
         return len(self.log_bound)
 
     def part(self, start: int, stop: int) -> Choices:
-        """Some that follow each other."""
+        """Return the choices from `start` to `stop`."""
         return Choices(
             loops={group: features[start:stop] for group, features in self.loops.items()},
             whole={group: features[start:stop] for group, features in self.whole.items()},
@@ -83,7 +83,7 @@ def describe_choices(
     target: Target,
     bounds: Sequence[Bound] | None = None,
 ) -> Choices:
-    """Features of configurations.
+    """Describe the features of configurations.
 
     Args:   bounds: of the configurations, where they are known already; computed otherwise.
     Raises: PragmaError: a directive of a loop that the program has not, or an impossible one.
@@ -122,7 +122,7 @@ class _Describing:
         self.leaves: dict[tuple[str, int, int], Leaf] = {}
 
     def describe(self, asked: Configuration, least: Bound) -> tuple[list[dict[str, float]], dict[str, float]]:
-        """Features of the loops by `group.name`, and of the whole by name."""
+        """Describe the features of the loops by `group.name`, and of the whole by name."""
         applied = complete(self.summary, asked)
         steps = {
             name: max(1.0, float(loop.trip_count_average) / applied.of(name).unroll)
@@ -131,14 +131,14 @@ class _Describing:
         partitions = self._partitions(applied)
         rows: list[dict[str, float]] = []
         for name, loop in self.summary.loops.items():
-            row = _own(loop, asked.of(name), applied.of(name), steps[name])
+            row = _directive_features(loop, asked.of(name), applied.of(name), steps[name])
             row |= self._place(name, applied, steps, partitions)
             row |= self._limits(name, applied, least)
             rows.append(row)
         return rows, self._whole(applied, steps, partitions, least)
 
     def _partitions(self, applied: Configuration) -> dict[str, tuple[float, float]]:
-        """Logarithms of the banks of each array that copies ask for: of all dimensions, of the last."""
+        """Return logarithms of the banks that copies need in each array: of all dimensions, of the last."""
         logs_by_array: dict[str, tuple[float, float]] = {}
         for array, dimensions in self.arrays.items():
             logs = [max((math.log(applied.of(name).unroll) for name in d), default=0.0) for d in dimensions]
@@ -221,8 +221,8 @@ _LITTLE = 1e-3
 """Share of the bound below which a part counts as this much."""
 
 
-def _own(loop: Loop, asked: LoopChoice, applied: LoopChoice, steps: float) -> dict[str, float]:
-    """Features of a loop's own directives."""
+def _directive_features(loop: Loop, asked: LoopChoice, applied: LoopChoice, steps: float) -> dict[str, float]:
+    """Return the features of a loop's own directives."""
     trips = max(1.0, float(loop.trip_count_average))
     return {
         **{f"pipeline.asked_{word}": asked.pipeline == word for word in PIPELINES},
@@ -245,7 +245,7 @@ def _own(loop: Loop, asked: LoopChoice, applied: LoopChoice, steps: float) -> di
 
 
 def _indexing_loops(summary: Summary) -> dict[str, list[set[str]]]:
-    """Loops whose iterators stand in each dimension of each array."""
+    """Return the loops whose iterators stand in each dimension of each array."""
     loops_by_dimension = {name: [set[str]() for _ in array.shape] for name, array in summary.arrays.items()}
     for statement in summary.statements:
         for access in statement.accesses:

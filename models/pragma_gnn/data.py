@@ -46,7 +46,8 @@ class MeasuredDesign:
 def explored_designs(
     rows: Iterable[PragmaDesignRow], summaries: Mapping[str, Summary], target: Target
 ) -> list[MeasuredDesign]:
-    """Rows of explorations with a latency, of the programs, by `program_id`, that there are summaries of.
+    """Return the rows of explorations with a latency, of the programs, by `program_id`, that there are
+    summaries of.
 
     A configuration that several explorations measured with one tool is there once.
     """
@@ -68,13 +69,13 @@ def explored_designs(
 
 
 def part_of(design: MeasuredDesign, share: float, seed: int) -> bool:
-    """Whether a design is in the smaller part: by its configuration, tools' repetitions together."""
+    """Tell whether a design is in the smaller part: by its configuration, tools' repetitions together."""
     digest = hashlib.sha256(f"{seed} {design.key}".encode()).digest()
     return int.from_bytes(digest[:8], "big") < share * 2**64
 
 
 def programs_apart(programs: Iterable[str], share: float, seed: int) -> frozenset[str]:
-    """A share of programs, rounded: those whose names' hashes are the least."""
+    """Return a share of programs, rounded: those whose names' hashes are the least."""
     names = sorted(set(programs), key=lambda name: hashlib.sha256(f"{seed} {name}".encode()).digest())
     return frozenset(names[: round(share * len(names))])
 
@@ -95,7 +96,7 @@ class Explorations:
 def explorations_of(
     data_dirs: Sequence[Path], *, parts: Sequence[str], split: str = "by_kernel_v1"
 ) -> Explorations:
-    """Explored designs of the programs of some parts of a split.
+    """Return the explored designs of the programs of some parts of a split.
 
     Raises: PredictorError: there are none, or they are of several targets.
     """
@@ -128,7 +129,7 @@ def explorations_of(
 def explored_rows(
     data_dirs: Sequence[Path], *, parts: Sequence[str], split: str
 ) -> tuple[list[PragmaDesignRow], dict[str, str]]:
-    """Rows of the explored designs of some parts of a split, and the group of every program of the parts."""
+    """Return the rows of the explored designs of some parts of a split, and the group of every program."""
     places = [row for folder in data_dirs for row in places_by_name(folder, split)]
     groups = {row.program_id: row.group for row in places if row.part in parts}
     rows = [row for folder in data_dirs for row in read_table(folder, table_spec("pragma_designs"))]
@@ -136,7 +137,7 @@ def explored_rows(
 
 
 def pragma_reference(reference: Reference) -> ReferenceSet:
-    """Explored designs; the error of a program is the mean over its designs, the baseline is the bound."""
+    """Return explored designs; a program's error is the mean over its designs, the baseline is the bound."""
     known = explorations_of([reference.folder], parts=reference.parts, split=reference.split)
     names = [design.program for design in known.designs]
     actual = np.array([design.latency_cycles for design in known.designs], np.float64)

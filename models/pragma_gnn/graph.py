@@ -102,7 +102,7 @@ class ProgramGraph:
 
 
 def program_graph(summary: Summary) -> ProgramGraph:
-    """The graph of a program."""
+    """Return the graph of a program."""
     growing = _Growing(summary)
     growing.add_loops()
     growing.add_statements()
@@ -241,7 +241,7 @@ def _dependence_features(dependence: Dependence) -> Mapping[str, float]:
 
 
 def _indexing(summary: Summary) -> dict[tuple[str, str], bool]:
-    """Loops whose iterators stand in subscripts of arrays, True where it is the last one's."""
+    """Return the loops whose iterators stand in subscripts of arrays, True where it is the last one's."""
     last_subscripts: dict[tuple[str, str], bool] = {}
     for statement in summary.statements:
         for access in statement.accesses:
@@ -259,7 +259,7 @@ def _elements(array: ArrayFacts) -> int:
 
 
 def _log(value: float) -> float:
-    """Logarithm, 0 for less than one."""
+    """Return logarithm, 0 for less than one."""
     return math.log(max(1.0, float(value)))
 
 

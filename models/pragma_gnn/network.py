@@ -95,7 +95,7 @@ class Standard(nn.Module):
         self.factor.copy_(torch.where(spread > _NO_SPREAD, 1.0 / spread, torch.zeros_like(spread)))
 
     def forward(self, features: Tensor) -> Tensor:
-        """Any shape (..., features); no further than `furthest` from the mean."""
+        """Standardise features, (..., features), to at most `furthest` from the mean."""
         return ((features - self.center) * self.factor).clamp(-self._furthest, self._furthest)
 
 
@@ -117,13 +117,13 @@ class ScaledMessages(MessagePassing):
         super().__init__(aggr="sum")
 
     def forward(self, sent: Tensor, scale: Tensor, shift: Tensor, programs: ProgramTensors) -> Tensor:
-        """Messages of nodes (nodes, width), scales and shifts of edges (edges, width) -> (nodes, width)."""
+        """Return messages of nodes (nodes, width); scales and shifts are of edges (edges, width)."""
         return self.propagate(programs.ends, x=sent, scale=scale, shift=shift, share=programs.share)
 
     def message(  # pyright: ignore[reportIncompatibleMethodOverride]: its parameters are those of propagate
         self, x_j: Tensor, scale: Tensor, shift: Tensor, share: Tensor
     ) -> Tensor:
-        """What an edge carries. (edges, width)"""
+        """Return the messages of edges, (edges, width)."""
         return nn.functional.silu(x_j * scale + shift) * share
 
 
@@ -148,7 +148,7 @@ class ProgramEncoder(nn.Module):
         self.exchange = ScaledMessages()
 
     def forward(self, programs: ProgramTensors) -> Tensor:
-        """(nodes, width)"""
+        """Return the states of nodes: (nodes, width)."""
         first = [self.first[kind](self.features[kind](f)) for kind, f in programs.nodes.items()]
         states = nn.functional.silu(torch.cat(first))  # (nodes, width)
         said = self.edge(programs.said)  # (edges, width)
@@ -196,11 +196,11 @@ class PragmaGnn(nn.Module):
         self.mean = MeanAggregation()
 
     def forward(self, programs: ProgramTensors, choices: ChoiceTensors) -> Tensor:
-        """One number a configuration. (batch,)"""
+        """Return one number a configuration. (batch,)"""
         return self.answers(programs, self.program(programs), choices)
 
     def answers(self, programs: ProgramTensors, states: Tensor, choices: ChoiceTensors) -> Tensor:
-        """As `forward`, from states of programs that are there already."""
+        """Run `forward` with precomputed states of programs."""
         there = programs.there[choices.program]  # (batch, loops)
         loops = self.directed(programs, states, choices)  # (batch, loops, width)
         weights = self.weight(loops)[..., 0].masked_fill(~there, -torch.inf).softmax(dim=-1)
@@ -213,7 +213,7 @@ class PragmaGnn(nn.Module):
         return self.center + self.answer(seen)[..., 0]
 
     def directed(self, programs: ProgramTensors, states: Tensor, choices: ChoiceTensors) -> Tensor:
-        """States of loops under their directives. (nodes, width) -> (batch, loops, width)"""
+        """Return the states of loops under their directives. (nodes, width) -> (batch, loops, width)"""
         loops = states[programs.loop][choices.program]  # (batch, loops, width)
         for group in self.groups:
             said = self.loop_features[group](choices.loops[group])  # (batch, loops, features)
@@ -229,7 +229,7 @@ class PragmaGnn(nn.Module):
 
 
 def program_tensors(graphs: Sequence[ProgramGraph]) -> ProgramTensors:
-    """Programs side by side; each has places for as many loops as the largest."""
+    """Return the programs side by side; each has places for as many loops as the largest."""
     kinds = list(NODE_FEATURES)
     counts = np.array([[len(graph.nodes[kind]) for graph in graphs] for kind in kinds], np.int64)
     before = np.cumsum(counts).reshape(counts.shape) - counts  # (kinds, programs): the first node's place
@@ -258,7 +258,7 @@ def program_tensors(graphs: Sequence[ProgramGraph]) -> ProgramTensors:
 
 
 def _edges(graphs: Sequence[ProgramGraph], first: Mapping[str, Places]) -> tuple[Places, Places, Values]:
-    """Edges both ways as `ProgramTensors` has them: ends, ways, features."""
+    """Return the edges both ways as `ProgramTensors` has them: ends, ways, features."""
     ends: list[Places] = []
     ways: list[Places] = []
     said: list[Values] = []
@@ -272,13 +272,13 @@ def _edges(graphs: Sequence[ProgramGraph], first: Mapping[str, Places]) -> tuple
 
 
 def _shares(target: Places, way: Places) -> Values:
-    """1 over the edges of one way that lead to one node. (edges, 1)"""
+    """Return 1 over the edges of one way that lead to one node. (edges, 1)"""
     _, place, count = np.unique(target * WAYS + way, return_inverse=True, return_counts=True)
     return (1.0 / count[place])[:, None].astype(np.float32)
 
 
 def choice_tensors(choices: Sequence[Choices], tools: Sequence[Sequence[int]]) -> ChoiceTensors:
-    """Configurations of programs, one after the other, padded to the loops of the largest.
+    """Return the configurations of programs, one after the other, padded to the loops of the largest.
 
     Args: choices: by program, as in `program_tensors`. tools: of each configuration of each program.
     """
@@ -292,7 +292,7 @@ def choice_tensors(choices: Sequence[Choices], tools: Sequence[Sequence[int]]) -
 
 
 def rows_of(choices: ChoiceTensors, rows: Tensor) -> ChoiceTensors:
-    """Some of the configurations."""
+    """Select rows of configurations."""
     return ChoiceTensors(
         program=choices.program[rows],
         tool=choices.tool[rows],

@@ -49,7 +49,7 @@ class NetworkShape:
     dropout: float = 0.0
 
     def untrained(self) -> PragmaGnn:
-        """A network with weights of torch's random state."""
+        """Return a network with weights of torch's random state."""
         return PragmaGnn(
             width=self.width,
             rounds=self.rounds,
@@ -61,7 +61,7 @@ class NetworkShape:
 
 
 def tool_number(tools: Sequence[str], tool: str | None) -> int:
-    """A tool's number in the network, 0 for any."""
+    """Return a tool's number in the network, 0 for any."""
     return 1 + tools.index(tool) if tool in tools else 0
 
 
@@ -78,14 +78,14 @@ class PragmaGnnPredictor:
     about: str
 
     def surrogate(self, summary: Summary) -> ProgramSurrogate:
-        """The predictor for one program, which it encodes here."""
+        """Return the predictor for one program, which it encodes here."""
         programs = program_tensors([program_graph(summary)])
         with torch.inference_mode():
             states = tuple(member.program(programs) for member in self.members)
         return ProgramSurrogate(predictor=self, summary=summary, programs=programs, states=states)
 
     def answer(self, rows: Sequence[Mapping[str, Any]]) -> list[dict[str, float]]:
-        """Latencies of programs under configurations, JSON as in table pragma_designs, one per row.
+        """Return latencies of programs under configurations, JSON as in table pragma_designs, one per row.
 
         Raises: PredictorError: a row is not acceptable; the message names the row, from 0.
         """
@@ -135,7 +135,8 @@ class ProgramSurrogate:
         *,
         tool: str | None = None,
     ) -> NDArray[np.float64]:
-        """Latency in cycles of each configuration; with a bound, bound * exp(output). (configurations,)
+        """Predict the latency in cycles of each configuration; with a bound, bound * exp(output).
+        (configurations,)
 
         Args:
             bounds: of the configurations, where they are known already: most of the time is theirs.
@@ -149,7 +150,7 @@ class ProgramSurrogate:
         return np.exp(self.log_latency(choices, tool=tool))
 
     def log_latency(self, choices: Choices, *, tool: str | None = None) -> NDArray[np.float64]:
-        """Natural logarithm of the latency in cycles of described configurations. (configurations,)"""
+        """Return natural logarithm of the latency in cycles of described configurations. (configurations,)"""
         number = tool_number(self.predictor.shape.tools, tool)
         parts = [
             self._answers(choices.part(n, n + _AT_ONCE), number) for n in range(0, len(choices), _AT_ONCE)
@@ -168,7 +169,7 @@ class ProgramSurrogate:
 
 
 def load(files: ModelFiles) -> PragmaGnnPredictor:
-    """The predictor of its files.
+    """Load the predictor from its files.
 
     Raises: PredictorError: it is of other features than this version computes. RuntimeError: of other shapes.
     """

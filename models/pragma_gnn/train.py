@@ -43,7 +43,7 @@ class Samples(NamedTuple):
     answers: Tensor
 
     def rows(self, there: Tensor) -> Samples:
-        """Some of the configurations: (configurations,), True for those that stay."""
+        """Select configurations: (configurations,), True for those that stay."""
         return Samples(self.programs, rows_of(self.choices, there), self.answers[there])
 
 
@@ -114,7 +114,7 @@ def fit_pragma_gnn(
 def apart_of(
     designs: Sequence[MeasuredDesign], options: FitOptions, seed: int, groups: Mapping[str, str]
 ) -> Tensor:
-    """Which designs stop the training. (designs,)
+    """Return which designs stop the training. (designs,)
 
     Args:   groups: by program; without one a program is its own.
 
@@ -137,7 +137,7 @@ def apart_of(
 def samples_of(
     designs: Sequence[MeasuredDesign], summaries: Mapping[str, Summary], target: Target, shape: NetworkShape
 ) -> Samples:
-    """Designs, in the order of their programs, as tensors."""
+    """Return designs, in the order of their programs, as tensors."""
     by_program: dict[str, list[MeasuredDesign]] = {}
     for design in designs:
         by_program.setdefault(design.program, []).append(design)
@@ -184,7 +184,7 @@ def _fit_member(
     weights, generator = count.rsqrt(), torch.Generator().manual_seed(seed)
 
     def batches(epoch: int) -> Iterator[Tensor]:
-        """Rows of the designs of every step of an epoch."""
+        """Yield the rows of the designs of every step of an epoch."""
         del epoch
         for _ in range(options.steps):
             yield torch.multinomial(weights, options.batch, replacement=True, generator=generator)
@@ -223,7 +223,7 @@ class _Fit(Training[PragmaGnn]):
         self._training, self._validation, self._options = training, validation, options
 
     def loss(self, batch: Tensor) -> Tensor:
-        """Loss of designs by their rows: (batch,)."""
+        """Return the loss of designs by their rows: (batch,)."""
         choices = rows_of(self._training.choices, batch)
         hidden = torch.rand(len(batch)) < self._options.any_tool
         choices = choices._replace(tool=choices.tool.masked_fill(hidden, 0))
@@ -231,7 +231,6 @@ class _Fit(Training[PragmaGnn]):
         return loss_of(errors, choices.program, self._options)
 
     def validation_loss(self, batch: Tensor) -> Tensor:
-        """Loss of the whole validation part."""
         del batch
         samples = self._validation
         assert samples is not None  # or no validation step is run
@@ -240,7 +239,7 @@ class _Fit(Training[PragmaGnn]):
 
 
 def loss_of(errors: Tensor, program: Tensor, options: FitOptions) -> Tensor:
-    """Huber loss of errors, and of what they differ by within a program. (batch,), (batch,) -> ()"""
+    """Return Huber loss of errors, and of what they differ by within a program. (batch,), (batch,) -> ()"""
     programs = int(program.max()) + 1
     count = torch.bincount(program, minlength=programs).clamp(min=1)
     mean = torch.zeros(programs).index_add(0, program, errors) / count

@@ -71,7 +71,7 @@ class EditOptions:
     insert_probability: float = 0.3
 
     def __post_init__(self) -> None:
-        """Raises: ValueError: an option outside its range."""
+        """Refuse an option outside its range. Raises: ValueError."""
         if not 1 <= self.edits[0] <= self.edits[1] <= 20:
             raise ValueError(f"edits must be 1 <= least <= most <= 20, got {self.edits}")
         if not 0.05 <= self.temperature <= 5:

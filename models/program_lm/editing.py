@@ -28,7 +28,7 @@ _LOOP_NAMES = ("i", "j", "k", "m", "n", "p", "q", "r")
 
 
 def rendered(program: ReadProgram, site: Site, naming: Naming, words: Sequence[str]) -> str:
-    """The text of a replacement.
+    """Return the text of a replacement.
 
     Args:    words: canonical tokens without END.
     """
@@ -48,7 +48,7 @@ def rendered(program: ReadProgram, site: Site, naming: Naming, words: Sequence[s
 
 
 def _fresh_name(taken: set[str], *, loop: bool) -> str:
-    """A name that no other part of the program has."""
+    """Return a name that no other part of the program has."""
     if loop:
         return next((n for n in _LOOP_NAMES if n not in taken), None) or next(
             n for n in (f"i{k}" for k in range(2, 10_000)) if n not in taken
@@ -57,7 +57,7 @@ def _fresh_name(taken: set[str], *, loop: bool) -> str:
 
 
 def _indent_of(program: ReadProgram, site: Site) -> str:
-    """White space before the line of a site."""
+    """Return the white space before the line of a site."""
     place = program.tokens[min(site.first, len(program.tokens) - 1)].start
     line = program.source[program.source.rfind("\n", 0, place) + 1 : place]
     return line[: len(line) - len(line.lstrip())]
@@ -69,7 +69,7 @@ def _laid_out(texts: Sequence[str], indent: str) -> str:
 
 
 def _lines(texts: Sequence[str], indent: str) -> Iterator[str]:
-    """Lines: one a statement, one more level of indentation inside braces."""
+    """Yield the lines: one a statement, one more level of indentation inside braces."""
     line: list[str] = []
     depth = level = 0
     for text in texts:
@@ -87,7 +87,7 @@ def _lines(texts: Sequence[str], indent: str) -> Iterator[str]:
 
 
 def _spaced(texts: Sequence[str]) -> str:
-    """Tokens of a line with spaces between them where C needs or readers want them."""
+    """Return the tokens of a line with spaces between them where C needs or readers want them."""
     spaced = ""
     unary = False
     for place, text in enumerate(texts):
@@ -128,7 +128,7 @@ class Variant:
 
 
 def draw_variant(source: str, network: ProgramLm, options: EditOptions, generator: Random) -> Variant:
-    """A variant of a program; the same for the same arguments on one machine.
+    """Draw a variant of a program; the same for the same arguments on one machine.
 
     Raises: SourceError: the program is outside the subset that the model reads.
     """
@@ -157,7 +157,7 @@ def _draw_variant(source: str, network: ProgramLm, options: EditOptions, generat
 
 @contextmanager
 def _one_thread() -> Iterator[None]:
-    """Sums of one order on every machine, and no threads that wait for each other over a few numbers."""
+    """Fix the order of sums on every machine, and avoid threads that wait over a few numbers."""
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
     try:
@@ -167,7 +167,7 @@ def _one_thread() -> Iterator[None]:
 
 
 def _draw_site(sites: Sequence[Site], options: EditOptions, generator: Random) -> Site | None:
-    """A site of a kind drawn by its weight; short ones only, so that a replacement can be as long."""
+    """Draw a site of a kind drawn by its weight; short ones only, so that a replacement can be as long."""
     by_kind: dict[str, list[Site]] = {EXPRESSION: [], CONDITION: [], STATEMENT: [], LOOP: []}
     insertions: list[Site] = []
     for site in sites:
@@ -188,7 +188,7 @@ def _draw_site(sites: Sequence[Site], options: EditOptions, generator: Random) -
 
 
 def _can_assign(site: Site) -> bool:
-    """Whether a statement at a site has something to write; inner names hide outer ones."""
+    """Tell whether a statement at a site has something to write; inner names hide outer ones."""
     return any(symbol.assignable for symbol in {s.name: s for s in site.scope}.values())
 
 
@@ -201,7 +201,7 @@ def _share(options: EditOptions, kind: str) -> float:
 
 
 def spliced(program: ReadProgram, site: Site, text: str) -> str:
-    """The program with other text at a site."""
+    """Return the program with other text at a site."""
     tokens, source = program.tokens, program.source
     begin = tokens[site.first].start
     if site.first == site.last:
@@ -226,7 +226,7 @@ class _Sampler:
 
     @torch.inference_mode()
     def replacement(self, program: ReadProgram, site: Site) -> str | None:
-        """Text for a site, None when the sample is what stands there."""
+        """Return text for a site, None when the sample is what stands there."""
         naming = naming_of(program, site)
         context = context_ids(program, site, naming)
         grammar = grammar_of(naming, program.names, limit=MIDDLE_TOKENS - ROOM_TOKENS - 4)
@@ -251,7 +251,7 @@ class _Sampler:
         return rendered(program, site, naming, words[:-1])
 
     def drawn(self, logits: torch.Tensor, allowed: Sequence[str]) -> str:
-        """One of the allowed tokens by the model's probabilities among them."""
+        """Return one of the allowed tokens by the model's probabilities among them."""
         if len(allowed) == 1:
             return allowed[0]
         scores = logits[[IDS[word] for word in allowed]].tolist()

@@ -41,7 +41,7 @@ class Example:
 
 
 def context_ids(program: ReadProgram, site: Site, naming: Naming) -> list[int]:
-    """What the model is given of a site, up to MIDDLE; at most CONTEXT_TOKENS."""
+    """Return the tokens of a site's context up to MIDDLE, at most CONTEXT_TOKENS."""
     tokens = program.tokens
     before = tokens[max(site.begin, site.first - PREFIX_TOKENS) : site.first]
     after = tokens[site.last : min(site.end, site.last + SUFFIX_TOKENS)]
@@ -52,7 +52,7 @@ def context_ids(program: ReadProgram, site: Site, naming: Naming) -> list[int]:
 
 
 def _header(naming: Naming, before: Sequence[Token], after: Sequence[Token]) -> list[str]:
-    """Every variable with its type and extents, and the macros that stand nearby."""
+    """Return every variable with its type and extents, and the macros that stand nearby."""
     words: list[str] = []
     for name, symbol in naming.symbols.items():
         if symbol.constant:
@@ -70,7 +70,7 @@ def _header(naming: Naming, before: Sequence[Token], after: Sequence[Token]) -> 
 
 
 def middle_words(program: ReadProgram, site: Site, naming: Naming) -> list[str]:
-    """What stands at a site in canonical names, END last; what it declares takes the next free names."""
+    """Return the words at a site in canonical names, END last; declarations take the next free names."""
     canonical = dict(naming.canonical)
     free = iter(naming.next_variables())
     words: list[str] = []
@@ -83,7 +83,7 @@ def middle_words(program: ReadProgram, site: Site, naming: Naming) -> list[str]:
 
 
 def accepts(grammar: Grammar, site: Site, words: Sequence[str]) -> bool:
-    """Whether words, END last, are a replacement that the grammar can make."""
+    """Tell whether words, END last, are a replacement that the grammar can make."""
     production = grammar.replacement(site)
     try:
         allowed = next(production)
@@ -97,7 +97,7 @@ def accepts(grammar: Grammar, site: Site, words: Sequence[str]) -> bool:
 
 
 def example_of(program: ReadProgram, site: Site) -> Example | None:
-    """The example of a site; None when the grammar could not have made what stands there."""
+    """Return the example of a site; None when the grammar could not have made what stands there."""
     if site.first == site.last or site.last - site.first >= MIDDLE_TOKENS:
         return None
     naming = naming_of(program, site)
@@ -110,7 +110,7 @@ def example_of(program: ReadProgram, site: Site) -> Example | None:
 
 
 def examples_of(program: ReadProgram, *, most: int, generator: Random) -> Iterator[Example]:
-    """At most so many examples of a program, at sites drawn without repetition; those of each kind alike."""
+    """Draw a limited number of examples of a program, at distinct sites, evenly for each kind."""
     by_kind: dict[str, list[Site]] = {}
     for site in program.sites:
         by_kind.setdefault(site.kind, []).append(site)

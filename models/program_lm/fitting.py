@@ -48,7 +48,7 @@ Batch = tuple[Tensor, Tensor]
 
 
 def batch_of(examples: Sequence[Example]) -> Batch:
-    """Examples side by side."""
+    """Return the examples side by side."""
     longest = max(len(e.ids) for e in examples)
     ids = torch.zeros(len(examples), longest, dtype=torch.long)
     weights = torch.zeros(len(examples), longest)
@@ -61,7 +61,7 @@ def batch_of(examples: Sequence[Example]) -> Batch:
 
 
 def batches_of(examples: Sequence[Example], options: TrainingOptions, seed: int) -> list[Batch]:
-    """As many batches as there are steps, of examples of about one length."""
+    """Return one batch per step, each of examples of similar length."""
     generator = Random(seed)  # noqa: S311 - batches, no secrets
     batches: list[Batch] = []
     pool = POOL_BATCHES * options.batch_size
@@ -86,7 +86,7 @@ class _Training(Training[ProgramLm]):
         self.losses: list[float] = []
 
     def loss(self, batch: Batch) -> Tensor:
-        """Mean loss of the tokens by their weights."""
+        """Return the mean loss of the tokens by their weights."""
         ids, weights = batch
         logits, _ = self.network(ids[:, :-1])
         each = functional.cross_entropy(logits.transpose(1, 2), ids[:, 1:], reduction="none")
@@ -97,7 +97,7 @@ class _Training(Training[ProgramLm]):
         return (each * weights).sum() / weights.sum()
 
     def configure_optimizers(self) -> torch.optim.Optimizer:
-        """AdamW whose rate is set before each step."""
+        """Return AdamW whose rate is set before each step."""
         return torch.optim.AdamW(
             self.network.parameters(),
             lr=self.options.learning_rate,
@@ -106,22 +106,19 @@ class _Training(Training[ProgramLm]):
         )
 
     def on_train_batch_start(self, batch: Batch, batch_idx: int) -> None:
-        """Set the learning rate of a step."""
         del batch, batch_idx
         for group in self.trainer.optimizers[0].param_groups:
             group["lr"] = self.options.learning_rate * rate_at(len(self.losses), self.options.steps)
 
     def on_save_checkpoint(self, checkpoint: dict[str, Any]) -> None:
-        """Keep the losses so far."""
         checkpoint["step_losses"] = self.losses
 
     def on_load_checkpoint(self, checkpoint: dict[str, Any]) -> None:
-        """Take over the losses so far."""
         self.losses = list(checkpoint["step_losses"])
 
 
 def rate_at(step: int, steps: int) -> float:
-    """Share of the learning rate at a step: a linear warm-up, then half a cosine down to a tenth."""
+    """Return share of the learning rate at a step: a linear warm-up, then half a cosine down to a tenth."""
     warm_up = min(WARM_UP_STEPS, max(1, steps // 10))
     if step < warm_up:
         return (step + 1) / warm_up
@@ -172,7 +169,7 @@ def fit_network(
 
 @torch.inference_mode()
 def _judge(network: ProgramLm, examples: Sequence[Example]) -> tuple[float, float]:
-    """Loss and accuracy of the tokens of middles."""
+    """Return the loss and accuracy of the tokens of middles."""
     loss, right, count = 0.0, 0.0, 0.0
     ordered = sorted(examples, key=lambda e: len(e.ids))
     for begin in range(0, len(ordered), 32):

@@ -35,7 +35,7 @@ class VariantGenerator(ProgramLm):
 
 
 def load(files: ModelFiles) -> VariantGenerator:
-    """The network of its files.
+    """Load the network from its files.
 
     Raises: PredictorError: it is of another vocabulary. RuntimeError, KeyError: not such a network.
     """

@@ -77,7 +77,7 @@ class Grammar:
     # ---- sites ----
 
     def replacement(self, site: Site) -> Generator[frozenset[str], str, None]:
-        """Everything that may stand at a site, and END."""
+        """Yield everything that may stand at a site, and END."""
         if site.kind in (EXPRESSION, CONDITION):
             yield from self.expression(frozenset([END]), integer=site.integer)
         elif site.kind == LOOP:
@@ -88,7 +88,7 @@ class Grammar:
             yield from self.statements(frozenset([END]), site.depth, site.trips, single=site.single)
 
     def token(self, allowed: Iterable[str]) -> Choice:
-        """One token."""
+        """Return one token."""
         word = yield frozenset(allowed)
         self.written += 1
         return word
@@ -101,7 +101,7 @@ class Grammar:
     # ---- statements ----
 
     def statements(self, follow: frozenset[str], depth: int, trips: int, *, single: bool = False) -> Tokens:
-        """One to MOST_STATEMENTS statements and what follows them."""
+        """Return one to MOST_STATEMENTS statements and what follows them."""
         count = 0
         kept = dict(self.symbols)
         word = yield from self.token(self.starts(depth, declares=not single))
@@ -120,7 +120,7 @@ class Grammar:
                 return word
 
     def starts(self, depth: int, *, declares: bool) -> frozenset[str]:
-        """First tokens of a statement."""
+        """Return the first tokens of a statement."""
         allowed = {name for name, s in self.symbols.items() if s.assignable}
         if not self.hurry:
             allowed.add("if")
@@ -173,7 +173,7 @@ class Grammar:
         self.branches -= 1
 
     def block(self, depth: int, trips: int) -> Generator[frozenset[str], str, None]:
-        """Statements in braces, or one without."""
+        """Yield the statements in braces, or one without."""
         word = yield from self.token(self.starts(depth, declares=False) | {"{"})
         if word == "{":
             yield from self.statements(frozenset(["}"]), depth, trips)
@@ -181,7 +181,7 @@ class Grammar:
             yield from self.statement(word, depth, trips)
 
     def loop(self, depth: int, trips: int) -> Generator[frozenset[str], str, None]:
-        """A counted loop after its first word, upwards or downwards."""
+        """Yield a counted loop after its first word, upwards or downwards."""
         kept = self.symbols
         for word in ("(", "int"):
             yield from self.token([word])
@@ -203,7 +203,7 @@ class Grammar:
     def head(
         self, name: str, start: str, lasts: frozenset[str], trips: int
     ) -> Generator[frozenset[str], str, Interval]:
-        """A loop's head after its first value; returns the range of its variable."""
+        """Yield a loop's head after its first value; returns the range of its variable."""
         macro = start in self.symbols
         down = macro
         if macro:
@@ -227,12 +227,12 @@ class Grammar:
         return int(start), self.value(bound) - 1
 
     def extents(self, trips: int, start: int = 0) -> set[int]:
-        """Lengths that a loop may have: those of arrays in scope."""
+        """Return the lengths that a loop may have: the arrays' in scope."""
         lengths = {n for s in self.symbols.values() for n in s.shape if start < n <= 64}
         return {n for n in lengths if n * trips <= MOST_TRIPS} or {start + 2}
 
     def bounds(self, trips: int, start: int = 0) -> frozenset[str]:
-        """Ends of a loop, as numbers or as macros."""
+        """Return the ends of a loop, as numbers or as macros."""
         few = self.extents(trips, start)
         named = {
             name for name, s in self.symbols.items() if s.constant and s.interval and s.interval[0] in few
@@ -241,11 +241,11 @@ class Grammar:
         return frozenset(named | known | {str(n) for n in few})
 
     def lasts(self, trips: int) -> frozenset[str]:
-        """Numbers from which a loop may count down."""
+        """Return numbers from which a loop may count down."""
         return frozenset(str(n - 1) for n in self.extents(trips))
 
     def value(self, token: str) -> int:
-        """Value of a number or of a macro; the most that a run-time length can be."""
+        """Return the value of a number or of a macro; the most that a run-time length can be."""
         symbol = self.symbols.get(token)
         if symbol is None:
             return int(token)
@@ -254,7 +254,7 @@ class Grammar:
     # ---- expressions ----
 
     def expression(self, follow: frozenset[str], *, integer: bool = False) -> Tokens:
-        """A chain, or a selection, and what follows it."""
+        """Return a chain, or a selection, and what follows it."""
         word = yield from self.chain(follow | {"?"}, integer)
         if word != "?":
             return word
@@ -262,7 +262,7 @@ class Grammar:
         return (yield from self.expression(follow, integer=integer))
 
     def chain(self, follow: frozenset[str], integer: bool) -> Tokens:
-        """Operands with operators between them, on one level of parentheses.
+        """Return the operands with operators between them, on one level of parentheses.
 
         Operators on integers are allowed while all operands are integers; after one, all must be.
         """
@@ -293,7 +293,7 @@ class Grammar:
         return operators | INTEGER_ONLY if integer else operators
 
     def operand(self, integer: bool) -> Generator[frozenset[str], str, bool]:
-        """An operand; returns whether it is floating."""
+        """Yield an operand; returns whether it is floating."""
         word = yield from self.token(self.operands(integer))
         if word in ("-", "~"):
             return (yield from self.operand(integer or word == "~"))
@@ -312,7 +312,7 @@ class Grammar:
         return word in REALS or word in self.naming.reals
 
     def operands(self, integer: bool) -> frozenset[str]:
-        """First tokens of an operand."""
+        """Return the first tokens of an operand."""
         starts = {
             name
             for name, s in self.symbols.items()
@@ -336,7 +336,7 @@ class Grammar:
         return any(s.floating for s in self.symbols.values())
 
     def parenthesis(self, integer: bool) -> Generator[frozenset[str], str, bool]:
-        """What follows an opening parenthesis: a cast and its operand, or an expression and its end."""
+        """Generate the rest of a parenthesis: a cast and its operand, or an expression and its end."""
         types = self.types - FLOATING if integer else self.types
         first = yield frozenset(self.operands(integer) | types)
         if first in self.types:
@@ -348,7 +348,7 @@ class Grammar:
         return (yield from self.inside(first, integer))
 
     def inside(self, first: str, integer: bool) -> Generator[frozenset[str], str, bool]:
-        """An expression in parentheses whose first token came already."""
+        """Yield an expression in parentheses whose first token came already."""
         self.parentheses += 1
         inner = self.expression(frozenset([")"]), integer=integer)
         next(inner)
@@ -357,7 +357,7 @@ class Grammar:
         return not integer and self.math_is_floating
 
     def divisor(self) -> Generator[frozenset[str], str, None]:
-        """A positive constant, or ((x & c) + d)."""
+        """Yield a positive constant, or ((x & c) + d)."""
         constants = {
             name for name, s in self.symbols.items() if s.constant and s.interval and s.interval[0] > 0
         }
@@ -374,7 +374,7 @@ class Grammar:
             yield from self.token([")"])
 
     def arguments(self, integer: Sequence[bool]) -> Generator[frozenset[str], str, None]:
-        """Arguments of a call with their parentheses."""
+        """Yield the arguments of a call with their parentheses."""
         yield from self.token(["("])
         self.parentheses += 1
         for place, whole in enumerate(integer):
@@ -390,7 +390,7 @@ class Grammar:
             yield from self.subscript(extent)
 
     def subscript(self, extent: int) -> Generator[frozenset[str], str, None]:
-        """A place below an extent, and the bracket after it."""
+        """Yield a place below an extent, and the bracket after it."""
         ranged = self.ranged()
         plain = {name for name, (low, high) in ranged.items() if low >= 0 and high < extent}
         wrapped = {name for name, (low, _) in ranged.items() if low >= 0}
@@ -406,7 +406,7 @@ class Grammar:
             yield from self.token(["]"])
 
     def ranged(self) -> dict[str, Interval]:
-        """Variables of loops whose range is known."""
+        """Return the variables of loops whose range is known."""
         return {
             name: s.interval for name, s in self.symbols.items() if s.interval is not None and not s.constant
         }
@@ -414,7 +414,7 @@ class Grammar:
     def after_variable(
         self, interval: Interval, extent: int, ranged: dict[str, Interval]
     ) -> Generator[frozenset[str], str, None]:
-        """`]`, or an operator and an operand that keep the place in range."""
+        """Yield `]`, or an operator and an operand that keep the place in range."""
         low, high = interval
         more = {
             name for name, (least, most) in ranged.items() if low + least >= 0 and high + most < extent
@@ -435,7 +435,7 @@ class Grammar:
             yield from self.token(["]"])
 
     def computed(self, extent: int, names: set[str]) -> Generator[frozenset[str], str, None]:
-        """n - 1) - x], x + y) % n], or value & c) % n]"""
+        """Yield n - 1) - x], x + y) % n], or value & c) % n]"""
         lengths = {
             name for name, s in self.symbols.items() if s.constant and s.interval and s.interval[0] <= extent
         }
@@ -459,23 +459,23 @@ class Grammar:
             yield from self.token(["]"])
 
     def values(self) -> set[str]:
-        """Integers whose range is not known."""
+        """Return the integers whose range is not known."""
         return {n for n, s in self.symbols.items() if not (s.floating or s.constant or s.loop)}
 
     def most(self, name: str) -> int:
-        """Largest value of a loop's variable."""
+        """Return the largest value of a loop's variable."""
         interval = self.symbols[name].interval
         return interval[1] if interval is not None else 0
 
     def moduli(self, extent: int) -> frozenset[str]:
-        """The extent itself, as a number or as a macro; the largest number below when there is neither."""
+        """Return the extent itself as a number or a macro; without either the largest number below."""
         named = {name for name, s in self.symbols.items() if s.constant and s.interval == (extent, extent)}
         number = str(extent)
         return frozenset(named | ({number} if number in IDS else set())) or frozenset(["2"])
 
 
 def _resumed(inner: Tokens, first: str) -> Tokens:
-    """A production that was begun, from its first token on."""
+    """Return a production that was begun, from its first token on."""
     try:
         allowed = inner.send(first)
         while True:
@@ -489,7 +489,7 @@ def _numbers(low: int, high: int) -> set[str]:
 
 
 def grammar_of(naming: Naming, words: Iterable[str], *, limit: int = 48) -> Grammar:
-    """The grammar of a site of a program.
+    """Return the grammar of a site of a program.
 
     Args:    words: the program's names; its types and its functions of <math.h> may be used.
              limit: see Grammar.

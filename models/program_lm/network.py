@@ -47,7 +47,7 @@ class Layer(nn.Module):
         self.down = nn.Linear(4 * size.width, size.width)
 
     def forward(self, x: Tensor, past: tuple[Tensor, Tensor] | None) -> tuple[Tensor, tuple[Tensor, Tensor]]:
-        """x: (batch, time, width) -> the same, and keys and values of the past and of x."""
+        """Return x: (batch, time, width) -> the same, and keys and values of the past and of x."""
         batch, time, width = x.shape
         joined = self.queries_keys_values(self.attention_norm(x))  # (batch, time, 3 width)
         parts = joined.view(batch, time, 3, self.heads, width // self.heads).permute(2, 0, 3, 1, 4)
@@ -76,7 +76,7 @@ class ProgramLm(nn.Module):
                 nn.init.normal_(parameter, std=0.02 / (2 * size.layers) ** 0.5 if deep else 0.02)
 
     def forward(self, ids: Tensor, cache: Cache | None = None) -> tuple[Tensor, Cache]:
-        """Logits of every next token.
+        """Return the logits of every next token.
 
         Args:    ids: (batch, time); one column when there is a cache. cache: of the tokens before.
         Returns: (batch, time, tokens), and the cache of all tokens so far.
@@ -92,14 +92,14 @@ class ProgramLm(nn.Module):
 
 
 def untrained(size: Size, seed: int) -> ProgramLm:
-    """A network whose weights depend on the seed alone."""
+    """Return a network whose weights depend on the seed alone."""
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         return ProgramLm(size)
 
 
 def weights_bytes(network: ProgramLm) -> bytes:
-    """The weights as safetensors."""
+    """Return the weights as safetensors."""
     return save({name: tensor.contiguous() for name, tensor in network.state_dict().items()})
 
 
@@ -116,6 +116,6 @@ def load_weights(network: ProgramLm, content: bytes) -> None:
 
 
 def network_files(network: ProgramLm) -> ModelFiles:
-    """The network as plain data."""
+    """Return the network as plain data."""
     arrays = {name: tensor.numpy() for name, tensor in network.state_dict().items()}
     return ModelFiles(card={"size": asdict(network.size)}, arrays=arrays)

@@ -63,7 +63,7 @@ class EmbeddedProvider:
 
     @property
     def prices(self) -> Prices:
-        """Of tokens."""
+        """Prices of tokens."""
         return self._prices
 
     @property
@@ -72,7 +72,7 @@ class EmbeddedProvider:
         return f"{NAME}-{training_key(self._training, self._seed)[:12]}"
 
     def trained(self) -> TrainedModel:
-        """The model, trained when it has to be."""
+        """Return the model, trained when it has to be."""
         if self._trained is None:
             self._trained = trained_model(
                 self._training, seed=self._seed, cache=self._cache, on_step=self._on_step
@@ -80,7 +80,7 @@ class EmbeddedProvider:
         return self._trained
 
     def complete(self, prompt: str, *, seed: int) -> Reply:
-        """A variant of the prompt's program in a block of C.
+        """Return a variant of the prompt's program in a block of C.
 
         Raises: ProviderError: the prompt has no program that the model can read.
         """

@@ -98,7 +98,7 @@ class _Reader:
         return [t.text for t in self.lexed.tokens[first:last]]
 
     def matching(self, opening: int) -> int:
-        """Token after the bracket that closes the one at a place."""
+        """Return the token after the bracket that closes the one at a place."""
         at = self.at
         self.at = opening
         closing = _CLOSING[self.text]
@@ -127,7 +127,7 @@ class _Reader:
         self.order += 1
 
     def type_words(self) -> tuple[str, bool]:
-        """A type without its qualifiers, and whether it is const."""
+        """Return a type without its qualifiers, and whether it is const."""
         words: list[str] = []
         const = False
         while self.text in _TYPE_WORDS or self.text in _QUALIFIERS:
@@ -200,7 +200,7 @@ class _Reader:
         self.order += 1
 
     def steering_names(self, first: int, last: int) -> frozenset[str]:
-        """Names in heads of loops: to write them could make a loop endless."""
+        """Return the names in heads of loops: to write them could make a loop endless."""
         names: set[str] = set()
         for at in range(first, last):
             if self.lexed.tokens[at].text in ("for", "while"):
@@ -235,7 +235,7 @@ class _Reader:
         del self.scope[kept:]
 
     def body(self, place: _Place) -> None:
-        """What a head of `if` or a loop controls."""
+        """Read the statement or block after a head of `if` or a loop."""
         if place.nesting > MOST_NESTING:
             raise SourceError(f"statements must nest at most {MOST_NESTING} deep, got more")
         place = replace(place, nesting=place.nesting + 1)
@@ -309,7 +309,7 @@ class _Reader:
         self.take(";")
 
     def plain(self, place: _Place, single: bool) -> None:
-        """An assignment, a step of a variable, or a call."""
+        """Read an assignment, a step of a variable, or a call."""
         first = self.at
         target = self.target()
         operator = self.text
@@ -325,7 +325,7 @@ class _Reader:
             self.site(STATEMENT, first, self.at, place, single=single)
 
     def target(self) -> Symbol | None:
-        """The name that is written, past its subscripts."""
+        """Return the name that is written, past its subscripts."""
         if self.lexed.tokens[self.at].kind != NAME:
             return None
         name = self.name()
@@ -348,7 +348,7 @@ class _Reader:
             self.site(STATEMENT, first, self.at, place, single=single)
 
     def writes_steering(self, first: int, last: int) -> bool:
-        """Whether tokens may write a variable that a loop outside them depends on."""
+        """Tell whether tokens may write a variable that a loop outside them depends on."""
         tokens = self.lexed.tokens[first:last]
         own = {
             after.text for word, after in pairwise(tokens) if word.text in _TYPE_WORDS and after.kind == NAME
@@ -396,7 +396,7 @@ class _Reader:
                 self.scope[place] = replace(symbol, most=most)
 
     def loop_variable(self, first: int, last: int) -> Symbol | None:
-        """The variable of a loop from the tokens of its head, with its range where the head says it."""
+        """Return variable of a loop from the tokens of its head, with its range where the head says it."""
         words = self.texts(first, last)
         if len(words) < 8 or words[0] not in _TYPE_WORDS or words[2] != "=" or words.count(";") != 2:
             return None
@@ -423,14 +423,14 @@ class _Reader:
         return replace(plain, interval=interval) if interval[0] <= interval[1] else plain
 
     def step(self, words: Sequence[str]) -> int:
-        """Step of a head that ends in `v += step`; 1 for all others."""
+        """Return the step of a head that ends in `v += step`; 1 for all others."""
         if len(words) != 3 or words[1] != "+=":
             return 1
         known = self.lexed.constants.get(words[2])
         return max(1, known if known is not None else int(words[2]) if words[2].isdecimal() else 1)
 
     def used_interval(self, name: str, first: int) -> Interval | None:
-        """Of a loop whose bound is known at run time only: what its use as a plain subscript implies."""
+        """Bound a loop variable, whose loop ends at run time, by its use as a plain subscript."""
         after = self.matching(first) if self.text == "{" else self.statement_end(first)
         most: int | None = None
         for at in range(first, after - 2):
@@ -446,7 +446,7 @@ class _Reader:
         return stop
 
     def extent_at(self, opening: int) -> int | None:
-        """Extent of the dimension whose subscript opens at a token."""
+        """Return the extent of the dimension whose subscript opens at a token."""
         dimension = 0
         at = opening - 1
         while at >= 0 and self.lexed.tokens[at].text == "]":
@@ -461,5 +461,5 @@ class _Reader:
         return symbol.shape[dimension] if symbol is not None and dimension < len(symbol.shape) else None
 
     def interval(self, first: int, last: int) -> Interval | None:
-        """Least and largest value of sums, differences and products of constants and loop variables."""
+        """Return range of sums, differences and products of constants and loop variables: least, largest."""
         return interval_of(self.lexed.tokens[first:last], self.scope)

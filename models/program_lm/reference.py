@@ -19,7 +19,7 @@ from pipelines.schemas import ProgramRow, read_table, table_spec
 
 
 def program_reference(reference: Reference) -> ReferenceSet:
-    """Programs of the AST stage; the error is 0 where the first variant is accepted, else 1.
+    """Return the programs of the AST stage; the error is 0 where the first variant is accepted, else 1.
 
     A variant is accepted when it differs from its program and the C front end reads it. The grammar alone
     makes such variants, so the baseline is a network with random weights under the same grammar.
@@ -36,7 +36,7 @@ def program_reference(reference: Reference) -> ReferenceSet:
 
 
 def reference_programs(reference: Reference) -> list[ProgramRow]:
-    """Programs of the AST stage in a reference set."""
+    """Return the programs of the AST stage in a reference set."""
     places = read_table(reference.folder, table_spec("splits"))
     judged = {r.program_id for r in places if r.split == reference.split and r.part in reference.parts}
     rows = read_table(reference.folder, table_spec("programs"))
@@ -44,7 +44,7 @@ def reference_programs(reference: Reference) -> list[ProgramRow]:
 
 
 def first_variant(network: Any, source: str) -> str:
-    """The variant of a program that a generator is judged by.
+    """Return the variant of a program that a generator is judged by.
 
     Raises: ValueError: the generator cannot read the program.
     """

@@ -27,7 +27,7 @@ from pipelines.programs.llm import Provider, ProviderError, Reply
 COMPLETIONS, MODELS = "/v1/chat/completions", "/v1/models"
 MOST_REQUEST_BYTES = 1 << 20
 TIMEOUT_S = 30.0
-"""Of a client that stops sending."""
+"""Time limit for a client that stops sending."""
 
 
 class _Refused(Exception):
@@ -71,12 +71,12 @@ class ModelServer(ThreadingHTTPServer):
         return f"http://{host if isinstance(host, str) else host.decode()}:{port}/v1"
 
     def answer(self, prompt: str, seed: int) -> Reply:
-        """The provider's reply; requests wait for each other."""
+        """Return the provider's reply; requests wait for each other."""
         with self._lock:
             return self.provider.complete(prompt, seed=seed)
 
     def count_answer(self) -> None:
-        """One completion is sent; after the last the server ends."""
+        """Count a sent completion; stop the server after the last one."""
         with self._lock:
             self._answered += 1
             if self._answered == self.most_requests:
@@ -97,7 +97,6 @@ class _Handler(BaseHTTPRequestHandler):
         del format, args
 
     def do_GET(self) -> None:
-        """The list of models."""
         name = self.models.provider.model
         with self._answering():
             self._require_key()
@@ -106,7 +105,6 @@ class _Handler(BaseHTTPRequestHandler):
             self._send(HTTPStatus.OK, {"object": "list", "data": [{"id": name, "object": "model"}]})
 
     def do_POST(self) -> None:
-        """A chat completion."""
         with self._answering():
             self._require_key()
             if self.path != COMPLETIONS:
@@ -157,7 +155,7 @@ class _Handler(BaseHTTPRequestHandler):
 
 
 def _question(body: Any) -> tuple[str, int]:
-    """The last message of the user, and the seed."""
+    """Return the last message of the user, and the seed."""
     try:
         texts = [m["content"] for m in body["messages"] if m["role"] == "user"]
         seed = body.get("seed") or 0

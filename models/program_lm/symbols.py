@@ -56,7 +56,7 @@ class Lexed:
 
 
 def lex(source: str) -> Lexed:
-    """The tokens of a program.
+    """Return the tokens of a program.
 
     Raises: SourceError: a character or a preprocessor line outside the subset.
     """
@@ -205,12 +205,12 @@ MOST_NESTING = 60
 
 
 def interval_of(tokens: Sequence[Token], scope: Sequence[Symbol]) -> Interval | None:
-    """Least and largest value of an expression; None when they are not known."""
+    """Return the least and largest value of an expression; None when they are not known."""
     return _Intervals(tokens=tokens, scope=scope).whole()
 
 
 def both_intervals(one: Interval | None, other: Interval | None) -> Interval | None:
-    """What two statements about a range say together."""
+    """Intersect two intervals of a range; None is unknown, and the first holds if they are disjoint."""
     if one is None or other is None:
         return one or other
     overlap = max(one[0], other[0]), min(one[1], other[1])

@@ -55,19 +55,19 @@ class TrainedModel:
 
 
 def corpus(options: TrainingOptions, seed: int) -> Iterator[str]:
-    """Sources of the first two stages in turns, at their default options and seeds of their own."""
+    """Yield the sources of the first two stages in turns, at their default options and seeds of their own."""
     for number in range((options.programs + 1) // 2):
         yield generate_program(seed=_corpus_seed(seed), number=number, options=AstOptions()).source
         yield Emission(draw_graph(number, seed=_corpus_seed(seed), options=DataflowOptions())).source()
 
 
 def _corpus_seed(seed: int) -> int:
-    """A seed that nobody gives a stage, so that the model is not asked about what it was trained on."""
+    """Return a seed that no stage has, so that the model is not asked about what it was trained on."""
     return int(content_hash(NAME, seed)[:12], 16)
 
 
 def corpus_examples(options: TrainingOptions, seed: int) -> tuple[list[Example], list[Example]]:
-    """Examples to train on, and examples of programs held out."""
+    """Return the examples to train on, and examples of programs held out."""
     parts: tuple[list[Example], list[Example]] = [], []
     for number, source in enumerate(corpus(options, seed)):
         generator = Random(int(content_hash(NAME, seed, number), 16))  # noqa: S311
@@ -78,7 +78,7 @@ def corpus_examples(options: TrainingOptions, seed: int) -> tuple[list[Example],
 
 @lru_cache(maxsize=8)
 def training_key(options: TrainingOptions, seed: int) -> str:
-    """Hash of all that a training depends on: options, seed, the corpus, this code and its libraries."""
+    """Return hash of all that a training depends on: options, seed, corpus, this code and its libraries."""
     tools = {name: version(name) for name in ("torch", "lightning")}
     sources = text_sha256("\0".join(corpus(options, seed)))
     return content_hash(NAME, asdict(options), seed, VERSION, tools, sources)
@@ -87,7 +87,7 @@ def training_key(options: TrainingOptions, seed: int) -> str:
 def trained_model(
     options: TrainingOptions, *, seed: int, cache: ContentCache, on_step: OnStep | None = None
 ) -> TrainedModel:
-    """The model, from the cache or trained now.
+    """Return the model, from the cache or trained now.
 
     Args:    on_step: is told (step, steps, loss) while it trains.
     Raises:  OSError: the cache is not writable.
@@ -109,7 +109,7 @@ def trained_model(
 
 
 def size_of(options: TrainingOptions) -> Size:
-    """Size of the network of some options."""
+    """Return the size of the network of some options."""
     from models.program_lm.network import Size
 
     return Size(
@@ -124,7 +124,7 @@ def size_of(options: TrainingOptions) -> Size:
 def table_examples(
     data_dirs: Sequence[Path], options: TrainingOptions, seed: int
 ) -> tuple[list[Example], list[Example], list[str]]:
-    """Examples of programs in tables: the training part, and the validation part as held out.
+    """Return the examples of programs in tables: the training part, and the validation part as held out.
 
     Programs that the model cannot read give none. At most `options.programs` programs of a part are read.
 
@@ -186,7 +186,7 @@ def _fitted(
     checkpoints: Path | None,
     loggers: Loggers | None = None,
 ) -> tuple[Fit, dict[str, Any]]:
-    """A trained network, and the record of its training."""
+    """Return a trained network, and the record of its training."""
     from models.program_lm.fitting import fit_network
 
     fitted = fit_network(

@@ -106,7 +106,7 @@ IDS: Mapping[str, int] = {token: number for number, token in enumerate(TOKENS)}
 
 
 def number_token(text: str) -> str:
-    """The token of a number; BIG or REAL when it is none of the model's own."""
+    """Return the token of a number; BIG or REAL when it is none of the model's own."""
     if text.isdecimal() or text.rstrip("uUlL").isdecimal():
         plain = str(int(text.rstrip("uUlL")))
         return plain if plain in IDS else BIG
@@ -135,7 +135,7 @@ class Naming:
     reals: Mapping[str, str]
 
     def token(self, token: Token) -> str:
-        """What the model sees of a token."""
+        """Return the word that stands for a token in the model's input."""
         if token.kind == NUMBER:
             return self.canonical.get(token.text) or number_token(token.text)
         if token.kind == NAME:
@@ -144,7 +144,7 @@ class Naming:
         return token.text if token.text in IDS else OTHER
 
     def next_variables(self) -> Sequence[str]:
-        """Canonical names that nothing has yet."""
+        """Return the canonical names that nothing has yet."""
         return [name for name in VARIABLES if name not in self.symbols]
 
 
@@ -152,7 +152,7 @@ _CANONICAL = frozenset([*VARIABLES, *MACROS, *FUNCTIONS, *OWN_INTEGERS, *OWN_REA
 
 
 def naming_of(program: ReadProgram, site: Site) -> Naming:
-    """Canonical names at a site, v0, v1, … and m0, m1, … by order of declaration.
+    """Return the canonical names at a site, v0, v1, … and m0, m1, … by order of declaration.
 
     An inner name hides an outer one. Names that the site does not see have no canonical name. Of macros,
     which programs have many of, those have one that the names in scope or the function may need: the last.

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 _VERSION = "1"
 """Raised by hand when the same tables, options and seed would train another correction."""
 SPREAD_WEIGHT = 0.03
-"""Of the loss of the second answer beside that of the first."""
+"""Weight of the second answer's loss beside the first's."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -66,15 +66,15 @@ class Correction:
     tails: Mapping[str, Correction] = field(default_factory=dict[str, "Correction"])
 
     def predict(self, model: NetworkModel) -> NDArray[np.float64]:
-        """Mean round trip of every flow in seconds, delay without acknowledgements. (flows,)"""
+        """Predict the mean round trip of every flow in seconds, delay without acknowledgements. (flows,)"""
         return flow_latency(model, corrected_waits(model, self)).rtt_s
 
     def log_factors(self, features: NDArray[np.float32]) -> NDArray[np.float64]:
-        """Bounded and gated answers of every sample: (samples, features) -> (samples, 2)."""
+        """Return the bounded and gated answers of every sample: (samples, features) -> (samples, 2)."""
         return self.answers(features) * self.seen(features)[:, None]
 
     def answers(self, features: NDArray[np.float32]) -> NDArray[np.float64]:
-        """Bounded answers, outside of training asked at its edge: (samples, features) -> (samples, 2)."""
+        """Return bounded answers (samples, features) -> (samples, 2); outside of training, at its edge."""
         values = np.clip(features, self.least, self.most)
         values -= self.center
         values /= self.scale
@@ -88,7 +88,7 @@ class Correction:
         return np.clip(values, self.lowest, self.highest).astype(np.float64)
 
     def seen(self, features: NDArray[np.float32]) -> NDArray[np.float64]:
-        """How much alike was seen in training, 1 to 0, of every sample. (samples,)"""
+        """Return the similarity of every sample to the training, 1 to 0: (samples,)."""
         outside = np.maximum(self.least - features, features - self.most)
         return np.exp2(-np.maximum(0.0, outside / self.scale).sum(axis=1) / FADE).astype(np.float64)
 
@@ -105,7 +105,7 @@ class Corrected:
 
 
 def correct(model: NetworkModel, correction: Correction) -> Corrected:
-    """Waits by the estimate for trees, corrected."""
+    """Return the waits by the estimate for trees, corrected."""
     waits = tree_waits(model)
     samples = samples_of(model, waits)
     features = np.concatenate([part.features for part in samples])
@@ -122,7 +122,7 @@ def correct(model: NetworkModel, correction: Correction) -> Corrected:
 
 
 def corrected_waits(model: NetworkModel, correction: Correction) -> StreamWaits:
-    """The waits of `correct`."""
+    """Return the waits of `correct`."""
     return correct(model, correction).waits
 
 
@@ -135,7 +135,7 @@ def _learned(none: Learned, samples: StreamSamples, answers: NDArray[np.float64]
 
 
 def correction_files(correction: Correction) -> ModelFiles:
-    """The correction as plain data."""
+    """Return the correction as plain data."""
     tails = correction.tails.items()
     card = {
         "features": FEATURES,
@@ -161,7 +161,7 @@ def _arrays(perceptron: Correction, prefix: str) -> dict[str, NDArray[Any]]:
 
 
 def load(files: ModelFiles) -> Correction:
-    """The correction of its files.
+    """Load the correction from its files.
 
     Raises: PredictorError: it is of other features than this version computes. KeyError: an array is missing.
     """
@@ -191,5 +191,5 @@ def _perceptron(
 
 
 def shipped_correction() -> Correction:
-    """The correction that comes with the project."""
+    """Return the correction that comes with the project."""
     return PREDICTOR.load(PREDICTOR.shipped_folder)

@@ -62,7 +62,7 @@ class SimulatedRun:
 
     @property
     def features(self) -> NDArray[np.float32]:
-        """Of all samples, data before acknowledgements. (samples, features)"""
+        """Features of all samples, data before acknowledgements. (samples, features)"""
         return np.concatenate([part.features for part in self.samples])
 
     @property
@@ -87,7 +87,7 @@ class SimulatedRun:
 
 
 def read_runs(tables: Path, groups: Sequence[str] | None = None) -> Iterator[SimulatedRun]:
-    """Runs that are ok, UDP and not of traces, group after group in order of their names.
+    """Yield the runs that are ok, UDP and not of traces, group after group in order of their names.
 
     Args:   tables: folder with a folder of Parquet files a table. groups: files to read; None for all.
     Raises: PredictorError: a file is missing.
@@ -112,7 +112,7 @@ class MeasuredRun:
 
 
 def read_means(tables: Path, groups: Sequence[str]) -> list[MeasuredRun]:
-    """Mean round trips of the runs that `read_runs` gives, without what packets waited at queues.
+    """Read the mean round trips of the runs that `read_runs` gives, without what packets waited at queues.
 
     Raises: PredictorError: a file is missing.
     """
@@ -129,7 +129,7 @@ def read_means(tables: Path, groups: Sequence[str]) -> list[MeasuredRun]:
 
 
 def groups_of(tables: Path) -> list[str]:
-    """Names of groups; files of a release have a number more."""
+    """Return the names of groups; files of a release have a number more."""
     stems = [path.stem for path in (tables / "network_runs").glob("*.parquet")]
     return sorted({re.sub(r"-\d{4}$", "", stem) for stem in stems})
 
@@ -138,7 +138,7 @@ _TABLES = ("network_runs", "network_flows", "network_hops")
 
 
 def _read(tables: Path, table: str, group: str) -> pa.Table:
-    """A group's rows, from one file or from those of a release."""
+    """Read a group's rows, from one file or from a release's files."""
     whole = tables / table / f"{group}.parquet"
     paths = [whole] if whole.is_file() else sorted(whole.parent.glob(f"{group}-[0-9][0-9][0-9][0-9].parquet"))
     if not paths:
@@ -148,7 +148,7 @@ def _read(tables: Path, table: str, group: str) -> pa.Table:
 
 
 def _of_run(table: pa.Table, run_id: str) -> pa.Table:
-    """Rows of one run, which stand together, for tables are sorted by key."""
+    """Return the rows of one run, which stand together, for tables are sorted by key."""
     column = table.column("run_id")
     first = pc.index(column, run_id).as_py()
     if first < 0:
@@ -158,7 +158,7 @@ def _of_run(table: pa.Table, run_id: str) -> pa.Table:
 
 
 def simulated_run(row: NetworkRunRow, flows: pa.Table, hops: pa.Table) -> SimulatedRun:
-    """A run from its rows."""
+    """Return a run from its rows."""
     run = run_of(json.loads(row.configuration))
     model = model_of(run)
     samples = samples_of(model)
@@ -194,7 +194,7 @@ def _numbers(table: pa.Table, name: str) -> NDArray[np.float64]:
 def _samples_of_hops(
     model: NetworkModel, samples: Sequence[StreamSamples], hops: pa.Table
 ) -> NDArray[np.int64]:
-    """The sample that a flow at a queue belongs to, of every row."""
+    """Return the sample that a flow at a queue belongs to, of every row."""
     queue = _numbers(hops, "queue").astype(np.int32)
     flow, hop = _numbers(hops, "flow"), _numbers(hops, "hop")
     is_ack = pc.equal(hops.column("packet"), "ack").to_numpy(zero_copy_only=False).astype(bool)
@@ -210,7 +210,7 @@ def _samples_of_hops(
 
 
 def network_models(rows: Iterable[Mapping[str, Any]]) -> Iterator[NetworkModel]:
-    """Fat-trees under traffic from rows with pods, pattern, load, arrivals, scv, routing and seed.
+    """Yield the fat-trees under traffic from rows with pods, pattern, load, arrivals, scv, routing and seed.
 
     Raises: PredictorError: a row is not acceptable; the message names the row, from 0.
     """
@@ -229,7 +229,7 @@ def network_models(rows: Iterable[Mapping[str, Any]]) -> Iterator[NetworkModel]:
 
 
 def network_reference(reference: Reference) -> ReferenceSet:
-    """Simulated runs; the error of a run is the mean over its flows, the baseline is theory's estimate."""
+    """Return simulated runs; a run's error is the mean over its flows, the baseline is queueing theory."""
     runs = read_means(reference.folder / "tables", reference.parts)
 
     def errors(rtt_s: Callable[[Any], Vector]) -> Vector:

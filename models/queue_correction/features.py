@@ -39,19 +39,19 @@ from pipelines.network.traffic import Arrivals
 
 
 def is_of_one_rate(topology: Topology) -> bool:
-    """Whether all links are as fast."""
+    """Tell whether all links are as fast."""
     return bool(np.all(topology.rates_bps == topology.rates_bps[:1]))
 
 
 def times_before(model: NetworkModel) -> NDArray[np.float64]:
-    """Time of sending at the queue before over that here, 1 for what comes from a host. (streams,)"""
+    """Return time of sending at the queue before over that here, 1 for what comes from a host. (streams,)"""
     pairs, rates = model.queues.pairs, model.topology.rates_bps
     before = np.maximum(pairs.before, 0)
     return np.where(pairs.before < 0, 1.0, rates[pairs.queue] / rates[before])
 
 
 def tree_waits(model: NetworkModel) -> StreamWaits:
-    """Waits by the estimate for trees, of links of any rates."""
+    """Return the waits by the estimate for trees, of links of any rates."""
     waits = stream_waits(model, "tree")
     if is_of_one_rate(model.topology):
         return waits
@@ -70,13 +70,13 @@ def tree_waits(model: NetworkModel) -> StreamWaits:
 def _alone_s(
     work: NDArray[np.float64], utilisation: NDArray[np.float64], times: NDArray[np.float64] | float
 ) -> NDArray[np.float64]:
-    """Wait of packets alone in a queue in which sending takes so many times as long."""
+    """Return the wait of packets alone in a queue in which sending takes so many times as long."""
     return work * times**2 / (2.0 * (1.0 - np.minimum(utilisation * times, NEARLY_FULL)))
 
 
 def _of_hosts_s(model: NetworkModel, times: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Means over packets of streams that come over faster links: what those of one host have waited for each
-    other before, beyond what they have over the link before; and what a batch still waits here. (2, streams)
+    """Return means over packets of streams from faster links, (2, streams): the waits of one host's streams
+    for each other before, beyond those at the link before; and what a batch still waits here.
     """
     pairs, rates = model.queues.pairs, model.topology.rates_bps
     waits_s: NDArray[np.float64] = np.zeros((2, pairs.count))
@@ -186,7 +186,7 @@ class StreamSamples:
 
 
 def samples_of(model: NetworkModel, tree: StreamWaits | None = None) -> tuple[StreamSamples, ...]:
-    """The streams of a model's data packets, and of its acknowledgements when there are any.
+    """Return the streams of a model's data packets, and of its acknowledgements when there are any.
 
     Args: tree: waits by the estimate for trees, when they are known.
     """
@@ -232,7 +232,8 @@ def _shared(model: NetworkModel, tree: StreamWaits) -> _Shared:
 
 
 def _exact_share(model: NetworkModel) -> Column:
-    """Share of every queue's load that are data packets that passed no queue before; none of ON/OFF arrivals.
+    """Return the share of every queue's load that are data packets that passed no queue before; none of
+    ON/OFF arrivals.
 
     Acknowledgements come as packets arrive, which were sent one after the other. (queues,)
     """
@@ -302,7 +303,7 @@ def _samples(
 
 
 def burst_spread(model: NetworkModel, way: StreamLoad, used: NDArray[np.int64]) -> Column | float:
-    """How fast a flow's burst comes: 0 for Poisson arrivals; 1 for a batch at once; for ON/OFF arrivals the
+    """Return the speed of a flow's burst: 0 for Poisson arrivals, 1 for a batch at once, for ON/OFF the
     utilisation of the queue by one flow while it is on, at most 3.
     """
     arrivals: Arrivals = model.traffic.arrivals

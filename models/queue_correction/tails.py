@@ -50,8 +50,8 @@ KINDS = (POISSON, BURSTY)
 ONE_SIZE = 0.01
 """Squared coefficient of variation of a flow's packets up to which they count as of one size."""
 ALONE = 0.02
-"""Of what is learned of Poisson arrivals, the part that is left when all waits are at the host, where the law
-is exact."""
+"""Share of the learned correction for Poisson arrivals that remains when all waits are at the host, where
+the law is exact."""
 NEARLY_FULL, FULL = 0.93, 0.97
 """Utilisation of a flow's busiest queue up to which the law counts, and from which it does not: the gamma law
 takes over, for queues of limited size do not have the variance of those without end."""
@@ -81,7 +81,7 @@ class FlowLaw:
 
 
 def tail_kind(model: NetworkModel) -> str | None:
-    """Which of `KINDS` a model's flows are; None where packets of a flow differ in size."""
+    """Return which of `KINDS` a model's flows are; None where packets of a flow differ in size."""
     moments = model.traffic.flow_moments()
     if np.any(moments.second_bytes2 > (1.0 + ONE_SIZE) * moments.mean_bytes**2):
         return None
@@ -91,7 +91,7 @@ def tail_kind(model: NetworkModel) -> str | None:
 def rtt_quantiles_s(
     model: NetworkModel, waits: StreamWaits, latency: FlowLatency, tails: Mapping[str, Correction]
 ) -> Vector:
-    """Median and 99th percentile of every flow's round trip. (2, flows)
+    """Return the median and 99th percentile of every flow's round trip. (2, flows)
 
     Args:   waits: corrected ones. latency: from them. tails: learned errors of the law, by kind.
     """
@@ -125,7 +125,7 @@ class NetworkPredictor(Correction):
     """A correction that answers questions about networks."""
 
     def answer(self, rows: Sequence[Mapping[str, Any]]) -> list[dict[str, float]]:
-        """Latencies of fat-trees under traffic, one per row.
+        """Return the latencies of fat-trees under traffic, one per row.
 
         Returns: means over flows of the round trip, corrected and by theory, and of its 99th percentile;
                  utilisation of the busiest queue; how much of the network is like training, 0 to 1.
@@ -149,13 +149,13 @@ class NetworkPredictor(Correction):
 
 
 def load(files: ModelFiles) -> NetworkPredictor:
-    """The correction of its files. Raises: PredictorError, KeyError: as that of `correction.py`."""
+    """Load the correction from its files. Raises: PredictorError, KeyError: as that of `correction.py`."""
     correction = load_correction(files)
     return NetworkPredictor(**{field.name: getattr(correction, field.name) for field in fields(Correction)})
 
 
 def gamma_rtt_quantile_s(latency: FlowLatency, probability: float) -> Vector:
-    """`rtt_quantile_s` of `pipelines.network.queueing` from a table, off by 0.1 %. (flows,)"""
+    """Return `rtt_quantile_s` of `pipelines.network.queueing` from a table, off by 0.1 %. (flows,)"""
     mean = latency.wait_s + latency.ack_wait_s
     return latency.base_s + wait_quantile_s(mean, latency.variance_s2, -np.inf, probability, is_poisson=False)
 
@@ -163,13 +163,13 @@ def gamma_rtt_quantile_s(latency: FlowLatency, probability: float) -> Vector:
 def law_quantile_s(
     law: FlowLaw, probability: float | Vector, chosen: slice | NDArray[np.int64] = slice(None)
 ) -> Vector:
-    """Quantile of the waits of some flows by the law alone. (chosen,)"""
+    """Return the quantile of the waits of some flows by the law alone. (chosen,)"""
     moments = (law.mean_s[chosen], law.variance_s2[chosen], law.log_no_wait[chosen])
     return wait_quantile_s(*moments, probability, is_poisson=law.is_poisson)
 
 
 def flow_law(model: NetworkModel, waits: StreamWaits, latency: FlowLatency) -> FlowLaw:
-    """The law of every flow. Args: waits: corrected ones. latency: from them."""
+    """Return the law of every flow. Args: waits: corrected ones. latency: from them."""
     data, acks = model.data, model.acks
     by_data = _by_stream(model, waits, data, is_ack=False)
     by_acks = by_data if acks is None else _by_stream(model, waits, acks, is_ack=True)
@@ -224,7 +224,7 @@ def flow_law(model: NetworkModel, waits: StreamWaits, latency: FlowLatency) -> F
 
 
 def _by_stream(model: NetworkModel, waits: StreamWaits, way: Streams, *, is_ack: bool) -> NDArray[np.float32]:
-    """What flows sum up along their ways, side by side for each stream. (streams, 12)
+    """Return what flows sum up along their ways, side by side for each stream. (streams, 12)
 
     The corrected wait; the mean time of sending of the queue; four columns of `_cumulants`; how fast bursts
     come; for acknowledgements how much longer a larger packet of the stream takes, the probability to be
@@ -252,7 +252,7 @@ def _by_stream(model: NetworkModel, waits: StreamWaits, way: Streams, *, is_ack:
 
 
 def _cumulants(model: NetworkModel) -> Vector:
-    """What streams add to the first three cumulants and to the logarithm of no wait. (streams, 4)"""
+    """Return what streams add to the first three cumulants and to the logarithm of no wait. (streams, 4)"""
     queues, pairs = model.queues, model.queues.pairs
     jobs = np.zeros((3, pairs.count))
     for load in queues.loads:
@@ -282,7 +282,7 @@ def _cumulants(model: NetworkModel) -> Vector:
 
 
 def _of_work(jobs: Vector, utilisation: Vector) -> Vector:
-    """Cumulants of work from rate times moments of jobs, and the logarithm of no work. (4, queues)"""
+    """Return cumulants of work from rate times moments of jobs, and the logarithm of no work. (4, queues)"""
     used = np.minimum(utilisation, _LIMIT)
     mean, more = jobs[0] / (2.0 * (1.0 - used)), jobs[1] / (3.0 * (1.0 - used))
     skew = 2 * mean**3 + 3 * mean * more + jobs[2] / (4.0 * (1.0 - used))

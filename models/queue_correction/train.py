@@ -51,7 +51,7 @@ LONG_GROUPS = (
     "long-128",
     "long-128-one-sided",
 )
-"""Of `conf/network/long.yaml`."""
+"""Groups of `conf/network/long.yaml`."""
 SAMPLE_LIMIT = 4000
 """Samples of one run that are used, drawn evenly; others repeat what these say."""
 SMALL_SPREAD = 0.01
@@ -63,7 +63,7 @@ STREAM_WEIGHT_LIMIT = 200.0
 FLOW_LIMIT = 400
 """Flows of one run that are used, drawn evenly."""
 LEAST_PACKETS = 100
-"""Of a flow: below, its 99th percentile is as good as its longest."""
+"""Packets of a flow: below, its 99th percentile is as good as its longest."""
 ENOUGH_PACKETS = 1_000_000
 """More do not add to the weight of a flow."""
 NEARLY_FULL = 0.95
@@ -128,7 +128,7 @@ def train_correction(
     seed: int = 0,
     loggers: Loggers | None = None,
 ) -> Correction:
-    """A correction of runs, and then what quantiles are beyond their law with its waits.
+    """Train a correction of runs, and then what quantiles are beyond their law with its waits.
 
     Args: names: of their groups, for people.
     """
@@ -139,7 +139,7 @@ def train_correction(
 
 
 def training_samples(runs: Sequence[SimulatedRun], *, seed: int) -> Samples:
-    """Samples of runs, those of large runs drawn."""
+    """Return the samples of runs; of large runs, drawn ones."""
     stream = np.random.Generator(np.random.Philox(key=seed))
     parts: list[tuple[NDArray[np.float32], NDArray[np.float64], NDArray[np.float64]]] = []
     for run in runs:
@@ -221,7 +221,7 @@ class _Fit(Training[nn.Sequential]):
         self._options = options
 
     def loss(self, batch: tuple[Tensor, Tensor, Tensor]) -> Tensor:
-        """Loss of a batch: (batch, features), (batch, 2), (batch,)."""
+        """Return the loss of a batch: (batch, features), (batch, 2), (batch,)."""
         features, targets, weights = batch
         answers = self.network(features)  # (batch, 2)
         known = torch.isfinite(targets)
@@ -239,7 +239,7 @@ def fit_tails(
     seed: int,
     options: Mapping[str, FitOptions] = OPTIONS,
 ) -> dict[str, Correction]:
-    """What quantiles are beyond the law, by kind of arrivals; a kind without flows has none."""
+    """Fit the quantiles beyond the law by kind of arrivals; a kind without flows has none."""
     perceptrons: dict[str, Correction] = {}
     for kind in KINDS:
         chosen = [run for run in runs if tail_kind(run.model) == kind and _is_stable(run)]
@@ -263,7 +263,7 @@ def _is_stable(run: SimulatedRun) -> bool:
 
 
 def mean_of(members: Sequence[Correction]) -> Correction:
-    """One perceptron that answers with the mean of several, whose units it has side by side."""
+    """Return one perceptron that answers with the mean of several, whose units it has side by side."""
     first, *inner, outer = zip(*(member.weights for member in members), strict=True)
     biases = list(zip(*(member.biases for member in members), strict=True))
     return replace(
@@ -281,7 +281,7 @@ def mean_of(members: Sequence[Correction]) -> Correction:
 
 
 def tail_samples(runs: Sequence[SimulatedRun], correction: Correction, *, seed: int) -> Samples:
-    """Flows of runs, those of large runs drawn."""
+    """Return the flows of runs as samples; of large runs, drawn ones."""
     stream = np.random.Generator(np.random.Philox(key=seed))
     parts = [_samples_of_run(run, correction, stream) for run in runs]
     features, targets, weights = (np.concatenate(column) for column in zip(*parts, strict=True))
@@ -292,7 +292,7 @@ def tail_samples(runs: Sequence[SimulatedRun], correction: Correction, *, seed: 
 def _samples_of_run(
     run: SimulatedRun, correction: Correction, stream: np.random.Generator
 ) -> tuple[NDArray[np.float32], NDArray[np.float64], NDArray[np.float64]]:
-    """Features, targets and weights of flows of a run."""
+    """Return features, targets and weights of flows of a run."""
     waits = correct(run.model, correction).waits
     latency = flow_latency(run.model, waits)
     law = flow_law(run.model, waits, latency)
@@ -319,7 +319,7 @@ def _samples_of_run(
 def _order_bias(
     law: FlowLaw, probability: float, packets: NDArray[np.float64], chosen: NDArray[np.int64]
 ) -> NDArray[np.float64]:
-    """What the law gives for a quantile beyond what it gives for an observed one, of some flows."""
+    """Return the law's quantile minus its observed one, of some flows."""
     if probability <= 0.5:  # packets around the median are many
         return np.zeros(len(chosen))
     count = packets[chosen]

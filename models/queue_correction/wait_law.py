@@ -42,7 +42,7 @@ def wait_quantile_s(
     *,
     is_poisson: bool,
 ) -> Vector:
-    """Quantile of waits of some mean, variance and logarithm of the probability of no wait. (flows,)"""
+    """Return quantile of waits, (flows,), of a mean, variance and logarithm of the probability of no wait."""
     none, probabilities = (
         np.ascontiguousarray(np.broadcast_to(values, np.shape(mean_s)), np.float64)
         for values in (log_no_wait, probability)
@@ -59,7 +59,7 @@ def wait_quantile_s(
 
 @cache
 def _tables() -> tuple[Vector, Vector]:
-    """`_gamma_table` and `_one_server_table`, kept on disk: the import of scipy.special takes 0.2 s."""
+    """Return `_gamma_table` and `_one_server_table`, cached on disk: importing scipy.special takes 0.2 s."""
     key = content_hash(Path(__file__).read_text(), version("scipy"), np.__version__)
     path = compiled_folder(Path(__file__)) / f"wait_law-{key[:16]}.tables"
     rows = _SHAPES[2]
@@ -72,7 +72,7 @@ def _tables() -> tuple[Vector, Vector]:
 
 
 def _gamma_table() -> Vector:
-    """Quantiles of gamma distributions of mean 1. (shapes, levels)"""
+    """Return the quantiles of gamma distributions of mean 1. (shapes, levels)"""
     from scipy import special
 
     shapes, levels = np.exp(np.linspace(*_SHAPES)), np.linspace(*_LEVELS)
@@ -80,8 +80,8 @@ def _gamma_table() -> Vector:
 
 
 def _one_server_table() -> Vector:
-    """Quantiles of waits above zero in a queue with Poisson arrivals and one time of sending, over those of
-    the gamma distribution of their mean and variance. (probabilities of waiting, levels)
+    """Return quantiles of waits above zero in a queue with Poisson arrivals and one service time, over those
+    of the gamma distribution of their mean and variance. (probabilities of waiting, levels)
 
     With utilisation r and k - 1 <= x < k times of sending, the probability to wait at most x is the sum over
     j < k of the Poisson probability of j, of mean r (k - x), times that of at most k - j in the system (Franx
@@ -93,7 +93,7 @@ def _one_server_table() -> Vector:
 
 
 def _one_server(used: float, levels: Vector) -> Vector:
-    """Of one utilisation, a line of `_one_server_table`. (levels,)"""
+    """Return the line of `_one_server_table` for one utilisation. (levels,)"""
     from scipy import special
 
     arriving = _poisson(np.arange(_EXACT + 1.0), np.array(used))
@@ -120,7 +120,7 @@ def _one_server(used: float, levels: Vector) -> Vector:
 
 
 def _poisson(counts: Vector, means: Vector) -> Vector:
-    """Poisson probabilities; the import of scipy.stats takes 1 s."""
+    """Return Poisson probabilities; the import of scipy.stats takes 1 s."""
     from scipy import special
 
     # The stubs lack both functions.
@@ -130,7 +130,7 @@ def _poisson(counts: Vector, means: Vector) -> Vector:
 
 
 def _exponential_rate(used: float) -> float:
-    """The rate t above 0 with used (e^t - 1) = t, by bisection."""
+    """Return the rate t above 0 with used (e^t - 1) = t, by bisection."""
     low, high = 1e-6, 50.0
     while (middle := 0.5 * (low + high)) not in (low, high):
         if used * np.expm1(middle) < middle:

@@ -61,7 +61,7 @@ class Graph:
 
 
 def graph_of(model: NetworkModel) -> Graph:
-    """The graph of a modelled network; waits that the model computed are not looked at."""
+    """Return the graph of a modelled network; waits that the model computed are not looked at."""
     visits = _visits_of(model)
     queues = _queue_columns(visits, model)
     mean_s = queues.pop("mean_s")
@@ -104,7 +104,7 @@ class _Visits:
 
     @property
     def utilisation(self) -> Values:
-        """Of the queue by the flow."""
+        """Utilisation of the queue by the flow."""
         return self.rate_per_s * self.own_s
 
 
@@ -127,7 +127,7 @@ def _visits_of(model: NetworkModel) -> _Visits:
 
 
 def _in_turn(ways: list[NDArray[np.int32]]) -> NDArray[np.int64]:
-    """Rows that end with -1 joined without gaps, -1 after the last: (flows, way) each -> (places, flows)."""
+    """Join rows that end with -1 without gaps, -1 after the last: (flows, way) each -> (places, flows)."""
     joined = np.concatenate(ways, axis=1).astype(np.int64)
     order = np.argsort(joined < 0, axis=1, kind="stable")
     return np.take_along_axis(joined, order, axis=1).T
@@ -138,7 +138,7 @@ def _inverse_capacity(model: NetworkModel) -> float:
 
 
 def _queue_columns(visits: _Visits, model: NetworkModel) -> dict[str, Values]:
-    """Features of queues, and `mean_s`, the mean time of sending a packet of theirs. Each (queues,)"""
+    """Return features of queues, and `mean_s`, the mean time of sending a packet of theirs. Each (queues,)"""
     count = model.topology.queue_count
 
     def at_queues(values: Values) -> Values:

@@ -60,7 +60,7 @@ _FIELDS = GraphTensors._fields
 
 
 def tensors_of(graph: Graph) -> GraphTensors:
-    """The same graph, without copying."""
+    """Return the graph as tensors, without copying."""
     return GraphTensors(*(torch.from_numpy(np.asarray(getattr(graph, name))) for name in _FIELDS))
 
 
@@ -88,12 +88,12 @@ class RouteNet(nn.Module):
         self.wait = _perceptron(2 * width + len(PLACE_FEATURES), width, 1)
 
     def forward(self, graph: GraphTensors) -> Tensor:
-        """Mean round trip of every flow in seconds, delay without acknowledgements. (flows,)"""
+        """Return the mean round trip of every flow in seconds, delay without acknowledgements. (flows,)"""
         waits = self.waits(graph) * graph.service_s  # (places, flows), 0 after the last
         return graph.base_s + waits.sum(dim=0)
 
     def waits(self, graph: GraphTensors) -> Tensor:
-        """Mean wait at every place in mean times of sending; anything after the last. (places, flows)
+        """Return mean wait at every place in mean times of sending; anything after the last. (places, flows)
 
         It grows as the exponential of what the perceptron says until it nears the queue's size.
         """
@@ -111,7 +111,7 @@ class RouteNet(nn.Module):
     def exchange(
         self, graph: GraphTensors, places: Tensor, flows: Tensor, queues: Tensor
     ) -> tuple[Tensor, Tensor, Tensor]:
-        """One round of messages.
+        """Return one round of messages.
 
         Args:    places: standard features. (places, flows, features) flows, queues: states. (..., width)
         Returns: messages (places, flows, width), new states of flows and of queues.
@@ -126,7 +126,7 @@ class RouteNet(nn.Module):
 
 
 def _at(queues: Tensor, queue: Tensor) -> Tensor:
-    """States of queues at places: (queues, width), (places, flows) -> (places, flows, width)."""
+    """Return the states of queues at places: (queues, width), (places, flows) -> (places, flows, width)."""
     return queues.index_select(0, queue.flatten()).unflatten(0, queue.shape)
 
 
@@ -138,7 +138,7 @@ class RouteNetPredictor:
     about: str
 
     def predict(self, model: NetworkModel) -> NDArray[np.float64]:
-        """Mean round trip of every flow in seconds, delay without acknowledgements. (flows,)"""
+        """Predict the mean round trip of every flow in seconds, delay without acknowledgements. (flows,)"""
         with torch.inference_mode():
             return self.network(tensors_of(graph_of(model))).numpy().astype(np.float64)
 
@@ -148,7 +148,7 @@ class RouteNetPredictor:
         return sum(values.numel() for values in self.network.parameters())
 
     def answer(self, rows: Sequence[Mapping[str, Any]]) -> list[dict[str, float]]:
-        """Mean over flows of the round trip of fat-trees under traffic, one per row.
+        """Return the mean over flows of the round trip of fat-trees under traffic, one per row.
 
         Raises: PredictorError: a row is not acceptable; the message names the row, from 0.
         """
@@ -168,7 +168,7 @@ class RouteNetPredictor:
 
 
 def load(files: ModelFiles) -> RouteNetPredictor:
-    """The predictor of its files.
+    """Load the predictor from its files.
 
     Raises: PredictorError: it is of other features than this version computes. RuntimeError: of other shapes.
     """

@@ -53,7 +53,7 @@ def train(data: TrainingInput) -> Trained:
 
 
 def training_examples(runs: Iterable[SimulatedRun]) -> list[Example]:
-    """Runs of at most `FLOW_LIMIT` flows, in their order."""
+    """Return the runs of at most `FLOW_LIMIT` flows, in their order."""
     examples: list[Example] = []
     for run in runs:
         counted = np.flatnonzero(run.truth_s > 0)  # NaN is not
@@ -122,7 +122,6 @@ class _Fit(Training[RouteNet]):
         self._options = options
 
     def loss(self, batch: Example) -> Tensor:
-        """Loss of a run."""
         graph, counted, targets = batch
         answers = torch.log(self.network(graph))[counted]  # (counted,)
         return nn.functional.smooth_l1_loss(answers, targets, beta=self._options.loss_width)

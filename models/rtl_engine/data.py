@@ -34,12 +34,12 @@ class MeasuredDesign:
     times: Mapping[str, tuple[float, float]]
 
     def seconds(self, cycles: int) -> dict[str, float]:
-        """Build plus run by engine, as measured."""
+        """Return build plus run time by engine, as measured."""
         return {engine: build + 1e-9 * cycles * cycle for engine, (build, cycle) in self.times.items()}
 
 
 def read_measured(folders: Sequence[Path]) -> list[MeasuredDesign]:
-    """Designs with times on two engines or more, one stimulus, in order of families and sizes.
+    """Read the designs with times on two engines or more, one stimulus, in order of families and sizes.
 
     Raises: DatasetError: a table is missing, or holds no measured row.
     """
@@ -64,18 +64,17 @@ def read_measured(folders: Sequence[Path]) -> list[MeasuredDesign]:
 
 
 def _agreeing(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Rows with the most frequent digest: an engine with other outputs is no choice."""
+    """Return the rows with the most frequent digest: an engine with other outputs is no choice."""
     usual, _ = Counter(row["digest"] for row in rows).most_common(1)[0]
     return [row for row in rows if row["digest"] == usual]
 
 
 def _build_s(row: Mapping[str, Any]) -> float:
-    """Processor time, or elapsed time where confinement hid it."""
+    """Return the processor time, or elapsed time where confinement hid it."""
     return row["build_wall_s"] if row["build_cpu_s"] is None else row["build_cpu_s"]
 
 
 def _rows(folder: Path) -> Iterable[dict[str, Any]]:
-    """Rows with their measured columns."""
     measured: dict[str, dict[str, Any]] = {}
     for path in sorted((folder / "measured" / _TABLE).glob("*.parquet")):
         measured |= {row["simulation_id"]: row for row in read_arrow(path).to_pylist()}
@@ -86,7 +85,7 @@ def _rows(folder: Path) -> Iterable[dict[str, Any]]:
 
 
 def regret(design: MeasuredDesign, choose: Callable[[int, Sequence[str]], str]) -> float:
-    """Time of the chosen engine over that of the fastest, minus 1, at most 1; mean over numbers of cycles."""
+    """Return chosen engine's time over the fastest one's, minus 1, at most 1; mean over numbers of cycles."""
     losses: list[float] = []
     for cycles in CYCLES:
         seconds = design.seconds(cycles)
@@ -96,7 +95,7 @@ def regret(design: MeasuredDesign, choose: Callable[[int, Sequence[str]], str]) 
 
 
 def engine_reference(reference: Reference) -> ReferenceSet:
-    """Designs of families; the error is the regret of the chosen engine, the baseline takes Verilator."""
+    """Return designs of families; the error is the regret of the chosen engine, the baseline Verilator."""
     from pipelines.rtl.reuse import VERILATOR
 
     designs = [d for d in read_measured([reference.folder]) if d.family in reference.parts]

@@ -32,7 +32,7 @@ Matrix = NDArray[np.float64]
 
 
 def logs_of(rows: Sequence[Mapping[str, Any]]) -> Matrix:
-    """Logarithms of features plus 1, and of what repeats. (rows, features + 1)"""
+    """Return the logarithms of features plus 1, and of what repeats. (rows, features + 1)"""
     raw = np.array([[float(row[name] or 0) for name in FEATURES] for row in rows], np.float64)
     logs = np.log1p(raw)
     repeats = logs[:, FEATURES.index("instance_nodes")] - logs[:, FEATURES.index("nodes")]
@@ -50,12 +50,12 @@ class Law:
     trees: BoostedTrees
 
     def seconds(self, logs: Matrix) -> Matrix:
-        """Times of rows of logarithms, in the unit of the target. (rows,)"""
+        """Return the times of rows of logarithms, in the unit of the target. (rows,)"""
         return np.exp(linear(logs) @ self.weights + self.trees.predict(logs)).astype(np.float64)
 
 
 def linear(logs: Matrix) -> Matrix:
-    """With a column of ones."""
+    """Append a column of ones."""
     return np.concatenate([logs, np.ones((len(logs), 1))], axis=1)
 
 
@@ -71,7 +71,7 @@ class EnginePicker:
     without_memories: frozenset[str]
 
     def seconds(self, row: Mapping[str, Any], cycles: int) -> dict[str, float]:
-        """Build plus run by engine, of engines that accept the design."""
+        """Return build plus run time by engine, of engines that accept the design."""
         logs = logs_of([row])
         return {
             engine: float(
@@ -82,7 +82,7 @@ class EnginePicker:
         }
 
     def choose(self, row: Mapping[str, Any], cycles: int, engines: Sequence[str]) -> str:
-        """The engine that is done first, among those that are there.
+        """Return the engine that is done first, among those that are there.
 
         Raises: PredictorError: none of them is known.
         """
@@ -92,7 +92,7 @@ class EnginePicker:
         return min(seconds, key=lambda engine: seconds[engine])
 
     def answer(self, rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-        """Engine and times of rows with Verilog, or with its features as JSON.
+        """Return the engine and times of rows with Verilog, or with its features as JSON.
 
         Raises: PredictorError: a design is rejected; the message names the row, from 0.
         """
@@ -128,7 +128,7 @@ class EnginePicker:
 
 
 def load(files: ModelFiles) -> EnginePicker:
-    """The picker of its files.
+    """Load the picker from its files.
 
     Raises: KeyError, ValueError: not such a picker. PredictorError: of other features.
     """

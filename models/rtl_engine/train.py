@@ -37,7 +37,7 @@ def train(data: TrainingInput) -> Trained:
 
 
 def fit_picker(designs: Sequence[MeasuredDesign], options: FitOptions, seed: int) -> EnginePicker:
-    """Laws of the engines that have enough designs."""
+    """Return the laws of the engines that have enough designs."""
     engines = sorted({engine for design in designs for engine in design.times})
     laws: dict[str, dict[str, Law]] = {}
     for engine in engines:
@@ -57,7 +57,7 @@ def fit_picker(designs: Sequence[MeasuredDesign], options: FitOptions, seed: int
 
 
 def fit_law(logs: Matrix, targets: Matrix, options: FitOptions, seed: int) -> Law:
-    """A law for logarithms of a time. logs (rows, features), targets (rows,)."""
+    """Return a law for logarithms of a time. logs (rows, features), targets (rows,)."""
     inputs = linear(logs)
     penalty = options.ridge * np.eye(inputs.shape[1])
     penalty[-1, -1] = 1e-6  # the constant is free
@@ -80,7 +80,7 @@ def fit_law(logs: Matrix, targets: Matrix, options: FitOptions, seed: int) -> La
 
 
 def mean_regret(picker: EnginePicker, designs: Sequence[MeasuredDesign]) -> float:
-    """Mean over designs."""
+    """Return the mean regret over designs."""
     return float(
         np.mean(
             [

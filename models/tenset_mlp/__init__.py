@@ -51,7 +51,7 @@ class TrainOptions(LabelOptions):
     stopping_groups: Annotated[int, ABOVE_0] = 3
 
     def __post_init__(self) -> None:
-        """Raises: ValueError: an option outside its range."""
+        """Refuse an option outside its range. Raises: ValueError."""
         object.__setattr__(self, "hidden_sizes", tuple(self.hidden_sizes))
         check_ranges(self)
         for size in self.hidden_sizes:

@@ -100,7 +100,7 @@ def facts_of(source: str, top: str, loops: Sequence[LoopRow] | None = None) -> P
 
 
 def _bodies(body: tuple[ir.Statement, ...]) -> Iterator[list[ir.Statement]]:
-    """The statements of a body and of the conditions in it, then those of each loop in it."""
+    """Yield the statements of a body and of the conditions in it, then of each loop in it."""
     own = list(_own_statements(body))
     yield own
     for statement in own:
@@ -117,7 +117,7 @@ def _own_statements(body: tuple[ir.Statement, ...]) -> Iterator[ir.Statement]:
 
 
 def _operators(statements: Sequence[ir.Statement]) -> Counter[str]:
-    """Operators by kind that the statements evaluate themselves."""
+    """Return the operators by kind that the statements evaluate themselves."""
     kinds = {name: kind for kind, names in OPERATOR_KINDS.items() for name in names}
     return Counter(
         kinds[part.operator]
@@ -129,7 +129,7 @@ def _operators(statements: Sequence[ir.Statement]) -> Counter[str]:
 
 
 def _program_row(source: str, top: str) -> ProgramRow:
-    """A program as the features engine reads it, outside any suite."""
+    """Return a program as the features engine reads it, outside any suite."""
     return ProgramRow(
         program_id=content_hash(source, top),
         name=top,
@@ -176,7 +176,7 @@ class LoopPlan:
 
 
 def plan_of(directives: str, facts: ProgramFacts) -> LoopPlan:
-    """The plan that a JSON list of directives describes.
+    """Return the plan that a JSON list of directives describes.
 
     Raises: PredictorError: not a JSON list of objects, an unknown kind, or no such loop or array.
     """
@@ -214,7 +214,7 @@ def plan_of(directives: str, facts: ProgramFacts) -> LoopPlan:
 
 
 def _banks(directive: Mapping[str, object], interface: Interface) -> int:
-    """Banks of a partitioned array: as many as asked for, or of a complete partition one an element.
+    """Return banks of a partitioned array: as many as asked for, or of a complete partition one an element.
 
     An array inside a function is no argument; a complete partition of it counts once.
     """
@@ -232,7 +232,7 @@ def _banks(directive: Mapping[str, object], interface: Interface) -> int:
 
 
 def features_of(facts: ProgramFacts, query: Query) -> dict[str, float]:
-    """The named features of a program under a configuration, in a fixed order.
+    """Return the named features of a program under a configuration, in a fixed order.
 
     Args:    facts: of query.source. query: its configuration is used.
     Returns: feature name to finite value; the same names in the same order for every program.
@@ -270,7 +270,7 @@ def _log2(value: float) -> float:
 
 
 def _largest(values: Iterable[float], count: int) -> list[float]:
-    """The largest values in falling order, zero where there are fewer."""
+    """Return the largest values in falling order, zero where there are fewer."""
     return (sorted(values, reverse=True) + [0.0] * count)[:count]
 
 
@@ -288,7 +288,7 @@ class _Loop:
 
 
 def _expanded(facts: ProgramFacts) -> list[_Loop]:
-    """Loops with iterations over the whole run, in source order."""
+    """Return the loops with iterations over the whole run, in source order."""
     by_index = {row.loop_index: row for row in facts.loops}
     trips: dict[int, float] = {}
     iterations: dict[int, float] = {}
@@ -315,7 +315,7 @@ def _expanded(facts: ProgramFacts) -> list[_Loop]:
 
 
 def _trips_of(row: LoopRow, trips_above: float | None, facts: ProgramFacts) -> float:
-    """Trip count, or a guess where it is not known before running.
+    """Return the trip count, or a guess where it is not known before running.
 
     Half the enclosing loop's count is right on average for a triangular nest; an outermost loop is
     taken to walk the largest dimension.
@@ -349,7 +349,7 @@ def _loop_features(facts: ProgramFacts, plan: LoopPlan) -> dict[str, float]:
 
 
 def _work_features(facts: ProgramFacts, query: Query, plan: LoopPlan) -> dict[str, float]:
-    """Operations over the whole run and a coarse estimate of cycles."""
+    """Return the operations over the whole run and a coarse estimate of cycles."""
     loops = _expanded(facts)
     return {
         "log2_iterations": _log2(ordered_sum(b.iterations for b in loops)),
@@ -375,7 +375,7 @@ def _work_features(facts: ProgramFacts, query: Query, plan: LoopPlan) -> dict[st
 
 
 def _estimated_cycles(loop: _Loop, query: Query, requested: int | None) -> float:
-    """Cycles if loads wait for each other and arithmetic chains, or if a pipeline hides that.
+    """Return the cycles if loads wait for each other and arithmetic chains, or if a pipeline hides that.
 
     In a pipeline an iteration starts every interval cycles: the requested one, or as many as the
     accesses that share an array's port.

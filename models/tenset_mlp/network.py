@@ -34,19 +34,19 @@ class CostMlp(nn.Module):
         self.linear = nn.Linear(feature_count, target_count, bias=False)
 
     def forward(self, features: Tensor) -> Tensor:  # (batch, features) -> (batch, targets)
-        """Normalised log targets of normalised features."""
+        """Return the normalised log targets of normalised features."""
         return self.layers(features) + self.linear(features)
 
 
 def untrained_network(
     feature_count: int, target_count: int, hidden_sizes: Sequence[int], dropout: float, seed: int
 ) -> CostMlp:
-    """A network whose initial weights depend on the seed alone."""
+    """Return a network whose initial weights depend on the seed alone."""
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         return CostMlp(feature_count, target_count, hidden_sizes, dropout)
 
 
 def arrays_of(network: CostMlp) -> dict[str, NDArray[np.float32]]:
-    """Weights by name, as the predictor's files hold them."""
+    """Return the weights by name, as the predictor's files hold them."""
     return {name: tensor.numpy() for name, tensor in network.state_dict().items()}

@@ -47,23 +47,23 @@ class ModelCard(BaseModel):
     dataset_hash: str
 
     def normalise(self, features: Matrix) -> NDArray[np.float32]:
-        """Features (rows, features) with mean 0 and deviation 1 over the training part."""
+        """Return the features (rows, features) with mean 0 and deviation 1 over the training part."""
         scale = np.asarray(self.feature_scale)
         inverse = np.divide(1.0, scale, out=np.zeros_like(scale), where=scale > 0)
         return ((features - np.asarray(self.feature_mean)) * inverse).astype(np.float32)
 
     def normalise_targets(self, targets: Matrix) -> NDArray[np.float32]:
-        """Positive targets (rows, targets) as normalised natural logarithms; NaN stays."""
+        """Return the positive targets (rows, targets) as normalised natural logarithms; NaN stays."""
         logs = np.log(targets)
         return ((logs - np.asarray(self.target_mean)) / np.asarray(self.target_scale)).astype(np.float32)
 
     def restore_targets(self, outputs: NDArray[np.float32]) -> Matrix:
-        """Targets in their own units from network outputs (rows, targets)."""
+        """Return the targets in their own units from network outputs (rows, targets)."""
         bounded = np.clip(outputs.astype(np.float64), -OUTPUT_LIMIT, OUTPUT_LIMIT)
         return np.exp(bounded * np.asarray(self.target_scale) + np.asarray(self.target_mean))
 
     def matrix_of(self, rows: Sequence[Mapping[str, float]]) -> Matrix:
-        """Feature rows as (rows, features), in the card's order."""
+        """Return the feature rows as (rows, features), in the card's order."""
         return np.array([[row[n] for n in self.features] for row in rows], dtype=np.float64)
 
 
@@ -81,7 +81,7 @@ def make_card(
     seen_groups: Sequence[str],
     dataset_hash: str,
 ) -> ModelCard:
-    """A card whose normalisation is that of the training part.
+    """Make a card whose normalisation is that of the training part.
 
     Args: features: (rows, features) of the training part. targets: (rows, targets), positive, NaN if unknown.
     """
@@ -112,7 +112,7 @@ LAYERS_PER_HIDDEN = 3
 def array_shapes(
     feature_count: int, target_count: int, hidden_sizes: Sequence[int]
 ) -> dict[str, tuple[int, ...]]:
-    """Shape by name of the arrays of a network, see `models.tenset_mlp.network.CostMlp`."""
+    """Return the shape by name of the arrays of a network, see `models.tenset_mlp.network.CostMlp`."""
     shapes: dict[str, tuple[int, ...]] = {"linear.weight": (target_count, feature_count)}
     before = feature_count
     for index, size in enumerate((*hidden_sizes, target_count)):
@@ -125,7 +125,7 @@ def array_shapes(
 def answer_of(
     arrays: Mapping[str, NDArray[np.float32]], features: NDArray[np.float32]
 ) -> NDArray[np.float32]:
-    """What a network without dropout answers: (rows, features) -> (rows, targets)."""
+    """Run a network without dropout: (rows, features) -> (rows, targets)."""
     last = max(int(name.split(".")[1]) for name in arrays if name.startswith("layers."))
     values = features
     for index in range(0, last + 1, LAYERS_PER_HIDDEN):
@@ -148,7 +148,7 @@ class TensetMlpPredictor(LabelPredictor):
 
     @classmethod
     def load(cls, folder: Path) -> TensetMlpPredictor:
-        """The predictor in a folder.
+        """Load the predictor in a folder.
 
         Raises: PredictorError: the folder holds no such predictor, or a damaged one.
         """
@@ -166,7 +166,7 @@ class TensetMlpPredictor(LabelPredictor):
         return ModelFiles(card=self.card.model_dump(mode="json"), arrays=arrays)
 
     def predict(self, queries: Sequence[Query]) -> list[Estimate]:
-        """One estimate per query, in order.
+        """Predict one estimate per query, in order.
 
         Raises: PredictorError: a query cannot be read; the message names its row, from 0.
         """
@@ -176,7 +176,7 @@ class TensetMlpPredictor(LabelPredictor):
         return self.typicality.estimates(features, self.targets, self.predict_matrix(features))
 
     def predict_matrix(self, features: Matrix) -> Matrix:
-        """Targets (rows, targets) of features (rows, features)."""
+        """Predict the targets (rows, targets) of features (rows, features)."""
         return self.card.restore_targets(answer_of(self.arrays, self.card.normalise(features)))
 
     def _row_of(self, query: Query) -> Mapping[str, float]:
@@ -193,7 +193,7 @@ class TensetMlpPredictor(LabelPredictor):
 
 
 def load(files: ModelFiles) -> TensetMlpPredictor:
-    """The predictor of its files.
+    """Load the predictor from its files.
 
     Raises: PredictorError: it was trained on another set of features. ValueError: not such a predictor.
     """

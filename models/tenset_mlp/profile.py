@@ -37,7 +37,7 @@ Counted = tuple[str, int, int]
 def profiled_loops(
     loops: Sequence[LoopRow], counted: Iterable[Counted], factors: Mapping[str, int]
 ) -> tuple[LoopRow, ...]:
-    """Loops with the mean trips of a run, rounded, where the front end knows none.
+    """Return the loops with the mean trips of a run, rounded, where the front end knows none.
 
     Args: counted: copies that transformations made are named <loop>_<suffix>. factors: copies of the body of
         a loop by its name, each of which an iteration of the scheduled loop runs.
@@ -61,7 +61,7 @@ def profiled_loops(
 
 
 def with_profiles(data_dir: Path, designs: Sequence[LabelledDesign]) -> list[LabelledDesign]:
-    """Designs whose loops have profiled trips, the median over their runs on drawn data.
+    """Return the designs whose loops have profiled trips, the median over their runs on drawn data.
 
     A design without rows of `loop_runs` keeps its loops: it has none that the engine left a loop.
     """
@@ -97,7 +97,7 @@ def _median(versions: Sequence[LoopRow]) -> int | None:
 
 
 def copies_of(directives: str, loops: Sequence[LoopRow]) -> dict[str, int]:
-    """Copies of the body of every loop that directives unroll."""
+    """Return the copies of the body of every loop that directives unroll."""
     trips = {loop.loop: loop.trip_count or 1 for loop in loops}
     copies: dict[str, int] = {}
     for directive in json.loads(directives):
@@ -108,7 +108,7 @@ def copies_of(directives: str, loops: Sequence[LoopRow]) -> dict[str, int]:
 
 
 def profiled_facts(facts: ProgramFacts, query: Query, engine: Mapping[str, Any]) -> ProgramFacts:
-    """Facts of a question whose loops have the trips of a run on data of seed 0.
+    """Return the facts of a question whose loops have the trips of a run on data of seed 0.
 
     Raises: PredictorError: the run has no end, or the data cannot be drawn. ValueError: the engine does not
             accept the program. ToolMissing: gcc is not installed.

@@ -44,7 +44,7 @@ class DesignMatrices:
     parts: tuple[str, ...]
 
     def rows_of(self, part: str) -> np.ndarray:
-        """Indices of the designs of one part."""
+        """Return the indices of the designs of one part."""
         return np.flatnonzero(np.asarray(self.parts) == part)
 
 
@@ -96,7 +96,7 @@ def train(data: TrainingInput, level: str) -> Trained:
 
 
 def matrices_of(designs: Sequence[LabelledDesign], choice: str) -> DesignMatrices:
-    """Features of every design, each program's source read once.
+    """Return the features of every design, each program's source read once.
 
     Args:   choice: compact or full.
     Raises: DatasetError: a labelled design's source or directives cannot be read.

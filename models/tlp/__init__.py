@@ -53,7 +53,7 @@ class TrainOptions(LabelOptions):
     threads: Count = 1
 
     def __post_init__(self) -> None:
-        """Raises: ValueError: an option outside its range."""
+        """Refuse an option outside its range. Raises: ValueError."""
         check_ranges(self)
         require("width", self.width, self.width % self.heads == 0, f"multiples of {self.heads} heads")
 

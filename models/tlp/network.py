@@ -34,7 +34,7 @@ class SequenceTensors(NamedTuple):
 
 
 def padded(sequences: Sequence[ProgramSequence]) -> SequenceTensors:
-    """Sequences as one batch."""
+    """Return the sequences as one batch."""
     types = pad_sequence(
         [torch.from_numpy(s.types) for s in sequences], batch_first=True, padding_value=len(TYPES)
     )
@@ -70,7 +70,7 @@ class PrimitiveTransformer(nn.Module):
         )
 
     def forward(self, batch: SequenceTensors) -> Tensor:
-        """Scaled log targets: (batch, targets)."""
+        """Return the scaled log targets: (batch, targets)."""
         size, length = batch.types.shape
         names = self.name(batch.names.flatten(0, 1)).unflatten(
             0, (size, length)
@@ -88,5 +88,5 @@ class PrimitiveTransformer(nn.Module):
 
 
 def lengths_of(sequences: Sequence[ProgramSequence]) -> np.ndarray:
-    """Primitives of every sequence."""
+    """Return the primitives of every sequence."""
     return np.array([len(sequence.types) for sequence in sequences])

@@ -38,7 +38,7 @@ class PrimitivePredictor(NetworkPredictor[ProgramSequence]):
 def batches_by_length(
     sequences: Sequence[ProgramSequence], rows: Sequence[int], size: int
 ) -> Iterator[list[int]]:
-    """Rows in batches of similar length; those of one length keep their order."""
+    """Yield rows in batches of similar length; rows of one length keep their order."""
     lengths = lengths_of(sequences)
     ordered = sorted(rows, key=lambda row: lengths[row])
     for start in range(0, len(ordered), size):

@@ -94,7 +94,7 @@ class _Primitive:
 
 
 def sequence_of(query: Query, most: int) -> ProgramSequence:
-    """The sequence of a query: configuration, directives, then the text, at most so many primitives.
+    """Return the sequence of a query: configuration, directives, then the text, at most so many primitives.
 
     Raises: PredictorError: the directives are not a JSON list of objects.
     """
@@ -153,7 +153,7 @@ def _directives(text: str) -> list[_Primitive]:
 
 
 def _statements(source: str) -> Iterator[_Primitive]:
-    """Statements, headers and braces of a text, in order."""
+    """Yield statements, headers and braces of a text, in order."""
     text = _COMMENT.sub(" ", source)
     for line in _DIRECTIVE_LINE.findall(text):
         yield _primitive("macro", _TOKEN.findall(line), 0)
@@ -209,8 +209,10 @@ def _signed_log2(number: float) -> float:
     return math.copysign(min(64.0, math.log2(1.0 + abs(number))), number) / 8.0
 
 
-def _summary(query: Query, said: Sequence[_Primitive], text: Sequence[_Primitive]) -> NDArray[np.float64]:
-    kinds = Counter(primitive.type for primitive in (*said, *text))
+def _summary(
+    query: Query, directives: Sequence[_Primitive], text: Sequence[_Primitive]
+) -> NDArray[np.float64]:
+    kinds = Counter(primitive.type for primitive in (*directives, *text))
     operators: Counter[str] = Counter()
     for primitive in text:
         operators.update(primitive.operators)

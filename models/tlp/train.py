@@ -80,7 +80,7 @@ def fit_network(
         return padded([sequences[row] for row in batch]), targets[list(batch)]
 
     def batches(epoch: int) -> Iterator[Example]:
-        """Batches of similar length, in a drawn order."""
+        """Yield the batches of similar length, in a drawn order."""
         del epoch
         drawn = torch.randperm(len(rows["train"]), generator=generator).tolist()
         groups = list(batches_by_length(sequences, [rows["train"][n] for n in drawn], options.batch_size))

@@ -50,7 +50,7 @@ VERSION = "2"
 """Raised by hand when drawn hardware or the rows of the same network change."""
 _SMALL_SCALES = ("tiny", "small")
 _TRAIN_PARAMETERS = 700
-"""Of the scale split: networks with more parameters are tested."""
+"""Limit of the scale split: networks with more parameters are tested."""
 _TEST_SHARE = 0.2
 _ARCHITECTURES = {"arch1": ("resnet", "mobilenet"), "arch2": ("transformer", "bert")}
 
@@ -109,13 +109,13 @@ class AcceleratorGroup:
         return fields | {name: value for name, value in added.items() if value}
 
     def hardware_of(self, number: int) -> Hardware:
-        """A configuration of the group."""
+        """Return a configuration of the group."""
         if self.is_near_default:
             return near_default(self.seed, number)
         return drawn_hardware(self.seed, number, is_small=self.is_labelled or self.is_small)
 
     def networks_of(self, number: int) -> list[tuple[str, str, int]]:
-        """Family, scale and seed of the networks of a configuration."""
+        """Return family, scale and seed of the networks of a configuration."""
         if self.exported:
             own = self.exported[number // 2 % len(self.exported)]  # configurations with another mesh are odd
             return [(family, EXPORTED, own) for family in self.families]
@@ -146,7 +146,8 @@ class AcceleratorTables:
 
 
 def drawn_hardware(seed: int, number: int, *, is_small: bool) -> Hardware:
-    """A configuration; the first of seed 0 is the default one. Small ones are synthesised in a minute or two.
+    """Return a configuration; the first of seed 0 is the default one. Small ones are synthesised in a minute
+    or two.
 
     Draws that do not fit together are drawn again.
     """
@@ -186,7 +187,7 @@ _CHANGES: Mapping[str, Sequence[Mapping[str, Any]]] = {
 
 
 def near_default(seed: int, number: int) -> Hardware:
-    """The default configuration with one to three changes, and every second one with another mesh.
+    """Return the default configuration with one to three changes, and every second one with another mesh.
 
     The first of seed 0 has no change.
     """
@@ -206,12 +207,12 @@ def near_default(seed: int, number: int) -> Hardware:
 
 
 def exported_hash(family: str, number: int) -> str:
-    """Hash of the file of an exported network."""
+    """Return the hash of the file of an exported network."""
     return content_hash((EXPORTED_FOLDER / f"{family}_{number}.onnx").read_bytes().hex())
 
 
 def small_default() -> Hardware:
-    """A mesh of two by two: the smallest accelerator that labels are made of."""
+    """Return a mesh of two by two: the smallest accelerator that labels are made of."""
     return Hardware(
         rows=2, columns=2, accumulator_bits=20, scratchpad_rows=64, accumulator_rows=32, scale_bits=4
     )
@@ -251,12 +252,12 @@ def _draw(generator: Random, *, is_small: bool) -> dict[str, Any]:
 
 
 def group_key(group: AcceleratorGroup, liberty: Path) -> str:
-    """Hash of all that the rows of a group follow from."""
+    """Return the hash of all that the rows of a group follow from."""
     return content_hash(VERSION, COMPILER_VERSION, label_version(liberty), group.identity)
 
 
 def label_version(liberty: Path) -> str:
-    """Version of everything that labels follow from but hardware and network."""
+    """Return the version of everything that labels follow from but hardware and network."""
     return content_hash(LABEL_VERSION, power_version(), synthesis_version(), liberty_hash(liberty))[:12]
 
 
@@ -291,7 +292,6 @@ _Made = tuple[AcceleratorRow, list[CompiledNetworkRow], list[AcceleratorLabelRow
 def _configuration(
     number: int, *, group: AcceleratorGroup, tools: LabelTools, cache: ContentCache
 ) -> Outcome[_Made]:
-    """Rows of one configuration."""
     hardware = group.hardware_of(number)
     work = _HardwareWork(hardware=hardware, tools=tools, cache=cache)
     compiled: list[CompiledNetworkRow] = []
@@ -324,7 +324,7 @@ class _HardwareWork:
         return self.labeller
 
     def row(self) -> AcceleratorRow:
-        """The configuration with figures of synthesis."""
+        """Return the configuration with figures of synthesis."""
         key = _static_key(label_version(self.tools.liberty), self.hardware.accelerator_id)
         fields: dict[str, Any] = self.cache.cached(_STATIC, key, self._static, dict, statuses=_status)
         return replace(accelerator_row(self.hardware), **fields)
@@ -336,15 +336,15 @@ class _HardwareWork:
         }
 
     def label(self, row: CompiledNetworkRow) -> AcceleratorLabelRow:
-        """The label of a compiled network, from the cache where it is."""
+        """Return the label of a compiled network, from the cache where it is."""
         key = _label_key(label_version(self.tools.liberty), row)
         fields: dict[str, Any] = self.cache.cached(
-            _LABELS, key, lambda: self._made(row), dict, statuses=_status
+            _LABELS, key, lambda: self._label_columns(row), dict, statuses=_status
         )
         lists: dict[str, Any] = {name: tuple(fields[name]) for name in ("layer_cycles", "layer_energy_nj")}
         return AcceleratorLabelRow(**(fields | lists))
 
-    def _made(self, row: CompiledNetworkRow) -> dict[str, Any]:
+    def _label_columns(self, row: CompiledNetworkRow) -> dict[str, Any]:
         start = stopwatch()
         network = network_named(row.family, row.scale, row.seed)
         label = label_network(self._labeller(), network, row.dataflow or "weight")
@@ -393,7 +393,7 @@ def import_labels(tables: AcceleratorTables, *, liberty: Path, cache: ContentCac
 
 
 def label_network(labeller: Labeller, network: Network, flow: str) -> NetworkLabel:
-    """The label of a network with data; one that the bench refuses is a label too."""
+    """Return the label of a network with data; one that the bench refuses is a label too."""
     try:
         return labeller.label(quantise(network, labeller.hardware), flow=flow)
     except AcceleratorError as error:
@@ -403,7 +403,7 @@ def label_network(labeller: Labeller, network: Network, flow: str) -> NetworkLab
 def label_row(
     row: CompiledNetworkRow, label: NetworkLabel, version: str, wall_s: float
 ) -> AcceleratorLabelRow:
-    """A label as a row."""
+    """Return a label as a row."""
     is_ok = label.status == OK
     return AcceleratorLabelRow(
         compiled_id=row.compiled_id,
@@ -425,7 +425,7 @@ def label_row(
 
 
 def accelerator_row(hardware: Hardware) -> AcceleratorRow:
-    """A configuration that is not synthesised."""
+    """Return a configuration that is not synthesised."""
     modules = hierarchy(hardware)
     return AcceleratorRow(
         accelerator_id=hardware.accelerator_id,
@@ -444,20 +444,20 @@ def accelerator_row(hardware: Hardware) -> AcceleratorRow:
 
 
 def network_named(family: str, scale: str, seed: int, *, has_data: bool = True) -> Network:
-    """A drawn network, or an exported one, as layers."""
+    """Return a drawn network, or an exported one, as layers."""
     if scale == EXPORTED:
         return network_of(exported_network(family, seed), family)
     return network_of(drawn_network(family, scale, seed, has_data=has_data), family)
 
 
 def compiled_row(
-    hardware: Hardware, asked: tuple[str, str, int], group: str, part: str | None = None
+    hardware: Hardware, identity: tuple[str, str, int], group: str, part: str | None = None
 ) -> CompiledNetworkRow:
-    """A network (family, scale, seed), compiled from its shapes alone; part: see `AcceleratorGroup`."""
-    family, scale, seed = asked
+    """Return a network (family, scale, seed), compiled from shapes alone; part: see `AcceleratorGroup`."""
+    family, scale, seed = identity
     network = network_named(family, scale, seed, has_data=False)
     file = (exported_hash(family, seed),) if scale == EXPORTED else ()
-    compiled_id = content_hash(VERSION, COMPILER_VERSION, hardware.accelerator_id, *asked, *file)
+    compiled_id = content_hash(VERSION, COMPILER_VERSION, hardware.accelerator_id, *identity, *file)
     columns: dict[str, Any] = block_columns(compile_network(network, hardware))
     parts = parts_of(compiled_id, family, network.parameter_count)
     if part is not None:
@@ -478,7 +478,7 @@ def compiled_row(
 
 
 def block_columns(compiled: Compiled) -> dict[str, Any]:
-    """Columns of a compiled network that a predictor reads."""
+    """Return the columns of a compiled network that a predictor reads."""
     return {
         "dataflow": compiled.flow,
         "estimated_cycles": compiled.estimated_cycles,
@@ -492,7 +492,7 @@ def block_columns(compiled: Compiled) -> dict[str, Any]:
 
 
 def parts_of(compiled_id: str, family: str, parameter_count: int) -> Mapping[str, str]:
-    """Part of a pair under each split; the random one follows from its hash."""
+    """Return the part of a pair under each split; the random one follows from its hash."""
     draw = int(content_hash("random split", compiled_id)[:8], 16) / 16**8
     parts = {
         "random": "test" if draw < _TEST_SHARE else "train",

@@ -32,11 +32,11 @@ from pipelines.onnx_models import (
 )
 
 LAYER_LIMIT = 4096
-"""Of a network: the power model holds which layers are neighbours as a matrix."""
+"""Layers of a network: the power model holds their neighbours as a matrix."""
 ELEMENT_LIMIT = 1 << 29
-"""Of a tensor; the output layer of a large language model has as many weights."""
+"""Elements of a tensor; the output layer of a large language model has as many weights."""
 POSITION_LIMIT = 1 << 22
-"""Of a product, and of the sums and outputs of its weights: tiling lists them."""
+"""Positions of a product, and sums and outputs of its weights: tiling lists them."""
 HOST_OPERATORS = (
     *("AveragePool", "GlobalAveragePool", "MaxPool", "Softmax", "LayerNormalization", "Gelu", "Erf", "Tanh"),
     *("Sigmoid", "Relu", "Clip", "HardSwish", "HardSigmoid", "LeakyRelu", "Add", "Sub", "Mul", "Div", "Pow"),
@@ -148,7 +148,7 @@ class Network:
 def read_network(
     path: Path, *, dimensions: Mapping[str, int] | None = None, has_data: bool = True
 ) -> Network:
-    """The layers of an ONNX file.
+    """Read the layers of an ONNX file.
 
     Args:   dimensions: sizes of symbolic dimensions; a batch without one is 1.
             has_data: whether values of weights are read; else layers have shapes alone.
@@ -170,7 +170,7 @@ def read_network(
 
 
 def network_of(model: onnx.ModelProto, name: str) -> Network:
-    """The layers of a model; tensors without data have shapes alone.
+    """Return the layers of a model; tensors without data have shapes alone.
 
     Raises: AcceleratorError: as `read_network`.
     """
@@ -211,7 +211,6 @@ class _Reader:
         )
 
     def _shape(self, name: str) -> Shape:
-        """Sizes of a variable tensor."""
         shape = self.model.shape(name)
         if any(size <= 0 for size in shape) or prod(shape) > ELEMENT_LIMIT:
             raise AcceleratorError(f"tensor {name} of shape {shape}; accepted: 1 to {ELEMENT_LIMIT} elements")
@@ -424,7 +423,7 @@ class _Reader:
         return replace(before, bias=self.model.values.get(name), has_bias=True)
 
     def _rescaled(self, node: NodeProto, before: Layer) -> Layer | None:
-        """With a factor or an offset of a sum of integers, one number or one per output."""
+        """Add a factor or an offset to a layer's integer sums, one number or one per output."""
         [name] = [name for name in node.input if name != before.output] or [""]
         outputs = before.weight_shape[0 if before.kind == "conv" else 1]
         shape = self.model.shape(name)
@@ -464,7 +463,7 @@ def _scaled(values: Floats | None, factor: float) -> Floats | None:
 def _pads(
     attributes: Mapping[str, Any], image: Shape, kernel: Shape, strides: Shape
 ) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """Zeros before and behind every dimension of an image."""
+    """Return zeros before and behind every dimension of an image."""
     kind = attributes.get("auto_pad", b"NOTSET")
     rank = len(image)
     if kind in (b"SAME_UPPER", b"SAME_LOWER"):
@@ -480,7 +479,7 @@ def _pads(
 
 
 def _pooled(before: Layer, attributes: Mapping[str, Any]) -> Layer | None:
-    """With a pool of windows that do not overlap and are not padded."""
+    """Add a pool of windows that do not overlap and are not padded, or return None."""
     window = tuple(attributes.get("kernel_shape", ()))
     if len(window) != 2 or tuple(attributes.get("strides", (1, 1))) != window:
         return None

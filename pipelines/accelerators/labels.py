@@ -61,7 +61,7 @@ class MemoryModel:
     cell_um2: float = 7.0
 
     def energy_pj(self, *, rows: int, bits: int, voltage_v: float, writes: bool) -> float:
-        """Energy of one access."""
+        """Return the energy of one access."""
         swing = 1.0 if writes else self.read_swing
         line = bits * (rows * self.cell_pf * swing + self.gate_pf + self.output_pf)
         return (line + self.decoder_pf * log2(max(2, rows))) * voltage_v**2
@@ -157,7 +157,7 @@ class Labeller:
         return self.label_runs(runs)
 
     def label_runs(self, runs: Sequence[LayerRun]) -> NetworkLabel:
-        """The label of layers that have run at the RTL."""
+        """Return the label of layers that have run at the RTL."""
         activities: list[Activity] = []
         for run in runs:
             if not run.is_equal:
@@ -200,7 +200,7 @@ class Labeller:
         )
 
     def _running_activity(self, job: JobRun) -> Activity | str:
-        """Activity behind the reset, or why there is none."""
+        """Return the activity behind the reset, or why there is none."""
         activity = self._activity(job)
         if isinstance(activity, str):
             return activity
@@ -228,7 +228,7 @@ class Labeller:
         return activity if _writes_equal(job, outputs) else "netlist writes other words than the RTL"
 
     def _memory_energy(self, job: JobRun) -> float:
-        """Energy of scratchpad and accumulator in nJ."""
+        """Return the energy of scratchpad and accumulator in nJ."""
         h, voltage = self.hardware, self._parts[0].nominal_voltage_v
         shapes = {
             "s": (h.scratchpad_rows // h.scratchpad_banks, h.lanes * h.input_bits),
@@ -243,7 +243,6 @@ class Labeller:
 
 
 def _summed(parts: Sequence[Activity], signs: Sequence[int] = ()) -> Activity:
-    """Activity of several runs as one."""
     signs = signs or [1] * len(parts)
     return Activity(
         cycles=sum(sign * part.cycles for sign, part in zip(signs, parts, strict=True)),
@@ -253,7 +252,7 @@ def _summed(parts: Sequence[Activity], signs: Sequence[int] = ()) -> Activity:
 
 
 def _resetting(job: JobRun) -> JobRun:
-    """The cycles of a run before its first command."""
+    """Return the cycles of a run before its first command."""
     ports = {name: values[: job.reset_cycles] for name, values in job.ports.items()}
     writes = {name: values[: job.reset_cycles] for name, values in job.writes.items()}
     return JobRun(
@@ -262,7 +261,7 @@ def _resetting(job: JobRun) -> JobRun:
 
 
 def _writes_equal(job: JobRun, outputs: dict[str, np.ndarray]) -> bool:
-    """Whether the netlist writes what the RTL writes, in the same cycles; ports mean nothing during reset."""
+    """Tell whether netlist and RTL write the same in the same cycles; ports mean nothing during reset."""
     running = slice(job.reset_cycles, None)
     request = job.writes["wr_request"][running]
     if not (outputs["wr_request"][running] == request).all():

@@ -28,7 +28,7 @@ class Builder:
     tensors: list[TensorProto] = field(default_factory=list[TensorProto])
 
     def weight(self, *shape: int, fan_in: int = 0) -> str:
-        """A weight drawn from a normal distribution of variance 2 / fan_in."""
+        """Return a weight drawn from a normal distribution of variance 2 / fan_in."""
         name = f"w{len(self.tensors)}"
         if self.has_data:
             generator = np.random.default_rng((self.seed, len(self.tensors)))
@@ -42,13 +42,13 @@ class Builder:
         return name
 
     def constant(self, values: Any, kind: Any) -> str:
-        """A tensor that is always there."""
+        """Return a tensor that is always there."""
         name = f"c{len(self.tensors)}"
         self.tensors.append(numpy_helper.from_array(np.array(values, kind), name))
         return name
 
     def add(self, operator: str, *inputs: str, **attributes: Any) -> str:
-        """A node; the name of its output."""
+        """Add a node; return the name of its output."""
         output = f"t{len(self.nodes)}"
         name = f"{operator.lower()}_{len(self.nodes)}"
         self.nodes.append(helper.make_node(operator, list(inputs), [output], name=name, **attributes))
@@ -57,7 +57,7 @@ class Builder:
     def conv(
         self, x: str, channels: tuple[int, int], kernel: int = 3, stride: int = 1, groups: int = 1
     ) -> str:
-        """A convolution that keeps the size at stride 1."""
+        """Add a convolution that keeps the size at stride 1; return its output."""
         fan_in = channels[0] // groups * kernel * kernel
         weight = self.weight(channels[1], channels[0] // groups, kernel, kernel, fan_in=fan_in)
         pad = kernel // 2
@@ -71,13 +71,13 @@ class Builder:
         )
 
     def dense(self, x: str, sizes: tuple[int, int]) -> str:
-        """A product with constant weights, and a bias."""
+        """Add a product with constant weights, and a bias; return its output."""
         return self.add(
             "Add", self.add("MatMul", x, self.weight(*sizes, fan_in=sizes[0])), self.weight(sizes[1])
         )
 
     def model(self, name: str, shape: Sequence[int], output: str) -> onnx.ModelProto:
-        """The model of one input."""
+        """Return the model of one input."""
         graph = helper.make_graph(
             self.nodes,
             name,
@@ -90,7 +90,7 @@ class Builder:
 
 Sizes = Mapping[str, int]
 SCALES = ("tiny", "small", "medium", "large")
-"""Of drawn networks: tiny ones take seconds at gate level, large ones reach 100 million parameters."""
+"""Scales of drawn networks: tiny ones take seconds at gate level, large ones reach 100 million parameters."""
 
 
 def _mlp(b: Builder, draw: Random, scale: int) -> tuple[str, list[int]]:
@@ -106,7 +106,7 @@ def _mlp(b: Builder, draw: Random, scale: int) -> tuple[str, list[int]]:
 
 
 def _image(draw: Random, scale: int) -> tuple[int, int, int]:
-    """Size, channels of the image, channels of the first layer."""
+    """Return size, channels of the image, channels of the first layer."""
     size = draw.choice(((4, 6, 8), (8, 12, 16), (28, 32), (56, 112))[scale])
     return (
         size,
@@ -222,7 +222,7 @@ FAMILIES: Mapping[str, Callable[[Builder, Random, int], tuple[str, list[int]]]] 
 
 
 def drawn_network(family: str, scale: str, seed: int, *, has_data: bool = True) -> onnx.ModelProto:
-    """A network of a family; the same arguments give the same model.
+    """Return a network of a family; the same arguments give the same model.
 
     Args:   has_data: whether weights are drawn; else they have shapes alone.
     Raises: AcceleratorError: unknown family or scale.
@@ -242,7 +242,7 @@ EXPORTED_FOLDER = Path(__file__).parent / "exported"
 
 
 def exported_network(family: str, number: int) -> onnx.ModelProto:
-    """A network as torch exports it.
+    """Return a network as torch exports it.
 
     Raises: AcceleratorError: there is no such file.
     """
@@ -345,7 +345,7 @@ FIXED_FAMILIES: Mapping[str, _FixedFamily] = {
 
 
 def drawn_fixed_network(family: str, seed: int, scale: str = "small") -> onnx.ModelProto:
-    """A network of a family of `FIXED_FAMILIES`; the same arguments give the same model.
+    """Return a network of a family of `FIXED_FAMILIES`; the same arguments give the same model.
 
     Raises: AcceleratorError: unknown family or scale.
     """

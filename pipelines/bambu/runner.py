@@ -65,7 +65,7 @@ def _numbers(text: str, label: str) -> list[float]:
 
 
 def _number(text: str) -> float:
-    """The number; a row has no more than whole numbers of 64 bits, and no infinity."""
+    """Return the number; a row has no more than whole numbers of 64 bits, and no infinity."""
     number = float(text)
     if number > LARGEST:
         raise BambuError(f"bambu printed the number {text[:40]}; accepted: at most {LARGEST:g}")
@@ -92,7 +92,7 @@ def parse_report(text: str) -> BambuReport:
     Args:    text: the whole output, of any verbosity; lines it does not know are skipped.
     Returns: sums over the functions of the design.
     Raises:  BambuError: a number is larger than a row can hold.
-    Source:  the counts are those of LLMulator, Figure 8.
+    Source:  LLMulator, Figure 8, for the counts.
     """
     version = _VERSION_LINE.search(text)
     cycles = next((m for m in (form.search(text) for form in _CYCLES) if m), None)
@@ -113,7 +113,7 @@ def parse_report(text: str) -> BambuReport:
 
 
 def failure_reason(text: str) -> str | None:
-    """The first error Bambu named, None when there is none."""
+    """Return the first error Bambu named, None when there is none."""
     error = _ERROR.search(text)
     return error[1] if error else None
 
@@ -170,13 +170,13 @@ class BambuResult:
 
 
 def is_installed(environment: Mapping[str, str] | None = None) -> bool:
-    """Whether Bambu is on the PATH (of a given environment, or of this process)."""
+    """Tell whether Bambu is on the PATH (of a given environment, or of this process)."""
     path = None if environment is None else environment.get("PATH", os.defpath)
     return shutil.which(EXECUTABLE, path=path) is not None
 
 
 def tool_version() -> str:
-    """Version of Bambu as it names itself, and of this package.
+    """Return the version of Bambu as it names itself, and of this package.
 
     Raises: ToolMissing: Bambu is not on the PATH.
     """
@@ -191,7 +191,7 @@ def _version_of(executable: str) -> str:
 
 
 def command_line(top: str, options: BambuOptions) -> list[str]:
-    """Arguments of Bambu for `program.c` in the working folder, the executable excluded."""
+    """Return the arguments of Bambu for `program.c` in the working folder, the executable excluded."""
     arguments = [
         "program.c",
         f"--top-fname={top}",
@@ -208,7 +208,7 @@ def command_line(top: str, options: BambuOptions) -> list[str]:
 
 
 def bench_text(interface: Interface, data: DataSet) -> str:
-    """Bambu's XML test bench: one attribute per argument, arrays in braces in C order.
+    """Return Bambu's XML test bench: one attribute per argument, arrays in braces in C order.
 
     Raises: BambuError: an argument has no value.
     """

@@ -40,7 +40,7 @@ class ContentCache:
         *,
         statuses: Callable[[Value], Iterable[str | None]] = _no_statuses,
     ) -> Value:
-        """The value stored under a key; where there is none, it is made and stored.
+        """Return the value stored under a key; where there is none, it is made and stored.
 
         Args:    make: gives a JSON value, a dataclass or a sequence of dataclasses; read: the value of what
                  was stored, dataclasses as objects; statuses: of all parts of the value, see `keep`.
@@ -54,7 +54,7 @@ class ContentCache:
         return value
 
     def cached_table(self, kind: str, key: str, schema: pa.Schema, make: Callable[[], pa.Table]) -> pa.Table:
-        """The columns stored under a key; where there are none of this schema, they are made and stored.
+        """Return columns stored under a key; where there are none of this schema, they are made and stored.
 
         Raises: what `make` raises. OSError: the disk is full or not writable.
         """
@@ -65,7 +65,7 @@ class ContentCache:
         return stored
 
     def get(self, kind: str, key: str) -> Any | None:
-        """The value stored under a key, or None."""
+        """Return the value stored under a key, or None."""
         content = read_sealed(self._path(kind, key))
         return None if content is None else json.loads(gzip.decompress(content))
 
@@ -92,7 +92,7 @@ class ContentCache:
         return lasting
 
     def get_table(self, kind: str, key: str) -> pa.Table | None:
-        """The columns stored under a key, or None."""
+        """Return the columns stored under a key, or None."""
         content = read_sealed(self._path(kind, key, "arrow"))
         return None if content is None else ipc.open_stream(content).read_all()
 
@@ -113,7 +113,7 @@ class ContentCache:
 
 
 def json_value(value: Any) -> Any:
-    """A dataclass as a dictionary, a sequence of them as a list, any other value as it is."""
+    """Return a dataclass as a dictionary, a sequence of them as a list, any other value as it is."""
     if is_dataclass(value) and not isinstance(value, type):
         return asdict(value)
     if isinstance(value, list | tuple):

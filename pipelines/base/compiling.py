@@ -21,7 +21,7 @@ def compiled_program(
     error: Callable[[str], Exception],
     compiler: str = "g++",
 ) -> Path:
-    """A program, compiled when the folder does not hold it undamaged.
+    """Return a program, compiled when the folder does not hold it undamaged.
 
     Args:
         engine_folder: folder of compiled programs, one per version. engine: name of the program.

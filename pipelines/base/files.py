@@ -54,7 +54,7 @@ def open_regular(
 
 
 def read_bounded(path: Path, *, what: str, most_bytes: int, error: Callable[[str], Exception]) -> bytes:
-    """Content of a regular file, or of a link to one, of at most `most_bytes`.
+    """Read the content of a regular file, or of a link to one, of at most `most_bytes`.
 
     At most the limit is read, even when the file grows.
 
@@ -72,7 +72,7 @@ def read_bounded(path: Path, *, what: str, most_bytes: int, error: Callable[[str
 
 
 def read_text(path: Path, *, what: str, most_bytes: int, error: Callable[[str], Exception]) -> str:
-    """Text in UTF-8 of a regular file of at most `most_bytes`.
+    """Return text in UTF-8 of a regular file of at most `most_bytes`.
 
     Raises: error: as `read_bounded`; other bytes, or a zero byte, with their line.
     """
@@ -90,7 +90,7 @@ def read_text(path: Path, *, what: str, most_bytes: int, error: Callable[[str], 
 
 
 def read_yaml(path: Path, *, what: str, error: Callable[[str], Exception]) -> Any:
-    """Value of a YAML file of at most `YAML_LIMIT_BYTES`; None when it is empty.
+    """Read the value of a YAML file of at most `YAML_LIMIT_BYTES`; None when it is empty.
 
     Raises: error: as `read_text`; not YAML, an alias, nested too deep.
     """
@@ -104,7 +104,7 @@ def read_yaml(path: Path, *, what: str, error: Callable[[str], Exception]) -> An
 
 
 def plain_yaml(text: str) -> Any:
-    """YAML without aliases, by which a short text says an endless value, and not nested without end.
+    """Return YAML without aliases, by which a short text says an endless value, and not nested without end.
 
     Raises: yaml.YAMLError: not such a text.
     """
@@ -135,7 +135,7 @@ def plain_yaml(text: str) -> Any:
 
 
 def plain_json(text: str, *, keeps: bool = True) -> Any:
-    """Value of a JSON text whose objects have distinct names.
+    """Return the value of a JSON text whose objects have distinct names.
 
     Args:   keeps: False only checks the text, in little memory, NaN and infinities aside.
     Raises: ValueError: not JSON, NaN or an infinity, nested too deep, a name twice in an object, or a number
@@ -166,7 +166,7 @@ def _refused_number(name: str) -> float:
 
 
 def _plain_reason(problem: Exception, text: str) -> str:
-    """Why Python cannot read a text, without words about its interpreter."""
+    """Tell why Python cannot read a text, without words about its interpreter."""
     if isinstance(problem, RecursionError):
         return f"values nested too deep; accepted: {MOST_DEPTH} levels"
     most = sys.get_int_max_str_digits()
@@ -178,7 +178,7 @@ def _plain_reason(problem: Exception, text: str) -> str:
 
 
 def shown(value: str) -> str:
-    """A value as a message repeats it: its beginning when it is long."""
+    """Return a value as a message repeats it: its beginning when it is long."""
     if len(value) <= MOST_SHOWN:
         return value
     return f"{value[: MOST_SHOWN // 2]}... ({len(value)} characters)"

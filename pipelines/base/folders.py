@@ -24,7 +24,7 @@ _NO_EXCHANGE = (errno.EINVAL, errno.ENOSYS, errno.EOPNOTSUPP)
 
 @contextmanager
 def replacing_file(path: Path) -> Generator[Path]:
-    """A new file beside another one, with its ending, whose place it takes when the block ends well.
+    """Yield a new file beside another, with its ending; it replaces that when the block ends well.
 
     A device or a pipe is written to, and stays.
 
@@ -49,7 +49,7 @@ def replacing_file(path: Path) -> Generator[Path]:
 def replacing_folder(
     folder: Path, *, keeps: bool = False, leftover_age_s: float = LEFTOVER_AGE_S
 ) -> Generator[Path]:
-    """A new folder beside another one, whose place it takes when the block ends well.
+    """Yield a new folder beside another; it replaces that when the block ends well.
 
     Args:
         keeps: the new folder begins with the present files, as second names (see `link_tree`).

@@ -8,7 +8,7 @@ from typing import Any
 
 
 def canonical_json(value: Any) -> str:
-    """JSON text that is equal for equal values: sorted keys, no spaces, ASCII only.
+    """Return JSON text that is equal for equal values: sorted keys, no spaces, ASCII only.
 
     Raises: ValueError: a number is NaN or infinite, which JSON cannot represent.
     """
@@ -16,10 +16,10 @@ def canonical_json(value: Any) -> str:
 
 
 def content_hash(*parts: Any) -> str:
-    """First 32 hexadecimal digits of the SHA-256 of the canonical JSON of the parts."""
+    """Return the first 32 hexadecimal digits of the SHA-256 of the canonical JSON of the parts."""
     return hashlib.sha256(canonical_json(parts).encode("ascii")).hexdigest()[:32]
 
 
 def text_sha256(text: str) -> str:
-    """SHA-256 of a text in UTF-8, hexadecimal."""
+    """Return the SHA-256 of a text in UTF-8, hexadecimal."""
     return hashlib.sha256(text.encode("utf-8")).hexdigest()

@@ -38,12 +38,12 @@ class _Watched:
 
 
 def memory_limit() -> int:
-    """Bytes of resident memory that this process may use with its tools; the default where none watches."""
+    """Return the bytes of resident memory for this process and its tools; the default without a limit."""
     return _Watched.memory_bytes or MEMORY_LIMIT_BYTES
 
 
 def tool_memory(most_bytes: int) -> int:
-    """Bytes that a tool may use so that this process does not exceed its limit; at most `most_bytes`."""
+    """Return the bytes that a tool may use within this process's limit; at most `most_bytes`."""
     if _Watched.memory_bytes is None:
         return most_bytes
     left = _Watched.memory_bytes - resident_bytes(os.getpid()) - _SPARE_BYTES
@@ -125,7 +125,7 @@ def _wait(
 
 
 def _excess(child: int, note: mmap.mmap, memory_bytes: int, more: str) -> str | None:
-    """The limit that a child exceeds."""
+    """Return the limit that a child exceeds."""
     if resident_bytes(child) > memory_bytes:
         return f"more than {memory_bytes / 2**30:.3g} GiB of memory{_at(note)}; {more}"
     until = _words(note)[:1]

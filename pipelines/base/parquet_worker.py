@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 
 
 def decode(question: dict[str, Any]) -> list[str]:
-    """Decode the wanted columns of a file and forget them; names of the encoded ones that it has.
+    """Decode the wanted columns of a file and forget them; return the names of its encoded ones.
 
     Raises: SystemExit: too many rows. ArrowException, OSError, MemoryError: damaged, or too large.
     """

@@ -11,20 +11,20 @@ _TICKS_PER_S = os.sysconf("SC_CLK_TCK")
 
 
 def resident_bytes(process: int) -> int:
-    """Resident memory of a process and all its descendants; shared pages count once per process.
+    """Return the resident memory of a process and all its descendants; shared pages count once per process.
 
     A process that ends meanwhile counts as 0.
     """
-    return sum(map(_own_bytes, _processes(process)))
+    return sum(map(_process_bytes, _processes(process)))
 
 
 def processor_s(process: int) -> float:
-    """Processor time of a process and of all its descendants, ended ones included, in seconds."""
-    return sum(map(_own_ticks, _processes(process))) / _TICKS_PER_S
+    """Return the processor time of a process and of all its descendants, ended ones included, in seconds."""
+    return sum(map(_process_ticks, _processes(process))) / _TICKS_PER_S
 
 
 def _processes(process: int) -> Iterator[Path]:
-    """Folders in /proc of a process and of all its descendants."""
+    """Yield the folders in /proc of a process and of all its descendants."""
     waiting = [process]
     while waiting:
         folder = Path("/proc") / str(waiting.pop())
@@ -32,8 +32,8 @@ def _processes(process: int) -> Iterator[Path]:
         waiting += _children(folder)
 
 
-def _own_ticks(folder: Path) -> int:
-    """Processor time of a process and of the children that it waited for, user and system."""
+def _process_ticks(folder: Path) -> int:
+    """Return the processor time of a process and of the children that it waited for, user and system."""
     try:
         fields = (folder / "stat").read_text(encoding="ascii", errors="replace").rpartition(")")[2].split()
         return sum(map(int, fields[11:15]))
@@ -41,7 +41,7 @@ def _own_ticks(folder: Path) -> int:
         return 0
 
 
-def _own_bytes(folder: Path) -> int:
+def _process_bytes(folder: Path) -> int:
     try:
         return int((folder / "statm").read_text(encoding="ascii").split()[1]) * _PAGE_BYTES
     except (OSError, IndexError):

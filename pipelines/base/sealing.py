@@ -23,7 +23,7 @@ def write_sealed(path: Path, content: bytes) -> None:
 
 
 def read_sealed(path: Path) -> bytes | None:
-    """The content that was written; None when the file is missing or, with a warning, damaged."""
+    """Read the content that was written; None when the file is missing or, with a warning, damaged."""
     try:
         sealed = path.read_bytes()
     except FileNotFoundError:
@@ -39,7 +39,7 @@ def read_sealed(path: Path) -> bytes | None:
 
 
 def build_once(folder: Path, name: str, build: Callable[[Path], Path]) -> Path:
-    """A program, compiled unless the folder holds it undamaged.
+    """Build a program, compiled unless the folder holds it undamaged.
 
     The file is called `<name>-<hash of its content>`. A hash inside would have to be written by this process,
     and a program that a child of another thread still holds open for writing cannot be started.

@@ -72,7 +72,7 @@ class ToolRun:
         return self.returncode is None
 
     def last_words(self, limit: int = 400) -> str:
-        """How the tool ended, if not by itself, and the end of its output, for a reason in a row."""
+        """Return how the tool ended, if not by itself, and the end of its output, for a reason in a row."""
         if self.limit == OUTPUT:
             return f"wrote more than {OUTPUT_LIMIT_BYTES >> 20} MiB"
         if self.limit == CLOCK and self.machine_fault is not None:
@@ -104,12 +104,12 @@ class OutputStream:
         return len(self.content) > self.most_bytes
 
     def text(self) -> str:
-        """The output up to the limit, as text."""
+        """Return the output up to the limit, as text."""
         return self.content[: self.most_bytes].decode(errors="replace")
 
 
 def signal_name(number: int) -> str:
-    """A signal by its name and its meaning: SIGSEGV (segmentation fault)."""
+    """Return a signal by its name and its meaning: SIGSEGV (segmentation fault)."""
     try:
         name = signal.Signals(number).name
     except ValueError:
@@ -132,12 +132,12 @@ def require_going_on() -> None:
 
 
 def stopwatch() -> float:
-    """Seconds on a monotonic clock; only differences mean something."""
+    """Return the seconds on a monotonic clock; only differences mean something."""
     return time.perf_counter()
 
 
 def readable(descriptors: Collection[int], timeout_s: float | None) -> set[int]:
-    """The descriptors that are readable, after waiting for the first one for at most `timeout_s`."""
+    """Return the descriptors that are readable, after waiting for the first one for at most `timeout_s`."""
     poll = select.poll()
     for descriptor in descriptors:
         poll.register(descriptor, select.POLLIN)
@@ -146,13 +146,13 @@ def readable(descriptors: Collection[int], timeout_s: float | None) -> set[int]:
 
 
 def full_disk(folder: Path) -> str:
-    """Addition to the reason of a failure in a folder whose disk is full; empty otherwise."""
+    """Return the addition to the reason of a failure in a folder whose disk is full; empty otherwise."""
     left_bytes = shutil.disk_usage(folder).free
     return "" if left_bytes >= _FULL_BYTES else f"; No space left on device: {left_bytes} bytes"
 
 
 def find_tool(name: str, package: str) -> str:
-    """Absolute path of an executable on PATH.
+    """Find the absolute path of an executable on PATH.
 
     Raises: ToolMissing: not found; the message names the Debian package.
     """
@@ -167,7 +167,7 @@ def find_tool(name: str, package: str) -> str:
 def _limited(
     argv: Sequence[str], folder: Path, memory_bytes: int | None, processor_s: int | None
 ) -> list[str]:
-    """The command behind `prlimit`: limits without running Python between fork and exec.
+    """Return the command behind `prlimit`: limits without running Python between fork and exec.
 
     Behind `setpriv`, the tool ends with the thread that waits for it, also when SIGKILL ends this process.
     """
@@ -246,7 +246,7 @@ def run_tool(
 
 
 def output_streams(process: subprocess.Popen[bytes], most_bytes: int) -> tuple[OutputStream, OutputStream]:
-    """Standard output and standard error of a process that was started with pipes for both."""
+    """Return the standard output and standard error of a process that was started with pipes for both."""
     if process.stdout is None or process.stderr is None:
         raise ValueError("a process needs pipes for standard output and standard error")
     return (
@@ -258,7 +258,7 @@ def output_streams(process: subprocess.Popen[bytes], most_bytes: int) -> tuple[O
 def reap(process: subprocess.Popen[bytes]) -> float:
     """Wait for the end of a process.
 
-    Returns: processor time of it and of those of its children that it waited for, in seconds.
+    Returns: processor time of it and of the children that it waited for, in seconds.
     """
     _, status, usage = os.wait4(process.pid, 0)
     process.returncode = os.waitstatus_to_exitcode(status)
@@ -268,7 +268,7 @@ def reap(process: subprocess.Popen[bytes]) -> float:
 def ended_by_processor_limit(
     returncode: int | None, stderr: str, used_s: float = 0.0, limit_s: float = math.inf
 ) -> bool:
-    """Whether a process, or a child of it, was ended at its limit of processor time.
+    """Tell whether a process, or a child of it, was ended at its limit of processor time.
 
     Args: used_s: processor time of both; the kernel counts against the limit in ticks, so that it can be a
           little below.
@@ -281,7 +281,7 @@ def ended_by_processor_limit(
 def machine_fault(
     limit: str | None, returncode: int | None, stderr: str, last_resort_s: float | None
 ) -> str | None:
-    """The reason when the machine and not the input ended a run.
+    """Return the reason when the machine and not the input ended a run.
 
     Args: last_resort_s: limit by the clock of a run that is bounded in processor time, None for other runs.
     """

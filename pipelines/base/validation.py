@@ -42,7 +42,7 @@ _ACCEPTED = {
 
 
 def _whole(value: Any) -> Any:
-    """A float without a fraction as a whole number, such as 1e9."""
+    """Return a float without a fraction as a whole number, such as 1e9."""
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
@@ -61,7 +61,7 @@ class NotJson(ValueError):
 
 
 def parse_json_model(content: bytes, model: type[M]) -> M:
-    """The value of JSON that a person wrote: types are strict, names in an object distinct.
+    """Parse the value of JSON that a person wrote: types are strict, names in an object distinct.
 
     Raises: NotJson: not JSON in UTF-8. ValidationError: not of the model, see `describe_invalid`.
     """
@@ -75,7 +75,7 @@ def parse_json_model(content: bytes, model: type[M]) -> M:
 
 
 def describe_invalid(error: ValidationError, model: type[BaseModel], path: Path | str) -> str:
-    """The first problem: key, value and what is accepted; a rule of ours says it in its own words.
+    """Describe the first problem: key, value and what is accepted; a rule of ours has its own words.
 
     Those of an engine's own class of errors name their key.
     """
@@ -100,7 +100,7 @@ def describe_invalid(error: ValidationError, model: type[BaseModel], path: Path 
 
 
 def _plain(limit: Any) -> Any:
-    """A limit without the point of whole floats, or the values of a literal without quotes."""
+    """Return a limit without the point of whole floats, or the values of a literal without quotes."""
     return limit.replace("'", "") if isinstance(limit, str) else _whole(limit)
 
 
@@ -115,7 +115,7 @@ def _in_words(value: Any) -> str:
 
 
 def _keys(model: type[BaseModel], place: tuple[int | str, ...], *, needed: bool = False) -> list[str]:
-    """Keys that a model has at a place, all or those without a default."""
+    """Return the keys that a model has at a place, all or those without a default."""
     kinds: list[Any] = [model]
     for part in place:
         inner = [_inner(kind, part) for kind in kinds]
@@ -125,7 +125,7 @@ def _keys(model: type[BaseModel], place: tuple[int | str, ...], *, needed: bool 
 
 
 def _inner(model: type[BaseModel], part: int | str) -> list[type[BaseModel]]:
-    """Models behind a key of a model; an index of a list, or a name of a mapping, is in the same ones."""
+    """Return the models behind a key of a model; a list's indices or a mapping's names share one."""
     field = model.model_fields.get(part) if isinstance(part, str) else None
     return [model] if field is None else list(_models(field.annotation))
 

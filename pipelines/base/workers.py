@@ -174,7 +174,7 @@ class ChildProcess:
             raise MachineFault(ENDED) from error
 
     def receive(self, timeout_s: float | None = None) -> Any:
-        """The next value that the function sends.
+        """Return the next value that the function sends.
 
         Args:   timeout_s: processor time from now on, of the process and its tools; None for no limit.
         Raises: TimeoutError: there was none within it. MachineFault: the process ended, or there was none

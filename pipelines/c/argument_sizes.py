@@ -48,7 +48,7 @@ _State = dict[str, Range]
 
 
 def derive_sizes(source: str, *, top: str, drawn: Drawn, file: str = "program.c") -> dict[str, int]:
-    """Elements of the top function's pointer arguments that need a size and have none.
+    """Return the elements of the top function's pointer arguments that need a size and have none.
 
     Args:    drawn: range of an integer argument's values, or of an array argument's elements.
     Returns: the smallest sizes that hold every access; an argument whose accesses have no bound is left out.
@@ -83,7 +83,7 @@ def derive_sizes(source: str, *, top: str, drawn: Drawn, file: str = "program.c"
 
 
 def read_with_sizes(source: str, *, top: str, file: str, size: int) -> tuple[ir.Function, tuple[str, ...]]:
-    """The program with one size for all pointer arguments that need one, and their names.
+    """Read the program with one size for all pointer arguments that need one, and their names.
 
     Raises: HlsError: outside the accepted subset.
     """
@@ -97,21 +97,23 @@ def read_with_sizes(source: str, *, top: str, file: str, size: int) -> tuple[ir.
 
 
 def _reduced(body: Sequence[ir.Statement], arrays: frozenset[str]) -> tuple[ir.Statement, ...]:
-    """The statements that access some arrays, or decide where and whether others do."""
+    """Return the statements that access some arrays, or decide where and whether others do."""
     names: set[str] = set()
     while True:
         before = len(names)
-        kept = _kept(body, arrays, names)
+        kept = _relevant_statements(body, arrays, names)
         if len(names) == before:
             return kept
 
 
-def _kept(body: Sequence[ir.Statement], arrays: frozenset[str], names: set[str]) -> tuple[ir.Statement, ...]:
-    """The statements that assign one of the variables, access an array, or leave; what they read is added."""
+def _relevant_statements(
+    body: Sequence[ir.Statement], arrays: frozenset[str], names: set[str]
+) -> tuple[ir.Statement, ...]:
+    """Return statements that assign a variable, access an array, or leave; add the variables they read."""
     kept: list[ir.Statement] = []
     for statement in body:
         own = [p for e in ir.statement_expressions(statement) for p in ir.walk_expressions(e)]
-        inner = [_kept(part, arrays, names) for part in ir.child_bodies(statement)]
+        inner = [_relevant_statements(part, arrays, names) for part in ir.child_bodies(statement)]
         needed = any(inner) or isinstance(statement, ir.Leave | ir.Return)
         needed = needed or any(isinstance(p, ir.Load) and p.array.name in arrays for p in own)
         if isinstance(statement, ir.Assign):
@@ -149,7 +151,7 @@ class _Run:
     _elements: dict[str, Range] = field(default_factory=dict[str, Range])
 
     def highest_indices(self) -> dict[str, int]:
-        """Highest first index of every external array that is used."""
+        """Return the highest first index of every external array that is used."""
         stored = self.stored
         for array in self.function.arrays:
             if array.type.floating:
@@ -174,7 +176,7 @@ class _Run:
     # ---- expressions --------------------------------------------------------------------------------
 
     def value(self, expression: ir.Expression, state: _State) -> Range | None:
-        """Range of an expression; None for a floating one. Accesses inside are recorded."""
+        """Return the range of an expression; None for a floating one. Accesses inside are recorded."""
         kind = ir.type_of(expression)
         match expression:
             case ir.Constant():
@@ -246,7 +248,7 @@ class _Run:
     # ---- conditions ---------------------------------------------------------------------------------
 
     def under(self, condition: ir.Expression, holds: bool, state: _State) -> _State | None:
-        """The state where a condition holds or does not; None where it cannot."""
+        """Return the state where a condition holds or does not; None where it cannot."""
         own = self.value(condition, state)
         if own is not None and limited("ne" if holds else "eq", own, (0, 0)) is None:
             return None
@@ -269,7 +271,7 @@ class _Run:
     def _narrowed(
         self, value: ir.Expression, operator: str, other: ir.Expression, state: _State
     ) -> _State | None:
-        """The state where `value operator other` holds, with a smaller range of a variable in `value`."""
+        """Return state where `value operator other` holds, with a smaller range of a variable in `value`."""
         own, bound = self.value(value, state), self.value(other, state)
         if own is None or bound is None:
             return state
@@ -336,7 +338,6 @@ class _Run:
                 return None
 
     def counted(self, loop: ir.For, state: _State) -> _State | None:
-        """A counted loop as a conditional one."""
         kind = loop.variable.type
         variable, step = ir.Read(variable=loop.variable), ir.Constant(value=loop.step, type=kind)
         condition = ir.Binary(operator=loop.comparison, left=variable, right=loop.upper)
@@ -348,7 +349,7 @@ class _Run:
         return self.conditional(whole, start)
 
     def conditional(self, loop: ir.While, state: _State) -> _State | None:
-        """A loop, run until its condition fails or its state repeats."""
+        """Return a loop, run until its condition fails or its state repeats."""
         out: _State | None = None
         now: _State | None = state
         first, seen = not loop.test_first, None
@@ -365,7 +366,7 @@ class _Run:
         return out
 
     def _any_iteration(self, loop: ir.While, state: _State) -> _State | None:
-        """The state before some iteration of a loop whose variables may have any value."""
+        """Return the state before some iteration of a loop whose variables may have any value."""
         assigned = ir.assigned_variables(loop.body)
         state = {name: own for name, own in state.items() if name not in assigned}
         self.run(loop.body, self.under(loop.condition, True, state) if loop.test_first else state)
@@ -373,7 +374,7 @@ class _Run:
 
 
 def _are_booleans(condition: ir.Binary) -> bool:
-    """Whether both parts of a condition are 0 or 1."""
+    """Tell whether both parts of a condition are 0 or 1."""
     return all(
         isinstance(part, ir.Binary) and part.operator in (*ir.COMPARISONS, "and", "or")
         for part in (condition.left, condition.right)
@@ -381,7 +382,7 @@ def _are_booleans(condition: ir.Binary) -> bool:
 
 
 def _joined(first: _State | None, second: _State | None) -> _State | None:
-    """Either state; a variable that one does not have may have any value."""
+    """Join two states: a variable that only one has may have any value."""
     if first is None or second is None:
         return second if first is None else first
     if first == second:
@@ -390,5 +391,5 @@ def _joined(first: _State | None, second: _State | None) -> _State | None:
 
 
 def sizes_text(sizes: Mapping[str, int]) -> str:
-    """The pragma that gives sizes."""
+    """Return the pragma that gives sizes."""
     return f"#pragma simfoundry size {' '.join(f'{name}={size}' for name, size in sizes.items())}\n"

@@ -27,7 +27,7 @@ from pipelines.c.signature import INT32, ScalarType
 
 
 def wrap(value: int, kind: ScalarType) -> int:
-    """The value modulo 2^width, in the range of the integer type."""
+    """Return the value modulo 2^width, in the range of the integer type."""
     value &= (1 << kind.width_bits) - 1
     if kind.signed and value >> (kind.width_bits - 1):
         value -= 1 << kind.width_bits
@@ -35,14 +35,15 @@ def wrap(value: int, kind: ScalarType) -> int:
 
 
 def value_range(kind: ScalarType) -> tuple[int, int]:
-    """Smallest and largest value of an integer type."""
+    """Return the smallest and largest value of an integer type."""
     if kind.signed:
         return -(1 << (kind.width_bits - 1)), (1 << (kind.width_bits - 1)) - 1
     return 0, (1 << kind.width_bits) - 1
 
 
 def evaluate(operator: str, left: int, right: int, kind: ScalarType) -> int | None:
-    """Value of a binary integer operator, None where C leaves it undefined (division by zero, wild shifts).
+    """Return the value of a binary integer operator, None where C leaves it undefined (division by zero, wild
+    shifts).
 
     Args:    left, right: within the operands' type; kind: type of the result.
     Source:  ISO C11 6.5.5 (division truncates toward zero), 6.5.7 (shifts).
@@ -86,7 +87,7 @@ def _compare(operator: str, left: float, right: float) -> int:
 
 
 def _fold_float(operator: str, left: Constant, right: Constant) -> Constant | None:
-    """A floating operator on constants; None when the result is not a finite number."""
+    """Return a floating operator on constants; None when the result is not a finite number."""
     a, b = float(left.number), float(right.number)
     if operator in COMPARISONS:
         return Constant(value=_compare(operator, a, b))
@@ -107,7 +108,8 @@ _RIGHT_IDENTITY = {"add": 0, "sub": 0, "mul": 1, "div": 1, "or": 0, "xor": 0, "s
 
 
 def make_binary(operator: str, left: Expression, right: Expression) -> Expression:
-    """A binary expression of operands of one type, folded when they are constants or an identity element.
+    """Make a binary expression of operands of one type, folded when they are constants or an identity
+    element.
 
     Raises: ValueError: the operands have different types.
     """
@@ -134,7 +136,7 @@ def make_binary(operator: str, left: Expression, right: Expression) -> Expressio
 
 
 def make_unary(operator: str, operand: Expression) -> Expression:
-    """A unary expression (`neg`, `not`, `abs`, `sqrt`), folded when its operand is a constant."""
+    """Make a unary expression (`neg`, `not`, `abs`, `sqrt`), folded when its operand is a constant."""
     kind = type_of(operand)
     if isinstance(operand, Constant) and not kind.floating:
         return Constant(value=wrap(-operand.value if operator == "neg" else ~operand.value, kind), type=kind)
@@ -166,7 +168,7 @@ def _converted(operand: Constant, kind: ScalarType) -> Constant | None:
 
 
 def _bits_of_integer(number: int, kind: ScalarType) -> int:
-    """Bits of an integer rounded once to a floating type (Python rounds integers to binary64 correctly)."""
+    """Return bits of an integer rounded once to a floating type (Python's own rounding is to binary64)."""
     if kind.width_bits == 64 or abs(number) < 1 << 53:
         return bits_of_float(float(number), kind)
     magnitude, sticky = abs(number), 0
@@ -177,7 +179,7 @@ def _bits_of_integer(number: int, kind: ScalarType) -> int:
 
 
 def make_cast(operand: Expression, kind: ScalarType) -> Expression:
-    """The value converted to a type as C converts it; the value itself when it already has the type."""
+    """Make the value converted to a type as C converts it; the value itself when it already has the type."""
     if type_of(operand) == kind:
         return operand
     if isinstance(operand, Constant):
@@ -188,7 +190,7 @@ def make_cast(operand: Expression, kind: ScalarType) -> Expression:
 
 
 def make_bit_cast(operand: Expression, kind: ScalarType) -> Expression:
-    """The same bits as a value of another type of the same width."""
+    """Reinterpret bits as a value of another type of the same width."""
     if type_of(operand) == kind:
         return operand
     if isinstance(operand, Constant):
@@ -199,7 +201,7 @@ def make_bit_cast(operand: Expression, kind: ScalarType) -> Expression:
 
 
 def make_select(condition: Expression, if_true: Expression, if_false: Expression) -> Expression:
-    """A selection between values of one type, folded when its condition is a constant.
+    """Make a selection between values of one type, folded when its condition is a constant.
 
     Raises: ValueError: the values have different types.
     """
@@ -214,7 +216,7 @@ def make_select(condition: Expression, if_true: Expression, if_false: Expression
 
 
 def truth_value(expression: Expression) -> Expression:
-    """The expression as 0 or 1 of type INT32; a floating value is true when it does not equal zero."""
+    """Return the expression as 0 or 1 of type INT32; a floating value is true when it does not equal zero."""
     if isinstance(expression, Binary) and expression.operator in COMPARISONS:
         return expression
     kind = type_of(expression)
@@ -229,36 +231,36 @@ def truth_value(expression: Expression) -> Expression:
 
 
 def negated(condition: Expression) -> Expression:
-    """1 when an INT32 condition is 0, else 0."""
+    """Return 1 when an INT32 condition is 0, else 0."""
     return make_binary("eq", condition, Constant(value=0))
 
 
 def equals(index: ir.Expression, number: int) -> ir.Expression:
-    """1 when an INT32 index is a number, else 0."""
+    """Return 1 when an INT32 index is a number, else 0."""
     return make_binary("eq", index, ir.Constant(value=number))
 
 
 def both(first: ir.Expression, second: ir.Expression | None) -> ir.Expression:
-    """The conjunction of two predicates; None stands for one that always holds."""
+    """Return the conjunction of two predicates; None stands for one that always holds."""
     if second is None:
         return first
     return make_binary("and", truth_value(first), truth_value(second))
 
 
 def is_power_of_two(number: int) -> bool:
-    """Whether a positive number is a power of two."""
+    """Tell whether a positive number is a power of two."""
     return number & (number - 1) == 0
 
 
 def quotient(index: ir.Expression, divisor: int) -> ir.Expression:
-    """A non-negative INT32 index divided by a constant; a shift when the constant is a power of two."""
+    """Return a non-negative INT32 index divided by a constant; by a shift if that is a power of two."""
     if is_power_of_two(divisor):
         return make_binary("shr", index, ir.Constant(value=divisor.bit_length() - 1))
     return make_binary("div", index, ir.Constant(value=divisor))
 
 
 def remainder(index: ir.Expression, divisor: int) -> ir.Expression:
-    """A non-negative INT32 index modulo a constant; a mask when the constant is a power of two."""
+    """Return a non-negative INT32 index modulo a constant; a mask when the constant is a power of two."""
     if divisor == 1:
         return ir.Constant(value=0)
     if is_power_of_two(divisor):
@@ -287,7 +289,7 @@ def choose(index: ir.Expression, choices: Sequence[tuple[int, ir.Expression]]) -
 
 
 def _split(choices: Sequence[tuple[int, ir.Expression]]) -> int:
-    """Position where the highest differing bit of the numbers changes, unless it is far from the middle."""
+    """Return position where the numbers' highest differing bit changes, unless it is far from the middle."""
     first, last = choices[0][0], choices[-1][0]
     bit = 1 << ((first ^ last).bit_length() - 1)
     middle = sum(1 for n, _ in choices if not n & bit)

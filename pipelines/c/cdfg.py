@@ -226,20 +226,20 @@ class BlockBuilder:
     # ---- values -----------------------------------------------------------------------------------
 
     def type(self, index: int) -> ScalarType:
-        """Type of a value."""
+        """Return the type of a value."""
         return self.operations[index].type or INT32
 
     def constant(self, index: int) -> int | None:
-        """The number of a constant integer value, None for any other value."""
+        """Return the number of a constant integer value, None for any other value."""
         operation = self.operations[index]
         return operation.value if operation.opcode == "const" and not self.type(index).floating else None
 
     def number(self, value: int, kind: ScalarType, line: int) -> int:
-        """A constant."""
+        """Return a constant."""
         return self.add("const", (), kind, line, value=value)
 
     def binary(self, opcode: str, left: int, right: int, line: int) -> int:
-        """A binary operator; integers are folded for constant operands and identity elements."""
+        """Return a binary operator; integers are folded for constant operands and identity elements."""
         kind = self.type(left)
         result = INT32 if opcode in COMPARISONS else kind
         if kind.floating:
@@ -265,14 +265,14 @@ class BlockBuilder:
         return self.add(opcode, (left, right), result, line)
 
     def unary(self, opcode: str, operand: int, line: int) -> int:
-        """A unary operator, folded for integers."""
+        """Return a unary operator, folded for integers."""
         kind, value = self.type(operand), self.constant(operand)
         if value is not None and opcode in ("neg", "not"):
             return self.number(wrap(-value if opcode == "neg" else ~value, kind), kind, line)
         return self.add(opcode, (operand,), kind, line)
 
     def cast(self, operand: int, kind: ScalarType, line: int) -> int:
-        """A value converted to a type; an integer to an integer wraps."""
+        """Return a value converted to a type; an integer to an integer wraps."""
         if self.type(operand) == kind:
             return operand
         value = self.constant(operand)
@@ -281,7 +281,7 @@ class BlockBuilder:
         return self.add("cast", (operand,), kind, line)
 
     def select(self, condition: int, if_true: int, if_false: int, line: int) -> int:
-        """A selection between two values of one type."""
+        """Return a selection between two values of one type."""
         value = self.constant(condition)
         if value is not None:
             return if_true if value else if_false
@@ -292,7 +292,7 @@ class BlockBuilder:
     # ---- division by constants --------------------------------------------------------------------
 
     def _constant_quotient(self, opcode: str, left: int, divisor: int, line: int) -> int:
-        """Quotient or remainder by a constant: shifts for a power of two, else a unit of its own."""
+        """Return quotient or remainder by a constant: shifts for a power of two, else a unit of its own."""
         if abs(divisor) & (abs(divisor) - 1) == 0:
             return self._by_power_of_two(opcode, left, divisor, line)
         kind = self.type(left)
@@ -303,7 +303,7 @@ class BlockBuilder:
         return self.binary("sub", left, product, line)
 
     def _by_power_of_two(self, opcode: str, left: int, divisor: int, line: int) -> int:
-        """C rounds toward zero: 2^k - 1 is added to a negative dividend before its low bits are dropped."""
+        """Divide by a power of two, toward zero: add 2^k - 1 to a negative dividend before dropping bits."""
         kind, shift = self.type(left), abs(divisor).bit_length() - 1
         mask = self.number(wrap((1 << shift) - 1, kind), kind, line)
         bias = self.number(0, kind, line)
@@ -319,7 +319,7 @@ class BlockBuilder:
     # ---- the result -------------------------------------------------------------------------------
 
     def finish(self) -> Block:
-        """The finished block, with a write of each variable that it assigned."""
+        """Return the finished block, with a write of each variable that it assigned."""
         for variable, value, line in self.written.values():
             self.add("write", (value,), None, line, symbol=variable)
         assert self.terminator is not None

@@ -88,7 +88,7 @@ _DIRECTIVES = TypeAdapter(list[_DirectiveModel])
 
 
 def directive_json(directive: Directive) -> str:
-    """One directive as canonical JSON without empty fields."""
+    """Return one directive as canonical JSON without empty fields."""
     fields: dict[str, str | int] = {"kind": directive.kind}
     if directive.loop:
         fields["loop"] = directive.loop
@@ -104,12 +104,12 @@ def directive_json(directive: Directive) -> str:
 
 
 def directives_json(directives: Sequence[Directive]) -> str:
-    """A set of directives as a JSON list in canonical order, without repeats."""
+    """Return a set of directives as a JSON list in canonical order, without repeats."""
     return "[" + ",".join(sorted({directive_json(d) for d in directives})) + "]"
 
 
 def parse_directives(text: str) -> tuple[Directive, ...]:
-    """Directives from JSON: a list of objects with `kind` and the keys of that kind; see docs/hls.md.
+    """Parse directives from JSON: a list of objects with `kind` and the keys of that kind; see docs/hls.md.
 
     Raises: HlsError: not such a list; the message says where and what is accepted.
     """
@@ -136,7 +136,7 @@ class _Unknown(Exception):
 
 
 def _options(text: str) -> dict[str, str | None]:
-    """`a b=1 c(2)` as {"a": None, "b": "1", "c": "2"}."""
+    """Return `a b=1 c(2)` as {"a": None, "b": "1", "c": "2"}."""
     return {m[1].lower(): m[2] if m[2] is not None else m[3] for m in _WORD.finditer(text)}
 
 
@@ -247,7 +247,7 @@ _PRAGMAS: tuple[tuple[re.Pattern[str], Callable[[_Options, str], Directive | Non
 
 
 def parse_pragma(text: str, loop: str) -> tuple[Directive, ...] | None:
-    """The directives that a pragma on a loop spells; None for an unknown pragma.
+    """Parse the directives that a pragma on a loop spells; None for an unknown pragma.
 
     Args:    loop: name of the pragma's loop; empty outside loops, where only array directives are known.
     """
@@ -267,7 +267,7 @@ def parse_pragma(text: str, loop: str) -> tuple[Directive, ...] | None:
 
 
 def pragma_of(directive: Directive) -> str | None:
-    """The pragma, without `#pragma`, that says the same above a loop, or anywhere for one on an array.
+    """Return the pragma, without `#pragma`, that says the same above a loop, or anywhere for one on an array.
 
     Returns: None where there is none.
     """

@@ -150,7 +150,7 @@ def read_function(
 
 
 def _read_once(tree: c_ast.FileAST, top: str, session: Session) -> tuple[ir.Function, Mapping[str, Port]]:
-    """What `_read` answers; the first use of a pointer without an object is the reason of other errors."""
+    """Run `_read`; the first use of a pointer without an object is the reason of other errors."""
     try:
         answer = _read(tree, top, session)
     except (BytesNeeded, PointerChoice):
@@ -164,7 +164,7 @@ def _read_once(tree: c_ast.FileAST, top: str, session: Session) -> tuple[ir.Func
 
 
 def _first_refusal(session: Session) -> HlsError | None:
-    """The error for the first use of a pointer without an object."""
+    """Return the error for the first use of a pointer without an object."""
     first = session.refused
     if first is None or not session.file_pointers_move:
         return first
@@ -172,7 +172,7 @@ def _first_refusal(session: Session) -> HlsError | None:
 
 
 def _read(tree: c_ast.FileAST, top: str, session: Session) -> tuple[ir.Function, Mapping[str, Port]]:
-    """The function, and the objects of static storage that must be ports of it."""
+    """Read the function, and the objects of static storage that must be ports of it."""
     scope = file_scope_of(tree)
     definition = _find_top(scope, top, session.file)
     session.main_file = str(definition.coord.file) if definition.coord else "<stdin>"
@@ -213,7 +213,8 @@ _SIZES = re.compile(r"simfoundry\s+size((?:\s+[A-Za-z_]\w*=[1-9]\d{0,7})*)\s*$")
 
 
 def _sizes(scope: FileScope, session: Session) -> dict[str, int]:
-    """Elements of pointer arguments that `#pragma simfoundry size NAME=N` gives, several in one line or more.
+    """Return the elements of pointer arguments that `#pragma simfoundry size NAME=N` gives, several in one
+    line or more.
 
     Raises: HlsError: a size is no positive number.
     """
@@ -261,7 +262,7 @@ def _top_frame(session: Session, definition: c_ast.FuncDef, top: str) -> Frame:
 
 
 def _result(program: Program, definition: c_ast.FuncDef) -> ir.Variable | None:
-    """The variable that holds the function's result, None for void."""
+    """Return the variable that holds the function's result, None for void."""
     kind = program.objects.result_type(definition)
     if kind is None:
         return None
@@ -272,7 +273,7 @@ def _result(program: Program, definition: c_ast.FuncDef) -> ir.Variable | None:
 
 
 def interface_of(function: ir.Function) -> Interface:
-    """Arguments, then objects of static storage, with their directions, and the type of the result."""
+    """Return arguments, then objects of static storage, with their directions, and the type of the result."""
     read = {e.array.name for e in ir.all_expressions(function.body) if isinstance(e, ir.Load)}
     written = ir.stored_arrays(function.body)
     objects = dict(function.objects)
@@ -323,5 +324,5 @@ def require_result(source: str, *, file: str) -> None:
 
 
 def read_interface(source: str, top: str, *, file: str = "program.c") -> Interface:
-    """Interface of a C function; raises what `read_function` raises."""
+    """Read the interface of a C function; raises what `read_function` raises."""
     return interface_of(read_function(source, top=top, file=file))

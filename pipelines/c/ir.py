@@ -114,7 +114,7 @@ class Unary:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Binary:
-    """An operator of two operands of one type. Names are those of `BINARY_OPERATORS`.
+    """An operator of two operands of one type. `BINARY_OPERATORS` has the names.
 
     Attributes:
         type: of the result: that of the operands, or INT32 for a comparison, which gives 0 or 1.
@@ -140,7 +140,7 @@ Expression = Constant | Read | Load | Cast | Unary | Binary | Select
 
 
 def type_of(expression: Expression) -> ScalarType:
-    """Type of an expression's value."""
+    """Return the type of an expression's value."""
     match expression:
         case Read():
             return expression.variable.type
@@ -151,13 +151,13 @@ def type_of(expression: Expression) -> ScalarType:
 
 
 def float_of_bits(bits: int, kind: ScalarType) -> float:
-    """The number whose IEEE-754 bits these are."""
+    """Return the number whose IEEE-754 bits these are."""
     integer, number = ("<I", "<f") if kind.width_bits == 32 else ("<Q", "<d")
     return float(struct.unpack(number, struct.pack(integer, bits))[0])
 
 
 def bits_of_float(number: float, kind: ScalarType) -> int:
-    """IEEE-754 bits of a number, rounded to the type; too large for it becomes infinity."""
+    """Return IEEE-754 bits of a number, rounded to the type; too large for it becomes infinity."""
     if kind.width_bits == 64:
         return int(struct.unpack("<Q", struct.pack("<d", number))[0])
     try:
@@ -167,7 +167,7 @@ def bits_of_float(number: float, kind: ScalarType) -> int:
 
 
 def float_constant(number: float, kind: ScalarType) -> Constant:
-    """A floating constant, rounded to its type."""
+    """Return a floating constant, rounded to its type."""
     return Constant(value=bits_of_float(number, kind), type=kind)
 
 
@@ -355,7 +355,7 @@ class Function:
 
 
 def child_bodies(statement: Statement) -> tuple[tuple[Statement, ...], ...]:
-    """The bodies inside a statement, in source order."""
+    """Return the bodies inside a statement, in source order."""
     if isinstance(statement, If):
         return statement.then, statement.otherwise
     if isinstance(statement, For | While | Block):
@@ -364,7 +364,7 @@ def child_bodies(statement: Statement) -> tuple[tuple[Statement, ...], ...]:
 
 
 def with_bodies(statement: Statement, bodies: tuple[tuple[Statement, ...], ...]) -> Statement:
-    """The statement with other inner bodies, as many as `child_bodies` gives."""
+    """Return the statement with other inner bodies, as many as `child_bodies` gives."""
     match statement:
         case If():
             return replace(statement, then=bodies[0], otherwise=bodies[1])
@@ -375,7 +375,7 @@ def with_bodies(statement: Statement, bodies: tuple[tuple[Statement, ...], ...])
 
 
 def walk_statements(body: tuple[Statement, ...]) -> Iterator[Statement]:
-    """Every statement of a body, outer before inner, in source order."""
+    """Yield every statement of a body, outer before inner, in source order."""
     for statement in body:
         yield statement
         for inner in child_bodies(statement):
@@ -383,7 +383,7 @@ def walk_statements(body: tuple[Statement, ...]) -> Iterator[Statement]:
 
 
 def statement_expressions(statement: Statement) -> tuple[Expression, ...]:
-    """The expressions a statement evaluates itself, inner bodies excluded."""
+    """Return the expressions a statement evaluates itself, inner bodies excluded."""
     match statement:
         case Assign():
             return (statement.value,)
@@ -401,7 +401,7 @@ def statement_expressions(statement: Statement) -> tuple[Expression, ...]:
 
 
 def child_expressions(expression: Expression) -> tuple[Expression, ...]:
-    """Operands of an expression."""
+    """Return the operands of an expression."""
     match expression:
         case Load():
             predicate = () if expression.predicate is None else (expression.predicate,)
@@ -417,31 +417,31 @@ def child_expressions(expression: Expression) -> tuple[Expression, ...]:
 
 
 def walk_expressions(expression: Expression) -> Iterator[Expression]:
-    """An expression and everything inside it."""
+    """Yield an expression and everything inside it."""
     yield expression
     for child in child_expressions(expression):
         yield from walk_expressions(child)
 
 
 def all_expressions(body: tuple[Statement, ...]) -> Iterator[Expression]:
-    """Every expression of a body and of the bodies inside."""
+    """Yield every expression of a body and of the bodies inside."""
     for statement in walk_statements(body):
         for expression in statement_expressions(statement):
             yield from walk_expressions(expression)
 
 
 def assigned_variables(body: tuple[Statement, ...]) -> frozenset[str]:
-    """Names of the variables a body may change, loop variables included."""
+    """Return the names of the variables a body may change, loop variables included."""
     return frozenset(s.variable.name for s in walk_statements(body) if isinstance(s, Assign | For))
 
 
 def stored_arrays(body: tuple[Statement, ...]) -> frozenset[str]:
-    """Names of the arrays a body may change."""
+    """Return the names of the arrays a body may change."""
     return frozenset(s.array.name for s in walk_statements(body) if isinstance(s, Store))
 
 
 def map_children(expression: Expression, visit: Callable[[Expression], Expression]) -> Expression:
-    """The expression with its operands replaced, in order; the same object when none changes."""
+    """Return the expression with its operands replaced, in order; the same object when none changes."""
     old = child_expressions(expression)
     new = tuple(visit(e) for e in old)
     if all(a is b for a, b in zip(new, old, strict=True)):
@@ -450,7 +450,7 @@ def map_children(expression: Expression, visit: Callable[[Expression], Expressio
 
 
 def with_children(expression: Expression, children: tuple[Expression, ...]) -> Expression:
-    """The expression with other operands, as many as `child_expressions` gives."""
+    """Return the expression with other operands, as many as `child_expressions` gives."""
     match expression:
         case Load():
             count = len(expression.indices)
@@ -467,13 +467,13 @@ def with_children(expression: Expression, children: tuple[Expression, ...]) -> E
 
 
 def map_expression(expression: Expression, visit: Callable[[Expression], Expression]) -> Expression:
-    """The expression rebuilt bottom-up: each part's operands are mapped first, then the part itself."""
+    """Return expression rebuilt bottom-up: each part's operands are mapped first, then the part itself."""
     children = tuple(map_expression(e, visit) for e in child_expressions(expression))
     return visit(with_children(expression, children))
 
 
 def map_own_expressions(statement: Statement, visit: Callable[[Expression], Expression]) -> Statement:
-    """The statement with each expression it evaluates itself replaced; inner bodies stay."""
+    """Return the statement with each expression it evaluates itself replaced; inner bodies stay."""
     match statement:
         case Assign():
             return replace(statement, value=visit(statement.value))
@@ -497,7 +497,7 @@ def map_own_expressions(statement: Statement, visit: Callable[[Expression], Expr
 def map_statements(
     body: tuple[Statement, ...], visit: Callable[[Statement], tuple[Statement, ...]]
 ) -> tuple[Statement, ...]:
-    """The body rebuilt, inner statements first; each statement becomes what `visit` gives."""
+    """Return the body rebuilt, inner statements first; each statement becomes what `visit` gives."""
     mapped: list[Statement] = []
     for statement in body:
         inner = tuple(map_statements(b, visit) for b in child_bodies(statement))
@@ -506,7 +506,7 @@ def map_statements(
 
 
 def all_names(function: Function) -> frozenset[str]:
-    """Names of every variable, array and block label, so that a pass can choose new ones."""
+    """Return the names of every variable, array and block label, so that a pass can choose new ones."""
     names = {p.name for p in function.parameters} | {a.name for a in function.arrays}
     names |= assigned_variables(function.body)
     for expression in all_expressions(function.body):

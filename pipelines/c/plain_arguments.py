@@ -22,7 +22,7 @@ _ENDING = "_plain"
 
 
 def with_plain_arguments(source: str, top: str, *, file: str = "program.c") -> tuple[str, str]:
-    """The text with a function that passes the members of structures, and its name.
+    """Return the text with a function that passes the members of structures, and its name.
 
     Structures with pointers, of arguments that are structures or point to one, become an argument per member:
     `NAME_MEMBER`. A structure without pointers becomes an array of one structure. A structure that the
@@ -64,7 +64,7 @@ class _Writer:
     _written: frozenset[str] | None = None
 
     def function(self, definition: c_ast.FuncDef, name: str) -> str | None:
-        """The function; None when it would have the same arguments and result."""
+        """Return the function; None when it would have the same arguments and result."""
         kind = definition.decl.type
         listed = [] if kind.args is None else list(kind.args.params)
         if definition.param_decls or not all(isinstance(p, c_ast.Decl | c_ast.Typename) for p in listed):
@@ -79,7 +79,7 @@ class _Writer:
         return f"{result[0]} {name}({', '.join(self.parameters) or 'void'})\n{{\n{body}}}\n"
 
     def _result(self, kind: c_ast.Node, call: str, declared: list[c_ast.Decl]) -> list[str] | None:
-        """Type of the result, the call, and what returns its value; None for a result of another kind."""
+        """Return the result's type, the call, and the statement that returns its value; None for others."""
         own = self._resolved(kind)
         if isinstance(own, c_ast.Struct | c_ast.Union):
             self.changed = True
@@ -104,7 +104,7 @@ class _Writer:
         return [_spelled(kind, ""), f"{spelled} = {call};", "return returned;"]
 
     def _argument(self, parameter: c_ast.Decl) -> str:
-        """What the call passes for a parameter, which is declared."""
+        """Declare a parameter; return what the call passes for it."""
         name, kind = str(parameter.name), self._resolved(parameter.type)
         if isinstance(kind, c_ast.Struct | c_ast.Union) and not self._has_pointer(kind):
             self.changed = True
@@ -152,7 +152,7 @@ class _Writer:
                 self.after += [] if keeps else [f"*{own} = {part};"]
 
     def _may_write(self, name: str) -> bool:
-        """Whether a function of the file may change a member of that name."""
+        """Tell whether a function of the file may change a member of that name."""
         if self._written is None:
             nodes = [n for d in self.scope.functions.values() for n in all_nodes(d.body)]
             places = [n.lvalue for n in nodes if isinstance(n, c_ast.Assignment)]
@@ -164,7 +164,6 @@ class _Writer:
         return self._written is None or name in self._written
 
     def _declared(self, structure: c_ast.Node) -> Iterator[c_ast.Decl]:
-        """The members of a structure."""
         known = structure if structure.decls is not None else self.scope.tags.get(structure.name)
         for member in getattr(known, "decls", None) or ():
             if isinstance(member, c_ast.Decl) and member.name:
@@ -182,7 +181,7 @@ class _Writer:
                 return False
 
     def _resolved(self, kind: c_ast.Node) -> c_ast.Node:
-        """A type without the names that typedefs give it."""
+        """Return a type without the names that typedefs give it."""
         while True:
             match kind:
                 case c_ast.TypeDecl() | c_ast.Typename():
@@ -198,7 +197,6 @@ def _copies_memory(call: c_ast.FuncCall) -> bool:
 
 
 def _spelled(kind: c_ast.Node, name: str) -> str:
-    """A declaration of a name as C."""
     kind = copy.deepcopy(kind)
     inner = kind
     while not isinstance(inner, c_ast.TypeDecl):
@@ -212,7 +210,7 @@ def _spelled(kind: c_ast.Node, name: str) -> str:
 
 
 def _unqualified(kind: c_ast.Node) -> c_ast.Node:
-    """A type without `const` of its own."""
+    """Return a type without `const` of its own."""
     kind = copy.deepcopy(kind)
     if isinstance(kind, c_ast.TypeDecl):
         kind.quals = [q for q in kind.quals if q != "const"]

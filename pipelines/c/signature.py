@@ -61,12 +61,12 @@ DOUBLE = ScalarType(width_bits=64, floating=True)
 
 
 def promoted(kind: ScalarType) -> ScalarType:
-    """Integer promotion: types narrower than int become int (C11 6.3.1.1)."""
+    """Return the integer promotion: types narrower than int become int (C11 6.3.1.1)."""
     return INT32 if not kind.floating and kind.width_bits < 32 else kind
 
 
 def common_type(left: ScalarType, right: ScalarType) -> ScalarType:
-    """The usual arithmetic conversions (C11 6.3.1.8)."""
+    """Return the usual arithmetic conversions (C11 6.3.1.8)."""
     if left.floating or right.floating:
         return DOUBLE if DOUBLE in (left, right) else FLOAT
     left, right = promoted(left), promoted(right)
@@ -148,7 +148,7 @@ class Argument:
 
     @property
     def initial_values(self) -> NDArray[Any]:
-        """Values at the start of the program: those of the object's initialiser, else zeros."""
+        """Values at the start of the program: from the object's initialiser, else zeros."""
         if self.static is None or not self.static.initial:
             return np.zeros(self.shape, self.type.dtype)
         little = self.type.dtype.newbyteorder("<")
@@ -204,7 +204,7 @@ class BankDimension:
     size: int
 
     def element(self, local: int) -> int:
-        """Index in the array of an index in the bank."""
+        """Return the index in the array of an index in the bank."""
         if self.style == "cyclic":
             return local * self.factor + self.number
         return self.number * self.size + local if self.style == "block" else local
@@ -236,7 +236,7 @@ class Bank:
 
 
 def whole_bank(argument: Argument) -> Bank:
-    """The bank of an array that is not partitioned."""
+    """Return the bank of an array that is not partitioned."""
     dimensions = tuple(BankDimension(style="whole", factor=1, number=0, size=n) for n in argument.shape)
     return Bank(
         port=argument.name,
@@ -253,7 +253,7 @@ DataSet = dict[str, NDArray[Any]]
 
 
 def finite_values(values: NDArray[Any]) -> NDArray[Any]:
-    """The finite numbers of a row of values; one zero where there is none."""
+    """Return the finite numbers of a row of values; one zero where there is none."""
     if values.dtype.kind != "f" or np.isfinite(values).all():
         return values
     finite = values[np.isfinite(values)]
@@ -261,14 +261,14 @@ def finite_values(values: NDArray[Any]) -> NDArray[Any]:
 
 
 def canonical_values(values: NDArray[Any]) -> NDArray[Any]:
-    """The values, with every NaN replaced by the positive quiet NaN without payload."""
+    """Return the values, with every NaN replaced by the positive quiet NaN without payload."""
     if values.dtype.kind != "f" or not np.isnan(values).any():
         return values
     return np.where(np.isnan(values), np.array(np.nan, values.dtype), values)
 
 
 def canonical_array(argument: Argument, values: NDArray[Any]) -> NDArray[Any]:
-    """Values of an argument with canonical NaN; bytes of structures that no member has are zero."""
+    """Return values of an argument with canonical NaN; bytes of structures that no member has are zero."""
     structure = argument.structure
     if structure is None:
         return canonical_values(values)
@@ -282,7 +282,7 @@ def canonical_array(argument: Argument, values: NDArray[Any]) -> NDArray[Any]:
 
 
 def same_values(first: NDArray[Any], second: NDArray[Any]) -> bool:
-    """Whether two arrays have the same type, shape and values: floating values bit by bit, all NaN equal."""
+    """Tell whether two arrays have equal type, shape and values: floating ones bit by bit, all NaN equal."""
     return (
         first.dtype == second.dtype
         and first.shape == second.shape

@@ -40,7 +40,7 @@ def join_parallel_groups(text: str) -> str:
 
 
 def _join(text: str, names: list[str]) -> str:
-    """The text in which the first of these groups replaces all of them."""
+    """Return the text in which the first of these groups replaces all of them."""
     lines: dict[str, None] = {}
     done: list[str] = []
     for name in reversed(names):
@@ -130,7 +130,7 @@ def connect_clocks(text: str) -> str:
 
 
 def component_text(text: str) -> str:
-    """Output of the lowering from scf, rewritten for the lowering to a state machine."""
+    """Return the output of the lowering from scf, rewritten for the lowering to a state machine."""
     return join_parallel_groups(evaluate_always(memories_outside(separate_accesses(text))))
 
 
@@ -168,14 +168,14 @@ endmodule
 
 
 def wrapper_name(top: str) -> str:
-    """Name of the module around a design."""
+    """Return the name of the module around a design."""
     return f"{top}_hw"
 
 
 def port_lines(
     function: ir.Function, read: Sequence[ir.Array], written: Sequence[ir.Array], *, scalars: bool = True
 ) -> list[str]:
-    """Ports of the wrapper, one per line, in the engine's own names."""
+    """Return the ports of the wrapper, one per line, in the engine's own names."""
     lines = ["input clk", "input rst", "input start", "output done"]
     for parameter in function.parameters if scalars else ():
         if isinstance(parameter, ir.Variable):
@@ -194,7 +194,7 @@ def port_lines(
 
 @dataclass(slots=True, kw_only=True)
 class _Wrapper:
-    """The text of one wrapper; `ports` are those of the design inside."""
+    """The text of one wrapper; `ports`: of the design inside."""
 
     function: ir.Function
     ports: Mapping[str, Port]
@@ -204,7 +204,7 @@ class _Wrapper:
         return f"mem_{number}_{part}" in self.ports
 
     def array_lines(self, number: int, array: ir.Array) -> list[str]:
-        """Signals of one array, the unit that times its accesses, and its memory when it is local."""
+        """Return signals of one array, the unit that times its accesses, and its memory when it is local."""
         name, memory = array.name, f"mem_{number}"
         address, data = range_text(address_bits(array)), range_text(array.type.width_bits)
         timing = self.timing if array.external else LOCAL_TIMING
@@ -239,7 +239,6 @@ class _Wrapper:
         return lines
 
     def connections(self) -> list[str]:
-        """The connections of the design's ports."""
         known = {"clk": "clk", "reset": "core_reset", "go": "start || running", "done": "core_done"}
         scalars = [p for p in self.function.parameters if isinstance(p, ir.Variable)]
         known |= {f"in{k}": f"s_{p.name}" for k, p in enumerate(scalars)}
@@ -273,7 +272,7 @@ class _Wrapper:
 
 
 def calyx_wrapper(function: ir.Function, ports: Mapping[str, Port], timing: MemoryTiming) -> str:
-    """Verilog of the module around a Calyx design, and of the modules that it instantiates.
+    """Return the Verilog of the module around a Calyx design, and of the modules that it instantiates.
 
     Args:    function: as written as MLIR; ports: of the design; timing: of external memories.
     """

@@ -97,7 +97,7 @@ class Session:
 
 
 def ending(run: ToolRun) -> str:
-    """How a worker ended: MLIR's own error, the signal, or the limit of output, in one line."""
+    """Describe in one line how a worker ended: MLIR's own error, the signal, or the limit of output."""
     if run.limit is not None:
         return run.last_words()
     errors = [s.partition("error: ")[2] for s in run.stderr.splitlines() if "error: " in s]
@@ -109,7 +109,7 @@ def ending(run: ToolRun) -> str:
 
 
 def calyx_verilog(mlir: str, top: str, session: Session) -> str:
-    """SCF to Calyx to a state machine to SystemVerilog.
+    """Lower SCF to Calyx, to a state machine, to SystemVerilog.
 
     Args:    mlir: of `StructuredWriter`.
     Returns: Verilog that the wheel exports.
@@ -127,7 +127,7 @@ def calyx_verilog(mlir: str, top: str, session: Session) -> str:
 
 
 def handshake_verilog(mlir: str, session: Session) -> str:
-    """CF to Handshake to SystemVerilog.
+    """Lower CF to Handshake, to SystemVerilog.
 
     Args:    mlir: of `BranchingWriter`.
     Returns: Verilog that the wheel exports.
@@ -184,7 +184,7 @@ class CirctResult:
 
 
 def is_installed() -> bool:
-    """Whether the wheel is installed."""
+    """Tell whether the wheel is installed."""
     try:
         return bool(version("circt"))
     except PackageNotFoundError:
@@ -193,7 +193,7 @@ def is_installed() -> bool:
 
 @cache
 def tool_version() -> str:
-    """Version of the wheel and of this package.
+    """Return the version of the wheel and of this package.
 
     Raises: ToolMissing: the wheel is not installed.
     """
@@ -203,12 +203,11 @@ def tool_version() -> str:
 
 
 def core_name(top: str) -> str:
-    """Name of CIRCT's module: never a keyword of SystemVerilog, which CIRCT would rename."""
+    """Return the name of CIRCT's module: never a keyword of SystemVerilog, which CIRCT would rename."""
     return f"{top}_core"
 
 
 def _ports(verilog: str, module: str) -> dict[str, Port]:
-    """Ports of CIRCT's module."""
     ports = module_ports(verilog, module)
     if not ports:
         raise FlowFailed(TOOL_ERROR, f"CIRCT exported no module {module} with ports of plain types")

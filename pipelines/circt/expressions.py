@@ -50,7 +50,7 @@ _PREDICATES = {
 
 
 def type_text(kind: ScalarType) -> str:
-    """MLIR's name of a type.
+    """Return MLIR's name of a type.
 
     Raises: NotLowered: a floating type.
     """
@@ -61,12 +61,12 @@ def type_text(kind: ScalarType) -> str:
 
 
 def memory_size(array: ir.Array) -> int:
-    """Elements of the memory of an array: at least two, so that its address has a bit."""
+    """Return the elements of the memory of an array: at least two, so that its address has a bit."""
     return max(2, array.element_count)
 
 
 def memory_type(array: ir.Array) -> str:
-    """MLIR's type of an array."""
+    """Return MLIR's type of an array."""
     return f"memref<{memory_size(array)}x{type_text(array.type)}>"
 
 
@@ -87,7 +87,7 @@ class Values:
     count: int = 0
 
     def fresh(self) -> str:
-        """A new name."""
+        """Return a new name."""
         self.count += 1
         return f"%v{self.count}"
 
@@ -96,7 +96,7 @@ class Values:
         self.lines.append(text)
 
     def new(self, operation: str) -> str:
-        """A value that an operation gives."""
+        """Return a value that an operation gives."""
         name = self.fresh()
         self.line(f"{name} = {operation}")
         return name
@@ -104,16 +104,16 @@ class Values:
     # ---- leaves -----------------------------------------------------------------------------------
 
     def constant(self, value: int, kind: ScalarType) -> str:
-        """An integer constant."""
+        """Return an integer constant."""
         signed = value - (1 << kind.width_bits) if value >> (kind.width_bits - 1) > 0 else value
         return self.new(f"arith.constant {signed} : {type_text(kind)}")
 
     def truth(self, value: bool) -> str:
-        """A constant of one bit."""
+        """Return a constant of one bit."""
         return self.new(f"arith.constant {'true' if value else 'false'}")
 
     def variable(self, variable: ir.Variable) -> str:
-        """The current value; zero when it was never set."""
+        """Return the current value; zero when it was never set."""
         if variable.name not in self.values:
             self.values[variable.name] = self.constant(0, variable.type)
         return self.values[variable.name]
@@ -121,7 +121,7 @@ class Values:
     # ---- operators --------------------------------------------------------------------------------
 
     def value(self, expression: ir.Expression) -> str:
-        """The value of an expression."""
+        """Return the value of an expression."""
         match expression:
             case ir.Constant():
                 return self.constant(expression.value, expression.type)
@@ -143,7 +143,7 @@ class Values:
                 return self.new(f"arith.select {chosen}, {values} : {type_text(expression.type)}")
 
     def condition(self, expression: ir.Expression) -> str:
-        """One bit: the value is not zero."""
+        """Return one bit: the value is not zero."""
         if isinstance(expression, ir.Binary) and expression.operator in ir.COMPARISONS:
             return self.comparison(expression)
         kind = ir.type_of(expression)
@@ -151,14 +151,14 @@ class Values:
         return self.new(f"arith.cmpi ne, {value}, {self.constant(0, kind)} : {type_text(kind)}")
 
     def comparison(self, expression: ir.Binary) -> str:
-        """One bit: the comparison holds."""
+        """Return one bit: the comparison holds."""
         kind = ir.type_of(expression.left)
         predicate = _PREDICATES[expression.operator][0 if kind.signed else 1]
         operands = f"{self.value(expression.left)}, {self.value(expression.right)}"
         return self.new(f"arith.cmpi {predicate}, {operands} : {type_text(kind)}")
 
     def binary(self, expression: ir.Binary) -> str:
-        """The value of a binary operator; a comparison gives 0 or 1."""
+        """Return the value of a binary operator; a comparison gives 0 or 1."""
         operator, kind = expression.operator, expression.type
         if operator in ir.COMPARISONS:
             return self.new(f"arith.extui {self.comparison(expression)} : i1 to {type_text(kind)}")
@@ -169,7 +169,7 @@ class Values:
         return self.new(f"arith.{name} {left}, {right} : {type_text(kind)}")
 
     def unary(self, expression: ir.Unary) -> str:
-        """`neg` and `not` of an integer."""
+        """Return `neg` and `not` of an integer."""
         kind = type_text(expression.type)
         operand = self.value(expression.operand)
         if expression.operator == "neg":
@@ -177,7 +177,7 @@ class Values:
         return self.new(f"arith.xori {operand}, {self.constant(-1, expression.type)} : {kind}")
 
     def cast(self, value: str, source: ScalarType, target: ScalarType) -> str:
-        """An integer of another width; a change of sign alone changes no bit."""
+        """Return an integer of another width; a change of sign alone changes no bit."""
         before, after = type_text(source), type_text(target)
         if source.width_bits == target.width_bits:
             return value
@@ -188,7 +188,7 @@ class Values:
     # ---- memory -----------------------------------------------------------------------------------
 
     def address(self, access: ir.Load | ir.Store) -> str:
-        """The address of an element."""
+        """Return the address of an element."""
         offset = self.value(access.indices[0])
         for extent, index in zip(access.array.shape[1:], access.indices[1:], strict=True):
             inner = self.value(index)
@@ -200,7 +200,7 @@ class Values:
         return self.new(f"arith.index_cast {offset} : i32 to index")
 
     def scaled(self, value: str, extent: int) -> str:
-        """A value times the extent of a dimension."""
+        """Return a value times the extent of a dimension."""
         shifts = [k for k in range(extent.bit_length()) if extent >> k & 1]
         if len(shifts) > MAXIMUM_SHIFTS:
             return self.new(f"arith.muli {value}, {self.constant(extent, INT32)} : i32")
@@ -214,7 +214,7 @@ class Values:
         return total
 
     def load(self, access: ir.Load) -> str:
-        """The value of an element."""
+        """Load the value of an element."""
         memory = self.memories[access.array.name]
         address = self.address(access)
         return self.new(f"memref.load {memory}[{address}] : {memory_type(access.array)}")

@@ -66,7 +66,7 @@ def _memory_channels(memory: re.Match[str], number: int, channels: _Channels) ->
 
 
 def memory_channels(text: str) -> str:
-    """The function with channels instead of memories.
+    """Return the function with channels instead of memories.
 
     Args: text: output of the lowering from cf, one function whose memories are arguments in order.
     """
@@ -153,21 +153,21 @@ endmodule
 
 @dataclass(slots=True, kw_only=True)
 class _Wrapper:
-    """The text of one wrapper; `ports` are those of the design inside."""
+    """The text of one wrapper; `ports`: of the design inside."""
 
     function: ir.Function
     ports: Mapping[str, Port]
     timing: MemoryTiming
 
     def accesses(self, number: int, kind: str) -> list[str]:
-        """Channels of an array's loads (`ld`) or stores (`st`)."""
+        """Return the channels of an array's loads (`ld`) or stores (`st`)."""
         channels: list[str] = []
         while f"m{number}_{kind}{len(channels)}_addr_valid" in self.ports:
             channels.append(f"m{number}_{kind}{len(channels)}")
         return channels
 
     def declarations(self) -> list[str]:
-        """A wire for every port of the design except the clock, the reset and the scalars."""
+        """Return a wire for every port of the design except the clock, the reset and the scalars."""
         scalars = {f"in{k}" for k, _ in enumerate(self.scalars)}
         skipped = {"clock", "reset", *scalars}
         return [f"  wire {range_text(p.width_bits)}{n};" for n, p in self.ports.items() if n not in skipped]
@@ -177,7 +177,7 @@ class _Wrapper:
         return [p for p in self.function.parameters if isinstance(p, ir.Variable)]
 
     def token_lines(self) -> list[str]:
-        """Tokens of the arguments, the last of which starts the function, and the results."""
+        """Return the tokens of the arguments, the last of which starts the function, and the results."""
         lines: list[str] = []
         for k in range(len(self.scalars) + 1):
             lines.append(f"  handshake_token token_{k} (")
@@ -211,7 +211,7 @@ class _Wrapper:
         return lines
 
     def chosen(self, channels: list[str], part: str) -> str:
-        """A signal of the granted channel."""
+        """Return a signal of the granted channel."""
         text = f"{channels[-1]}_{part}"
         for channel in reversed(channels[:-1]):
             text = f"{channel}_granted ? {channel}_{part} : {text}"
@@ -245,7 +245,7 @@ class _Wrapper:
         return lines
 
     def array_lines(self, number: int, array: ir.Array) -> list[str]:
-        """The arbiter of the channels of one array, and its memory when it is local."""
+        """Return the arbiter of the channels of one array, and its memory when it is local."""
         name, timing = array.name, self.timing if array.external else LOCAL_TIMING
         loads, stores = self.accesses(number, "ld"), self.accesses(number, "st")
         lines: list[str] = []
@@ -288,7 +288,7 @@ class _Wrapper:
 
 
 def handshake_wrapper(function: ir.Function, ports: Mapping[str, Port], timing: MemoryTiming) -> str:
-    """Verilog of the module around a Handshake design, and of the modules that it instantiates.
+    """Return the Verilog of the module around a Handshake design, and of the modules that it instantiates.
 
     Args:    function: as written as MLIR; ports: of the design; timing: of external memories.
     """

@@ -42,7 +42,7 @@ def prepare(source: str, *, top: str, file: str = "program.c") -> ir.Function:
 
 
 def without_exits(function: ir.Function) -> ir.Function:
-    """An equivalent function without `Block` and `Leave`; flags take their place."""
+    """Return an equivalent function without `Block` and `Leave`; flags take their place."""
     statements = ir.walk_statements(function.body)
     if not any(isinstance(s, ir.Block | ir.Leave) for s in statements):
         return function
@@ -71,7 +71,7 @@ class _Exits:
         return tuple(statements)
 
     def stays(self, labels: frozenset[str] | set[str]) -> ir.Expression:
-        """Condition that none of these blocks was left."""
+        """Return the condition that none of these blocks was left."""
         flags = [ir.Read(variable=self.flags[label]) for label in sorted(labels)]
         return reduce(
             lambda a, b: make_binary("and", a, b), [make_binary("eq", flag, _ZERO) for flag in flags]
@@ -118,7 +118,7 @@ def _set(variable: ir.Variable, value: ir.Expression, line: int) -> ir.Assign:
 
 
 def _parts(loop: ir.For | ir.While) -> tuple[Body, ir.Expression, Body]:
-    """Statements of a loop before its first test, the test, and statements between iterations."""
+    """Return the statements of a loop before its first test, the test, and statements between iterations."""
     if isinstance(loop, ir.While):
         return (), loop.condition, ()
     read = ir.Read(variable=loop.variable)

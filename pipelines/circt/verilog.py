@@ -9,17 +9,17 @@ from pipelines.circt.expressions import memory_size
 
 
 def address_bits(array: ir.Array) -> int:
-    """Bits of the address of an array's memory."""
+    """Return the bits of the address of an array's memory."""
     return (memory_size(array) - 1).bit_length()
 
 
 def range_text(width_bits: int) -> str:
-    """A Verilog range of a width, with a space after it; nothing for one bit."""
+    """Return a Verilog range of a width, with a space after it; nothing for one bit."""
     return "" if width_bits == 1 else f"[{width_bits - 1}:0] "
 
 
 def memory_lines(array: ir.Array) -> list[str]:
-    """A memory in registers: data one cycle after the address, writes seen in the next cycle.
+    """Return a memory in registers: data one cycle after the address, writes seen in the next cycle.
 
     It is driven by `m_<name>_re`, `_raddr`, `_we`, `_waddr` and `_wdata` and drives `_rdata`, all declared
     elsewhere.
@@ -49,14 +49,14 @@ _STATE_CASE = re.compile(r"^( *)always_comb begin\n( *)case \(state_reg\)\n", re
 
 
 def one_file(text: str) -> str:
-    """The exported text with included parts first and without comments on locations."""
+    """Return the exported text with included parts first and without comments on locations."""
     text = _PLACE.sub("", text)
     parts = _PART.split(text)
     return _INCLUDE.sub("", "\n".join([*parts[1:], parts[0]]))
 
 
 def defaults_for_states(text: str) -> str:
-    """Default values for the outputs of a state machine in unused states."""
+    """Return the default values for the outputs of a state machine in unused states."""
     case = _STATE_CASE.search(text)
     if case is None:
         return text
@@ -70,5 +70,5 @@ def defaults_for_states(text: str) -> str:
 
 
 def exported_verilog(text: str) -> str:
-    """The exported Verilog as one file."""
+    """Return the exported Verilog as one file."""
     return defaults_for_states(one_file(text))

@@ -60,10 +60,10 @@ class Writer(ABC):
 
     @abstractmethod
     def text(self) -> str:
-        """The whole module."""
+        """Return the whole module."""
 
     def statements(self, body: Body) -> None:
-        """Every statement but the last `Return`, in order."""
+        """Write every statement but the last `Return`, in order."""
         for statement in body:
             match statement:
                 case ir.Assign():
@@ -80,11 +80,11 @@ class Writer(ABC):
                     pass  # Return is written by `text`; blocks and exits are gone
 
     def carried(self, names: frozenset[str]) -> _Carried:
-        """The variables in order of their names."""
+        """Return the variables in order of their names."""
         return _Carried(variables=[self.variables[n] for n in sorted(names)])
 
     def store(self, statement: ir.Store) -> None:
-        """A store, when its predicate holds."""
+        """Write a store that is executed if its predicate holds."""
         if statement.predicate is None:
             self.out.store(statement)
             return
@@ -92,20 +92,20 @@ class Writer(ABC):
         self.branch(holds, _Carried(variables=[]), lambda: self.out.store(statement), None)
 
     def condition(self, statement: ir.If) -> None:
-        """One of two bodies."""
+        """Write an `if` with two bodies."""
         holds = self.out.condition(statement.condition)
         carried = self.carried(self.walk.after[id(statement)])
         otherwise = (lambda: self.statements(statement.otherwise)) if statement.otherwise else None
         self.branch(holds, carried, lambda: self.statements(statement.then), otherwise)
 
     def loop_carried(self, loop: ir.For | ir.While) -> _Carried:
-        """Variables that an iteration changes and that later iterations or statements read."""
+        """Return the variables that an iteration changes and that later iterations or statements read."""
         needed = self.walk.exposed(loop) | self.walk.after[id(loop)]
         own = {loop.variable.name} if isinstance(loop, ir.For) else set[str]()
         return self.carried(frozenset(needed & ir.assigned_variables(loop.body)) | own)
 
     def counted(self, loop: ir.For) -> None:
-        """A counted loop."""
+        """Write a counted loop."""
         read = ir.Read(variable=loop.variable)
         step = make_binary("add", read, ir.Constant(value=loop.step, type=loop.variable.type))
         test = make_binary(loop.comparison, read, loop.upper)
@@ -119,7 +119,7 @@ class Writer(ABC):
         self.loop(self.out.condition(test), self.loop_carried(loop), body)
 
     def conditional(self, loop: ir.While) -> None:
-        """A loop with a condition, tested first or last."""
+        """Write a loop with a condition, tested first or last."""
         runs = self.out.condition(loop.condition) if loop.test_first else self.out.truth(True)
 
         def body() -> str:
@@ -129,7 +129,7 @@ class Writer(ABC):
         self.loop(runs, self.loop_carried(loop), body)
 
     def inputs(self, carried: _Carried) -> list[str]:
-        """Current values of the carried variables."""
+        """Return the current values of the carried variables."""
         return [self.out.variable(v) for v in carried.variables]
 
     def scoped(self, carried: _Carried, names: Sequence[str], write: Callable[[], str]) -> str:
@@ -146,14 +146,14 @@ class Writer(ABC):
             self.out.values[variable.name] = name
 
     def result(self) -> str:
-        """The function's return operation."""
+        """Return the function's return operation."""
         last = self.function.body[-1] if self.function.body else None
         if not isinstance(last, ir.Return) or last.value is None:
             return "return"
         return f"return {self.out.value(last.value)} : {type_text(ir.type_of(last.value))}"
 
     def signature(self, memories: Sequence[ir.Array]) -> str:
-        """The function's head: its scalars, then memories."""
+        """Return the function's head: its scalars, then memories."""
         parameters = [
             f"%s_{p.name}: {type_text(p.type)}"
             for p in self.function.parameters
@@ -225,16 +225,16 @@ class BranchingWriter(Writer):
     swapped_quotients: ClassVar[bool] = True  # the wheel's lowering from Handshake has them exchanged
 
     def block(self, stem: str) -> str:
-        """A label no block has yet."""
+        """Return a label no block has yet."""
         self.blocks += 1
         return f"^{stem}{self.blocks}"
 
     def jump(self, label: str, values: Sequence[str], types: Sequence[str]) -> str:
-        """A block with the values it gets."""
+        """Return a block with the values it gets."""
         return f"{label}({', '.join(values)} : {', '.join(types)})" if values else label
 
     def begin(self, label: str, carried: _Carried) -> list[str]:
-        """Start a block with an argument a carried variable; their names."""
+        """Start a block with one argument per carried variable; return their names."""
         names = [self.out.fresh() for _ in carried.variables]
         declared = ", ".join(f"{n}: {t}" for n, t in zip(names, carried.types, strict=True))
         self.out.line(f"{label}({declared}):" if names else f"{label}:")
@@ -286,7 +286,7 @@ class BranchingWriter(Writer):
 
 
 def _indented(lines: Sequence[str]) -> list[str]:
-    """The lines with two spaces a level of braces."""
+    """Return the lines with two spaces a level of braces."""
     indented: list[str] = []
     depth = 0
     for line in lines:
@@ -305,7 +305,7 @@ def _all_variables(function: ir.Function) -> dict[str, ir.Variable]:
 
 
 def mlir_text(function: ir.Function, *, style: type[Writer]) -> str:
-    """A function as MLIR text.
+    """Return a function as MLIR text.
 
     Args:    function: of `preparation.prepare`; style: `StructuredWriter` or `BranchingWriter`.
     Returns: a module of one function whose arguments are the scalars in order, then (branching style) the

@@ -78,7 +78,7 @@ class _Loop:
 
 
 def natural_loops(blocks: Sequence[cdfg.Block]) -> tuple[_Loop, ...]:
-    """Loops by their headers, in order of the headers; a back edge leads to the same or an earlier block."""
+    """Return the loops by header, in order; a back edge leads to the same or an earlier block."""
     before: dict[int, set[int]] = {b.index: set() for b in blocks}
     for block in blocks:
         for target in block.successors:
@@ -96,7 +96,7 @@ def natural_loops(blocks: Sequence[cdfg.Block]) -> tuple[_Loop, ...]:
 
 
 def late_loop(blocks: Sequence[cdfg.Block], visits: Sequence[int], late: int) -> str | None:
-    """Name of the loop that a run past its limit of cycles did not leave.
+    """Return the name of the loop that a run past its limit of cycles did not leave.
 
     Args:    visits: executions of each block, in order; late: number of the block that passed the limit.
     Returns: of the loops around the block the one with the most iterations per entry; None for no loop.
@@ -125,7 +125,7 @@ class _Control:
 
 
 def _tainted_values(design: ScheduledDesign, given: Collection[str]) -> tuple[list[set[int]], set[str]]:
-    """Values of each block, and variables, that depend on data. given: scalar arguments of known value."""
+    """Return the values and variables of each block that depend on data. given: known scalar arguments."""
     scalars = {p.name for p in design.graph.function.parameters if isinstance(p, ir.Variable)}
     scalars -= set(given)
     variables, values = set(scalars), [set[int]() for _ in design.graph.blocks]
@@ -146,7 +146,7 @@ def _tainted_values(design: ScheduledDesign, given: Collection[str]) -> tuple[li
 
 
 def control_of(design: ScheduledDesign, given: Collection[str] = ()) -> _Control:
-    """The operations that known branches depend on, and the branches that depend on data.
+    """Return the operations that known branches depend on, and the branches that depend on data.
 
     Args: given: scalar arguments with a known value.
     """
@@ -167,7 +167,7 @@ def control_of(design: ScheduledDesign, given: Collection[str] = ()) -> _Control
 
 
 def _slice(blocks: Sequence[cdfg.Block], ends: Collection[int]) -> tuple[list[set[int]], set[str]]:
-    """Operations of each block, and variables, that the branches of some blocks depend on."""
+    """Return the operations of each block, and variables, that the branches of some blocks depend on."""
     kept, needed = [set[int]() for _ in blocks], set[str]()
     for index in ends:
         end = blocks[index].terminator
@@ -190,7 +190,7 @@ def _slice(blocks: Sequence[cdfg.Block], ends: Collection[int]) -> tuple[list[se
 def _fed_exits(
     blocks: Sequence[cdfg.Block], known: Collection[int], unknown: Collection[int]
 ) -> frozenset[int]:
-    """Known branches that end a loop by a variable whose value hangs on an unknown branch of that loop."""
+    """Return the known branches that end a loop by a variable that an unknown branch in the loop decides."""
     if not unknown:
         return frozenset()
     joins = _joins(blocks)
@@ -204,7 +204,7 @@ def _fed_exits(
 
 
 def _joins(blocks: Sequence[cdfg.Block]) -> list[int | None]:
-    """The block where the ways out of each block meet again: its immediate post-dominator."""
+    """Return the block where the ways out of each block meet again: its immediate post-dominator."""
     everything = frozenset(range(len(blocks)))
     after = [everything if block.successors else frozenset({block.index}) for block in blocks]
     is_changed = True
@@ -223,7 +223,7 @@ def _joins(blocks: Sequence[cdfg.Block]) -> list[int | None]:
 
 
 def _decided_variables(blocks: Sequence[cdfg.Block], branch: int, join: int | None) -> set[str]:
-    """Variables that are written between a branch and its join and read after the join."""
+    """Return the variables that are written between a branch and its join and read after the join."""
     region, left = set[int](), list(blocks[branch].successors)
     while left:
         index = left.pop()
@@ -235,7 +235,7 @@ def _decided_variables(blocks: Sequence[cdfg.Block], branch: int, join: int | No
 
 
 def _is_read_from(blocks: Sequence[cdfg.Block], start: int, name: str) -> bool:
-    """Whether a variable is read from the start of a block on, before it is written."""
+    """Tell whether a variable is read from the start of a block on, before it is written."""
     seen, left = set[int](), [start]
     while left:
         index = left.pop()
@@ -315,7 +315,7 @@ class _ControlWriter(ProgramWriter):
         return [*lines, f"goto b{end.if_false};"]
 
     def at_most(self, block: cdfg.Block, condition: str) -> str:
-        """A branch that ends its loop after the assumed iterations at the latest."""
+        """Return a branch that ends its loop after the assumed iterations at the latest."""
         end = block.terminator
         assert isinstance(end, cdfg.Branch)
         inner = min((loop for loop in self.loops if block.index in loop.body), key=lambda own: len(own.body))
@@ -331,7 +331,7 @@ class _ControlWriter(ProgramWriter):
         return turn if end.if_true in inner.body else f"!{turn}"
 
     def assumed(self, block: cdfg.Block) -> str:
-        """Whether a branch on data is taken, by the number of executions of its block."""
+        """Return a condition for a branch on data, by the number of executions of its block."""
         end = block.terminator
         assert isinstance(end, cdfg.Branch)
         around = [loop for loop in self.loops if block.index in loop.body]
@@ -349,7 +349,7 @@ class _ControlWriter(ProgramWriter):
         return f"n{block.index} % {trips} {'!=' if stays[0] else '=='} 0"
 
     def counted(self, block: cdfg.Block, loop: _Loop) -> str:
-        """Whether a loop with a given mean of trips goes on; entries take turns to the numbers around it."""
+        """Return a condition for a loop with a given mean of trips, which entries meet on average."""
         mean, ended = repr(float(self.trips[loop.header])), f"ended[{loop.header}]"
         trips = f"(uint64_t)(({ended} + 1) * {mean}) - (uint64_t)({ended} * {mean})"
         before = int(loop.header not in block.successors)  # decides before its iteration: once more
@@ -357,7 +357,6 @@ class _ControlWriter(ProgramWriter):
 
 
 def _literal(value: float, kind: ScalarType) -> str:
-    """A number as C of a type."""
     if kind.floating:
         return repr(float(value))
     return wrapped(f"(int64_t){int(value) & (2**64 - 1)}ULL", kind)
@@ -418,7 +417,7 @@ def _loop_counts(
     taken: dict[int, int],
     control: _Control,
 ) -> tuple[LoopCount, ...]:
-    """Entries and iterations of each loop."""
+    """Return the entries and iterations of each loop."""
     counts: list[LoopCount] = []
     blocks = design.graph.blocks
 
@@ -455,7 +454,7 @@ def _loop_counts(
 
 
 def _is_constant(design: ScheduledDesign, loop: _Loop, exits: Sequence[int]) -> bool:
-    """Whether the end of a loop is decided by values that only the loop itself changes from constants."""
+    """Tell whether a loop's end is decided by values that only the loop itself changes from constants."""
     if len(exits) != 1:
         return False
     blocks = design.graph.blocks

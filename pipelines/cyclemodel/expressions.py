@@ -25,14 +25,14 @@ _FLOATING = {"add": "+", "sub": "-", "mul": "*", "div": "/"}
 
 
 def container(kind: ScalarType) -> str:
-    """The C type of a variable that holds a value."""
+    """Return the C type of a variable that holds a value."""
     if kind.floating:
         return kind.c_name
     return f"{'' if kind.signed else 'u'}int{32 if kind.width_bits <= 32 else 64}_t"
 
 
 def wrapped(text: str, kind: ScalarType) -> str:
-    """An integer C expression modulo 2^width, as a number of the type."""
+    """Return an integer C expression modulo 2^width, as a number of the type."""
     size = 32 if kind.width_bits <= 32 else 64
     spare = size - kind.width_bits
     if spare == 0:
@@ -52,7 +52,7 @@ def _floating_literal(number: float, suffix: str) -> str:
 
 
 def literal(value: int, kind: ScalarType) -> str:
-    """A constant that may also stand in a table; a floating constant is given by its bits."""
+    """Return a constant that may also stand in a table; a floating constant is given by its bits."""
     if kind.floating:
         return _floating_literal(ir.float_of_bits(value, kind), "f" if kind.width_bits == 32 else "")
     suffix = "u" if kind.width_bits <= 32 else "ull"
@@ -63,7 +63,7 @@ def literal(value: int, kind: ScalarType) -> str:
 
 
 def number_type(kinds: Sequence[ScalarType]) -> str:
-    """The C type in which integers of these types can be compared: `i32`, `u32`, `i64` or `u64`.
+    """Return the C type in which integers of these types can be compared: `i32`, `u32`, `i64` or `u64`.
 
     An unsigned 64-bit value is compared with non-negative values only: both have one type in C.
     """
@@ -118,7 +118,7 @@ def _compared(operator: str, operands: Sequence[str], kinds: Sequence[ScalarType
 
 
 def _cast(operand: str, source: ScalarType, kind: ScalarType) -> str:
-    """A value converted as C does it; floating to integer by the conversion gcc chooses for the type."""
+    """Return a value converted as C does it; floating to integer by gcc's conversion for the type."""
     if kind.floating:
         return f"({kind.c_name}){operand}"
     if source.floating:
@@ -127,7 +127,7 @@ def _cast(operand: str, source: ScalarType, kind: ScalarType) -> str:
 
 
 def _bits(operand: str, source: ScalarType, kind: ScalarType) -> str:
-    """The same bits as a value of another type; an integer side may be narrower than the floating one."""
+    """Reinterpret bits as another type; an integer side may be narrower than the floating one."""
     if kind.floating:
         if source.floating:
             return operand
@@ -169,7 +169,7 @@ def _integer(
 
 
 def expression(operation: cdfg.Operation, operands: Sequence[str], kinds: Sequence[ScalarType]) -> str:
-    """C expression of an operation that computes.
+    """Return C expression of an operation that computes.
 
     Args:    operands: C names of its operands' values; kinds: their types.
     Returns: text whose value, converted to the container of the operation's type, is the result.

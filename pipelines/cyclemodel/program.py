@@ -66,7 +66,7 @@ def _prelude() -> str:
 
 
 def _memory_type(kind: ScalarType) -> str:
-    """The C type of an array's element: of no more bytes than needed."""
+    """Return the C type of an array's element: of no more bytes than needed."""
     if kind.floating:
         return kind.c_name
     size = next(s for s in (8, 16, 32, 64) if kind.width_bits <= s)
@@ -74,7 +74,7 @@ def _memory_type(kind: ScalarType) -> str:
 
 
 def condition_cycle(schedule: BlockSchedule) -> int:
-    """Cycle of an iteration in which a pipelined loop's condition is known.
+    """Return the cycle of an iteration in which a pipelined loop's condition is known.
 
     Raises: CycleModelError: the block is not a loop, or the next iteration starts earlier.
     """
@@ -90,7 +90,7 @@ def condition_cycle(schedule: BlockSchedule) -> int:
 
 
 def needed_operations(block: cdfg.Block) -> tuple[cdfg.Operation, ...]:
-    """The operations of a block that take hardware; without those that only name an array element."""
+    """Return the operations of a block that take hardware; without those that only name an array element."""
     match block.terminator:
         case cdfg.Branch(condition=value) | cdfg.Finish(value=value) if value is not None:
             needed = {value}
@@ -120,18 +120,18 @@ class ProgramWriter:
     # ---- memory -----------------------------------------------------------------------------------
 
     def bank_of(self, array: ir.Array) -> Bank:
-        """The bank of an external array."""
+        """Return the bank of an external array."""
         if array.name not in self.banks:
             known = ", ".join(self.banks)
             raise CycleModelError(f"unknown external array: {array.name}; accepted: {known}")
         return self.banks[array.name]
 
     def is_dealt(self, array: ir.Array) -> bool:
-        """Whether the array is a bank with elements elsewhere than in an array of its own."""
+        """Tell whether the array is a bank with elements elsewhere than in an array of its own."""
         return array.external and any(d.style != "whole" for d in self.bank_of(array).dimensions)
 
     def memory_lines(self) -> list[str]:
-        """Declarations of the arrays."""
+        """Return the declarations of the arrays."""
         lines = [
             f"static {_memory_type(a.type)} e_{a.name}[{a.element_count}];" for a in self.interface.arrays
         ]
@@ -144,7 +144,7 @@ class ProgramWriter:
         return lines
 
     def local_lines(self, array: ir.Array) -> list[str]:
-        """Declarations of a local array."""
+        """Return the declarations of a local array."""
         kind = _memory_type(array.type)
         lines = [f"static {kind} a_{array.name}[{array.element_count}];"]
         if array.initial is not None:
@@ -153,7 +153,7 @@ class ProgramWriter:
         return lines
 
     def reset_lines(self) -> list[str]:
-        """Local arrays at the start of the design."""
+        """Return the local arrays at the start of the design."""
         return [
             f"    memset(a_{a.name}, 0, sizeof a_{a.name});"
             if a.initial is None
@@ -163,7 +163,7 @@ class ProgramWriter:
         ]
 
     def cell(self, array: ir.Array, address: str, line: int) -> tuple[str, str]:
-        """Statements that check an address, and the element as an expression."""
+        """Return the statements that check an address, and the element as an expression."""
         number = self.arrays[array.name][0]
         outside = f"{{ what = {number}; line = {line}; goto outside; }}"
         if self.is_dealt(array):
@@ -190,34 +190,34 @@ class ProgramWriter:
     # ---- operations -------------------------------------------------------------------------------
 
     def operand(self, block: cdfg.Block, index: int) -> str:
-        """C expression of the value of an operation."""
+        """Return C expression of the value of an operation."""
         operation = block.operations[index]
         if operation.opcode == "const":
             return f"({literal(operation.value or 0, self.kind_of(block, index))})"
         return f"t{index}"
 
     def kind_of(self, block: cdfg.Block, index: int) -> ScalarType:
-        """Type of the value of an operation."""
+        """Return the type of the value of an operation."""
         kind = block.operations[index].type
         if kind is None:
             raise CycleModelError(f"an operand has no type: {block.operations[index].opcode}")
         return kind
 
     def read_line(self, block: cdfg.Block, operation: cdfg.Operation) -> str:
-        """Statement of a read of a variable."""
+        """Return the statement of a read of a variable."""
         kind = self.kind_of(block, operation.index)
         source = f"v_{operation.name}"
         text = source if kind.floating else wrapped(source, kind)
         return f"{container(kind)} t{operation.index} = {text};"
 
     def write_line(self, block: cdfg.Block, operation: cdfg.Operation) -> str:
-        """Statement of a write of a variable."""
+        """Return the statement of a write of a variable."""
         assert isinstance(operation.symbol, ir.Variable)
         kind, value = operation.symbol.type, self.operand(block, operation.operands[0])
         return f"v_{operation.name} = {value if kind.floating else wrapped(value, kind)};"
 
     def load_lines(self, block: cdfg.Block, operation: cdfg.Operation) -> list[str]:
-        """Statements of a load."""
+        """Return the statements of a load."""
         assert isinstance(operation.symbol, ir.Array)
         kind = self.kind_of(block, operation.index)
         name = f"t{operation.index}"
@@ -228,7 +228,7 @@ class ProgramWriter:
         return [f"{container(kind)} {name} = 0;", f"{when}{{ {check} {name} = {value};{counted} }}"]
 
     def store_lines(self, block: cdfg.Block, operation: cdfg.Operation) -> list[str]:
-        """Statements of a store."""
+        """Return the statements of a store."""
         assert isinstance(operation.symbol, ir.Array)
         address, value = (self.operand(block, i) for i in operation.operands)
         kind = operation.symbol.type
@@ -239,7 +239,7 @@ class ProgramWriter:
         return [f"{when}{{ {check} {cell} = {value};{counted} }}"]
 
     def operation_lines(self, block: cdfg.Block, operation: cdfg.Operation) -> list[str]:
-        """Statements of an operation."""
+        """Return the statements of an operation."""
         match operation.opcode:
             case "const" | "read" | "write":
                 return []
@@ -256,7 +256,7 @@ class ProgramWriter:
     # ---- control ----------------------------------------------------------------------------------
 
     def time_lines(self, schedule: BlockSchedule) -> list[str]:
-        """Counting statements at the entry of a block; a loop ends when its cycles exceed the limit."""
+        """Return counting statements at the entry of a block; a loop ends when cycles exceed the limit."""
         block = schedule.graph.block
         again = any(p.index >= block.index for p in self.design.graph.blocks if block.index in p.successors)
         interval = schedule.interval_cycles
@@ -267,7 +267,7 @@ class ProgramWriter:
         return [*lines, late] if again else lines
 
     def end_lines(self, schedule: BlockSchedule) -> list[str]:
-        """Statements of the end of a block."""
+        """Return the statements of the end of a block."""
         block = schedule.graph.block
         match block.terminator:
             case cdfg.Jump(target=target):
@@ -282,16 +282,16 @@ class ProgramWriter:
                 return [*lines, "goto end;"]
 
     def result_bits(self, block: cdfg.Block, value: int) -> str:
-        """C expression of the bits of the returned value."""
+        """Return C expression of the bits of the returned value."""
         kind, text = self.kind_of(block, value), self.operand(block, value)
         return f"sf_bits_of_{kind.c_name}({text})" if kind.floating else f"(uint64_t){text}"
 
     def operations_of(self, block: cdfg.Block) -> tuple[cdfg.Operation, ...]:
-        """Operations of a block that are computed."""
+        """Return the operations of a block that are computed."""
         return needed_operations(block)
 
     def block_lines(self, schedule: BlockSchedule) -> list[str]:
-        """A block with its label."""
+        """Return a block with its label."""
         block = schedule.graph.block
         operations = self.operations_of(block)
         lines = self.time_lines(schedule)
@@ -305,7 +305,7 @@ class ProgramWriter:
         return [f"b{block.index}: {{", *(f"    {line}" for line in lines), "}"]
 
     def variable_lines(self) -> list[str]:
-        """Declarations of the variables."""
+        """Return the declarations of the variables."""
         scalars = {a.name: a for a in self.interface.scalars}
         lines: list[str] = []
         for variable in self.design.graph.variables:
@@ -318,7 +318,7 @@ class ProgramWriter:
     # ---- the program ------------------------------------------------------------------------------
 
     def model_lines(self) -> list[str]:
-        """The function that runs the design."""
+        """Return the function that runs the design."""
         blocks = range(len(self.design.schedules))
         body = [line for s in self.design.schedules for line in self.block_lines(s)]
         return [
@@ -343,14 +343,14 @@ class ProgramWriter:
         ]
 
     def toggle_lines(self) -> list[str]:
-        """Counters of toggles; called after the blocks are written."""
+        """Return the counters of toggles; called after the blocks are written."""
         if self.toggles is None:
             return []
         size = len(self.toggles.numbers) + 1
         return [PRELUDE, f"static uint64_t toggled[{size}], before[{size}];", f"static int64_t seen[{size}];"]
 
     def main_lines(self) -> list[str]:
-        """The program around it: files and data sets."""
+        """Return the program around it: files and data sets."""
 
         def variable(argument: Argument) -> str:
             return f"e_{argument.name}" if argument.is_array else f"x_{argument.name}"
@@ -384,7 +384,7 @@ class ProgramWriter:
         ]
 
     def program(self) -> CycleProgram:
-        """The whole program."""
+        """Return the whole program."""
         model = self.model_lines()
         lines = [_prelude(), *self.memory_lines(), *model, *self.main_lines()]
         return CycleProgram(
@@ -400,7 +400,7 @@ class ProgramWriter:
 
 
 def write_program(design: ScheduledDesign, interface: Interface, *, toggles: bool = False) -> CycleProgram:
-    """The C program of a scheduled design.
+    """Return the C program of a scheduled design.
 
     Args:    interface: of the design's C function; toggles: whether it counts toggles too.
     Raises:  CycleModelError: the design breaks a rule of the graph.

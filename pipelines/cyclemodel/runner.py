@@ -98,7 +98,7 @@ class CycleModel:
 
 @cache
 def engine_version() -> str:
-    """Version of gcc and of this package."""
+    """Return the version of gcc and of this package."""
     run = run_tool(
         [find_tool("gcc", "gcc"), "-dumpfullversion"], folder=Path("/"), timeout_s=20, of_processor=True
     )
@@ -200,13 +200,13 @@ def run_model(
 
 
 def failed_count(what: str, run: ToolRun, build_wall_s: float, run_wall_s: float = 0.0) -> CycleResult:
-    """The result when a tool failed or ran past its limit."""
+    """Return the result when a tool failed or ran past its limit."""
     status, reason = failed_run(what, run)
     return CycleResult(status=status, reason=reason, build_wall_s=build_wall_s, run_wall_s=run_wall_s)
 
 
 def decode_result(model: CycleModel, content: bytes, run_wall_s: float) -> CycleResult:
-    """The result in the output bytes of one data set."""
+    """Return the result in the output bytes of one data set."""
     program = model.program
     head: tuple[int, int, int, int, int] = _HEAD.unpack_from(content)
     code, what, line, latency, result = head
@@ -244,7 +244,7 @@ def decode_result(model: CycleModel, content: bytes, run_wall_s: float) -> Cycle
 def _accesses(
     program: CycleProgram, visits: list[int], happened: list[int]
 ) -> tuple[dict[str, int], dict[str, int]]:
-    """Loads and stores of each array argument."""
+    """Return the loads and stores of each array argument."""
     counts: Counter[tuple[str, str]] = Counter()
     for access in program.accesses:
         count = visits[access.block] if access.counter is None else happened[access.counter]

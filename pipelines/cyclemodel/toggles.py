@@ -28,7 +28,7 @@ PRELUDE = """\
 
 
 def bits_text(text: str, kind: ScalarType, width_bits: int) -> str:
-    """C expression of the bits of a value, extended or cut to a width, as an unsigned number."""
+    """Return C expression of the bits of a value, extended or cut to a width, as an unsigned number."""
     if kind.floating:
         return f"sf_bits_of_{kind.c_name}({text})"
     return f"(uint64_t)({text}) & {(1 << width_bits) - 1:#x}ull"
@@ -60,28 +60,28 @@ class ToggleWriter:
                         self.sources[net] = self.sources.get(net, 0) + 1
 
     def number(self, net: str) -> int:
-        """Index of a net's counter."""
+        """Return the index of a net's counter."""
         return self.numbers.setdefault(net, len(self.numbers))
 
     def value(self, net: str, text: str, kind: ScalarType) -> str:
-        """Statement that counts a net which keeps its value."""
+        """Return the statement that counts a net which keeps its value."""
         return f"SF_VALUE({self.number(net)}, {bits_text(text, kind, kind.width_bits)})"
 
     def operation_value(self, name: str, text: str, kind: ScalarType) -> list[str]:
-        """Statements that count the value of an operation, and the changes of its sign."""
+        """Return the statements that count the value of an operation, and the changes of its sign."""
         lines = [self.value(name, text, kind)]
         if kind.signed and not kind.floating:
             lines.append(f"SF_VALUE({self.number(f'{name}#')}, ({text}) < 0)")
         return lines
 
     def port(self, net: str, text: str, kind: ScalarType, width_bits: int, time: str) -> str:
-        """Statement that counts a port which selects among its sources."""
+        """Return the statement that counts a port which selects among its sources."""
         name = "VALUE" if self.sources[net] == 1 else "PORT"
         time = "" if self.sources[net] == 1 else f", {time}"
         return f"SF_{name}({self.number(net)}, {bits_text(text, kind, width_bits)}{time})"
 
     def block_lines(self, schedule: BlockSchedule, operations: Sequence[cdfg.Operation]) -> list[str]:
-        """Statements at the end of an execution of a block, in order of the cycles of its operations."""
+        """Return statements at the end of a block's execution, in order of the cycles of its operations."""
         block = schedule.graph.block
         advance = schedule.interval_cycles or schedule.length_cycles
         shared = units_by_operation(self.design)
@@ -109,7 +109,7 @@ class ToggleWriter:
         return [line for _, line in sorted(timed, key=lambda item: item[0])]
 
     def _own_lines(self, block: cdfg.Block, operation: cdfg.Operation) -> list[str]:
-        """Statements of the value of an operation, and of what it loads or writes."""
+        """Return the statements of the value of an operation, and of what it loads or writes."""
         name = f"{block.name}.{operation.index}"
         match operation.opcode:
             case "const" | "store":
@@ -134,7 +134,7 @@ def _output(bound: BoundUnit) -> str:
 
 
 def operand_widths(design: ScheduledDesign, bound: BoundUnit) -> tuple[int, ...]:
-    """Bits of the widest operand at each port of a unit: synthesis knows the copies of a sign behind them."""
+    """Return the bits of a unit's widest operand per port, without the sign copies that synthesis knows."""
     widths = [0] * len(bound.unit.ports)
     for use in bound.uses:
         block = design.graph.blocks[use.block]
@@ -144,7 +144,7 @@ def operand_widths(design: ScheduledDesign, bound: BoundUnit) -> tuple[int, ...]
 
 
 def _memory_ports(operation: cdfg.Operation) -> tuple[str, ...]:
-    """Ports that the operands of an access use: the address, and the value of a store."""
+    """Return the ports that the operands of an access use: the address, and the value of a store."""
     name = f"m_{operation.name}"
     return (f"{name}_raddr",) if operation.opcode == "load" else (f"{name}_waddr", f"{name}_wdata")
 

@@ -36,7 +36,7 @@ FOLDS = 5
 VERSION = "3"
 """Raise it when the rows of a group change: families, compiler, annealer, heuristic, router or simulator."""
 _ID_VERSION = "2"
-"""Of ids of graphs, which follow from fabric and graph alone; draws of placements follow from them."""
+"""Version of the ids of graphs, which follow from fabric and graph; draws of placements follow from them."""
 _KIND, _ENGINES = "fabric", "engines"
 _RANDOM_SHARE = 0.2
 """Share of placements that are random; the others are annealed for a drawn number of moves."""
@@ -108,7 +108,7 @@ def make_placements(
 
 
 def group_key(group: PlacementGroup) -> str:
-    """Hash of all that the rows of a group follow from."""
+    """Return the hash of all that the rows of a group follow from."""
     return content_hash(VERSION, {**_fields(group), "fabric": group.fabric.model_dump(mode="json")})
 
 
@@ -121,7 +121,7 @@ _Rows = dict[str, list[dict[str, Any]]]
 
 
 def _layer(draw: tuple[str, int], *, group: PlacementGroup, cache: ContentCache) -> Outcome[_Rows]:
-    """Rows of one layer, from the cache where it has them."""
+    """Return the rows of one layer, from the cache where it has them."""
     family, seed = draw
     fabric = group.fabric.model_dump(mode="json")
     key = content_hash(VERSION, fabric, family, seed, group.name, group.placements, group.moves, group.seed)
@@ -150,13 +150,13 @@ def _make_layer(family: str, seed: int, group: PlacementGroup, cache: ContentCac
 
 
 def layer_hash(operations: Sequence[Operation]) -> str:
-    """Hash of a layer's operations, the same on every fabric."""
+    """Return the hash of a layer's operations, the same on every fabric."""
     fields = ({k: v for k, v in asdict(operation).items() if k != "shares" or v} for operation in operations)
     return content_hash(list(fields))
 
 
 def fold_of(layer: str) -> int:
-    """Part of the split by graph of a layer, by its hash."""
+    """Return the part of the split by graph of a layer, by its hash."""
     return int(layer[:8], 16) % FOLDS
 
 
@@ -253,7 +253,7 @@ def _placement_rows(
 
 
 def _draw_schedules(group: PlacementGroup, rng: random.Random) -> list[Schedule]:
-    """Random parameters of the annealer (section IV-A a)."""
+    """Draw the random parameters of the annealer (section IV-A a)."""
     schedules: list[Schedule] = []
     for number in range(group.placements):
         is_random = number < _RANDOM_SHARE * group.placements
@@ -307,7 +307,7 @@ def decision_problems(
     edges: Sequence[Mapping[str, Any]],
     placements: Sequence[Mapping[str, Any]],
 ) -> dict[str, str]:
-    """What is wrong with rows of placements of one graph, by placement.
+    """Find errors in rows of placements of one graph; return one per wrong placement.
 
     Args: configuration: JSON of the fabric. nodes, edges: rows of the graph, in order of their numbers.
     """
@@ -334,7 +334,7 @@ _MOST = (1.0 + 1e-6) / LEAST_SHARE
 
 
 def encode_routes(routes: Sequence[Route], fabric: Fabric) -> str:
-    """Steps of every route, as letters n, e, s, w; a route without steps is a minus."""
+    """Return the steps of every route, as letters n, e, s, w; a route without steps is a minus."""
     letters = {-fabric.columns: "n", 1: "e", fabric.columns: "s", -1: "w"}
     ends = fabric.links.ends
     return " ".join(

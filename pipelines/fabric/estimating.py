@@ -30,7 +30,7 @@ class PathTable:
 
 
 def path_table(fabric: Fabric) -> PathTable:
-    """Links of the two paths with at most one turn, ports included, for every pair of units."""
+    """Return the links of the two paths with at most one turn, ports included, for every pair of units."""
     columns, count = fabric.columns, len(fabric.unit_types)
     number = {ends: link for link, ends in enumerate(fabric.links.ends) if ends[0] != ends[1]}
     longest = fabric.rows + columns - 2 + 2
@@ -51,7 +51,7 @@ def path_table(fabric: Fabric) -> PathTable:
 
 
 def _straight(begin: int, end: int, columns: int) -> list[int]:
-    """Switches from one to another of its row or column, both included."""
+    """Return the switches from one to another of its row or column, both included."""
     step = (columns if begin % columns == end % columns else 1) * (1 if end >= begin else -1)
     return list(range(begin, end + step, step))
 
@@ -79,14 +79,14 @@ class LoadEstimate:
         self.loads: Floats = np.zeros((0, len(widths)))
 
     def start(self, units: Ints) -> Floats:
-        """Loads of whole placements, (chains, links + 1); they become the current ones."""
+        """Return the loads of whole placements, (chains, links + 1); they become the current ones."""
         edges = np.tile(np.arange(len(self.shares)), (len(units), 1))
         self.loads = self._added(edges, units)
         self.units = units.copy()
         return self.loads
 
     def propose(self, moved: Ints, units: Ints) -> Floats:
-        """Loads after one move per chain, (chains, links + 1). Only edges of moved operations change."""
+        """Return the loads after one move per chain, (chains, links + 1); only moved edges change."""
         edges = self._edges_of(moved)
         self.proposed = self.loads + self._added(edges, units) - self._added(edges, self.units)
         self.proposed_units = units
@@ -98,14 +98,13 @@ class LoadEstimate:
         self.units[accepted] = self.proposed_units[accepted]
 
     def _edges_of(self, moved: Ints) -> Ints:
-        """(chains, most) edges at the moved operations, each once; -1 where there are fewer."""
+        """Return (chains, most) edges at the moved operations, each once; -1 where there are fewer."""
         edges = self.touching[moved].reshape(len(moved), -1)
         edges.sort(axis=1)
         edges[:, 1:][edges[:, 1:] == edges[:, :-1]] = -1
         return edges
 
     def _added(self, edges: Ints, units: Ints) -> Floats:
-        """Loads of some edges of every chain."""
         real = np.maximum(edges, 0)
         source = np.take_along_axis(units, self.sources[real], axis=1)
         target = np.take_along_axis(units, self.targets[real], axis=1)
@@ -118,7 +117,7 @@ class LoadEstimate:
 
 
 def _touching(nodes: int, sources: Ints, targets: Ints) -> Ints:
-    """(nodes + 1, most) edges at every operation, -1 where there are fewer; the last row: no operation."""
+    """Return edges of every operation, (nodes + 1, most), -1 beyond its number; last row: no operation."""
     edges: list[list[int]] = [[] for _ in range(nodes + 1)]
     for number in range(len(sources)):
         for node in {int(sources[number]), int(targets[number])}:

@@ -19,7 +19,7 @@ from pipelines.fabric.simulation import Problem, Simulated, simulate
 SAMPLES, WINDOW = 256, 24
 """Samples at most, and those between which the flow must be steady; a repeat doubles both."""
 LEAST_SHARE = 0.98
-"""Of the interval that the most loaded link or port needs; a shorter one is measured again."""
+"""Share of the interval that the most loaded link or port needs; a shorter one is measured again."""
 REPEATS = 8
 """Data of the releases needs three."""
 
@@ -86,7 +86,7 @@ def measure(
 def _steady(
     graph: Graph, problems: Sequence[Problem], results: Sequence[Simulated], engine_folder: Path
 ) -> list[Simulated]:
-    """Results of which none is faster than its most loaded link allows."""
+    """Return the results of which none is faster than its most loaded link allows."""
     parts, problems, results = _parts(graph), list(problems), list(results)
     least = [LEAST_SHARE * _link_cycles(problem, parts) for problem in problems]
     for _ in range(REPEATS):
@@ -114,7 +114,7 @@ def _is_faster(result: Simulated, cycles: float) -> bool:
 
 
 def _link_cycles(problem: Problem, parts: Sequence[int]) -> int:
-    """Cycles per sample that the most loaded link or port sends for one part of the graph."""
+    """Return the cycles per sample that the most loaded link or port sends for one part of the graph."""
     sent: Counter[tuple[int, int]] = Counter()
     for flow in problem.flows:
         for link, duration in zip(flow.links, flow.durations, strict=True):
@@ -123,7 +123,7 @@ def _link_cycles(problem: Problem, parts: Sequence[int]) -> int:
 
 
 def _parts(graph: Graph) -> list[int]:
-    """Connected part of every operation: parts that share links only may run at rates of their own."""
+    """Return connected part of every operation: parts that share links only may run at rates of their own."""
     numbers, parts = graph.numbers, list(range(len(graph.nodes)))
     for edge in graph.edges:
         ours, theirs = parts[numbers[edge.source]], parts[numbers[edge.target]]
@@ -138,15 +138,15 @@ class SimulatedCost:
         self.graph, self.fabric, self.engine_folder = graph, fabric, engine_folder
 
     def start(self, units: Ints) -> Floats:
-        """(chains,) costs of whole placements; see `CostModel`."""
+        """Return (chains,) costs of whole placements; see `CostModel`."""
         results = measure(self.graph, self.fabric, units.tolist(), engine_folder=self.engine_folder)
         return np.array([DEADLOCK_COST if not r.throughput else -np.log(r.throughput) for r in results])
 
     def propose(self, moved: Ints, units: Ints) -> Floats:
-        """(chains,) costs after one move per chain; see `CostModel`."""
+        """Return (chains,) costs after one move per chain; see `CostModel`."""
         del moved
         return self.start(units)
 
     def accept(self, accepted: Bools) -> None:
-        """Nothing: the model keeps no placements."""
+        """Do nothing: the model keeps no placements."""
         del accepted

@@ -57,7 +57,7 @@ class Explanation:
 def explain_throughput(
     graph: Graph, fabric: Fabric, units: Sequence[int], routes: Sequence[Route], simulated: Simulated
 ) -> Explanation:
-    """The highest lower bounds on the interval, and whether the first explains it.
+    """Return the highest lower bounds on the interval, and whether the first explains it.
 
     An operation starts a sample when each output buffer has room, which is free again when the sample has
     left. With buffers of n samples the interval is therefore at least 1 / n of the time of the operation, its
@@ -90,14 +90,14 @@ def explain_throughput(
 
 
 def link_loads(simulated: Simulated) -> list[float]:
-    """Share of the interval in which each link sends, at most 1; of the whole time after a deadlock."""
+    """Return the share of the interval in which each link sends; after a deadlock, of the whole time."""
     deadlocked = simulated.is_deadlocked
     cycles = max(1, simulated.cycles) if deadlocked else simulated.interval_cycles * simulated.complete
     return [min(1.0, sent / cycles) for sent in simulated.link_cycles]
 
 
 def _bounds(problem: Problem) -> Iterator[tuple[Cause, int, float]]:
-    """Cause, number and cycles of every lower bound on the interval."""
+    """Yield cause, number and cycles of every lower bound on the interval."""
     for number, cycles in enumerate(problem.services):
         yield "operation", number, cycles
     ports = {link for flow in problem.flows for link in (flow.links[0], flow.links[-1])}
@@ -113,7 +113,8 @@ def _bounds(problem: Problem) -> Iterator[tuple[Cause, int, float]]:
 
 
 def sending_cycles(problem: Problem, flow: Flow) -> int:
-    """Least cycles from the time when a sample is in the output buffer until its last packet has left it.
+    """Return the least cycles from the time when a sample is in the output buffer until its last packet has
+    left it.
 
     Of P packets, a buffer between two links holds H. The last packet starts on the first link when all but H
     have been sent by the second link, the last of these when all but 2 H have been sent by the third, and so

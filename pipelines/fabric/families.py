@@ -28,27 +28,27 @@ class Layer:
         self.operations: list[Operation] = []
 
     def add(self, name: str, kind: str, work: float, words: float, *inputs: str, weights: float = 0.0) -> str:
-        """Add an operation; the arguments are those of `Operation`."""
+        """Add an operation; see `Operation` for the arguments."""
         self.operations.append(
             Operation(name=name, kind=kind, work=work, words=words, inputs=inputs, weights=weights)
         )
         return name
 
     def input(self, name: str, width: int) -> str:
-        """An input of tokens times width."""
+        """Return an input of tokens times width."""
         return self.add(name, "buffer", self.tokens * width, self.tokens * width)
 
     def gemm(self, name: str, source: str, inner: int, width: int) -> str:
-        """Product of tokens times inner with a constant of inner times width."""
+        """Return the product of tokens times inner with a constant of inner times width."""
         tokens = self.tokens
         return self.add(name, "gemm", tokens * inner * width, tokens * width, source, weights=inner * width)
 
     def each(self, kind: str, name: str, width: int, *sources: str) -> str:
-        """An elementwise operation on tensors of tokens times width."""
+        """Return an elementwise operation on tensors of tokens times width."""
         return self.add(name, kind, self.tokens * width, self.tokens * width, *sources)
 
     def attention(self, source: str, *, width: int, heads: int, prefix: str = "") -> str:
-        """Multi-head attention without its residual: from query, key and value to projection."""
+        """Return the multi-head attention without its residual: from query, key and value to projection."""
         tokens = self.tokens
         q, k, v = (self.gemm(f"{prefix}{name}", source, width, width) for name in ("query", "key", "value"))
         scores = self.add(f"{prefix}scores", "matmul", tokens * tokens * width, heads * tokens * tokens, q, k)
@@ -61,7 +61,7 @@ class Layer:
     def feed_forward(
         self, source: str, *, width: int, hidden: int, activation: str = "gelu", prefix: str = ""
     ) -> str:
-        """Two products with an activation between them, without residual."""
+        """Return two products with an activation between them, without residual."""
         up = self.gemm(f"{prefix}up", source, width, hidden)
         return self.gemm(
             f"{prefix}down", self.each(activation, f"{prefix}{activation}", hidden, up), hidden, width
@@ -69,14 +69,14 @@ class Layer:
 
 
 def gemm(tokens: int, inner: int, width: int) -> list[Operation]:
-    """One product of an input and a constant."""
+    """Return one product of an input and a constant."""
     layer = Layer(tokens)
     layer.gemm("product", layer.input("input", inner), inner, width)
     return layer.operations
 
 
 def mlp(tokens: int, widths: Sequence[int]) -> list[Operation]:
-    """A perceptron with ReLU between its products; widths from input to output."""
+    """Return a perceptron with ReLU between its products; widths from input to output."""
     layer = Layer(tokens)
     at = layer.input("input", widths[0])
     for depth, (inner, width) in enumerate(itertools.pairwise(widths)):
@@ -87,7 +87,7 @@ def mlp(tokens: int, widths: Sequence[int]) -> list[Operation]:
 
 
 def mha(tokens: int, *, width: int, heads: int) -> list[Operation]:
-    """Multi-head attention with residual and normalisation."""
+    """Return the multi-head attention with residual and normalisation."""
     layer = Layer(tokens)
     start = layer.input("input", width)
     end = layer.attention(start, width=width, heads=heads)
@@ -96,7 +96,7 @@ def mha(tokens: int, *, width: int, heads: int) -> list[Operation]:
 
 
 def ffn(tokens: int, *, width: int, hidden: int) -> list[Operation]:
-    """A feed-forward network with GELU, residual and normalisation."""
+    """Return a feed-forward network with GELU, residual and normalisation."""
     layer = Layer(tokens)
     start = layer.input("input", width)
     end = layer.feed_forward(start, width=width, hidden=hidden)
@@ -105,7 +105,7 @@ def ffn(tokens: int, *, width: int, hidden: int) -> list[Operation]:
 
 
 def bert_layer(tokens: int, *, width: int, heads: int, hidden: int) -> list[Operation]:
-    """A layer of BERT: normalisation after each residual."""
+    """Return a layer of BERT: normalisation after each residual."""
     layer = Layer(tokens)
     start = layer.input("input", width)
     attended = layer.each("add", "residual0", width, layer.attention(start, width=width, heads=heads), start)
@@ -116,7 +116,7 @@ def bert_layer(tokens: int, *, width: int, heads: int, hidden: int) -> list[Oper
 
 
 def gpt_layer(tokens: int, *, width: int, heads: int, hidden: int) -> list[Operation]:
-    """A layer of GPT-2: normalisation before attention and before the feed-forward network."""
+    """Return a layer of GPT-2: normalisation before attention and before the feed-forward network."""
     layer = Layer(tokens)
     start = layer.input("input", width)
     normal = layer.each("layernorm", "norm0", width, start)
@@ -155,7 +155,7 @@ DRAWN: Mapping[str, Callable[[random.Random], list[Operation]]] = {
 
 
 def layer_operations(family: str, seed: int = 0) -> list[Operation]:
-    """Operations of one draw of a family.
+    """Return the operations of one draw of a family.
 
     BERT-large and GPT2-XL have one draw: one layer, on sequences of 384 tokens.
     """
@@ -167,7 +167,7 @@ def layer_operations(family: str, seed: int = 0) -> list[Operation]:
 
 
 def family_graphs(family: str, fabric: Fabric, *, seed: int = 0) -> list[Graph]:
-    """Graphs of one draw of a family; those of a layer that does not fit are its subgraphs.
+    """Draw the graphs of a family; a layer that does not fit gives its subgraphs.
 
     Raises: FabricError: an operation alone does not fit.
     """

@@ -15,9 +15,9 @@ from pipelines.fabric.machine import Fabric
 from pipelines.fabric.routing import Features, Ints, service_cycles, slowest_cycles
 
 NODE_NUMBERS = ("service", "delay")
-"""Of an operation: service time and delay, as shares of the slowest stage's time."""
+"""Features of an operation: service time and delay, as shares of the slowest stage's time."""
 EDGE_NUMBERS = ("link_load", "port_load")
-"""Of an edge: its own load of a link and of a port, as shares of the slowest stage's time."""
+"""Features of an edge: its own load of a link and of a port, as shares of the slowest stage's time."""
 _STEPS = {"n": (-1, 0), "e": (0, 1), "s": (1, 0), "w": (0, -1)}
 
 
@@ -40,7 +40,7 @@ class GraphFeatures:
 
 
 def graph_features(graph: Graph, fabric: Fabric) -> GraphFeatures:
-    """Features of a graph.
+    """Return the features of a graph.
 
     Raises: FabricError: an operation is unknown, or takes too long.
     """
@@ -71,7 +71,7 @@ class RouteReader:
         self.link_between = {end: link for link, end in enumerate(ends) if end[0] != end[1]}
 
     def read(self, units: str, routes: str) -> Features:
-        """(edges, ROUTE_FEATURES) of one placement.
+        """Return the features of one placement's routes: (edges, ROUTE_FEATURES).
 
         Args:   units: number of the unit of every operation. routes: letters of every edge.
         Raises: FabricError: they are not a placement and routes of the graph.
@@ -130,7 +130,7 @@ class RouteReader:
 
 
 def graph_of_rows(name: str, nodes: Iterable[Mapping[str, Any]], edges: Iterable[Mapping[str, Any]]) -> Graph:
-    """A graph of its rows in tables `fabric_nodes` and `fabric_edges`, in order of their numbers."""
+    """Return a graph of its rows in tables `fabric_nodes` and `fabric_edges`, in order of their numbers."""
     operations: tuple[Node, ...] = tuple(
         Node(name=row["name"], kind=row["kind"], stage=row["stage"], work=row["work"]) for row in nodes
     )

@@ -68,7 +68,7 @@ class Graph(BaseModel):
 
 
 def read_graph(path: Path) -> Graph:
-    """The graph of a JSON file.
+    """Read the graph of a JSON file.
 
     Raises: FabricError: no such file, too large, not a graph, or one with a cycle.
     """

@@ -27,11 +27,11 @@ class HeuristicCost:
         self.estimate = LoadEstimate(graph, fabric)
 
     def start(self, units: Ints) -> Floats:
-        """(chains,) costs of whole placements; see `CostModel`."""
+        """Return (chains,) costs of whole placements; see `CostModel`."""
         return _costs(self.estimate.start(units))
 
     def propose(self, moved: Ints, units: Ints) -> Floats:
-        """(chains,) costs after one move per chain; see `CostModel`."""
+        """Return (chains,) costs after one move per chain; see `CostModel`."""
         return _costs(self.estimate.propose(moved, units))
 
     def accept(self, accepted: Bools) -> None:
@@ -39,12 +39,12 @@ class HeuristicCost:
         self.estimate.accept(accepted)
 
     def throughput(self, units: Ints) -> Floats:
-        """(placements,) estimated normalised throughput of (placements, nodes) units."""
+        """Return (placements,) estimated normalised throughput of (placements, nodes) units."""
         return 1.0 / np.maximum(1.0, self.estimate.start(units).max(axis=1))
 
 
 def _costs(loads: Floats) -> Floats:
-    """The slowest stage is a load of 1."""
+    """Return the slowest stage is a load of 1."""
     return np.log1p((np.maximum(loads, 0.0) ** SHARPNESS).sum(axis=1)) / SHARPNESS
 
 
@@ -55,11 +55,11 @@ class RoutedCost:
         self.router = Router(graph, fabric, engine_folder=engine_folder)
 
     def start(self, units: Ints) -> Floats:
-        """(chains,) costs of whole placements; see `CostModel`."""
+        """Return (chains,) costs of whole placements; see `CostModel`."""
         return routed_costs(self.router.start(units))
 
     def propose(self, moved: Ints, units: Ints) -> Floats:
-        """(chains,) costs after one move per chain; see `CostModel`."""
+        """Return (chains,) costs after one move per chain; see `CostModel`."""
         return routed_costs(self.router.propose(moved, units))
 
     def accept(self, accepted: Bools) -> None:
@@ -68,7 +68,7 @@ class RoutedCost:
 
 
 def routed_costs(features: Features) -> Floats:
-    """Smooth maximum of the loads of routes. features: (chains, edges, ROUTE_FEATURES)."""
+    """Return the smooth maximum of the loads of routes. features: (chains, edges, ROUTE_FEATURES)."""
     highest = np.maximum(features[:, :, _HIGHEST], features[:, :, _PORT]).astype(np.float64)
     return _costs(highest)
 

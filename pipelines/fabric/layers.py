@@ -44,7 +44,7 @@ class Operation:
 
 
 def lower(name: str, operations: Sequence[Operation], fabric: Fabric) -> Graph:
-    """The graph of a layer on a fabric.
+    """Return the graph of a layer on a fabric.
 
     An operation that takes longer than `fabric.stage_cycles`, or has an output or a constant of more than
     `fabric.stage_words`, becomes several nodes. A constant operand has a memory node per part. The output
@@ -103,7 +103,7 @@ class _Lowering:
         self.outputs[operation.name] = self._buffered(operation, names)
 
     def _splits_inner(self, operation: Operation, parts: int) -> bool:
-        """Whether parts by the summed dimension move fewer words than parts by the output."""
+        """Tell whether parts by the summed dimension move fewer words than parts by the output."""
         if operation.kind not in CONTRACTIONS or parts == 1 or not operation.inputs:
             return False
         inward, outward = self._words_read(operation, 0), operation.words
@@ -114,7 +114,7 @@ class _Lowering:
         return words * operation.shares[place] if operation.shares else words
 
     def _sums(self, operation: Operation, names: Sequence[str]) -> list[str]:
-        """Nodes that add the partial outputs of parts by the summed dimension."""
+        """Return the nodes that add the partial outputs of parts by the summed dimension."""
         count = math.ceil(max(1.0, operation.words / self.fabric.stage_words))
         sums = [f"{operation.name}.sum{number}" for number in range(count)]
         for total in sums:
@@ -124,7 +124,7 @@ class _Lowering:
         return sums
 
     def _buffered(self, operation: Operation, names: list[str]) -> list[str]:
-        """Nodes that readers of an output take it from."""
+        """Return the nodes that readers of an output take it from."""
         readers = self.readers[operation.name]
         is_direct = self.fabric.is_fused and len(readers) == 1 and self._takes_directly(readers[0], operation)
         if operation.kind == "buffer" or is_direct or not readers:
@@ -138,13 +138,13 @@ class _Lowering:
         return reader.kind not in CONTRACTIONS and self.parts(reader) == self.parts(operation)
 
     def _read_whole(self, operation: Operation, source: str, names: Sequence[str], words: float) -> None:
-        """Edges by which every part reads all of an input."""
+        """Add edges by which every part reads all of an input."""
         for part, holders in enumerate(self._copies(operation, source, len(names), words)):
             for holder in holders:
                 self._edge(holder, names[part], words / len(holders))
 
     def _read_share(self, operation: Operation, source: str, names: Sequence[str], words: float) -> None:
-        """Edges by which every part reads its share of an input."""
+        """Add edges by which every part reads its share of an input."""
         del operation
         holders = self.outputs[source]
         for part, name in enumerate(names):
@@ -155,7 +155,7 @@ class _Lowering:
                     self._edge(holder, name, words * share)
 
     def _copies(self, operation: Operation, source: str, parts: int, words: float) -> list[list[str]]:
-        """By part, the nodes from which it takes the whole of an input."""
+        """Return for each part the nodes from which it takes the whole of an input."""
         holders, most = self.outputs[source], self.fabric.fan_out
         if parts <= most:
             return [holders] * parts
@@ -175,7 +175,7 @@ class _Lowering:
 
 
 def _staged(nodes: Sequence[Node], edges: Sequence[Edge]) -> Iterator[Node]:
-    """Nodes with their stage: that after the latest of their sources.
+    """Return the nodes with their stage: that after the latest of their sources.
 
     Constants are in the stage before their reader.
     """
@@ -193,7 +193,8 @@ def _staged(nodes: Sequence[Node], edges: Sequence[Edge]) -> Iterator[Node]:
 
 
 def cut(name: str, operations: Sequence[Operation], fabric: Fabric, *, fill: float = 0.75) -> list[Graph]:
-    """Subgraphs of a layer that fit a fabric: consecutive operations, each with buffers for what it reads.
+    """Return the subgraphs of a layer that fit a fabric: consecutive operations, each with buffers for what
+    it reads.
 
     Args:   fill: share of the units of each type that a subgraph may take.
     Raises: FabricError: one operation alone does not fit.

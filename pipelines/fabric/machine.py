@@ -95,20 +95,20 @@ class Fabric(BaseModel):
         return _links(self.rows, self.columns)
 
     def slots(self, unit: int) -> int:
-        """Operations that a unit takes."""
+        """Return the operations that a unit takes."""
         return self.memory_slots if self.unit_types[unit] == "memory" else 1
 
     def room(self, unit_type: UnitType) -> int:
-        """Operations that all units of a type take together."""
+        """Return the operations that all units of a type take together."""
         return sum(self.slots(unit) for unit, kind in enumerate(self.unit_types) if kind == unit_type)
 
     def buffer_samples(self, kind: str) -> int:
-        """Samples that a buffer of an operation holds."""
+        """Return the samples that a buffer of an operation holds."""
         is_memory = self.operation(kind).unit == "memory"
         return self.memory_samples if is_memory else self.compute_samples
 
     def operation(self, kind: str) -> OperationRate:
-        """How a kind of operation runs.
+        """Return the rate of a kind of operation.
 
         Raises: FabricError: no unit can do it.
         """
@@ -132,7 +132,7 @@ class Links:
     neighbours: tuple[tuple[tuple[int, int], ...], ...]
 
     def is_port(self, link: int) -> bool:
-        """Whether a link joins a unit with its switch."""
+        """Tell whether a link joins a unit with its switch."""
         return link < 2 * len(self.neighbours)
 
 
@@ -150,7 +150,7 @@ def _links(rows: int, columns: int) -> Links:
 
 
 def read_fabric(path: Path) -> Fabric:
-    """The fabric of a YAML file.
+    """Read the fabric of a YAML file.
 
     Raises: FabricError: no such file, not YAML, or not a fabric; the message names the field.
     """

@@ -156,7 +156,6 @@ class _Reader:
         return list(self.made.values())
 
     def elements(self, name: str) -> int:
-        """Elements of a tensor."""
         return _bounded(math.prod(self.shape(name)), f"elements of tensor {name}")
 
     def _read(self, node: NodeProto) -> None:
@@ -234,7 +233,7 @@ class _Reader:
 
     def _make(
         self,
-        wanted: str,
+        preferred: str,
         kind: str,
         work: int,
         words: int,
@@ -242,7 +241,7 @@ class _Reader:
         *,
         weights: int = 0,
     ) -> str:
-        name = self._name(wanted)
+        name = self._name(preferred)
         self.made[name] = Operation(
             name=name,
             kind=kind,
@@ -255,7 +254,7 @@ class _Reader:
         return name
 
     def _recur(self, node: NodeProto) -> None:
-        """All steps of a recurrent layer: products of inputs and of states, their sum, gates, new states.
+        """Add all steps of a recurrent layer: products of inputs and of states, their sum, gates, new states.
 
         A memory holds the states. What writes them back is no edge, as a graph has no cycle: the throughput
         is that of samples which take turns.
@@ -310,7 +309,7 @@ class _Reader:
                 self.values[name] = _Value(source=whole, share=share, is_sole=False)
 
     def _value(self, name: str) -> _Value:
-        """Where a tensor comes from; an input of the network gets its buffer when it is first read."""
+        """Return the source of a tensor; an input of the network gets its buffer when it is first read."""
         if name not in self.values and name in self.inputs:
             operation, words = self._name(name), self.elements(name)
             self.made[operation] = Operation(name=operation, kind="buffer", work=words, words=words)
@@ -321,16 +320,16 @@ class _Reader:
             )
         return self.values[name]
 
-    def _name(self, wanted: str) -> str:
-        """A name that no operation has; dots separate the parts of an operation, see `layers.lower`."""
-        name = re.sub(r"[^\w/:-]", "_", wanted)[-150:]
+    def _name(self, preferred: str) -> str:
+        """Return a name that no operation has; dots separate an operation's parts, see `layers.lower`."""
+        name = re.sub(r"[^\w/:-]", "_", preferred)[-150:]
         while name in self.made:
             name = f"{name}:{len(self.made)}"
         return name
 
 
 def _integers(node: NodeProto, name: str) -> list[int]:
-    """An attribute of one integer or several; empty when it is not there."""
+    """Return an attribute of one integer or several; empty when it is not there."""
     for attribute in node.attribute:
         if attribute.name == name:
             return list(attribute.ints) or [attribute.i]
@@ -382,7 +381,7 @@ class _Merging:
                     return
 
     def _starts(self, pattern: _Pattern, anchor: int) -> Iterable[str]:
-        """Tensors before the anchor, nearest first."""
+        """Yield the tensors before the anchor, nearest first."""
         names = list(dict.fromkeys(self._variable(anchor)))
         for name in names:  # grows
             yield name
@@ -391,7 +390,7 @@ class _Merging:
                 names += [before for before in self._variable(number) if before not in names]
 
     def _region(self, pattern: _Pattern, start: str) -> list[int]:
-        """Nodes that depend on one tensor and constants alone, in topological order."""
+        """Return the nodes that depend on one tensor and constants alone, in topological order."""
         names, region = {start}, list[int]()
         queue = sorted(set(self.readers.get(start, ())))
         while queue and len(region) < _REGION_LIMIT:
@@ -419,7 +418,7 @@ class _Merging:
         return anchor in region and is_binary and reads_start and pattern.has <= operators
 
     def _exits(self, region: Sequence[int]) -> list[int]:
-        """Nodes whose output is read outside of a region."""
+        """Return the nodes whose output is read outside of a region."""
         return [
             number
             for number in region

@@ -42,7 +42,7 @@ _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 def placement_picture(
     graph: Graph, fabric: Fabric, units: Sequence[int], routes: Sequence[Route], loads: Sequence[float]
 ) -> str:
-    """The picture as SVG text. Names stand in full in the tooltips.
+    """Return the picture as SVG text. Names stand in full in the tooltips.
 
     Args:
         units: of every operation. routes: links of every edge.
@@ -68,12 +68,11 @@ def placement_picture(
 
 
 def load_class(load: float) -> str:
-    """Class of a link, by the share of the time in which it sends."""
+    """Return the class of a link, by the share of the time in which it sends."""
     return f"load{bisect_left(LOADS, load)}"
 
 
 def _carried(graph: Graph, routes: Sequence[Route]) -> dict[int, list[str]]:
-    """By link, the edges that it carries."""
     carried: dict[int, list[str]] = {}
     for edge, links in zip(graph.edges, routes, strict=True):
         for link in links:
@@ -92,7 +91,7 @@ def _centre(fabric: Fabric, switch: int) -> tuple[float, float]:
 
 
 def _link(root: Element, fabric: Fabric, link: int, load: float, edges: Sequence[str]) -> None:
-    """A line: links on the right of their direction, ports between unit and switch."""
+    """Draw a line: links on the right of their direction, ports between unit and switch."""
     source, target = fabric.links.ends[link]
     x1, y1 = _centre(fabric, source)
     x2, y2 = _centre(fabric, target)
@@ -153,5 +152,5 @@ def _title(shape: Element, content: str) -> None:
 
 
 def _valid(content: str) -> str:
-    """Text without the characters that XML has not."""
+    """Return text without the characters that XML has not."""
     return _NOT_XML.sub("\ufffd", content)

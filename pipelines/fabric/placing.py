@@ -29,7 +29,7 @@ class CostModel(Protocol):
     """What the annealer asks. It follows a batch of placements of one graph on one fabric."""
 
     def start(self, units: Ints) -> Floats:
-        """Costs of whole placements, which become the current ones.
+        """Return the costs of whole placements, which become the current ones.
 
         Args:   units: (chains, nodes) unit of every operation.
         Returns: (chains,) the lower the better; of models that predict throughput, its -log.
@@ -37,7 +37,7 @@ class CostModel(Protocol):
         ...
 
     def propose(self, moved: Ints, units: Ints) -> Floats:
-        """Costs after one move in every chain.
+        """Return the costs after one move in every chain.
 
         Args: moved: (chains, 2) operations whose unit changes, -1 for none. units: after the move.
         """
@@ -111,7 +111,7 @@ class Places:
         self.node_kinds = np.array(memory, np.int64)
 
     def random(self, chains: int, rng: np.random.Generator) -> Ints:
-        """(chains, nodes) slots of random legal placements."""
+        """Return (chains, nodes) slots of random legal placements."""
         slots = np.empty((chains, len(self.node_kinds)), np.int64)
         for kind, choices in enumerate(self.of_kind):
             nodes = np.flatnonzero(self.node_kinds == kind)
@@ -121,7 +121,7 @@ class Places:
 
 
 def random_placements(graph: Graph, fabric: Fabric, count: int, *, seed: int) -> Ints:
-    """(count, nodes) units of random legal placements.
+    """Return (count, nodes) units of random legal placements.
 
     Raises: FabricError: an operation is unknown, or the graph is too large.
     """
@@ -190,7 +190,6 @@ class _Chains:
         self.columns = fabric.columns
 
     def step(self, step: int) -> None:
-        """One move in every chain."""
         rows = self.rows
         node = self.rng.integers(0, self.slots.shape[1], len(rows))
         target = self._targets(node)
@@ -223,7 +222,7 @@ class _Chains:
         self.best[better], self.best_costs[better] = self.slots[better], self.costs[better]
 
     def _targets(self, node: Ints) -> Ints:
-        """(chains,) a slot of the operation's kind for every chain."""
+        """Return (chains,) a slot of the operation's kind for every chain."""
         draws = self.rng.random((len(node), _CANDIDATES))
         kinds = self.places.node_kinds[node]
         candidates = np.empty(draws.shape, np.int64)
@@ -237,7 +236,7 @@ class _Chains:
         return candidates[self.rows, np.where(is_directed, nearest, 0)]
 
     def _distances(self, node: Ints, candidates: Ints) -> Floats:
-        """(chains, candidates) links from a candidate to the mean place of the operation's neighbours."""
+        """Return (chains, candidates) links from a candidate to the mean place of the node's neighbours."""
         around = self.neighbours[node]
         units = self.places.units[np.take_along_axis(self.slots, np.maximum(around, 0), axis=1)]
         weights = (around >= 0) / np.maximum(1, self.degrees[node])[:, None]
@@ -248,7 +247,7 @@ class _Chains:
 
 
 def _neighbours(graph: Graph) -> tuple[Ints, Ints]:
-    """(nodes, most) neighbours of every operation, -1 where there are fewer, and (nodes,) their number."""
+    """Return the neighbours of every operation, (nodes, most), -1 beyond their number, and that: (nodes,)."""
     numbers = graph.numbers
     around: list[set[int]] = [set() for _ in graph.nodes]
     for edge in graph.edges:

@@ -167,7 +167,7 @@ class Router:
         self._units[accepted] = self._proposed[accepted]
 
     def routing(self, placement: int) -> Routing:
-        """Routes of a current placement, ports included; overuse and rounds are those of `start`."""
+        """Return routes of a current placement, ports included; overuse and rounds as of `start`."""
         lengths = np.zeros(self.edges, np.int64)
         room = 0
         while True:
@@ -187,7 +187,7 @@ class Router:
 
 @cache
 def _library(engine_folder: Path) -> ctypes.CDLL:
-    """The compiled router, loaded once per process."""
+    """Return the compiled router, loaded once per process."""
     program = compiled_program(
         engine_folder, engine="fabric-router", sources=(_SOURCE,), flags=_FLAGS, error=FabricError
     )
@@ -209,7 +209,7 @@ def _library(engine_folder: Path) -> ctypes.CDLL:
 
 
 def service_cycles(graph: Graph, fabric: Fabric) -> list[int]:
-    """Cycles per sample of every operation on its unit.
+    """Return the cycles per sample of every operation on its unit.
 
     Raises: FabricError: an operation is unknown, or takes more than CYCLE_LIMIT.
     """
@@ -223,12 +223,12 @@ def _cycles(amount: float, what: str) -> int:
 
 
 def slowest_cycles(graph: Graph, fabric: Fabric) -> int:
-    """Cycles per sample of the slowest operation: the theoretical bound (section IV-A a)."""
+    """Return the cycles per sample of the slowest operation: the theoretical bound (section IV-A a)."""
     return max(service_cycles(graph, fabric))
 
 
 def _stages_skipped(graph: Graph, edge: Edge) -> int:
-    """Stages between the ends of an edge: its input buffer holds a sample more for each."""
+    """Return the stages between the ends of an edge: its input buffer holds a sample more for each."""
     numbers = graph.numbers
     source, target = graph.nodes[numbers[edge.source]], graph.nodes[numbers[edge.target]]
     return max(0, target.stage - source.stage - 1)
@@ -237,7 +237,7 @@ def _stages_skipped(graph: Graph, edge: Edge) -> int:
 def problem_of(
     graph: Graph, fabric: Fabric, routes: Sequence[Route], *, samples: int = 16, window: int = 0
 ) -> Problem:
-    """What the simulator needs of a routed graph."""
+    """Return the simulator's input for a routed graph."""
     numbers, links = graph.numbers, fabric.links
 
     def duration(words: float, link: int) -> int:

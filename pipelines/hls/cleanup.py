@@ -10,7 +10,7 @@ from pipelines.c.ir import Array
 
 
 def clean(graph: Cdfg) -> Cdfg:
-    """The graph without unreachable blocks, dead operations and dead variables."""
+    """Return the graph without unreachable blocks, dead operations and dead variables."""
     return remove_dead(join_blocks(thread_jumps(graph)))
 
 
@@ -22,7 +22,7 @@ def _is_empty(block: Block) -> bool:
 
 
 def retargeted(terminator: Terminator, number: dict[int, int]) -> Terminator:
-    """The terminator with other block numbers; a branch to one block becomes a jump."""
+    """Return the terminator with other block numbers; a branch to one block becomes a jump."""
     match terminator:
         case Jump():
             return Jump(target=number[terminator.target])
@@ -36,7 +36,7 @@ def retargeted(terminator: Terminator, number: dict[int, int]) -> Terminator:
 
 
 def _final_targets(graph: Cdfg) -> dict[int, int]:
-    """The block at which control arrives when it goes to a block, past those that only jump."""
+    """Return the block at which control arrives when it goes to a block, past those that only jump."""
     targets: dict[int, int] = {}
     for block in graph.blocks:
         path: list[int] = []
@@ -57,7 +57,7 @@ def thread_jumps(graph: Cdfg) -> Cdfg:
 
 
 def _in_program_order(graph: Cdfg, final: dict[int, int]) -> list[int]:
-    """The blocks control reaches: reverse postorder, so that a loop's body comes before what follows it."""
+    """Return the reachable blocks in reverse postorder, so that a loop's body precedes what follows it."""
     finished: list[int] = []
     seen = {final[0]}
     stack: list[tuple[int, list[int]]] = [(final[0], _successors(graph, final, final[0]))]
@@ -75,7 +75,7 @@ def _in_program_order(graph: Cdfg, final: dict[int, int]) -> list[int]:
 
 
 def _successors(graph: Cdfg, final: dict[int, int], index: int) -> list[int]:
-    """Successors of a block; the last one is visited first."""
+    """Return the successors of a block; the last one is visited first."""
     return [final[s] for s in graph.blocks[index].successors]
 
 
@@ -92,7 +92,7 @@ def _renumbered(graph: Cdfg, kept: list[int], final: dict[int, int]) -> Cdfg:
 
 
 def _settled(block: Block) -> Block:
-    """The block without its interval when it no longer branches to itself."""
+    """Return the block without its interval when it no longer branches to itself."""
     if block.interval is not None and not (
         isinstance(block.terminator, Branch) and block.index in block.successors
     ):
@@ -129,7 +129,7 @@ def join_blocks(graph: Cdfg) -> Cdfg:
 
 
 def _joined(first: Block, second: Block) -> Block:
-    """Two consecutive blocks as one: the second reads the values that the first writes."""
+    """Return two consecutive blocks as one: the second reads the values that the first writes."""
     operations = list(first.operations)
     written = {o.name: o for o in operations if o.opcode == "write"}
     known = {o.name: o.index for o in operations if o.opcode == "read"}
@@ -149,14 +149,14 @@ def _joined(first: Block, second: Block) -> Block:
         line=first.line or second.line,
     )
     overtaken = {o.index for n, o in written.items() if n in rewritten}
-    return kept_operations(whole, set(range(len(operations))) - overtaken)
+    return restrict_block(whole, set(range(len(operations))) - overtaken)
 
 
 # ---- operations -----------------------------------------------------------------------------------
 
 
 def moved(operation: Operation, index: int, number: dict[int, int]) -> Operation:
-    """An operation with another index and its values renumbered."""
+    """Return an operation with another index and its values renumbered."""
     return replace(
         operation,
         index=index,
@@ -167,7 +167,7 @@ def moved(operation: Operation, index: int, number: dict[int, int]) -> Operation
 
 
 def with_values(terminator: Terminator, number: dict[int, int]) -> Terminator:
-    """The terminator with its values renumbered."""
+    """Return the terminator with its values renumbered."""
     match terminator:
         case Branch():
             return replace(terminator, condition=number[terminator.condition])
@@ -177,12 +177,12 @@ def with_values(terminator: Terminator, number: dict[int, int]) -> Terminator:
             return terminator
 
 
-def kept_operations(block: Block, kept: set[int]) -> Block:
-    """The block restricted to some of its operations, which use no others."""
+def restrict_block(block: Block, needed: set[int]) -> Block:
+    """Return the block restricted to some of its operations, which use no others."""
     number: dict[int, int] = {}
     operations: list[Operation] = []
     for operation in block.operations:
-        if operation.index in kept:
+        if operation.index in needed:
             number[operation.index] = len(operations)
             operations.append(moved(operation, len(operations), number))
     return replace(block, operations=tuple(operations), terminator=with_values(block.terminator, number))
@@ -251,7 +251,7 @@ class _Marking:
 
 
 def _is_seen(store: Operation, loaded: frozenset[str]) -> bool:
-    """Whether any load or caller can observe a store."""
+    """Tell whether any load or caller can observe a store."""
     return store.name in loaded or not (isinstance(store.symbol, Array) and not store.symbol.external)
 
 
@@ -260,14 +260,14 @@ def remove_dead(graph: Cdfg) -> Cdfg:
     marking = _Marking(graph=graph)
     marking.run()
     blocks = tuple(
-        b if len(kept) == len(b.operations) else kept_operations(b, kept)
+        b if len(kept) == len(b.operations) else restrict_block(b, kept)
         for b, kept in zip(graph.blocks, marking.needed, strict=True)
     )
     return replace(graph, blocks=blocks)
 
 
 def live_in(graph: Cdfg) -> set[tuple[int, str]]:
-    """(block, name) of every variable that is live at the block's start."""
+    """Return (block, name) of every variable that is live at the block's start."""
     marking = _Marking(graph=graph)
     marking.run()
     return marking.live_in

@@ -97,7 +97,7 @@ class CompiledDesign:
 
 
 def tool_version() -> str:
-    """Version of this engine, a part of every design's id."""
+    """Return the version of this engine, a part of every design's id."""
     return _VERSION
 
 
@@ -113,30 +113,30 @@ def check_program(source: str, *, top: str, options: HlsOptions, file: str) -> N
 
 
 def innermost_loops(function: ir.Function) -> list[str]:
-    """Names of the loops that contain no loop, in source order."""
+    """Return the names of the loops that contain no loop, in source order."""
     loops = [s for s in ir.walk_statements(function.body) if isinstance(s, ir.For | ir.While)]
     return [loop.name for loop in loops if next(loops_of(loop.body), None) is None]
 
 
 def _merge(function: ir.Function, directives: Sequence[ir.Directive], file: str) -> list[ir.Directive]:
-    """Directives of the source and of the options; the options win."""
+    """Return the directives of the source and of the options; the options win."""
     loops = {
         s.name: s.directives for s in ir.walk_statements(function.body) if isinstance(s, ir.For | ir.While)
     }
-    merged = {_place(d): d for own in (*loops.values(), function.directives) for d in own}
+    merged = {_subject(d): d for own in (*loops.values(), function.directives) for d in own}
     arrays = [a.name for a in function.arrays]
     for directive in directives:
-        _check_place(directive, list(loops), arrays, file)
-        merged[_place(directive)] = directive
+        _check_subject(directive, list(loops), arrays, file)
+        merged[_subject(directive)] = directive
     return sorted(merged.values(), key=directive_json)
 
 
-def _place(directive: ir.Directive) -> tuple[str, str, str, int | None]:
-    """The subject of a directive: two directives with one subject exclude each other."""
+def _subject(directive: ir.Directive) -> tuple[str, str, str, int | None]:
+    """Return the subject of a directive: two directives with one subject exclude each other."""
     return directive.kind, directive.loop, directive.variable, directive.dimension
 
 
-def _check_place(directive: ir.Directive, loops: list[str], arrays: list[str], file: str) -> None:
+def _check_subject(directive: ir.Directive, loops: list[str], arrays: list[str], file: str) -> None:
     if directive.loop and directive.loop not in loops:
         known = ", ".join(loops) or "none"
         raise HlsError(f"a directive's loop must be one of {known}", repr(directive.loop), file=file)
@@ -161,7 +161,7 @@ def _schedule(graph: Cdfg, model: TimingModel) -> tuple[BlockSchedule, ...]:
 def _pipeline_decisions(
     pipelines: Mapping[str, ir.Directive], graph: Cdfg, schedules: Sequence[BlockSchedule]
 ) -> list[Decision]:
-    """Decisions on the pipelines of loops that still exist; an epilogue of one iteration is no loop."""
+    """Return the pipelining decisions of loops that still exist; an epilogue of one iteration is no loop."""
     bounds = {s.graph.block.loop: s.bound for s in schedules if s.interval_cycles is not None}
     loops = {block.loop for block in graph.blocks if block.index in block.successors}
     return [
@@ -176,7 +176,7 @@ def _pipeline_decisions(
 
 
 def banks_of(graph: Cdfg, interface: Interface) -> tuple[Bank, ...]:
-    """The memory ports of a design, in order of its external arrays."""
+    """Return the memory ports of a design, in order of its external arrays."""
     arguments = {a.name: a for a in interface.arrays}
     dealt = {b.port: b for b in graph.function.banks}
     banks: list[Bank] = []
@@ -189,8 +189,7 @@ def banks_of(graph: Cdfg, interface: Interface) -> tuple[Bank, ...]:
     return tuple(banks)
 
 
-def _left_out(function: ir.Function) -> list[DirectiveOutcome]:
-    """One outcome per output call."""
+def _output_call_outcomes(function: ir.Function) -> list[DirectiveOutcome]:
     return [
         DirectiveOutcome(
             directive=canonical_json({"kind": "call", "line": line, "text": name}),
@@ -202,7 +201,7 @@ def _left_out(function: ir.Function) -> list[DirectiveOutcome]:
 
 
 def _unknown_pragmas(function: ir.Function) -> list[DirectiveOutcome]:
-    """One outcome per pragma that this engine does not know; scop markers are comments."""
+    """Return one outcome per pragma that this engine does not know; scop markers are comments."""
     return [
         DirectiveOutcome(
             directive=canonical_json({"kind": "pragma", "line": line, "text": text}),
@@ -233,7 +232,7 @@ def compile_program(source: str, *, top: str, options: HlsOptions, file: str = "
     design = ScheduledDesign(graph=graph, schedules=schedules, model=model, units=bind_units(schedules))
     decisions = [*program.decisions, *_pipeline_decisions(program.pipelines, graph, schedules)]
     outcomes = [*directive_outcomes(directives, decisions), *_unknown_pragmas(source_function)]
-    outcomes += _left_out(source_function)
+    outcomes += _output_call_outcomes(source_function)
     return CompiledDesign(
         verilog=write_verilog(design),
         module=module_name(source_function.name),

@@ -136,7 +136,7 @@ class _Paths:
         return self.schedule.graph.block
 
     def arrival(self, value: int, cycle: int) -> float:
-        """When a value settles in a cycle; an older value comes from a register."""
+        """Return when a value settles in a cycle; an older value comes from a register."""
         if self.block.operations[value].opcode == "const":
             return 0.0
         return self.arrivals[value] if self.schedule.ready(value) == cycle else self.register_ns
@@ -151,7 +151,7 @@ class _Paths:
         return max((self.arrival(i, cycle) for i in operation.inputs), default=0.0)
 
     def ready_ns(self, operation: Operation) -> float:
-        """When an operation's value settles."""
+        """Return when an operation's value settles."""
         timing = self.schedule.graph.timings[operation.index]
         if operation.index in self.forwarded:
             return self.forwarded[operation.index]
@@ -163,7 +163,7 @@ class _Paths:
                 return self.chosen_ns(operation, timing.delay_ns - self.saved_ns(operation))
             after = self.after_ns(operation, timing.delay_ns * self.share(operation))
             if self.is_staggered(operation) and not self.takes_last_bits(operation):
-                self.staggered[operation.index] = self.left_after(operation)
+                self.staggered[operation.index] = self.remaining_share(operation)
             return self.inputs_ns(operation) + after
         if operation.opcode == "load" and isinstance(operation.symbol, Array) and operation.symbol.external:
             return 0.0
@@ -172,7 +172,7 @@ class _Paths:
         )
 
     def chosen_ns(self, operation: Operation, delay_ns: float) -> float:
-        """When a selection settles: its condition has to reach every bit, a value only passes through."""
+        """Return when a selection settles: its condition reaches every bit, a value only passes through."""
         cycle = self.schedule.starts[operation.index]
         condition, *values = operation.operands
         value_here = max(self.arrival(v, cycle) for v in values)
@@ -184,24 +184,24 @@ class _Paths:
         return max(condition_here + after, value_here + LATE_SELECTION_NS)
 
     def saved_ns(self, operation: Operation) -> float:
-        """Time that a selection of a few bits saves against the narrowest one in the library."""
+        """Return the time that a selection of a few bits saves against the narrowest one in the library."""
         width = operation.type.width_bits if operation.type is not None else 1
         usual = self.library.selection_ns(2, width)
         return usual - NARROW_SELECTION_NS if width <= NARROW_BITS else 0.0
 
     def is_staggered(self, operation: Operation) -> bool:
-        """Whether an operand's low bits settle early in the cycle in which it is used."""
+        """Tell whether an operand's low bits settle early in the cycle in which it is used."""
         cycle = self.schedule.starts[operation.index]
         return any(i in self.staggered and self.schedule.ready(i) == cycle for i in operation.inputs)
 
     def used_share(self, operation: Operation) -> float:
-        """Share of an operation's delay that remains when an operand's low bits settle early."""
+        """Return the share of an operation's delay that remains when an operand's low bits settle early."""
         cycle = self.schedule.starts[operation.index]
         staggered = (i for i in operation.inputs if i in self.staggered and self.schedule.ready(i) == cycle)
         return max((self.staggered[i] for i in staggered), default=1.0)
 
-    def left_after(self, operation: Operation) -> float:
-        """Share of the delay that remains for a user: a shift drops the bits that settle first."""
+    def remaining_share(self, operation: Operation) -> float:
+        """Return the share of the delay that remains for a user: a shift drops the bits that settle first."""
         share = self.used_share(operation)
         if operation.opcode != "shr":
             return share
@@ -212,7 +212,7 @@ class _Paths:
         return share + (1 - share) * dropped
 
     def takes_last_bits(self, operation: Operation) -> bool:
-        """Whether a value depends mainly on the high bits of its operand, as a comparison or a sign does."""
+        """Tell whether a value depends mainly on its operand's high bits, as a comparison or a sign does."""
         if operation.opcode != "shr":
             return operation.opcode in _COMPARISONS
         value, amount = (self.block.operations[i] for i in operation.operands)
@@ -220,7 +220,7 @@ class _Paths:
         return amount.opcode == "const" and 2 * (amount.value or 0) >= width
 
     def after_ns(self, operation: Operation, delay_ns: float) -> float:
-        """Time that an operation adds after its operands have settled.
+        """Return the time that an operation adds after its operands have settled.
 
         A comparison of a sum with a wider value waits for the bits of the sum alone.
         """
@@ -231,7 +231,7 @@ class _Paths:
         return self.used_share(operation) * delay_ns
 
     def summed_part(self, operation: Operation) -> float:
-        """Share of a comparison's delay that remains when only narrow operands settle late."""
+        """Return the share of a comparison's delay that remains when only narrow operands settle late."""
         kinds = [self.block.operations[i].type for i in operation.operands]
         widths = [kind.width_bits if kind is not None else 1 for kind in kinds]
         pairs = zip(operation.operands, widths, strict=True)
@@ -240,12 +240,12 @@ class _Paths:
         return min(1.0, interpolated_ns(self.library, "lt", late) / whole)
 
     def share(self, operation: Operation) -> float:
-        """Share of a delay that remains when an operand is constant."""
+        """Return the share of a delay that remains when an operand is constant."""
         constant = any(self.block.operations[i].opcode == "const" for i in operation.operands)
         return CONSTANT_COMPARISON if constant and operation.opcode in _COMPARISONS else 1.0
 
     def summed_ns(self, operation: Operation, width_bits: int) -> float:
-        """When a sum settles; a product with a constant is a sum of shifted operands."""
+        """Return when a sum settles; a product with a constant is a sum of shifted operands."""
         cycle = self.schedule.starts[operation.index]
         divided = self.corrected_remainder(operation)
         if divided is not None and self.schedule.ready(divided) == cycle:
@@ -280,7 +280,7 @@ class _Paths:
         return ordered_sum(self.unsummed[operation.index])
 
     def corrected_remainder(self, operation: Operation) -> int | None:
-        """The x of ((x + c) & mask) - c, a remainder by a power of two, where c repeats the sign bit of x."""
+        """Return x of ((x + c) & mask) - c, a remainder by a power of two, where c repeats x's sign bit."""
         if operation.opcode != "sub":
             return None
         masked, sign = operation.operands
@@ -291,14 +291,14 @@ class _Paths:
         return shifted.operands[0] if is_remainder else None
 
     def uncast(self, value: int) -> Operation:
-        """The operation that computes a value, before conversions."""
+        """Return the operation that computes a value, before conversions."""
         source = self.block.operations[value]
         while source.opcode == "cast":
             source = self.block.operations[source.operands[0]]
         return source
 
     def carry_share(self, operation: Operation) -> float:
-        """Share of a sum's carry that remains when one operand is narrow or constant."""
+        """Return the share of a sum's carry that remains when one operand is narrow or constant."""
         if operation.type is None or len(operation.operands) < 2 or operation.opcode == "mul":
             return 1.0
         sources = [self.block.operations[i] for i in operation.operands]
@@ -306,7 +306,7 @@ class _Paths:
         return CONSTANT_SUM + (1 - CONSTANT_SUM) * min(1.0, min(widths) / operation.type.width_bits)
 
     def selected_ns(self, settled: float, ways: int, width_bits: int) -> float:
-        """Time after a selection whose condition comes from the controller."""
+        """Return the time after a selection whose condition comes from the controller."""
         if ways < 2:
             return settled
         more = SOURCE_NS * max(0, ways - MEASURED_WAYS)
@@ -315,7 +315,7 @@ class _Paths:
         return more + max(controlled, settled + LATE_SELECTION_NS * (ways - 1).bit_length())
 
     def ends(self) -> Iterator[float]:
-        """End of each path of the block, set-up times included."""
+        """Yield the end of each path of the block, set-up times included."""
         forwards = self.schedule.forwards
         if forwards:  # a value written and read by the next iteration in one cycle continues in it
             for operation in self.block.operations:
@@ -334,7 +334,7 @@ class _Paths:
             yield self.closing_ns(base_of(self.block, value)) + after + self.library.setup_ns
 
     def closing_ns(self, value: int) -> float:
-        """When a result or a branch's condition is available.
+        """Return when a result or a branch's condition is available.
 
         This is the last cycle of a plain block, and in a pipelined loop the cycle in which the value is
         computed.
@@ -344,7 +344,7 @@ class _Paths:
         return self.arrival(value, self.schedule.length_cycles - 1)
 
     def written_ns(self, write: int) -> float:
-        """When a variable's new value is available to a forwarded read."""
+        """Return when a variable's new value is available to a forwarded read."""
         operation = self.block.operations[write]
         kind = self.block.operations[operation.operands[0]].type
         width = kind.width_bits if kind is not None else 1
@@ -365,7 +365,7 @@ class _Paths:
             yield from self.access_ends(operation, symbol)
 
     def unit_end(self, operation: Operation, bound: BoundUnit, settled: float) -> float:
-        """End of a path at the first register of a shared unit."""
+        """Return when a variable's new value is available to a forwarded read."""
         selected = self.selected_ns(settled, len(bound.uses), bound.unit.ports[0][1])
         before = settled + UNIT_SELECTION * (selected - settled)
         inside, _ = used_delays(self.design, bound)
@@ -374,12 +374,12 @@ class _Paths:
         return before + inside + self.library.setup_ns
 
     def operand_times(self, operation: Operation) -> list[float]:
-        """When each operand is available; the predicate is excluded."""
+        """Return when each operand is available; the predicate is excluded."""
         cycle = self.schedule.starts[operation.index]
         return [self.arrival(i, cycle) for i in operation.operands]
 
     def enabled_ns(self, operation: Operation, width_bits: int, words: int) -> float:
-        """When a predicate has enabled the registers; 0 without one."""
+        """Return when a predicate has enabled the registers; 0 without one."""
         if operation.predicate is None:
             return 0.0
         known = self.arrival(operation.predicate, self.schedule.starts[operation.index])
@@ -388,7 +388,7 @@ class _Paths:
         return known + gate + spread + self.library.delay_ns("mux2", width_bits)
 
     def counter_ends(self) -> Iterator[float]:
-        """End of sums of a register and a constant or a few bits, with carries counted bit by bit."""
+        """Yield end of sums of a register and a constant or a few bits, with carries counted bit by bit."""
         after = LATE_SELECTION_NS + self.library.setup_ns
         for operation in self.block.operations:
             if operation.opcode not in ("add", "sub") or operation.index not in self.holding.live:
@@ -404,12 +404,12 @@ class _Paths:
                 yield settled + CARRY_BIT_NS * min(kind.width_bits, COUNTER_BITS) + more + after
 
     def operand_bits(self, value: int) -> int:
-        """Bits of a value, none of a constant."""
+        """Return the bits of a value, none of a constant."""
         operation = self.block.operations[value]
         return 0 if operation.opcode == "const" or operation.type is None else operation.type.width_bits
 
     def sources(self, operation: Operation, position: int) -> int:
-        """Number of sources of a port's operand; a constant counts half, because half of its gates vanish."""
+        """Return the number of sources of a port's operand; a constant counts half: half its gates vanish."""
         key = operation.opcode, operation.name, position
         if key not in self.port_sources:
             users = self.places.get(key[:2], ())
@@ -418,7 +418,7 @@ class _Paths:
         return self.port_sources[key]
 
     def access_ends(self, operation: Operation, array: Array) -> Iterator[float]:
-        """End of paths at a memory port: an output for an external array, storage cells for a local one."""
+        """Yield end of paths at a memory port: an output for an external array, storage cells for a local."""
         width, times = array.type.width_bits, self.operand_times(operation)
         address_bits = (array.element_count - 1).bit_length()
         address = self.selected_ns(times[0], self.sources(operation, 0), address_bits)
@@ -442,7 +442,7 @@ class _Paths:
 
 
 def interpolated_ns(library: OperatorLibrary, name: str, width_bits: int) -> float:
-    """Delay of an operator, interpolated between measured widths; the widest one's delay beyond them."""
+    """Return the delay of an operator, interpolated between measured widths, constant beyond the widest."""
     widths = library.table[name]
     width_bits = min(width_bits, max(widths))
     wider = min(w for w in widths if w >= width_bits)
@@ -453,7 +453,7 @@ def interpolated_ns(library: OperatorLibrary, name: str, width_bits: int) -> flo
 
 
 def used_delays(design: ScheduledDesign, bound: BoundUnit) -> tuple[float, float]:
-    """Delays to a unit's first register and between its registers, in ns, for its actual operands."""
+    """Return delays to a unit's first register and between its registers, in ns, for its actual operands."""
     widths = [1]
     for use in bound.uses:
         operations = design.graph.blocks[use.block].operations
@@ -465,7 +465,7 @@ def used_delays(design: ScheduledDesign, bound: BoundUnit) -> tuple[float, float
 
 
 def _all_paths(design: ScheduledDesign) -> Iterator[_Paths]:
-    """The paths of each block outside the units."""
+    """Yield the paths of each block outside the units."""
     shared, places = units_by_operation(design), symbol_places(design)
     types = {v.name: v.type for v in design.graph.variables}
     lengths = (1 if s.interval_cycles is not None else s.length_cycles for s in design.schedules)
@@ -482,7 +482,7 @@ def _all_paths(design: ScheduledDesign) -> Iterator[_Paths]:
 
 
 def critical_path_ns(design: ScheduledDesign) -> float:
-    """Estimated longest path of a design in its library, in ns.
+    """Return the estimated longest path of a design in its library, in ns.
 
     Source: static timing over operators measured alone, corrected for sums of sums and for effects inside
              designs.

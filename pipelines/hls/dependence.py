@@ -76,7 +76,7 @@ def _access(operation: Operation, forms: BlockForms) -> _Access:
 
 
 def _meets(first: tuple[int, ...], second: tuple[int, ...], strides: Sequence[int]) -> int | None:
-    """Iterations after which `second` touches what `first` did: 0 or more, -1 for always, None for never."""
+    """Return the iterations after which `second` touches what `first` did; -1 for always, None for never."""
     common = -1
     for left, right, stride in zip(first, second, strides, strict=True):
         difference = wrapped(left - right)
@@ -116,22 +116,22 @@ class AccessPairs:
         return self.block.index in self.block.successors
 
     def same_iteration(self, first: int, second: int) -> bool:
-        """Whether two accesses of one array may touch one element in the same iteration."""
+        """Tell whether two accesses of one array may touch one element in the same iteration."""
         return self.meet_at_once(self.accesses[first], self.accesses[second])
 
     def distance(self, first: int, second: int) -> int | None:
-        """Smallest number of iterations, 1 or more, after which `second` may touch what `first` did.
+        """Return smallest number of iterations, 1 or more, after which `second` may touch what `first` did.
 
         Returns: None when it never does.
         """
         return self.meet_later(self.accesses[first], self.accesses[second])
 
     def meet_at_once(self, first: _Access, second: _Access) -> bool:
-        """`same_iteration` of accesses."""
+        """Return `same_iteration` of accesses."""
         return self._answer(first, second, later=False) is not None
 
     def meet_later(self, first: _Access, second: _Access) -> int | None:
-        """`distance` of accesses."""
+        """Return `distance` of accesses."""
         trips = self.block.trip_count
         if not self.repeats or (trips is not None and trips < 2):
             return None
@@ -139,7 +139,7 @@ class AccessPairs:
         return None if distance is not None and trips is not None and distance >= trips else distance
 
     def _answer(self, first: _Access, second: _Access, *, later: bool) -> int | None:
-        """Smallest distance: 0 for the same iteration, from 1 on for a later one; None for never."""
+        """Return smallest distance: 0 for the same iteration, from 1 on for a later one; None for never."""
         predicates = first.operation.predicate, second.operation.predicate
         change = tuple(b - a for a, b in zip(first.constants, second.constants, strict=True))
         key = (first.shape, second.shape, change, predicates, later)
@@ -161,7 +161,7 @@ class AccessPairs:
         return None if exact is None else max(least, exact)
 
     def _quick(self, first: _Access, second: _Access, *, later: bool) -> int | None:
-        """A lower bound of the distance, by arithmetic on each subscript."""
+        """Return a lower bound of the distance, by arithmetic on each subscript."""
         least = 1 if later else 0
         exact: set[int] = set()
         for position in range(len(first.shape)):
@@ -172,7 +172,7 @@ class AccessPairs:
         return None if len(exact) > 1 else max([least, *exact])
 
     def _subscript(self, first: _Access, second: _Access, position: int, *, later: bool) -> int | None:
-        """Distance at which one subscript is equal; 0 when unknown, None when it never is."""
+        """Return the distance at which one subscript is equal; 0 when unknown, None when it never is."""
         indices = first.operation.subscripts[position], second.operation.subscripts[position]
         stride = first.strides[position]
         if first.shape[position] == second.shape[position]:
@@ -188,7 +188,7 @@ class AccessPairs:
         return 0 if self._divisible(indices, later=later) else None
 
     def _divisible(self, indices: tuple[int, int], *, later: bool) -> bool:
-        """Whether the greatest common divisor lets two affine subscripts be equal."""
+        """Tell whether the greatest common divisor lets two affine subscripts be equal."""
         forms = self.forms.form(indices[0]), self.forms.form(indices[1])
         if not (forms[0].exact and forms[1].exact):
             return True
@@ -198,7 +198,7 @@ class AccessPairs:
         return difference.constant % divisor == 0 if divisor else difference.constant == 0
 
     def _worth_asking(self, first: _Access, second: _Access, *, later: bool) -> bool:
-        """Whether integer sets may give a better answer than arithmetic on each subscript."""
+        """Tell whether integer sets may give a better answer than arithmetic on each subscript."""
         if first.operation.predicate is not None or second.operation.predicate is not None:
             return True
         if later and self.block.nest:
@@ -208,7 +208,7 @@ class AccessPairs:
         return not self._unbound(first, second)
 
     def _unbound(self, first: _Access, second: _Access) -> bool:
-        """Whether every differing subscript contains a value that may be anything."""
+        """Tell whether every differing subscript contains a value that may be anything."""
         return all(
             left == right
             or any(
@@ -246,7 +246,6 @@ class _Run:
         return any(m.stores for m in self.members)
 
     def inside(self) -> Iterator[Dependence]:
-        """Orderings within the iteration."""
         since: list[_Access] = []
         for member in self.members:
             for earlier in since:
@@ -255,7 +254,7 @@ class _Run:
             since = [member] if member.stores else [*since, member]
 
     def before(self, later: _Run, distance: int) -> Iterator[Dependence]:
-        """Orderings with a run of a later iteration."""
+        """Yield the orderings with a run of a later iteration."""
         for source in self.tail:
             for target in later.head:
                 if source.stores or target.stores:
@@ -267,7 +266,7 @@ def _dependence(source: _Access, target: _Access, distance: int) -> Dependence:
 
 
 def _line(access: _Access) -> tuple[tuple[int, ...], int]:
-    """The elements that a regular access visits, and its position: larger is earlier by one iteration."""
+    """Return elements that a regular access visits, and its position: larger is earlier by one iteration."""
     for constant, stride in zip(access.constants, access.strides, strict=True):
         if stride:
             position = constant // stride
@@ -277,7 +276,7 @@ def _line(access: _Access) -> tuple[tuple[int, ...], int]:
 
 
 def _regular_dependences(members: Sequence[_Access], pairs: AccessPairs) -> Iterator[Dependence]:
-    """Orderings among accesses whose subscripts differ by constants and change by constants."""
+    """Yield the orderings among accesses whose subscripts differ by constants and change by constants."""
     lines: dict[tuple[int, ...], dict[int, list[_Access]]] = defaultdict(lambda: defaultdict(list))
     for member in members:
         line, position = _line(member)
@@ -303,7 +302,7 @@ def _regular_dependences(members: Sequence[_Access], pairs: AccessPairs) -> Iter
 def _pair_dependences(
     first: Iterable[_Access], second: Iterable[_Access], pairs: AccessPairs
 ) -> Iterator[Dependence]:
-    """Orderings of every access of one group with every one of another (or the same) group."""
+    """Yield the orderings of every access of one group with every one of another (or the same) group."""
     others = list(second)
     for one in first:
         for other in others:
@@ -319,7 +318,7 @@ def _pair_dependences(
 
 
 def _simplified(accesses: Sequence[_Access]) -> Sequence[_Access]:
-    """Accesses of one array; predicates are dropped when there are very many."""
+    """Return the accesses of one array; predicates are dropped when there are very many."""
     if len(accesses) * sum(a.stores for a in accesses) <= PREDICATED_PAIRS:
         return accesses
     return [
@@ -329,7 +328,7 @@ def _simplified(accesses: Sequence[_Access]) -> Sequence[_Access]:
 
 
 def memory_dependences(block: Block) -> tuple[Dependence, ...]:
-    """Every ordering that memory imposes on a block's loads and stores.
+    """Return every ordering that memory imposes on a block's loads and stores.
 
     Returns: pairs within an iteration (distance 0, in program order), and for a block that branches to
              itself, pairs between iterations with the smallest distance at which they may meet. Orderings

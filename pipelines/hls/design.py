@@ -49,7 +49,7 @@ class ScheduledDesign:
 
 
 def units_by_operation(design: ScheduledDesign) -> dict[tuple[int, int], BoundUnit]:
-    """The shared unit of each (block, operation) that runs on one."""
+    """Return the shared unit of each (block, operation) that runs on one."""
     return {(use.block, use.operation): bound for bound in design.units for use in bound.uses}
 
 
@@ -76,14 +76,14 @@ class _Pool:
             self.first_free[slots[0]] = number + 1
 
     def free_number(self, slots: Sequence[int]) -> int:
-        """The first unit that is free in all slots, the number of units when there is none."""
+        """Return the first unit that is free in all slots, the number of units when there is none."""
         number = self.first_free[slots[0]] if len(slots) == 1 else 0
         while number < len(self.uses) and self.taken[number].intersection(slots):
             number += 1
         return number
 
     def next_block(self) -> None:
-        """Only one block runs at a time: all units are free again."""
+        """Free all units: only one block runs at a time."""
         self.taken = [set() for _ in self.taken]
         self.first_free.clear()
 
@@ -116,7 +116,7 @@ def bind_units(schedules: tuple[BlockSchedule, ...]) -> tuple[BoundUnit, ...]:
 
 
 def _binding_order(schedule: BlockSchedule) -> list[tuple[int, FunctionalUnit]]:
-    """Operations on units with a register inside, in the order in which they choose."""
+    """Return the operations on units with a register inside, in the order in which they choose."""
     candidates = [
         (index, unit)
         for index, unit in enumerate(schedule.graph.units)
@@ -131,7 +131,7 @@ def _binding_order(schedule: BlockSchedule) -> list[tuple[int, FunctionalUnit]]:
 
 
 def _named_units(pools: Sequence[_Pool]) -> tuple[BoundUnit, ...]:
-    """Units in order of type, numbered by kind."""
+    """Return the units in order of type, numbered by kind."""
     every = [item for pool in pools for item in zip(pool.units, pool.uses, strict=True)]
     bound = [(unit, tuple(uses)) for unit, uses in every if uses]
     numbers: Counter[str] = Counter()
@@ -143,7 +143,7 @@ def _named_units(pools: Sequence[_Pool]) -> tuple[BoundUnit, ...]:
 
 
 def condition_of(block: Block) -> int | None:
-    """The value a block branches on."""
+    """Return the value a block branches on."""
     return block.terminator.condition if isinstance(block.terminator, Branch) else None
 
 
@@ -152,7 +152,7 @@ Places = dict[tuple[str, str], list[tuple[int, Operation]]]
 
 
 def symbol_places(design: ScheduledDesign) -> Places:
-    """Every load, store, read and write of a design, in block order."""
+    """Return every load, store, read and write of a design, in block order."""
     places: Places = defaultdict(list)
     for block in design.graph.blocks:
         for operation in block.operations:
@@ -162,7 +162,7 @@ def symbol_places(design: ScheduledDesign) -> Places:
 
 
 def reads_inputs(design: ScheduledDesign) -> bool:
-    """Whether the hardware reads an external array or a scalar argument."""
+    """Tell whether the hardware reads an external array or a scalar argument."""
     function = design.graph.function
     scalars = {p.name for p in function.parameters if isinstance(p, Variable)}
     external = {a.name for a in function.arrays if a.external}

@@ -59,12 +59,12 @@ class _Chains:
             self.tails = self._longer_tails(self.tails)
 
     def value_ns(self, index: int) -> float:
-        """When an operation's value settles within its cycle if nothing is chained before it."""
+        """Return when an operation's value settles within its cycle if nothing is chained before it."""
         timing = self.graph.timings[index]
         return timing.output_ns if timing.latency_cycles else timing.delay_ns
 
     def _longer_tails(self, before: Sequence[float]) -> list[float]:
-        """Tails within an iteration, continued by those of `before` in the next one."""
+        """Return the tails within an iteration, continued by the tails `before` in the next one."""
         tails = [0.0] * len(before)
         for index in reversed(range(len(before))):
             beyond = 0.0
@@ -76,13 +76,13 @@ class _Chains:
         return tails
 
     def constraints(self) -> Iterator[Constraint]:
-        """One cycle of distance between the ends of every combinational path that is too long."""
+        """Yield one cycle of distance between the ends of every combinational path that is too long."""
         for start in range(len(self.tails)):
             if self.value_ns(start) > 0 and self.tails[start] > self.budget_ns:
                 yield from self._too_long_from(start)
 
     def _too_long_from(self, start: int) -> Iterator[Constraint]:
-        """Constraints on operations that cannot settle in the cycle in which `start` settles."""
+        """Yield the constraints on operations that cannot settle in the cycle in which `start` settles."""
         latency = self.graph.timings[start].latency_cycles
         reached = {(0, start): self.value_ns(start)}
         queue = [(0, start)]
@@ -126,7 +126,7 @@ class ConstraintGraph:
             self.incoming[c.target].append((c.source, c.latency, c.distance))
 
     def horizon(self, interval: int, fixed: int) -> int:
-        """A cycle that no least solution reaches, because every path uses each constraint at most once."""
+        """Return a cycle that no least solution reaches: every path uses each constraint at most once."""
         return self.total_latency + interval * (fixed + 2)
 
     def earliest(
@@ -137,7 +137,7 @@ class ConstraintGraph:
         changed: Sequence[int] | None = None,
         budget: Budget | None = None,
     ) -> list[int] | None:
-        """Earliest starts when some operations must start in a given residue modulo the interval.
+        """Return the earliest starts when some operations must start in a given residue modulo the interval.
 
         Args:    residues: operation -> residue; begin: (count + 1,) lower bounds to begin from;
                  changed: nodes whose bounds or residues are new since `begin` was a solution.
@@ -172,7 +172,7 @@ class ConstraintGraph:
         return times
 
     def heights(self, interval: int) -> list[int]:
-        """Longest path from each node to any other, in cycles, at a feasible interval."""
+        """Return the longest path from each node to any other, in cycles, at a feasible interval."""
         heights = [0] * (self.count + 1)
         queue = [-n for n in reversed(range(self.count + 1))]
         queued = set(range(self.count + 1))
@@ -189,7 +189,7 @@ class ConstraintGraph:
         return heights
 
     def deadlines(self, interval: int) -> dict[int, int]:
-        """Latest start of each node that the start of the iteration bounds, at a feasible interval."""
+        """Return latest start of each node that the start of the iteration bounds, at a feasible interval."""
         latest = {self.count: 0}
         queue = [self.count]
         while queue:
@@ -219,7 +219,7 @@ class Budget:
 
 
 def constraint_graph(graph: BlockGraph, model: TimingModel) -> ConstraintGraph:
-    """Dependences, the loop's own condition, and the clock, as constraints on starts."""
+    """Return dependences, the loop's own condition, and the clock, as constraints on starts."""
     count = len(graph.operations)
     strongest: dict[tuple[int, int, int], int] = {}
 
@@ -252,7 +252,7 @@ class Recurrence:
 
 
 def recurrence_bound(constraints: ConstraintGraph) -> Recurrence:
-    """RecMII of a block and the cycle of constraints that sets it."""
+    """Return the RecMII of a block and the cycle of constraints that sets it."""
     interval, cycle = 1, ()
     while True:
         critical = _positive_cycle(constraints, interval)
@@ -265,7 +265,7 @@ def recurrence_bound(constraints: ConstraintGraph) -> Recurrence:
 
 
 def _totals(constraints: ConstraintGraph, cycle: Sequence[int], interval: int) -> tuple[int, int]:
-    """Latency and distance around a cycle, by the tightest constraint of each step."""
+    """Return the latency and distance around a cycle, by the tightest constraint of each step."""
     latency = distance = 0
     for source, target in zip(cycle, (*cycle[1:], cycle[0]), strict=True):
         if source == constraints.count:
@@ -277,7 +277,8 @@ def _totals(constraints: ConstraintGraph, cycle: Sequence[int], interval: int) -
 
 
 def _positive_cycle(constraints: ConstraintGraph, interval: int) -> list[int]:
-    """Nodes of a cycle whose latencies exceed its distances times the interval; empty when there is none.
+    """Return the nodes of a cycle whose latencies exceed its distances times the interval; empty when there
+    is none.
 
     Longest paths are relaxed in order of the nodes, which most constraints follow; a cycle of parents is a
     cycle of constraints that keeps growing.
@@ -303,7 +304,7 @@ def _positive_cycle(constraints: ConstraintGraph, interval: int) -> list[int]:
 
 
 def _path_to_start(parents: Sequence[int], count: int) -> list[int]:
-    """The path that moves the start of the iteration: with it, a cycle."""
+    """Return the path that moves the start of the iteration: with it, a cycle."""
     path, node = [count], parents[count]
     while node != -1 and node not in path:
         path.append(node)
@@ -327,7 +328,7 @@ def _cycle_of_parents(parents: Sequence[int], changed: set[int]) -> list[int]:
 
 
 def describe_recurrence(graph: BlockGraph, recurrence: Recurrence) -> str:
-    """Variables, arrays and lines on the critical cycle; empty when there is no cycle."""
+    """Describe variables, arrays and lines on the critical cycle; empty when there is no cycle."""
     operations = [graph.operations[i] for i in recurrence.cycle if i < len(graph.operations)]
     if not operations:
         return ""

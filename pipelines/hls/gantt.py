@@ -62,7 +62,7 @@ def _operation_entry(operation: Operation, schedule: BlockSchedule) -> dict[str,
 
 
 def schedule_entries(design: ScheduledDesign) -> list[dict[str, Any]]:
-    """The schedule as JSON-ready data: one object per block, which has one object per operation.
+    """Return the schedule as JSON-ready data: one object per block, which has one object per operation.
 
     Cycles count from the first cycle of the block, or of the iteration in a pipelined loop.
     """
@@ -115,7 +115,7 @@ def _text(x: float, y: float, content: str, *, bold: bool = False) -> str:
 
 
 def _block_drawing(schedule: BlockSchedule, top: int) -> tuple[list[str], int]:
-    """Lines of SVG of one block, and the height they take."""
+    """Return the lines of SVG of one block, and the height they take."""
     bars = _bars(schedule)
     shown = bars[:MAXIMUM_ROWS]
     lines = [_text(4, top + ROW_HEIGHT, _title(schedule), bold=True)]
@@ -150,7 +150,7 @@ def _page(lines: Sequence[str], width: int, height: int) -> str:
 
 
 def schedule_drawing(design: ScheduledDesign) -> str:
-    """The schedule as SVG text: one row per operation, one column per cycle; bold lines start iterations."""
+    """Return schedule as SVG text: a row per operation, a column per cycle; bold lines start iterations."""
     lines: list[str] = []
     top = 4
     width = 0

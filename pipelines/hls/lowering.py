@@ -65,7 +65,7 @@ def _fresh(stem: str, names: set[str]) -> str:
 
 
 def _fill(array: ir.Array, names: set[str]) -> _Filling:
-    """A loop nest that stores every initial value of an array; missing ones are zero."""
+    """Return a loop nest that stores every initial value of an array; missing ones are zero."""
     initial = array.initial or ()
     values = initial + (0,) * (array.element_count - len(initial))
     table = None
@@ -95,7 +95,7 @@ def _fill(array: ir.Array, names: set[str]) -> _Filling:
 
 
 def _with_arrays(body: tuple[ir.Statement, ...], arrays: dict[str, ir.Array]) -> tuple[ir.Statement, ...]:
-    """The body with its loads and stores referring to the new arrays."""
+    """Return the body with its loads and stores referring to the new arrays."""
 
     def present(part: ir.Expression) -> ir.Expression:
         if isinstance(part, ir.Load) and part.array.name in arrays:
@@ -231,7 +231,7 @@ class _Lowering:
         )
 
     def settled_bound(self, loop: ir.For, block: BlockBuilder) -> ir.Expression:
-        """The bound, computed once before the loop unless it is a constant or a variable."""
+        """Return the bound, computed once before the loop unless it is a constant or a variable."""
         if isinstance(loop.upper, ir.Constant | ir.Read):
             return loop.upper
         bound = ir.Variable(name=_fresh(f"{loop.variable.name}_end", self.names), type=ir.type_of(loop.upper))
@@ -252,7 +252,7 @@ class _Lowering:
         guard: ir.Expression | None,
         trips: int | None,
     ) -> BlockBuilder:
-        """`if (guard) do body while (again)`."""
+        """Return `if (guard) do body while (again)`."""
         guard_value = None if guard is None else self.value(block, guard, loop.line)
         self.loops.append(loop.name)
         first = self.new_block(loop.line)
@@ -275,7 +275,7 @@ class _Lowering:
     # ---- expressions ------------------------------------------------------------------------------
 
     def value(self, block: BlockBuilder, expression: ir.Expression, line: int) -> int:
-        """Index of the operation that computes an expression; operands first, each object once."""
+        """Return the index of the operation that computes an expression; operands first, each object once."""
         done: dict[int, int] = {}
         stack = [expression]
         while stack:
@@ -293,7 +293,7 @@ class _Lowering:
     def computed(
         self, block: BlockBuilder, expression: ir.Expression, parts: tuple[int, ...], line: int
     ) -> int:
-        """The operation of an expression whose operands are values of the block."""
+        """Return the operation of an expression whose operands are values of the block."""
         match expression:
             case ir.Constant():
                 return block.number(expression.value, expression.type, line)
@@ -337,14 +337,14 @@ class _Lowering:
         )
 
     def table_value(self, block: BlockBuilder, array: ir.Array, address: int) -> int | None:
-        """An element of a table of constants at a constant position; zero past the initial values."""
+        """Return an element of a table of constants at a constant position; zero past the initial values."""
         place = block.constant(address)
         if place is None or array.initial is None or array.name in self.stored:
             return None
         return array.initial[place] if place < len(array.initial) else 0
 
     def address(self, block: BlockBuilder, array: ir.Array, subscripts: tuple[int, ...], line: int) -> int:
-        """Row-major element number of subscripts that are in bounds, as wide as the array needs."""
+        """Return row-major element number of subscripts that are in bounds, as wide as the array needs."""
         total: int | None = None
         for size, subscript in zip(array.shape, subscripts, strict=True):
             index = block.cast(subscript, INT32, line)

@@ -164,7 +164,7 @@ def _is_pipelinable(function: ir.Function, loop: Loop, copy_limit: int) -> bool:
 
 
 def _copies_inside(body: tuple[ir.Statement, ...]) -> int:
-    """Total iterations of a body's loops, nested ones multiplied; 1 without loops, infinite when unknown."""
+    """Return total iterations of a body's loops, nested ones multiplied; 1 without, infinite if unknown."""
     most = 1
     for statement in body:
         if isinstance(statement, ir.While):
@@ -200,7 +200,7 @@ def _own_cells(loop: Loop) -> int:
 
 
 def _own_statements(body: tuple[ir.Statement, ...]) -> list[ir.Statement]:
-    """Statements of a body outside its inner loops."""
+    """Return the statements of a body outside its inner loops."""
     statements: list[ir.Statement] = []
     for statement in body:
         if isinstance(statement, ir.For | ir.While):
@@ -212,7 +212,7 @@ def _own_statements(body: tuple[ir.Statement, ...]) -> list[ir.Statement]:
 
 
 def _cells(part: ir.Expression) -> int:
-    """Estimated standard cells of one operation without its operands."""
+    """Return the estimated standard cells of one operation without its operands."""
     match part:
         case ir.Binary(operator=operator, left=left, right=right) if ir.type_of(left).floating:
             del operator, right
@@ -232,7 +232,7 @@ def _cells(part: ir.Expression) -> int:
 
 
 def _width_bits(part: ir.Expression) -> int:
-    """Bits of a value before it was converted to a wider type."""
+    """Return the bits of a value before it was converted to a wider type."""
     while isinstance(part, ir.Cast) and not part.bits:
         if ir.type_of(part.operand).width_bits > part.type.width_bits:
             break

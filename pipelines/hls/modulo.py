@@ -56,7 +56,7 @@ def shorten_lifetimes(
 
 
 def keeps(constraints: ConstraintGraph, starts: Sequence[int], interval: int) -> bool:
-    """Whether (count + 1,) starts satisfy every constraint."""
+    """Tell whether (count + 1,) starts satisfy every constraint."""
     return min(starts) >= 0 and all(
         starts[c.target] - starts[c.source] >= c.latency - c.distance * interval
         for c in constraints.constraints
@@ -66,7 +66,7 @@ def keeps(constraints: ConstraintGraph, starts: Sequence[int], interval: int) ->
 def _solve(
     graph: BlockGraph, constraints: ConstraintGraph, interval: int, starts: Sequence[int]
 ) -> tuple[int, ...] | None:
-    """The schedule of least total waiting, None when the solver fails.
+    """Return the schedule of least total waiting, None when the solver fails.
 
     Columns: starts, the iteration's start (always 0), then the last use of each value.
     """
@@ -123,7 +123,7 @@ def _sink(
 ) -> tuple[int, ...]:
     """Start operations as late as their successors allow where this reduces total register time.
 
-    A later start shortens the lifetime of the operation's value and lengthens those of values it uses last.
+    A later start shortens the lifetime of the operation's value and lengthens it for values it uses last.
     """
     moved, fixed = list(starts), set(contended(graph))
     last_use = [0] * constraints.count
@@ -145,7 +145,7 @@ def _sink(
 
 
 def _gain(graph: BlockGraph, index: int, now: int, later: int, last_use: Sequence[int]) -> int:
-    """Bits times cycles of registers that a later start of an operation saves."""
+    """Return the bits times cycles of registers that a later start of an operation saves."""
     operation = graph.operations[index]
     saved = _register_bits(graph, index) * (later - now)
     for value in set(operation.inputs):
@@ -184,7 +184,7 @@ class ResourceBound:
 
 
 def resource_bound(graph: BlockGraph) -> ResourceBound:
-    """ResMII: uses per resource instance; no unit accepts an operation while it is busy."""
+    """Return ResMII: uses per resource instance; no unit accepts an operation while it is busy."""
     load: dict[Resource, int] = defaultdict(int)
     for resource, timing in zip(graph.resources, graph.timings, strict=True):
         if resource is not None:
@@ -210,7 +210,7 @@ class _Solver:
     unproven: list[int] = field(default_factory=list[int])
 
     def solve(self, interval: int) -> tuple[int, ...] | None:
-        """A checked schedule at an interval, None when none was found."""
+        """Return a checked schedule at an interval, None when none was found."""
         solution = self._search(interval)
         if solution is None:
             return None
@@ -219,7 +219,7 @@ class _Solver:
         return next((s for s in candidates if self.is_valid(s, interval)), None)
 
     def is_valid(self, starts: Sequence[int], interval: int) -> bool:
-        """Whether starts satisfy every constraint and every resource limit."""
+        """Tell whether starts satisfy every constraint and every resource limit."""
         return keeps(self.constraints, [*starts, 0], interval) and not check_modulo(
             self.graph, starts, interval
         )
@@ -246,7 +246,7 @@ class _Solver:
 
 
 def check_modulo(graph: BlockGraph, starts: Sequence[int], interval: int) -> list[str]:
-    """Every dependence or resource a modulo schedule breaks; empty for a valid one."""
+    """Return every dependence or resource a modulo schedule breaks; empty for a valid one."""
     broken = [
         f"operation {e.target} starts before {e.source} allows"
         for e in graph.edges
@@ -314,7 +314,7 @@ class _Proof:
     least: int
 
     def excludes_below(self, interval: int) -> bool:
-        """Whether every smaller interval is proved to have no schedule."""
+        """Tell whether every smaller interval is proved to have no schedule."""
         relaxed = forward(self.graph, forwardable(self.graph).keys(), self.model, free=True)
         constraints = constraint_graph(relaxed, self.model)
         lowest = max(self.least, recurrence_bound(constraints).interval or interval)
@@ -322,7 +322,7 @@ class _Proof:
 
 
 def _has_no_schedule(graph: BlockGraph, constraints: ConstraintGraph, interval: int) -> bool:
-    """Whether the exact search or the integer program proves that an interval has no schedule."""
+    """Tell whether the exact search or the integer program proves that an interval has no schedule."""
     if constraints.count > EXACT_OPERATIONS:
         return False
     result = ResidueSearch(graph=graph, constraints=constraints, interval=interval).run()
@@ -348,7 +348,7 @@ def _schedule(
 def _with_fewer_units(
     schedule: BlockSchedule, constraints: ConstraintGraph, model: TimingModel
 ) -> BlockSchedule:
-    """A schedule with the same interval whose operations are spread over it to share units.
+    """Return a schedule with the same interval whose operations are spread over it to share units.
 
     It is used when an iteration lasts at most one interval longer.
     """
@@ -365,7 +365,7 @@ def _with_fewer_units(
 
 
 def _limited_to_need(graph: BlockGraph, interval: int) -> BlockGraph:
-    """The graph limited to the fewest units that the interval allows, for units with latency."""
+    """Return the graph limited to the fewest units that the interval allows, for units with latency."""
     resources, capacities = list(graph.resources), dict(graph.capacities)
     busy: dict[Resource, int] = defaultdict(int)
     for index, unit in enumerate(graph.units):
@@ -393,7 +393,7 @@ def _variant(graph: BlockGraph, model: TimingModel) -> _Variant:
 
 
 def _variants(graph: BlockGraph, model: TimingModel, enough: int) -> tuple[_Variant, BlockGraph]:
-    """The block with the smallest RecMII that few forwarded variables give, and with all forwarded.
+    """Return the block with the smallest RecMII that few forwarded variables give, and with all forwarded.
 
     Variables of the critical recurrence are forwarded while that lowers RecMII. The second variant is for
     blocks in which ports and recurrences together need more than either alone; a forwarded variable costs a
@@ -422,7 +422,7 @@ def _explain(
     recurrence: Recurrence,
     proven: bool,
 ) -> str:
-    """The reason for the interval, for the directive's outcome."""
+    """Return the reason for the interval, for the directive's outcome."""
     culprit = f" ({resource.name})" if resource.name else ""
     cycle = describe_recurrence(graph, recurrence)
     parts = [f"ResMII {resource.interval}{culprit}"]
@@ -438,7 +438,7 @@ def _explain(
 
 
 def _conflicts(graph: BlockGraph, starts: Sequence[int], alone: Sequence[int]) -> int:
-    """Cycles by which memory accesses that share a port start later than they could alone."""
+    """Return the cycles by which memory accesses that share a port start later than they could alone."""
     return sum(
         max(0, starts[i] - alone[i])
         for i in contended(graph)

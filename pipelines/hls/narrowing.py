@@ -52,7 +52,7 @@ def _may_be_cut(operation: Operation, block: Block) -> bool:
 
 
 def demanded_bits(block: Block) -> list[int]:
-    """How many low bits of each value are used, in one pass from the last operation to the first."""
+    """Count the low bits of each value that are used, in one pass from the last operation to the first."""
     operations = block.operations
     demanded = [0] * len(operations)
 
@@ -73,8 +73,8 @@ def demanded_bits(block: Block) -> list[int]:
     return demanded
 
 
-def used_bits(operation: Operation, own: int, block: Block) -> list[int]:
-    """How many low bits an operation uses of each operand when `own` low bits of its value are used.
+def used_bits(operation: Operation, used: int, block: Block) -> list[int]:
+    """Count the low bits of each operand that an operation uses for `used` low bits of its value.
 
     A number larger than an operand's width stands for all of its bits.
     """
@@ -86,35 +86,35 @@ def used_bits(operation: Operation, own: int, block: Block) -> list[int]:
             address = max(1, (operation.symbol.element_count - 1).bit_length())
             return [address, operation.symbol.type.width_bits][:count]
         case "select" if _is_integer(operation):
-            return [64, own, own]
+            return [64, used, used]
         case "shl":
             amount = block.operations[operation.operands[1]]
             less = amount.value or 0 if amount.opcode == "const" else 0
-            return [max(0, own - less), 64]
+            return [max(0, used - less), 64]
         case "shr":
-            return [_demand_of_shifted(operation, own, block), 64]
+            return [_demand_of_shifted(operation, used, block), 64]
         case "mul" if _may_be_cut(operation, block):
             left, right = operation.operands
-            return [max(0, own - _low_zeros(block, right)), max(0, own - _low_zeros(block, left))]
+            return [max(0, used - _low_zeros(block, right)), max(0, used - _low_zeros(block, left))]
         case _ if _may_be_cut(operation, block):
-            return [own] * count
+            return [used] * count
         case _:
             return [64] * count
 
 
 def _low_zeros(block: Block, index: int) -> int:
-    """Number of low zero bits of a constant; 0 for other values and for zero itself."""
+    """Return the number of low zero bits of a constant; 0 for other values and for zero itself."""
     value = block.operations[index].value if block.operations[index].opcode == "const" else None
     return (value & -value).bit_length() - 1 if value else 0
 
 
-def _demand_of_shifted(operation: Operation, own: int, block: Block) -> int:
-    """Bits that a right shift by a constant uses: those above, all when it shifts in signs."""
+def _demand_of_shifted(operation: Operation, used: int, block: Block) -> int:
+    """Return the bits that a right shift by a constant uses: those above, all when it shifts in signs."""
     value, amount = (block.operations[i] for i in operation.operands)
     width = value.type.width_bits if value.type is not None else 64
-    if amount.opcode != "const" or own + (amount.value or 0) > width:
+    if amount.opcode != "const" or used + (amount.value or 0) > width:
         return 64
-    return own + (amount.value or 0)
+    return used + (amount.value or 0)
 
 
 _NEVER_CONSTANT = ("write", "store")
@@ -176,7 +176,7 @@ class _Rewriter:
         self.number[operation.index] = self.renewed(operation, operands, own) if same is None else same
 
     def sharpened(self, operation: Operation, operands: tuple[int, ...]) -> Range | None:
-        """Range of an operation from its operands' rewritten ranges."""
+        """Return the range of an operation from its operands' rewritten ranges."""
         own = self.ranges[operation.index]
         if own is None or operation.opcode in ("read", "load"):
             return own
@@ -185,10 +185,10 @@ class _Rewriter:
 
     # ---- new operations ---------------------------------------------------------------------------
 
-    def add(self, operation: Operation, own: Range | None) -> int:
+    def add(self, operation: Operation, interval: Range | None) -> int:
         """Append an operation with the type that its range needs."""
-        if own is not None:
-            operation = replace(operation, type=smallest_type(*own))
+        if interval is not None:
+            operation = replace(operation, type=smallest_type(*interval))
         if operation.opcode not in ("load", "store", "write"):
             identity = (
                 operation.opcode,
@@ -201,11 +201,11 @@ class _Rewriter:
                 return self.seen[identity]
             self.seen[identity] = len(self.operations)
         self.operations.append(replace(operation, index=len(self.operations)))
-        self.known.append(own)
+        self.known.append(interval)
         return len(self.operations) - 1
 
     def constant(self, value: int, near: Operation) -> int:
-        """A constant, on the line of another operation."""
+        """Return a constant, on the line of another operation."""
         operation = Operation(
             index=0, opcode="const", operands=(), type=near.type, line=near.line, value=value
         )
@@ -214,12 +214,12 @@ class _Rewriter:
     def derived(
         self, opcode: str, operands: tuple[int, ...], near: Operation, value: int | None = None
     ) -> int:
-        """An integer operation with the C type of another."""
+        """Return an integer operation with the C type of another."""
         operation = replace(near, opcode=opcode, operands=operands, value=value)
         return self.add(operation, operation_range(operation, [self.known[i] for i in operands]))
 
-    def renewed(self, operation: Operation, operands: tuple[int, ...], own: Range | None) -> int:
-        """The operation on the new values, or a cheaper equivalent."""
+    def renewed(self, operation: Operation, operands: tuple[int, ...], interval: Range | None) -> int:
+        """Return the operation on the new values, or a cheaper equivalent."""
         cheaper = self.cheaper(operation, operands)
         if cheaper is not None:
             return cheaper
@@ -238,22 +238,22 @@ class _Rewriter:
             predicate=predicate,
             subscripts=tuple(self.number[i] for i in operation.subscripts),
         )
-        return self.add(renewed, own)
+        return self.add(renewed, interval)
 
     # ---- what ranges allow ------------------------------------------------------------------------
 
     def fixed(self, index: int) -> int | None:
-        """The number of a constant value, None for any other."""
+        """Return the number of a constant value, None for any other."""
         own = self.known[index]
         return own[0] if own is not None and own[0] == own[1] else None
 
     def certain(self, index: int) -> bool:
-        """Whether a value is never zero."""
+        """Tell whether a value is never zero."""
         own = self.known[index]
         return own is not None and meet(own, (0, 0)) is None
 
     def unchanged(self, operation: Operation, operands: tuple[int, ...]) -> int | None:
-        """The operand that an operation passes on unchanged."""
+        """Return the operand that an operation passes on unchanged."""
         own = self.ranges[operation.index]
         if own is None or not operands:
             return self._unchanged_floating(operation, operands)
@@ -296,7 +296,7 @@ class _Rewriter:
         return None
 
     def _unmasked(self, operands: tuple[int, ...]) -> int | None:
-        """The value that a mask does not change."""
+        """Return the value that a mask does not change."""
         for value, mask in (operands, operands[::-1]):
             bits, own = self.fixed(mask), self.known[value]
             if bits == -1 or (
@@ -306,7 +306,7 @@ class _Rewriter:
         return None
 
     def cheaper(self, operation: Operation, operands: tuple[int, ...]) -> int | None:
-        """A cheaper equivalent, None when there is none."""
+        """Return a cheaper equivalent, None when there is none."""
         match operation.opcode:
             case "and":
                 return self._cut(operation, operands)
@@ -316,7 +316,7 @@ class _Rewriter:
                 return None
 
     def _cut(self, operation: Operation, operands: tuple[int, ...]) -> int | None:
-        """A mask of the lowest bits is a conversion to that many bits."""
+        """Return a mask of the lowest bits is a conversion to that many bits."""
         for value, mask in (operands, operands[::-1]):
             bits = self.fixed(mask)
             if bits is not None and _is_low_mask(bits):
@@ -325,7 +325,7 @@ class _Rewriter:
         return None
 
     def _by_constant(self, operation: Operation, operands: tuple[int, ...]) -> int | None:
-        """A quotient or remainder by a value that is constant."""
+        """Return a quotient or remainder by a value that is constant."""
         divisor, dividend = self.fixed(operands[1]), self.known[operands[0]]
         if divisor is None or divisor == 0 or dividend is None:
             return None
@@ -346,12 +346,12 @@ class _Rewriter:
         return self.add(remainder, self.ranges[operation.index])
 
 
-def _holds(kind: ScalarType | None, own: Range) -> bool:
-    """Whether an integer type holds a range."""
+def _holds(kind: ScalarType | None, interval: Range) -> bool:
+    """Tell whether an integer type holds a range."""
     if kind is None or kind.floating:
         return False
     low, high = value_range(kind)
-    return low <= own[0] and own[1] <= high
+    return low <= interval[0] and interval[1] <= high
 
 
 def _is_low_mask(bits: int) -> bool:

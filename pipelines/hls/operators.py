@@ -73,17 +73,17 @@ class OperatorLibrary:
         return widths[fitting[0]]
 
     def delay_ns(self, name: str, width_bits: int = 32) -> float:
-        """Combinational delay of the smallest measured operator that is wide enough."""
+        """Return the combinational delay of the smallest measured operator that is wide enough."""
         return self._entry(name, width_bits)[0]
 
     def area_um2(self, name: str, width_bits: int = 32) -> float:
-        """Area, scaled linearly from the measured width."""
+        """Return area, scaled linearly from the measured width."""
         widths = self.table[name]
         fitting = [w for w in sorted(widths) if w >= width_bits] or [max(widths)]
         return widths[fitting[0]][1] * width_bits / fitting[0]
 
     def selection_ns(self, ways: int, width_bits: int) -> float:
-        """Delay of a selection among sources; more than sixteen sources need several levels."""
+        """Return the delay of a selection among sources; more than sixteen sources need several levels."""
         if ways <= 1:
             return 0.0
         fitting = next((n for n in _MULTIPLEXER_WAYS if n >= ways), _MULTIPLEXER_WAYS[-1])
@@ -96,13 +96,13 @@ DEFAULT_LIBRARY = "osu018"
 
 
 def measured_libraries() -> tuple[str, ...]:
-    """Names of the libraries whose operators were measured."""
+    """Return the names of the libraries whose operators were measured."""
     paths = Path(__file__).parent.glob("operator_delays_*.json")
     return tuple(sorted(p.stem.removeprefix("operator_delays_") for p in paths))
 
 
 def delay_library(liberty: str) -> str:
-    """The measured library that schedules designs for a liberty: the liberty itself, or the default.
+    """Return the measured library that schedules designs for a liberty: the liberty itself, or the default.
 
     The design's row records which one was used.
     """
@@ -133,7 +133,7 @@ FREE = Timing(latency_cycles=0, delay_ns=0.0)
 
 @cache
 def load_library(liberty: str) -> OperatorLibrary:
-    """The measured operators of a liberty.
+    """Load the measured operators of a liberty.
 
     Raises: HlsError: the liberty was not measured.
     """
@@ -190,7 +190,7 @@ class TimingModel:
         return self.clock_period_ns - overhead
 
     def of(self, operation: Operation, operations: Sequence[Operation]) -> Timing:
-        """Timing of one operation of a block."""
+        """Return the timing of one operation of a block."""
         match operation.opcode:
             case "const" | "read" | "bits":
                 return FREE
@@ -208,14 +208,14 @@ class TimingModel:
                 return Timing(latency_cycles=0, delay_ns=self._logic_ns(operation, operations))
 
     def unit_of(self, operation: Operation, operations: Sequence[Operation]) -> FunctionalUnit | None:
-        """The functional unit of an operation; under a limit, the one that its class shares."""
+        """Return the functional unit of an operation; under a limit, the one that its class shares."""
         unit = functional_unit(operation, operations)
         if unit is None or unit_class(unit) not in self.unit_limits:
             return unit
         return widest_of_class(unit)
 
     def _logic_ns(self, operation: Operation, operations: Sequence[Operation]) -> float:
-        """Delay of a combinational operation without a unit."""
+        """Return the delay of a combinational operation without a unit."""
         kind = operation.type
         if kind is None or (kind.floating and operation.opcode != "select"):
             return 0.0
@@ -247,12 +247,12 @@ class TimingModel:
         return self.read_delay_cycles if external else LOCAL_READ_DELAY_CYCLES
 
     def store_visible_cycles(self, operation: Operation) -> int:
-        """Cycles from a store until a load of the same array sees it."""
+        """Return the cycles from a store until a load of the same array sees it."""
         external = getattr(operation.symbol, "external", True)
         return self.write_delay_cycles if external else LOCAL_WRITE_DELAY_CYCLES
 
     def _on_unit(self, unit: FunctionalUnit) -> Timing:
-        """Timing on a unit: logic before the first register; a combinational unit is chained."""
+        """Return the timing on a unit: logic before the first register; a combinational unit is chained."""
         measured = unit_timing(unit, self.library.liberty)
         if unit.latency_cycles == 0:
             return Timing(latency_cycles=0, delay_ns=measured.input_ns)
@@ -265,7 +265,7 @@ class TimingModel:
 
 
 def constant_factor(operation: Operation, operations: Sequence[Operation]) -> int | None:
-    """The constant a product multiplies by, None when neither operand is one."""
+    """Return the constant a product multiplies by, None when neither operand is one."""
     for index in operation.operands:
         if operations[index].opcode == "const":
             return operations[index].value
@@ -273,7 +273,7 @@ def constant_factor(operation: Operation, operations: Sequence[Operation]) -> in
 
 
 def signed_digit_count(value: int) -> int:
-    """Number of non-zero digits of the canonical signed-digit form: terms of a constant product."""
+    """Return number of non-zero digits of the canonical signed-digit form: terms of a constant product."""
     value, count = abs(value), 0
     while value:
         if value & 1:
@@ -285,20 +285,20 @@ def signed_digit_count(value: int) -> int:
 
 
 def smallest_type(low: int, high: int) -> ScalarType:
-    """The narrowest integer type, of any width, that holds every value from low to high."""
+    """Return the narrowest integer type, of any width, that holds every value from low to high."""
     if low >= 0:
         return ScalarType(width_bits=max(1, high.bit_length()), signed=False)
     return ScalarType(width_bits=max((~low).bit_length(), high.bit_length()) + 1)
 
 
 def covering_type(types: Iterable[ScalarType]) -> ScalarType:
-    """The narrowest integer type that holds every value of the given integer types."""
+    """Return the narrowest integer type that holds every value of the given integer types."""
     ranges = [value_range(t) for t in types]
     return smallest_type(min(low for low, _ in ranges), max(high for _, high in ranges))
 
 
 def _converter_type(scalar: ScalarType) -> ScalarType:
-    """The integer type of a conversion from or to a floating type: units exist for 32 and 64 bits."""
+    """Return the integer type of a conversion from or to a floating type: units exist for 32 and 64 bits."""
     if scalar.floating:
         return scalar
     narrow = scalar.width_bits < 32
@@ -306,7 +306,7 @@ def _converter_type(scalar: ScalarType) -> ScalarType:
 
 
 def functional_unit(operation: Operation, operations: Sequence[Operation]) -> FunctionalUnit | None:
-    """The functional unit of an operation, None when it is a plain expression or no operator.
+    """Return the functional unit of an operation, None when it is a plain expression or no operator.
 
     Narrow operands are extended to the unit's ports, so the unit is as wide as the widest operand or result.
     """
@@ -351,7 +351,8 @@ def _class_width(unit: FunctionalUnit) -> int:
 
 
 def unit_class(unit: FunctionalUnit) -> str:
-    """Name of a unit in limits: its kind, for integer units with the next width of 8, 16, 32 and 64 bits.
+    """Return the name of a unit in limits: its kind, for integer units with the next width of 8, 16, 32 and
+    64 bits.
 
     For example `mul_32`, `div_32` (signed), `udiv_32`, `fadd`, `dmul`.
     """
@@ -366,14 +367,14 @@ def unit_class(unit: FunctionalUnit) -> str:
 
 
 def sharing_key(unit: FunctionalUnit) -> str:
-    """Key of units that may be shared: multipliers of one class may differ in width."""
+    """Return the key of units that may be shared: multipliers of one class may differ in width."""
     if unit.module == "integer_multiply":
         return f"{unit_class(unit)} of {unit.latency_cycles}"
     return " ".join([unit.kind, *(f"{name}={value}" for name, value in unit.parameters)])
 
 
 def widest_of_class(unit: FunctionalUnit) -> FunctionalUnit:
-    """The unit that can replace every unit of its class."""
+    """Return the unit that can replace every unit of its class."""
     width = _class_width(unit)
     match unit.module:
         case "integer_multiply":

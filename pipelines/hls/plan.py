@@ -75,7 +75,7 @@ class TransformedProgram:
 def directive_outcomes(
     directives: Sequence[ir.Directive], decisions: Sequence[Decision]
 ) -> list[DirectiveOutcome]:
-    """One outcome per directive: applied when it was for every copy of its loop, with all reasons."""
+    """Return one outcome per directive: applied when it was for every copy of its loop, with all reasons."""
     gone = Decision(directive=ir.Directive(kind=""), applied=False, reason="the loop never runs or is gone")
     outcomes: list[DirectiveOutcome] = []
     for directive in directives:
@@ -91,7 +91,7 @@ def directive_outcomes(
 
 
 def loops_of(body: tuple[ir.Statement, ...]) -> Iterator[Loop]:
-    """Every loop of a body, inner before outer."""
+    """Yield every loop of a body, inner before outer."""
     for statement in body:
         for inner in ir.child_bodies(statement):
             yield from loops_of(inner)
@@ -100,7 +100,7 @@ def loops_of(body: tuple[ir.Statement, ...]) -> Iterator[Loop]:
 
 
 def attach(function: ir.Function, directives: Sequence[ir.Directive]) -> ir.Function:
-    """The function whose loops carry exactly these directives."""
+    """Return the function whose loops carry exactly these directives."""
 
     def visit(statement: ir.Statement) -> tuple[ir.Statement, ...]:
         if not isinstance(statement, ir.For | ir.While):
@@ -244,9 +244,9 @@ class _Planner:
             if any(a.name == directive.variable for a in self.function.arrays):  # nothing uses it
                 self.partition_one(directive)
         for directive in self.function.directives:
-            self.attempt(directive, lambda directive=directive: self.partition_asked(directive))
+            self.attempt(directive, lambda directive=directive: self.apply_partition(directive))
 
-    def partition_asked(self, directive: ir.Directive) -> str:
+    def apply_partition(self, directive: ir.Directive) -> str:
         if any(c.array == directive.variable for c in self.caches):
             raise NotApplicable(f"{directive.variable} is cached, its buffer is in banks for 512-bit words")
         return self.partition_one(directive)

@@ -35,7 +35,7 @@ SOURCE, TARGET, LAST = "source", "target", "last"
 
 @lru_cache(maxsize=1 << 16)
 def smallest(text: str) -> int | None:
-    """Smallest d of an integer set `{ [d] : … }`.
+    """Return the smallest d of an integer set `{ [d] : … }`.
 
     Returns: None when the set is empty; 0 when isl gave up within its limit, or the set has no smallest d.
     """
@@ -63,7 +63,7 @@ class _Writer:
     # ---- values -----------------------------------------------------------------------------------
 
     def leaf(self, leaf: int, when: str) -> str:
-        """Text of a leaf's value in one iteration."""
+        """Return the text of a leaf's value in one iteration."""
         if leaf in self.forms.levels:
             number = self.forms.levels[leaf]
             level = self.forms.level(number)
@@ -77,7 +77,7 @@ class _Writer:
         return f"({name} + {stride}*d)" if when == TARGET else f"({name} + {stride}*d - {stride})"
 
     def name(self, leaf: int, when: str) -> str:
-        """The isl variable of a leaf that is no loop variable of the nest."""
+        """Return the isl variable of a leaf that is no loop variable of the nest."""
         if (leaf, when) not in self.names:
             self.names[leaf, when] = name = f"v{len(self.names)}"
             low, high = self.forms.bounds(leaf)
@@ -87,14 +87,14 @@ class _Writer:
         return self.names[leaf, when]
 
     def value(self, form: Form, when: str) -> str:
-        """Text of an affine form in one iteration."""
+        """Return the text of an affine form in one iteration."""
         terms = [f"{coefficient}*{self.leaf(leaf, when)}" for leaf, coefficient in form.terms]
         return " + ".join([*terms, str(form.constant)])
 
     # ---- conditions -------------------------------------------------------------------------------
 
     def truth(self, index: int, positive: bool, when: str) -> str:
-        """A condition that holds whenever a value is not zero (or zero, when not positive)."""
+        """Return a condition that holds whenever a value is not zero (or zero, when not positive)."""
         self.budget -= 1
         operation = self.forms.block.operations[index]
         if self.budget < 0 or operation.type is None or operation.type.floating:
@@ -126,7 +126,7 @@ class _Writer:
         return kind is not None and not kind.floating
 
     def conjunction(self, operation: Operation, positive: bool, when: str) -> str:
-        """Bitwise and: it is not zero only if both operands are not zero; the converse holds for 0 and 1."""
+        """Return bitwise and: it is non-zero only if both operands are; the converse holds for 0 and 1."""
         boolean = all(self.forms.bounds(i) in ((0, 1), (0, 0), (1, 1)) for i in operation.operands)
         if not positive and not boolean:
             return ANYTHING
@@ -157,11 +157,11 @@ class _Writer:
         return f"{texts[0]} {_SYMBOLS[opcode]} {texts[1]}"
 
     def opaque(self, index: int, positive: bool, when: str) -> str:
-        """A comparison that is not affine: an unknown 0 or 1, the same one at each use."""
+        """Return a comparison that is not affine: an unknown 0 or 1, the same one at each use."""
         return f"{self.leaf(index, when)} = {int(positive)}"
 
     def tested_value(self, operation: Operation) -> int | None:
-        """The truth value that `== 0` or `!= 0` tests, None for any other comparison."""
+        """Return the truth value that `== 0` or `!= 0` tests, None for any other comparison."""
         left, right = operation.operands
         if operation.opcode not in ("eq", "ne") or self.forms.form(right) != Form((), 0):
             return None
@@ -171,7 +171,7 @@ class _Writer:
     # ---- the whole --------------------------------------------------------------------------------
 
     def meeting(self, first: Operation, second: Operation) -> str:
-        """The set of distances at which two accesses meet."""
+        """Return the set of distances at which two accesses meet."""
         parts: list[str] = []
         for left, right in zip(first.subscripts, second.subscripts, strict=True):
             forms = self.forms.form(left), self.forms.form(right)
@@ -188,7 +188,7 @@ class _Writer:
         return f"{{ [d] : exists ({', '.join(hidden)} : {body}) }}" if hidden else f"{{ [d] : {body} }}"
 
     def distance_constraints(self) -> list[str]:
-        """Constraints of the iteration domain on d."""
+        """Return the constraints of the iteration domain on d."""
         block = self.forms.block
         constraints: list[str] = []
         for number, level in enumerate(block.nest):
@@ -208,7 +208,7 @@ class _Writer:
         return constraints + [self.continues(when) for when in (SOURCE, LAST)]
 
     def continues(self, when: str) -> str:
-        """The condition that the loop continues after an iteration."""
+        """Return the condition that the loop continues after an iteration."""
         block = self.forms.block
         if not isinstance(block.terminator, Branch):
             return ANYTHING
@@ -219,7 +219,7 @@ class _Writer:
 
 
 def question(forms: BlockForms, first: Operation, second: Operation, *, later: bool) -> str:
-    """The set of distances, in iterations, at which `second` touches what `first` touched.
+    """Return the set of distances, in iterations, at which `second` touches what `first` touched.
 
     Args:    later: `second` belongs to a later iteration; otherwise to the same one (distance 0).
     Returns: text of a set for `smallest`.

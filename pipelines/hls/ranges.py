@@ -77,16 +77,15 @@ class _Cells:
     stale: set[int] = field(default_factory=set[int])
 
     def of_load(self, operation: Operation) -> Range | None:
-        """Range of a load; elements that were never stored are undefined."""
+        """Return the range of a load; elements that were never stored are undefined."""
         name = operation.name
         return self.ranges.get(name, (0, 0)) if name in self.types else operation_range(operation, ())
 
-    def store(self, name: str, own: Range | None) -> None:
-        """Widen an array's range by a stored value."""
-        if name not in self.types or own is None:
+    def store(self, name: str, interval: Range | None) -> None:
+        if name not in self.types or interval is None:
             return
         old = self.ranges.get(name)
-        new = own if old is None else join(old, own)
+        new = interval if old is None else join(old, interval)
         if new != old:
             self.growths[name] += 1
             self.ranges[name] = new if self.growths[name] <= FREE_GROWTHS else self.types[name]
@@ -146,12 +145,12 @@ class _Analysis:
     # ---- blocks -----------------------------------------------------------------------------------
 
     def start(self) -> Environment:
-        """Ranges at the function's start: arguments may have any value."""
+        """Return the ranges at the function's start: arguments may have any value."""
         names = {p.name for p in self.graph.function.parameters if isinstance(p, Variable)}
         return {name: self.types[name] for name in self.live[0] if name in names}
 
     def entry(self, index: int, *, back: bool | None = None) -> Environment | None:
-        """Ranges joined over the edges into a block; None when no edge can be taken.
+        """Return the ranges joined over the edges into a block; None when no edge can be taken.
 
         Args:    back: only edges that close a loop, or only the others; None for all.
         """
@@ -214,7 +213,7 @@ class _Analysis:
         return touched
 
     def outgoing(self, block: Block) -> list[tuple[int, Constraints | None, Limits]]:
-        """Successors with the constraints that hold there; None for an edge that is never taken."""
+        """Return successors with the constraints that hold there; None for an edge that is never taken."""
         terminator, ranges = block.terminator, self.values[block.index]
         if not isinstance(terminator, Branch) or terminator.if_true == terminator.if_false:
             return [(successor, {}, {}) for successor in dict.fromkeys(block.successors)]
@@ -228,7 +227,7 @@ class _Analysis:
     def environment_after(
         self, block: Block, successor: int, constraints: Constraints, limits: Limits
     ) -> Environment:
-        """Ranges of variables at the start of a successor."""
+        """Return the ranges of variables at the start of a successor."""
         ranges, entry = self.values[block.index], self.entries[block.index] or {}
         written = {o.name: o.operands[0] for o in block.operations if o.opcode == "write"}
         read = {o.name: o.index for o in block.operations if o.opcode == "read"}
@@ -269,7 +268,7 @@ class _Analysis:
         return widened
 
     def jumped(self, name: str, old: Range, new: Range, count: int) -> Range:
-        """A range that grew, extended to the next known bounds of the variable."""
+        """Return a range that grew, extended to the next known bounds of the variable."""
         (low, high), (first, last) = new, self.types[name]
         limited = count <= LIMITED_JUMPS
         if low < old[0]:
@@ -281,7 +280,7 @@ class _Analysis:
         return low, high
 
     def arrived(self, index: int) -> Environment | None:
-        """Ranges at a block's start, never smaller than before."""
+        """Return the ranges at a block's start, never smaller than before."""
         old, outer, again = (
             self.entries[index],
             self.entry(index, back=False),
@@ -339,7 +338,7 @@ class _Analysis:
 
 
 def _nest_ranges(block: Block) -> Environment:
-    """Ranges of a flattened nest's variables at the start of an iteration."""
+    """Return the ranges of a flattened nest's variables at the start of an iteration."""
     ranges: Environment = {}
     for level in block.nest:
         last = level.lower + level.step * (level.trip_count - 1)
@@ -348,7 +347,7 @@ def _nest_ranges(block: Block) -> Environment:
 
 
 def _joined(first: Environment, second: Environment) -> Environment:
-    """Joined ranges of two environments; a variable that one lacks is undefined there."""
+    """Return the joined ranges of two environments; a variable that one lacks is undefined there."""
     joined = dict(first)
     for name, own in second.items():
         joined[name] = join(joined[name], own) if name in joined else own
@@ -356,7 +355,7 @@ def _joined(first: Environment, second: Environment) -> Environment:
 
 
 def _back_edges(graph: Cdfg) -> frozenset[tuple[int, int]]:
-    """Edges to a block on the path of a depth-first search: every cycle has one."""
+    """Return the edges to a block on the path of a depth-first search: every cycle has one."""
     edges: set[tuple[int, int]] = set()
     state = [0] * len(graph.blocks)  # 0 not seen, 1 on the path, 2 done
     stack: list[tuple[int, int]] = [(0, 0)]
@@ -378,12 +377,12 @@ def _back_edges(graph: Cdfg) -> frozenset[tuple[int, int]]:
 
 
 def analyse_ranges(graph: Cdfg) -> GraphRanges:
-    """Ranges of every integer value of a graph whose operations have their C types."""
+    """Return the ranges of every integer value of a graph whose operations have their C types."""
     return _Analysis(graph=graph).run()
 
 
 def variable_ranges(ranges: GraphRanges) -> Mapping[str, Range]:
-    """Range of each variable over all blocks."""
+    """Return the range of each variable over all blocks."""
     whole: dict[str, Range] = {}
     for environment in ranges.variables:
         for name, own in environment.items():

@@ -82,7 +82,7 @@ class RtlReport:
 
 
 def state_count(design: ScheduledDesign) -> int:
-    """States of the controller: idle, done, one per cycle of a plain block, one per pipelined loop."""
+    """Return states of the controller: idle, done, one per cycle of a plain block, one per pipelined loop."""
     return 2 + sum(1 if s.interval_cycles is not None else s.length_cycles for s in design.schedules)
 
 
@@ -99,7 +99,6 @@ class _Selections:
     area_um2: float = 0.0
 
     def add(self, width_bits: int, number: int = 1, share: float = 1.0) -> None:
-        """Add multiplexers of a width."""
         if number > 0:
             self.count[width_bits] += number
             self.area_um2 += number * share * self.library.area_um2("mux2", width_bits)
@@ -134,7 +133,7 @@ def _selections(design: ScheduledDesign, places: Places, writers: Sequence[Block
 
 
 def _variable_selections(selections: _Selections, design: ScheduledDesign, places: Places) -> None:
-    """The selection among a variable's sources; the register's enable is not counted."""
+    """Add the selection among a variable's sources, without the register's enable."""
     parameters = {p.name for p in design.graph.function.parameters}
     for variable in design.graph.variables:
         writers = places.get(("write", variable.name), [])
@@ -163,7 +162,7 @@ class _Storage:
     constants: int
 
     def area_um2(self, library: OperatorLibrary) -> float:
-        """Area of registers, of the selections that keep values, and of memories made of both."""
+        """Return the area of registers, of the selections that keep values, and of memories made of both."""
         register, keep = library.area_um2("register", 1), library.area_um2("mux2", 8) / 8
         return (
             self.free * register
@@ -174,7 +173,7 @@ class _Storage:
 
 
 def _state_bits(states: int) -> int:
-    """Registers of the controller after synthesis: yosys encodes fewer than 32 states one-hot."""
+    """Return the registers of the controller after synthesis: yosys encodes fewer than 32 states one-hot."""
     return states if states < ONE_HOT_STATES else (states - 1).bit_length()
 
 
@@ -202,7 +201,7 @@ def _storage(design: ScheduledDesign, places: Places) -> _Storage:
 def _operator_area(
     library: OperatorLibrary, operation: Operation, operations: tuple[Operation, ...]
 ) -> float:
-    """Estimated area of a combinational operation, in um2."""
+    """Return the estimated area of a combinational operation, in um2."""
     inputs = [operations[i] for i in operation.operands]
     width = operation.type.width_bits if operation.type is not None else 0
     constant = any(o.opcode == "const" for o in inputs)
@@ -238,7 +237,7 @@ _NO_OPERATOR = ("const", "read", "write", "load", "store", "select")
 
 
 def _operators(design: ScheduledDesign) -> tuple[int, float, list[FunctionalUnit]]:
-    """Number and area of the operators that are not shared, and the functional units among them."""
+    """Return number and area of the operators that are not shared, and the functional units among them."""
     library = design.model.library
     count, area, units = 0, 0.0, list[FunctionalUnit]()
     for block in design.graph.blocks:
@@ -256,7 +255,7 @@ def _operators(design: ScheduledDesign) -> tuple[int, float, list[FunctionalUnit
 
 
 def _unit_share(bound: BoundUnit, writers: Sequence[BlockWriter]) -> float:
-    """Share of a floating multiplier's area that remains when one operand is always constant."""
+    """Return the share of a floating multiplier's area that remains when one operand is always constant."""
     if bound.unit.module != "float_multiply":
         return 1.0
     fraction = (1 << dict(bound.unit.parameters)["FRACTION"]) - 1

@@ -29,7 +29,7 @@ class Verdict(Enum):
 
 
 def contended(graph: BlockGraph) -> list[int]:
-    """Operations on a resource that has more users than capacity per cycle."""
+    """Return the operations on a resource that has more users than capacity per cycle."""
     groups: dict[Resource, list[int]] = defaultdict(list)
     for index, resource in enumerate(graph.resources):
         if resource is not None:
@@ -42,7 +42,7 @@ def contended(graph: BlockGraph) -> list[int]:
 
 
 def slots_of(graph: BlockGraph, index: int, start: int, interval: int) -> list[Slot]:
-    """Slots of an operation that starts in a cycle: its resource in some residues."""
+    """Return the slots of an operation that starts in a cycle: its resource in some residues."""
     resource = graph.resources[index]
     if resource is None:
         return []
@@ -59,7 +59,7 @@ class Reservations:
     taken: dict[Slot, int] = field(default_factory=dict[Slot, int])
 
     def fits(self, index: int, start: int) -> bool:
-        """Whether an operation may start in a cycle."""
+        """Tell whether an operation may start in a cycle."""
         slots = slots_of(self.graph, index, start, self.interval)
         if len(set(slots)) < len(slots):
             return False
@@ -88,7 +88,7 @@ class ResidueSearch:
     residues: dict[int, int] = field(default_factory=dict[int, int])
 
     def run(self) -> list[int] | Verdict:
-        """Starts of all operations, least for their residues, or the verdict without a schedule."""
+        """Return starts of all operations, least for their residues, or the verdict without a schedule."""
         earliest = self.constraints.earliest(self.interval)
         if earliest is None:
             return Verdict.INFEASIBLE
@@ -133,7 +133,7 @@ PROGRAM_SIZE = 600
 
 
 def solve_program(graph: BlockGraph, constraints: ConstraintGraph, interval: int) -> list[int] | Verdict:
-    """Starts at one interval by integer programming.
+    """Return the starts at one interval by integer programming.
 
     A contended operation starts at interval * k + sum over r of r x[r], where exactly one of its binaries x
     is 1; in each residue a resource holds at most its capacity. The other starts follow from differences.
@@ -175,7 +175,7 @@ def solve_program(graph: BlockGraph, constraints: ConstraintGraph, interval: int
 
 
 def _add_room(model: Any, graph: BlockGraph, picks: Mapping[int, Sequence[Any]], interval: int) -> None:
-    """In each residue limit the operations on a resource to its capacity."""
+    """Limit the operations on a resource to its capacity in each residue."""
     from pyscipopt import quicksum
 
     holders: dict[Slot, list[Any]] = defaultdict(list)

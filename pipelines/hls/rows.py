@@ -17,7 +17,7 @@ from pipelines.schemas import OK, DesignRow, DirectiveOutcomeRow, ProgramRow
 
 
 def design_id(program: ProgramRow, options: HlsOptions) -> str:
-    """Hash of the program, the configuration, and the version of this engine with its later rules."""
+    """Return hash of the program, the configuration, and the version of this engine with its later rules."""
     configuration = {
         "directives": directives_json(options.directives),
         "memory_read_delay_cycles": options.memory_read_delay_cycles,
@@ -30,17 +30,17 @@ def design_id(program: ProgramRow, options: HlsOptions) -> str:
 
 
 def program_rules(program: ProgramRow) -> tuple[str, ...]:
-    """What the designs of a program depend on beside the version of this engine; see `later_rules`."""
+    """Return what a program's designs depend on beside this engine's version; see `later_rules`."""
     return later_rules(program.source, program.top)
 
 
 def engine_options_json(options: HlsOptions) -> str:
-    """Options of the engine, as canonical JSON."""
+    """Return the options of the engine, as canonical JSON."""
     return canonical_json({**asdict(options.transforms), "unit_limits": dict(options.unit_limits)})
 
 
 def options_of(row: DesignRow) -> HlsOptions:
-    """The configuration of a design row."""
+    """Return the configuration of a design row."""
     engine: dict[str, Any] = json.loads(row.engine_options)
     limits: dict[str, int] = engine.pop("unit_limits")
     return HlsOptions(
@@ -60,7 +60,7 @@ def design_row(
     outcome: CompiledDesign | tuple[str, str],
     wall_s: float,
 ) -> DesignRow:
-    """The row of an attempted design.
+    """Return the row of an attempted design.
 
     Args:    outcome: the design, or the status and reason of the failure; wall_s: time it took, seconds.
     """
@@ -102,7 +102,7 @@ def design_row(
 def outcome_rows(
     program: ProgramRow, options: HlsOptions, compiled: CompiledDesign
 ) -> list[DirectiveOutcomeRow]:
-    """One row for each directive of a design."""
+    """Return one row for each directive of a design."""
     identity = design_id(program, options)
     return [
         DirectiveOutcomeRow(design_id=identity, directive=o.directive, applied=o.applied, reason=o.reason)

@@ -35,7 +35,7 @@ VOLATILE = "volatile-1"
 
 @lru_cache(maxsize=1 << 14)
 def later_rules(source: str, top: str) -> tuple[str, ...]:
-    """The rules by which a program's designs differ from those of the engine's version alone."""
+    """Return the rules by which a program's designs differ from what the engine's version alone says."""
     text = _plain(source)
     rules = (VOLATILE,) if re.search(r"\b(?:__)?volatile(?:__)?\b", text) else ()
     rules = (LAYOUTS, *rules) if _has_other_layouts(source, top) else rules
@@ -47,7 +47,7 @@ _LAYOUTS = re.compile(r"__attribute|\bpack\b|_Alignas|\[\[|##")
 
 
 def _has_other_layouts(source: str, top: str) -> bool:
-    """Whether a program differs from the one whose types have their natural layouts."""
+    """Tell whether a program differs from the one whose types have their natural layouts."""
     if _LAYOUTS.search(source) is None:
         return False
     try:
@@ -73,7 +73,7 @@ _CONSTANTS = re.compile(
 
 
 def _rules_of_reading(source: str, top: str, text: str) -> tuple[str, ...]:
-    """The rules that a program is told to follow by reading it, where its text says that it may."""
+    """Return the rules that a program is told to follow by reading it, where its text says that it may."""
     is_static = _may_have_objects(text) or not _has_outputs(text, top)
     written = _SKIPPED.sub(lambda m: m[0] if m[0][0] == "'" else " ", source)
     if not is_static and _CONSTANTS.search(written) is None and not _may_have_forms(text):
@@ -112,7 +112,7 @@ _CHOICE = re.compile(r"\?\s*&?\s*(\w+)[^?:;]*:\s*&?\s*(\w+)")
 
 
 def _may_have_forms(text: str) -> bool:
-    """Whether a text may have one of `FORMS`; pointers that get a value count."""
+    """Tell whether a text may have one of `FORMS`; pointers that get a value count."""
     if _FORMS.search(text):
         return True
     typedefs = re.findall(r"\btypedef\b[^;{}]*?(\w+)\s*;|\}\s*(\w+)\s*;", text)
@@ -137,12 +137,12 @@ _ELEMENT_STORE = re.compile(rf"\b(\w+)\s*(?:{_INDEX}\s*)+(?:\.\s*\w+\s*)*(?:=(?!
 
 
 def _plain(source: str) -> str:
-    """The text without comments and the contents of strings."""
+    """Return the text without comments and the contents of strings."""
     return _SKIPPED.sub(lambda m: '""' if m[0][0] in "\"'" else " ", source)
 
 
 def _parts(text: str) -> tuple[list[str], list[str]] | None:
-    """The text outside braces, and in the braces between; None when they do not match."""
+    """Return the text outside braces, and in the braces between; None when they do not match."""
     outer, inner, depth = [list[str]()], list[list[str]](), 0
     for part in re.split(r"([{}])", _DIRECTIVE.sub("", text)):
         depth += (part == "{") - (part == "}")
@@ -156,7 +156,7 @@ def _parts(text: str) -> tuple[list[str], list[str]] | None:
 
 
 def _may_have_objects(text: str) -> bool:
-    """Whether a text may declare an object of static storage that is not constant."""
+    """Tell whether a text may declare an object of static storage that is not constant."""
     parts = _parts(text)
     directives = _DIRECTIVE.findall(text)
     if parts is None or any(";" in line or _LOCAL_STATIC.search(line) for line in directives):
@@ -169,7 +169,7 @@ def _may_have_objects(text: str) -> bool:
 
 
 def _is_object(words: list[str]) -> bool:
-    """Whether an outer declaration may be an object that is not constant."""
+    """Tell whether an outer declaration may be an object that is not constant."""
     declaration = " ".join(words)
     if not words or words[0] == "typedef" or re.fullmatch(r"(?:struct|union|enum) ?\w* ?\{\}", declaration):
         return False
@@ -214,8 +214,9 @@ def _definitions(text: str) -> dict[str, _Definition]:
 
 
 def _has_outputs(text: str, top: str) -> bool:
-    """Whether a text shows a returned value of its top function, or a store to one of its arrays: by itself,
-    or in a function that it passes an array to."""
+    """Tell whether a text shows a returned value of its top function, or a store to one of its arrays: by
+    itself, or in a function that it passes an array to.
+    """
     definitions = _definitions(text)
     own = definitions.get(top)
     if own is None:

@@ -70,7 +70,7 @@ class BlockGraph:
         return self.block.operations
 
     def capacity(self, resource: Resource) -> int:
-        """Operations that may hold a resource in one cycle."""
+        """Return the operations that may hold a resource in one cycle."""
         return self.capacities.get(resource, 1)
 
 
@@ -94,7 +94,7 @@ class BlockSchedule:
     bound: str = ""
 
     def ready(self, index: int) -> int:
-        """First cycle in which the value of an operation can be used."""
+        """Return the first cycle in which the value of an operation can be used."""
         return self.starts[index] + self.graph.timings[index].latency_cycles
 
     @property
@@ -114,7 +114,7 @@ class BlockSchedule:
 
 
 def build_graph(block: Block, model: TimingModel) -> BlockGraph:
-    """Dependences, timings and resources of a block.
+    """Build dependences, timings and resources of a block.
 
     Operations that only serve dependence tests need no time and no unit, and are not constrained.
     """
@@ -138,7 +138,7 @@ def build_graph(block: Block, model: TimingModel) -> BlockGraph:
 def _resources(
     block: Block, units: Sequence[FunctionalUnit | None], live: AbstractSet[int], model: TimingModel
 ) -> tuple[Resource | None, ...]:
-    """Ports, and units of limited classes.
+    """Return ports, and units of limited classes.
 
     In a pipelined loop each unit with several busy cycles is a resource of its own, and operations are
     assigned to them in turn. Otherwise the operations may not fit on the units although the sum of cycles
@@ -162,14 +162,14 @@ def _resources(
 
 
 def instance_number(resource: Resource | None) -> int | None:
-    """Number of the unit that a resource stands for, None when it stands for any of its class."""
+    """Return the number of the unit that a resource stands for, None when it stands for any of its class."""
     if resource is None or INSTANCE not in resource[1]:
         return None
     return int(resource[1].split(INSTANCE)[1])
 
 
 def forwardable(graph: BlockGraph) -> dict[int, int]:
-    """Reads of variables that the block also writes, with their writes."""
+    """Map reads of variables that the block also writes to their writes."""
     operations = graph.operations
     reads = {o.name: o.index for o in operations if o.opcode == "read"}
     return {reads[o.name]: o.index for o in operations if o.opcode == "write" and o.name in reads}
@@ -178,7 +178,7 @@ def forwardable(graph: BlockGraph) -> dict[int, int]:
 def forward(
     graph: BlockGraph, reads: AbstractSet[int], model: TimingModel, *, free: bool = False
 ) -> BlockGraph:
-    """The graph with some of the `forwardable` reads forwarded.
+    """Return the graph with some of the `forwardable` reads forwarded.
 
     Args:    free: the selection between old and new value takes no time, a relaxation. A block without a
              schedule under all free forwards has none with any of them.
@@ -211,7 +211,7 @@ def _data_edges(operations: Sequence[Operation], timings: Sequence[Timing]) -> l
 
 
 def _memory_edges(block: Block, model: TimingModel) -> list[Edge]:
-    """A load sees a store after its write delay; a store must not overtake a load; stores stay in order."""
+    """Return the memory edges: a load sees a store after its write delay; stores stay in order."""
     edges: list[Edge] = []
     for dependence in memory_dependences(block):
         source = block.operations[dependence.source]
@@ -233,7 +233,7 @@ def _memory_edges(block: Block, model: TimingModel) -> list[Edge]:
 
 
 def _variable_edges(block: Block) -> list[Edge]:
-    """A variable is written after its last read started and before the next iteration reads it.
+    """Return a variable is written after its last read started and before the next iteration reads it.
 
     A write of another variable's value may come later than that variable's write: the value is then held in a
     register.
@@ -257,7 +257,7 @@ def _variable_edges(block: Block) -> list[Edge]:
 
 
 def closing_values(block: Block) -> tuple[int, ...]:
-    """Values that the terminator uses in the block's last cycle."""
+    """Return the values that the terminator uses in the block's last cycle."""
     match block.terminator:
         case Branch():
             return (block.terminator.condition,)
@@ -268,7 +268,7 @@ def closing_values(block: Block) -> tuple[int, ...]:
 
 
 def live_operations(block: Block) -> frozenset[int]:
-    """Operations whose value hardware needs; those that only serve dependence tests are not."""
+    """Return the operations whose value hardware needs; those that only serve dependence tests are not."""
     needed = set(closing_values(block))
     for operation in reversed(block.operations):
         if operation.opcode in ("store", "write"):
@@ -359,7 +359,7 @@ class _ListScheduler:
                     heappush(queue, (rank[target], target))
 
     def _arrival_ns(self, operation: Operation, cycle: int) -> float:
-        """Latest time within a cycle at which the inputs of an operation settle."""
+        """Return the latest time within a cycle at which the inputs of an operation settle."""
         latest = 0.0
         for source in operation.inputs:
             settled = self.settled_ns[source]
@@ -386,7 +386,7 @@ class _ListScheduler:
 
 
 def successors(graph: BlockGraph) -> list[list[tuple[int, int]]]:
-    """For each operation (target, latency) of the edges within an iteration that leave it."""
+    """List for each operation (target, latency) of the edges within an iteration that leave it."""
     following: list[list[tuple[int, int]]] = [[] for _ in graph.operations]
     for edge in graph.edges:
         if edge.distance == 0:
@@ -395,7 +395,7 @@ def successors(graph: BlockGraph) -> list[list[tuple[int, int]]]:
 
 
 def _priorities(graph: BlockGraph, following: Sequence[Sequence[tuple[int, int]]]) -> list[float]:
-    """Negated longest path in cycles (delays as fractions) from each operation to the block's end."""
+    """Return negated longest path in cycles (delays as fractions) from each operation to the block's end."""
     heights = [t.latency_cycles + t.delay_ns / NANOSECONDS_PER_CYCLE for t in graph.timings]
     for index in reversed(range(len(heights))):
         own = graph.timings[index].delay_ns / NANOSECONDS_PER_CYCLE
@@ -425,7 +425,7 @@ def list_schedule(graph: BlockGraph, model: TimingModel) -> BlockSchedule:
 
 
 def block_length(graph: BlockGraph, starts: Sequence[int], model: TimingModel) -> int:
-    """Cycles of a block until every value is available and every store that is loaded later is visible."""
+    """Return the cycles of a block until all values are available and all stores loaded later are visible."""
     closing = set(closing_values(graph.block))
     final = isinstance(graph.block.terminator, Finish)
     last = max(1, model.write_delay_cycles - 1) if final and model.unwaited_stores else 1

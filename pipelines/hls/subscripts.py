@@ -19,7 +19,7 @@ _NEVER_WRAPS_BELOW_BITS = 32
 
 
 def wrapped(value: int) -> int:
-    """A number modulo 2^32, as a signed number; subscripts are INT32."""
+    """Return a number modulo 2^32, as a signed number; subscripts are INT32."""
     half = 1 << (_WORD_BITS - 1)
     return (value + half) % (2 * half) - half
 
@@ -38,7 +38,7 @@ class Form:
     exact: bool = True
 
     def plus(self, other: Form, factor: int = 1) -> Form:
-        """Sum with a multiple of another form."""
+        """Return the sum with a multiple of another form."""
         exact = self.exact and other.exact
         if not other.terms:
             return Form(self.terms, self.constant + factor * other.constant, exact)
@@ -49,22 +49,22 @@ class Form:
         return Form(kept, self.constant + factor * other.constant, exact)
 
     def times(self, factor: int) -> Form:
-        """Product with a constant."""
+        """Return the product with a constant."""
         terms = tuple((leaf, c * factor) for leaf, c in self.terms) if factor else ()
         return Form(terms, self.constant * factor, self.exact)
 
     def inexact(self) -> Form:
-        """The same form, known modulo 2^32 only."""
+        """Return this form, known modulo 2^32 only."""
         return Form(self.terms, self.constant, exact=False)
 
 
 def number_type(operation: Operation) -> ScalarType | None:
-    """Type of the whole number of a value, even if only some bits are kept."""
+    """Return the type of the whole number of a value, even if only some bits are kept."""
     return operation.cut_from or operation.type
 
 
 def _wraps(kind: ScalarType | None, bounds: Interval) -> bool:
-    """Whether arithmetic of a type may wrap when the exact result lies in an interval.
+    """Tell whether arithmetic of a type may wrap when the exact result lies in an interval.
 
     Signed overflow is undefined in C.
     """
@@ -128,20 +128,20 @@ class BlockForms:
         self._find_invariants()
 
     def level(self, number: int) -> NestLevel:
-        """One level of the flattened nest."""
+        """Return one level of the flattened nest."""
         return self.block.nest[number]
 
     def form(self, index: int) -> Form:
-        """Affine form of a value."""
+        """Return the affine form of a value."""
         return self._forms.get(index) or Form(((index, 1),), 0)
 
     def bounds(self, index: int) -> Interval:
-        """Range of an integer value."""
+        """Return the range of an integer value."""
         known = self._ranges.get(index)
         return known if known is not None else self._type_range(self.block.operations[index])
 
     def stride(self, form: Form) -> int | None:
-        """Change of a form per iteration, None when it is not constant."""
+        """Return the change of a form per iteration, None when it is not constant."""
         total = 0
         for leaf, coefficient in form.terms:
             if leaf not in self.strides:
@@ -152,7 +152,7 @@ class BlockForms:
     # ---- building ---------------------------------------------------------------------------------
 
     def _find_invariants(self) -> None:
-        """Leaves that are computed from unchanging values alone do not change either."""
+        """Find leaves that do not change: those computed from unchanging values alone."""
         steady: set[int] = set()
         for operation in self.block.operations:
             if operation.opcode == "const" or self.strides.get(operation.index) == 0:
@@ -186,7 +186,7 @@ class BlockForms:
         return kind is not None and not kind.floating
 
     def _combine(self, operation: Operation) -> Form | None:
-        """The form of an operation from its operands' forms, None when it is a leaf."""
+        """Return the form of an operation from its operands' forms, None when it is a leaf."""
         parts = [self.form(i) for i in operation.operands]
         match operation.opcode:
             case "const":
@@ -216,7 +216,7 @@ class BlockForms:
         return form.inexact() if kind.width_bits >= _WORD_BITS else None
 
     def _exact_range(self, operation: Operation) -> Interval | None:
-        """Range of the result in unbounded integers; None when the type is all that is known."""
+        """Return the range of the result in unbounded integers; None when the type is all that is known."""
         if operation.opcode == "const":
             return operation.value or 0, operation.value or 0
         if operation.index in self.levels:
@@ -228,7 +228,7 @@ class BlockForms:
         return self._remainder_range(operation) or self._operator_range(operation)
 
     def _remainder_range(self, operation: Operation) -> Interval | None:
-        """Range of `x - x / c * c`."""
+        """Return the range of `x - x / c * c`."""
         if operation.opcode != "sub":
             return None
         product = self.block.operations[operation.operands[1]]
@@ -277,7 +277,7 @@ class BlockForms:
 
 
 def _cone(block: Block, written: Mapping[str, int]) -> list[int]:
-    """Operations that subscripts, predicates and the loop's condition depend on, in order."""
+    """Return the operations that subscripts, predicates and the loop's condition depend on, in order."""
     needed: set[int] = set()
     for operation in block.operations:
         if operation.opcode in ("load", "store"):

@@ -47,7 +47,7 @@ class Holding:
 
 
 def is_low_part(operation: Operation, block: Block) -> bool:
-    """Whether an operation only takes low bits of its operand."""
+    """Tell whether an operation only takes low bits of its operand."""
     if operation.opcode != "cast" or operation.type is None or operation.type.floating:
         return False
     source = block.operations[operation.operands[0]].type
@@ -55,7 +55,7 @@ def is_low_part(operation: Operation, block: Block) -> bool:
 
 
 def base_of(block: Block, index: int) -> int:
-    """The operation whose net carries a value in its low bits."""
+    """Return the operation whose net carries a value in its low bits."""
     while is_low_part(block.operations[index], block):
         index = block.operations[index].operands[0]
     return index
@@ -76,7 +76,7 @@ def _width(block: Block, index: int) -> int:
 
 
 def _uses(schedule: BlockSchedule, live: frozenset[int]) -> list[_Use]:
-    """Every use of a value that has a net; constants have none."""
+    """Return every use of a value that has a net; constants have none."""
     block = schedule.graph.block
     uses: list[_Use] = []
 
@@ -131,12 +131,12 @@ def hold_values(schedule: BlockSchedule, variable_types: Mapping[str, ScalarType
 
 
 def write_starts(schedule: BlockSchedule) -> dict[str, int]:
-    """Cycle in which each variable is written."""
+    """Return the cycle in which each variable is written."""
     return {o.name: schedule.starts[o.index] for o in schedule.graph.block.operations if o.opcode == "write"}
 
 
 def _still_in_variable(use: _Use, block: Block, writes: Mapping[str, int]) -> bool:
-    """Whether the register of a variable that was read still holds the value, in a plain block."""
+    """Tell whether the register of a variable that was read still holds the value, in a plain block."""
     operation = block.operations[use.value]
     return operation.opcode == "read" and use.cycle <= writes.get(operation.name, use.cycle)
 
@@ -144,7 +144,7 @@ def _still_in_variable(use: _Use, block: Block, writes: Mapping[str, int]) -> bo
 def _written_values(
     schedule: BlockSchedule, late: list[_Use], variable_types: Mapping[str, ScalarType]
 ) -> dict[int, tuple[str, int]]:
-    """Per value, the first written variable whose register can be used afterwards."""
+    """Map each value to the first written variable whose register can be used afterwards."""
     block = schedule.graph.block
     bits: dict[int, int] = {}
     for use in late:

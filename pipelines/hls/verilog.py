@@ -31,7 +31,7 @@ Sources = list[tuple[str, str]]
 
 
 def operand_sources(bound: BoundUnit, writers: Sequence[BlockWriter]) -> list[Sources]:
-    """Sources of each operand port of a unit."""
+    """Return the sources of each operand port of a unit."""
     by_port: list[Sources] = [[] for _ in bound.unit.ports]
     for use in bound.uses:
         writer = writers[use.block]
@@ -43,7 +43,7 @@ def operand_sources(bound: BoundUnit, writers: Sequence[BlockWriter]) -> list[So
 
 
 def _modes(bound: BoundUnit, writers: Sequence[BlockWriter]) -> dict[int, list[str]]:
-    """Conditions under which a unit works in each of its modes."""
+    """Return the conditions under which a unit works in each of its modes."""
     conditions: dict[int, list[str]] = {0: [], 1: []}
     for use in bound.uses:
         writer = writers[use.block]
@@ -53,7 +53,7 @@ def _modes(bound: BoundUnit, writers: Sequence[BlockWriter]) -> dict[int, list[s
 
 
 def unit_section(bound: BoundUnit, writers: Sequence[BlockWriter]) -> Section:
-    """Operand selection and instance of one functional unit."""
+    """Return the operand selection and instance of one functional unit."""
     section, unit, modes = Section(), bound.unit, _modes(bound, writers)
     section.values.append(f"  // {bound.name}")
     for sources, (port, width) in zip(operand_sources(bound, writers), unit.ports, strict=True):
@@ -70,12 +70,12 @@ def unit_section(bound: BoundUnit, writers: Sequence[BlockWriter]) -> Section:
 
 
 def address_bits(array: Array) -> int:
-    """Width of an array's address port."""
+    """Return the width of an array's address port."""
     return max(1, (array.element_count - 1).bit_length())
 
 
 def memory_ports(array: Array, places: Places) -> list[str]:
-    """Port declarations of an external array."""
+    """Return the port declarations of an external array."""
     name, data = f"m_{array.name}", range_text(array.type.width_bits)
     address = range_text(address_bits(array))
     ports: list[str] = []
@@ -87,7 +87,7 @@ def memory_ports(array: Array, places: Places) -> list[str]:
 
 
 def memory_section(array: Array, places: Places, writers: Sequence[BlockWriter]) -> Section:
-    """Port signals of an array, and the storage of a local one."""
+    """Return the port signals of an array, and the storage of a local one."""
     section = Section()
     loads, stores = places.get(("load", array.name), []), places.get(("store", array.name), [])
     for users, letter in ((loads, "r"), (stores, "w")):
@@ -113,7 +113,7 @@ def _storage(section: Section, array: Array) -> None:
 
 
 def _table(section: Section, array: Array) -> None:
-    """An array that is never stored to; elements without a value are zero."""
+    """Write a read-only array; elements without a value are zero."""
     name, width, bits = f"m_{array.name}", array.type.width_bits, address_bits(array)
     values = array.initial or ()
     section.on_clock(f"if ({name}_re) case ({name}_raddr)")
@@ -127,14 +127,14 @@ def _table(section: Section, array: Array) -> None:
 def address_sources(
     array: Array, users: list[tuple[int, Operation]], writers: Sequence[BlockWriter]
 ) -> list[tuple[str, str]]:
-    """(condition, address) of each access of one kind to an array."""
+    """Return (condition, address) of each access of one kind to an array."""
     return _operands(0, address_bits(array), users, writers)
 
 
 def data_sources(
     array: Array, users: list[tuple[int, Operation]], writers: Sequence[BlockWriter]
 ) -> list[tuple[str, str]]:
-    """(condition, value) of each store to an array."""
+    """Return (condition, value) of each store to an array."""
     return _operands(1, array.type.width_bits, users, writers)
 
 
@@ -156,7 +156,7 @@ def _port(
     users: list[tuple[int, Operation]],
     writers: Sequence[BlockWriter],
 ) -> None:
-    """Enable, address and data to store, each selected among the operations that use the port."""
+    """Write enable, address and data of a port, each selected among the operations that use it."""
     name, width, bits = f"m_{array.name}_{letter}", array.type.width_bits, address_bits(array)
     enables = [writers[block].guarded(operation) for block, operation in users]
     addresses = steer(address_sources(array, users, writers), bits)
@@ -171,7 +171,7 @@ def _port(
 
 
 def module_name(function: str) -> str:
-    """Name of the top module of a function."""
+    """Return the name of the top module of a function."""
     return f"{function}_hw"
 
 
@@ -204,11 +204,11 @@ class _ModuleWriter:
     # ---- controller -------------------------------------------------------------------------------
 
     def states(self) -> list[tuple[str, str]]:
-        """(name, comment) of every state; the first is idle, the last done."""
+        """Return (name, comment) of every state; the first is idle, the last done."""
         states = [("S_IDLE", "waits for start")]
         for writer in self.writers:
             if writer.interval is not None:
-                states.append((f"S_{writer.block.name}", f"{_place(writer)}, pipelined"))
+                states.append((f"S_{writer.block.name}", f"{_location(writer)}, pipelined"))
                 continue
             lines: list[set[int]] = [set() for _ in range(writer.schedule.length_cycles)]
             for operation in writer.block.operations:
@@ -218,7 +218,7 @@ class _ModuleWriter:
                 text = (
                     "line " + ", ".join(map(str, sorted(source_lines)))
                     if source_lines
-                    else f"waits, {_place(writer)}"
+                    else f"waits, {_location(writer)}"
                 )
                 states.append((f"S_{writer.block.name}_{cycle}", text))
         return [*states, ("S_DONE", "one cycle of done")]
@@ -229,7 +229,7 @@ class _ModuleWriter:
         return f"S_{writer.block.name}{suffix}"
 
     def successor(self, writer: BlockWriter) -> str:
-        """Expression of the state after a block."""
+        """Return the expression of the state after a block."""
         terminator = writer.block.terminator
         if isinstance(terminator, Finish):
             return "S_DONE"
@@ -254,7 +254,7 @@ class _ModuleWriter:
         return [*lines, "      default: state <= S_IDLE;"]
 
     def decode_section(self, body: Section) -> Section:
-        """One signal per active cycle of a block."""
+        """Return one signal per active cycle of a block."""
         section = Section()
         awaited = body.words()
         for writer in self.writers:
@@ -276,7 +276,7 @@ class _ModuleWriter:
         return section
 
     def variable_section(self) -> Section:
-        """Registers of variables; those of arguments are loaded while the design waits."""
+        """Return the registers of variables; arguments are loaded while the design waits."""
         section = Section()
         parameters = {p.name: p for p in self.design.graph.function.parameters if isinstance(p, Variable)}
         for variable in self.design.graph.variables:
@@ -291,7 +291,7 @@ class _ModuleWriter:
     # ---- everything -------------------------------------------------------------------------------
 
     def body(self) -> Section:
-        """Everything except states, in the order of data flow."""
+        """Return everything except states, in the order of data flow."""
         body = self.variable_section()
         for writer in self.writers:
             body.add(writer.values())
@@ -329,15 +329,14 @@ class _ModuleWriter:
         return "\n".join(parts) + "\n"
 
 
-def _place(writer: BlockWriter) -> str:
-    """Source line and loop of a block."""
+def _location(writer: BlockWriter) -> str:
     loop = f"loop {writer.block.loop}" if writer.block.loop else ""
     line = f"line {writer.block.line}" if writer.block.line else ""
     return ", ".join(part for part in (line, loop) if part) or "begin"
 
 
 def pipeline_section(writer: BlockWriter, body: Section) -> Section:
-    """Control of a pipelined loop: a shift register of valid stages.
+    """Return the control of a pipelined loop: a shift register of valid stages.
 
     Args:    body: the rest of the module; it shows whether the last stage is used.
     """
@@ -381,7 +380,7 @@ def _phase(section: Section, name: str, interval: int) -> str:
 
 
 def _own_units(design: ScheduledDesign) -> list[FunctionalUnit]:
-    """Every functional-unit type of a design, shared or not, in order of first use."""
+    """Return every functional-unit type of a design, shared or not, in order of first use."""
     units = {bound.unit: None for bound in design.units}
     for block in design.graph.blocks:
         for operation in block.operations:
@@ -392,7 +391,7 @@ def _own_units(design: ScheduledDesign) -> list[FunctionalUnit]:
 
 
 def block_writers(design: ScheduledDesign) -> list[BlockWriter]:
-    """A writer for each block of a design."""
+    """Return a writer for each block of a design."""
     shared = units_by_operation(design)
     types = {v.name: v.type for v in design.graph.variables}
     return [
@@ -402,7 +401,7 @@ def block_writers(design: ScheduledDesign) -> list[BlockWriter]:
 
 
 def write_verilog(design: ScheduledDesign) -> str:
-    """Verilog-2005 of a design: its functional units' modules and the top module.
+    """Return the Verilog-2005 of a design: its functional units' modules and the top module.
 
     Returns: text with named states, each with a comment on its C lines.
     """

@@ -23,31 +23,31 @@ _WORD = re.compile(r"[A-Za-z_]\w*")
 
 
 def literal(value: int, width_bits: int) -> str:
-    """The low bits of an integer as an unsigned number of a width."""
+    """Return the low bits of an integer as an unsigned number of a width."""
     value &= (1 << width_bits) - 1
     return f"{width_bits}'d{value}" if value < _LARGEST_DECIMAL else f"{width_bits}'h{value:x}"
 
 
 def literal_value(text: str) -> int | None:
-    """The number in a text of `literal`, None for any other expression."""
+    """Return the number in a text of `literal`, None for any other expression."""
     match = _LITERAL.fullmatch(text)
     return None if match is None else int(match[2], 10 if match[1] == "d" else 16)
 
 
 def signed_literal(value: int, width_bits: int) -> str:
-    """A signed number of a width."""
+    """Return a signed number of a width."""
     if value == -(1 << (width_bits - 1)):
         return f"{width_bits}'sh{1 << (width_bits - 1):x}"
     return f"-{width_bits}'sd{-value}" if value < 0 else f"{width_bits}'sd{value}"
 
 
 def range_text(width_bits: int) -> str:
-    """Range of a vector with the blank after it, nothing for one bit."""
+    """Return the range of a vector with the blank after it, nothing for one bit."""
     return f"[{width_bits - 1}:0] " if width_bits > 1 else ""
 
 
 def slice_text(name: str, net_bits: int, high: int, low: int) -> str:
-    """Bits high to low of a net, the net itself when these are all."""
+    """Return the bits high to low of a net, the net itself when these are all."""
     if low == 0 and high == net_bits - 1:
         return name
     return f"{name}[{high}]" if high == low else f"{name}[{high}:{low}]"
@@ -67,7 +67,7 @@ class Net:
     type: ScalarType
 
     def shifted(self, low: int, width_bits: int) -> str:
-        """The value without its `low` lowest bits, extended or cut to a width."""
+        """Return the value without its `low` lowest bits, extended or cut to a width."""
         own = self.type.width_bits
         signed = self.type.signed and not self.type.floating
         top = slice_text(self.name, self.net_bits, own - 1, own - 1)
@@ -83,7 +83,7 @@ class Net:
         return f"{{{width_bits}{{{top}}}}}" if kept == 1 else f"{{{{{extra}{{{top}}}}}, {bits}}}"
 
     def resized(self, width_bits: int) -> str:
-        """The value extended by its sign, or cut, to a width."""
+        """Return the value extended by its sign, or cut, to a width."""
         return self.shifted(0, width_bits)
 
 
@@ -121,12 +121,12 @@ class Section:
         self.updates.append(f"    {text}")
 
     def words(self) -> frozenset[str]:
-        """Every name that a value, an assignment or a clocked statement mentions."""
+        """Return every name that a value, an assignment or a clocked statement mentions."""
         texts = (*self.values, *self.assignments, *self.updates)
         return frozenset(word for text in texts for word in _WORD.findall(text))
 
     def mentions(self, name: str) -> bool:
-        """Whether a value, an assignment or a clocked statement contains a text."""
+        """Tell whether a value, an assignment or a clocked statement contains a text."""
         return any(name in text for text in (*self.values, *self.assignments, *self.updates))
 
     def add(self, other: Section) -> None:
@@ -138,12 +138,12 @@ class Section:
 
 
 def any_of(conditions: Iterable[str]) -> str:
-    """Disjunction of signals, each named once."""
+    """Return the disjunction of signals, each named once."""
     return " || ".join(dict.fromkeys(conditions))
 
 
 def steer(sources: Sequence[tuple[str, str]], width_bits: int) -> str:
-    """AND-OR selection among (condition, value) whose conditions exclude each other.
+    """Return AND-OR selection among (condition, value) whose conditions exclude each other.
 
     Equal values are selected once; a single one needs no condition.
     """
@@ -180,19 +180,19 @@ class Operand:
     constant: int | None = None
 
     def resized(self, width_bits: int) -> str:
-        """The value at a width, by its own sign."""
+        """Return the value at a width, by its own sign."""
         if self.net is None:
             return literal(self.constant or 0, width_bits)
         return self.net.resized(width_bits)
 
     def signed(self, width_bits: int) -> str:
-        """The value at a width, as a signed expression."""
+        """Return the value at a width, as a signed expression."""
         if self.net is None:
             return signed_literal(self.constant or 0, width_bits)
         return f"$signed({self.net.resized(width_bits)})"
 
     def truth(self) -> str:
-        """Whether the value is not zero, as one bit."""
+        """Return one bit that is 1 if the value is not zero."""
         if self.net is None:
             return literal(int(bool(self.constant)), 1)
         width = self.type.width_bits
@@ -200,7 +200,7 @@ class Operand:
 
 
 def signed_digits(value: int) -> list[tuple[int, int]]:
-    """Canonical signed-digit form: (shift, 1 or -1) of each term, the positive ones first."""
+    """Return the canonical signed-digit form: (shift, 1 or -1) of each term, the positive ones first."""
     digits: list[tuple[int, int]] = []
     shift = 0
     while value:
@@ -214,7 +214,7 @@ def signed_digits(value: int) -> list[tuple[int, int]]:
 
 
 def shifted_left(operand: Operand, amount: int, width_bits: int) -> str:
-    """The low bits of a value times a power of two."""
+    """Return the low bits of a value times a power of two."""
     if amount == 0:
         return operand.resized(width_bits)
     if amount >= width_bits:
@@ -223,7 +223,7 @@ def shifted_left(operand: Operand, amount: int, width_bits: int) -> str:
 
 
 def _balanced(terms: list[str]) -> str:
-    """A sum of terms as a tree."""
+    """Return a sum of terms as a tree."""
     if len(terms) == 1:
         return terms[0]
     middle = (len(terms) + 1) // 2
@@ -231,7 +231,7 @@ def _balanced(terms: list[str]) -> str:
 
 
 def constant_product(operand: Operand, factor: int, width_bits: int) -> str:
-    """A product with a constant, as shifted terms that are added and subtracted."""
+    """Return a product with a constant, as shifted terms that are added and subtracted."""
     digits = signed_digits(factor)
     plus = [shifted_left(operand, s, width_bits) for s, d in digits if d > 0 and s < width_bits]
     minus = [shifted_left(operand, s, width_bits) for s, d in digits if d < 0 and s < width_bits]
@@ -266,7 +266,7 @@ def _shift(opcode: str, value: Operand, amount: Operand, width_bits: int) -> str
 
 
 def is_wide_shift(opcode: str, value: Operand, amount: Operand, width_bits: int) -> bool:
-    """Whether a right shift must be wider than its result."""
+    """Tell whether a right shift must be wider than its result."""
     return opcode == "shr" and amount.constant is None and value.type.width_bits > width_bits
 
 
@@ -289,7 +289,7 @@ def _integer_binary(operation: Operation, left: Operand, right: Operand, width_b
 
 
 def _sign_changed(opcode: str, value: Operand, width_bits: int) -> str:
-    """`neg` and `abs` of a floating value."""
+    """Return `neg` and `abs` of a floating value."""
     if value.net is None:
         sign = 1 << (width_bits - 1)
         bits = value.constant or 0
@@ -300,12 +300,12 @@ def _sign_changed(opcode: str, value: Operand, width_bits: int) -> str:
 
 
 def slice_text_of(net: Net, high: int, low: int) -> str:
-    """Bits high to low of a net."""
+    """Return the bits high to low of a net."""
     return f"{net.name}[{high}]" if high == low else f"{net.name}[{high}:{low}]"
 
 
 def expression_text(operation: Operation, operands: list[Operand], width_bits: int) -> str:
-    """Combinational expression of an operation that runs on no functional unit.
+    """Return the combinational expression of an operation that runs on no functional unit.
 
     Args:    width_bits: width of the expression: that of the result, or wider for a right shift.
     Raises:  HlsError: a floating operation that has neither expression nor unit.

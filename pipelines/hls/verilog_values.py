@@ -66,27 +66,27 @@ class BlockWriter:
         return self.schedule.interval_cycles
 
     def active(self, cycle: int) -> str:
-        """Signal that is high in a cycle of the block."""
+        """Return the signal that is high in a cycle of the block."""
         if self.interval is None:
             return f"in_{self.block.name}_{cycle}"
         return slice_text(f"{self.block.name}_valid", self.schedule.length_cycles, cycle, cycle)
 
     def type(self, index: int) -> ScalarType:
-        """Type of the value of an operation."""
+        """Return the type of the value of an operation."""
         return self.block.operations[index].type or INT32
 
     def base(self, index: int) -> int:
-        """The operation whose net carries a value in its low bits."""
+        """Return the operation whose net carries a value in its low bits."""
         return base_of(self.block, index)
 
     def unit(self, operation: Operation) -> FunctionalUnit | None:
-        """The functional unit of an operation, shared or not."""
+        """Return the functional unit of an operation, shared or not."""
         return functional_unit(operation, self.block.operations)
 
     # ---- references -------------------------------------------------------------------------------
 
     def fresh(self, index: int) -> Net:
-        """The value in the cycle that computes it; not for a constant."""
+        """Return the value in the cycle that computes it; not for a constant."""
         operation, kind = self.block.operations[index], self.type(index)
         match operation.opcode:
             case "read":
@@ -104,7 +104,7 @@ class BlockWriter:
         return _net(self.names[index], kind.width_bits if unit is None else unit.output[1], kind)
 
     def net(self, index: int, cycle: int) -> Net:
-        """The value in a cycle not before the one that computes it; not for a constant."""
+        """Return the value in a cycle not before the one that computes it; not for a constant."""
         base, kind = base_of(self.block, index), self.type(index)
         if base != index:
             source = self.net(base, cycle)
@@ -121,7 +121,7 @@ class BlockWriter:
         return _net(f"{self.names[index]}_q{steps}", self.holding.held[index].width_bits, kind)
 
     def operand(self, index: int, cycle: int) -> Operand:
-        """The value in a cycle, as an operand."""
+        """Return the value in a cycle, as an operand."""
         base = self.block.operations[base_of(self.block, index)]
         if base.opcode == "const":
             kind, value = self.type(index), base.value or 0
@@ -130,15 +130,15 @@ class BlockWriter:
         return Operand(type=net.type, net=net)
 
     def resized(self, index: int, cycle: int, width_bits: int) -> str:
-        """The value in a cycle, extended or cut to a width."""
+        """Return the value in a cycle, extended or cut to a width."""
         return self.operand(index, cycle).resized(width_bits)
 
     def truth(self, index: int, cycle: int) -> str:
-        """Whether the value is not zero, as one bit."""
+        """Return one bit that is 1 if the value is not zero."""
         return self.operand(index, cycle).truth()
 
     def guarded(self, operation: Operation) -> str:
-        """Signal that is high when a predicated operation is executed."""
+        """Return the signal that is high when a predicated operation is executed."""
         cycle = self.schedule.starts[operation.index]
         if operation.predicate is None:
             return self.active(cycle)
@@ -146,15 +146,15 @@ class BlockWriter:
 
     # ---- text -------------------------------------------------------------------------------------
 
-    def place(self) -> str:
-        """The block with its source line and loop."""
+    def location(self) -> str:
+        """Return the block with its source line and loop."""
         parts = [f"line {self.block.line}"] if self.block.line else []
         parts += [f"loop {self.block.loop}"] if self.block.loop else []
         parts += [f"pipelined, II {self.interval}"] if self.interval is not None else []
         return f"{self.block.name}: {', '.join(parts) or 'begin'}"
 
     def values(self) -> Section:
-        """Wires of the combinational values that are used."""
+        """Return the wires of the combinational values that are used."""
         section = Section()
         joined = self._joined_bits()
         for operation in self.block.operations:
@@ -170,7 +170,7 @@ class BlockWriter:
         for read, write in self.forwards.items():
             self._forwarded(section, read, self.block.operations[write])
         if section.values:
-            section.values.insert(0, f"  // {self.place()}")
+            section.values.insert(0, f"  // {self.location()}")
         return section
 
     def _is_computed(self, operation: Operation) -> bool:
@@ -182,7 +182,7 @@ class BlockWriter:
     # ---- bits side by side ------------------------------------------------------------------------
 
     def _joined_bits(self) -> dict[int, tuple[Operation, int]]:
-        """Each `or` of a shifted value and one that fits below it, with the shift and the lower value."""
+        """Return each `or` of a shifted value and one that fits below, with the shift and the lower value."""
         joined: dict[int, tuple[Operation, int]] = {}
         for operation in self.block.operations:
             if operation.opcode != "or" or operation.index not in self.live:
@@ -200,7 +200,7 @@ class BlockWriter:
         return amount.opcode == "const" and not kind.signed and kind.width_bits <= (amount.value or 0)
 
     def _is_only_joined(self, operation: Operation, joined: Mapping[int, tuple[Operation, int]]) -> bool:
-        """Whether all users of a shift concatenate its operand themselves."""
+        """Tell whether all users of a shift concatenate its operand themselves."""
         if operation.opcode != "shl" or operation.index in self.holding.held:
             return False
         users = self.users.get(operation.index, [])
@@ -219,7 +219,7 @@ class BlockWriter:
     # ---- wires and registers ----------------------------------------------------------------------
 
     def _forwarded(self, section: Section, read: int, write: Operation) -> None:
-        """A variable in the cycle in which the previous iteration writes it."""
+        """Write the value of a variable in the cycle in which the previous iteration writes it."""
         cycle, width = self.write_starts[write.name], self.variable_types[write.name].width_bits
         written = self.resized(write.operands[0], cycle, width)
         section.wire(self.names[read], width, f"{self.active(cycle)} ? {written} : v_{write.name}")
@@ -236,7 +236,7 @@ class BlockWriter:
             section.value(name, width, expression_text(operation, operands, width))
 
     def _on_own_unit(self, section: Section, operation: Operation, unit: FunctionalUnit) -> None:
-        """Instance of a combinational unit for one operation."""
+        """Write an instance of a combinational unit for one operation."""
         cycle = self.schedule.starts[operation.index]
         operands = [
             self.resized(i, cycle, width)
@@ -248,7 +248,7 @@ class BlockWriter:
         section.values.append(f"  {instance_text(unit, f'{name}_unit', operands, name, mode=mode)}")
 
     def registers(self) -> Section:
-        """Registers of held values, then the block's writes of variables."""
+        """Return the registers of held values, then the block's writes of variables."""
         section = Section()
         for held in self.holding.held.values():
             name, width = self.names[held.operation], held.width_bits
@@ -264,19 +264,19 @@ class BlockWriter:
                 value = self.resized(operation.operands[0], cycle, width)
                 section.on_clock(f"if ({self.active(cycle)}) v_{operation.name} <= {value};")
         if section.updates:
-            section.updates.insert(0, f"    // {self.place()}")
+            section.updates.insert(0, f"    // {self.location()}")
         return section
 
 
 def _net(name: str, net_bits: int, kind: ScalarType) -> Net:
-    """A net; a net narrower than the type is an unsigned number."""
+    """Return a net; a net narrower than the type is an unsigned number."""
     if net_bits < kind.width_bits:
         kind = ScalarType(width_bits=net_bits, signed=False)
     return Net(name=name, net_bits=net_bits, type=kind)
 
 
 def _live_users(block: Block, live: frozenset[int]) -> dict[int, list[int]]:
-    """Operations that use each value; -1 stands for the end of the block."""
+    """Return the operations that use each value; -1 stands for the end of the block."""
     users: dict[int, list[int]] = {}
     for operation in block.operations:
         if operation.index in live:
@@ -288,7 +288,7 @@ def _live_users(block: Block, live: frozenset[int]) -> dict[int, list[int]]:
 
 
 def _value_names(block: Block) -> list[str]:
-    """Name of each operation's wire: its variable or array, else its opcode, then its number."""
+    """Return the name of each operation's wire: its variable or array, else its opcode, then its number."""
     hints = [o.name if o.opcode in ("load", "read") else o.opcode for o in block.operations]
     for operation in reversed(block.operations):
         if operation.opcode in ("write", "load", "store"):

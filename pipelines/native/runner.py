@@ -49,7 +49,7 @@ _C_NAMES = {8: "char", 16: "short", 32: "int", 64: "long long"}
 
 
 def table_text(interface: Interface) -> str:
-    """C text of arguments.h: the table of arguments."""
+    """Return C text of arguments.h: the table of arguments."""
     rows = [_table_row(a) for a in interface.arguments] or ["{0, 0, 0}"]
     return (
         f"#define ARGUMENT_COUNT {len(interface.arguments)}\n"
@@ -58,7 +58,7 @@ def table_text(interface: Interface) -> str:
 
 
 def unit_text(interface: Interface) -> str:
-    """C text of unit.c: the program, and after it the call of its top function, which may be static.
+    """Return C text of unit.c: the program, and after it the call of its top function, which may be static.
 
     Types are spelled without headers, since what follows the program can rely on none. Objects of static
     storage get their values before the call; those that are written are read after it.
@@ -88,8 +88,9 @@ def unit_text(interface: Interface) -> str:
 
 
 def kernel_text(source: str, interface: Interface) -> str:
-    """C text of kernel.c: the program; after each static variable of a function that is an argument stands a
-    pointer to it with a known symbol."""
+    """Return C text of kernel.c: the program; after each static variable of a function that is an argument
+    stands a pointer to it with a known symbol.
+    """
     ends = [
         (a.static.end, i, a.static.name)
         for i, a in enumerate(interface.arguments)
@@ -111,14 +112,14 @@ def _address(index: int, static: StaticObject) -> str:
 
 
 def pack_inputs(interface: Interface, data: DataSet) -> bytes:
-    """Bytes of inputs.bin: every argument in order, C order, in its own type."""
+    """Return the bytes of inputs.bin: every argument in order, C order, in its own type."""
     return b"".join(
         np.ascontiguousarray(data[a.name], dtype=a.type.dtype).tobytes() for a in interface.arguments
     )
 
 
 def unpack_outputs(interface: Interface, content: bytes) -> tuple[DataSet, int | None]:
-    """Written arrays by name and the result of the top function, from outputs.bin.
+    """Read written arrays by name, and the top function's result, from outputs.bin.
 
     A floating result is given as its bits. What is not a number is the canonical one everywhere.
     """
@@ -136,7 +137,7 @@ def unpack_outputs(interface: Interface, content: bytes) -> tuple[DataSet, int |
 
 
 def output_bytes(interface: Interface) -> int:
-    """Length of outputs.bin."""
+    """Return the length of outputs.bin."""
     return _RESULT_BYTES + sum(_bytes(a) for a in _written(interface))
 
 
@@ -183,12 +184,12 @@ _REASON_CHARACTERS = 300
 
 
 def compile_rejection(messages: str, top: str) -> str | None:
-    """Why gcc rejected the program, or None when the program is not at fault."""
+    """Tell why gcc rejected the program, or None when the program is not at fault."""
     error = _COMPILE_ERROR.search(messages)
     if error and _IMPLICIT.match(error[3]):
         return f"C does not define the top function {top} (kernel.c)"
     if error:
-        return f"C must compile with gcc -std=c11, got {_cut(error[3])} ({_place(error[1], error[2])})"
+        return f"C must compile with gcc -std=c11, got {_cut(error[3])} ({_location(error[1], error[2])})"
     error = _LINK_ERROR.search(messages)
     if error and error[2] == TOP_SYMBOL:
         return f"C does not define the top function {top} (kernel.c)"
@@ -198,23 +199,23 @@ def compile_rejection(messages: str, top: str) -> str | None:
 
 
 def program_files(source: str) -> frozenset[str]:
-    """Names of a program's files in the sanitizers' messages: its own, and those of its line markers."""
+    """Return the names of a program's files in sanitizer messages: its own, and of its line markers."""
     return frozenset(("kernel.c", *_MARKER.findall(source)))
 
 
 def early_end(messages: str, files: frozenset[str], source: str) -> str | None:
-    """The call that ends a program before its top function returns, with line and text; None without one."""
+    """Return the call that ends a program before its top function returns, with line and text, if any."""
     end = _END.search(messages)
     trap = _ADDRESS_ERROR.search(messages)
     if end is None and (trap is None or trap[1] != "ILL"):
         return None
     frame = _frame_of(messages, files) or ("unit.c", "0")
     call = "__builtin_trap" if end is None else end[1]
-    return f"a call of {call} ({_place(*frame)}){_quoted(source, *frame)}"
+    return f"a call of {call} ({_location(*frame)}){_quoted(source, *frame)}"
 
 
 def _frame_of(messages: str, files: frozenset[str]) -> tuple[str, str] | None:
-    """File and line of the innermost function of the program or of the harness."""
+    """Return the file and line of the innermost function of the program or of the harness."""
     frames = ((name.removeprefix("/box/"), line) for name, line in _FRAME.findall(messages))
     return next((f for f in frames if f[0] in _OUTSIDE or f[0] in files), None)
 
@@ -226,7 +227,7 @@ def undefined_behaviour(
     files: frozenset[str] = frozenset(("kernel.c",)),
     source: str = "",
 ) -> str | None:
-    """The undefined behaviour that a sanitizer reports, with its line and text; None without any.
+    """Return the undefined behaviour that a sanitizer reports, with its line and text; None without any.
 
     Args:
         messages: standard error of the checked program.
@@ -240,20 +241,20 @@ def undefined_behaviour(
     if error:
         own = error[1].startswith(f"{INCLUDE_FOLDER}/") and frame is not None and frame[0] in files
         place = frame if own and frame is not None else (error[1], error[2])
-        return f"{_cut(error[3])} ({_place(*place)}){_quoted(source, *place)}"
+        return f"{_cut(error[3])} ({_location(*place)}){_quoted(source, *place)}"
     error = _ADDRESS_ERROR.search(messages)
     if not error or frame is None or frame[0] in _OUTSIDE:
         return None  # outside the program: a fault of the harness or of the sanitizer
     address = int(error[2], 16) if error[2] else None
     fault = _address_fault(error[1], _array_at(address, places, interface), messages)
-    return f"{fault} ({_place(*frame)}){_quoted(source, *frame)}"
+    return f"{fault} ({_location(*frame)}){_quoted(source, *frame)}"
 
 
 _QUOTED_CHARACTERS = 80
 
 
 def _quoted(source: str, file: str, line: str) -> str:
-    """What stands in a line of a program, by the file and number that its line markers give it."""
+    """Return a line of a program, by the file and number of its line markers."""
     at_file, at_line = "kernel.c", 1
     for content in source.split("\n"):
         marker = _LINE_MARKER.match(content)
@@ -284,20 +285,20 @@ _REPAIRS = (
 
 
 def repair_of(reason: str) -> str | None:
-    """What to write instead of undefined behaviour, by the reason of a rejected run; None when unknown."""
+    """Suggest what to write instead of undefined behaviour, by the reason of a rejected run, if known."""
     reason = reason.split(", in `", 1)[0]
     if "defined behaviour" not in reason:
         return None
     return next((text for part, text in _REPAIRS if part in reason), None)
 
 
-def _place(file: str, line: str) -> str:
-    """Location of a fault; without a line when it is in the generated call or in assembly."""
+def _location(file: str, line: str) -> str:
+    """Return the location of a fault; without a line when it is in the generated call or in assembly."""
     return "kernel.c" if file in _OUTSIDE or file.endswith(".s") else f"{file}:{line}"
 
 
 def _cut(message: str) -> str:
-    """A message of a tool, cut because it may quote long parts of a program."""
+    """Return a message of a tool, cut because it may quote long parts of a program."""
     return message.strip()[:_REASON_CHARACTERS]
 
 
@@ -313,7 +314,7 @@ def _address_fault(fault: str, array: str | None, messages: str) -> str:
 
 
 def _array_at(address: int | None, places: str, interface: Interface) -> str | None:
-    """The array around an address; None when the program has overwritten the list of addresses."""
+    """Return the array around an address; None when the program has overwritten the list of addresses."""
     if address is None:
         return None
     for index, first, last in _PLACE.findall(places):
@@ -395,7 +396,7 @@ class _Ended(Exception):
 
 
 def native_version() -> str:
-    """Version of gcc, as it names itself.
+    """Return the version of gcc, as it names itself.
 
     Raises: ToolMissing: gcc is not installed.
     """
@@ -481,7 +482,7 @@ class _Session:
     built: dict[str, _Ended | None] = field(default_factory=dict[str, "_Ended | None"])
 
     def result(self, inputs: bytes) -> tuple[DataSet, int | None]:
-        """Outputs and result on which both builds agree."""
+        """Return the outputs and result on which both builds agree."""
         self._build_once("harness")
         self._build_once("checked")
         self._run_checked(inputs)
@@ -521,7 +522,7 @@ class _Session:
         self._compile(name, (*options, *self._kernel(), "-o", name), unit | self._library())
 
     def _library(self) -> dict[str, bytes]:
-        """The functions of the headers, for a program that only declares them."""
+        """Return the functions of the headers, for a program that only declares them."""
         if not is_library_needed(self.source):
             return {}
         weak = "#define static __attribute__((weak, externally_visible))\n#define inline\n"
@@ -553,7 +554,7 @@ class _Session:
         files: Mapping[str, bytes],
         limits: Limits,
     ) -> ConfinedRun:
-        """One confined run in a folder that is emptied first."""
+        """Return one confined run in a folder that is emptied first."""
         if folder.exists():
             shutil.rmtree(folder)
         run = run_confined(
@@ -630,7 +631,7 @@ class _Session:
         raise _Ended(TOOL_ERROR, f"the checked program failed: {_ending(run)}")
 
     def _places(self) -> str:
-        """Addresses of the arrays; empty when the program left none."""
+        """Return the addresses of the arrays; empty when the program left none."""
         try:
             content = read_output(self._run_folder("checked") / "arrays.txt", most_bytes=PLACES_BYTES)
         except SandboxError:

@@ -43,7 +43,7 @@ _ARRAYS = {
 
 @cache
 def kernels(source: Path) -> Any:
-    """Functions of a C file, compiled once; arguments are checked against its prototypes.
+    """Return the functions of a C file, compiled once; arguments are checked against its prototypes.
 
     Raises: ToolMissing: gcc is not installed. NetworkError: it does not compile the file.
     """
@@ -64,13 +64,13 @@ def kernels(source: Path) -> Any:
 
 
 def _argument(text: str) -> Any:
-    """Type of a parameter such as `const double *waits_s`."""
+    """Return the type of a parameter such as `const double *waits_s`."""
     kind = text.removeprefix("const ").rstrip("abcdefghijklmnopqrstuvwxyz_0123456789").rstrip()
     return _ARRAYS[kind] if kind.endswith("*") else _SCALARS[kind]
 
 
 def compiled_folder(source: Path) -> Path:
-    """Folder of what is made once of a source file: that of bytecode beside it, else the user's."""
+    """Return folder of what is made once of a source file: that of bytecode beside it, else the user's."""
     own = source.parent / "__pycache__"
     if os.access(own if own.exists() else source.parent, os.W_OK):
         return own
@@ -78,7 +78,8 @@ def compiled_folder(source: Path) -> Path:
 
 
 def compiled(function: Function) -> Function:
-    """The function as machine code by numba, compiled at its first call and kept on disk for later processes.
+    """Return the function as machine code by numba, compiled at its first call and kept on disk for later
+    processes.
 
     It releases the interpreter lock while it runs.
     """

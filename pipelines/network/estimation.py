@@ -84,11 +84,11 @@ class NetworkLatency:
         return float(self.model.queues.utilisation.max())
 
     def flow_table(self) -> pa.Table:
-        """One row per flow, with the names and units of table `network_flows`."""
+        """Return one row per flow, with the names and units of table `network_flows`."""
         return pa.table(self.flow_columns())
 
     def flow_columns(self) -> dict[str, NDArray[Any]]:
-        """The same as arrays: pyarrow imports pandas for its tables, which takes 0.5 s."""
+        """Return the flows as arrays: pyarrow imports pandas for its tables, which takes 0.5 s."""
         seconds = {
             "delay_mean_ns": self.latency.delay_s,
             "rtt_mean_ns": self.latency.rtt_s,
@@ -102,7 +102,7 @@ class NetworkLatency:
         return columns | {name: values * 1e9 for name, values in seconds.items()}
 
     def busiest_queues(self, count: int) -> list[QueueLoad]:
-        """The queues with the highest utilisation."""
+        """Return the queues with the highest utilisation."""
         topology, utilisation = self.model.topology, self.model.queues.utilisation
         order: list[int] = np.argsort(-utilisation, kind="stable")[:count].tolist()
         return [

@@ -49,7 +49,7 @@ class Routing:
 def route_flows(
     topology: Topology, sources: NDArray[np.int32], destinations: NDArray[np.int32], routing: Routing
 ) -> NDArray[np.int32]:
-    """Queues of every flow, from its source to its destination.
+    """Return the queues of every flow, from its source to its destination.
 
     Args:    sources, destinations: hosts. (flows,)
     Returns: numbers of queues, -1 after the last. (flows, longest path)
@@ -99,7 +99,7 @@ def route_flows(
 
 
 def _out_queues(topology: Topology) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
-    """Queues in the order of their nodes: index of each node's first queue, and the queues."""
+    """Return the queues in the order of their nodes: index of each node's first queue, and the queues."""
     order = np.argsort(topology.sources, kind="stable").astype(np.int32)
     counts = np.bincount(topology.sources, minlength=topology.node_count)
     return np.concatenate([[0], np.cumsum(counts)]).astype(np.int64), order

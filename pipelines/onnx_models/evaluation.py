@@ -30,9 +30,9 @@ from pipelines.onnx_models.model import OnnxError, Shape, Values, attributes_of,
 VALUE_LIMIT = 1024
 """Most elements of a tensor whose values are always computed: shapes are among them."""
 FOLDED_LIMIT = 1 << 24
-"""Most elements of all computed constants together, besides twice those of the file."""
+"""Most elements of all computed constants together, besides twice the file's."""
 SIZE_LIMIT = (1 << 31) - 1
-"""Of strides, paddings and so on."""
+"""Limit on strides, paddings and so on."""
 _FOLDED = frozenset(
     (
         *(
@@ -81,7 +81,7 @@ _INFERENCE_ERRORS = (defs.SchemaError, shape_inference.InferenceError, checker.V
 
 
 def evaluator(node: NodeProto, opset: int) -> Any:
-    """ONNX's own evaluator of one node; for a node alone it would take the latest opset.
+    """Return ONNX's own evaluator of one node; for a node alone it would take the latest opset.
 
     Raises: OnnxError: it knows no such operator.
     """
@@ -98,7 +98,7 @@ def evaluator(node: NodeProto, opset: int) -> Any:
 
 
 def run(evaluator: Any, node: NodeProto, operands: Mapping[str, Values]) -> dict[str, Values]:
-    """Values of a node's outputs.
+    """Return the values of a node's outputs.
 
     Raises: OnnxError: they cannot be computed.
     """
@@ -116,7 +116,7 @@ def _not_computed(node: NodeProto, error: Exception) -> OnnxError:
 
 
 def dimensions_of(type_: TypeProto) -> Shape | None:
-    """The shape of a type; None where a size is not known."""
+    """Return the shape of a type; None where a size is not known."""
     tensor = type_.tensor_type
     if not tensor.HasField("shape") or not all(d.HasField("dim_value") for d in tensor.shape.dim):
         return None
@@ -144,7 +144,7 @@ class Inference:
     imports: list[Any] = field(default_factory=list[Any])
 
     def add_constant(self, name: str, value: Values | None, shape: Shape) -> str:
-        """Add a constant, without a value where what it follows from has none; its name."""
+        """Add a constant, without a value if it follows from one without; return its name."""
         kind = TensorProto.FLOAT if value is None else helper.np_dtype_to_tensor_dtype(value.dtype)
         self.constants.add(name)
         self.types[name] = helper.make_tensor_type_proto(kind, shape if value is None else value.shape)
@@ -189,7 +189,7 @@ class Inference:
         return shape_inference.infer_node_outputs(schema, node, types, data, opset_imports=self.imports)
 
     def _computed(self, node: NodeProto, inputs: Sequence[str]) -> Mapping[str, Values]:
-        """Values of the outputs, where those of the inputs are known and all are small enough."""
+        """Compute the outputs if the inputs are known and all are small enough."""
         names = [name for name in node.output if name]
         if node.op_type not in _FOLDED or any(name not in self.types for name in names):
             return {}
@@ -219,7 +219,7 @@ class Inference:
 
 
 def _check_numbers(node: NodeProto) -> None:
-    """Numbers that ONNX divides by or allocates by without looking at them."""
+    """Refuse numbers that ONNX divides by or allocates by without looking at them."""
     given = attributes_of(node)
     for names, least in ((_COUNTED, 1), (_SIZED, -SIZE_LIMIT)):
         for name in names:

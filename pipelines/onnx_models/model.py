@@ -43,7 +43,7 @@ class OnnxModel:
     notes: tuple[str, ...] = ()
 
     def shape(self, name: str) -> Shape:
-        """Sizes of a tensor.
+        """Return the sizes of a tensor.
 
         Raises: OnnxError: they depend on values of the inputs.
         """
@@ -53,12 +53,12 @@ class OnnxModel:
 
 
 def node_name(node: NodeProto) -> str:
-    """The name of a node for a message: its own, or that of its first output."""
+    """Return the name of a node for a message: its own, or that of its first output."""
     return node.name or next(iter(node.output), "")
 
 
 def attributes_of(node: NodeProto) -> dict[str, Any]:
-    """Values of a node's attributes by name.
+    """Return the values of a node's attributes by name.
 
     Raises: OnnxError: one has no type.
     """
@@ -69,7 +69,7 @@ def attributes_of(node: NodeProto) -> dict[str, Any]:
 
 
 def is_constant(node: NodeProto, constants: set[str]) -> bool:
-    """Whether a node's outputs are known before the network runs, given the shapes of its inputs."""
+    """Tell whether a node's outputs are known before the network runs, given the shapes of its inputs."""
     inputs = [name for name in node.input if name]
     return node.op_type in ("Constant", "Shape", "Size") or (
         bool(inputs) and constants.issuperset(inputs) and not _has_graph(node)

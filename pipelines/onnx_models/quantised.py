@@ -119,7 +119,7 @@ class Dequantiser:
     positive: set[str] = field(default_factory=set[str])
 
     def plain_nodes(self, node: NodeProto) -> Iterator[NodeProto]:
-        """What a node is without quantisation; nothing for another name."""
+        """Yield the equivalent nodes without quantisation; none for another name."""
         for plain in self._plain_nodes(self._renamed(node)):
             self._follow_signs(plain)
             yield plain
@@ -164,7 +164,7 @@ class Dequantiser:
             self.sums.add(source)
 
     def _variable(self, name: str) -> str:
-        """A variable tensor as real numbers."""
+        """Return a variable tensor as real numbers."""
         if name in self.inference.types:
             type_ = TypeProto()
             type_.CopyFrom(self.inference.types[name])
@@ -173,7 +173,7 @@ class Dequantiser:
         return name
 
     def _cuts(self, node: NodeProto, zero: int | None, sources: Sequence[str]) -> bool:
-        """Whether quantisation makes negative numbers zero, and there may be some."""
+        """Tell whether quantisation makes negative numbers zero, and there may be some."""
         value = self._value(node, zero)
         if value is None or value.dtype.kind not in "iu" or (value != np.iinfo(value.dtype).min).any():
             return False
@@ -231,7 +231,7 @@ class Dequantiser:
         return result
 
     def _operand(self, node: NodeProto, part: _Operand, axis: int | None) -> str:
-        """The operand as a tensor of real numbers; axis: that scales of a vector belong to."""
+        """Return the operand as a tensor of real numbers; axis: that scales of a vector belong to."""
         name = self._input(node, part.value)
         if name not in self.inference.constants:
             return self._variable(name)
@@ -259,15 +259,15 @@ class Dequantiser:
         shape = dimensions_of(self.inference.types[name]) or ()
         return self.inference.add_constant(f"{node.output[0]}:{name}", value, shape)
 
-    def _input(self, node: NodeProto, place: int) -> str:
-        return node.input[place] if place < len(node.input) else ""
+    def _input(self, node: NodeProto, index: int) -> str:
+        return node.input[index] if index < len(node.input) else ""
 
-    def _value(self, node: NodeProto, place: int | None) -> Values | None:
-        return None if place is None else self.inference.values.get(self._input(node, place))
+    def _value(self, node: NodeProto, index: int | None) -> Values | None:
+        return None if index is None else self.inference.values.get(self._input(node, index))
 
 
 def _along(values: Values | None, axis: int | None, of: Values, default: int) -> Any:
-    """Scales or zero points in the shape that fits a tensor; one number fits any."""
+    """Return the scales or zero points in the shape that fits a tensor; one number fits any."""
     if values is None:
         return default
     plain = values.astype(np.float32)

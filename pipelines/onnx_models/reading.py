@@ -38,7 +38,7 @@ from pipelines.onnx_models.recurrent import unrolled
 SHAPES_ALONE = ": its weights are shapes alone"
 """Ends the note about a file of weights that is not there."""
 FILE_LIMIT_BYTES = 1 << 30
-"""Of a model, and of each of its files of weights."""
+"""Limit on a model, and on each of its files of weights."""
 NODE_LIMIT = 16_384
 _LISTED = 20
 _PARSING_ERRORS = (RuntimeError, ValueError, TypeError, LookupError, AttributeError)
@@ -153,7 +153,7 @@ def model_of(
 
 
 def _is_training(node: NodeProto, values: Mapping[str, Values]) -> bool:
-    """Whether a dropout is exported in training mode, in which it would draw random numbers."""
+    """Tell whether a dropout is exported in training mode, in which it would draw random numbers."""
     mode = values.get(node.input[2]) if node.op_type == "Dropout" and len(node.input) > 2 else None
     return mode is not None and bool(mode.any())
 
@@ -166,7 +166,7 @@ def _training_notes(trained: Sequence[str]) -> list[str]:
 
 
 def _at_inference(node: NodeProto, read: set[str]) -> NodeProto:
-    """A dropout without its training: it keeps all, and gives no mask unless that is read."""
+    """Return a dropout without its training: it keeps all, and gives no mask unless that is read."""
     if node.op_type != "Dropout" or any(name in read for name in node.output[1:]):
         return node
     return NodeProto(name=node.name, op_type="Dropout", input=node.input[:1], output=node.output[:1])
@@ -188,7 +188,7 @@ def _require_sound(model: ModelProto) -> None:
 
 
 def _texts(model: ModelProto) -> Iterator[str | bytes]:
-    """All names; protobuf gives those that are not UTF-8 as bytes."""
+    """Yield all names; protobuf gives those that are not UTF-8 as bytes."""
     graph = model.graph
     yield from (entry.domain for entry in model.opset_import)
     for function in model.functions:
@@ -227,7 +227,7 @@ def _require_supported(
 
 
 def _check(graph: GraphProto, model: ModelProto) -> None:
-    """Order of nodes, names, attributes and numbers of inputs, by ONNX's checker."""
+    """Check the order of nodes, names, attributes and numbers of inputs, by ONNX's checker."""
     checked = GraphProto()
     checked.CopyFrom(graph)
     for value in checked.output:
@@ -245,7 +245,7 @@ def _check(graph: GraphProto, model: ModelProto) -> None:
 
 
 def _inlined(model: ModelProto) -> ModelProto:
-    """With the bodies of the model's own functions in their places, as torch's exporter has some."""
+    """Replace the calls of the model's own functions, as torch's exporter makes, by their bodies."""
     if not model.functions:
         return model
     functions = {(function.domain, function.name): function for function in model.functions}
@@ -264,7 +264,7 @@ def _expanded(
     counts: dict[tuple[str, str], int],
     callers: tuple[tuple[str, str], ...],
 ) -> int:
-    """Operators that a node becomes."""
+    """Return the operators that a node becomes."""
     key = (node.domain, node.op_type)
     if key not in functions:
         return 1
@@ -313,7 +313,7 @@ class _Constants:
             self.values[name] = values
 
     def _values(self, name: str, tensor: TensorProto) -> Values | None:
-        """Values of a tensor; None where none are there, or none are asked for."""
+        """Return the values of a tensor; None where none are there, or none are asked for."""
         is_read = self.has_data or prod(tensor.dims) <= VALUE_LIMIT
         if tensor.data_location != TensorProto.EXTERNAL:
             return numpy_helper.to_array(tensor) if is_read else None
@@ -350,7 +350,7 @@ def _bytes_of(path: Path, first: int, length: int, name: str) -> bytes:
 
 
 def _beside(folder: Path, location: str, name: str) -> Path:
-    """A file of weights in the model's own folder or below, with no link out of it."""
+    """Return a file of weights in the model's own folder or below, with no link out of it."""
     parts = PurePosixPath(location).parts
     path = folder / location
     is_inside = bool(parts) and ".." not in parts and not location.startswith("/") and "\0" not in location
@@ -374,7 +374,6 @@ _LISTS = {
 
 
 def _constant(node: NodeProto) -> TensorProto:
-    """The tensor of an operator `Constant`."""
     given: dict[str, AttributeProto] = {attribute.name: attribute for attribute in node.attribute}
     name = node_name(node)
     if "value" in given and given["value"].HasField("t"):
@@ -387,7 +386,7 @@ def _constant(node: NodeProto) -> TensorProto:
 
 
 def _skeleton(model: ModelProto, constants: _Constants) -> GraphProto:
-    """The graph without constants, which are inputs of it."""
+    """Return the graph without constants, which are inputs of it."""
     graph = GraphProto(name="network")
     graph.node.extend(node for node in model.graph.node if not _is_plain_constant(node))
     graph.input.extend(value for value in model.graph.input if value.name not in constants.names)

@@ -22,7 +22,7 @@ _SLICE_INPUTS_OPSET = 10
 
 
 def unrolled(node: NodeProto, inference: Inference, read: Collection[str]) -> Iterator[NodeProto]:
-    """A node, or what a recurrent one does step by step.
+    """Yield a node, or what a recurrent one does step by step.
 
     Args:   read: tensors that others read; what gives no other ones is left out.
     Raises: OnnxError: too many steps, or a variant that is not supported.
@@ -120,7 +120,7 @@ class _Unrolling:
     def _direction(
         self, x: str, direction: int, order: Sequence[int], batch: int
     ) -> tuple[list[str], list[str]]:
-        """States in order of the steps, and the last ones: of the output, then of the cell."""
+        """Return the states in order of the steps, and the last ones: of the output, then of the cell."""
         width, rows, hidden = self._shape(self._input(1))[2], *self._shape(self._input(2))[1:]
         own, back = (self._weight(place, direction, size) for place, size in ((1, width), (2, hidden)))
         inner, outer = self._biases(direction, rows)
@@ -152,7 +152,7 @@ class _Unrolling:
         return result
 
     def _lstm(self, sums: str, cell: str, hidden: int) -> tuple[str, str]:
-        """Gates in ONNX's order: input, output, forget, cell."""
+        """Return the gates in ONNX's order: input, output, forget, cell."""
         gates = self._add("Sigmoid", self._slice(sums, 0, 3 * hidden, 2))
         i, o, f = (self._slice(gates, a, b, 2) for a, b in pairwise(range(0, 4 * hidden, hidden)))
         fresh = self._add("Tanh", self._slice(sums, 3 * hidden, 4 * hidden, 2))
@@ -160,7 +160,7 @@ class _Unrolling:
         return self._add("Mul", o, self._add("Tanh", cell)), cell
 
     def _gru(self, now: str, state: str, backs: Sequence[str], outer: str, hidden: int) -> str:
-        """Gates in ONNX's order: update, reset, hidden."""
+        """Return the gates in ONNX's order: update, reset, hidden."""
         ends = 2 * hidden, 3 * hidden
         if self.is_linear:
             sums = self._add("Add", self._product(state, backs[0]), outer)
@@ -178,18 +178,18 @@ class _Unrolling:
 
     # ---- constants -----------------------------------------------------------------------------------
 
-    def _weight(self, place: int, direction: int, inputs: int) -> str:
-        """(inputs, gates) of a direction."""
-        value = self.inference.values.get(self._input(place))
-        rows = self._shape(self._input(place))[1]
+    def _weight(self, index: int, direction: int, inputs: int) -> str:
+        """Return (inputs, gates) of a direction."""
+        value = self.inference.values.get(self._input(index))
+        rows = self._shape(self._input(index))[1]
         return self._constant(
-            f"{'own' if place == 1 else 'back'}_{direction}",
+            f"{'own' if index == 1 else 'back'}_{direction}",
             None if value is None else np.ascontiguousarray(value[direction].T),
             (inputs, rows),
         )
 
     def _biases(self, direction: int, rows: int) -> tuple[str, str]:
-        """Of the product of the inputs, with all that may be there, and of that of the state."""
+        """Return the bias of the product of the inputs, with all that may be there, and of the state's."""
         name = self._input(3)
         value = self.inference.values.get(name)
         if not name:
@@ -204,11 +204,11 @@ class _Unrolling:
             self._constant(f"outer_{direction}", outer, (rows,)),
         )
 
-    def _start(self, place: int, direction: int, shape: Shape) -> str:
-        """The first state; zero where none is given."""
-        name = self._input(place)
+    def _start(self, index: int, direction: int, shape: Shape) -> str:
+        """Return the first state; zero where none is given."""
+        name = self._input(index)
         if not name:
-            return self._constant(f"start_{place}_{direction}", np.zeros(shape, np.float32), shape)
+            return self._constant(f"start_{index}_{direction}", np.zeros(shape, np.float32), shape)
         if attributes_of(self.node).get("layout", 0):
             is_known = self._is_known(name)
             name = self._add("Transpose", name, perm=[1, 0, 2])
@@ -220,8 +220,8 @@ class _Unrolling:
 
     # ---- nodes ---------------------------------------------------------------------------------------
 
-    def _input(self, place: int) -> str:
-        return self.node.input[place] if place < len(self.node.input) else ""
+    def _input(self, index: int) -> str:
+        return self.node.input[index] if index < len(self.node.input) else ""
 
     def _shape(self, name: str) -> Shape:
         shape = dimensions_of(self.inference.types[name]) if name in self.inference.types else None
@@ -232,19 +232,19 @@ class _Unrolling:
             )
         return shape
 
-    def _is_read(self, place: int, read: Collection[str]) -> bool:
-        return place < len(self.node.output) and self.node.output[place] in read
+    def _is_read(self, index: int, read: Collection[str]) -> bool:
+        return index < len(self.node.output) and self.node.output[index] in read
 
-    def _output(self, place: int, parts: Sequence[str], *, is_batch_first: bool) -> None:
-        """Directions side by side, under the name of an output."""
-        axis = 1 if place == 0 else 0
+    def _output(self, index: int, parts: Sequence[str], *, is_batch_first: bool) -> None:
+        """Join directions side by side, under the name of an output."""
+        axis = 1 if index == 0 else 0
         if len(parts) == 1:
             self._add("Identity", *parts)
         else:
             self._add("Concat", *parts, axis=axis)
         if is_batch_first:
-            self._add("Transpose", self.nodes[-1].output[0], perm=[2, 0, 1, 3] if place == 0 else [1, 0, 2])
-        self.nodes[-1].output[0] = self.node.output[place]
+            self._add("Transpose", self.nodes[-1].output[0], perm=[2, 0, 1, 3] if index == 0 else [1, 0, 2])
+        self.nodes[-1].output[0] = self.node.output[index]
 
     def _is_known(self, name: str) -> bool:
         return name in self.inference.constants or name in self.known

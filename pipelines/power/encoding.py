@@ -102,7 +102,7 @@ class _Builder:
         return np.arange(first, first + count, dtype=np.int32)
 
     def delays(self, arcs: Sequence[TimingArc], sources: Numbers, targets: Numbers) -> Numbers:
-        """Ticks of arcs from pin to pin, rising and falling, (cells, 2); the mean of several arcs."""
+        """Return ticks of arcs from pin to pin, rising and falling, (cells, 2); the mean of several arcs."""
         delays_ns = np.zeros((targets.size, 2), np.float64)
         if self.timing is None or not arcs:
             return _ticks(delays_ns)
@@ -119,7 +119,7 @@ class _Builder:
         return _ticks(delays_ns)
 
     def add_gates(self, pin: Pin | None, expression: Expression, nets: Mapping[str, Numbers]) -> Numbers:
-        """Gates that compute an expression of pins; their delays are those of the pin's arcs.
+        """Add gates that compute an expression of pins; they have the delays of the pin's arcs.
 
         Returns: the output nets: of the pin where it is connected, else virtual ones.
         """
@@ -140,7 +140,7 @@ class _Builder:
         return target
 
     def control_net(self, text: str, nets: Mapping[str, Numbers]) -> Numbers:
-        """Nets of an expression inside a cell: of the pin itself, or of a gate behind it."""
+        """Return the nets of an expression inside a cell: of the pin itself, or of a gate behind it."""
         expression = _parsed(text)
         if expression.operator == "pin":
             source = nets[expression.name]
@@ -148,7 +148,7 @@ class _Builder:
         return self.add_gates(None, expression, nets)
 
     def add_flip_flops(self, cell: Cell, ff: FlipFlop, nets: dict[str, Numbers]) -> str:
-        """Flip-flops of one `ff` group; the name of the output that is their state, "" for none."""
+        """Return flip-flops of one `ff` group; the name of the output that is their state, "" for none."""
         size = next(iter(nets.values())).size
         outputs = [p for p in cell.pins.values() if p.function and p.name in nets]
         own = [p for p in outputs if _is_state(p, ff)]
@@ -170,7 +170,7 @@ class _Builder:
         return own[0].name if own else ""
 
     def add_sequential(self, cell: Cell, nets: dict[str, Numbers]) -> None:
-        """Flip-flops of all cells of a type, and gates for outputs that are not the state itself."""
+        """Add a type's flip-flops of all cells, and gates for outputs that are not the state itself."""
         direct = {self.add_flip_flops(cell, ff, nets) for ff in cell.flip_flops}
         for pin in cell.pins.values():
             if pin.function and pin.name in nets and pin.name not in direct:
@@ -202,7 +202,7 @@ class _Builder:
 def _arc_delay(
     timing: Timing, arc: TimingArc, sources: Numbers, targets: Numbers, direction: int
 ) -> NDArray[np.float64]:
-    """Delay of one arc to a direction of its output, (cells,); the mean of both input directions."""
+    """Return delay of one arc to a direction of its output, (cells,); the mean of both input directions."""
     table = arc.delay_rise if direction == RISE else arc.delay_fall
     if table is None:
         return np.zeros(targets.size)
@@ -221,7 +221,7 @@ def _is_state(pin: Pin, ff: FlipFlop) -> bool:
 
 
 def _clock_of(cell: Cell, ff: FlipFlop) -> tuple[str, int]:
-    """Clock pin and edge: 0 rising, 1 falling."""
+    """Return the clock pin and edge: 0 rising, 1 falling."""
     expression = _parsed(ff.clocked_on)
     falling = expression.operator == "not"
     inner = expression.operands[0] if falling else expression
@@ -235,7 +235,7 @@ def _joined(parts: Sequence[NDArray[np.int32]], shape: tuple[int, ...]) -> Numbe
 
 
 def _levels(output: Numbers, inputs: Numbers, net_count: int) -> Numbers:
-    """Level of each gate: 0 behind flip-flops and ports, else one more than its deepest driver."""
+    """Return the level of each gate: 0 behind flip-flops and ports, else one more than its deepest driver."""
     driver = np.full(net_count + 1, NO_NET, np.int64)  # the last entry is that of no net
     driver[output] = np.arange(output.size)
     sources = driver[inputs]  # (gates, 6), -1 where no gate drives

@@ -103,17 +103,17 @@ class CellActivity:
     ones: Floats
 
     def nets(self, pin: str) -> Indices:
-        """Net of the pin of each cell, (cells,); net 0, which never changes, where it is not connected."""
+        """Return net of each cell's pin, (cells,); net 0, which never changes, where it is unconnected."""
         connected = self.group.pins.get(pin)
         count = len(self.group.names)
         return np.zeros(count, np.intp) if connected is None else np.where(connected < 0, 0, connected)
 
     def changes(self, pin: str) -> Floats:
-        """Changes of a pin, (cells,)."""
+        """Return the changes of a pin, (cells,)."""
         return self.toggles[self.nets(pin)]
 
     def probability(self, text: str | None) -> Floats:
-        """Probability that an expression of pins holds, (cells,); 1 without one."""
+        """Return the probability that an expression of pins holds, (cells,); 1 without one."""
         if text is None:
             return np.ones(len(self.group.names))
         table, pins = _table_of(text)
@@ -122,7 +122,7 @@ class CellActivity:
         )
 
     def follows(self, output: Pin, pin: str) -> Floats:
-        """Probability that an output changes with an input pin, (cells,)."""
+        """Return the probability that an output changes with an input pin, (cells,)."""
         table, pins = _table_of(output.function or "0")
         if pin not in pins:
             return np.zeros(len(self.group.names))
@@ -130,14 +130,14 @@ class CellActivity:
         return table_probability(change, [self.ones[self.nets(p)] for p in pins])
 
     def energy(self, table: Table | None, slew: Floats, load: Floats) -> Floats:
-        """Energies of a table in pJ, (cells,); 0 without a table."""
+        """Return the energies of a table in pJ, (cells,); 0 without a table."""
         if table is None:
             return np.zeros(slew.size)
         return TableStack([table]).at(np.zeros(slew.size, np.intp), slew, load)
 
 
 def energy_entries(pin: Pin) -> list[InternalPower]:
-    """Internal energies of a pin, one for each related pin: a group may name several."""
+    """Return the internal energies of a pin, one for each related pin: a group may name several."""
     return [
         replace(entry, related_pin=related)
         for entry in pin.internal_power
@@ -146,7 +146,7 @@ def energy_entries(pin: Pin) -> list[InternalPower]:
 
 
 def transition_energy_pj(cells: CellActivity, entry: InternalPower, pin: Pin) -> Floats:
-    """Mean energy of a rising and a falling transition of a pin by one entry, (cells,)."""
+    """Return the mean energy of a rising and a falling transition of a pin by one entry, (cells,)."""
     net = cells.nets(pin.name)
     if entry.related_pin is None:  # an input: its own transition, no load
         slew, load = cells.timing.transition_ns[net], np.zeros((net.size, 2))
@@ -159,7 +159,7 @@ def transition_energy_pj(cells: CellActivity, entry: InternalPower, pin: Pin) ->
 
 
 def _related_slew(cells: CellActivity, related: str, pin: Pin) -> Floats:
-    """Transition of the related input for a rising and a falling output, (cells, 2)."""
+    """Return the transition of the related input for a rising and a falling output, (cells, 2)."""
     slew = cells.timing.transition_ns[cells.nets(related)]
     senses = {arc.sense for arc in pin.arcs if arc.related_pin == related}
     if senses == {"negative_unate"}:
@@ -170,7 +170,7 @@ def _related_slew(cells: CellActivity, related: str, pin: Pin) -> Floats:
 
 
 def _state_shares(cells: CellActivity, conditions: Sequence[str | None]) -> list[Floats]:
-    """Share of each condition; entries without a condition get the remaining time."""
+    """Return the share of each condition; entries without a condition get the remaining time."""
     shares = [cells.probability(c) for c in conditions]
     if all(c is None for c in conditions):
         return shares
@@ -182,7 +182,7 @@ def _state_shares(cells: CellActivity, conditions: Sequence[str | None]) -> list
 
 
 def _cause_shares(cells: CellActivity, pin: Pin, entries: Sequence[InternalPower]) -> list[Floats]:
-    """Share of an output's changes that each entry's related input has caused; they add up to 1."""
+    """Return share of an output's changes that each entry's related input has caused; they add up to 1."""
     weights: list[Floats] = []
     for entry in entries:
         related = entry.related_pin or ""
@@ -198,7 +198,7 @@ def _cause_shares(cells: CellActivity, pin: Pin, entries: Sequence[InternalPower
 
 
 def _pin_internal_pj(cells: CellActivity, pin: Pin) -> float:
-    """Internal energy of all transitions of one pin."""
+    """Return the internal energy of all transitions of one pin."""
     entries = energy_entries(pin)
     own = [e for e in entries if e.related_pin is None]
     related = [e for e in entries if e.related_pin is not None]
@@ -222,7 +222,7 @@ def _leakage_mw(cells: CellActivity) -> float:
 
 
 def missing_power_data(netlist: Netlist, liberty: Liberty) -> str | None:
-    """Data of the cells of a netlist that a library lacks, None when power is complete."""
+    """Return the data of the cells of a netlist that a library lacks, None when power is complete."""
     used = [liberty.cells[name] for name in sorted(netlist.groups)]
     if liberty.nominal_voltage_v <= 0:
         return f"library {liberty.name} has no nom_voltage above 0"
@@ -236,7 +236,7 @@ def missing_power_data(netlist: Netlist, liberty: Liberty) -> str | None:
 
 
 def _lacks_internal_power(cell: Cell) -> bool:
-    """Whether a cell with transitions has no energy for them."""
+    """Tell whether a cell with transitions has no energy for them."""
     has_inputs = any(p.direction == "input" for p in cell.pins.values())
     return has_inputs and not any(p.internal_power for p in cell.pins.values())
 
@@ -244,7 +244,7 @@ def _lacks_internal_power(cell: Cell) -> bool:
 def cell_activities(
     netlist: Netlist, liberty: Liberty, timing: Timing, activity: Activity
 ) -> Iterator[CellActivity]:
-    """The cells of each type with their pins' activity."""
+    """Yield the cells of each type with their pins' activity."""
     for type_name, group in netlist.groups.items():
         yield CellActivity(
             cell=liberty.cells[type_name],
@@ -256,7 +256,7 @@ def cell_activities(
 
 
 def driven_nets(netlist: Netlist, liberty: Liberty) -> NDArray[np.bool_]:
-    """Whether a cell drives each net, (nets,)."""
+    """Tell whether a cell drives each net, (nets,)."""
     driven = np.zeros(netlist.net_count, bool)
     for type_name, group in netlist.groups.items():
         for name, nets in group.pins.items():
@@ -275,7 +275,7 @@ def power_parts(
     *,
     clock_period_ns: float,
 ) -> PowerParts:
-    """Mean power of a netlist over the cycles of an activity.
+    """Return the mean power of a netlist over the cycles of an activity.
 
     Args:    timing: of this netlist, for loads and transitions.
     Returns: mW; see the module for the energy of each transition.

@@ -31,12 +31,12 @@ _CYCLE_LIMIT = 4
 
 
 def engine_version() -> str:
-    """Version of the simulator, a part of every result's key."""
+    """Return the version of the simulator, a part of every result's key."""
     return _VERSION
 
 
 def build_engine(engine_folder: Path) -> Path:
-    """The simulator's program, compiled with gcc when it is not in the folder yet.
+    """Build the simulator's program, compiled with gcc when it is not in the folder yet.
 
     Args:   engine_folder: folder of compiled programs, one per version.
     Raises: ToolMissing: gcc is not installed. PowerError: it does not compile the program.
@@ -113,7 +113,7 @@ POWER_MODEL = "nldm-1"  # raise when a module of this package gives other number
 
 
 def tool_version() -> str:
-    """Version of the simulator and of the power model: raising either changes every result's key."""
+    """Return version of the simulator and of the power model: raising either changes every result's key."""
     return content_hash(engine_version(), POWER_MODEL)[:12]
 
 

@@ -130,7 +130,7 @@ def parse_function(text: str) -> Expression:
 
 
 def evaluate(expression: Expression, values: dict[str, bool]) -> bool:
-    """Value of an expression; a KeyError names a variable without value."""
+    """Return the value of an expression; a KeyError names a variable without value."""
     if expression.operator == "pin":
         return values[expression.name]
     if expression.operator == "constant":
@@ -144,7 +144,7 @@ def evaluate(expression: Expression, values: dict[str, bool]) -> bool:
 
 
 def truth_table(expression: Expression, variables: Sequence[str]) -> int:
-    """Truth table over the given variables.
+    """Return the truth table over the given variables.
 
     Raises: PowerError: more than six variables, or the expression has another one.
     """
@@ -163,7 +163,7 @@ def truth_table(expression: Expression, variables: Sequence[str]) -> int:
 
 
 def sensitivity_table(table: int, variable: int, count: int) -> int:
-    """Where a function of `count` variables changes with one of them: its Boolean difference."""
+    """Compute the Boolean difference of a function of `count` variables: where it depends on one of them."""
     sensitive = 0
     for row in range(1 << count):
         sensitive |= ((table >> row ^ table >> (row ^ 1 << variable)) & 1) << row
@@ -171,7 +171,7 @@ def sensitivity_table(table: int, variable: int, count: int) -> int:
 
 
 def table_probability(table: int, ones: Sequence[NDArray[np.float64]]) -> NDArray[np.float64]:
-    """Probability that a function is 1 when its variables are independent.
+    """Return the probability that a function is 1 when its variables are independent.
 
     Args:    table: of len(ones) variables; ones: probability of 1 of each variable, each (cells,).
     Returns: (cells,); for a function without variables, ().

@@ -60,7 +60,7 @@ _SETUP = re.compile(rf"^\s*{_NUMBER}\s+{_NUMBER}\s+library setup time", re.MULTI
 
 @cache
 def opensta_version() -> str:
-    """Version of the `sta` on the PATH.
+    """Return the version of the `sta` on the PATH.
 
     Raises: ToolMissing: it is not installed.
     """
@@ -99,7 +99,7 @@ class OpenStaComparison:
 
 
 def _plain_flip_flop(liberty: Liberty) -> tuple[Cell, str, str, str]:
-    """A flip-flop without set and clear: cell, clock, data and output pin."""
+    """Return a flip-flop without set and clear: cell, clock, data and output pin."""
     for name in sorted(liberty.cells):
         cell = liberty.cells[name]
         if len(cell.flip_flops) != 1 or cell.flip_flops[0].clear or cell.flip_flops[0].preset:
@@ -114,7 +114,7 @@ def _plain_flip_flop(liberty: Liberty) -> tuple[Cell, str, str, str]:
 def registered_inputs(
     netlist: Netlist, liberty: Liberty, activity: Activity, clock: int | None
 ) -> tuple[Netlist, Activity]:
-    """The netlist with a flip-flop in front of every input but the clock, and the same activity.
+    """Return the netlist with a flip-flop in front of every input but the clock, and the same activity.
 
     The data of such a flip-flop is its own output; it never matters, since the activity is given.
     """
@@ -143,7 +143,7 @@ def _net_name(net: int) -> str:
 
 
 def verilog_of(netlist: Netlist) -> str:
-    """A netlist as structural Verilog: module `top`, nets `n<number>`, cells `<type>_<number>`."""
+    """Return a netlist as structural Verilog: module `top`, nets `n<number>`, cells `<type>_<number>`."""
     inputs = [int(n) for nets in netlist.inputs.values() for n in nets]
     outputs = [int(n) for nets in netlist.outputs.values() for n in nets]
     ports = [*(f"n{n}" for n in inputs), *(f"o{i}" for i in range(len(outputs)))]
@@ -159,7 +159,7 @@ def verilog_of(netlist: Netlist) -> str:
 
 
 def ported_verilog(netlist: Netlist, module: str) -> str:
-    """A module with the ports of the design around module `top` of `verilog_of`."""
+    """Return a module with the ports of the design around module `top` of `verilog_of`."""
     sides = (("input", netlist.inputs), ("output", netlist.outputs))
     ports = [(side, name, nets.size) for side, named in sides for name, nets in named.items()]
     header = ", ".join(f"{side} [{size - 1}:0] {name}" for side, name, size in ports)
@@ -184,7 +184,7 @@ def _read_commands(clock: int | None, period_ns: float) -> list[str]:
 
 
 def _activity_commands(netlist: Netlist, activity: Activity, clock: int | None) -> list[str]:
-    """Activity (changes per cycle) and share of time at 1 of every pin but those of the clock."""
+    """List the activity (changes per cycle) and share of time at 1 of every pin but the clock's."""
     lines: list[str] = []
     density, ones = activity.toggles / activity.cycles, activity.ones / activity.cycles
     for type_name, group in netlist.groups.items():
@@ -213,7 +213,7 @@ def _run(commands: list[str], verilog: str, liberty: Path, folder: Path, timeout
 
 
 def _finite(text: str) -> float:
-    """A number of a report.
+    """Return a number of a report.
 
     Raises: PowerError: not a number, NaN or infinite.
     """
@@ -227,7 +227,7 @@ def _finite(text: str) -> float:
 
 
 def _delay_ns(text: str) -> float:
-    """Longest path of a report of many: from its launching edge, set-up time included."""
+    """Return the longest path of a report of many: from its launching edge, set-up time included."""
     longest = 0.0
     for path in text.split("Startpoint:")[1:]:
         arrival = _ARRIVAL.search(path)
@@ -244,7 +244,7 @@ def _delay_ns(text: str) -> float:
 
 
 def _inferred_condition(function: Expression, pin: str) -> Expression | None:
-    """Condition under which the tool lets an output follow an input: the operator's other operand.
+    """Return the condition under which the tool lets an output follow an input: the operator's other operand.
 
     Only an operator directly below (negations of) the output counts; of an `or` and an `xor` the operand is
     negated.
@@ -263,7 +263,7 @@ def _inferred_condition(function: Expression, pin: str) -> Expression | None:
 
 
 def _tool_weight(cells: CellActivity, pin: Pin, entry: InternalPower) -> Floats:
-    """The tool's factor of the energies of both directions: changes times its `duty`, (cells,)."""
+    """Return the tool's factor of the energies of both directions: changes times its `duty`, (cells,)."""
     changes = cells.changes(pin.name)
     related = entry.related_pin
     if related is not None and entry.when is None and pin.function:
@@ -279,7 +279,7 @@ def _tool_weight(cells: CellActivity, pin: Pin, entry: InternalPower) -> Floats:
 
 
 def _tool_energy_pj(cells: CellActivity, pin: Pin, entry: InternalPower) -> Floats:
-    """Energies of both directions added, at the related pin's transition of the same direction, (cells,)."""
+    """Return the energies of both directions added, each at the related pin's transition to it: (cells,)."""
     slew = cells.timing.transition_ns[cells.nets(entry.related_pin or pin.name)]
     load = cells.timing.load_pf[cells.nets(pin.name)].max(axis=1)
     load = load if pin.direction == "output" else np.zeros(load.size)
@@ -289,7 +289,7 @@ def _tool_energy_pj(cells: CellActivity, pin: Pin, entry: InternalPower) -> Floa
 def tool_internal_mw(
     netlist: Netlist, liberty: Liberty, activity: Activity, *, clock_period_ns: float
 ) -> float:
-    """Internal power by the rule of OpenSTA 2.0.17, from our tables, transitions and loads.
+    """Return the internal power by the rule of OpenSTA 2.0.17, from our tables, transitions and loads.
 
     Source: OpenSTA's `search/Power.cc` of 2019, `findInternalPower` and `inferedWhen`.
     """
@@ -316,7 +316,7 @@ def tool_power(
     folder: Path,
     timeout_s: float = 300.0,
 ) -> ToolPower:
-    """Power of a netlist by OpenSTA after every pin of its cells was given its activity.
+    """Return the power of a netlist by OpenSTA after every pin of its cells was given its activity.
 
     Args:    as of `compare_with_opensta`.
     Returns: its figures; cells behind input ports do not keep their activity, see the module.
@@ -346,7 +346,7 @@ def compare_with_opensta(
     folder: Path,
     timeout_s: float = 300.0,
 ) -> OpenStaComparison:
-    """Delay and power of a netlist by this project and by OpenSTA, every pin with the same activity.
+    """Return delay and power of a netlist by this project and by OpenSTA, every pin with the same activity.
 
     Args:    activity: of the netlist's nets; clock: net of the clock, None without one;
              liberty, liberty_path: the library, read and as a file; folder: of the tool's files.

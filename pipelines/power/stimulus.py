@@ -88,7 +88,7 @@ class DesignActivity:
 
 
 def _share(delays: bool, share: float = 1.0) -> int:
-    """The number of a file for the share of cycles with delays."""
+    """Return the number of a file for the share of cycles with delays."""
     return max(1, round(share * _WHOLE_SHARE)) if delays else 0
 
 
@@ -102,14 +102,14 @@ def _bus(nets: NDArray[np.intp] | None) -> bytes:
 
 
 def _bits(value: NDArray[Any], kind: ScalarType) -> NDArray[np.uint64]:
-    """Values as the unsigned number of their bits, (elements,)."""
+    """Return the values as the unsigned number of their bits, (elements,)."""
     width = kind.width_bits // 8
     flat = np.ascontiguousarray(value, kind.dtype.newbyteorder("<")).reshape(-1)
     return flat.view(f"<u{width}").astype(np.uint64)
 
 
 def _places(bank: Bank) -> NDArray[np.int32]:
-    """Element of the array at each address of a bank, (addresses,); -1 past the array's end."""
+    """Return the element of the array at each address of a bank, (addresses,); -1 past the array's end."""
     address = np.arange(bank.element_count)
     place, stride = np.zeros(bank.element_count, np.int64), 1
     inside = np.ones(bank.element_count, bool)
@@ -137,7 +137,7 @@ class DesignStimulus:
         return banks_of(self.run.interface, self.run.banks)
 
     def content(self, *, delays: bool) -> bytes:
-        """Bytes of the stimulus file.
+        """Return the bytes of the stimulus file.
 
         Raises: PowerError: the netlist lacks ports of a design.
         """
@@ -186,7 +186,7 @@ class DesignStimulus:
         return b"".join(parts)
 
     def result(self, content: bytes) -> DesignActivity:
-        """Contents of the result file."""
+        """Return the contents of the result file."""
         interface, banks = self.run.interface, self.banks
         cycles, returned = struct.unpack_from("<qQ", content)
         counts = struct.unpack_from(f"<{2 * len(banks)}q", content, 16)
@@ -220,7 +220,7 @@ def _typed(content: bytes, offset: int, argument: Argument) -> NDArray[Any]:
 
 
 def _activity(encoded: EncodedNetlist, content: bytes, offset: int, cycles: int) -> Activity:
-    """Counts of the real nets; the clock, which the simulator does not have as a net, is added.
+    """Return the counts of the real nets; the clock, which the simulator does not have as a net, is added.
 
     When a share of the cycles had delays, the glitches of each net are scaled to the whole run by one factor:
     settled changes of all nets (also those inside cells) in all cycles over those in the timed cycles.
@@ -261,7 +261,7 @@ class TraceStimulus:
         return min((v.size for v in self.ports.values()), default=0)
 
     def content(self, *, delays: bool) -> bytes:
-        """Bytes of the stimulus file.
+        """Return the bytes of the stimulus file.
 
         Raises: PowerError: a port is missing or unknown, or there are fewer than two cycles.
         """
@@ -286,7 +286,7 @@ class TraceStimulus:
         return b"".join([head, *map(_numbers, nets), *map(_numbers, watched), values.tobytes()])
 
     def result(self, content: bytes) -> tuple[Activity, dict[str, NDArray[np.uint64]]]:
-        """Counts, and the values of the watched ports in every cycle, each (cycles,)."""
+        """Return counts, and the values of the watched ports in every cycle, each (cycles,)."""
         watched = [self.encoded.netlist.outputs[n] for n in self.watched]
         width = sum(n.size for n in watched)
         bits = np.frombuffer(content, np.uint8, self.cycles * width).reshape(self.cycles, width)

@@ -47,12 +47,13 @@ class Configuration:
     caches: tuple[tuple[str, str], ...] | None = None
 
     def of(self, loop: str) -> LoopChoice:
-        """A loop's choice."""
+        """Return a loop's choice."""
         return self.loops.get(loop, LoopChoice())
 
 
 def configuration_key(configuration: Configuration) -> str:
-    """Canonical JSON of a configuration: equal ones have equal texts; loops without a choice are left out.
+    """Return the canonical JSON of a configuration: equal ones have equal texts; loops without a choice are
+    left out.
 
     Returns: `{"caches": null or [[loop, array], ...], "loops": {name: [pipeline, interval, unroll, tile]}}`
     """
@@ -66,7 +67,7 @@ def configuration_key(configuration: Configuration) -> str:
 
 
 def configuration_of_key(text: str) -> Configuration:
-    """The configuration of a canonical text that `configuration_key` wrote."""
+    """Return the configuration of a canonical text that `configuration_key` wrote."""
     read: dict[str, Any] = json.loads(text)
     loops = {
         name: LoopChoice(pipeline=pipeline, interval=interval, unroll=unroll, tile=tile)

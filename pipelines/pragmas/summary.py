@@ -93,7 +93,7 @@ class Loop:
         trip_count_min, trip_count_max: over all its executions; trip_count_average: iterations in all
             executions over executions, exact.
         executions: how often it is entered in one call of the program.
-        parallel: it carries no dependence but those of privatisable scalars and local arrays.
+        parallel: it carries no dependence, except of privatisable scalars and local arrays.
         reduction: it carries dependences of reductions alone, and no other statement uses their values while
             it runs.
         distance: fewest iterations after which a value comes back to the statement it came from, in all of
@@ -196,15 +196,15 @@ class Summary:
     relaxed: bool = False
 
     def children(self, place: str) -> tuple[str | int, ...]:
-        """Loops and statements of a loop's body, or of the program for `ROOT`."""
+        """Return the loops and statements of a loop's body, or of the program for `ROOT`."""
         return self.loops[place].children if place else self.body
 
     def child_loops(self, place: str) -> tuple[str, ...]:
-        """Loops directly in a loop's body, or in the program for `ROOT`."""
+        """Return the loops directly in a loop's body, or in the program for `ROOT`."""
         return tuple(child for child in self.children(place) if isinstance(child, str))
 
     def loops_around(self, name: str) -> tuple[str, ...]:
-        """Loops around a loop, outermost first, itself not included."""
+        """Return the loops around a loop, outermost first, itself not included."""
         around: list[str] = []
         parent = self.loops[name].parent
         while parent is not None:
@@ -213,5 +213,5 @@ class Summary:
         return tuple(reversed(around))
 
     def loops_inside(self, name: str) -> tuple[str, ...]:
-        """All loops of a loop's body, outer before inner."""
+        """Return all loops of a loop's body, outer before inner."""
         return tuple(loop for loop in self.loops if name in self.loops_around(loop))

@@ -10,7 +10,7 @@ from pipelines.schemas import OK, REJECTED, ProgramRow
 
 
 def degeneracy(function: ir.Function) -> str | None:
-    """Why a program says little about hardware; None when it does not.
+    """Tell why a program says little about hardware; None when it does not.
 
     Args: function: as the front end reads it, before any transformation.
     """
@@ -32,7 +32,7 @@ def degeneracy(function: ir.Function) -> str | None:
 
 
 def reject_degenerate(programs: Sequence[ProgramRow]) -> list[ProgramRow]:
-    """Each ok program that is degenerate becomes a rejected row; one the front end refuses stays as it is."""
+    """Return the programs, degenerate ok ones as rejected rows; one that the front end refuses stays."""
     return [_judged(program) if program.status == OK else program for program in programs]
 
 
@@ -55,7 +55,7 @@ def _inner_bodies(body: tuple[ir.Statement, ...]) -> Iterator[tuple[ir.Statement
 
 
 def follows_data(program: ProgramRow) -> bool:
-    """Whether the iterations of some loop depend on values that are loaded from an array.
+    """Tell whether the iterations of some loop depend on values that are loaded from an array.
 
     A loop bound, the condition of a `while`, and the condition of a `break` or early return count.
     Variables are followed through assignments, not through memory.
@@ -75,7 +75,7 @@ def _depends(expression: ir.Expression, loaded: set[str]) -> bool:
 
 
 def _loaded_variables(body: tuple[ir.Statement, ...]) -> set[str]:
-    """Variables that a loaded value may reach by assignments, or whose assignment it may decide."""
+    """Return variables that a loaded value may reach by assignments, or whose assignment it may decide."""
     assigned: list[tuple[str, tuple[ir.Expression, ...]]] = []
 
     def collect(inside: tuple[ir.Statement, ...], guards: tuple[ir.Expression, ...]) -> None:
@@ -100,7 +100,7 @@ def _loaded_variables(body: tuple[ir.Statement, ...]) -> set[str]:
 def _loop_conditions(
     body: tuple[ir.Statement, ...], inside: frozenset[str] | None
 ) -> Iterator[ir.Expression]:
-    """Every expression that decides how often a loop runs.
+    """Yield every expression that decides how often a loop runs.
 
     Args: inside: labels of the blocks in the present loop, whose `Leave` does not end it; None outside loops.
     """

@@ -29,7 +29,7 @@ from pipelines.programs.specification import (
 
 
 def read_text(path: Path, *, what: str, limit_bytes: int) -> str:
-    """Text of a regular file in UTF-8, not empty and not larger than a limit.
+    """Return the text of a regular file in UTF-8, not empty and not larger than a limit.
 
     Args:    what: what the file is, for messages.
     Raises:  ProgramError: the file is missing, unreadable, empty, too large, or not text.
@@ -80,7 +80,7 @@ def _draw(argument: Argument, specification: Mapping[str, ArgumentKind], seed: i
 def _draw_structures(
     argument: Argument, structure: Structure, generator: np.random.Generator
 ) -> NDArray[Any]:
-    """The memory of structures, each member drawn as an argument of its type; gaps are zero."""
+    """Draw the memory of structures, each member drawn as an argument of its type; gaps are zero."""
     count = argument.element_count * argument.type.width_bits // 8 // structure.size_bytes
     memory = np.zeros((count, structure.size_bytes), np.uint8)
     for member in structure.members:
@@ -136,7 +136,7 @@ def _check_marks(text: str, interface: Interface) -> None:
 
 
 def data_id(data: DataSet) -> str:
-    """Identity of a data set: the same names, types, shapes and values give the same id."""
+    """Return the identity of a data set: the same names, types, shapes and values give the same id."""
     return content_hash(
         {name: [str(values.dtype), list(values.shape), _digest(values)] for name, values in data.items()}
     )
@@ -148,7 +148,7 @@ def _digest(values: NDArray[Any]) -> str:
 
 
 def argument_generator(seed: int, argument: Argument, *purpose: str) -> np.random.Generator:
-    """The random numbers of an argument; others for each purpose."""
+    """Return the random numbers of an argument; others for each purpose."""
     return np.random.Generator(np.random.PCG64(int(content_hash(seed, argument.name, *purpose), 16)))
 
 

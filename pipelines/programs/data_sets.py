@@ -56,7 +56,7 @@ class ProgramData:
 def data_sets(
     program: ProgramRow, interface: Interface, kinds: Sequence[str] = (DRAWN,), *, seeds: Sequence[int] = (0,)
 ) -> list[ProgramData]:
-    """Data sets of a program, each with other values.
+    """Return the data sets of a program, each with other values.
 
     Args:    kinds: of `DATA_KINDS`. seeds: of the kind `drawn`; the first one is that of `sweep`.
     Returns: in order of the kinds; of data sets with equal values the first.
@@ -73,7 +73,7 @@ def data_sets(
 def find_data_set(
     program: ProgramRow, interface: Interface, *, kind: str | None, seed: int, identity: str
 ) -> ProgramData:
-    """The data set of a row of `runs`; rows without a kind are of `drawn` or `sweep`.
+    """Find the data set of a row of `runs`; rows without a kind are of `drawn` or `sweep`.
 
     Raises: ProgramError: no data set of the program has that identity.
     """
@@ -86,7 +86,7 @@ def find_data_set(
 
 
 def given_data(program: ProgramRow, values: DataSet) -> ProgramData:
-    """A data set of values from elsewhere."""
+    """Return a data set of values from elsewhere."""
     return ProgramData(kind=None, seed=0, inputs=program.inputs, values=values, identity=data_id(values))
 
 
@@ -115,7 +115,7 @@ def _drawn(kind: str, seed: int, interface: Interface, inputs: str) -> ProgramDa
 
 
 def _swept(program: ProgramRow, interface: Interface, seed: int) -> tuple[str, ...]:
-    """Input specifications with the scalars at fractions around their base.
+    """Return the input specifications with the scalars at fractions around their base.
 
     With a graph its bounds hold. Without one a uniform scalar stays in its range, and a constant, whose range
     is not known, is only made smaller.
@@ -146,7 +146,6 @@ def _moved(argument: Argument, kind: Constant | Uniform, base: int | float, frac
 
 
 def _range(argument: Argument, kind: Uniform) -> tuple[int | float, int | float]:
-    """Smallest and largest value."""
     return (kind.low, kind.high) if argument.type.floating else (int(kind.low), int(kind.high) - 1)
 
 
@@ -189,7 +188,7 @@ def _changed(program: ProgramRow, interface: Interface, base: ProgramData, chang
 
 
 def _sparse(draw: _Draw, _: Mapping[str, Values]) -> tuple[Values, dict[str, Any]]:
-    """Nine of ten elements are zero, or the value of the range next to it."""
+    """Return the nine of ten elements are zero, or the value of the range next to it."""
     zero = min(max(0, draw.low), draw.high)
     empty = draw.generator.random(draw.uniform.shape) < ZERO_SHARE
     values = np.where(empty, np.array(zero, draw.uniform.dtype), draw.uniform)
@@ -202,7 +201,7 @@ def _sorted(draw: _Draw, _: Mapping[str, Values]) -> tuple[Values, dict[str, Any
 
 
 def _skewed(draw: _Draw, _: Mapping[str, Values]) -> tuple[Values, dict[str, Any]]:
-    """A few of the values are most frequent: element floor(n u^4) of n uniform ones, 0 <= u < 1."""
+    """Return a few of the values are most frequent: element floor(n u^4) of n uniform ones, 0 <= u < 1."""
     flat = draw.uniform.reshape(-1)
     places = (flat.size * draw.generator.random(flat.size) ** SKEW).astype(np.int64)
     return flat[places].reshape(draw.uniform.shape), {"kind": "skewed", "power": SKEW, **draw.bounds}
@@ -214,7 +213,8 @@ def _constant(draw: _Draw, _: Mapping[str, Values]) -> tuple[Values, dict[str, A
 
 
 def _adversarial(program: ProgramRow) -> _Change:
-    """Values below, above and at what the source compares with, in turn; else values in descending order.
+    """Return the values below, above and at what the source compares with, in turn; else values in descending
+    order.
 
     In turn, so that a branch goes another way each time; descending, which is the worst case of most sorts
     and keeps a running minimum changing.
@@ -234,7 +234,7 @@ def _adversarial(program: ProgramRow) -> _Change:
 
 
 def _sides(draw: _Draw, numbers: Sequence[int | float]) -> list[int | float]:
-    """Values below, above and equal to each number, those within the range, without repetition."""
+    """Return the values below, above and equal to each number, those within the range, without repetition."""
     kind = draw.argument.type
     sides: list[int | float] = []
     for number in numbers:
@@ -261,7 +261,7 @@ _CHANGES: Mapping[str, Callable[[ProgramRow], _Change]] = {
 
 
 def input_rows(data: ProgramData, suite: str) -> list[InputRow]:
-    """The rows of table `inputs` of a data set, one per argument."""
+    """Return the rows of table `inputs` of a data set, one per argument."""
     return [
         _input_row(data.identity, suite, name, np.asarray(values)) for name, values in data.values.items()
     ]

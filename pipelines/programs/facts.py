@@ -23,7 +23,7 @@ _TOKEN = re.compile(
 
 
 def program_facts(program: ProgramRow) -> ProgramFactsRow:
-    """Facts about a program.
+    """Return the facts about a program.
 
     An operation is an operator or an array access, those in subscripts included. A statement or a condition
     that loads or stores an array works on it, with all its operations. How often it runs is the product of
@@ -56,7 +56,7 @@ def program_facts(program: ProgramRow) -> ProgramFactsRow:
 
 
 def _depths(body: tuple[ir.Statement, ...], depth: int) -> Iterator[int]:
-    """Depth of every loop."""
+    """Yield the depth of every loop."""
     for statement in body:
         is_loop = isinstance(statement, ir.For | ir.While)
         if is_loop:
@@ -66,7 +66,7 @@ def _depths(body: tuple[ir.Statement, ...], depth: int) -> Iterator[int]:
 
 
 def _kinds(statement: ir.Statement) -> Iterator[str]:
-    """Kinds of the operations a statement does itself; none for the header of a counted loop."""
+    """Yield the kinds of the operations a statement does itself; none for the header of a counted loop."""
     if isinstance(statement, ir.For):
         return
     if isinstance(statement, ir.Store):
@@ -90,7 +90,7 @@ def _kinds(statement: ir.Statement) -> Iterator[str]:
 
 
 def _scalars(program: ProgramRow) -> dict[str, float]:
-    """Values of the scalar arguments: the middle of their ranges."""
+    """Return the values of the scalar arguments: the middle of their ranges."""
     values: dict[str, float] = {}
     inputs: dict[str, dict[str, Any]] = json.loads(program.inputs)
     for name, drawn in inputs.items():
@@ -109,7 +109,7 @@ def _scalars(program: ProgramRow) -> dict[str, float]:
 def _executed(
     body: tuple[ir.Statement, ...], times: float, values: Mapping[str, float]
 ) -> Iterator[tuple[ir.Statement, float]]:
-    """Every statement and its maximum executions; `values` are those of variables before the body."""
+    """Yield every statement and its maximum executions; `values`: the variables' before the body."""
     known = dict(values)
     for statement in body:
         if not isinstance(statement, ir.For):
@@ -133,7 +133,7 @@ def _executed(
 
 
 def _trips(loop: ir.For, values: Mapping[str, float]) -> tuple[float, float | None]:
-    """Iterations of a loop, and the middle value of its variable; None when its bounds depend on data."""
+    """Return the iterations of a loop and its variable's middle value; None if its bounds depend on data."""
     low, high = _value(loop.lower, values), _value(loop.upper, values)
     if low is None or high is None:
         return UNKNOWN_TRIPS, None
@@ -143,7 +143,7 @@ def _trips(loop: ir.For, values: Mapping[str, float]) -> tuple[float, float | No
 
 
 def _value(expression: ir.Expression, values: Mapping[str, float]) -> float | None:
-    """Value of a bound where scalars have values; None where it depends on anything else."""
+    """Return the value of a bound where scalars have values; None where it depends on anything else."""
     match expression:
         case ir.Constant():
             return expression.number

@@ -24,7 +24,7 @@ class Influence:
     arrays: Mapping[str, frozenset[str]]
 
     def of(self, expression: ir.Expression) -> frozenset[str]:
-        """Arguments that the value of an expression is computed from, subscripts included."""
+        """Return the arguments that the value of an expression is computed from, subscripts included."""
         names: set[str] = set()
         for part in ir.walk_expressions(expression):
             match part:
@@ -38,7 +38,7 @@ class Influence:
 
 
 def influence_of(function: ir.Function) -> Influence:
-    """Influence of a function's arguments: the smallest solution of its assignments and stores."""
+    """Return the influence of a function's arguments: the smallest solution of its assignments and stores."""
     variables: defaultdict[str, frozenset[str]] = defaultdict(frozenset)
     arrays: defaultdict[str, frozenset[str]] = defaultdict(frozenset)
     for parameter in function.parameters:
@@ -65,7 +65,7 @@ Table = defaultdict[str, frozenset[str]]
 def _target(
     statement: ir.Assign | ir.For | ir.Store, influence: Influence, variables: Table, arrays: Table
 ) -> tuple[Table, str, frozenset[str]]:
-    """The table and name that a statement changes, and the arguments of the new value."""
+    """Return the table and name that a statement changes, and the arguments of the new value."""
     match statement:
         case ir.Store():
             sources = influence.of(statement.value)
@@ -79,7 +79,7 @@ def _target(
 
 
 def control_expressions(function: ir.Function) -> Iterator[ir.Expression]:
-    """Every bound of a loop, and every condition of a loop, a branch or an early exit."""
+    """Yield every bound of a loop, and every condition of a loop, a branch or an early exit."""
     for statement in ir.walk_statements(function.body):
         match statement:
             case ir.If() | ir.While():
@@ -92,7 +92,8 @@ def control_expressions(function: ir.Function) -> Iterator[ir.Expression]:
 
 
 def thresholds(function: ir.Function, scalars: Mapping[str, int | float]) -> dict[str, list[int | float]]:
-    """Numbers that values computed from each argument are compared with, in source order without repetition.
+    """Return numbers that values computed from each argument are compared with, in source order without
+    repetition.
 
     Args:    scalars: values of the scalar arguments, which a comparison may name.
     Returns: constants and scalars by argument; a condition without comparison compares with 0.
@@ -124,7 +125,7 @@ def _is_comparison(expression: ir.Expression) -> bool:
 
 
 def _number(expression: ir.Expression, scalars: Mapping[str, int | float]) -> int | float | None:
-    """The value of a constant or a scalar argument, converted or not; None for anything else."""
+    """Return the value of a constant or a scalar argument, converted or not; None for anything else."""
     match expression:
         case ir.Constant():
             return expression.number

@@ -46,7 +46,7 @@ class MachsuiteKernel:
 
 
 def machsuite_programs(*, sizes: Sequence[str]) -> list[ProgramRow]:
-    """Rows of all programs at some sizes, in the order of the table.
+    """Return the rows of all programs at some sizes, in the order of the table.
 
     Raises: ProgramError: an unknown size.
     """
@@ -57,7 +57,7 @@ def machsuite_programs(*, sizes: Sequence[str]) -> list[ProgramRow]:
 
 
 def machsuite_suite(sizes: Sequence[str]) -> list[ProgramRow]:
-    """Rows of all programs at those of the sizes that they have; at mini when they have none of them."""
+    """Return rows of all programs at the chosen sizes that they have, or at mini."""
     own = tuple(size for size in sizes if size in MACHSUITE_SIZES)
     return machsuite_programs(sizes=own or MACHSUITE_SIZES[:1])
 

@@ -18,7 +18,7 @@ class Part(Protocol[OptionsOut]):
 
     @property
     def share(self) -> float:
-        """Of the stage's programs, above 0 and at most 1."""
+        """Share of the stage's programs, above 0 and at most 1."""
         ...
 
     @property
@@ -51,13 +51,13 @@ def require_mix(mix: Sequence[Part[Mixed]]) -> None:
 def options_of(
     options: Options, mix: Sequence[Part[Options]], *, stage: str, seed: int, number: int
 ) -> Options:
-    """Options of program `number`: those of its part, or `options` when it is in none."""
+    """Return the options of program `number`: its part's, or `options` if it is in none."""
     place = part_of([part.share for part in mix], stage=stage, seed=seed, number=number)
     return options if place == len(mix) else mix[place].options
 
 
 def part_of(shares: Sequence[float], *, stage: str, seed: int, number: int) -> int:
-    """Index of the part of program `number`; that behind the last for the remaining programs.
+    """Return the index of the part of program `number`; that behind the last for the remaining programs.
 
     A function of its arguments alone, so that a program depends on no other.
     """

@@ -29,7 +29,7 @@ _ALIASES = {"__signed__": "signed", "__signed": "signed"}
 
 
 def ast_hash(source: str, top: str) -> str:
-    """Hash of the normalised syntax tree of a top function and everything that it uses.
+    """Return the hash of the normalised syntax tree of a top function and everything that it uses.
 
     Args:    source: C text; top: name of the function that becomes hardware.
     Returns: 32 hexadecimal digits; equal for programs that differ in spelling only.
@@ -40,7 +40,7 @@ def ast_hash(source: str, top: str) -> str:
 
 
 def syntax_words(source: str, top: str) -> Sequence[str]:
-    """The normalised syntax tree as words, those that `ast_hash` hashes.
+    """Return the normalised syntax tree as words, those that `ast_hash` hashes.
 
     Raises: HlsError: as `ast_hash`.
     """
@@ -52,7 +52,7 @@ def syntax_words(source: str, top: str) -> Sequence[str]:
 
 @lru_cache(maxsize=1024)
 def ast_hash_or_none(source: str, top: str) -> str | None:
-    """The hash of a program, None for text that is not a program."""
+    """Return the hash of a program, None for text that is not a program."""
     try:
         return ast_hash(source, top)
     except HlsError:
@@ -60,7 +60,7 @@ def ast_hash_or_none(source: str, top: str) -> str | None:
 
 
 def _parse(source: str) -> c_ast.FileAST:
-    """The program's own syntax tree after the types that its headers declare."""
+    """Parse the program's own syntax tree after the types that its headers declare."""
     own, headers = _split(preprocess_source(source, file="program.c"))
     try:
         return parse_text(_declared_types(headers) + own, file="program.c")
@@ -69,7 +69,7 @@ def _parse(source: str) -> c_ast.FileAST:
 
 
 def _split(text: str) -> tuple[str, str]:
-    """Preprocessed text: the program's part, and the part of this engine's headers."""
+    """Return the preprocessed text: the program's part, and the part of this engine's headers."""
     parts: dict[bool, list[str]] = {False: [], True: []}
     inside = False
     for line in text.splitlines():
@@ -83,7 +83,7 @@ def _split(text: str) -> tuple[str, str]:
 
 @lru_cache(maxsize=64)
 def _declared_types(headers: str) -> str:
-    """Types that headers declare, as C; their functions and objects are known by name alone."""
+    """Return the types that headers declare, as C; their functions and objects are known by name alone."""
     if not headers:
         return ""
     nodes: list[c_ast.Node] = list(c_parser.CParser().parse(headers).ext)
@@ -128,7 +128,7 @@ class _Writer:
         }
 
     def write(self, top: str) -> Sequence[str]:
-        """Words of the top function and of everything that it uses."""
+        """Return the words of the top function and of everything that it uses."""
         node = self._file.get(top)
         if not isinstance(node, c_ast.FuncDef):
             raise HlsError("top must be a function of the file", repr(top))
@@ -148,7 +148,7 @@ class _Writer:
             self._file[node.name] = known if known is not None and known.init else node
 
     def _declare_types(self, node: c_ast.Node) -> None:
-        """Names of types, structures and enumerators that a declaration brings."""
+        """Declare the types, structures and enumerators of a declaration."""
         if isinstance(node, c_ast.Typedef):
             self._types[node.name] = node.type
         if isinstance(node, c_ast.Struct | c_ast.Union) and node.decls and node.name:
@@ -166,7 +166,7 @@ class _Writer:
         return f"v{len(self._numbers)}"
 
     def _number(self, key: object) -> str:
-        """The canonical name of an object, new at its first occurrence."""
+        """Return the canonical name of an object, new at its first occurrence."""
         if key not in self._numbers:
             self._numbers[key] = self._fresh()
         return self._numbers[key]
@@ -233,7 +233,7 @@ class _Writer:
             self._words.append(")")
 
     def _enumeration(self, node: c_ast.Enum) -> None:
-        """The type is int; the values are written where an enumerator is used."""
+        """Write int for the type; the values are written where an enumerator is used."""
         self._words.append("type int")
         if ("reached", id(node)) in self._numbers:
             for enumerator in node.values.enumerators:
@@ -309,12 +309,11 @@ def _nodes(nodes: list[c_ast.Node] | None) -> list[c_ast.Node]:
 
 
 def _roles(children: Sequence[tuple[str, c_ast.Node]]) -> str:
-    """Flags of the parts of a node, so that a missing part does not shift the others."""
+    """Return the flags of the parts of a node, so that a missing part does not shift the others."""
     return ",".join(name for name, _ in children)
 
 
 def _constant(node: c_ast.Constant) -> str:
-    """A constant by its type and value."""
     text = str(node.value)
     if node.type in ("float", "double"):
         hexadecimal = text.lower().startswith("0x")

@@ -59,7 +59,7 @@ class PolybenchKernel:
 
 
 def polybench_programs(*, sizes: Sequence[str], data_types: Sequence[str]) -> list[ProgramRow]:
-    """Rows of all programs at some sizes and data types, in the order of the table.
+    """Return the rows of all programs at some sizes and data types, in the order of the table.
 
     Raises: ProgramError: an unknown size or data type.
     """
@@ -72,7 +72,7 @@ def polybench_programs(*, sizes: Sequence[str], data_types: Sequence[str]) -> li
 
 
 def polybench_program(name: str, *, size: str = "mini", data_type: str = "float") -> ProgramRow:
-    """Row of one program.
+    """Return the row of a program.
 
     Args:
         name: of POLYBENCH_KERNELS.
@@ -113,9 +113,9 @@ def _inlined(file: str) -> str:
     return _LOCAL_INCLUDE.sub(lambda include: _inlined(include[1]), text)
 
 
-def _require_known(what: str, value: str, known: tuple[str, ...]) -> None:
-    if value not in known:
-        raise ProgramError(f"unknown {what}: {value}; accepted: {', '.join(known)}")
+def _require_known(what: str, value: str, accepted: tuple[str, ...]) -> None:
+    if value not in accepted:
+        raise ProgramError(f"unknown {what}: {value}; accepted: {', '.join(accepted)}")
 
 
 # ---- input data ------------------------------------------------------------------------------------
@@ -147,7 +147,7 @@ def _fields(kind: Mapping[str, Any], *names: str) -> Callable[[Sizes], Inputs]:
 
 
 def _reflections(scale: int, denominator: int) -> Mapping[str, Any]:
-    """Correlations so small that the Toeplitz matrix has a dominant diagonal."""
+    """Return the correlations so small that the Toeplitz matrix has a dominant diagonal."""
     bound = scale / denominator
     return _uniform(-int(bound), int(bound)) if scale > 1 else _uniform(-bound, bound)
 

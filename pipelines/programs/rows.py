@@ -25,7 +25,7 @@ _C_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
 def kernel_programs(*, suites: Sequence[str], sizes: Sequence[str]) -> list[ProgramRow]:
-    """Rows of the kernels of some suites at some sizes, in the order of the catalogue.
+    """Return the rows of the kernels of some suites at some sizes, in the order of the catalogue.
 
     Args:
         suites: of SUITES.
@@ -47,7 +47,7 @@ def kernel_programs(*, suites: Sequence[str], sizes: Sequence[str]) -> list[Prog
 def program_from_file(
     path: Path, *, top: str, inputs: str | None = None, source: str | None = None
 ) -> ProgramRow:
-    """Row of a C file from anywhere; suite user, size custom.
+    """Return the row of a C file from anywhere; suite user, size custom.
 
     Args:
         path: C source in UTF-8, at most 4 MiB.
@@ -106,7 +106,7 @@ def program_row(
     graph: Mapping[str, Any] | None = None,
     parent: str | None = None,
 ) -> ProgramRow:
-    """A row whose id hashes source, top and inputs; columns of language models are null.
+    """Return a row whose id hashes source, top and inputs; columns of language models are null.
 
     Args:
         name, suite, stage, size: as the columns of the table.
@@ -152,7 +152,7 @@ def _kernel_text(name: str) -> str:
     return (_KERNEL_FOLDER / f"{name}.c").read_text(encoding="utf-8")
 
 
-def _require_known(what: str, names: Sequence[str], known: Sequence[str]) -> None:
+def _require_known(what: str, names: Sequence[str], accepted: Sequence[str]) -> None:
     for name in names:
-        if name not in known:
-            raise ProgramError(f"unknown {what}: {name}; accepted: {', '.join(known)}")
+        if name not in accepted:
+            raise ProgramError(f"unknown {what}: {name}; accepted: {', '.join(accepted)}")

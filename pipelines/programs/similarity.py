@@ -44,7 +44,7 @@ Signature = NDArray[np.uint32]  # (HASHES,)
 
 
 def signature(source: str, top: str) -> Signature | None:
-    """MinHash signature of a program; None for text that is not a program."""
+    """Return MinHash signature of a program; None for text that is not a program."""
     try:
         words = syntax_words(source, top)
     except HlsError:
@@ -53,7 +53,7 @@ def signature(source: str, top: str) -> Signature | None:
 
 
 def text_signature(source: str) -> Signature:
-    """MinHash signature of the tokens of a C source, without comments and directives."""
+    """Return MinHash signature of the tokens of a C source, without comments and directives."""
     words = _TOKEN.findall(_IGNORED.sub(" ", source))
     return _minhash([_plain(word) for word in words])
 
@@ -65,7 +65,7 @@ def _plain(word: str) -> str:
 
 
 def _minhash(plain: Sequence[str]) -> Signature:
-    """MinHash signature of the runs of some words."""
+    """Return MinHash signature of the runs of some words."""
     runs = {" ".join(plain[i : i + SHINGLE_WORDS]) for i in range(max(1, len(plain) - SHINGLE_WORDS + 1))}
     digests = [blake2b(run.encode(), digest_size=8).digest() for run in sorted(runs)]
     keys = np.frombuffer(b"".join(digests), dtype="<u8")  # (runs,)
@@ -74,12 +74,12 @@ def _minhash(plain: Sequence[str]) -> Signature:
 
 
 def similarity(one: Signature, other: Signature) -> float:
-    """Estimated Jaccard similarity of two programs, 0 to 1."""
+    """Return the estimated Jaccard similarity of two programs, 0 to 1."""
     return float(np.count_nonzero(one == other)) / HASHES
 
 
 def near_pairs(signatures: Sequence[Signature | None], *, least: float = NEAR) -> list[tuple[int, int]]:
-    """Pairs of positions whose similarity is at least `least`, in order.
+    """Return the pairs of positions whose similarity is at least `least`, in order.
 
     Only pairs that are equal in a band of BAND_ROWS hashes are compared: of pairs at the limit 0.7 all but
     1 in 40 million have such a band.

@@ -59,7 +59,7 @@ class Uniform(_Range):
     kind: Literal["uniform"]
 
     def draw(self, argument: Argument, generator: np.random.Generator) -> Drawn:
-        """Values of the argument's shape and type."""
+        """Draw the values of the argument's shape and type."""
         if argument.type.floating:
             _require_range(argument, self.low, self.high)
             if math.isinf(float(self.high) - float(self.low)):
@@ -79,7 +79,7 @@ class Constant(_Kind):
     value: Number
 
     def draw(self, argument: Argument, _generator: np.random.Generator) -> Drawn:
-        """Values of the argument's shape and type."""
+        """Draw the values of the argument's shape and type."""
         _require_integers(argument, self.value)
         _require_range(argument, self.value, self.value)
         return np.full(argument.shape, self.value, dtype=argument.type.dtype)
@@ -91,7 +91,7 @@ class Permutation(_Kind):
     kind: Literal["permutation"]
 
     def draw(self, argument: Argument, generator: np.random.Generator) -> Drawn:
-        """Values of the argument's shape and type."""
+        """Draw the values of the argument's shape and type."""
         _require_range(argument, 0, argument.element_count - 1)
         order = generator.permutation(argument.element_count)
         return order.astype(argument.type.dtype).reshape(argument.shape)
@@ -103,7 +103,7 @@ class Sorted(_Range):
     kind: Literal["sorted"]
 
     def draw(self, argument: Argument, generator: np.random.Generator) -> Drawn:
-        """Values of the argument's shape and type."""
+        """Draw the values of the argument's shape and type."""
         uniform = Uniform(kind="uniform", low=self.low, high=self.high)
         drawn = uniform.draw(argument, generator).reshape(-1)
         return np.sort(drawn).reshape(argument.shape)
@@ -116,7 +116,7 @@ class CsrRows(_Kind):
     nonzeros: Annotated[int, Field(ge=0, lt=1 << 63)]
 
     def draw(self, argument: Argument, generator: np.random.Generator) -> Drawn:
-        """Values of the argument's shape and type; the shape must be (rows + 1,)."""
+        """Draw the values of the argument's shape and type; the shape must be (rows + 1,)."""
         if argument.type.floating:
             raise ProgramError(
                 f"csr_rows needs an integer type, got {argument.name} of {argument.type.c_name}"
@@ -135,7 +135,7 @@ class Text(_Kind):
     kind: Literal["text"]
 
     def draw(self, argument: Argument, generator: np.random.Generator) -> Drawn:
-        """Values of the argument's shape and type; the shape must have one dimension."""
+        """Draw the values of the argument's shape and type; the shape must have one dimension."""
         if argument.type.floating:
             raise ProgramError(f"text needs an integer type, got {argument.name} of {argument.type.c_name}")
         if len(argument.shape) != 1:
@@ -156,7 +156,7 @@ class DominantLower(_Range):
     kind: Literal["dominant_lower"]
 
     def draw(self, argument: Argument, generator: np.random.Generator) -> Drawn:
-        """Values of the argument's shape and type; the shape must be square."""
+        """Draw the values of the argument's shape and type; the shape must be square."""
         return _fitted(argument, _dominant_lower(argument, self, _order(argument, self.kind), generator))
 
 
@@ -170,7 +170,7 @@ class PositiveDefinite(_Range):
     kind: Literal["positive_definite"]
 
     def draw(self, argument: Argument, generator: np.random.Generator) -> Drawn:
-        """Values of the argument's shape and type; the shape must be square."""
+        """Draw the values of the argument's shape and type; the shape must be square."""
         lower = _dominant_lower(argument, self, _order(argument, self.kind), generator)
         largest = np.abs(lower).sum(axis=1).max().item()
         _require_range(argument, 0, largest * largest)
@@ -189,7 +189,7 @@ class LuProduct(_Range):
     kind: Literal["lu_product"]
 
     def draw(self, argument: Argument, generator: np.random.Generator) -> Drawn:
-        """Values of the argument's shape and type; the shape must be square."""
+        """Draw the values of the argument's shape and type; the shape must be square."""
         order = _order(argument, self.kind)
         upper = _dominant_lower(argument, self, order, generator)[::-1, ::-1]
         lower = np.eye(order, dtype=upper.dtype)
@@ -206,7 +206,7 @@ class Values(_Kind):
     values: Any
 
     def draw(self, argument: Argument, _generator: np.random.Generator) -> Drawn:
-        """Values of the argument's shape and type."""
+        """Draw the values of the argument's shape and type."""
         return values_of(argument, self.values)
 
 
@@ -227,7 +227,7 @@ _SPECIFICATION: TypeAdapter[dict[str, ArgumentKind]] = TypeAdapter(dict[str, Arg
 
 
 def default_kind(argument: Argument) -> Uniform:
-    """Default of an argument without specification: uniform -16 .. 15, unsigned 0 .. 15, floating -1 .. 1."""
+    """Return an argument's default range: uniform -16 .. 15, unsigned 0 .. 15, floating -1 .. 1."""
     if argument.type.floating:
         return Uniform(kind="uniform", low=-1.0, high=1.0)
     low, high = default_range(argument.type)
@@ -235,19 +235,19 @@ def default_kind(argument: Argument) -> Uniform:
 
 
 def kind_of(argument: Argument, specification: Mapping[str, ArgumentKind]) -> ArgumentKind | None:
-    """How an argument is drawn; None for an object of static storage that keeps its initial values."""
+    """Return how an argument is drawn; None for a static object that keeps its initial values."""
     if argument.static is not None:
         return specification.get(argument.name)
     return specification.get(argument.name, default_kind(argument))
 
 
 def default_range(kind: ScalarType) -> tuple[int, int]:
-    """Range of the drawn values of an integer without specification; the second is excluded."""
+    """Return the range of the drawn values of an integer without specification; the second is excluded."""
     return -16 if kind.signed else 0, 16
 
 
 def read_specification(inputs: str) -> dict[str, ArgumentKind]:
-    """The kind of every argument named in a JSON specification.
+    """Read the kind of every argument named in a JSON specification.
 
     Raises: ProgramError: not a JSON object of accepted kinds; the message lists them.
     """
@@ -260,7 +260,7 @@ def read_specification(inputs: str) -> dict[str, ArgumentKind]:
 
 
 def read_json_object(text: str) -> dict[str, Any]:
-    """A JSON object whose names are distinct at every level.
+    """Read a JSON object whose names are distinct at every level.
 
     Raises: ProgramError: anything else; the message has the position.
     """
@@ -274,7 +274,7 @@ def read_json_object(text: str) -> dict[str, Any]:
 
 
 def values_of(argument: Argument, value: object) -> Drawn:
-    """Nested lists of numbers as the argument's array, or one number as its scalar.
+    """Return the nested lists of numbers as the argument's array, or one number as its scalar.
 
     Raises: ProgramError: another shape, a value that is not a number of the argument's type (integers for an
             integer type, finite numbers for a floating one), or one out of range.
@@ -351,7 +351,7 @@ def _integer_range(argument: Argument, bounds: _Range) -> tuple[int, int]:
 def _uniform(
     argument: Argument, bounds: _Range, shape: tuple[int, ...], generator: np.random.Generator
 ) -> Drawn:
-    """Values of a range in int64 or double."""
+    """Return the values of a range in int64 or double."""
     if argument.type.floating:
         return np.asarray(generator.uniform(bounds.low, bounds.high, shape))
     low, high = _integer_range(argument, bounds)
@@ -372,7 +372,7 @@ def _fitted(argument: Argument, values: Drawn) -> Drawn:
 
 
 def _order(argument: Argument, kind: str) -> int:
-    """Rows of a square matrix.
+    """Return the rows of a square matrix.
 
     Raises: ProgramError: the argument is not a square matrix.
     """

@@ -59,7 +59,6 @@ class _Writer:
     rows: list[StageReportRow] = field(default_factory=list[StageReportRow])
 
     def add(self, measure: str, statistic: str, label: str, value: float) -> None:
-        """One row."""
         row = StageReportRow(
             stage=self.stage, measure=measure, statistic=statistic, bin=label, value=float(value)
         )
@@ -67,7 +66,7 @@ class _Writer:
 
 
 def stage_reports(programs: Sequence[ProgramRow], facts: Sequence[ProgramFactsRow]) -> list[StageReportRow]:
-    """The rows of every stage that has programs.
+    """Return the rows of every stage that has programs.
 
     Args: facts: of programs that the front end reads; distributions are over these where they are ok.
     """
@@ -89,7 +88,7 @@ def stage_reports(programs: Sequence[ProgramRow], facts: Sequence[ProgramFactsRo
 
 
 def general_reason(reason: str) -> str:
-    """A reason with quoted text and words with digits, which differ between programs, replaced by `…`."""
+    """Return a reason with `…` for quoted text and words with digits, which differ between programs."""
     return _VARYING.sub("…", " ".join(reason.split()))[:REASON_LENGTH]
 
 
@@ -130,7 +129,7 @@ def _sample(programs: Sequence[ProgramRow], known: Mapping[str, ProgramFactsRow]
 
 
 def _mean_shares(counts: Sequence[Mapping[str, int]]) -> dict[str, float]:
-    """Mean over programs of each kind's share in a program; programs without any count are skipped."""
+    """Return mean over programs of each kind's share in a program; programs without any count are skipped."""
     some = [c for c in counts if sum(c.values())]
     kinds = sorted({kind for c in some for kind in c})
     return {k: math.fsum(c.get(k, 0) / sum(c.values()) for c in some) / len(some) for k in kinds}
@@ -177,7 +176,7 @@ def _shares(counts: Mapping[str, int]) -> dict[str, float]:
 
 
 def wasserstein(first: Sequence[float], second: Sequence[float]) -> float:
-    """First Wasserstein distance of two samples over their joint range from 5 to 95 %.
+    """Return the first Wasserstein distance of two samples over their joint range from 5 to 95 %.
 
     Returns: 0 for equal distributions; the distance itself when the range is empty. Rounded to twelve digits,
              because the library's sums differ in the last bits between processors.
@@ -193,6 +192,6 @@ def wasserstein(first: Sequence[float], second: Sequence[float]) -> float:
 
 
 def total_variation(first: Mapping[str, float], second: Mapping[str, float]) -> float:
-    """Half the sum of the differences of two distributions over kinds, 0 to 1."""
+    """Return half the sum of the differences of two distributions over kinds, 0 to 1."""
     kinds: Iterator[str] = iter(sorted({*first, *second}))
     return math.fsum(abs(first.get(k, 0.0) - second.get(k, 0.0)) for k in kinds) / 2

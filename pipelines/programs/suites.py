@@ -1,4 +1,4 @@
-"""Every suite of programs by its name: those of the catalogue, and those that are generated.
+"""Every suite of programs by its name: suites of the catalogue, and generated ones.
 
 Programs come from the cache when the same code wrote them from the same options before: a program takes 50 ms
 to write and to hash its syntax tree, and a run needs all of them.
@@ -107,7 +107,7 @@ ALL_SUITES = tuple(SUITE_PROGRAMS)
 
 
 def suite_programs(suite: str, options: SuiteOptions) -> list[ProgramRow]:
-    """The programs of a suite; one for training that equals an evaluation program is a rejected row.
+    """Return the programs of a suite; one for training that equals an evaluation program is a rejected row.
 
     So is a generated one that is degenerate, when the options say so.
 
@@ -125,7 +125,7 @@ def suite_programs(suite: str, options: SuiteOptions) -> list[ProgramRow]:
 
 
 def cached_programs(suite: str, options: SuiteOptions, cache: ContentCache) -> list[ProgramRow]:
-    """The programs of a suite, as `suite_programs` gives them, in order of their id.
+    """Return the programs of a suite, as `suite_programs` gives them, in order of their id.
 
     Raises: ProgramError: there is no such suite, or no such size. OSError: the disk is full.
     """
@@ -136,7 +136,7 @@ def cached_programs(suite: str, options: SuiteOptions, cache: ContentCache) -> l
 
 
 def cached_ast_hash(program: ProgramRow, cache: ContentCache) -> str | None:
-    """The hash of the syntax tree of a program's source, which takes 15 ms; None when it is no program."""
+    """Return hash of the syntax tree of a program's source, which takes 15 ms; None when it is no program."""
     key = content_hash(program.source, program.top, code_version())
     entry: dict[str, str | None] = cache.cached(
         "ast_hash", key, lambda: {"ast_hash": ast_hash_or_none(program.source, program.top)}, dict
@@ -145,7 +145,7 @@ def cached_ast_hash(program: ProgramRow, cache: ContentCache) -> str | None:
 
 
 def cached_signature(program: ProgramRow, cache: ContentCache) -> Signature | None:
-    """The MinHash signature of a program's syntax tree; None when it is no program."""
+    """Return the MinHash signature of a program's syntax tree; None when it is no program."""
     key = content_hash(program.source, program.top, code_version(), HASHES, SHINGLE_WORDS)
     entry: dict[str, list[int] | None] = cache.cached(
         "signature", key, lambda: {"hashes": _hashes(program)}, dict
@@ -161,5 +161,5 @@ def _hashes(program: ProgramRow) -> list[int] | None:
 
 @once
 def code_version() -> str:
-    """Version of this package, of the engine that reads programs, and of the generator of random numbers."""
+    """Return the version of this package, of the engine that reads programs, and of the random generator."""
     return content_hash(_VERSION, tool_version(), np.__version__)

@@ -24,7 +24,7 @@ STATUSES = (OK, TIMEOUT, TOOL_ERROR, INFEASIBLE, REJECTED)
 
 
 def is_lasting(status: str) -> bool:
-    """Whether an outcome follows from its inputs, so that another attempt gives the same.
+    """Tell whether an outcome follows from its inputs, so that another attempt gives the same.
 
     A `timeout` is of processor time, cycles or steps. A `tool_error` may be the machine's fault: no space, no
     memory, a killed tool, too much elapsed time. This is the one place that decides what may be cached.
@@ -123,13 +123,13 @@ class ColumnSpec:
     checked_by: str = NONE
 
     def arrow_field(self) -> pa.Field:
-        """The pyarrow field, with unit and description as metadata."""
+        """Return the pyarrow field, with unit and description as metadata."""
         metadata = {"description": self.description, "unit": self.unit or ""}
         return pa.field(self.name, self.arrow_type, nullable=self.nullable, metadata=metadata)
 
 
 def _arrow_type(annotation: Any) -> tuple[pa.DataType, bool]:
-    """Arrow type and nullability of a field annotation."""
+    """Return the arrow type and nullability of a field annotation."""
     if typing.get_origin(annotation) in (types.UnionType, typing.Union):
         inner = [a for a in typing.get_args(annotation) if a is not type(None)]
         return _arrow_type(inner[0])[0], True
@@ -139,7 +139,7 @@ def _arrow_type(annotation: Any) -> tuple[pa.DataType, bool]:
 
 
 def infinities(table: pa.Table) -> list[str]:
-    """Columns of an Arrow table with NaN or infinities, in lists too; null is neither."""
+    """Return the columns of an Arrow table with NaN or infinities, in lists too; null is neither."""
     problems: list[str] = []
     for name in table.column_names:
         values = table.column(name)
@@ -192,7 +192,7 @@ class TableSpec:
         return tuple(c.name for c in self.columns if c.key)
 
     def schema(self, *, measured: bool = False) -> pa.Schema:
-        """The Arrow schema of the content file, or of the measured sibling (key and measures)."""
+        """Return the Arrow schema of the content file, or of the measured sibling (key and measures)."""
         kept = [c for c in self.columns if (c.key or c.measured if measured else not c.measured)]
         return pa.schema([c.arrow_field() for c in kept])
 
@@ -215,7 +215,7 @@ class TableSpec:
         return any(c.measured for c in self.columns)
 
     def to_arrow(self, rows: Iterable[Any], *, measured: bool = False) -> pa.Table:
-        """Rows as an Arrow table, sorted by key so that the same rows give the same bytes."""
+        """Return the rows as an Arrow table, sorted by key so that the same rows give the same bytes."""
         schema = self.schema(measured=measured)
         records = [{n: getattr(r, n) for n in schema.names} for r in rows]
         for record in records:
@@ -254,7 +254,7 @@ class TableSpec:
                 raise SchemaError(f"{self.name}.{spec.name} is {value} in {named}; accepted: {_FINITE}")
 
     def violations(self, table: pa.Table) -> list[str]:
-        """Every way in which an Arrow table breaks this schema; empty when it fits."""
+        """Return every way in which an Arrow table breaks this schema; empty when it fits."""
         expected = self.schema()
         problems = [f"column {f.name} is missing" for f in expected if f.name not in table.column_names]
         problems += [
@@ -284,13 +284,13 @@ class TableSpec:
         return problems
 
     def repeat_count(self, table: pa.Table) -> int:
-        """Rows of a table whose key stands in an earlier row."""
+        """Return the rows of a table whose key stands in an earlier row."""
         if self.is_sorted(table):
             return 0
         return table.num_rows - table.group_by(list(self.key)).aggregate([]).num_rows
 
     def is_sorted(self, table: pa.Table) -> bool:
-        """Whether every row's key is greater than the one before: ten times as fast as counting keys."""
+        """Tell whether every row's key is greater than the one before: ten times as fast as counting keys."""
         above: Any = False
         for name in reversed(self.key):
             column = table.column(name).combine_chunks()
@@ -300,7 +300,7 @@ class TableSpec:
         return bool(self.key) and table.num_rows > 1 and above.null_count == 0 and bool(pc.all(above).as_py())
 
     def from_arrow(self, table: pa.Table) -> list[Any]:
-        """Rows of an Arrow table; measured columns that are absent become None."""
+        """Return the rows of an Arrow table; measured columns that are absent become None."""
         names = [c.name for c in self.columns]
         columns = {n: table.column(n).to_pylist() for n in names if n in table.column_names}
         lists = {c.name for c in self.columns if pa.types.is_list(c.arrow_type)}
@@ -325,7 +325,7 @@ def table(
     report: tuple[str, ...] = (),
     hashes: str | None = None,
 ) -> Callable[[RowClass], RowClass]:
-    """Class decorator: register a frozen dataclass as the row of a Parquet table.
+    """Return the class decorator: register a frozen dataclass as the row of a Parquet table.
 
     Args:
         name: the table's name, also its folder, its DuckDB view and its Dagster asset.
@@ -384,21 +384,21 @@ def _check_by_column(table: str, columns: Sequence[str], checked_by: Mapping[str
 
 
 def tables_of_role(*roles: ReleaseRole) -> tuple[str, ...]:
-    """Names of the tables with one of these roles in a release."""
+    """Return the names of the tables with one of these roles in a release."""
     return tuple(spec.name for spec in TableSpec.registry.values() if spec.release in roles)
 
 
 NEAREST_COUNT = 3
 
 
-def unknown_table(name: str, known: Iterable[str]) -> str:
-    """One line about a name that no table has, with those that are spelled most like it."""
-    nearest = get_close_matches(name.lower(), sorted(known), n=NEAREST_COUNT, cutoff=0.0)
+def unknown_table(name: str, names: Iterable[str]) -> str:
+    """Return one line about a name that no table has, with those that are spelled most like it."""
+    nearest = get_close_matches(name.lower(), sorted(names), n=NEAREST_COUNT, cutoff=0.0)
     return f"unknown table: {name}; nearest: {', '.join(nearest)}"
 
 
 def table_spec(name: str) -> TableSpec:
-    """The declared table of that name.
+    """Return the declared table of that name.
 
     Raises: SchemaError: no such table.
     """

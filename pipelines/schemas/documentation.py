@@ -27,7 +27,7 @@ the check alone, of every row, of a sample of each run, or of examples in the te
 
 
 def tables_page(tables: Iterable[TableSpec] | None = None) -> str:
-    """The Markdown page of the tables, by stage.
+    """Return the Markdown page of the tables, by stage.
 
     Args:   tables: the tables to describe; every declared table when None.
     """
@@ -44,7 +44,7 @@ def ordered_tables(tables: Iterable[TableSpec]) -> list[TableSpec]:
 
 
 def stage_order(tables: Iterable[TableSpec]) -> list[str]:
-    """Stages of some tables: each after the stages that its tables refer to, then by name.
+    """Return the stages of some tables: each after the stages that its tables refer to, then by name.
 
     Stages without references to or from another stage come last.
     """
@@ -69,7 +69,7 @@ def _summary(tables: Sequence[TableSpec]) -> str:
 
 
 def table_section(table: TableSpec) -> str:
-    """The section of one table: what a row is, and its columns with types and units."""
+    """Return the section of one table: what a row is, and its columns with types and units."""
     heading = f"## {table.name}\n\n{table.description} Stage `{table.stage}`.\n"
     rows = [(f"`{c.name}`", _type(c), c.unit or "", _meaning(c)) for c in table.columns]
     columns = markdown_table(("column", "type", "unit", "meaning"), rows)
@@ -77,7 +77,7 @@ def table_section(table: TableSpec) -> str:
 
 
 def _checks(table: TableSpec) -> str:
-    """Columns by their independent check, in order of the first column of each; those without one last."""
+    """Return the columns by their independent check, in order of first columns; without one last."""
     columns: dict[str, list[str]] = {}
     for column in table.columns:
         columns.setdefault(column.checked_by, []).append(column.name)
@@ -106,7 +106,7 @@ def _code_list(names: Iterable[str]) -> str:
 
 
 def markdown_table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """A table in Markdown."""
+    """Return a table in Markdown."""
     lines = [header, ["---"] * len(header), *rows]
     cells = [[cell.replace("|", "\\|") for cell in line] for line in lines]
     return "".join(f"| {' | '.join(line)} |\n" for line in cells)

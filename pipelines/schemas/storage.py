@@ -27,7 +27,7 @@ FORMER_NAMES: Mapping[str, Mapping[str, str]] = {}
 
 
 def table_path(data_dir: Path, spec: TableSpec, partition: str, *, measured: bool = False) -> Path:
-    """File of one partition of a table, or of its wall-clock sibling."""
+    """Return the file of one partition of a table, or of its wall-clock sibling."""
     return data_dir / ("measured" if measured else "tables") / spec.name / f"{partition}.parquet"
 
 
@@ -120,7 +120,7 @@ def read_arrow(path: Path, *, columns: Sequence[str] | None = None, encoded: Seq
 
 
 def to_frame(content: pa.Table) -> pl.DataFrame:
-    """An Arrow table as a Polars frame; numbers share their memory."""
+    """Return an Arrow table as a Polars frame; numbers share their memory."""
     import polars as pl  # lazy import: takes 0.3 s
 
     # Without metadata: Polars ends with a panic where they are no UTF-8, and no checksum protects them.
@@ -129,12 +129,12 @@ def to_frame(content: pa.Table) -> pl.DataFrame:
 
 
 def from_frame(frame: pl.DataFrame, schema: pa.Schema) -> pa.Table:
-    """A Polars frame as an Arrow table of a declared schema, in one chunk."""
+    """Return a Polars frame as an Arrow table of a declared schema, in one chunk."""
     return frame.select(schema.names).to_arrow().cast(schema).combine_chunks()
 
 
 def conform(content: pa.Table, expected: pa.Schema, spec: TableSpec) -> pa.Table:
-    """Columns of an older release under their present names, in the declared order.
+    """Return the columns of an older release under their present names, in the declared order.
 
     A nullable column that the release lacks is null in every row.
 
@@ -151,7 +151,8 @@ def conform(content: pa.Table, expected: pa.Schema, spec: TableSpec) -> pa.Table
 
 
 def fill_columns(content: pa.Table, expected: pa.Schema) -> pa.Table:
-    """Columns with those that an earlier version did not write, null in every row, in the declared order.
+    """Return the columns with those that an earlier version did not write, null in every row, in the declared
+    order.
 
     A file of an earlier version lacks columns that were declared later. An absent column that is not nullable
     stays absent, so that the check of the schema names it.
@@ -164,7 +165,7 @@ def fill_columns(content: pa.Table, expected: pa.Schema) -> pa.Table:
 
 
 def is_readable(schema: pa.Schema, expected: pa.Schema) -> bool:
-    """Whether a file's columns are the declared ones, those apart that `fill_columns` adds."""
+    """Tell whether a file's columns are the declared ones, those apart that `fill_columns` adds."""
     own = {field.name: field.type for field in schema}
     return own.keys() <= set(expected.names) and all(
         own[field.name] == field.type if field.name in own else field.nullable for field in expected
@@ -176,7 +177,7 @@ def _listed(schema: pa.Schema) -> str:
 
 
 def scan_table(data_dir: Path, spec: TableSpec, partitions: Iterable[str] | None = None) -> pl.LazyFrame:
-    """Rows of a table as a lazy Polars frame, all partitions in name order or only those named.
+    """Return the rows of a table as a lazy Polars frame, all partitions in name order or only those named.
 
     Nullable columns that a file of an earlier version lacks are null.
 
@@ -190,7 +191,7 @@ def scan_table(data_dir: Path, spec: TableSpec, partitions: Iterable[str] | None
 
 
 def read_table(data_dir: Path, spec: TableSpec, partitions: Iterable[str] | None = None) -> list[Any]:
-    """Rows of a table, all partitions in name order or only those named.
+    """Return the rows of a table, all partitions in name order or only those named.
 
     Raises: SchemaError: a file is damaged or does not fit the schema.
     """

@@ -24,19 +24,19 @@ TIMED: Mapping[str, str] = {
 
 
 def timing_of(clock_period_ns: float | None, delay_ns: float | None) -> dict[str, float | bool | None]:
-    """Slack and whether the clock is met; both None where the longest path or the clock is unknown."""
+    """Return slack and whether the clock is met; both None where the longest path or the clock is unknown."""
     if clock_period_ns is None or delay_ns is None:
         return {SLACK: None, TIMING_MET: None}
     return {SLACK: clock_period_ns - delay_ns, TIMING_MET: delay_ns <= clock_period_ns}
 
 
 def timing_sql(clock_period_ns: str, delay_ns: str) -> str:
-    """Columns of slack and of whether the clock is met."""
+    """Return the columns of slack and of whether the clock is met."""
     return f"{clock_period_ns} - {delay_ns} AS {SLACK}, {delay_ns} <= {clock_period_ns} AS {TIMING_MET}"
 
 
 def timing_view() -> str:
-    """All longest paths against their clocks, a row per label."""
+    """Return all longest paths against their clocks, a row per label."""
     columns = {
         "labels": "design_id, suite, tool",
         "accelerators": "accelerator_id, NULL, NULL",
@@ -52,7 +52,7 @@ def timing_view() -> str:
 
 
 def with_timing(table: str, rows: pl.LazyFrame, other: Callable[[str], pl.LazyFrame | None]) -> pl.LazyFrame:
-    """Rows with slack and whether the clock is met, if their table has a longest path.
+    """Return the rows with slack and whether the clock is met, if their table has a longest path.
 
     Args: other: another table of the same release, None if it lacks the table.
     """

@@ -21,7 +21,7 @@ from assets.signals import (
     ignore_signals,
     received_signal,
     say_ended,
-    was_said,
+    was_reported,
     was_signalled,
 )
 from pipelines.base.limited import watched
@@ -59,7 +59,7 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
 
 def _end_by_signal() -> NoReturn:
     """Say once that a signal ended the command, and exit; Dagster takes some interrupts for failed steps."""
-    if not was_said():
+    if not was_reported():
         say_ended()
     ignore_signals()
     end_processes()

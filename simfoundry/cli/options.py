@@ -40,7 +40,7 @@ debug_option = click.option(
 
 
 def as_json_option(command: Command) -> Command:
-    """The options of every command: `--json` and `--debug`."""
+    """Add the options of every command: `--json` and `--debug`."""
     return click.option("--json", "as_json", is_flag=True, help="Answer as JSON.")(debug_option(command))
 
 
@@ -232,7 +232,7 @@ def _values_of(value: Any) -> Sequence[Any]:
 
 
 def _identity(path: Path) -> tuple[int, int] | None:
-    """Device and number of a regular file, the same for all its names; None for anything else."""
+    """Return the device and number of a regular file, the same for all its names; None for anything else."""
     try:
         status = path.stat()
     except (OSError, ValueError):
@@ -244,7 +244,7 @@ def _identity(path: Path) -> tuple[int, int] | None:
 
 
 def _describe(least: float | None, most: float | None, *, least_open: bool) -> str:
-    """A range in words."""
+    """Describe a range in words."""
     if most is None:
         return "" if least is None else f"above {least:g}" if least_open else f"{least:g} or more"
     first, last = (f"{end:,}".removesuffix(".0") for end in (least or 0, most))
@@ -315,7 +315,7 @@ def option(question: type, name: str, **settings: Any) -> Callable[[Command], Co
 
 
 def _click_type(question: type, declared: Field[Any]) -> Any:
-    """The type of the values of a field."""
+    """Return the click type of the values of a field."""
     about, least = declared.metadata, declared.metadata["least"]
     kind = _kind_of(get_type_hints(question)[declared.name])
     if about["role"] is not None:
@@ -333,7 +333,7 @@ _ROLES = {"output": OUTPUT, "output folder": OUTPUT_FOLDER, "name or file": NAME
 
 
 def _kind_of(hint: Any) -> Any:
-    """The class of an option's values, of `Path | str | None` for example Path."""
+    """Return the class of an option's values, Path for `Path | str | None`."""
     if get_origin(hint) is types.UnionType:
         kinds = [_kind_of(kind) for kind in get_args(hint) if kind is not type(None)]
         return Path if Path in kinds else kinds[0]
@@ -341,13 +341,13 @@ def _kind_of(hint: Any) -> Any:
 
 
 def configuration_options(command: Command) -> Command:
-    """Options of one configuration."""
+    """Add the options of one configuration."""
     command = options_of(Options, "memory_delay", "clock_ns")(command)
     return option(Options, "directives", multiple=False, default=None)(command)
 
 
 def fail_with_problems(problems: Sequence[str]) -> None:
-    """Problems on standard error; with any the command fails."""
+    """Print problems on standard error and exit with the failure status if there are any."""
     say_problems(problems)
     if problems:
         sys.exit(EXIT_FAILED)

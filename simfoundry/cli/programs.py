@@ -66,7 +66,6 @@ def label(path: Path, as_json: bool, as_table: bool, **options: Any) -> None:
 
 
 def _echo_step(file: Path, step: str) -> None:
-    """Say which step of a file begins."""
     click.echo(f"{file}: {step}", err=True)
 
 
@@ -153,7 +152,7 @@ def calibrate(as_json: bool, **options: Any) -> None:
 
 
 def _configuration(options: dict[str, Any]) -> Options:
-    """Take the options of one configuration out of those of a command."""
+    """Split the options of one configuration from a command's other options."""
     names = {field.name for field in fields(Options)}
     chosen = {name: options.pop(name) for name in names & set(options)}
     return Options(directives=chosen.pop("directives") or (), **chosen)

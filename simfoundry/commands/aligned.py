@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 
 def aligned_lines(rows: Sequence[Sequence[str]]) -> list[str]:
-    """Lines of a table, each column as wide as its longest cell.
+    """Return the lines of a table, each column as wide as its longest cell.
 
     Args: rows: the head first; all of one length.
     """

@@ -57,7 +57,7 @@ def calibrate_file(
 
 
 def calibration_text(answer: Mapping[str, Any]) -> str:
-    """The answer in words and a table of rounds."""
+    """Return the answer in words and a table of rounds."""
     engine = answer["engine_error"]
     lines = [
         f"cycles of {answer['file']}: mean error on {answer['unseen_inputs']} unseen inputs "

@@ -29,7 +29,7 @@ class OwnPages:
         self.app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] in ("http", "websocket") and not _is_own(Headers(scope=scope)):
+        if scope["type"] in ("http", "websocket") and not _is_local_request(Headers(scope=scope)):
             refusal = PlainTextResponse("refused: not a request of this machine's own pages", 403)
             await refusal(scope, receive, send)
         elif scope["type"] == "http" and scope["method"] != "POST" and _is_mutation(scope["query_string"]):
@@ -39,8 +39,8 @@ class OwnPages:
             await self.app(scope, receive, send)
 
 
-def _is_own(headers: Mapping[str, str]) -> bool:
-    """Whether a request names this machine, under any port for tunnels, and no foreign page sends it.
+def _is_local_request(headers: Mapping[str, str]) -> bool:
+    """Tell whether a request names this machine, under any port for tunnels, and no foreign page sends it.
 
     Browsers send Origin with forms and scripts, but not with images; Dagster executes mutations of these too.
     """
@@ -52,7 +52,7 @@ def _is_own(headers: Mapping[str, str]) -> bool:
 
 
 def _is_mutation(query: bytes) -> bool:
-    """Whether the query of an address may change something; GraphQL has no other spelling of the word."""
+    """Tell whether an address's query may change something; GraphQL has no other spelling of the word."""
     return "mutation" in unquote_plus(query.decode("latin-1"))
 
 

@@ -8,7 +8,7 @@ from assets.errors import FoundryError
 
 
 def sizes_of(texts: Sequence[str]) -> dict[str, int]:
-    """Sizes of dimensions by name.
+    """Return the sizes of dimensions by name.
 
     Raises: FoundryError: a text is not NAME=SIZE.
     """

@@ -74,13 +74,13 @@ def write_report(folder: Path, program: ProgramRow, design: DesignRow, settings:
 
 
 def _stem(program: ProgramRow, design: DesignRow) -> str:
-    """Program, tool and configuration; the digits tell directives, clocks and versions apart."""
+    """Return program, tool and configuration; the digits tell directives, clocks and versions apart."""
     delay = f"delay{design.memory_read_delay_cycles}"
     return f"{program.name}-{design.tool}-{delay}-{design.design_id[:IDENTITY_DIGITS]}"
 
 
 def _contents(program: ProgramRow, design: DesignRow, settings: Settings) -> dict[str, str]:
-    """Text of each file by suffix."""
+    """Return the text of each file by suffix."""
     if design.tool != TOOL:
         return {"v": rtl_of(program, design, label_context(settings)).verilog}
     compiled = compile_program(
@@ -113,7 +113,7 @@ STEPS = {
 
 
 def chosen_targets(targets: Sequence[str], without: Sequence[str]) -> tuple[str, ...]:
-    """The targets that are computed.
+    """Return the targets that are computed.
 
     Args:    targets: those asked for; none for all. without: those left out.
     Raises:  FoundryError: an unknown target.
@@ -154,9 +154,9 @@ def answer_label(question: LabelQuestion) -> dict[str, Any]:
 
 
 def answer_table(answer: Mapping[str, Any], path: Path) -> str:
-    """The answer of `answer_label` as a table, a line a file and tool.
+    """Return the answer of `answer_label` as a table, one line per file and tool.
 
-    Args: path: of the question; cycles are those of the first data set.
+    Args: path: of the question; cycles are counted on the first data set.
     """
     entries: Sequence[Mapping[str, Any]] = answer.get("files", [{"file": str(path), **answer}])
     return "\n".join(aligned_lines([HEAD, *(_cells(entry) for entry in entries)]))
@@ -237,7 +237,6 @@ class _Labeller:
         )
 
     def entries(self, file: Path) -> list[dict[str, Any]]:
-        """One entry a tool."""
         self.announce(file, "high-level synthesis")
         source = self.source
         if self.siblings:
@@ -253,13 +252,12 @@ class _Labeller:
         ]
 
     def announce(self, file: Path, tool: str) -> None:
-        """Say which step of a file begins."""
         if self.question.on_step is not None:
             limit_s = label_options(self.settings).native_timeout_s
             self.question.on_step(file, STEPS.get(tool, tool).format(limit_s))
 
     def _context(self, file: Path) -> LabelContext:
-        """The context of one file, with the targets that are asked for."""
+        """Return the context of one file, with the targets that are asked for."""
         context = label_context(self.settings)
         targets = self.targets
         mapped = "area" in targets or "power" in targets
@@ -295,7 +293,7 @@ class _Labeller:
         return entry
 
     def entries_or_reason(self, file: Path) -> list[dict[str, Any]]:
-        """The same, or one entry that says why the file is no program."""
+        """Return the entries, or one entry that says why the file is no program."""
         try:
             return self.entries(file)
         except (HlsError, ProgramError) as error:
@@ -314,14 +312,15 @@ def _source_options(question: LabelQuestion) -> SourceOptions:
 
 
 def is_due_to_values(labelled: LabelledDesign) -> bool:
-    """Whether a program was rejected for behaviour that other values of its arguments may avoid."""
+    """Tell whether a program was rejected for behaviour that other values of its arguments may avoid."""
     label = labelled.label
     return label.status == REJECTED and bool(labelled.runs) and repair_of(label.reason or "") is not None
 
 
 def non_negative_ranges(program: ProgramRow) -> dict[str, Any]:
-    """Ranges without negative numbers for the signed integers that have no range of their own: an index, a
-    length or a number of places must often not be negative."""
+    """Return the ranges without negative numbers for the signed integers that have no range of their own: an
+    index, a length or a number of places must often not be negative.
+    """
     given = json.loads(program.inputs)
     return {
         a.name: {"kind": "uniform", "low": 0, "high": 16}
@@ -331,7 +330,8 @@ def non_negative_ranges(program: ProgramRow) -> dict[str, Any]:
 
 
 def explained_reason(labelled: LabelledDesign, *, drawn: bool) -> str | None:
-    """The reason of a label and what helps: other data where they are at fault, what was done before a limit.
+    """Return the reason of a label and what helps: other data where they are at fault, what was done before a
+    limit.
 
     Args: drawn: the values of the arguments were drawn.
     """

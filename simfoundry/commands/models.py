@@ -34,9 +34,9 @@ _DAY_S = 86400.0
 
 
 def deployment_store(name: str | None = None) -> RegistryStore:
-    """The model registry of the deployment, with the weights that come with the project in it.
+    """Return the model registry of the deployment, with the weights that come with the project in it.
 
-    Args:   name: of the only model whose weights are needed; those of every model by default.
+    Args:   name: the only model whose weights are needed; default: every model.
     Raises: FoundryError: it is damaged.
     """
     store = _plain_store()
@@ -51,7 +51,8 @@ def _plain_store() -> RegistryStore:
 
 
 def list_models() -> list[RegisteredModel]:
-    """All registered versions, newest first within a name; before anything is registered the shipped ones.
+    """List all registered versions, newest first within a name; before anything is registered the shipped
+    ones.
 
     Raises: FoundryError: the registry is damaged.
     """
@@ -61,12 +62,12 @@ def list_models() -> list[RegisteredModel]:
 
 
 def models_json(models: Sequence[RegisteredModel]) -> list[dict[str, Any]]:
-    """The list as JSON, with the age of every version in seconds."""
+    """Return the list as JSON, with the age of every version in seconds."""
     return [{**asdict(model), "age_s": round(time.time() - model.created_s, 1)} for model in models]
 
 
 def models_text(models: Sequence[RegisteredModel]) -> str:
-    """The list as a table."""
+    """Return the list as a table."""
     head = ("name", "version", "aliases", "reference error", "decision", "age")
     rows = [
         (

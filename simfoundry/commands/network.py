@@ -37,7 +37,7 @@ TIMES_NS = (
 
 
 def answer_network(question: NetworkQuestion) -> dict[str, Any]:
-    """Latency over flows and the busiest queues, as JSON.
+    """Return the latency over flows and the busiest queues, as JSON.
 
     Raises: FoundryError, NetworkError: an option, a file or the load is not acceptable.
     """
@@ -71,13 +71,13 @@ def answer_network(question: NetworkQuestion) -> dict[str, Any]:
 
 
 def _spelled(request: NetworkQuestion) -> NetworkQuestion:
-    """The request with names as the tables spell them: all-to-all is all_to_all."""
+    """Return the request with names as the tables spell them: all-to-all is all_to_all."""
     names = {name: getattr(request, name) for name in ("pattern", "arrivals")}
     return replace(request, **{k: v.replace("-", "_") for k, v in names.items() if v is not None})
 
 
 def _corrected(model: NetworkModel) -> CorrectedLatency:
-    """Latency by the correction that ships with the project.
+    """Return the latency by the correction that ships with the project.
 
     Parts of the flows have a thread each. With threads of its own, BLAS doubles the processor time, and its
     sums depend on their number in the last digits.
@@ -112,13 +112,13 @@ def _write(rows: pa.Table, path: Path) -> None:
 
 
 def _spread(values: NDArray[Any]) -> dict[str, float]:
-    """Least, mean and most over flows, in nanoseconds."""
+    """Return least, mean and most over flows, in nanoseconds."""
     numbers = {"least": values.min(), "mean": values.mean(), "most": values.max()}
     return {key: _rounded(float(value)) for key, value in numbers.items()}
 
 
 def _rounded(time_ns: float) -> float:
-    """A time in whole nanoseconds, a short one in thousandths."""
+    """Return a time in whole nanoseconds, a short one in thousandths."""
     return round(time_ns) if time_ns >= SHORT_NS or time_ns == 0 else round(time_ns, 3)
 
 
@@ -140,7 +140,7 @@ def _in_unit(time_ns: float, unit: str) -> str:
 
 
 def network_text(answer: dict[str, Any]) -> str:
-    """The answer for a person, times in microseconds, or in nanoseconds in a line with a short one."""
+    """Return the answer as text, times in microseconds, or in nanoseconds in a line with a short one."""
     plain = ("network", "hosts", "flows", "estimate", "seen_in_training")
     lines = [f"{name:<24} {answer[name]}" for name in plain if answer[name] is not None]
     for name in TIMES_NS:

@@ -12,7 +12,7 @@ from assets.pages import WrittenPage
 
 
 def page_as_json(page: WrittenPage) -> dict[str, Any]:
-    """Where the page is and what it says; single points of drawings left out."""
+    """Return the page's path and content as JSON values, without the single points of drawings."""
     figures = asdict(page.report)
     for estimate in figures["estimates"]:
         del estimate["points"]
@@ -27,7 +27,7 @@ def page_as_json(page: WrittenPage) -> dict[str, Any]:
 
 
 def summary_lines(page: WrittenPage) -> list[str]:
-    """What a person reads when the page is written."""
+    """Return the lines that summarise a page on the terminal after it is written."""
     inventory, timing = page.report.inventory, page.report.timing
     lines = [
         f"{inventory.program_count} programs, {inventory.design_count} designs, "
@@ -39,7 +39,7 @@ def summary_lines(page: WrittenPage) -> list[str]:
 
 
 def _plain(value: Any) -> Any:
-    """The same as JSON values: keys that are tuples joined, no NaN."""
+    """Return a value as JSON values: tuple keys joined, no NaN."""
     if isinstance(value, Mapping):
         return {" ".join(k) if isinstance(k, tuple) else k: _plain(v) for k, v in value.items()}
     if isinstance(value, Sequence) and not isinstance(value, str):

@@ -35,7 +35,7 @@ with the same rules on real routes: each finds placements that the other misses.
 LISTED = 12
 """Tiles of a route that the text names."""
 TILE_LIMIT = 1024
-"""Of a fabric: tables of the cost models grow with its square, 1 GiB at this size."""
+"""Tiles of a fabric: tables of the cost models grow with its square, 1 GiB at this size."""
 _WRAPPER = TextWrapper(width=110, subsequent_indent=" " * 13, break_long_words=False, break_on_hyphens=False)
 
 
@@ -72,7 +72,7 @@ def answer_place(question: PlaceQuestion) -> dict[str, Any]:
 
 
 def _read_graphs(question: PlaceQuestion, fabric: Fabric) -> tuple[list[Graph], list[str]]:
-    """The graph of a JSON file, or those of an ONNX model with what was assumed about it."""
+    """Read the graph of a JSON file, or the graphs of an ONNX model with what was assumed about it."""
     path = Path(question.graph)
     if path.suffix.lower() == ".onnx":
         from pipelines.fabric.onnx_graphs import read_onnx  # lazy import: takes 0.2 s
@@ -116,7 +116,8 @@ def _place(graph: Graph, fabric: Fabric, question: PlaceQuestion, number: int | 
 def _search(
     graph: Graph, fabric: Fabric, model: CostModel, question: PlaceQuestion, turn: int, turns: int
 ) -> tuple[Annealed, list[Measured]]:
-    """Chains with their share of the moves under one of several cost models, and their ends, simulated.
+    """Return the chains with their share of the moves under one of several cost models, and their ends,
+    simulated.
 
     Ends of a cost model that routes are simulated with the routes that were judged, too.
     """
@@ -154,7 +155,7 @@ def _estimated(graph: Graph, fabric: Fabric, best: Measured) -> float:
 
 @contextmanager
 def cost_model(name: str, graph: Graph, fabric: Fabric, engine_folder: Path) -> Iterator[CostModel]:
-    """The cost model of a name.
+    """Open the cost model of a name.
 
     Raises: FoundryError: an unknown one, or one that is not registered.
     """
@@ -213,7 +214,7 @@ def _answer(graph: Graph, fabric: Fabric, best: Measured, clock: float | None) -
 
 
 def _tiles(fabric: Fabric, route: Sequence[int]) -> list[tuple[int, int]]:
-    """Row and column of every tile of a route."""
+    """Return row and column of every tile of a route."""
     ends = fabric.links.ends
     switches = [ends[route[0]][0], *(ends[link][1] for link in route if not fabric.links.is_port(link))]
     return [divmod(switch, fabric.columns) for switch in switches]
@@ -224,7 +225,7 @@ def _per_second(cycles: float, clock: float | None) -> float | None:
 
 
 def _draw(graph: Graph, fabric: Fabric, best: Measured, svg: File | None, number: int | None) -> str | None:
-    """Write the picture; those of several graphs have their number before the ending."""
+    """Write the picture; with several graphs, each file name has its number before the ending."""
     if svg is None:
         return None
     path = Path(svg)
@@ -245,7 +246,7 @@ def _draw(graph: Graph, fabric: Fabric, best: Measured, svg: File | None, number
 
 
 def place_text(answer: Mapping[str, Any]) -> str:
-    """The answer for a person."""
+    """Return the answer as text."""
     lines = [f"note         {note}" for note in answer["notes"]]
     for graph in answer["graphs"]:
         lines += [*_graph_lines(graph, answer), ""]
@@ -255,7 +256,7 @@ def place_text(answer: Mapping[str, Any]) -> str:
 
 
 def _printable(line: str) -> str:
-    """A line without control characters, which names may have."""
+    """Return a line without control characters, which names may have."""
     return "".join(letter if letter.isprintable() else "\ufffd" for letter in line)
 
 

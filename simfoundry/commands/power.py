@@ -35,7 +35,7 @@ _LISTED = 20
 
 
 def shipped_model(*, is_fixed: bool = False) -> QueryModel:
-    """The weights that come with the project.
+    """Return the weights that come with the project.
 
     Raises: FoundryError: there are none.
     """
@@ -49,7 +49,7 @@ def shipped_model(*, is_fixed: bool = False) -> QueryModel:
 
 
 def answer_power(question: PowerQuestion) -> dict[str, Any]:
-    """Power, energy and cycles of a network on one accelerator, and where the energy goes.
+    """Return power, energy and cycles of a network on one accelerator, and where the energy goes.
 
     Raises: AcceleratorError: the network or the hardware is not acceptable. FoundryError: there are no
         weights, unknown flow, or an option of the other one.
@@ -92,7 +92,7 @@ def answer_power(question: PowerQuestion) -> dict[str, Any]:
 
 
 def _require_work(network: Network) -> None:
-    """Raises: FoundryError: no layer runs on the accelerator, so that models have nothing to say."""
+    """Refuse a network without a layer on the accelerator. Raises: FoundryError."""
     if all(layer.kind == "host" for layer in network.layers):
         raise FoundryError(f"no layer of {network.name} runs on the accelerator; accepted: products or sums")
 
@@ -102,7 +102,7 @@ def _read(question: PowerQuestion | ExploreQuestion, *, has_data: bool) -> Netwo
 
 
 def answer_fixed(question: PowerQuestion) -> dict[str, Any]:
-    """Power and energy of a network as a fixed-point pipeline, and where the energy goes by stage.
+    """Return the power and energy of a network as a fixed-point pipeline, and where the energy goes by stage.
 
     Raises: AcceleratorError: an operator has no fixed-point form, the network is too large or has no data,
         the configuration is not acceptable, or a package is not installed. FoundryError: there are no
@@ -162,7 +162,7 @@ def answer_fixed(question: PowerQuestion) -> dict[str, Any]:
 
 
 def measured_fixed(design: FixedDesign) -> dict[str, Any]:
-    """The label: synthesis, and the netlist on drawn inputs.
+    """Return the label: synthesis, and the netlist on drawn inputs.
 
     Raises: AcceleratorError: there is no label.
     """
@@ -186,7 +186,7 @@ def measured_fixed(design: FixedDesign) -> dict[str, Any]:
 
 
 def compiled_pair(compiled: Compiled, hardware: Hardware) -> Pair:
-    """What the model reads of a compiled network."""
+    """Return a compiled network and its hardware as the model reads them."""
     from models.compile_power.data import pair_of
     from pipelines.accelerators.dataset import block_columns
 
@@ -195,7 +195,7 @@ def compiled_pair(compiled: Compiled, hardware: Hardware) -> Pair:
 
 
 def _figures(figures: Mapping[str, float], hardware: Hardware) -> dict[str, Any]:
-    """Rounded figures, and the cycles that power and energy mean together."""
+    """Return the rounded figures, and the cycles that power and energy mean together."""
     cycles = figures["energy_nj"] / figures["power_mw"] / hardware.clock_period_ns * 1e3
     rounded = {name: float(f"{value:.4g}") for name, value in figures.items()}
     return {
@@ -206,12 +206,12 @@ def _figures(figures: Mapping[str, float], hardware: Hardware) -> dict[str, Any]
 
 
 def _outside(model: QueryModel, pair: Pair) -> list[dict[str, Any]]:
-    """Columns outside what was labelled: hardware, then size of the network."""
+    """Return the columns outside what was labelled: hardware, then size of the network."""
     return [asdict(column) for column in model.labelled.outside(pair)]
 
 
 def _shares(pair: Pair, compiled: Compiled, energy_nj: float) -> dict[str, Any]:
-    """Predicted energy by layer and category of commands, shared by the analytical model."""
+    """Return the predicted energy by layer and category of commands, shared by the analytical model."""
     from models.compile_power.baselines import block_energies
 
     energies = block_energies(pair)
@@ -231,7 +231,7 @@ def _shares(pair: Pair, compiled: Compiled, energy_nj: float) -> dict[str, Any]:
 
 
 def measured(network: Network, hardware: Hardware, flow: str) -> dict[str, Any]:
-    """The label: synthesis, RTL and netlist on the network's own data.
+    """Return the label: synthesis, RTL and netlist on the network's own data.
 
     Raises: AcceleratorError: the network has no data, or a layer is too large for the bench.
     """
@@ -256,7 +256,7 @@ def measured(network: Network, hardware: Hardware, flow: str) -> dict[str, Any]:
 
 
 def answer_explore(question: ExploreQuestion) -> dict[str, Any]:
-    """Configurations within a budget that no other one beats in both power and time.
+    """Return the configurations within a budget that no other one beats in both power and time.
 
     Raises: AcceleratorError: the network is not acceptable. FoundryError: no configuration keeps the budget.
     """
@@ -294,7 +294,7 @@ def answer_explore(question: ExploreQuestion) -> dict[str, Any]:
 
 
 def pareto_front(rows: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
-    """Rows of which no other has less power and time, by power."""
+    """Return the rows of which no other has less power and time, by power."""
     front: list[Mapping[str, Any]] = []
     for row in sorted(rows, key=lambda row: (row["power_mw"], row["latency_ms"])):
         if not front or row["latency_ms"] < front[-1]["latency_ms"]:
@@ -306,7 +306,7 @@ def pareto_front(rows: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
 
 
 def power_text(answer: Mapping[str, Any]) -> str:
-    """The answer for a person."""
+    """Return the answer as text."""
     size = f"{answer['parameter_count']:,} parameters, {len(answer['layers'])} layers"
     plain = {
         "network": f"{answer['network']}: {size}",
@@ -330,7 +330,7 @@ def power_text(answer: Mapping[str, Any]) -> str:
 
 
 def fixed_text(answer: Mapping[str, Any]) -> str:
-    """The answer of a pipeline for a person."""
+    """Return the answer of a pipeline as text."""
     size = f"{answer['parameter_count']:,} parameters, {len(answer['layers'])} layers"
     period = answer["reuse_factor"] * answer["clock_period_ns"]
     plain = {
@@ -364,7 +364,7 @@ def _interval(answer: Mapping[str, Any], name: str, suffix: str, unit: str) -> s
 
 
 def _noted(answer: Mapping[str, Any]) -> dict[str, str]:
-    """A line of what was assumed about the model; none where nothing was."""
+    """Return a line of what was assumed about the model; none where nothing was."""
     return {"note": "; ".join(answer["notes"])} if answer["notes"] else {}
 
 
@@ -372,16 +372,16 @@ OUTSIDE = "outside what was labelled"
 
 
 def _warned(answer: Mapping[str, Any]) -> dict[str, str]:
-    """A line of columns outside what was labelled; none where all are inside."""
+    """Return a line of columns outside what was labelled; none where all are inside."""
     return {"warning": f"{OUTSIDE}: {outside_text(answer['outside'])}"} if answer["outside"] else {}
 
 
 def outside_text(columns: Sequence[Mapping[str, Any]]) -> str:
-    """Columns with their values and what was labelled."""
-    return "; ".join(f"{c['column']} {_number(c['value'])} ({_known(c['labelled'])})" for c in columns)
+    """Return the columns with their values and what was labelled."""
+    return "; ".join(f"{c['column']} {_number(c['value'])} ({_range_text(c['labelled'])})" for c in columns)
 
 
-def _known(labelled: Sequence[Any]) -> str:
+def _range_text(labelled: Sequence[Any]) -> str:
     if isinstance(labelled[0], str):
         return ", ".join(labelled)
     low, high = map(_number, labelled)
@@ -393,7 +393,7 @@ def _number(value: Any) -> str:
 
 
 def explore_text(answer: Mapping[str, Any]) -> str:
-    """The answer for a person."""
+    """Return the answer as text."""
     names = ("rows", "columns", "dataflow", "scratchpad_rows", "accumulator_rows", "dma_bytes", "scale_lanes")
     figures = ("power_mw", "power_low_mw", "power_high_mw", "latency_ms", "energy_nj")
     rows = [

@@ -94,7 +94,7 @@ def _write(out: Path, answer: Recommendation) -> None:
 
 
 def pragma_json(answer: Recommendation, question: PragmaQuestion) -> dict[str, Any]:
-    """The answer as JSON: the recommended design beside others, the bound by part, the log, annotated C."""
+    """Return the answer as JSON: the recommended design, other designs, bound by part, log, annotated C."""
     solution, lower, best = answer.solution, answer.bound, answer.recommended
     chosen = best.configuration or Configuration()
     return {
@@ -162,7 +162,7 @@ def _design_json(design: CandidateDesign) -> dict[str, Any]:
 
 
 def _objects(directives: Sequence[Directive]) -> list[dict[str, Any]]:
-    """Directives as `simfoundry label --directives` reads them."""
+    """Return the directives as `simfoundry label --directives` reads them."""
     return json.loads(directives_json(directives))
 
 
@@ -201,7 +201,7 @@ def _finite(number: float | None) -> float | None:
 
 
 def _at_least_one(cycles: float | None) -> float | None:
-    """A bound on cycles; every call takes one."""
+    """Return a bound on cycles; every call takes one."""
     finite = _finite(cycles)
     return None if finite is None else max(1.0, finite)
 
@@ -210,9 +210,9 @@ def _at_least_one(cycles: float | None) -> float | None:
 
 
 def pragma_text(answer: Recommendation, question: PragmaQuestion) -> str:
-    """The answer as text: the recommended design beside others, then the bound by part.
+    """Return the answer as text: the recommended design beside others, then the bound by part.
 
-    Of our own synthesis directives are shown, of other tools the annotated C unless it went to a file.
+    For our own synthesis it shows directives, for other tools the annotated C unless it went to a file.
     """
     out = question.out
     if answer.plain is not None:
@@ -236,7 +236,7 @@ def pragma_text(answer: Recommendation, question: PragmaQuestion) -> str:
 
 
 def _recommended_lines(answer: Recommendation, question: PragmaQuestion) -> list[str]:
-    """The recommended directives, and how to label their design."""
+    """Return the recommended directives, and how to label their design."""
     best = answer.recommended
     if not best.directives:
         return [f"recommended for {answer.target.name}: the plain program, without directives; {answer.why}"]
@@ -253,7 +253,7 @@ LARGE = 4.0
 
 
 def _area_lines(answer: Recommendation, question: PragmaQuestion) -> list[str]:
-    """How much larger than the plain program the recommended design is, where nothing limits its area."""
+    """Return how much larger than the plain program the recommended design is, if its area is unlimited."""
     plain = None if answer.plain is None else answer.plain.area_um2
     area = answer.recommended.area_um2
     if question.area is not None or not plain or not area or area <= LARGE * plain:
@@ -262,7 +262,7 @@ def _area_lines(answer: Recommendation, question: PragmaQuestion) -> list[str]:
 
 
 def smaller_lines(answer: Recommendation) -> list[str]:
-    """The design that is nearly as fast at much less area."""
+    """Return the design that is nearly as fast at much less area."""
     small, best = answer.smaller, answer.recommended
     if small is None or not small.area_um2 or not best.area_um2 or not small.cycles or not best.cycles:
         return []
@@ -276,7 +276,7 @@ def smaller_lines(answer: Recommendation) -> list[str]:
 
 
 def _label_command(answer: Recommendation, question: PragmaQuestion) -> str:
-    """The command that labels the recommended design."""
+    """Return the command that labels the recommended design."""
     words = ["simfoundry", "label"]
     if question.out is not None and question.style in (None, OWN):
         words.append(str(question.out))
@@ -289,7 +289,7 @@ def _label_command(answer: Recommendation, question: PragmaQuestion) -> str:
 
 
 def _design_table(answer: Recommendation, question: PragmaQuestion) -> list[list[str]]:
-    """The designs of the answer, the plain program first; none that is over the limit on area."""
+    """Return the designs of the answer, the plain program first; none that is over the limit on area."""
     designs = [*([] if answer.plain is None else [answer.plain]), *answer.designs]
     limit = None if question.area is None else question.area * 1e6
     designs = [d for d in designs if limit is None or d.fits(limit)]
@@ -355,12 +355,12 @@ def _cycles(number: float | None) -> str:
 
 
 def excess(ratio: float) -> str:
-    """How much more cycles are than a bound."""
+    """Return how far cycles are above a bound, as text."""
     return f"{100 * (ratio - 1):.1f} % above" if ratio < 2 else f"{ratio:,.0f} times"
 
 
 def _exploration_line(answer: Recommendation, exploration: Exploration) -> str:
-    """How many designs were measured, how they ended, and how good the best one is."""
+    """Return how many designs were measured, how they ended, and how good the best one is."""
     steps = _evaluated(exploration)
     counts = Counter(step.evaluation.status for step in steps if step.evaluation is not None)
     measured = f"{len(steps)} design{'' if len(steps) == 1 else 's'} measured"
@@ -373,7 +373,7 @@ def _exploration_line(answer: Recommendation, exploration: Exploration) -> str:
 
 
 def _common_reason(steps: Sequence[Step]) -> str:
-    """The reason that most designs were not valid for, with what may help."""
+    """Return the reason that most designs were not valid for, with what may help."""
     reasons = Counter(step.evaluation.reason for step in steps if step.evaluation and step.evaluation.reason)
     if not reasons:
         return ""
@@ -384,7 +384,7 @@ def _common_reason(steps: Sequence[Step]) -> str:
 
 
 def _gaps(best: int, answer: Recommendation, exploration: Exploration) -> str:
-    """How the best measured design compares with two bounds: of all designs, and of those not measured."""
+    """Compare the best measured design with two bounds: of all designs, and of the unmeasured ones."""
     gaps: list[str] = []
     if least := _at_least_one(answer.solution.lower_bound):
         gaps.append(f"{excess(best / least)} the best bound of any area, {least:,.0f}")

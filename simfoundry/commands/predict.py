@@ -92,20 +92,20 @@ def predict_file(
     return _open_ended(answer, is_plain=query.directives == "[]")
 
 
-def _ask_named(model: str, query: Query, place: str) -> dict[str, Any]:
-    """The answer of a registered model, or of the model in a folder."""
+def _ask_named(model: str, query: Query, location: str) -> dict[str, Any]:
+    """Return the answer of a registered model, or of the model in a folder."""
     if not Path(model).is_dir():
         name, alias = _named(model)
         _require_labels(name)
-        return {"model": model, **ask_model(name, alias, asdict(query), place)}
+        return {"model": model, **ask_model(name, alias, asdict(query), location)}
     spec = _spec_of(Path(model))
     _require_labels(spec.name)
     local = LocalModel(spec=spec, version="unregistered", folder=Path(model))
-    return {"model": model, **_answer_of(local, asdict(query), place)}
+    return {"model": model, **_answer_of(local, asdict(query), location)}
 
 
 def _require_labels(name: str) -> None:
-    """Raises: FoundryError: a predictor of the catalogue that answers no question about a C program."""
+    """Refuse a predictor that answers no question about a C program. Raises: FoundryError."""
     from models.catalogue import predictors
     from models.champions import label_predictors
 
@@ -114,8 +114,8 @@ def _require_labels(name: str) -> None:
         raise FoundryError(f"not a model of C programs: {name}; accepted: {', '.join(names)}")
 
 
-def _ask_best(query: Query, place: str) -> dict[str, Any]:
-    """The answer of the best champion that can answer.
+def _ask_best(query: Query, location: str) -> dict[str, Any]:
+    """Return the answer of the best champion that can answer.
 
     A level of information that refuses the question is left out; a model that cannot be loaded is replaced by
     the next one. `fallback_reason` of the answer says why a better one did not answer, or is empty.
@@ -130,7 +130,7 @@ def _ask_best(query: Query, place: str) -> dict[str, Any]:
         directives=parse_directives(query.directives),
         transforms=TransformOptions(unsafe_math=query.unsafe_math),
     )
-    check_program(query.source, top=query.top, options=options, file=place)
+    check_program(query.source, top=query.top, options=options, file=location)
     reasons: dict[str, str] = {}
     refused: set[str] = set()
     for champion in _ranked_champions():
@@ -138,7 +138,7 @@ def _ask_best(query: Query, place: str) -> dict[str, Any]:
         if level in refused:
             continue
         try:
-            answer = ask_model(champion.spec.name, CHAMPION, asdict(query), place)
+            answer = ask_model(champion.spec.name, CHAMPION, asdict(query), location)
         except (FoundryError, ToolMissing) as error:
             refused.add(level)
             reasons[champion.name] = _why(error)
@@ -149,16 +149,16 @@ def _ask_best(query: Query, place: str) -> dict[str, Any]:
                 known = {"reference_error": champion.error, "fallback_reason": _in_one_line(reasons)}
                 return {"model": champion.name, **answer, **known}
             reasons[champion.name] = str(answer.get("reason") or "no value of any target")
-    raise FoundryError(f"no champion can answer {place}: {_in_one_line(reasons) or 'there is none'}")
+    raise FoundryError(f"no champion can answer {location}: {_in_one_line(reasons) or 'there is none'}")
 
 
 def _why(error: Exception) -> str:
-    """Why a model does not answer, without the place of the question."""
+    """Tell why a model does not answer, without the place of the question."""
     return explain(error.__cause__ or error).removeprefix(_ROW)
 
 
 def _in_one_line(reasons: Mapping[str, str]) -> str:
-    """Models and why they do not answer; equal reasons once."""
+    """Return the models and why they do not answer; equal reasons once."""
     names: dict[str, list[str]] = {}
     for name, reason in reasons.items():
         names.setdefault(reason, []).append(name)
@@ -166,7 +166,7 @@ def _in_one_line(reasons: Mapping[str, str]) -> str:
 
 
 def _ranked_champions() -> list[Champion]:
-    """Champions of labels, the best first.
+    """Return the champions of labels, the best first.
 
     Raises: FoundryError: the registry is damaged.
     """
@@ -185,9 +185,9 @@ def _ranked_champions() -> list[Champion]:
 
 
 def engine_answer(query: Query) -> dict[str, Any]:
-    """The engine's own estimates after high-level synthesis, as `engine_<target>`, or why there are none.
+    """Return the engine's own estimates after high-level synthesis, or why there are none.
 
-    With the loops whose trip count is unknown.
+    Keys are `engine_<target>`, with the loops whose trip count is unknown.
     """
     from models.engine_estimate.estimates import estimate_of
     from models.scheduled import know_query
@@ -202,7 +202,7 @@ def engine_answer(query: Query) -> dict[str, Any]:
 
 
 def _not_ended(query: Query, known: QueryKnowledge) -> dict[str, Any]:
-    """The loop that the estimate did not leave, and the limit of its cycles; nothing where it ended."""
+    """Return loop that the estimate did not leave, and the limit of its cycles; nothing where it ended."""
     late = known.knowledge.late_loop
     if late is None:
         return {}
@@ -215,14 +215,14 @@ def _not_ended(query: Query, known: QueryKnowledge) -> dict[str, Any]:
 
 
 def _late_source_loop(query: Query, known: QueryKnowledge) -> LoopRow | None:
-    """The loop of the source that the estimate did not leave."""
+    """Return the loop of the source that the estimate did not leave."""
     loops = {} if known.knowledge.late_loop is None else {loop.loop: loop for loop in source_loops(query)}
     name = source_loop(known.knowledge.late_loop or "", loops)
     return None if name is None else loops[name]
 
 
 def _open_ended(answer: dict[str, Any], *, is_plain: bool) -> dict[str, Any]:
-    """Cycles of a run that did not end: no fewer than the limit that it passed, and no upper end.
+    """Return the cycles of a run that did not end: no fewer than the limit that it passed, and no upper end.
 
     An iteration that no directive copies takes a cycle at least, so that a known trip count is a limit, too.
     """
@@ -237,7 +237,7 @@ def _open_ended(answer: dict[str, Any], *, is_plain: bool) -> dict[str, Any]:
 
 
 def unknown_loops(query: Query, known: QueryKnowledge) -> list[dict[str, Any]]:
-    """Name and line of the source's loops whose trip count neither the program nor data give."""
+    """Return the name and line of the source's loops whose trip count neither the program nor data give."""
     late = _late_source_loop(query, known)
     unknown = [loop.loop for loop in known.knowledge.loops if loop.bounds == "data"]
     lines = {loop.loop: loop.line for loop in source_loops(query)} if unknown else {}
@@ -258,7 +258,7 @@ def question_of(
     unsafe_math: bool = False,
     data: Path | None,
 ) -> Query:
-    """The question about a C file under one configuration; see `predict_file`."""
+    """Return the question about a C file under one configuration; see `predict_file`."""
     program = read_user_program(file, top)
     source, top = program.source, program.top
     values = None
@@ -299,7 +299,7 @@ def _require_defined(source: str, interface: Interface, values: DataSet, file: P
 
 
 def _with_values(inputs: str, values: DataSet | None) -> str:
-    """A specification by which a run is on given values: level run draws its data from it."""
+    """Return a specification by which a run is on given values: level run draws its data from it."""
     fixed = {
         name: {"kind": "values", "values": value.tolist()}
         if value.ndim
@@ -311,7 +311,7 @@ def _with_values(inputs: str, values: DataSet | None) -> str:
 
 
 def _trips_of(query: Query, values: DataSet | None) -> str:
-    """Trip counts that data, or drawn values where the source has ranges, give the loops without any."""
+    """Return trip counts that data, or values drawn from the ranges, give the loops without a known one."""
     if values is None and query.inputs == "{}":
         return ""
     try:
@@ -326,7 +326,7 @@ def _trips_of(query: Query, values: DataSet | None) -> str:
 
 
 def _drawn(compiled: CompiledDesign, inputs: str) -> list[DataSet]:
-    """Data sets by the ranges of the source; not the one that `label` draws, whose seed is 0."""
+    """Return the data sets by the ranges of the source; not the one that `label` draws, whose seed is 0."""
     return [draw_data(compiled.interface, inputs, seed=seed) for seed in _SEEDS]
 
 
@@ -340,7 +340,7 @@ def _plain_options(query: Query) -> HlsOptions:
 
 
 def _named(model: str) -> tuple[str, str]:
-    """Name and alias; `numeric-lm`, which is no predictor, is the one at level hls."""
+    """Return the name and alias; `numeric-lm`, which is no predictor, is the one at level hls."""
     name, _, alias = model.partition("@")
     if not name or not alias:
         raise FoundryError(
@@ -354,7 +354,7 @@ def _named(model: str) -> tuple[str, str]:
 
 @contextmanager
 def opened_model(model: str) -> Iterator[tuple[PredictorSpec, Any]]:
-    """What a predictor is and the predictor itself.
+    """Open a predictor: yield its specification and the loaded predictor.
 
     Args:   model: NAME@ALIAS, or a folder that a training or a calibration wrote.
     Raises: FoundryError: no such model, or a damaged registry. PredictorError: a damaged folder.
@@ -369,34 +369,36 @@ def opened_model(model: str) -> Iterator[tuple[PredictorSpec, Any]]:
 
 
 def _spec_of(folder: Path) -> PredictorSpec:
-    """What the predictor in a folder is."""
+    """Read the specification of the predictor in a folder."""
     from models.catalogue import predictor_named
     from models.model_files import read_model
 
     return predictor_named(read_model(folder)[0])
 
 
-def ask_model(name: str, alias: str, question: dict[str, Any], place: str) -> dict[str, Any]:
-    """The answer of a registered model to one row of its task's question.
+def ask_model(name: str, alias: str, question: dict[str, Any], location: str) -> dict[str, Any]:
+    """Return the answer of a registered model to one row of its task's question.
 
-    Args:   place: where the question comes from, for messages.
+    Args:   location: where the question comes from, for messages.
     Raises: FoundryError: no such model, a damaged registry, or a question that it cannot answer.
     """
     uri = find_deployment().tracking_uri
     local = find_local(uri, name, alias)
     if local is not None:
-        return _answer_of(local, question, place)
+        return _answer_of(local, question, location)
     if alias == CHAMPION and is_new(uri):
         _require_champion(name)
     with registered_model(name, alias) as predictor:  # which registers weights that come with the project
         local = find_local(uri, name, alias)
         return (
-            _answer_of(local, question, place) if local else _served(predictor, name, alias, question, place)
+            _answer_of(local, question, location)
+            if local
+            else _served(predictor, name, alias, question, location)
         )
 
 
 def _require_champion(name: str) -> None:
-    """Raises: FoundryError: the weights that come with the project are refused as champion."""
+    """Refuse the weights that come with the project if their gate does. Raises: FoundryError."""
     from models.catalogue import predictors
 
     reasons = [shipped_refusal(spec) for spec in predictors() if spec.name == name]
@@ -406,8 +408,8 @@ def _require_champion(name: str) -> None:
         )
 
 
-def _served(predictor: Any, name: str, alias: str, question: dict[str, Any], place: str) -> dict[str, Any]:
-    """The answer of a model whose files are not on this machine."""
+def _served(predictor: Any, name: str, alias: str, question: dict[str, Any], location: str) -> dict[str, Any]:
+    """Return the answer of a model whose files are not on this machine."""
     import pandas as pd
     from mlflow import MlflowClient
     from mlflow.exceptions import MlflowException
@@ -415,7 +417,7 @@ def _served(predictor: Any, name: str, alias: str, question: dict[str, Any], pla
     try:
         answer = predictor.predict(pd.DataFrame([question]))
     except (MlflowException, ValueError) as error:
-        raise FoundryError(_refusal(place, error)) from error
+        raise FoundryError(_refusal(location, error)) from error
     served = predictor.unwrap_python_model()
     version = str(MlflowClient().get_model_version_by_alias(name, alias).version)
     values = {str(name): _plain(value) for name, value in answer.iloc[0].items()}
@@ -423,17 +425,17 @@ def _served(predictor: Any, name: str, alias: str, question: dict[str, Any], pla
 
 
 def _plain(value: Any) -> Any:
-    """A value of an answer as JSON has it; NaN, which says that there is no answer, is null."""
+    """Return a value of an answer as JSON has it; NaN, which says that there is no answer, is null."""
     plain = value.item() if hasattr(value, "item") else value
     return None if isinstance(plain, float) and math.isnan(plain) else plain
 
 
-def _answer_of(local: LocalModel, question: dict[str, Any], place: str) -> dict[str, Any]:
-    """The same from files on this machine, without MLflow."""
+def _answer_of(local: LocalModel, question: dict[str, Any], location: str) -> dict[str, Any]:
+    """Return the answer from files on this machine, without MLflow."""
     outcome = read_outcome(local.folder)
     try:
         predictor = local.spec.load(local.folder)
-        [answer] = _answers(local.spec, predictor, question, outcome, place)
+        [answer] = _answers(local.spec, predictor, question, outcome, location)
     except ImportError as error:
         raise PredictorError(f"{error.name} is not installed; the extra `foundry` has it") from None
     values = {str(name): _plain(value) for name, value in answer.items()}
@@ -445,21 +447,21 @@ def _answers(
     predictor: Any,
     question: dict[str, Any],
     outcome: TrainOutcome | None,
-    place: str,
+    location: str,
 ) -> list[dict[str, Any]]:
-    """The answer of a loaded predictor. Raises: FoundryError: it refuses the question."""
+    """Return the answer of a loaded predictor. Raises: FoundryError: it refuses the question."""
     try:
         return spec.answer(predictor, [question], outcome)
     except ValueError as error:
-        raise FoundryError(_refusal(place, error)) from error
+        raise FoundryError(_refusal(location, error)) from error
 
 
-def _refusal(place: str, error: Exception) -> str:
-    return f"{place} must be a program the model can read: {explain(error).removeprefix(_ROW)}"
+def _refusal(location: str, error: Exception) -> str:
+    return f"{location} must be a program the model can read: {explain(error).removeprefix(_ROW)}"
 
 
 def _provenance(spec: PredictorSpec, outcome: TrainOutcome | None, version: str) -> dict[str, Any]:
-    """Where an answer is from: version, training data, level of information; and the measured coverage."""
+    """Return an answer's version, training data, level of information, and measured coverage."""
     known = {
         "version": version,
         "release": None if outcome is None else outcome.source,
@@ -476,7 +478,7 @@ def _provenance(spec: PredictorSpec, outcome: TrainOutcome | None, version: str)
 
 
 def _in_words(answer: dict[str, Any]) -> dict[str, Any]:
-    """An answer with a sentence that says whether the question is like the training data."""
+    """Return an answer with a sentence that says whether the question is like the training data."""
     names = [name for name in str(answer.get("outside_training") or "").split(", ") if name]
     if "outside_training" not in answer or ("note" in answer and not names):
         return answer
@@ -489,7 +491,7 @@ _ABSENT = ("RESOURCE_DOES_NOT_EXIST", "INVALID_PARAMETER_VALUE")
 
 @contextmanager
 def registered_model(name: str, alias: str) -> Iterator[Any]:
-    """A registered model as MLflow loads it.
+    """Load a registered model through MLflow.
 
     Raises: FoundryError: no such model, or a damaged registry.
     """

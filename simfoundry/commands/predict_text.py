@@ -17,11 +17,10 @@ class _Quantity:
     unit: str = ""
 
     def text(self, value: float) -> str:
-        """The value with its unit."""
         return f"{self.number(value)} {self.unit}".rstrip()
 
     def number(self, value: float) -> str:
-        """Three significant digits, four of a count."""
+        """Return three significant digits, four of a count."""
         if self.unit:
             return f"{Decimal(f'{value:#.3g}'):,f}".rstrip(".")
         return f"{round(float(f'{value:.4g}')):,}"
@@ -74,13 +73,13 @@ _SUBJECTS = (
 
 
 def subject_of(feature: str) -> str:
-    """What a feature is about; its name where no pattern fits."""
+    """Return the subject of a feature in words; its name where no pattern fits."""
     name = re.sub(r"^log2?_", "", feature)
     return next((words for words, pattern in _SUBJECTS if re.fullmatch(pattern, name)), feature)
 
 
 def range_note(outside: Sequence[str]) -> str:
-    """A sentence on the features of a question that lie beyond those of the training programs."""
+    """Return a sentence on the features of a question that lie beyond the training programs' range."""
     if not outside:
         return "inside what was learned: every feature lies in the range of the training programs"
     subjects = ", ".join(dict.fromkeys(map(subject_of, outside)))
@@ -91,7 +90,7 @@ def range_note(outside: Sequence[str]) -> str:
 
 
 def prediction_text(answer: Mapping[str, Any]) -> str:
-    """The answer as lines: a header, a line per target, notes."""
+    """Return the answer as lines: a header, a line per target, notes."""
     rows = [_row(answer, target) for target in QUANTITIES if answer.get(target) is not None]
     widths = [max((len(row[n]) for row in rows), default=0) for n in range(3)]
     lines = [
@@ -116,7 +115,6 @@ def _row(answer: Mapping[str, Any], target: str) -> tuple[str, str, str]:
 
 
 def _value(answer: Mapping[str, Any], target: str) -> str:
-    """A value with its unit and its interval."""
     quantity = QUANTITIES[target]
     low, high = (answer.get(f"{target}_{end}") for end in ("low", "high"))
     value = quantity.text(answer[target])
@@ -140,7 +138,7 @@ def _engine_note(answer: Mapping[str, Any]) -> str:
 
 
 def _end_note(answer: Mapping[str, Any]) -> str:
-    """That the run passed its limit of cycles, and in which loop."""
+    """Say in which loop the run passed its limit of cycles."""
     late = answer.get("not_ended")
     if not late:
         return ""
@@ -154,7 +152,7 @@ def _end_note(answer: Mapping[str, Any]) -> str:
 
 
 def _trips_note(answer: Mapping[str, Any]) -> str:
-    """Loops with an unknown trip count, and what fixes it."""
+    """Return the loops with an unknown trip count, and what fixes it."""
     late = (answer.get("not_ended") or {}).get("loop")
     unknown = [loop for loop in answer.get("unknown_loops") or () if loop["loop"] != late]
     loops = [f"{loop['loop']} (line {loop['line']})" for loop in unknown]

@@ -42,7 +42,7 @@ def export_records(
 def measure_lengths(
     *, formats: Sequence[str], parts: Sequence[str], split: str | None
 ) -> list[PromptLengths]:
-    """Lengths of the prompts of records by format, stage and part; arguments as for `export_records`.
+    """Return lengths of the prompts of records by format, stage and part; arguments as for `export_records`.
 
     Raises: FoundryError: there are no records.
     """
@@ -53,7 +53,7 @@ def measure_lengths(
 
 
 def lengths_text(lengths: Sequence[PromptLengths]) -> str:
-    """Lengths for a person."""
+    """Return the lengths as text."""
     head = ("format", "stage", "part", "records", "5 %", "median", "95 %", "maximum", "left out")
     rows = [
         (
@@ -66,7 +66,7 @@ def lengths_text(lengths: Sequence[PromptLengths]) -> str:
 
 
 def _file_of(split: str | None) -> Path:
-    """File of the records of a split.
+    """Return the file of the records of a split.
 
     Raises: FoundryError: there is none.
     """

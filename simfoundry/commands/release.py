@@ -72,7 +72,7 @@ def release_project(
 
 
 def release_text(answer: Mapping[str, Any]) -> str:
-    """The answer of `release_project` for a person."""
+    """Return the answer of `release_project` as text."""
     rows = [("table", "rows"), *((t, str(n)) for t, n in answer["rows"].items())]
     left = [f"{table} is left out: {why}" for table, why in answer["left_out"].items()]
     size = f"{answer['bytes'] / MEBIBYTE:.2f} MiB in {answer['folder']}"
@@ -80,7 +80,7 @@ def release_text(answer: Mapping[str, Any]) -> str:
 
 
 def make_text(answer: Mapping[str, Any]) -> str:
-    """The answer of `make_release` or `make_derived` for a person."""
+    """Return the answer of `make_release` or `make_derived` for a person."""
     lines = [f"made: {batch}" for batch in answer["made"]]
     if answer["pending"]:
         lines.append(f"pending: {', '.join(answer['pending'])}; the same command goes on with them")
@@ -149,7 +149,7 @@ def _reports(path: Path, question: ImportQuestion) -> list[VendorReport]:
 
 
 def _kernels_beside(path: Path) -> Path | None:
-    """The kernels' file beside a database: `x_designs.parquet` and `x_kernels.json`."""
+    """Return the kernels' file beside a database: `x_designs.parquet` and `x_kernels.json`."""
     beside = path.with_name(f"{path.stem.removesuffix('_designs')}_kernels.json")
     return beside if beside.is_file() else None
 
@@ -196,7 +196,7 @@ def _reports_answer(deployment: Deployment, reports: list[VendorReport], path: P
 
 
 def import_text(answer: Mapping[str, Any]) -> str:
-    """The answer of `import_path` for a person."""
+    """Return the answer of `import_path` as text."""
     lines = aligned_lines([("table", "rows"), *((t, str(n)) for t, n in answer["rows"].items())])
     for what, counts in answer.get("cache", {}).items():
         lines += [f"cache entries {what}: {', '.join(f'{n} {kind}' for kind, n in counts.items()) or 'none'}"]

@@ -33,7 +33,7 @@ from simfoundry.commands.aligned import aligned_lines
 
 
 def find_release(name: str) -> Path:
-    """Folder of a release by its name in the project, or as given.
+    """Find the folder of a release by its name in the project, or as given.
 
     Raises: FoundryError: there is none.
     """
@@ -75,7 +75,7 @@ def _floors(settings: Sequence[str]) -> Floors:
 
 
 def check_text(answer: Mapping[str, Any]) -> str:
-    """The answer of `check_named` for a person."""
+    """Return the answer of `check_named` as text."""
     head = ("", "group", "check", "figure", "limit")
     rows = [(x["status"], x["group"], x["name"], x["figure"], x["limit"]) for x in answer["lines"]]
     states = [line["status"] for line in answer["lines"]]
@@ -103,12 +103,12 @@ def compare_named(one: str, other: str, *, trained: Sequence[str], out: Path | N
 
 
 def compare_text(answer: Mapping[str, Any]) -> str:
-    """The answer of `compare_named` for a person."""
+    """Return the answer of `compare_named` as text."""
     return "\n".join([*aligned_lines(answer["lines"]), *([answer["out"]] if answer["out"] else [])])
 
 
 def _errors(tables: ReleaseTables, trained: Sequence[str]) -> list[PredictorError]:
-    """Errors of predictors trained on a release, in a folder that is removed afterwards."""
+    """Return the errors of predictors trained on a release, in a folder that is removed afterwards."""
     if not trained:
         return []
     split = tables["splits"].select("split").unique().sort("split").collect()["split"].to_list()[-1]

@@ -49,7 +49,7 @@ class RunQuestion:
     locks: bool = False
 
     def configuration(self) -> Configuration:
-        """The configuration that is asked for.
+        """Return the configuration that is asked for.
 
         Raises: FoundryError: an override or the file is not acceptable.
         """
@@ -61,13 +61,13 @@ class RunQuestion:
         return compose_configuration(self.overrides)
 
     def deployment(self) -> Deployment:
-        """The deployment, with the tables in the folder."""
+        """Return the deployment, with the tables in the folder."""
         deployment = find_deployment()
         return deployment if self.folder is None else deployment.in_folder(self.folder)
 
 
 def configuration_text(question: RunQuestion) -> str:
-    """The configuration that a run would have, as YAML, for `--cfg job`.
+    """Return the configuration that a run would have, as YAML, for `--cfg job`.
 
     Raises: FoundryError: an override or the file is not acceptable.
     """

@@ -47,7 +47,7 @@ AUTO, PICKER = "auto", "rtl-engine"
 SHORT_RUN_CYCLES = 100_000
 """Cycles below which asking the picker takes longer than it can save."""
 TRACE_LIMIT_BYTES = 1 << 30
-"""Of the values of ports that a waveform is written from."""
+"""Limit on the values of ports from which a waveform is written."""
 MEMORY_FILE_BYTES = 64 << 20
 TEXT_BYTES = 256 << 20
 _BUILD_LIMIT_S = 3600.0
@@ -179,7 +179,7 @@ def _require_options(question: SimulateQuestion) -> None:
 
 
 def _choose_engine(question: SimulateQuestion, text: str, *, has_files: bool) -> tuple[str, str]:
-    """The engine, and why it is taken."""
+    """Return the engine, and why it is taken."""
     if question.engine != AUTO:
         return question.engine, "asked for"
     if question.cycles * question.stimuli < SHORT_RUN_CYCLES:
@@ -201,7 +201,7 @@ def _choose_engine(question: SimulateQuestion, text: str, *, has_files: bool) ->
 
 
 def _may_try_layouts(question: SimulateQuestion) -> bool:
-    """Whether the faster layout of stimuli is looked for; a checkpoint needs the same one in every run."""
+    """Tell whether to try the faster layout of stimuli; a checkpoint needs the same one in all runs."""
     is_long = question.cycles * question.stimuli >= SHORT_RUN_CYCLES
     return is_long and question.checkpoint is None and question.resume is None
 
@@ -220,7 +220,7 @@ def _text(path: Path, what: str) -> str:
 
 
 def _memory_files(text: str, design: Path) -> Mapping[str, bytes]:
-    """Content of the files of `$readmemh` and `$readmemb` that lie beside a design."""
+    """Return the content of the files of `$readmemh` and `$readmemb` that lie beside a design."""
     paths = [design.parent / name for name in memory_file_names(text)]
     return {path.name: _memory_file(path) for path in paths if path.is_file()} or NO_FILES
 
@@ -244,7 +244,7 @@ def _require_memory(question: SimulateQuestion, program: Program, choice: Choice
 
 
 def _prepare(simulator: Simulator, question: SimulateQuestion) -> None:
-    """State of a checkpoint, then memory images."""
+    """Load the state of a checkpoint, then memory images."""
     if question.resume is not None:
         read_checkpoint(simulator, Path(question.resume))
     for text in question.memory:
@@ -288,7 +288,7 @@ def _writing(option: str, path: Path) -> Iterator[None]:
 
 
 def _write_toggles(path: Path, rows: Sequence[Toggles], cycles: int) -> None:
-    """A row per signal; the rate is toggles per bit and cycle."""
+    """Write a row per signal; the rate is toggles per bit and cycle."""
     table = pa.Table.from_pylist(
         [{**asdict(row), "toggle_rate": row.toggles / (row.width * cycles)} for row in rows]
     )
@@ -311,7 +311,7 @@ def _toggle_text(sums: Mapping[str, int]) -> str:
 
 
 def simulate_text(answer: Mapping[str, Any]) -> str:
-    """The answer for a person."""
+    """Return the answer as text."""
     shown = answer["digests"][:4]
     more = len(answer["digests"]) - len(shown)
     plain = {

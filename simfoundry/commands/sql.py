@@ -93,7 +93,7 @@ def run_query(data_dir: Path, query: str) -> QueryResult:
 
 
 def _named(query: str) -> list[TableSpec]:
-    """Tables that a query names, itself or by a view over them."""
+    """Return the tables that a query names, itself or by a view over them."""
     words = set(re.findall(r"\w+", query))
     words |= {table for view in words & set(QUESTIONS) for table in QUESTIONS[view][0]}
     return [spec for name, spec in TableSpec.registry.items() if name in words]
@@ -101,7 +101,7 @@ def _named(query: str) -> list[TableSpec]:
 
 @contextmanager
 def _connection(data_dir: Path) -> Iterator[tuple[duckdb.DuckDBPyConnection, dict[str, str]]]:
-    """A connection with every view and no other reach, and what is wrong with damaged tables."""
+    """Open a connection with every view and no other access; yield it and the problems of damaged tables."""
     connection = duckdb.connect(":memory:", config=_LOCKED)
     try:
         damaged: dict[str, str] = {}
@@ -120,7 +120,7 @@ def _connection(data_dir: Path) -> Iterator[tuple[duckdb.DuckDBPyConnection, dic
 
 
 def _reading_statement(connection: duckdb.DuckDBPyConnection, query: str) -> duckdb.Statement:
-    """The one statement of a query, which only reads.
+    """Return the one statement of a query, which only reads.
 
     DuckDB's parser names the kind of a statement. Of an EXPLAIN it does not name what is explained, and a
     common table expression may write: the rest of the text, and the nodes of the parsed statement, tell.
@@ -148,7 +148,7 @@ def _reading_statement(connection: duckdb.DuckDBPyConnection, query: str) -> duc
 
 
 def _kinds(statements: list[duckdb.Statement]) -> list[str]:
-    """Kinds of statements; UNKNOWN for those that DuckDB's Python names lack, UPDATE EXTENSIONS for one."""
+    """Return the kinds of statements: UNKNOWN where DuckDB has no Python name, UPDATE EXTENSIONS for one."""
     names: list[str] = []
     for statement in statements:
         try:
@@ -166,7 +166,7 @@ def _not_reading(kind: str) -> FoundryError:
 
 
 def _damage(data_dir: Path, spec: TableSpec, *, whole: bool = False) -> str | None:
-    """What is wrong with the first file of a table that cannot be read, if any.
+    """Describe the first file of a table that cannot be read, if any.
 
     Args: whole: also read every page, in place of the schema alone.
     """
@@ -197,7 +197,7 @@ def _remedy(spec: TableSpec) -> str:
 
 
 def _create_view(connection: duckdb.DuckDBPyConnection, data_dir: Path, spec: TableSpec) -> None:
-    """The view of a table; its columns are read when a query needs them."""
+    """Create the view of a table; its columns are read when a query needs them."""
     rows = _source(connection, data_dir, spec, measured=False).set_alias("t")
     if spec.has_measured:
         beside = _source(connection, data_dir, spec, measured=True).set_alias("m")
@@ -221,7 +221,7 @@ def _files(data_dir: Path, spec: TableSpec, *, measured: bool) -> list[Path]:
 
 
 def as_records(result: QueryResult) -> list[Mapping[str, Any]]:
-    """Rows as objects by column name, for JSON."""
+    """Return the rows as objects by column name, for JSON."""
     return [dict(zip(result.columns, row, strict=True)) for row in result.rows]
 
 
@@ -250,7 +250,7 @@ def _suites() -> str:
 
 
 def _finite(value: Any) -> Any:
-    """A value with null in place of NaN and infinities, which JSON has not."""
+    """Return a value with null in place of NaN and infinities, which JSON has not."""
     if isinstance(value, float):
         return value if math.isfinite(value) else None
     if isinstance(value, dict):

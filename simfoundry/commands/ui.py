@@ -157,7 +157,7 @@ def _environment(deployment: Deployment) -> Mapping[str, str]:
 
 
 def _polls(servers: Mapping[str, subprocess.Popen[bytes]], deployment: Deployment) -> Iterator[None]:
-    """A step every half second until a server ends, which is said with the end of its log."""
+    """Yield a step every half second until a server ends, which is said with the end of its log."""
     while True:
         for name, server in servers.items():
             if server.poll() is not None:
@@ -169,7 +169,7 @@ def _polls(servers: Mapping[str, subprocess.Popen[bytes]], deployment: Deploymen
 
 
 def is_ready(port: int, mlflow_port: int) -> bool:
-    """Whether both UIs answer, and refuse a page of another host.
+    """Tell whether both UIs answer, and refuse a page of another host.
 
     Raises: FoundryError: Dagster cannot load the assets, or a UI answers foreign pages.
     """
@@ -196,7 +196,7 @@ class Answer:
 
 
 def _answer(port: int, path: str, *, host: str = HOST) -> Answer | None:
-    """What a server of this machine answers; None when it does not."""
+    """Return the answer of a server of this machine; None without one."""
     connection = HTTPConnection(HOST, port, timeout=ANSWER_LIMIT_S)
     try:
         connection.request("GET", path, headers={"Host": f"{host}:{port}"})
@@ -209,7 +209,7 @@ def _answer(port: int, path: str, *, host: str = HOST) -> Answer | None:
 
 
 def _load_problems(answer: Any) -> Iterator[str]:
-    """Messages of code locations that Dagster could not load, the innermost cause each."""
+    """Yield the messages of code locations that Dagster could not load, the innermost cause each."""
     for entry in answer["data"]["workspaceOrError"].get("locationEntries", ()):
         error = entry["locationOrLoadError"]
         if error["__typename"] == "PythonError":

@@ -26,7 +26,7 @@ from pipelines.dataset.releases import (
     open_release,
     publish_baselines,
 )
-from pipelines.dataset.releases.baselines import kept_baselines
+from pipelines.dataset.releases.baselines import read_valid_baselines
 from pipelines.dataset.releases.checking import CheckLine
 from pipelines.dataset.releases.near_duplicates import nearest
 from pipelines.dataset.reports.difference import PredictorError, compare_releases, draw_difference
@@ -298,9 +298,9 @@ def test_a_release_that_grows_keeps_baselines_of_the_same_tables_alone(made: Pat
     publish_baselines(made, [baseline()])
     entries = load_release(made).manifest.files
     content = (made / "baselines.json").read_bytes()
-    assert kept_baselines(made, entries) == content
-    assert kept_baselines(made, [entry for entry in entries if entry.table != "runs"]) is None
-    assert kept_baselines(made.parent, entries) is None
+    assert read_valid_baselines(made, entries) == content
+    assert read_valid_baselines(made, [entry for entry in entries if entry.table != "runs"]) is None
+    assert read_valid_baselines(made.parent, entries) is None
     grow = ("--grow", "synthesis.fpga_unmapped_fraction", "1")
     grown = invoke("make", "small", *grow)
     assert grown.exit_code == 0, grown.output

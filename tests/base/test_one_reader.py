@@ -71,10 +71,10 @@ REASONS = {
         models/program_lm/training.py trained_model
         models/tasks.py hash_tables
         pipelines/dataset/records/records.py cached_records
-        pipelines/dataset/releases/baselines.py kept_baselines
+        pipelines/dataset/releases/baselines.py read_valid_baselines
         pipelines/dataset/releases/loading.py ReleaseTables._rows _schema
         pipelines/dataset/releases/reading.py _check_size
-        pipelines/dataset/releases/writing.py _Shelf._kept
+        pipelines/dataset/releases/writing.py _Shelf._reusable_bytes
         pipelines/dataset/reports/refresh.py _same compare_tables
         pipelines/dataset/reports/tables.py _fingerprint _read_shard
         pipelines/schemas/storage.py read_arrow
@@ -88,7 +88,7 @@ REASONS = {
         assets/instance.py _start_time
         pipelines/base/parquet_worker.py decode
         pipelines/base/sandbox/guardian.py end_marked
-        pipelines/base/processes.py _children _own_bytes _own_ticks
+        pipelines/base/processes.py _children _process_bytes _process_ticks
         pipelines/rtl/reuse/dataset.py machine
         pipelines/base/sandbox/confinement.py is_real_root
     """,

@@ -15,7 +15,7 @@ from pipelines.c.text.headers import (
     header_options,
     is_library_needed,
     library_functions,
-    own_names,
+    redefined_functions,
 )
 from pipelines.hls import HlsOptions, compile_program
 from pipelines.native import run_native
@@ -44,8 +44,8 @@ def test_functions_that_a_program_only_declares_are_those_of_the_headers(tmp_pat
 def test_a_program_defines_functions_of_the_headers_itself(tmp_path: Path) -> None:
     source = "#include <math.h>\ndouble floor(double x) { return x + 100; }\n"
     source += "double f(double x) { return floor(x) + ceil(x); }"
-    assert own_names(source) == ("floor",)
-    assert own_names("if (floor(x)) { }") == ()
+    assert redefined_functions(source) == ("floor",)
+    assert redefined_functions("if (floor(x)) { }") == ()
     status, _, bits = native(source, tmp_path)
     assert status == "ok"
     assert bits is not None

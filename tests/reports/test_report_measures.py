@@ -77,12 +77,12 @@ def test_ticks_are_few_ascending_and_inside(
     ticks = scale.ticks()
     assert ticks == sorted(set(ticks))
     assert len(ticks) <= TICK_LIMIT + 1
-    assert all(start - 1e-6 <= scale.place(t) <= start + length + 1e-6 for t in ticks)
+    assert all(start - 1e-6 <= scale.coordinate(t) <= start + length + 1e-6 for t in ticks)
 
 
 def test_a_scale_keeps_values_inside() -> None:
     scale = Scale(low=1.0, high=100.0, start=0.0, end=10.0)
-    assert [scale.place(v) for v in (0.0, 1.0, 10.0, 100.0, 1e9)] == pytest.approx([0, 0, 5, 10, 10])
+    assert [scale.coordinate(v) for v in (0.0, 1.0, 10.0, 100.0, 1e9)] == pytest.approx([0, 0, 5, 10, 10])
 
 
 @pytest.mark.parametrize(

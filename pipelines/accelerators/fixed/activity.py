@@ -27,7 +27,7 @@ Flags = NDArray[np.bool_]
 
 
 def estimate_activity(pipeline: Any, inputs: Values) -> tuple[list[list[float]], Values]:
-    """Values of `fixed.ACTIVITIES` of every stage per step, and the outputs.
+    """Return the values of `fixed.ACTIVITIES` of every stage per step, and the outputs.
 
     Args: inputs: (steps, numbers), one step after the other.
     """
@@ -44,7 +44,7 @@ def estimate_activity(pipeline: Any, inputs: Values) -> tuple[list[list[float]],
 
 
 def _evaluated(stage: Any, inputs: Values) -> tuple[Values, Values]:
-    """(steps, operations) results, and (steps, outputs)."""
+    """Return (steps, operations) results, and (steps, outputs)."""
     inputs = inputs * 2.0 ** np.array(stage.inp_shifts, float)
     results = np.zeros((len(inputs), len(stage.ops)))
     for place, operation in enumerate(stage.ops):
@@ -55,7 +55,7 @@ def _evaluated(stage: Any, inputs: Values) -> tuple[Values, Values]:
 
 
 def _result(stage: Any, operation: Any, inputs: Values, results: Values) -> Values:
-    """(steps,) results of an operation by da4ml's codes.
+    """Return (steps,) results of an operation by da4ml's codes.
 
     Raises: AcceleratorError: a code that the layers here do not lead to.
     """
@@ -85,7 +85,7 @@ def _result(stage: Any, operation: Any, inputs: Values, results: Values) -> Valu
 
 
 def _selected(stage: Any, operation: Any, results: Values) -> Values:
-    """One of two operands, by the highest bit of a third."""
+    """Return one of two operands, by the highest bit of a third."""
     place = operation.data & 0xFFFFFFFF
     shift = (operation.data >> 32) & 0xFFFFFFFF
     shift -= (shift >= 1 << 31) << 32
@@ -96,27 +96,27 @@ def _selected(stage: Any, operation: Any, results: Values) -> Values:
 
 
 def _wrapped(values: Values, interval: Any) -> Values:
-    """Truncated to the steps of an interval, and wrapped to the bits that hold it."""
+    """Return the truncated to the steps of an interval, and wrapped to the bits that hold it."""
     step, span = interval.step, 2.0 ** _integer_bits(interval)
     lowest = -span if interval.min < 0 else 0.0
     return (np.floor(values / step) * step - lowest) % (span - lowest) + lowest
 
 
 def _integer_bits(interval: Any) -> int:
-    """Integer bits without the sign: the fewest that hold an interval."""
+    """Return the integer bits without the sign: the fewest that hold an interval."""
     above = (interval.max + interval.step, -interval.min)
     return max((ceil(log2(limit)) for limit in above if limit > 0), default=0)
 
 
 def _changed_bits(stage: Any, results: Values) -> Values:
-    """(operations,) bits of the result that change from one step to the next, in the mean."""
+    """Return (operations,) bits of the result that change from one step to the next, in the mean."""
     steps = np.array([operation.qint.step for operation in stage.ops])
     numbers = np.round(results / steps).astype(np.int64)
     return np.bitwise_count((numbers[1:] ^ numbers[:-1]) & _masks(stage)).mean(axis=0)
 
 
 def _masks(stage: Any) -> NDArray[np.int64]:
-    """(operations,) ones for the bits that hold the operation's interval."""
+    """Return (operations,) ones for the bits that hold the operation's interval."""
     spans = [
         max(abs(operation.qint.min), abs(operation.qint.max)) / operation.qint.step for operation in stage.ops
     ]
@@ -131,7 +131,7 @@ def _operands(operation: Any) -> list[int]:
 
 
 def _read(stage: Any, changed: Values, read: Flags) -> tuple[Flags, Flags]:
-    """Which operations reach an output that changes and is read, and which inputs do."""
+    """Find the operations, and the inputs, that reach an output that changes and is read."""
     is_read = np.zeros(len(stage.ops), bool)
     for place, is_needed in zip(stage.out_idxs, read, strict=True):
         if place >= 0 and is_needed:

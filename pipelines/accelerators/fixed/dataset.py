@@ -40,11 +40,11 @@ STEP, _LABELS, _COMPILED = "fixed", "fixed_labels", "fixed_compiled"
 VERSION = "1"
 """Raised by hand when the same network gives other labels."""
 _COLUMNS_VERSION = "3"
-"""The same of what compilation gives."""
+"""Version of what compilation gives."""
 _KINDS = FIXED_CATEGORIES[:8]
 _CODES = {-1: 0, 0: 1, 1: 1, 2: 2, -2: 2, 3: 3, -3: 3, 4: 4, 5: 5, 6: 6, -6: 6}
 _TRAIN_PARAMETERS = 100
-"""Of the scale split: networks with more parameters are tested."""
+"""Limit of the scale split: networks with more parameters are tested."""
 _TEST_SHARE = 0.2
 
 
@@ -96,7 +96,7 @@ class _Drawn:
 
 
 def compiler_version() -> str:
-    """Version of da4ml.
+    """Return the version of da4ml.
 
     Raises: AcceleratorError: it is not installed.
     """
@@ -107,14 +107,14 @@ def compiler_version() -> str:
 
 
 def label_version(liberty: Path) -> str:
-    """Version of everything that labels follow from but the network."""
+    """Return the version of everything that labels follow from but the network."""
     return content_hash(
         VERSION, compiler_version(), power_version(), synthesis_version(), liberty_hash(liberty)
     )[:12]
 
 
 def group_key(group: FixedGroup, liberty: Path) -> str:
-    """Hash of all that the rows of a group follow from."""
+    """Return the hash of all that the rows of a group follow from."""
     return content_hash(label_version(liberty), _COLUMNS_VERSION, asdict(group))
 
 
@@ -201,7 +201,7 @@ def import_labels(rows: Sequence[FixedNetworkRow], *, liberty: Path, cache: Cont
 
 
 def _traced(drawn: _Drawn) -> tuple[Network, FixedDesign | None, str | None]:
-    """The network, its design, and the reason when there is none."""
+    """Return the network, its design, and the reason when there is none."""
     network = network_of(drawn_fixed_network(drawn.family, drawn.seed, drawn.scale), drawn.family)
     try:
         return network, trace_shared(network, reuse_factor=drawn.reuse_factor), None
@@ -210,7 +210,7 @@ def _traced(drawn: _Drawn) -> tuple[Network, FixedDesign | None, str | None]:
 
 
 def _compiled(drawn: _Drawn) -> dict[str, Any]:
-    """Columns of a network, those of a label empty."""
+    """Return the columns of a network, without a label."""
     network, design, reason = _traced(drawn)
     columns: dict[str, Any] = {**dict.fromkeys(_LABEL_FIELDS), "parameter_count": network.parameter_count}
     if design is None:
@@ -220,7 +220,7 @@ def _compiled(drawn: _Drawn) -> dict[str, Any]:
 
 
 def _labelled(drawn: _Drawn, *, liberty: Path, folder: Path) -> dict[str, Any]:
-    """Columns of the label of a network that compiles."""
+    """Return the columns of the label of a network that compiles."""
     start = stopwatch()
     _, design, reason = _traced(drawn)
     if design is None:
@@ -244,7 +244,7 @@ _LABEL_FIELDS = ("status", "reason", *_FIGURES, "tool", "tool_version", "label_w
 
 
 def compiled_columns(network: Network, design: FixedDesign) -> dict[str, Any]:
-    """Columns that a predictor reads."""
+    """Return the columns that a predictor reads."""
     layers = [layer for layer in network.layers if layer.kind != "host" or layer.kinds[0] not in WIRES]
     stages = zip(design.stages, design.register_bits, design.repeats, strict=True)
     counts = [stage_counts(stage, bits, repeats) for stage, bits, repeats in stages]
@@ -260,7 +260,7 @@ def compiled_columns(network: Network, design: FixedDesign) -> dict[str, Any]:
 
 
 def stage_counts(operations: Sequence[StageOperation], register_bits: int, repeats: int = 1) -> list[int]:
-    """Values of `FIXED_CATEGORIES` of a stage, per inference.
+    """Return the values of `FIXED_CATEGORIES` of a stage, per inference.
 
     Args: register_bits: clocked, cycle after cycle. repeats: how often the operations are executed.
     """
@@ -276,7 +276,7 @@ def stage_counts(operations: Sequence[StageOperation], register_bits: int, repea
 
 
 def parts_of(identity: str, family: str, parameter_count: int) -> Mapping[str, str]:
-    """Part under each split; recurrent networks take no part in the one by architecture."""
+    """Return the part under each split; recurrent networks take no part in the one by architecture."""
     draw = int(content_hash("random split", identity)[:8], 16) / 16**8
     by_family = {"mlp": "train", "cnn": "train", "resnet": "test", "mobilenet": "test"}
     return {

@@ -54,7 +54,7 @@ class Description:
     output_order: NDArray[np.int64]
 
     def layers(self) -> list[Entry]:
-        """Every layer in plain words: formats of the numbers, and how often its units are shared."""
+        """Return every layer in plain words: formats of the numbers, and how often its units are shared."""
         return [_plain(layer) for layer in self.graph.get_layers()]
 
 
@@ -129,7 +129,7 @@ class _Entries:
         self.orders[layer.output] = _order(layer.out_shape)
 
     def _view(self, layer: Layer) -> None:
-        """Flat numbers keep the order that they have; hls4ml needs no layer for another shape."""
+        """Keep the order of flat numbers; hls4ml needs no layer for another shape."""
         (shape,) = layer.in_shapes
         if len(layer.out_shape) == 4 and layer.out_shape != shape:
             raise AcceleratorError(f"not described to hls4ml: {layer.kinds[0]} to an image ({layer.name})")
@@ -143,7 +143,7 @@ class _Entries:
         self.names[layer.output] = name
 
     def _parts(self, layer: Layer, kind: str) -> list[tuple[Entry, int]]:
-        """Entries of a layer, and of each how many products or numbers it adds."""
+        """Return the entries of a layer, and of each how many products or numbers it adds."""
         parts: list[tuple[Entry, int]]
         if layer.kind == "host" and kind == "Slice":
             return self._slice(layer)
@@ -182,7 +182,7 @@ class _Entries:
         ]
 
     def _require_order(self, layer: Layer, order: NDArray[np.int64]) -> None:
-        """The layer has no form for numbers in several orders."""
+        """Refuse a layer on numbers in several orders, for which it has no form."""
         if not all(np.array_equal(self.orders[name], order) for name in layer.inputs):
             raise AcceleratorError(
                 f"not described to hls4ml: {layer.kinds[0]} of a flattened image ({layer.name})"
@@ -200,18 +200,18 @@ class _Entries:
 
 
 def _order(shape: Shape) -> NDArray[np.int64]:
-    """Our place of every number when images are flattened with channels last."""
+    """Return our place of every number when images are flattened with channels last."""
     places = np.arange(prod(shape)).reshape(shape)
     return (places.transpose(0, 2, 3, 1) if len(shape) == 4 else places).reshape(-1)
 
 
 def _last(shape: Shape) -> list[int]:
-    """Without the batch, channels last."""
+    """Return a shape without the batch, channels last."""
     return [*shape[2:], shape[1]]
 
 
 def _exact(terms: int) -> str:
-    """A format that holds a sum of products of two numbers."""
+    """Return a format that holds a sum of products of two numbers."""
     integer = (terms << 2 * INTEGER).bit_length() + SIGN
     return f"ap_fixed<{integer + _PRODUCT_FRACTION},{integer},AP_TRN,AP_WRAP,0>"
 
@@ -302,7 +302,7 @@ def _plain(layer: Any) -> Entry:
 
 
 class _Settings(BaseModel):
-    """Of the model, a layer or a kind of layers; traces and block memories have no meaning here."""
+    """Settings of the model, a layer or a kind of layers; traces and block memories have no meaning here."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -340,7 +340,7 @@ class HlsConfiguration:
 
 
 def read_configuration(path: Path) -> HlsConfiguration:
-    """The configuration in a YAML file of hls4ml.
+    """Read the configuration in a YAML file of hls4ml.
 
     Raises: AcceleratorError: no such file, not YAML, or something that a pipeline cannot do.
     """
@@ -383,7 +383,7 @@ def _checked(settings: _HlsConfig) -> HlsConfiguration:
 
 
 def _check_precision(place: str, settings: _Settings) -> None:
-    """Every format is that of the pipelines; accumulators are exact, so `auto`."""
+    """Require the pipelines' format everywhere; accumulators are exact, so `auto`."""
     formats = {"": settings.Precision} if isinstance(settings.Precision, str) else settings.Precision
     for name, text in formats.items():
         if name == "accum" and text == "auto":

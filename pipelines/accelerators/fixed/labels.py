@@ -96,12 +96,12 @@ def label_fixed(
 
 
 def drawn_inputs(design: FixedDesign, samples: int, seed: int) -> NDArray[np.float64]:
-    """(samples, inputs) uniform over the format, on its steps."""
+    """Return (samples, inputs) uniform over the format, on its steps."""
     return uniform_inputs(design.inputs, samples, seed)
 
 
 def input_words(design: FixedDesign, values: NDArray[np.float64]) -> dict[str, NDArray[np.uint64]]:
-    """Values of the input ports in every cycle."""
+    """Return the values of the input ports in every cycle."""
     interval = design.interval_cycles
     ports = _words(encode_values(np.repeat(values, interval, axis=0), design.input_formats), "in")
     if interval > 1:
@@ -112,7 +112,7 @@ def input_words(design: FixedDesign, values: NDArray[np.float64]) -> dict[str, N
 def is_equal(
     design: FixedDesign, values: NDArray[np.float64], outputs: Mapping[str, NDArray[np.uint64]]
 ) -> bool:
-    """Whether the output ports have, `latency_cycles` later, what the model gives, in every cycle.
+    """Tell whether the output ports have, `latency_cycles` later, what the model gives, in every cycle.
 
     With an interval, inferences that start within the first `latency_cycles` are left out: registers have no
     reset, and the chain behind `start` holds anything until then.
@@ -127,7 +127,7 @@ def is_equal(
 
 
 def encode_values(values: NDArray[np.float64], known: Sequence[tuple[int, int]]) -> Bits:
-    """(samples, bits) lowest bit of the first number first."""
+    """Return (samples, bits) lowest bit of the first number first."""
     columns: list[Bits] = []
     for place, (bits, fraction) in enumerate(known):
         steps = np.floor(values[:, place] * 2.0**fraction).astype(np.int64)

@@ -110,7 +110,7 @@ class _Core:
         return sum(bits for bits, _ in self.out_formats)
 
     def packed(self, values: Sequence[str]) -> str:
-        """Input of the module from values of 8 bits."""
+        """Return the input of the module from values of 8 bits."""
         parts = [
             f"{value}[{FRACTION - fraction + bits - 1}:{FRACTION - fraction}]"
             for value, (bits, fraction) in zip(values, self.in_formats, strict=True)
@@ -119,7 +119,7 @@ class _Core:
         return "{" + ", ".join(reversed(parts)) + "}"
 
     def unpacked(self, output: str) -> list[str]:
-        """Values of 8 bits from the output of the module."""
+        """Return the values of 8 bits from the output of the module."""
         values: list[str] = []
         first = 0
         for (bits, fraction), is_signed in zip(self.out_formats, self.signs, strict=True):
@@ -129,7 +129,7 @@ class _Core:
 
 
 def _extended(name: str, first: int, bits: int, fraction: int, *, is_signed: bool) -> str:
-    """Expression of 8 bits with the format's fraction."""
+    """Return the expression of 8 bits with the format's fraction."""
     if not bits:
         return f"{BITS}'d0"
     below = FRACTION - fraction
@@ -199,7 +199,7 @@ def trace_shared(network: Network, *, reuse_factor: int, depth: int = 5) -> Fixe
 
 
 def _parts(network: Network) -> list[_Part]:
-    """The layers in order; a pool is a part of its own behind shared units."""
+    """Return the layers in order; a pool is a part of its own behind shared units."""
     result: list[_Part] = []
     for layer in network.executed:
         if not layer.weight_shape:
@@ -215,7 +215,7 @@ def _parts(network: Network) -> list[_Part]:
 
 
 def _wired(part: _Part, size: int, opset: int) -> list[int]:
-    """Places of the values that a view, or a layer of wires, passes on; operands lie one behind the other."""
+    """Return places of the values that a view or a layer of wires passes on; operands are concatenated."""
     return list(range(size)) if part.layer.kinds[0] in VIEWS else wired_places(part.layer, opset).tolist()
 
 
@@ -235,7 +235,7 @@ def _bias(layer: Layer, outputs: int) -> Any:
 
 
 def _convolved(layer: Layer) -> list[_Kernel]:
-    """A constant matrix per group of channels; places outside the image read 0."""
+    """Return a constant matrix per group of channels; places outside the image read 0."""
     _, channels, height, width = layer.in_shapes[0]
     outputs, per_group, high, wide = layer.weight_shape
     top, left, bottom, right = layer.pads
@@ -270,7 +270,7 @@ def _convolved(layer: Layer) -> list[_Kernel]:
 
 
 def _multiplied(layer: Layer) -> _Kernel:
-    """A row of multipliers; weights and bias are inputs."""
+    """Return a row of multipliers; weights and bias are inputs."""
     size, outputs = layer.weight_shape
     rows = prod(layer.in_shapes[0]) // size
     weights, bias = fixed_values(np.asarray(layer.weight)), _bias(layer, outputs)
@@ -324,7 +324,7 @@ class _Emitter:
         values: Mapping[str, list[str]],
         opset: int,
     ) -> dict[str, list[str]]:
-        """A pipeline of da4ml: the parts of a group, and the values that others read later."""
+        """Return a pipeline of da4ml: the parts of a group, and the values that others read later."""
         read = [name for name in values if name in {n for part in group for n in part.inputs} | set(kept)]
         sizes = {name: len(values[name]) for name in read}
         ends = dict(zip(read, np.cumsum(list(sizes.values())).tolist(), strict=True))
@@ -358,7 +358,7 @@ class _Emitter:
     def shared(
         self, part: _Part, kept: Sequence[str], values: Mapping[str, list[str]]
     ) -> dict[str, list[str]]:
-        """Units of a layer, and the registers that gather their results."""
+        """Return the units of a layer, and the registers that gather their results."""
         results: dict[int, str] = {}
         samples = self.numbers[part.inputs[0]]
         computed: dict[int, Values] = {}
@@ -400,7 +400,6 @@ class _Emitter:
         return final
 
     def top(self, inputs: int, results: Sequence[str]) -> str:
-        """The module of the whole network."""
         ports, (words, outs) = top_ports(BITS * inputs, BITS * len(results))
         chain = max(1, self.taps)
         declared = [
@@ -440,7 +439,7 @@ class _Emitter:
         )
 
     def _instances(self, core: _Core, inputs: Sequence[str]) -> list[str]:
-        """Names of the outputs of a module, an instance per input."""
+        """Return the names of the outputs of a module, an instance per input."""
         outputs: list[str] = []
         for value in inputs:
             output = self._name("result")
@@ -453,7 +452,7 @@ class _Emitter:
     def _selected(
         self, core: _Core, positions: Sequence[Sequence[Source]], values: Sequence[str]
     ) -> tuple[str, int]:
-        """Input of a unit, a position in every cycle; and the number of selections of 8 bits."""
+        """Return the input of a unit, a position in every cycle; and the number of selections of 8 bits."""
         names: list[str] = []
         count = 0
         for place, (bits, _) in enumerate(core.in_formats):
@@ -476,7 +475,7 @@ class _Emitter:
         return core.packed(names), count
 
     def _tap(self, offset: int) -> str:
-        """1 in the cycle that lies `offset` behind the present one."""
+        """Return 1 in the cycle that lies `offset` behind the present one."""
         self.taps = max(self.taps, self.cycle + offset)
         return f"tap[{self.cycle + offset}]"
 
@@ -486,13 +485,13 @@ class _Emitter:
         return value
 
     def _gathered(self, output: str, width: int, turn: int, latency: int) -> str:
-        """A unit's result of a turn, there until the last one is."""
+        """Return a unit's result of a turn, there until the last one is."""
         if turn == self.reuse - 1:
             return output
         return self._register(output, width, self._tap(turn + latency))
 
     def _passed(self, values: Sequence[str], latency: int) -> list[str]:
-        """Values that a later part reads, kept while new ones come; called in the last cycle of the turns."""
+        """Register values that a later part reads while new ones come; called in the turns' last cycle."""
         names = list(values)
         for copy in range((self.reuse - 1 + latency) // self.reuse):
             names = self._registered(names, self._tap(copy * self.reuse))
@@ -519,7 +518,7 @@ class _Emitter:
     def _evaluated(
         self, core: _Core, kernel: _Kernel, turns: Sequence[range], samples: Values
     ) -> tuple[list[list[float]], list[Values]]:
-        """Activity of all units per inference, and (samples, results) of every position."""
+        """Return the activity of all units per inference, and (samples, results) of every position."""
         total = np.zeros((len(core.stages), len(ACTIVITIES)))
         answers: list[Values] = []
         for unit in turns:
@@ -534,14 +533,14 @@ class _Emitter:
     def _describe(
         self, core: _Core, activity: Sequence[Sequence[float]], *, repeats: int, units: int = 1
     ) -> None:
-        """Stages of a module, executed so many times per inference; registers are clocked in every cycle."""
+        """Append a module's stages and their executions per inference; registers are clocked every cycle."""
         self.stages += core.stages
         self.register_bits += [bits * units * self.reuse for bits in core.register_bits]
         self.repeats += [repeats] * len(core.stages)
         self.activity += [tuple(stage) for stage in activity]
 
     def _describe_registers(self, selects: int, changes: float) -> None:
-        """A stage of the selections of a layer, and of the registers around its units."""
+        """Append a stage of a layer's selections, and of the registers around its units."""
         select = StageOperation(code=_SELECT, operands=(), bits=BITS)
         self.stages.append((select,) * selects)
         self.register_bits.append(self.bits * self.reuse)
@@ -551,13 +550,13 @@ class _Emitter:
 
 
 def _sourced(sources: Sequence[Source], samples: Values) -> Values:
-    """(samples, inputs) of a unit at one position."""
+    """Return (samples, inputs) of a unit at one position."""
     columns = [samples[:, s] if isinstance(s, int) else np.full(len(samples), s) for s in sources]
     return np.stack(columns, axis=1)
 
 
 def _changes(values: Values) -> float:
-    """Bits that change from sample to sample, in the mean."""
+    """Return the bits that change from sample to sample, in the mean."""
     numbers = np.round(values * 2**FRACTION).astype(np.int64)
     return float(np.bitwise_count((numbers[1:] ^ numbers[:-1]) & ((1 << BITS) - 1)).mean(axis=0).sum())
 

@@ -43,7 +43,7 @@ _LEAVES = (-1, 5)
 
 
 PRODUCT_LIMIT = 20_000
-"""Of a network: a product takes some 60 cells, and some milliseconds of da4ml."""
+"""Products of a network: one takes some 60 cells, and some milliseconds of da4ml."""
 MATRIX_LIMIT = 1 << 26
 """Inputs times outputs of a layer that is traced as a matrix."""
 
@@ -89,7 +89,7 @@ class FixedDesign:
     interval_cycles: int = 1
 
     def expected(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
-        """(samples, outputs) of (samples, inputs), bit by bit as the hardware."""
+        """Return (samples, outputs) of (samples, inputs), bit by bit as the hardware."""
         return np.asarray(self.model.predict(values))
 
 
@@ -127,7 +127,7 @@ def trace_network(network: Network, *, depth: int = 5) -> FixedDesign:
 
 
 def _products(layer: Layer) -> int:
-    """Products with weights: every position of a layer has its own."""
+    """Return the products with weights: every position of a layer has its own."""
     if not layer.weight_shape:
         return 0
     if layer.kind == "conv":
@@ -146,13 +146,13 @@ class _Library:
 
 
 def uniform_inputs(inputs: int, samples: int = 48, seed: int = 1) -> NDArray[np.float64]:
-    """(samples, inputs) uniform over the format, on its steps."""
+    """Return (samples, inputs) uniform over the format, on its steps."""
     limit = 1 << (INTEGER + FRACTION)
     return np.random.default_rng(seed).integers(-limit, limit, (samples, inputs)) / float(_SCALE)
 
 
 def load_library() -> Any:
-    """What tracing uses of da4ml.
+    """Load the parts of da4ml that tracing uses.
 
     Raises: AcceleratorError: it is not installed.
     """
@@ -163,12 +163,12 @@ def load_library() -> Any:
 
 
 def quantised(library: Any, values: Any) -> Any:
-    """Traced values in the format, truncated and wrapped."""
+    """Return the traced values in the format, truncated and wrapped."""
     return library.ops.quantize(values, SIGN, INTEGER, FRACTION)
 
 
 def trace_layer(library: Any, layer: Layer, operands: list[Any], opset: int) -> Any:
-    """Flat array of a layer's results."""
+    """Return the flat array of a layer's results."""
     if layer.kind == "host" and layer.kinds[0] in VIEWS:
         return operands[0]
     if layer.activation == "clip6":
@@ -204,13 +204,13 @@ def _is_affine(layer: Layer) -> bool:
 
 
 def is_wired(layer: Layer) -> bool:
-    """Whether a layer gives numbers of its operands at other places."""
+    """Tell whether a layer gives numbers of its operands at other places."""
     is_placed = layer.node is not None and layer.inputs == tuple(layer.node.input[: len(layer.inputs)])
     return layer.kind == "host" and layer.kinds[0] in WIRES and is_placed
 
 
 def wired_places(layer: Layer, opset: int) -> NDArray[np.int64]:
-    """Places that a layer takes its numbers from, in its operands one behind the other."""
+    """Return the places that a layer takes its numbers from, in its operands one behind the other."""
     ends = np.cumsum([0, *map(prod, layer.in_shapes)])
     numbered = [
         np.arange(first, last, dtype=np.float32).reshape(shape)
@@ -220,7 +220,7 @@ def wired_places(layer: Layer, opset: int) -> NDArray[np.int64]:
 
 
 def _linear(layer: Layer, values: Any, opset: int) -> Any:
-    """Rows of the layer's matrix, position by position: outputs that read the same inputs share a product."""
+    """Return rows of the layer's matrix by position: outputs that read the same inputs share a product."""
     matrix, bias = linear_map(layer, opset)
     readers: dict[tuple[int, ...], list[int]] = {}
     for column in range(matrix.shape[1]):
@@ -234,7 +234,7 @@ def _linear(layer: Layer, values: Any, opset: int) -> Any:
 
 
 def linear_map(layer: Layer, opset: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Matrix (inputs, outputs) and offset (outputs,) of a layer without activation and pool."""
+    """Return the matrix (inputs, outputs) and offset (outputs,) of a layer without activation and pool."""
     plain = replace(layer, activation="none", pool=None)
     shape = layer.in_shapes[0]
     if prod(shape) * prod(plain.out_shape) > MATRIX_LIMIT:
@@ -249,13 +249,13 @@ def linear_map(layer: Layer, opset: int) -> tuple[NDArray[np.float64], NDArray[n
 
 
 def fixed_values(values: NDArray[Any]) -> NDArray[np.float64]:
-    """Values rounded to the format and clipped to its range."""
+    """Return the values rounded to the format and clipped to its range."""
     limit = 2.0**INTEGER
     return np.clip(np.round(values * _SCALE) / _SCALE, -limit, limit - 1 / _SCALE).astype(np.float64)
 
 
 def pooled(layer: Layer, values: Any) -> Any:
-    """Largest of every window of flat (channels, height, width)."""
+    """Return the largest of every window of flat (channels, height, width)."""
     _, channels, high, wide = layer.out_shape
     window = layer.pool or (1, 1)
     full_high, full_wide = _full_size(layer)
@@ -279,7 +279,7 @@ def _full_size(layer: Layer) -> tuple[int, int]:
 
 
 def core_verilog(library: Any, pipeline: Any, name: str) -> dict[str, str]:
-    """Verilog of a pipeline by file; files of da4ml's own modules have the same name for every pipeline."""
+    """Return a pipeline's Verilog by file; files of da4ml's modules have the same name for all pipelines."""
     return {
         **{
             f"{part}.v": text
@@ -315,7 +315,7 @@ def _design(core: str, model: Any, pipeline: Any, inputs: int) -> FixedDesign:
 
 
 def stage_operations(stage: Any) -> tuple[StageOperation, ...]:
-    """Operations of a stage; those of code -1 read its inputs, which are no operands."""
+    """Return the operations of a stage; one of code -1 reads its inputs, which are no operands."""
     widths = formats([op.qint for op in stage.ops])
     return tuple(
         StageOperation(
@@ -328,7 +328,7 @@ def stage_operations(stage: Any) -> tuple[StageOperation, ...]:
 
 
 def formats(intervals: Sequence[Any]) -> list[tuple[int, int]]:
-    """Bits and fractional bits of every number: the fewest that hold its interval (least, largest, step)."""
+    """Return bits and fractional bits of every number: the fewest for its interval (least, largest, step)."""
     result: list[tuple[int, int]] = []
     for least, largest, step in intervals:
         if least == largest == 0:
@@ -342,12 +342,12 @@ def formats(intervals: Sequence[Any]) -> list[tuple[int, int]]:
 
 
 def word_widths(bits: int) -> list[int]:
-    """Widths of the ports that carry so many bits."""
+    """Return the widths of the ports that carry so many bits."""
     return [min(_WORD, bits - start) for start in range(0, bits, _WORD)]
 
 
 def top_ports(in_bits: int, out_bits: int) -> tuple[str, tuple[str, str]]:
-    """Declarations of the ports in_0, ..., out_0, ..., and their names joined, the highest first."""
+    """Return declarations of the ports in_0, ..., out_0, ..., and their names joined, the highest first."""
     ports = [f"input [{w - 1}:0] in_{i}" for i, w in enumerate(word_widths(in_bits))]
     ports += [f"output [{w - 1}:0] out_{i}" for i, w in enumerate(word_widths(out_bits))]
     words, outs = (

@@ -47,12 +47,12 @@ class Compiled:
 
     @property
     def estimated_cycles(self) -> int:
-        """Of all blocks."""
+        """Estimated cycles of all blocks."""
         return sum(block.estimated_cycles for block in self.blocks)
 
 
 def compile_network(network: Network, hardware: Hardware) -> Compiled:
-    """The blocks of a network; of two dataflows the one whose busiest units take fewer cycles."""
+    """Compile the blocks of a network; of two dataflows the one whose busiest units take fewer cycles."""
     candidates = [_compiled(network, hardware, flow) for flow in hardware.flows()]
     return min(candidates, key=lambda compiled: sum(block.bound_cycles for block in compiled.blocks))
 
@@ -70,7 +70,7 @@ def _compiled(network: Network, hardware: Hardware, flow: str) -> Compiled:
 
 
 def compile_layer(layer: Layer, hardware: Hardware, flow: str) -> Block:
-    """The block of one layer; one of the host counts the elements that it writes."""
+    """Compile the block of one layer; one of the host counts the elements that it writes."""
     counts, cycles, bound, multiplications = dict.fromkeys(CATEGORIES, 0), 0, 0, 0
     if layer.kind == "host":
         counts["host_elements"] = prod(layer.out_shape)
@@ -101,7 +101,7 @@ def _counts(job: Job, hardware: Hardware) -> tuple[tuple[str, int], ...]:
 
 
 def estimate_cycles(counts: Mapping[str, int], hardware: Hardware, flow: str) -> int:
-    """Cycles of a block as the busiest of its three units, in closed form; tokens and queues are left out."""
+    """Return the cycles of a block's busiest unit, in closed form, without tokens and queues."""
     h = hardware
     latency = h.rows // h.tile_rows + h.columns // h.tile_columns - 1
     waits = -(-h.memory_latency_cycles // h.dma_requests)

@@ -65,7 +65,7 @@ class LayerRun:
 
     @property
     def cycles(self) -> int:
-        """Of all jobs."""
+        """Cycles of all jobs."""
         return sum(job.cycles for job in self.jobs)
 
 
@@ -120,7 +120,6 @@ class Bench:
         )
 
     def _steady(self, cycles: int, **values: int) -> Words:
-        """Inputs that stay."""
         names = [name for name, _, _ in words_of(self.simulator.program.ports.inputs)]
         inputs = np.zeros((cycles, len(names), 1), np.uint64)
         for name, value in values.items():
@@ -146,7 +145,7 @@ class Bench:
         return {name: outputs[:, i, 0] for i, name in enumerate(names)}
 
     def _results(self, job: Job, trace: Mapping[str, Words]) -> Integers:
-        """Bytes that the accelerator wrote, as results by position and output."""
+        """Return the bytes that the accelerator wrote, as results by position and output."""
         size = job.outputs * job.result_positions
         written = np.zeros(size, np.int64)
         at = np.flatnonzero(trace["out_wr_request"])
@@ -171,7 +170,7 @@ def _accesses(trace: Mapping[str, Words]) -> dict[str, int]:
 def run_network(
     bench: Bench, integer: IntegerNetwork, *, flow: str, is_traced: bool = True
 ) -> list[LayerRun]:
-    """Every layer of the accelerator on the RTL; inputs are those of integer inference."""
+    """Run every layer of the accelerator on the RTL, with the inputs of integer inference."""
     network, hardware = integer.network, bench.hardware
     values: dict[str, Integers] = {network.input: integer.sample}
     runs: list[LayerRun] = []
@@ -193,7 +192,7 @@ def run_layer(
     flow: str,
     is_traced: bool,
 ) -> LayerRun:
-    """One layer on the RTL, compared element by element with its integer result."""
+    """Return one layer on the RTL, compared element by element with its integer result."""
     layer, hardware = integer.layer, bench.hardware
     job = jobs_of(layer, hardware, flow)
     stream = Stream(hardware=hardware, job=job, scale=integer.scale, bias=integer.bias)
@@ -207,7 +206,7 @@ def run_layer(
 
 
 def _is_equal(layer: Layer, job: Job, hardware: Hardware, results: Integers, expected: Integers) -> bool:
-    """Whether results are the expected ones; ReLU and pools that the hardware lacks are the host's."""
+    """Tell whether results are the expected ones; ReLU and pools that the hardware lacks are the host's."""
     if hardware.activation == "none" and layer.activation != "none":
         results = np.maximum(results, 0)
     if layer.kind == "conv" or (len(expected.shape) == 4 and layer.kind == "add"):
@@ -231,7 +230,7 @@ def _image_size(layer: Layer) -> tuple[int, int]:
 
 
 def _operands(integer: IntegerLayer, job: Job, operands: list[Integers]) -> list[tuple[Integers, Integers]]:
-    """Bytes of the first operand, and weights (k, outputs), of every product of a layer."""
+    """Return the bytes of the first operand, and weights (k, outputs), of every product of a layer."""
     layer, is_weight = integer.layer, job.flow == WEIGHT
     if layer.kind == "conv" and integer.weights is not None:
         return [(_conv_operand(layer, job, operands[0]), integer.weights)]
@@ -250,7 +249,7 @@ def _operands(integer: IntegerLayer, job: Job, operands: list[Integers]) -> list
 
 
 def _channels_first(values: Integers) -> Integers:
-    """(channels, positions)."""
+    """Return (channels, positions)."""
     if values.ndim == 4:
         return values[0].reshape(values.shape[1], -1)
     return values.reshape(-1, values.shape[-1]).T

@@ -111,11 +111,11 @@ class Hardware(BaseModel, frozen=True):
         return int(log2(self.accumulator_rows))
 
     def flows(self) -> tuple[str, ...]:
-        """Dataflows that the mesh supports."""
+        """Return the dataflows that the mesh supports."""
         return ("weight", "output") if self.dataflow == "both" else (self.dataflow,)
 
     def verilog_parameters(self) -> dict[str, int]:
-        """Parameters of module `accelerator`."""
+        """Return the parameters of module `accelerator`."""
         return {
             "IN": self.input_bits,
             "ACC": self.accumulator_bits,
@@ -145,7 +145,7 @@ class Hardware(BaseModel, frozen=True):
 
 
 def read_hardware(path: Path) -> Hardware:
-    """A configuration from a YAML file.
+    """Read a configuration from a YAML file.
 
     Raises: AcceleratorError: no such file, not YAML, unknown keys or values.
     """
@@ -172,7 +172,7 @@ class Module:
 
 
 def hierarchy(hardware: Hardware) -> list[Module]:
-    """Modules of the accelerator, parents before children, memories included.
+    """Return the modules of the accelerator, parents before children, memories included.
 
     A test compares kinds and numbers with what Yosys elaborates.
     """

@@ -57,7 +57,7 @@ class Stream:
     bias: NDArray[np.int64] | None = None
 
     def commands(self) -> list[int]:
-        """Commands of one product, a fence last.
+        """Return the commands of one product, a fence last.
 
         Raises: AcceleratorError: the job does not fit the addresses of commands.
         """
@@ -67,7 +67,7 @@ class Stream:
         return list(self.listed())
 
     def listed(self) -> Iterator[int]:
-        """The same, one by one, of layers of any size; addresses of large ones mean nothing."""
+        """Yield the commands one by one, for layers of any size; addresses of large ones mean nothing."""
         job = self.job
         is_output = job.flow == OUTPUT
         # the distance of results: rows are positions (weight stationary) or outputs
@@ -255,7 +255,7 @@ def _reads(job: Job, chunk: tuple[object, int, int], tile: tuple[int, int]) -> b
 
 
 def count_commands(job: Job, hardware: Hardware) -> dict[str, int]:
-    """Occurrences of every category in the stream of one product; equal to `count_stream` of its commands."""
+    """Return the occurrences of every category in one product's stream; equal to `count_stream` of it."""
     counts = dict.fromkeys(CATEGORIES, 0)
     counts |= {"config_execute": 1, "config_store": 2, "fence": 1}
     if job.flow == WEIGHT:
@@ -337,7 +337,7 @@ def _count_output(counts: dict[str, int], plan: OutputPlan, h: Hardware) -> None
 
 
 def count_stream(commands: list[int], hardware: Hardware) -> Mapping[str, int]:
-    """Occurrences of every category in a list of commands, one command at a time."""
+    """Return the occurrences of every category in a list of commands, one command at a time."""
     counts = dict.fromkeys(CATEGORIES, 0)
     spacing, pool, is_output, c_rows = 1, (1, 1), False, 0
     names = {CONFIG_LOAD: "config_load", CONFIG_EXECUTE: "config_execute", BIAS: "bias", FENCE: "fence"}

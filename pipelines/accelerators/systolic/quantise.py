@@ -69,7 +69,7 @@ class IntegerNetwork:
 
 
 def quantise(network: Network, hardware: Hardware, *, seed: int = 0) -> IntegerNetwork:
-    """Integer parameters for hardware, from one drawn input.
+    """Return the integer parameters for hardware, from one drawn input.
 
     Raises: AcceleratorError: the model has no data.
     """
@@ -147,7 +147,7 @@ def _integer(
 
 
 def _factor(ratio: float, low: int, hardware: Hardware) -> Scale:
-    """Factor and shift nearest to a ratio."""
+    """Return the factor and shift nearest to a ratio."""
     most = hardware.largest
     bits = hardware.scale_bits
     if bits == 0:
@@ -160,7 +160,7 @@ def _factor(ratio: float, low: int, hardware: Hardware) -> Scale:
 
 
 def weight_matrix(layer: Layer) -> NDArray[np.float64]:
-    """Weights as (k, outputs), k in the order height, width, channel; groups are blocks, zero outside."""
+    """Return the weights (k, outputs), k by height, width, channel; groups are blocks, zero outside."""
     if layer.weight is None:
         raise AcceleratorError(
             f"no values of the weights of {layer.name}; accepted: in the model or beside it"
@@ -183,13 +183,13 @@ def weight_matrix(layer: Layer) -> NDArray[np.float64]:
 
 
 def padded(layer: Layer, values: NDArray[Any]) -> NDArray[Any]:
-    """An image with the zeros of a convolution around it."""
+    """Return an image with the zeros of a convolution around it."""
     top, left, bottom, right = layer.pads
     return np.pad(values, ((0, 0), (0, 0), (top, bottom), (left, right)))
 
 
 def _patches(layer: Layer, values: NDArray[Any]) -> NDArray[Any]:
-    """(height, width, k): what every position of a convolution reads."""
+    """Return (height, width, k): what every position of a convolution reads."""
     image = padded(layer, values)[0]  # (channels, height, width)
     window = np.lib.stride_tricks.sliding_window_view(image, layer.weight_shape[2:], axis=(1, 2))
     window = window[:, :: layer.strides[0], :: layer.strides[1]]  # (channels, lines, columns, kh, kw)
@@ -198,14 +198,14 @@ def _patches(layer: Layer, values: NDArray[Any]) -> NDArray[Any]:
 
 
 def _pool(values: NDArray[Any], pool: tuple[int, int]) -> NDArray[Any]:
-    """Largest of every window; values: (1, channels, height, width)."""
+    """Return the largest of every window; values: (1, channels, height, width)."""
     high, wide = (size // window for size, window in zip(values.shape[2:], pool, strict=True))
     kept = values[:, :, : high * pool[0], : wide * pool[1]]
     return kept.reshape(1, -1, high, pool[0], wide, pool[1]).max(axis=(3, 5))
 
 
 def _product(layer: Layer, weights: NDArray[Any] | None, operands: list[NDArray[Any]]) -> NDArray[np.float64]:
-    """Sums of a layer before bias, pool and activation; exact for integers below 2**53."""
+    """Return the sums of a layer before bias, pool and activation; exact for integers below 2**53."""
     if layer.kind == "add":
         channels = len(weights) // 2 if weights is not None else 0
         if weights is None:
@@ -227,7 +227,7 @@ def _with_bias(layer: Layer, sums: NDArray[Any], bias: NDArray[Any] | None) -> N
 
 
 def float_layer(layer: Layer, operands: list[NDArray[Any]], opset: int) -> NDArray[Any]:
-    """The layer in floating point."""
+    """Return the layer in floating point."""
     if layer.kind == "host":
         return host_layer(layer, operands, opset)
     weights = weight_matrix(layer) if layer.weight_shape else None
@@ -240,7 +240,7 @@ def float_layer(layer: Layer, operands: list[NDArray[Any]], opset: int) -> NDArr
 def integer_layer(
     integer: IntegerLayer, operands: list[Integers], hardware: Hardware, opset: int
 ) -> Integers:
-    """The layer in integers, as the accelerator computes it."""
+    """Return the layer in integers, as the accelerator computes it."""
     layer = integer.layer
     if layer.kind == "host":
         return _integer_host(integer, operands, hardware, opset)
@@ -264,7 +264,7 @@ def _integer_host(
 
 
 def host_layer(layer: Layer, operands: list[NDArray[Any]], opset: int) -> NDArray[Any]:
-    """A layer of the host, by ONNX's reference evaluator."""
+    """Return a layer of the host, by ONNX's reference evaluator."""
     if layer.node is None:
         raise AcceleratorError(f"layer without an operator: {layer.name}")
     feeds = dict(zip(layer.inputs, (o.astype(np.float32) for o in operands), strict=True))
@@ -282,7 +282,7 @@ def _evaluator(content: bytes, opset: int) -> Any:
 
 
 def run_integer(integer: IntegerNetwork, hardware: Hardware) -> dict[str, Integers]:
-    """All tensors of the network on its sample."""
+    """Return all tensors of the network on its sample."""
     network = integer.network
     values: dict[str, Integers] = {network.input: integer.sample}
     for layer in integer.layers:

@@ -82,7 +82,7 @@ class Job:
         return (self.lines // self.pool[0]) * (self.columns // self.pool[1])
 
     def channels(self, first: int, last: int) -> tuple[int, int]:
-        """Part of a term's k that outputs first .. last - 1 read."""
+        """Return the part of a term's k that outputs first .. last - 1 read."""
         length, per_group = self.terms[0].length, self.outputs // self.groups
         if self.groups == 1:
             return 0, length
@@ -91,7 +91,7 @@ class Job:
 
 
 def jobs_of(layer: Layer, hardware: Hardware, flow: str) -> Job:
-    """The product of a layer under a dataflow; the pool is part of it where the hardware takes it.
+    """Return the product of a layer under a dataflow; the pool is part of it where the hardware takes it.
 
     Raises: AcceleratorError: the layer is the host's.
     """
@@ -105,7 +105,7 @@ def jobs_of(layer: Layer, hardware: Hardware, flow: str) -> Job:
 
 
 def folded(**fields: object) -> Job:
-    """A job whose lines are one line where its positions lie in a row."""
+    """Return a job whose lines are one line where its positions lie in a row."""
     job = Job(**fields)  # pyright: ignore[reportArgumentType]
     if job.pool == (1, 1) and job.line_stride == job.columns * job.column_stride:
         fields |= {"lines": 1, "columns": job.positions}
@@ -158,13 +158,13 @@ def _conv(layer: Layer, hardware: Hardware, flow: str) -> Job:
 
 
 def _hardware_pool(layer: Layer, hardware: Hardware, columns: int) -> tuple[int, int]:
-    """The layer's pool, when a band of lines fits the accumulator; else the host's."""
+    """Return the layer's pool, when a band of lines fits the accumulator; else the host's."""
     fits = layer.pool and layer.pool[0] * columns <= position_limit(hardware) and max(layer.pool) < 16
     return layer.pool if hardware.pooling and layer.pool and fits else (1, 1)
 
 
 def position_limit(hardware: Hardware) -> int:
-    """Most positions of a block under weight stationary flow."""
+    """Return the most positions of a block under weight stationary flow."""
     return min(hardware.scratchpad_rows // 4, hardware.accumulator_rows // 2, _ROW_LIMIT)
 
 
@@ -194,7 +194,7 @@ def _addition(layer: Layer, flow: str) -> Job:
 
 
 def _plain(flow: str, positions: int, terms: tuple[Term, ...], **fields: object) -> Job:
-    """A product of a matrix whose rows (weight stationary) or columns (output stationary) are positions."""
+    """Return a product of a matrix with positions as rows (weight stationary) or columns (else)."""
     length = terms[0].length
     column_stride, k_stride = (length, 1) if flow == WEIGHT else (1, positions)
     return folded(
@@ -224,7 +224,7 @@ class WeightPlan:
     tiles: int
 
     def chunks(self, rows: int) -> list[tuple[Term, int, int]]:
-        """Term, first k within it, and length of every chunk."""
+        """Return term, first k within it, and length of every chunk."""
         return [
             (term, k, min(rows, term.length - k))
             for term in self.job.terms
@@ -232,12 +232,12 @@ class WeightPlan:
         ]
 
     def blocks(self) -> list[tuple[int, int]]:
-        """First position and number of positions of every block."""
+        """Return the first position and number of positions of every block."""
         count = self.job.positions
         return [(m, min(self.block, count - m)) for m in range(0, count, self.block)]
 
     def segments(self, first: int, count: int) -> list[tuple[int, int]]:
-        """Place of the first position and number of positions of the parts of a block within a line."""
+        """Return the place of the first position, and the number of positions, of a block's line parts."""
         job, parts = self.job, list[tuple[int, int]]()
         while count:
             line, column = divmod(first, job.columns)
@@ -248,7 +248,7 @@ class WeightPlan:
 
 
 def plan_weight(job: Job, hardware: Hardware) -> WeightPlan:
-    """Sizes with the least traffic of operands and weights."""
+    """Return the sizes with the least traffic of operands and weights."""
     limit, half = position_limit(hardware), hardware.accumulator_rows // 2
     band = job.pool[0] * job.columns if job.pool != (1, 1) else 1
     most = min(limit, -(-job.positions // band) * band)
@@ -277,11 +277,11 @@ class OutputPlan:
     columns: int
 
     def tiles(self) -> list[tuple[int, int]]:
-        """First output and number of outputs of every tile."""
+        """Return the first output and number of outputs of every tile."""
         return [(n, min(self.rows, self.job.outputs - n)) for n in range(0, self.job.outputs, self.rows)]
 
     def positions(self) -> list[tuple[int, int, int]]:
-        """First position, its place, and number of positions of every tile; a tile lies within a line."""
+        """Return first position, its place, number of positions of every tile; a tile lies within a line."""
         job = self.job
         return [
             (
@@ -294,7 +294,7 @@ class OutputPlan:
         ]
 
     def chunks(self, first: int, count: int) -> list[tuple[Term, int, int]]:
-        """Chunks of k that a tile of outputs reads: term, first k within it, length."""
+        """Return the chunks of k that a tile of outputs reads: term, first k within it, length."""
         low, high = self.job.channels(first, first + count)
         return [
             (term, k, min(self.chunk, high - k))
@@ -304,6 +304,6 @@ class OutputPlan:
 
 
 def plan_output(job: Job, hardware: Hardware) -> OutputPlan:
-    """Sizes that fill the scratchpad."""
+    """Return the sizes that fill the scratchpad."""
     chunk = min(hardware.scratchpad_rows // 4, _ROW_LIMIT)
     return OutputPlan(job=job, chunk=chunk, rows=hardware.rows, columns=hardware.columns)

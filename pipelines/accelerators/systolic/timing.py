@@ -43,7 +43,7 @@ _UNIT = {
 
 @lru_cache(maxsize=4096)
 def job_cycles(job: Job, hardware: Hardware, counts: tuple[tuple[str, int], ...]) -> int:
-    """Cycles of one product; `counts` are those of all its commands."""
+    """Return the cycles of one product; `counts`: occurrences in all its commands."""
     units = _Units(hardware=hardware, is_output=job.flow == OUTPUT)
     number = units.run(islice(Stream(hardware=hardware, job=job).listed(), TIMED_COMMANDS))
     known: Mapping[str, int] = dict(counts)
@@ -75,7 +75,7 @@ class _Units:
     end: int = 0
 
     def run(self, commands: Iterable[int]) -> int:
-        """Time commands; their number, without the fence."""
+        """Return the time commands; their number, without the fence."""
         h = self.hardware
         depths = (h.load_queue, h.execute_queue, h.store_queue)
         number = 0
@@ -105,14 +105,14 @@ class _Units:
         return number
 
     def _take(self, giver: int, taker: int) -> int:
-        """From when the next token is there."""
+        """Take the next token; return the cycle at which it is there."""
         place = self.taken.get((giver, taker), 0)
         self.taken[giver, taker] = place + 1
         tokens = self.given.get((giver, taker), [])
         return tokens[place] if place < len(tokens) else 0
 
     def _load(self, operation: int, command: int, start: int) -> int:
-        """When the last row is written."""
+        """Execute a load; return when the last row is written."""
         h = self.hardware
         if operation == CONFIG_LOAD:
             self.spacing = command >> 32 & 0xFFFF
@@ -127,7 +127,7 @@ class _Units:
         return done
 
     def _execute(self, operation: int, command: int, start: int) -> int:
-        """When the results of the last row are in the accumulator; `free` is when the next command starts."""
+        """Execute a product; return when its last row is accumulated. `free`: the next command's start."""
         h = self.hardware
         latency = h.rows // h.tile_rows + h.columns // h.tile_columns - 1
         if operation != COMPUTE:
@@ -151,7 +151,7 @@ class _Units:
         return ended + latency + 2
 
     def _store(self, operation: int, command: int, start: int) -> int:
-        """When the last row is written out."""
+        """Execute a store; return when the last row is written out."""
         h = self.hardware
         if operation != MVOUT:
             if operation == CONFIG_STORE:

@@ -29,7 +29,7 @@ class Port:
 
 
 def ports(hardware: Hardware) -> tuple[Port, ...]:
-    """Ports of the accelerator but its clock."""
+    """Return the ports of the accelerator but its clock."""
     h = hardware
     s_row = h.scratchpad_bits - (h.scratchpad_banks.bit_length() - 1)
     a_row = h.accumulator_address_bits - (h.accumulator_banks.bit_length() - 1)
@@ -75,17 +75,17 @@ OBSERVED = ("wr_request", "wr_address", "wr_data", "wr_count", "s_re", "s_we", "
 
 
 def core_inputs(hardware: Hardware) -> tuple[str, ...]:
-    """Input ports of the core but its clock."""
+    """Return the input ports of the core but its clock."""
     return tuple(name for port in ports(hardware) if port.is_input for name, _, _ in port.parts)
 
 
 def core_verilog(hardware: Hardware) -> str:
-    """The accelerator without its memories, module `accelerator_core`."""
+    """Return the accelerator without its memories, module `accelerator_core`."""
     return _library() + _core(hardware)
 
 
 def bench_verilog(hardware: Hardware, *, memory_bits: int, program_bits: int) -> str:
-    """The core between its memories, external memory and a memory of commands, module `accelerator_bench`.
+    """Return core between its memories, external memory and a memory of commands, module `accelerator_bench`.
 
     Args: memory_bits: external memory has 2 to this power words of 8 bytes; program_bits: commands likewise.
     """
@@ -173,7 +173,7 @@ def _bench(hardware: Hardware, memory_bits: int, program_bits: int) -> str:
 
 
 def _memory(prefix: str, banks: int, rows: int, all_ports: tuple[Port, ...]) -> list[str]:
-    """Banks with one read port, whose data comes one cycle later and stays, and one write port."""
+    """Return the banks with one read port, whose data comes one cycle later and stays, and one write port."""
     by_name = {port.name: port for port in all_ports}
     word, address = by_name[f"{prefix}_wdata"].width, by_name[f"{prefix}_waddr"].width
     lines = [f"  wire {_range(banks * word)}{prefix}_read;", f"  wire {_range(word)}{prefix}_written;"]

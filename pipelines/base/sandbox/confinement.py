@@ -69,13 +69,13 @@ class Descriptors:
 
 @cache
 def is_real_root() -> bool:
-    """Whether this process is root of the machine, not of some user namespace."""
+    """Tell whether this process is root of the machine, not of some user namespace."""
     words = Path("/proc/self/uid_map").read_text(encoding="ascii").split()
     return os.geteuid() == 0 and words == ["0", "0", str(2**32 - 1)]
 
 
 def box_user() -> int:
-    """The user id of a program that this thread confines, as root sees it.
+    """Return the user id of a program that this thread confines, as root sees it.
 
     A thread confines one program at a time, and its id is unique: what the kernel counts for one user
     is then one program's.
@@ -93,7 +93,7 @@ def confining_command(
     devices: Sequence[Path] = (),
     mark: Sequence[str] = (),
 ) -> list[str]:
-    """The whole command line, from bubblewrap to the program.
+    """Return the whole command line, from bubblewrap to the program.
 
     Args:   mark: arguments by which the guardian recognises it.
     Raises:
@@ -176,7 +176,7 @@ def _system_folder(path: Path, folders: set[Path]) -> list[str]:
 
 
 def _parents(path: Path, folders: set[Path]) -> list[str]:
-    """Folders above a path, outermost first; bubblewrap would create them readable for their owner only."""
+    """Return the folders above a path, outermost first; bubblewrap would create them for their owner only."""
     arguments: list[str] = []
     for parent in reversed(path.parents):
         if parent not in folders:
@@ -186,7 +186,7 @@ def _parents(path: Path, folders: set[Path]) -> list[str]:
 
 
 def _checked_readable(readable: Sequence[Path]) -> list[Path]:
-    """Absolute paths, outer before inner."""
+    """Return the absolute paths, outer before inner."""
     paths = sorted({p.absolute() for p in readable})
     for path in paths:
         if not path.exists():
@@ -301,7 +301,7 @@ def _started(
 
 
 def _pipe(stack: ExitStack, *, endless: bool = False) -> tuple[IO[bytes], IO[bytes]]:
-    """Read and write end. Reading blocks even when all writers are gone.
+    """Open a pipe: read end, write end. Reading blocks even when all writers are gone.
 
     Otherwise the end of this process would start the program, and nobody would watch it.
     """
@@ -330,7 +330,7 @@ def _fill(folder: Path, files: Mapping[str, bytes]) -> None:
 
 @contextmanager
 def _handed_over(folder: Path) -> Generator[None]:
-    """Under root the folder belongs to the program's user for as long as it runs."""
+    """Give the folder to the program's user, under root, for as long as it runs."""
     if not is_real_root():
         yield
         return

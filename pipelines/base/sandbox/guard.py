@@ -45,7 +45,7 @@ def guarded() -> Generator[list[str]]:
 
 
 def _told(word: bytes) -> bool:
-    """Whether there was a guardian to tell a word."""
+    """Tell whether there was a guardian to tell a word."""
     if _Guardian.pipe is None:
         return False
     try:

@@ -79,7 +79,7 @@ class ConfinedRun(ToolRun):
 
 
 def read_output(path: Path, *, most_bytes: int) -> bytes:
-    """Content of a regular file directly in the folder of a confined program that has ended.
+    """Read the content of a regular file directly in the folder of a confined program that has ended.
 
     Raises: SandboxError: no file, a link, anything else than a regular file, or longer than allowed.
     """

@@ -46,7 +46,7 @@ def require_children_in_proc() -> None:
 
 
 def folder_exceeds(folder: Path, *, most_bytes: int, most_entries: int) -> bool:
-    """Whether a folder that another process writes exceeds its limits.
+    """Tell whether a folder that another process writes exceeds its limits.
 
     A subfolder that cannot be read counts as excess. The walk ends at the first excess.
     """
@@ -121,7 +121,7 @@ class Supervision:
     def wait(self) -> None:
         """Return when the program has ended or has passed a limit."""
         deadline = stopwatch() + self._limits.wall_s
-        handle = self._own(os.pidfd_open(self._process.pid))
+        handle = self._close_later(os.pidfd_open(self._process.pid))
         looks = 0
         while self._stopped_by is None:
             require_going_on()
@@ -155,7 +155,7 @@ class Supervision:
                 stream.take()
 
     def result(self, wall_s: float) -> ConfinedRun:
-        """Result of the run.
+        """Return the result of the run.
 
         Raises: SandboxError: bubblewrap did not start the program.
         """
@@ -178,7 +178,7 @@ class Supervision:
             stopped_by=stopped_by,
         )
 
-    def _own(self, descriptor: int) -> int:
+    def _close_later(self, descriptor: int) -> int:
         self._handles.callback(os.close, descriptor)
         return descriptor
 
@@ -200,7 +200,7 @@ class Supervision:
         if self._first is None:
             return False
         with contextlib.suppress(ProcessLookupError):
-            self._first_handle = self._own(os.pidfd_open(self._first))
+            self._first_handle = self._close_later(os.pidfd_open(self._first))
         return True
 
     def _excess(self, remaining_s: float, *, walk: bool) -> str | None:
@@ -231,7 +231,7 @@ def _kill(handle: int) -> None:
 
 
 def _field(status: bytearray, name: str) -> int | None:
-    """A number in bubblewrap's report: one JSON document per line, the last one perhaps incomplete."""
+    """Return a number in bubblewrap's report: one JSON document per line, the last one perhaps incomplete."""
     for line in status.split(b"\n")[:-1]:
         document: dict[str, Any] = json.loads(line)
         if name in document:

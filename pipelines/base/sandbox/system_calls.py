@@ -89,7 +89,7 @@ _NUMBER, _ARCHITECTURE, _FIRST_ARGUMENT = 0, 4, 16  # offsets in struct seccomp_
 
 @cache
 def system_call_filter(machine: str | None = None) -> bytes:
-    """The filter as an array of struct sock_filter, little-endian.
+    """Return the filter as an array of struct sock_filter, little-endian.
 
     Args:    machine: processor as uname names it; None for this one.
     Raises:  SandboxError: a processor whose system calls are not listed here.
@@ -120,7 +120,7 @@ def system_call_filter(machine: str | None = None) -> bytes:
 
 
 def refused_numbers(column: int) -> list[int]:
-    """Numbers of the refused calls, ascending; column 0 for x86_64, 1 for aarch64."""
+    """Return numbers of the refused calls, ascending; column 0 for x86_64, 1 for aarch64."""
     numbers = [row[column] for row in REFUSED.values()]
     extra = list(X86_ONLY.values()) if column == 0 else []
     return sorted([*numbers, *extra])

@@ -17,12 +17,12 @@ Shape = tuple[tuple[tuple[str, int], ...], ...]
 
 
 def key_of(forms: Iterable[Affine]) -> Key:
-    """The key of an element."""
+    """Return the key of an element."""
     return tuple((f.terms, f.constant) for f in forms)
 
 
 def shape_of(key: Key) -> Shape:
-    """The shape of a key."""
+    """Return the shape of a key."""
     return tuple(terms for terms, _ in key)
 
 
@@ -114,7 +114,7 @@ class Accesses:
                 site.certain = site.certain or (certain and part.predicate is None)
 
     def site(self, access: ir.Load | ir.Store, facts: Facts, place: Facts) -> Site:
-        """The site of an access, created for the first access to its element."""
+        """Return the site of an access, created for the first access to its element."""
         forms = tuple(facts.read(i) for i in access.indices)
         key = key_of(forms)
         sites = self.arrays.setdefault(access.array.name, {})
@@ -138,13 +138,13 @@ class Accesses:
                 site.read_first = site.blocked = True
 
     def mark_entry(self) -> None:
-        """Mark the sites collected so far as those of a loop's condition, evaluated before the body."""
+        """Mark the sites collected so far as sites of a loop's condition, evaluated before the body."""
         for sites in self.arrays.values():
             for site in sites.values():
                 site.entry, site.blocked = site.certain, not site.certain
 
     def is_alone(self, site: Site) -> bool:
-        """Whether no access of another site can touch this element, whose indices do not change."""
+        """Tell whether no access of another site can touch this element, whose indices do not change."""
         shape = shape_of(site.key)
         return all(
             shape_of(other.key) == shape or all(are_disjoint(site, other, p) for p in other.places)
@@ -154,7 +154,7 @@ class Accesses:
 
 
 def loads_of(expression: ir.Expression) -> list[ir.Load]:
-    """The loads of an expression, outer before inner, from left to right."""
+    """Return the loads of an expression, outer before inner, from left to right."""
     loads: list[ir.Load] = []
     rest = [expression]
     while rest:
@@ -178,7 +178,7 @@ def loads_of(expression: ir.Expression) -> list[ir.Load]:
 
 
 def loaded_arrays(body: tuple[ir.Statement, ...]) -> frozenset[str]:
-    """Names of the arrays a body reads."""
+    """Return the names of the arrays a body reads."""
     return frozenset(
         load.array.name
         for statement in ir.walk_statements(body)
@@ -187,13 +187,13 @@ def loaded_arrays(body: tuple[ir.Statement, ...]) -> frozenset[str]:
     )
 
 
-def are_disjoint(first: Site, second: Site, place: Facts) -> bool:
-    """Whether two elements provably differ in some dimension at a place."""
-    return any(place.differs(a, b) for a, b in zip(first.forms, second.forms, strict=True))
+def are_disjoint(first: Site, second: Site, facts: Facts) -> bool:
+    """Tell whether two elements provably differ in some dimension at a place."""
+    return any(facts.differs(a, b) for a, b in zip(first.forms, second.forms, strict=True))
 
 
 def _runs_inner_body(statement: ir.Statement) -> bool:
-    """Whether an inner body always runs when the statement does."""
+    """Tell whether an inner body always runs when the statement does."""
     match statement:
         case ir.For():
             return bool(statement.trip_count)
@@ -206,7 +206,7 @@ def _runs_inner_body(statement: ir.Statement) -> bool:
 
 
 def escaping_labels(statement: ir.Statement) -> frozenset[str]:
-    """Labels of blocks around a statement that it may leave."""
+    """Return the labels of blocks around a statement that it may leave."""
     inside: set[str] = set()
     left: set[str] = set()
     for part in ir.walk_statements((statement,)):
@@ -220,7 +220,7 @@ def escaping_labels(statement: ir.Statement) -> frozenset[str]:
 def replace_loads(
     expression: ir.Expression, visit: Callable[[ir.Load], ir.Expression | None]
 ) -> ir.Expression:
-    """The expression with loads replaced where `visit` returns an expression; inner loads come first.
+    """Return the expression with loads replaced where `visit` returns an expression; inner loads come first.
 
     `visit` gets the load as it stands in the expression; when it returns None and the load's indices changed,
     the load is rebuilt.

@@ -22,7 +22,7 @@ class Affine:
     exact: bool = True
 
     def plus(self, other: Affine, factor: int = 1) -> Affine:
-        """This form plus `factor` times another."""
+        """Return this form plus `factor` times another."""
         exact = self.exact and other.exact
         constant = self.constant + factor * other.constant
         if not other.terms or factor == 0:
@@ -33,13 +33,13 @@ class Affine:
         return Affine(tuple(sorted((k, c) for k, c in terms.items() if c)), constant, exact)
 
     def times(self, factor: int) -> Affine:
-        """This form times a constant."""
+        """Return this form times a constant."""
         if factor == 0:
             return Affine()
         return Affine(tuple((leaf, c * factor) for leaf, c in self.terms), self.constant * factor, self.exact)
 
     def shifted(self, change: int) -> Affine:
-        """This form plus a constant."""
+        """Return this form plus a constant."""
         return Affine(self.terms, self.constant + change, self.exact)
 
     @property
@@ -73,7 +73,7 @@ class Leaves:
     names: dict[ir.Expression, str] = field(default_factory=dict[ir.Expression, str])
 
     def of_variable(self, variable: ir.Variable) -> str:
-        """The leaf of a variable; its name."""
+        """Return the leaf of a variable; its name."""
         if variable.name not in self.known:
             self.known[variable.name] = Leaf(
                 expression=ir.Read(variable=variable),
@@ -83,7 +83,7 @@ class Leaves:
         return variable.name
 
     def of_expression(self, expression: ir.Expression) -> str:
-        """The leaf of an expression that is not affine; a leaf that reads memory equals no other."""
+        """Return the leaf of an expression that is not affine; a leaf that reads memory equals no other."""
         parts = tuple(ir.walk_expressions(expression))
         pure = not any(isinstance(p, ir.Load) for p in parts)
         if pure and expression in self.names:
@@ -102,7 +102,7 @@ class Leaves:
 
 
 def _power_of(expression: ir.Expression) -> int:
-    """A power of two that divides the value: the lowest bit of the mask for `x & mask`."""
+    """Return a power of two that divides the value: the lowest bit of the mask for `x & mask`."""
     if isinstance(expression, ir.Binary) and expression.operator == "and":
         mask = expression.right
         if isinstance(mask, ir.Constant) and mask.value:
@@ -111,7 +111,7 @@ def _power_of(expression: ir.Expression) -> int:
 
 
 def minimum_arms(expression: ir.Expression, *, largest: bool = False) -> tuple[ir.Expression, ...]:
-    """The operands of nested minima written as selections (`a < b ? a : b`), or of maxima."""
+    """Return the operands of nested minima written as selections (`a < b ? a : b`), or of maxima."""
     if isinstance(expression, ir.Select) and isinstance(expression.condition, ir.Binary):
         test = expression.condition
         arms = (expression.if_true, expression.if_false)

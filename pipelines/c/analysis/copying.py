@@ -21,7 +21,7 @@ class FreshNames:
     counts: dict[str, int] = field(default_factory=dict[str, int])
 
     def take(self, stem: str) -> str:
-        """The stem when it is free, else the stem with the first free number."""
+        """Return the stem when it is free, else the stem with the first free number."""
         name = stem
         while name in self.taken:
             self.counts[stem] = self.counts.get(stem, 1) + 1
@@ -30,17 +30,17 @@ class FreshNames:
         return name
 
     def variable(self, stem: str, kind: ScalarType = INT32) -> ir.Variable:
-        """A new variable."""
+        """Return a new variable."""
         return ir.Variable(name=self.take(stem), type=kind)
 
 
 def fresh_names(function: ir.Function) -> FreshNames:
-    """Names for new variables, arrays, labels and loops of a function."""
+    """Return the names for new variables, arrays, labels and loops of a function."""
     return FreshNames(taken=set(ir.all_names(function)))
 
 
 def substitute(expression: ir.Expression, values: Mapping[str, ir.Expression]) -> ir.Expression:
-    """The expression with variables replaced by values of their types, with constants folded.
+    """Return the expression with variables replaced by values of their types, with constants folded.
 
     Args:    values: by name of the variable; others are kept.
     Returns: the very same object when nothing changes.
@@ -63,7 +63,7 @@ def substitute(expression: ir.Expression, values: Mapping[str, ir.Expression]) -
 
 
 def with_operand(expression: ir.Cast | ir.Unary, operand: ir.Expression) -> ir.Expression:
-    """The same conversion or unary operator on another operand, folded for a constant."""
+    """Rebuild a conversion or unary operator on another operand, folded for a constant."""
     if isinstance(expression, ir.Unary):
         return make_unary(expression.operator, operand)
     if expression.bits:
@@ -72,7 +72,7 @@ def with_operand(expression: ir.Cast | ir.Unary, operand: ir.Expression) -> ir.E
 
 
 def map_loads(expression: ir.Expression, visit: Callable[[ir.Load], ir.Expression]) -> ir.Expression:
-    """The expression with each load replaced by the result of `visit`, inner loads first.
+    """Return the expression with each load replaced by the result of `visit`, inner loads first.
 
     Returns: the very same object when nothing changes.
     """
@@ -92,7 +92,7 @@ def map_loads(expression: ir.Expression, visit: Callable[[ir.Load], ir.Expressio
 
 
 def map_own(statement: ir.Statement, visit: Callable[[ir.Expression], ir.Expression]) -> ir.Statement:
-    """Like `ir.map_own_expressions`, but returns the same statement when no expression changes."""
+    """Run `ir.map_own_expressions`, but return the statement itself if no expression changes."""
     expressions = ir.statement_expressions(statement)
     if not expressions:
         return statement
@@ -129,15 +129,15 @@ class Copier:
         self.values[variable.name] = ir.Read(variable=other)
 
     def expression(self, expression: ir.Expression) -> ir.Expression:
-        """A copy of an expression."""
+        """Return a copy of an expression."""
         return substitute(expression, self.values)
 
     def variable(self, variable: ir.Variable) -> ir.Variable:
-        """The variable that replaces an assigned one."""
+        """Return the variable that replaces an assigned one."""
         return self.variables.get(variable.name, variable)
 
     def child(self) -> Copier:
-        """A copier that starts with the same tables."""
+        """Return a copier that starts with the same tables."""
         return Copier(
             values=dict(self.values),
             variables=dict(self.variables),
@@ -163,11 +163,11 @@ class Copier:
                     self.rename(variable, names.variable(stem, variable.type))
 
     def body(self, body: Body) -> Body:
-        """A copy of a body."""
+        """Return a copy of a body."""
         return tuple(self.statement(s) for s in body)
 
     def statement(self, statement: ir.Statement) -> ir.Statement:
-        """A copy of a statement."""
+        """Return a copy of a statement."""
         match statement:
             case ir.Assign():
                 value = self.expression(statement.value)
@@ -184,7 +184,7 @@ class Copier:
                 return ir.with_bodies(mapped, tuple(self.body(b) for b in ir.child_bodies(mapped)))
 
     def loop_header(self, loop: ir.For | ir.While) -> ir.For | ir.While:
-        """A copy of a loop with its body unchanged."""
+        """Return a copy of a loop with its body unchanged."""
         nest = tuple(replace(level, variable=self.variable(level.variable)) for level in loop.nest)
         name = self.loops.get(loop.name, loop.name)
         if isinstance(loop, ir.While):
@@ -203,7 +203,7 @@ class Copier:
 
 
 def find_loop(function: ir.Function, name: str) -> ir.For | ir.While:
-    """The loop of that name.
+    """Find the loop of that name.
 
     Raises: NotApplicable: there is none.
     """
@@ -217,7 +217,7 @@ def find_loop(function: ir.Function, name: str) -> ir.For | ir.While:
 
 
 def replace_statement(function: ir.Function, old: ir.Statement, new: Body) -> ir.Function:
-    """The function with one statement object replaced."""
+    """Return the function with one statement object replaced."""
     return replace(function, body=_replaced(function.body, old, new) or function.body)
 
 
@@ -235,16 +235,16 @@ def _replaced(body: Body, old: ir.Statement, new: Body) -> Body | None:
 
 
 def loops_inside(body: Body) -> list[ir.For | ir.While]:
-    """Every loop of a body, outer before inner, in source order."""
+    """Return every loop of a body, outer before inner, in source order."""
     return [s for s in ir.walk_statements(body) if isinstance(s, ir.For | ir.While)]
 
 
 def leaves_outward(body: Body) -> frozenset[str]:
-    """Labels of blocks around the body that a statement inside leaves."""
+    """Return the labels of blocks around the body that a statement inside leaves."""
     left = {s.label for s in ir.walk_statements(body) if isinstance(s, ir.Leave)}
     return frozenset(left - {s.label for s in ir.walk_statements(body) if isinstance(s, ir.Block)})
 
 
 def read_variables(expression: ir.Expression) -> frozenset[str]:
-    """Names of the variables an expression reads."""
+    """Return the names of the variables an expression reads."""
     return frozenset(p.variable.name for p in ir.walk_expressions(expression) if isinstance(p, ir.Read))

@@ -12,7 +12,7 @@ from pipelines.c.errors import NotApplicable
 
 
 def exact_trips(loop: ir.For) -> int | None:
-    """Iterations of a loop with constant bounds whose variable never wraps; None for others."""
+    """Return the iterations of a loop with constant bounds whose variable never wraps; None for others."""
     trips = loop.trip_count
     if trips is None or not isinstance(loop.lower, ir.Constant):
         return None
@@ -21,7 +21,7 @@ def exact_trips(loop: ir.For) -> int | None:
 
 
 def value_at(loop: ir.For, iteration: int) -> ir.Constant:
-    """Value of the variable in an iteration of a loop with a constant lower bound, 0 for the first.
+    """Return value of the variable in an iteration of a loop with a constant lower bound, 0 for the first.
 
     With `exact_trips` as the iteration, it is the value after the loop.
     """
@@ -30,12 +30,12 @@ def value_at(loop: ir.For, iteration: int) -> ir.Constant:
 
 
 def constant_like(loop: ir.For, value: int) -> ir.Constant:
-    """A constant of the type of the loop's variable, wrapped to it."""
+    """Return a constant of the type of the loop's variable, wrapped to it."""
     return ir.Constant(value=wrap(value, loop.variable.type), type=loop.variable.type)
 
 
 def full_groups_bound(loop: ir.For, group: int) -> tuple[str, ir.Expression]:
-    """Comparison and bound under which a whole group of iterations remains, this one included.
+    """Return the comparison and bound under which a whole group of iterations remains, this one included.
 
     Args:    loop: ends on lt, le, gt or ge; group: iterations in a group, at least 2.
     Returns: `lt` or `gt` and a bound for the variable. When the exact bound is outside the type no group is
@@ -54,7 +54,7 @@ def full_groups_bound(loop: ir.For, group: int) -> tuple[str, ir.Expression]:
 
 
 def ordered(loop: ir.For) -> ir.For:
-    """A loop that ends on inequality as an equivalent one that ends on an order, unless it overflows.
+    """Return a loop that ends on inequality as an equivalent one that ends on an order, unless it overflows.
 
     Raises: NotApplicable: it may wrap around, or be left before it overflows.
     """
@@ -68,7 +68,7 @@ def ordered(loop: ir.For) -> ir.For:
 def held(
     value: ir.Expression, stem: str, names: FreshNames, before: list[ir.Statement], line: int
 ) -> ir.Expression:
-    """A value that is computed once: a constant or variable itself, another value in a new variable.
+    """Return a value that is computed once: a constant or variable itself, another value in a new variable.
 
     Args: before: gets the assignment of the new variable.
     """
@@ -80,6 +80,6 @@ def held(
 
 
 def held_bound(loop: ir.For, names: FreshNames, before: list[ir.Statement]) -> ir.For:
-    """The loop with its upper bound computed once, before it."""
+    """Return the loop with its upper bound computed once, before it."""
     upper = held(loop.upper, f"{loop.variable.name}_end", names, before, loop.line)
     return replace(loop, upper=upper)

@@ -80,7 +80,8 @@ class Facts:
             self.forget(ir.assigned_variables((statement,)))
 
     def inside(self, statement: ir.Statement) -> Iterator[tuple[tuple[ir.Statement, ...], Facts]]:
-        """The inner bodies of a statement, each with the facts at its start (for a loop: of every iteration).
+        """Yield the inner bodies of a statement, each with the facts at its start (for a loop: of every
+        iteration).
 
         Use them in order: the facts of a body are computed after the previous body was followed.
         """
@@ -97,7 +98,7 @@ class Facts:
                 self.forget(ir.assigned_variables(body))
 
     def snapshot(self) -> Facts:
-        """The facts of the loops around, for later questions."""
+        """Return the facts of the loops around, for later questions."""
         return Facts(self.leaves, dict(self.loops))
 
     def _same(self) -> Facts:
@@ -120,7 +121,7 @@ class Facts:
         return known.form
 
     def enter(self, loop: ir.For) -> Facts:
-        """The facts at the start of every iteration of a counted loop."""
+        """Return the facts at the start of every iteration of a counted loop."""
         changed = ir.assigned_variables((loop,))
         fact = self._loop_fact(loop, changed)
         self.forget(changed)
@@ -147,7 +148,7 @@ class Facts:
             )
 
     def mentions(self, form: Affine, names: frozenset[str]) -> bool:
-        """Whether a form may change when some variables or memory change."""
+        """Tell whether a form may change when some variables or memory change."""
         for leaf in form.leaves:
             variables = self.leaves.known[leaf].variables
             if variables is None or not variables.isdisjoint(names):
@@ -179,7 +180,7 @@ class Facts:
         )
 
     def _arms(self, expression: ir.Expression, *, largest: bool) -> list[Affine]:
-        """Exact forms of the operands of a minimum or maximum; each is a bound."""
+        """Return the exact forms of the operands of a minimum or maximum; each is a bound."""
         arms: list[Affine] = []
         for arm in minimum_arms(expression, largest=largest):
             form = self.read(arm)
@@ -191,14 +192,14 @@ class Facts:
         return arms
 
     def _held_selection(self, form: Affine) -> ir.Select | None:
-        """The selection that a form stands for, directly or as the value of a variable."""
+        """Return the selection that a form stands for, directly or as the value of a variable."""
         if len(form.terms) != 1 or form.constant or form.terms[0][1] != 1:
             return None
         expression = self.leaves.known[form.terms[0][0]].expression
         return expression if isinstance(expression, ir.Select) else None
 
     def _keeps_direction(self, loop: ir.For) -> bool:
-        """Whether the variable cannot wrap around; always for a signed one, where wrapping is undefined."""
+        """Tell whether the variable cannot wrap around; true if it is signed, as wrapping is undefined."""
         if loop.comparison == "ne" and loop.trip_count is None and abs(loop.step) != 1:
             return False
         if loop.variable.type.signed or loop.trip_count is not None:
@@ -218,7 +219,7 @@ class Facts:
     # ---- reading expressions -----------------------------------------------------------------------
 
     def read(self, expression: ir.Expression) -> Affine:
-        """The form of an integer expression."""
+        """Read the form of an integer expression."""
         match expression:
             case ir.Constant():
                 return Affine((), expression.value)
@@ -240,7 +241,7 @@ class Facts:
                 return self._leaf(expression)
 
     def _checked(self, form: Affine, expression: ir.Expression, kind: ScalarType) -> Affine:
-        """The form with its exactness after the operator's result is converted to its type."""
+        """Return the form with its exactness after the operator's result is converted to its type."""
         if kind.signed and kind.width_bits >= 32:
             return form
         low, high = self.interval(form)
@@ -279,7 +280,7 @@ class Facts:
         return Affine(((self.leaves.of_expression(expression), 1),))
 
     def _leaf_interval(self, expression: ir.Expression) -> Interval:
-        """Range of an expression that is not affine, from the facts about its operands here."""
+        """Return the range of an expression that is not affine, from the facts about its operands here."""
         kind = ir.type_of(expression)
         low, high = value_range(kind)
         match expression:
@@ -323,13 +324,13 @@ class Facts:
     # ---- questions ---------------------------------------------------------------------------------
 
     def interval(self, form: Affine) -> Interval:
-        """Smallest and largest value a form may have here."""
+        """Return the smallest and largest value a form may have here."""
         if not form.terms:
             return form.constant, form.constant
         return -self._largest(form.times(-1)), self._largest(form)
 
     def numeric(self, leaf: str) -> Interval:
-        """Range of a leaf without symbolic bounds."""
+        """Return the range of a leaf without symbolic bounds."""
         fact = self.loops.get(leaf)
         if fact is not None:
             return fact.interval
@@ -339,7 +340,7 @@ class Facts:
         )
 
     def _largest(self, form: Affine) -> int:
-        """An upper bound: variables of loops are replaced by their bounds, innermost first."""
+        """Return an upper bound: variables of loops are replaced by their bounds, innermost first."""
         symbolic = [n for n in reversed(self.loops) if self.loops[n].lower or self.loops[n].upper]
         return self._eliminate(form, symbolic, [MAXIMUM_ALTERNATIVES])
 
@@ -362,7 +363,7 @@ class Facts:
         return best
 
     def residue(self, form: Affine) -> tuple[int, int]:
-        """`(r, m)`: the form is r modulo m; (value, 0) when it is a constant."""
+        """Return `(r, m)`: the form is r modulo m; (value, 0) when it is a constant."""
         residue, modulus = form.constant, 0
         for leaf, coefficient in form.terms:
             known: LoopFact | Leaf = self.loops.get(leaf) or self.leaves.known[leaf]
@@ -373,16 +374,16 @@ class Facts:
         return (residue % modulus if modulus else residue), modulus
 
     def residue_modulo(self, form: Affine, factor: int) -> int | None:
-        """The value of the form modulo a factor, when it is known."""
+        """Return the value of the form modulo a factor, when it is known."""
         residue, modulus = self.residue(form)
         return residue % factor if modulus % factor == 0 else None
 
     def differs(self, first: Affine, second: Affine) -> bool:
-        """Whether two values read here are provably different."""
+        """Tell whether two values read here are provably different."""
         return self.is_nonzero(second.plus(first, -1))
 
     def is_nonzero(self, form: Affine) -> bool:
-        """Whether a form that is a difference of two values of 32 bits cannot be zero."""
+        """Tell whether a form that is a difference of two values of 32 bits cannot be zero."""
         if not form.terms:
             return form.constant % MODULUS != 0
         residue, modulus = self.residue(form)
@@ -394,14 +395,14 @@ class Facts:
         return high < 0 and (form.exact or low > -MODULUS)
 
     def within(self, form: Affine, size: int) -> bool:
-        """Whether a form is provably an index of a dimension of that size."""
+        """Tell whether a form is provably an index of a dimension of that size."""
         low, high = self.interval(form)
         return form.exact and low >= 0 and high < size
 
     # ---- back to expressions -----------------------------------------------------------------------
 
     def expression_of(self, form: Affine) -> ir.Expression:
-        """An INT32 expression with a form's value."""
+        """Return an INT32 expression with a form's value."""
         total: ir.Expression | None = None
         for leaf, coefficient in sorted(form.terms, key=lambda t: (t[1] < 0, t[0])):
             part = make_cast(self.leaves.known[leaf].expression, INT32)
@@ -419,7 +420,7 @@ class Facts:
 
 
 def variables_of(form: Affine, facts: Facts) -> frozenset[str] | None:
-    """Names of the variables a form reads; None when it also depends on memory."""
+    """Return the names of the variables a form reads; None when it also depends on memory."""
     names: set[str] = set()
     for leaf in form.leaves:
         variables = facts.leaves.known[leaf].variables
@@ -434,7 +435,7 @@ def _truncated(value: int, divisor: int) -> int:
 
 
 def _looks_affine(expression: ir.Expression) -> bool:
-    """Whether an expression is made of constants, integer variables, sums, scalings and minima only."""
+    """Tell whether an expression is made of constants, integer variables, sums, scalings and minima only."""
     match expression:
         case ir.Constant() | ir.Read():
             return not ir.type_of(expression).floating

@@ -27,28 +27,28 @@ _NEGATED = {"lt": "ge", "le": "gt", "gt": "le", "ge": "lt", "eq": "ne", "ne": "e
 _ZERO = ir.Constant(value=0)
 
 
-def is_bit(expression: ir.Expression, known: Mapping[str, Interval]) -> bool:
-    """Whether a value is provably 0 or 1; `known` has ranges of variables."""
+def is_bit(expression: ir.Expression, ranges: Mapping[str, Interval]) -> bool:
+    """Tell whether a value is provably 0 or 1; `ranges`: of variables."""
     match expression:
         case ir.Binary():
             if expression.operator in ir.COMPARISONS:
                 return True
             return expression.operator in ("and", "or", "xor") and all(
-                is_bit(e, known) for e in (expression.left, expression.right)
+                is_bit(e, ranges) for e in (expression.left, expression.right)
             )
         case ir.Constant():
             return not expression.type.floating and expression.value in (0, 1)
         case ir.Read():
-            low, high = known.get(expression.variable.name, (0, 2))
+            low, high = ranges.get(expression.variable.name, (0, 2))
             return low >= 0 and high <= 1
         case ir.Select():
-            return is_bit(expression.if_true, known) and is_bit(expression.if_false, known)
+            return is_bit(expression.if_true, ranges) and is_bit(expression.if_false, ranges)
         case _:
             return False
 
 
 def bit_variables(function: ir.Function) -> dict[str, Interval]:
-    """Range (0, 1) of each variable that is only assigned 0 or 1."""
+    """Return the range (0, 1) of each variable that is only assigned 0 or 1."""
     values: dict[str, list[ir.Expression]] = {}
     excluded = {p.name for p in function.parameters}
     for statement in ir.walk_statements(function.body):
@@ -73,7 +73,7 @@ def bit_variables(function: ir.Function) -> dict[str, Interval]:
 
 
 def is_same(left: ir.Expression, right: ir.Expression) -> bool:
-    """Whether two expressions are the same variable, constant or object; deeper equality is not tested."""
+    """Tell whether two expressions are the same variable, constant or object; deep equality is not tested."""
     if left is right:
         return not isinstance(left, ir.Load)
     if isinstance(left, ir.Read) and isinstance(right, ir.Read):
@@ -84,37 +84,37 @@ def is_same(left: ir.Expression, right: ir.Expression) -> bool:
 # ---- ranges -------------------------------------------------------------------------------------------
 
 
-def interval_of(expression: ir.Expression, known: Mapping[str, Interval]) -> Interval | None:
-    """Smallest and largest value of an integer expression; None for a floating one.
+def interval_of(expression: ir.Expression, ranges: Mapping[str, Interval]) -> Interval | None:
+    """Return the smallest and largest value of an integer expression; None for a floating one.
 
-    Args: known: ranges of variables; other variables may have any value of their type.
+    Args: ranges: of variables; other variables may have any value of their type.
     """
     kind = ir.type_of(expression)
     if kind.floating:
         return None
-    interval = _computed_interval(expression, known)
+    interval = _computed_interval(expression, ranges)
     low, high = value_range(kind)
     return interval if interval is not None and low <= interval[0] and interval[1] <= high else (low, high)
 
 
-def _computed_interval(expression: ir.Expression, known: Mapping[str, Interval]) -> Interval | None:
+def _computed_interval(expression: ir.Expression, ranges: Mapping[str, Interval]) -> Interval | None:
     match expression:
         case ir.Constant():
             return expression.value, expression.value
         case ir.Read():
-            return known.get(expression.variable.name)
+            return ranges.get(expression.variable.name)
         case ir.Cast() if not expression.bits:
-            return interval_of(expression.operand, known)
+            return interval_of(expression.operand, ranges)
         case ir.Binary():
-            return _binary_interval(expression, known)
+            return _binary_interval(expression, ranges)
         case ir.Select():
-            return _select_interval(expression, known)
+            return _select_interval(expression, ranges)
         case _:
             return None
 
 
-def _select_interval(select: ir.Select, known: Mapping[str, Interval]) -> Interval | None:
-    true, false = interval_of(select.if_true, known), interval_of(select.if_false, known)
+def _select_interval(select: ir.Select, ranges: Mapping[str, Interval]) -> Interval | None:
+    true, false = interval_of(select.if_true, ranges), interval_of(select.if_false, ranges)
     if true is None or false is None:
         return None
     low, high = min(true[0], false[0]), max(true[1], false[1])
@@ -127,10 +127,10 @@ def _select_interval(select: ir.Select, known: Mapping[str, Interval]) -> Interv
     return low, high
 
 
-def _binary_interval(binary: ir.Binary, known: Mapping[str, Interval]) -> Interval | None:
+def _binary_interval(binary: ir.Binary, ranges: Mapping[str, Interval]) -> Interval | None:
     if binary.operator in ir.COMPARISONS:
         return 0, 1
-    left, right = interval_of(binary.left, known), interval_of(binary.right, known)
+    left, right = interval_of(binary.left, ranges), interval_of(binary.right, ranges)
     if left is None or right is None:
         return None
     match binary.operator:
@@ -159,7 +159,7 @@ def _quotient(value: int, divisor: int) -> int:
 
 
 def decided(operator: str, left: Interval, right: Interval) -> bool | None:
-    """Result of a comparison for all values in two ranges, None when it depends on the values."""
+    """Return the result of a comparison for all values in two ranges, None when it depends on the values."""
     if operator in ("gt", "ge"):
         operator, left, right = _MIRRORED[operator], right, left
     apart = left[1] < right[0] or right[1] < left[0]
@@ -205,7 +205,7 @@ class _Sum:
                 self.terms[expression] = self.terms.get(expression, 0) + factor
 
     def passes(self, cast: ir.Cast) -> bool:
-        """Whether a conversion preserves a sum: from an integer at least as wide."""
+        """Tell whether a conversion preserves a sum: from an integer at least as wide."""
         source = ir.type_of(cast.operand)
         return not cast.bits and not source.floating and source.width_bits >= self.kind.width_bits
 
@@ -221,7 +221,7 @@ class _Sum:
                 self.add(converted, factor * multiple)
 
     def expression(self) -> ir.Expression:
-        """The sum: positive multiples first, variables by name, the constant last."""
+        """Return the sum: positive multiples first, variables by name, the constant last."""
         width = self.kind.width_bits
         signed = ScalarType(width_bits=width)
         factors = {term: wrap(multiple, signed) for term, multiple in self.terms.items()}
@@ -245,7 +245,7 @@ class _Sum:
 
 
 def canonical_sum(expression: ir.Expression) -> ir.Expression:
-    """An integer expression as one sum of multiples, so that equal sums are equal expressions.
+    """Return an integer expression as one sum of multiples, so that equal sums are equal expressions.
 
     For indices only: products with constants are distributed, which may cost data arithmetic more.
     """
@@ -261,17 +261,17 @@ def canonical_sum(expression: ir.Expression) -> ir.Expression:
 
 
 def fold_binary(
-    operator: str, left: ir.Expression, right: ir.Expression, known: Mapping[str, Interval]
+    operator: str, left: ir.Expression, right: ir.Expression, ranges: Mapping[str, Interval]
 ) -> ir.Expression:
-    """A binary expression, simplified where a rule applies; `known` has ranges of variables."""
+    """Return a binary expression, simplified where a rule applies; `ranges`: of variables."""
     kind = ir.type_of(left)
     folded = make_binary(operator, left, right)
     if kind.floating or folded is left or folded is right or not isinstance(folded, ir.Binary):
         return folded
     if operator in ir.COMPARISONS:
-        return _fold_comparison(folded, known)
+        return _fold_comparison(folded, ranges)
     if isinstance(folded.right, ir.Constant):
-        return _fold_with_constant(folded, folded.right, known)
+        return _fold_with_constant(folded, folded.right, ranges)
     if is_same(folded.left, folded.right):
         if operator in ("sub", "xor"):
             return ir.Constant(value=0, type=kind)
@@ -281,9 +281,9 @@ def fold_binary(
 
 
 def _fold_with_constant(
-    binary: ir.Binary, right: ir.Constant, known: Mapping[str, Interval]
+    binary: ir.Binary, right: ir.Constant, ranges: Mapping[str, Interval]
 ) -> ir.Expression:
-    """Rules for `x operator constant`."""
+    """Return the rules for `x operator constant`."""
     kind, left, operator = binary.type, binary.left, binary.operator
     zero = ir.Constant(value=0, type=kind)
     inner = left if isinstance(left, ir.Binary) and isinstance(left.right, ir.Constant) else None
@@ -300,9 +300,9 @@ def _fold_with_constant(
             return zero
         case "mul" | "and" | "or" | "xor" if inner is not None and inner.operator == operator:
             return make_binary(operator, inner.left, make_binary(operator, constant, right))
-        case "and" if right.value == wrap(-1, kind) or (right.value == 1 and is_bit(left, known)):
+        case "and" if right.value == wrap(-1, kind) or (right.value == 1 and is_bit(left, ranges)):
             return left
-        case "or" if right.value == 1 and is_bit(left, known):
+        case "or" if right.value == 1 and is_bit(left, ranges):
             return right
         case "rem" if right.value == 1:
             return zero
@@ -311,21 +311,21 @@ def _fold_with_constant(
 
 
 def plus_constant(expression: ir.Expression, amount: int) -> ir.Expression:
-    """An integer expression plus a constant, as a sum or difference with a positive constant."""
+    """Return an integer expression plus a constant, as a sum or difference with a positive constant."""
     kind = ir.type_of(expression)
     amount = wrap(amount, ScalarType(width_bits=kind.width_bits))
     operator = "add" if amount >= 0 else "sub"
     return make_binary(operator, expression, ir.Constant(value=wrap(abs(amount), kind), type=kind))
 
 
-def _fold_comparison(comparison: ir.Binary, known: Mapping[str, Interval]) -> ir.Expression:
+def _fold_comparison(comparison: ir.Binary, ranges: Mapping[str, Interval]) -> ir.Expression:
     left, right, operator = comparison.left, comparison.right, comparison.operator
     if isinstance(left, ir.Constant):
         left, right, operator = right, left, _MIRRORED[operator]
         comparison = ir.Binary(operator=operator, left=left, right=right)
     if is_same(left, right):
         return ir.Constant(value=int(operator in ("le", "ge", "eq")))
-    first, second = interval_of(left, known), interval_of(right, known)
+    first, second = interval_of(left, ranges), interval_of(right, ranges)
     if first is not None and second is not None:
         answer = decided(operator, first, second)
         if answer is not None:
@@ -334,7 +334,7 @@ def _fold_comparison(comparison: ir.Binary, known: Mapping[str, Interval]) -> ir
         isinstance(right, ir.Constant)
         and right.type == INT32
         and operator in ("eq", "ne")
-        and is_bit(left, known)
+        and is_bit(left, ranges)
     ):
         if right.value in (0, 1):
             return left if (operator == "ne") == (right.value == 0) else negate(left)
@@ -343,7 +343,7 @@ def _fold_comparison(comparison: ir.Binary, known: Mapping[str, Interval]) -> ir
 
 
 def negate(condition: ir.Expression) -> ir.Expression:
-    """1 when an INT32 condition is 0, else 0; the opposite comparison for a comparison."""
+    """Return 1 when an INT32 condition is 0, else 0; the opposite comparison for a comparison."""
     if isinstance(condition, ir.Binary):
         operator = condition.operator
         floating = ir.type_of(condition.left).floating
@@ -353,7 +353,7 @@ def negate(condition: ir.Expression) -> ir.Expression:
 
 
 def fold_cast(operand: ir.Expression, kind: ScalarType, *, bits: bool = False) -> ir.Expression:
-    """A conversion; an inner conversion that loses nothing is skipped."""
+    """Return a conversion; an inner conversion that loses nothing is skipped."""
     if bits:
         return make_bit_cast(operand, kind)
     if isinstance(operand, ir.Cast) and not operand.bits:
@@ -372,7 +372,7 @@ def _holds_all(kind: ScalarType, of: ScalarType) -> bool:
 
 
 def fold_unary(operator: str, operand: ir.Expression) -> ir.Expression:
-    """A unary expression; `neg` and `not` applied twice cancel."""
+    """Return a unary expression; `neg` and `not` applied twice cancel."""
     if isinstance(operand, ir.Unary) and operand.operator == operator and operator in ("neg", "not"):
         return operand.operand
     return make_unary(operator, operand)
@@ -382,9 +382,9 @@ def fold_select(
     condition: ir.Expression,
     if_true: ir.Expression,
     if_false: ir.Expression,
-    known: Mapping[str, Interval],
+    ranges: Mapping[str, Interval],
 ) -> ir.Expression:
-    """A selection, simplified where a rule applies; `known` has ranges of variables."""
+    """Return a selection, simplified where a rule applies; `ranges`: of variables."""
     if isinstance(condition, ir.Binary) and condition.right == _ZERO and condition.operator in ("eq", "ne"):
         if condition.operator == "eq":
             if_true, if_false = if_false, if_true
@@ -396,7 +396,7 @@ def fold_select(
     if is_same(if_true, if_false):
         return if_true
     selected = make_select(condition, if_true, if_false)
-    if isinstance(selected, ir.Select) and selected.type == INT32 and is_bit(condition, known):
+    if isinstance(selected, ir.Select) and selected.type == INT32 and is_bit(condition, ranges):
         values = tuple(v.value if isinstance(v, ir.Constant) else None for v in (if_true, if_false))
         if values == (1, 0):
             return condition

@@ -20,18 +20,18 @@ BOOLEAN: Range = (0, 1)
 
 
 def join(first: Range, second: Range) -> Range:
-    """The smallest range that holds both."""
+    """Return the smallest range that holds both."""
     return min(first[0], second[0]), max(first[1], second[1])
 
 
 def meet(first: Range, second: Range) -> Range | None:
-    """The intersection of two ranges, None when it is empty."""
+    """Return the intersection of two ranges, None when it is empty."""
     low, high = max(first[0], second[0]), min(first[1], second[1])
     return (low, high) if low <= high else None
 
 
 def wrapped(low: int, high: int, kind: ScalarType) -> Range:
-    """A range of numbers, wrapped to a type."""
+    """Return a range of numbers, wrapped to a type."""
     first, last = value_range(kind)
     if first <= low and high <= last:
         return low, high
@@ -43,13 +43,13 @@ def wrapped(low: int, high: int, kind: ScalarType) -> Range:
 
 
 def _corners(left: Range, right: Range, operator: Callable[[int, int], int]) -> Range:
-    """Range of an operator that is monotone in each operand."""
+    """Return the range of an operator that is monotone in each operand."""
     values = [operator(a, b) for a, b in product(left, right)]
     return min(values), max(values)
 
 
 def _signed_cover(left: Range, right: Range) -> Range:
-    """The range of the smallest signed type that holds both ranges."""
+    """Return the range of the smallest signed type that holds both ranges."""
     low, high = join(left, right)
     bits = max((~low).bit_length() if low < 0 else 0, high.bit_length() if high >= 0 else 0)
     return -(1 << bits), (1 << bits) - 1
@@ -75,7 +75,7 @@ def _truncated(left: int, right: int) -> int:
 
 
 def _quotient(left: Range, right: Range) -> Range:
-    """Range of a quotient by non-zero divisors; (0, 0) when the divisor is always zero."""
+    """Return the range of a quotient by non-zero divisors; (0, 0) when the divisor is always zero."""
     union: Range | None = None
     for part in (meet(right, (1, 1 << 64)), meet(right, (-(1 << 64), -1))):
         if part is not None:
@@ -90,7 +90,7 @@ def _remainder(left: Range, right: Range) -> Range:
 
 
 def _shifted(opcode: str, value: Range, amount: Range, kind: ScalarType) -> Range | None:
-    """Range of a shift by a legal amount, None when no amount is."""
+    """Return the range of a shift by a legal amount, None when no amount is."""
     legal = meet(amount, (0, kind.width_bits - 1))
     if legal is None:
         return None
@@ -118,7 +118,7 @@ def _compared(opcode: str, left: Range, right: Range) -> Range:
 
 
 def binary_range(opcode: str, left: Range, right: Range, kind: ScalarType) -> Range:
-    """Range of a binary operator of a type."""
+    """Return the range of a binary operator of a type."""
     match opcode:
         case "add":
             return wrapped(left[0] + right[0], left[1] + right[1], kind)
@@ -140,7 +140,7 @@ def binary_range(opcode: str, left: Range, right: Range, kind: ScalarType) -> Ra
 
 
 def operation_range(operation: Operation, operands: Sequence[Range | None]) -> Range | None:
-    """Range of an operation that is no read.
+    """Return the range of an operation that is no read.
 
     Args:    operation: with its type of C; operands: their ranges, None for floating values.
     Returns: None for floating values and for what has no value. The range holds the value in every case
@@ -181,7 +181,7 @@ def _integer_range(operation: Operation, operands: list[Range], kind: ScalarType
 
 
 def selected_range(condition: Range, if_true: Range, if_false: Range) -> Range:
-    """Range of a selection."""
+    """Return the range of a selection."""
     if condition == (0, 0):
         return if_false
     return if_true if meet(condition, (0, 0)) is None else join(if_true, if_false)
@@ -201,9 +201,9 @@ Limits = dict[int, Range]
 """Bounds that comparisons alone imply, by operation: a growing range should stop at them."""
 
 
-def limited(opcode: str, own: Range, other: Range) -> Range | None:
-    """The part of a range in which `own <opcode> other` can hold."""
-    low, high = own
+def limited(opcode: str, interval: Range, other: Range) -> Range | None:
+    """Return the part of a range in which `interval <opcode> other` can hold."""
+    low, high = interval
     match opcode:
         case "lt":
             high = min(high, other[1] - 1)
@@ -229,16 +229,16 @@ def constraints_of(
     condition: int,
     holds: bool,
     limits: Limits | None = None,
-    known: Constraints | None = None,
+    constraints: Constraints | None = None,
 ) -> Constraints | None:
-    """Ranges of values when a condition is known to hold, or not to.
+    """Return the ranges of values when a condition is known to hold, or not to.
 
-    Args:    limits: receives the bounds that the condition implies for otherwise unknown values; known:
+    Args:    limits: receives the bounds that the condition implies for otherwise unknown values; constraints:
              constraints that hold already.
     Returns: only values with a narrower range; None when the condition cannot have that value.
     """
     facts = _Facts(operations=operations, ranges=ranges, limits={} if limits is None else limits)
-    facts.narrowed.update(known or {})
+    facts.narrowed.update(constraints or {})
     return facts.narrowed if facts.constrain(condition, holds, _DEPTH) else None
 
 
@@ -293,7 +293,7 @@ class _Facts:
 def _parts(
     operations: Sequence[Operation], ranges: Sequence[Range | None], operation: Operation, holds: bool
 ) -> list[tuple[int, bool]] | None:
-    """Conditions that a compound condition implies."""
+    """Return the conditions that a compound condition implies."""
     operands = operation.operands
     booleans = bool(operands) and all(ranges[i] in (BOOLEAN, (0, 0), (1, 1)) for i in operands)
     match operation.opcode:
@@ -322,11 +322,11 @@ def refined_select(
     known: Constraints | None = None,
     depth: int = 3,
 ) -> Range | None:
-    """Range of an integer selection whose condition constrains the values that it selects."""
+    """Return the range of an integer selection whose condition constrains the values that it selects."""
     condition, *values = operation.operands
     union: Range | None = None
     for value, holds in zip(values, (True, False), strict=True):
-        constraints = constraints_of(operations, ranges, condition, holds, known=known)
+        constraints = constraints_of(operations, ranges, condition, holds, constraints=known)
         if constraints is None:
             continue
         own = range_under(operations, ranges, value, constraints, depth)
@@ -342,7 +342,7 @@ def range_under(
     constraints: Constraints,
     depth: int = 3,
 ) -> Range | None:
-    """A value's range under constraints, recomputed from its operands to a depth."""
+    """Return a value's range under constraints, recomputed from its operands to a depth."""
     own, operation = constraints.get(index, ranges[index]), operations[index]
     if own is None or depth == 0 or not constraints or operation.opcode in ("const", "read", "load"):
         return own

@@ -105,7 +105,7 @@ class Liveness:
             add_reads(loop.lower, live)
 
     def exposed(self, loop: ir.For | ir.While) -> frozenset[str]:
-        """Names of the variables that an iteration reads before it assigns them, the loop's own included."""
+        """Return the names of variables that an iteration reads before it assigns them, its own included."""
         if id(loop) not in self.exposed_by_loop:
             inner = Liveness(record=False, exposed_by_loop=self.exposed_by_loop)
             needed: set[str] = set()
@@ -117,21 +117,21 @@ class Liveness:
 
 
 def live_after(function: ir.Function) -> Liveness:
-    """The finished pass over a whole function."""
+    """Return the finished pass over a whole function."""
     liveness = Liveness()
     liveness.body(function.body, set())
     return liveness
 
 
 def exposed_reads(body: Body) -> frozenset[str]:
-    """Names of the variables that a body may read before it assigns them."""
+    """Return the names of the variables that a body may read before it assigns them."""
     needed: set[str] = set()
     Liveness(record=False).body(body, needed)
     return frozenset(needed)
 
 
 def private_variables(liveness: Liveness, loop: ir.For | ir.While) -> frozenset[str]:
-    """Variables of a loop's body that carry no value to another iteration or out of the loop.
+    """Return the variables of a loop's body that carry no value to another iteration or out of the loop.
 
     Args:    liveness: of the function that contains this loop object.
     """
@@ -146,7 +146,7 @@ class _Sweeper:
     liveness: Liveness = field(default_factory=lambda: Liveness(record=False))
 
     def body(self, body: Body, live: set[str]) -> Body:
-        """The body without dead assignments; `live` changes from names needed after it to those before."""
+        """Return body without dead assignments; `live` changes from names needed after it to those before."""
         kept: list[ir.Statement] = []
         for statement in reversed(body):
             if isinstance(statement, ir.Assign) and statement.variable.name not in live:
@@ -178,7 +178,7 @@ class _Sweeper:
         return ir.with_bodies(statement, bodies)
 
     def needed_in(self, loop: ir.For | ir.While, live: set[str]) -> set[str]:
-        """Names needed at the end of a loop's body."""
+        """Return the names needed at the end of a loop's body."""
         inner = live | self.liveness.exposed(loop)
         for label in leaves_outward(loop.body):
             inner |= self.liveness.labels.get(label, frozenset())
@@ -232,7 +232,6 @@ class _Marker:
     pending: list[str] = field(default_factory=list[str])
 
     def need(self, expression: ir.Expression) -> None:
-        """Mark everything an expression reads."""
         match expression:
             case ir.Constant():
                 pass
@@ -274,7 +273,7 @@ class _Marker:
 
 
 def _needed(function: ir.Function) -> set[str]:
-    """Names of the variables and arrays whose values have an effect."""
+    """Return the names of the variables and arrays whose values have an effect."""
     external = frozenset(a.name for a in function.arrays if a.external)
     marker = _Marker(external=external)
     for statement in ir.walk_statements(function.body):
@@ -285,16 +284,16 @@ def _needed(function: ir.Function) -> set[str]:
 
 
 def _swept(body: Body, needed: set[str]) -> Body:
-    """The body without unneeded statements; the same object when all are needed."""
+    """Return the body without unneeded statements; the same object when all are needed."""
     kept: list[ir.Statement] = []
     for statement in body:
-        kept.extend(_kept(statement, needed))
+        kept.extend(_needed_statements(statement, needed))
     if len(kept) == len(body) and all(a is b for a, b in zip(kept, body, strict=True)):
         return body
     return tuple(kept)
 
 
-def _kept(statement: ir.Statement, needed: set[str]) -> Iterator[ir.Statement]:
+def _needed_statements(statement: ir.Statement, needed: set[str]) -> Iterator[ir.Statement]:
     match statement:
         case ir.Assign():
             if statement.variable.name in needed:

@@ -40,7 +40,7 @@ def simplify(function: ir.Function) -> ir.Function:
 
 
 def _tables(function: ir.Function) -> frozenset[str]:
-    """Names of the local arrays with values that are never stored to."""
+    """Return the names of the local arrays with values that are never stored to."""
     stored = ir.stored_arrays(function.body)
     return frozenset(
         a.name for a in function.arrays if not a.external and a.initial is not None and a.name not in stored
@@ -68,7 +68,7 @@ class _Known:
     count: int = 0
 
     def value(self, variable: ir.Variable) -> ir.Expression | None:
-        """The constant or other variable that a variable equals here."""
+        """Return the constant or other variable that a variable equals here."""
         fact = self.states.get(variable.name, _NOTHING)[0]
         if fact is None or isinstance(fact.value, ir.Constant):
             return None if fact is None else fact.value
@@ -90,7 +90,6 @@ class _Known:
         self.set(name, (fact, self.count))
 
     def set(self, name: str, state: _State) -> None:
-        """Set a state and log the previous one."""
         if self.logs:
             self.logs[-1].setdefault(name, self.states.get(name, _NOTHING))
         self.states[name] = state
@@ -101,18 +100,17 @@ class _Known:
             self.assign(name, None)
 
     def open(self) -> None:
-        """Start a branch."""
         self.logs.append({})
 
     def close(self) -> dict[str, _State]:
-        """End a branch: undo its changes and return them."""
+        """Return the end a branch: undo its changes and return them."""
         log = self.logs.pop()
         changed = {name: self.states[name] for name in log}
         self.states.update(log)
         return changed
 
     def join(self, first: dict[str, _State], second: dict[str, _State]) -> None:
-        """Continue after two branches with their joined changes."""
+        """End a branch: undo its changes and return them."""
         for name in dict.fromkeys((*first, *second)):
             present = self.states.get(name, _NOTHING)
             facts = tuple(branch.get(name, present)[0] for branch in (first, second))
@@ -145,7 +143,7 @@ class _Forward:
     # ---- expressions ------------------------------------------------------------------------------
 
     def expression(self, expression: ir.Expression) -> ir.Expression:
-        """The expression with known values inserted, simplified; the same object when nothing changes."""
+        """Return expression with known values inserted, simplified; the same object when nothing changes."""
         match expression:
             case ir.Constant():
                 return expression
@@ -165,7 +163,7 @@ class _Forward:
                 return expression if _is_shallow_copy(folded, expression) else folded
             case ir.Select():
                 parts = (expression.condition, expression.if_true, expression.if_false)
-                folded = fold_select(*(self.expression(p) for p in parts), known=self.ranges)
+                folded = fold_select(*(self.expression(p) for p in parts), ranges=self.ranges)
                 return expression if _is_shallow_copy(folded, expression) else folded
 
     def load(self, load: ir.Load) -> ir.Expression:
@@ -186,7 +184,7 @@ class _Forward:
         return ir.Load(array=load.array, indices=indices, line=load.line, predicate=predicate)
 
     def is_inside(self, array: ir.Array, indices: tuple[ir.Expression, ...]) -> bool:
-        """Whether indices are provably those of an element; a bank may have positions past its array."""
+        """Tell whether indices are provably of an element; a bank may have positions past its array."""
         if array.external and array.argument is not None:
             return False
         ranges = [interval_of(i, self.ranges) for i in indices]
@@ -196,13 +194,12 @@ class _Forward:
         )
 
     def index(self, expression: ir.Expression) -> ir.Expression:
-        """An index in canonical form."""
         return canonical_sum(self.expression(expression))
 
     # ---- statements -------------------------------------------------------------------------------
 
     def body(self, body: Body) -> tuple[Body, bool]:
-        """A simplified body, and whether control may reach its end."""
+        """Return a simplified body, and whether control may reach its end."""
         output: list[ir.Statement] = []
         for statement in body:
             if not self.statement(statement, output):
@@ -247,7 +244,7 @@ class _Forward:
         )
 
     def branch(self, body: Body) -> tuple[Body, dict[str, _State] | None]:
-        """A branch and its changes, None when control does not continue after it."""
+        """Return a branch and its changes, None when control does not continue after it."""
         self.known.open()
         simplified, falls_through = self.body(body)
         changes = self.known.close()
@@ -333,7 +330,7 @@ class _Forward:
             self.stepping.discard(level.variable.name)
 
     def loop_interval(self, loop: ir.For, trips: int | None) -> Interval | None:
-        """Range of a loop's variable in its body, when it does not wrap."""
+        """Return the range of a loop's variable in its body, when it does not wrap."""
         if trips is not None:
             ends = (value_at(loop, 0).value, value_at(loop, trips - 1).value)
             return min(ends), max(ends)
@@ -371,7 +368,7 @@ class _Forward:
 
 
 def _without_last_leave(body: Body, label: str) -> Body:
-    """The body of a block without a final `Leave` of that block; the same object without one."""
+    """Return the body of a block without a final `Leave` of that block; the same object without one."""
     if not body:
         return body
     last = body[-1]
@@ -392,7 +389,7 @@ def _is_false(condition: ir.Expression) -> bool:
 
 
 def _is_shallow_copy(new: ir.Expression, old: ir.Expression) -> bool:
-    """Whether an expression equals another with identical operand objects."""
+    """Tell whether an expression equals another with identical operand objects."""
     if type(new) is not type(old):
         return False
     match new, old:
@@ -414,7 +411,6 @@ def _assigns_itself(statement: ir.Assign) -> bool:
 
 
 def _table_element(array: ir.Array, indices: tuple[ir.Expression, ...]) -> ir.Constant | None:
-    """The element of a table at constant indices."""
     position = 0
     for size, index in zip(array.shape, indices, strict=True):
         if not isinstance(index, ir.Constant) or not 0 <= index.value < size:

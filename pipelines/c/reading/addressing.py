@@ -37,7 +37,8 @@ from pipelines.c.signature import INT32, ScalarType
 
 
 def as_index(value: ir.Expression) -> ir.Expression:
-    """An integer as an array index: INT32, with conversions moved to the leaves where the result is equal.
+    """Return an integer as an array index: INT32, with conversions moved to the leaves where the result is
+    equal.
 
     An index is in bounds, so only its low 32 bits matter; those of sums and products depend only on the low
     bits of their operands.
@@ -66,7 +67,7 @@ class Places:
     # ---- steps ------------------------------------------------------------------------------------
 
     def element(self, place: Place, index: ir.Expression, node: c_ast.Node) -> Place:
-        """`place[index]` of an array."""
+        """Return `place[index]` of an array."""
         if isinstance(place.storage, Chosen):
             return self._in_each(place, lambda one: self.element(one, index, node), node)
         if not isinstance(place.kind, ArrayOf):
@@ -83,7 +84,7 @@ class Places:
         return replace(place, kind=inner, indices=indices, element=True)
 
     def member(self, place: Place, name: str, node: c_ast.Node) -> Place:
-        """`place.name`."""
+        """Return `place.name`."""
         if isinstance(place.storage, Chosen):
             return self._in_each(place, lambda one: self.member(one, name, node), node)
         if not isinstance(place.kind, Struct):
@@ -112,7 +113,7 @@ class Places:
             raise self.session.refuse(node, rule, f"{spelled(structure)} in elements of {words.width_bits}")
 
     def _member_bytes(self, place: Place, structure: Struct, name: str) -> Place:
-        """A member of a union, or of a structure that is seen as bytes."""
+        """Return a member of a union, or of a structure that is seen as bytes."""
         indices = place.indices if place.bytewise else (*place.indices, ir.Constant(value=0))
         *outer, last = indices
         position = make_binary("add", last, ir.Constant(value=member_offset(structure, name)))
@@ -120,13 +121,13 @@ class Places:
         return replace(place, kind=kind, indices=(*outer, position), element=False, bytewise=True)
 
     def byte_at(self, place: Place, offset: int, kind: Scalar) -> Place:
-        """A number at a byte of an object that is seen as bytes."""
+        """Return a number at a byte of an object that is seen as bytes."""
         *outer, last = place.indices
         position = make_binary("add", last, ir.Constant(value=offset))
         return replace(place, kind=kind, indices=(*outer, position), bytewise=True)
 
     def decayed(self, place: Place) -> Address:
-        """The address of the first element of an array."""
+        """Return the address of the first element of an array."""
         assert isinstance(place.kind, ArrayOf)
         if isinstance(place.storage, Chosen):
             cases = place.storage.cases
@@ -142,7 +143,7 @@ class Places:
         )
 
     def address_of(self, place: Place) -> Address:
-        """`&place`; the address of an array element can move."""
+        """Return `&place`; the address of an array element can move."""
         return Address(
             kind=place.kind,
             storage=place.storage,
@@ -153,7 +154,7 @@ class Places:
         )
 
     def target(self, address: Address, node: c_ast.Node) -> Place:
-        """`*address`."""
+        """Return `*address`."""
         cases = [case for case in cases_of(address) if case[1].storage is not None]
         if not cases and self.session.unevaluated:
             return self.session.stand_in(address.kind, node)
@@ -164,7 +165,7 @@ class Places:
         return _place(address)
 
     def _in_each(self, place: Place, step: Callable[[Place], Place], node: c_ast.Node) -> Place:
-        """A step from each of the places that a pointer may point to."""
+        """Return a step from each of the places that a pointer may point to."""
         assert isinstance(place.storage, Chosen)
         cases = [(own, self.address_of(step(_place(one)))) for own, one in place.storage.cases]
         return self.target(chosen(cases), node)
@@ -172,7 +173,7 @@ class Places:
     def moved(
         self, address: Address, offset: ir.Expression, node: c_ast.Node, operator: str = "add"
     ) -> Address:
-        """`address + offset`, or `address - offset` with the operator `sub`."""
+        """Return `address + offset`, or `address - offset` with the operator `sub`."""
         if isinstance(offset, ir.Constant) and offset.value == 0:
             return address
         if isinstance(address.storage, Chosen):
@@ -201,7 +202,7 @@ class Places:
         return replace(address, indices=(*outer, make_binary(operator, last, steps)))
 
     def flattened(self, address: Address, kind: CType) -> Address | None:
-        """A pointer into an array with elements of another shape; None for numbers of another width.
+        """Return a pointer into an array with elements of another shape; None for numbers of another width.
 
         The last index of the result counts numbers; it is split into indices when an element is used.
         """
@@ -221,7 +222,8 @@ class Places:
         return replace(address, kind=kind, indices=(*outer, position), moving=True, flat=True)
 
     def in_bytes(self, address: Address, kind: CType) -> Address | None:
-        """A pointer to the same memory with elements of any width; None where the memory is no plain array.
+        """Return a pointer to the same memory with elements of any width; None where the memory is no plain
+        array.
 
         The last index of the result counts bytes.
         """
@@ -246,7 +248,7 @@ class Places:
     # ---- values -----------------------------------------------------------------------------------
 
     def load(self, place: Place, node: c_ast.Node, guard: ir.Expression | None) -> ir.Expression:
-        """The value of a scalar place."""
+        """Load the value of a scalar place."""
         if isinstance(place.storage, Chosen):
             return self._load_chosen(place.storage, node, guard)
         if isinstance(place.kind, Scalar) and place.kind.bits:
@@ -287,7 +289,7 @@ class Places:
         self.session.emit(ir.Store(array=array, indices=indices, value=own, line=line), node)
 
     def _load_chosen(self, storage: Chosen, node: c_ast.Node, guard: ir.Expression | None) -> ir.Expression:
-        """The value of the present one of several places; each is read only when it is that one."""
+        """Load the value of the present one of several places; each is read only when it is that one."""
         values: list[tuple[ir.Expression, ir.Expression]] = []
         for (condition, one), own in zip(storage.cases, storage.guards(), strict=True):
             both = own if guard is None else make_binary("and", guard, own)
@@ -309,7 +311,7 @@ class Places:
             self.session.emit(statement, node)
 
     def _load_bytes(self, place: Place, node: c_ast.Node, guard: ir.Expression | None) -> ir.Expression:
-        """A number of another width than the numbers of its memory, lowest byte first."""
+        """Load a number of another width than the numbers of its memory, lowest byte first."""
         kind, words = self._words(place, node)
         line = self.session.line_of(node)
         bits = _unsigned(kind.width_bits)
@@ -359,7 +361,7 @@ class Places:
                 self.session.emit(words.write(number, part, line), node)
 
     def _words(self, place: Place, node: c_ast.Node) -> tuple[ScalarType, _Words]:
-        """The type of a scalar place that is seen as bytes, and the words that hold it."""
+        """Return the type of a scalar place that is seen as bytes, and the words that hold it."""
         if not isinstance(place.kind, Scalar):
             raise self.session.refuse(node, "a value must be a number", spelled(place.kind))
         *outer, position = place.indices
@@ -382,7 +384,7 @@ class Places:
                 raise self.session.refuse(node, rule, f"another object used as {spelled(place.kind)}")
 
     def scalar_kind(self, place: Place, node: c_ast.Node) -> Scalar:
-        """The type of a scalar place with storage of the same width.
+        """Return the type of a scalar place with storage of the same width.
 
         Raises: HlsError: another type, or memory of another width is reinterpreted.
         """
@@ -400,7 +402,7 @@ class Places:
         return place.kind
 
     def array_element(self, place: Place, node: c_ast.Node) -> tuple[ir.Array, tuple[ir.Expression, ...]]:
-        """Array and indices of a scalar place in memory.
+        """Return the array and indices of a scalar place in memory.
 
         Raises: HlsError: a constant index outside the array, or too few or too many indices.
         """
@@ -440,7 +442,7 @@ class _Words:
 
     @property
     def type(self) -> ScalarType:
-        """Of one number."""
+        """Type of one number."""
         owner = self.array if self.cell is None else self.cell
         assert owner is not None
         return owner.type
@@ -452,7 +454,7 @@ class _Words:
         return make_binary("shl", inside, ir.Constant(value=3))
 
     def indices(self, number: int) -> tuple[ir.Expression, ...]:
-        """Indices of a number of the array."""
+        """Return the indices of a number of the array."""
         assert self.array is not None
         log = (self.type.width_bits // 8).bit_length() - 1
         first = make_binary("shr", self.position, ir.Constant(value=log))
@@ -460,14 +462,12 @@ class _Words:
         return _unflattened((*self.outer, position), self.array.shape)
 
     def read(self, number: int, line: int, guard: ir.Expression | None) -> ir.Expression:
-        """A number."""
         if self.array is None:
             assert self.cell is not None
             return ir.Read(variable=self.cell)
         return ir.Load(array=self.array, indices=self.indices(number), line=line, predicate=guard)
 
     def write(self, number: int, value: ir.Expression, line: int) -> ir.Statement:
-        """A number set to a value of its width."""
         own = _viewed(value, self.type)
         if self.array is None:
             assert self.cell is not None
@@ -476,7 +476,7 @@ class _Words:
 
 
 def bits_of(value: ir.Expression, kind: Scalar, shift: int) -> ir.Expression:
-    """The bits of a bit-field in a number of its declared type, from a bit on, as a number of that type."""
+    """Return the bits of a bit-field, from a bit of a number of its declared type on, as such a number."""
     width_bits = kind.type.width_bits
     left = ir.Constant(value=width_bits - kind.bits - shift, type=kind.type)
     right = ir.Constant(value=width_bits - kind.bits, type=kind.type)
@@ -512,7 +512,7 @@ def _is_memory(kind: CType) -> bool:
 
 
 def _holds(member: str, kind: CType, name: str) -> bool:
-    """Whether an unnamed member of a structure has a member of that name."""
+    """Tell whether an unnamed member of a structure has a member of that name."""
     if not member.startswith(UNNAMED) or not isinstance(kind, Struct):
         return False
     return name in kind.members or any(_holds(m, k, name) for m, k in kind.members.items())
@@ -521,7 +521,7 @@ def _holds(member: str, kind: CType, name: str) -> bool:
 def _ahead(
     indices: tuple[ir.Expression, ...], offset: ir.Expression, kind: CType, operator: str = "add"
 ) -> tuple[ir.Expression, ...]:
-    """Indices whose last counts bytes, moved by a number of elements."""
+    """Return the indices whose last counts bytes, moved by a number of elements."""
     layout = layout_of(kind)
     *outer, last = indices
     size = ir.Constant(value=0 if layout is None else layout.size)
@@ -531,7 +531,7 @@ def _ahead(
 def _packed_indices(
     indices: tuple[ir.Expression, ...], packed: tuple[int, int, tuple[int, ...]]
 ) -> tuple[ir.Expression, ...]:
-    """Indices of a packed member: those of the structure, then its position in the structure."""
+    """Return a packed member's indices: the structure's, then the position in the structure."""
     outer, first, strides = packed
     position: ir.Expression = ir.Constant(value=first)
     for index, stride in zip(indices[outer:], strides, strict=True):
@@ -540,7 +540,7 @@ def _packed_indices(
 
 
 def _unflattened(indices: tuple[ir.Expression, ...], shape: tuple[int, ...]) -> tuple[ir.Expression, ...]:
-    """One index per dimension from indices whose last counts numbers over the remaining dimensions."""
+    """Return one index per dimension from indices whose last counts numbers over the remaining dimensions."""
     *outer, position = indices
     remainders: list[ir.Expression] = []
     for size in reversed(shape[len(outer) + 1 :]):
@@ -550,19 +550,19 @@ def _unflattened(indices: tuple[ir.Expression, ...], shape: tuple[int, ...]) -> 
 
 
 def number_count(kind: CType) -> int:
-    """Numbers in a number or an array of them."""
+    """Return numbers in a number or an array of them."""
     return number_count(kind.element) * (kind.size or 0) if isinstance(kind, ArrayOf) else 1
 
 
 def _number(kind: CType) -> int | None:
-    """Width of an array's numbers, None when its elements are not numbers."""
+    """Return the width of an array's numbers, None when its elements are not numbers."""
     while isinstance(kind, ArrayOf):
         kind = kind.element
     return kind.type.width_bits if isinstance(kind, Scalar) else None
 
 
 def _viewed(value: ir.Expression, kind: ScalarType) -> ir.Expression:
-    """The same bits as another type of the same width."""
+    """Reinterpret bits as another type of the same width."""
     source = ir.type_of(value)
     if source == kind:
         return value
@@ -570,14 +570,14 @@ def _viewed(value: ir.Expression, kind: ScalarType) -> ir.Expression:
 
 
 def same_object(first: Address, second: Address) -> bool:
-    """Whether two pointers point into one object with equally many indices."""
+    """Tell whether two pointers point into one object with equally many indices."""
     alike = len(first.indices) == len(second.indices) and first.flat == second.flat
     alike = alike and first.bytewise == second.bytewise
     return alike and first.storage is second.storage
 
 
 def are_apart(first: Address, second: Address) -> bool:
-    """Whether two pointers are into different objects, or one is null."""
+    """Tell whether two pointers are into different objects, or one is null."""
     if first.storage is None or second.storage is None:
         return True
     if isinstance(first.storage, Memory) and isinstance(second.storage, Memory):

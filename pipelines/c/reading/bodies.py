@@ -33,7 +33,7 @@ class FunctionFacts:
 
 
 def facts_of(definition: c_ast.FuncDef) -> FunctionFacts:
-    """Facts of a function."""
+    """Return the facts of a function."""
     loops: list[tuple[c_ast.Node, str | None]] = []
     changed: set[str] = set()
     exposed: set[str] = set()
@@ -65,7 +65,7 @@ def facts_of(definition: c_ast.FuncDef) -> FunctionFacts:
 
 
 def all_nodes(root: c_ast.Node) -> Iterator[c_ast.Node]:
-    """Every node, in source order."""
+    """Yield every node, in source order."""
     stack: list[c_ast.Node] = [root]
     while stack:
         node = stack.pop()
@@ -74,21 +74,21 @@ def all_nodes(root: c_ast.Node) -> Iterator[c_ast.Node]:
 
 
 def _root(node: c_ast.Node) -> tuple[str, ...]:
-    """The variable that `&node` points to or into; array elements are no variables."""
+    """Return the variable that `&node` points to or into; array elements are no variables."""
     while isinstance(node, c_ast.StructRef) and node.type == ".":
         node = node.name
     return (str(node.name),) if isinstance(node, c_ast.ID) else ()
 
 
 def block_items(node: c_ast.Node | None) -> list[c_ast.Node]:
-    """The statements of a block, or a single statement."""
+    """Return the statements of a block, or a single statement."""
     if node is None:
         return []
     return list(node.block_items or []) if isinstance(node, c_ast.Compound) else [node]
 
 
 def labelled_loop(node: c_ast.Label) -> c_ast.Node | None:
-    """The loop a label names; pragmas may stand between them."""
+    """Return the loop a label names; pragmas may stand between them."""
     others = [i for i in block_items(node.stmt) if not isinstance(i, c_ast.Pragma)]
     if len(others) == 1 and isinstance(others[0], c_ast.For | c_ast.While | c_ast.DoWhile):
         return others[0]
@@ -96,12 +96,12 @@ def labelled_loop(node: c_ast.Label) -> c_ast.Node | None:
 
 
 def jump_targets(node: c_ast.Node) -> frozenset[str]:
-    """Labels that the `goto`s of a function name."""
+    """Return the labels that the `goto`s of a function name."""
     return frozenset(str(n.name) for n in all_nodes(node) if isinstance(n, c_ast.Goto))
 
 
 def labels_of(node: c_ast.Node) -> tuple[str, ...]:
-    """The labels directly before a statement, outermost first."""
+    """Return the labels directly before a statement, outermost first."""
     names: list[str] = []
     while isinstance(node, c_ast.Label):
         names.append(str(node.name))
@@ -114,7 +114,7 @@ MAXIMUM_JOINED_DEPTH = 40
 
 
 def make_block(label: str, body: Sequence[ir.Statement], line: int) -> tuple[ir.Statement, ...]:
-    """A body in a block, or the body alone when no statement leaves it."""
+    """Make a body in a block, or the body alone when no statement leaves it."""
     structured = _without_leaves(tuple(body), label)
     if not _leaves(structured, label):
         return structured
@@ -126,7 +126,7 @@ def _leaves(body: tuple[ir.Statement, ...], label: str) -> bool:
 
 
 def ends_elsewhere(body: tuple[ir.Statement, ...]) -> bool:
-    """Whether control never reaches the end of a body."""
+    """Tell whether control never reaches the end of a body."""
     if not body:
         return False
     last = body[-1]
@@ -136,7 +136,7 @@ def ends_elsewhere(body: tuple[ir.Statement, ...]) -> bool:
 
 
 def _without_leaves(body: tuple[ir.Statement, ...], label: str) -> tuple[ir.Statement, ...]:
-    """The body without statements that leave `label` at its end, built from the last statement back."""
+    """Return body without statements that leave `label` at its end, built from the last statement back."""
     kept: list[ir.Statement] = []  # the last one first
     depth = 0
     for statement in reversed(body):
@@ -155,12 +155,12 @@ def _without_leaves(body: tuple[ir.Statement, ...], label: str) -> tuple[ir.Stat
 
 
 def nesting(statement: ir.Statement) -> int:
-    """Nesting depth of a statement, itself included."""
+    """Return the nesting depth of a statement, itself included."""
     return 1 + max((nesting(s) for body in ir.child_bodies(statement) for s in body), default=0)
 
 
 def _joined(statement: ir.If, rest: tuple[ir.Statement, ...], label: str) -> tuple[ir.Statement, ...]:
-    """A condition that may leave the block, with the statements after it moved into the other branch."""
+    """Return a condition that may leave the block, with the statements after it in the other branch."""
     then_ends, otherwise_ends = ends_elsewhere(statement.then), ends_elsewhere(statement.otherwise)
     if not rest or (then_ends and otherwise_ends):
         then, otherwise = statement.then, statement.otherwise
@@ -180,7 +180,7 @@ def _joined(statement: ir.If, rest: tuple[ir.Statement, ...], label: str) -> tup
 
 
 def finish(function: ir.Function, session: Session, result: ir.Variable | None, line: int) -> ir.Function:
-    """The function with its tables, without unused arrays, ending in its return.
+    """Return the function with its tables, without unused arrays, ending in its return.
 
     Args: result: the variable that holds the function's result; None for void.
     """
@@ -214,7 +214,7 @@ def _depth(expression: ir.Expression) -> int:
 
 
 def _returning(body: tuple[ir.Statement, ...], result: ir.Variable, line: int) -> tuple[ir.Statement, ...]:
-    """The body ending in `Return`, of the expression itself where it is the last assignment."""
+    """Return the body ending in `Return`, of the expression itself where it is the last assignment."""
     last = body[-1] if body else None
     if isinstance(last, ir.Assign) and last.variable == result:
         return (*body[:-1], ir.Return(value=last.value, line=last.line))
@@ -246,14 +246,14 @@ def _with_tables(function: ir.Function, session: Session) -> ir.Function:
             return replace(expression, array=arrays[expression.array.name])
         return expression
 
-    def kept(body: tuple[ir.Statement, ...]) -> tuple[ir.Statement, ...]:
+    def remaining(body: tuple[ir.Statement, ...]) -> tuple[ir.Statement, ...]:
         statements: list[ir.Statement] = []
         for statement in body:
             if id(statement) in gone:
                 continue
-            inner = tuple(kept(b) for b in ir.child_bodies(statement))
+            inner = tuple(remaining(b) for b in ir.child_bodies(statement))
             mapped = ir.map_own_expressions(statement, lambda e: ir.map_expression(e, rewritten))
             statements.append(ir.with_bodies(mapped, inner))
         return tuple(statements)
 
-    return replace(function, body=kept(function.body), arrays=tuple(arrays.values()))
+    return replace(function, body=remaining(function.body), arrays=tuple(arrays.values()))

@@ -61,7 +61,7 @@ class MemoryCalls:
     filler: Filler
 
     def call(self, name: str, arguments: list[c_ast.Node], node: c_ast.FuncCall) -> Result:
-        """A call; its value is its first argument."""
+        """Read a call; its value is its first argument."""
         if len(arguments) != 3:
             raise self.session.refuse(node, f"{name} must have 3 arguments", str(len(arguments)))
         readers = [lambda a=a: self.expressions.read(a) for a in arguments]
@@ -126,7 +126,8 @@ class MemoryCalls:
         self._repeat(name, count, each, node)
 
     def _as_words(self, target: Address, source: Address) -> tuple[Address, Address] | None:
-        """Pointers to numbers of two widths as pointers to words of the wider, of bytes when one was cast.
+        """Return the pointers to numbers of two widths as pointers to words of the wider, of bytes when one
+        was cast.
 
         Returns: None for other elements.
         """
@@ -152,7 +153,7 @@ class MemoryCalls:
     def _elements(
         self, address: Address, kind: CType, size_bytes: ir.Expression, node: c_ast.Node
     ) -> tuple[Address, ir.Expression]:
-        """The address of the first element and the number of elements that a number of bytes covers."""
+        """Return address of the first element and the number of elements that a number of bytes covers."""
         layout = layout_of(kind)
         element_bytes = 1 if layout is None else layout.size or 1
         if isinstance(size_bytes, ir.Constant) and size_bytes.value % element_bytes:
@@ -196,12 +197,12 @@ class MemoryCalls:
 
 
 def unsigned(width_bits: int) -> Scalar:
-    """The unsigned type of a width."""
+    """Return the unsigned type of a width."""
     return Scalar(type=ScalarType(width_bits=width_bits, signed=False))
 
 
 def _width_bits(kind: CType) -> int | None:
-    """Width of a number, or of an array's numbers."""
+    """Return the width of a number, or of an array's numbers."""
     while isinstance(kind, ArrayOf):
         kind = kind.element
     if isinstance(kind, Struct) and kind.as_bytes:
@@ -210,7 +211,7 @@ def _width_bits(kind: CType) -> int | None:
 
 
 def _same_layout(first: CType, second: CType) -> bool:
-    """Whether elements of two types can be copied one by one: equal types or numbers of equal width."""
+    """Tell whether elements of two types can be copied one by one: equal types or numbers of equal width."""
     match first, second:
         case (Scalar(), Scalar()):
             return first.type.width_bits == second.type.width_bits
@@ -284,7 +285,7 @@ class Calls:
     _pure: dict[str, bool] = field(default_factory=dict[str, bool])
 
     def is_operator(self, name: str) -> bool:
-        """Whether a call of that name is an operator, or a function of one formula without side effects."""
+        """Tell whether a call of that name is an operator, or a one-formula function without side effects."""
         definition = self._definition(name)
         if definition is None:
             return name in _OPERATORS
@@ -296,7 +297,7 @@ class Calls:
         return self._formulas[name]
 
     def _definition(self, name: str) -> c_ast.FuncDef | None:
-        """The function of a name: the file's own, else the library's; None for an operator."""
+        """Return the function of a name: the file's own, else the library's; None for an operator."""
         own = self.expressions.types.file_scope.functions.get(name)
         if own is not None or name in _OPERATORS or name.removeprefix(_BUILTIN) in MEMORY_CALLS:
             return own
@@ -315,12 +316,12 @@ class Calls:
         return self.session.refuse(node, f"{rule}, or be one of {known}", f"a call of {name}")
 
     def _offset(self, arguments: list[c_ast.Node], node: c_ast.Node) -> ir.Expression:
-        """`offsetof`: bytes from the start of a structure to a member."""
+        """Return `offsetof`: bytes from the start of a structure to a member."""
         offset, _ = self._member(self.expressions.types.read(arguments[0], node), arguments[1], node)
         return ir.Constant(value=offset, type=SIZE)
 
     def _member(self, kind: CType, member: c_ast.Node, node: c_ast.Node) -> tuple[int, CType]:
-        """Offset in bytes and type of a member of a type, or of an element of one."""
+        """Return the offset in bytes and type of a member of a type, or of an element of one."""
         offset, name = 0, member
         if isinstance(member, c_ast.ArrayRef):
             self.session.later_constants = True
@@ -340,13 +341,13 @@ class Calls:
         return offset + member_offset(kind, name.name), kind.members[name.name]
 
     def facts(self, definition: c_ast.FuncDef) -> FunctionFacts:
-        """Facts of a function, cached."""
+        """Return the facts of a function, cached."""
         if id(definition) not in self._facts:
             self._facts[id(definition)] = facts_of(definition)
         return self._facts[id(definition)]
 
     def call(self, node: c_ast.FuncCall, used: bool) -> Result:
-        """A call; its value is None for a void function."""
+        """Read a call; return its value, None for a void function."""
         del used
         name = node.name.name if isinstance(node.name, c_ast.ID) else None
         arguments: list[c_ast.Node] = list(node.args.exprs) if node.args is not None else []
@@ -382,18 +383,18 @@ class Calls:
             raise self.session.refuse(node, f"calls must nest at most {MAXIMUM_CALL_DEPTH} deep", "more")
 
     def _chain(self) -> str:
-        """The functions being read, from the top one on."""
+        """Return the functions being read, from the top one on."""
         return " calls ".join(frame.name for frame in self.session.frames if frame.name)
 
     # ---- calls through pointers -------------------------------------------------------------------
 
     def _is_object(self, name: str) -> bool:
-        """Whether a name is that of a variable."""
+        """Tell whether a name is that of a variable."""
         scope = self.expressions.types.file_scope
         return self.session.find(name) is not None or (name in scope.objects and name not in scope.functions)
 
     def _call_through(self, node: c_ast.FuncCall, arguments: list[c_ast.Node]) -> Result:
-        """A call through a pointer: of its function, or of the present one of several."""
+        """Return a call through a pointer: of its function, or of the present one of several."""
         readers = [lambda a=a: self.expressions.read(a) for a in (node.name, *arguments)]
         called, *values = self.expressions.sequence(*readers)
         cases = cases_of(called) if isinstance(called, Address) else ()
@@ -408,7 +409,7 @@ class Calls:
         return self._call_one_of(functions, values, node)
 
     def _call_value(self, called: Address, values: list[Result], node: c_ast.FuncCall) -> Result:
-        """A call of a function that a pointer points to, with values as its arguments."""
+        """Return a call of a function that a pointer points to, with values as its arguments."""
         assert isinstance(called.storage, FunctionObject)
         name = called.storage.name
         definition = self._definition(name)
@@ -422,9 +423,9 @@ class Calls:
     def _call_one_of(
         self, functions: list[tuple[ir.Expression, Address]], values: list[Result], node: c_ast.FuncCall
     ) -> Result:
-        """A call of the present one of several functions: a condition over calls of each."""
+        """Return a call of the present one of several functions: a condition over calls of each."""
         session, line = self.session, self.session.line_of(node)
-        values = [self._kept(value, line) for value in values]
+        values = [self._hold_value(value, line) for value in values]
         conditions = [session.saved(own, "called", line) for own, _ in functions[:-1]]
         outcomes: list[Result] = []
         bodies: list[list[ir.Statement]] = []
@@ -437,7 +438,7 @@ class Calls:
                     place = place or self.objects.new_object(outcome.kind, "returned", node)
                     self.objects.effects.copy(place, outcome, node)
                 elif isinstance(outcome, Address):
-                    outcome = self._kept(outcome, line)
+                    outcome = self._hold_value(outcome, line)
                 elif outcome is not None:
                     kind = ir.type_of(outcome)
                     variable = variable or ir.Variable(name=session.unique("returned"), type=kind)
@@ -456,8 +457,8 @@ class Calls:
             return merged(list(zip((*conditions, last), pointers, strict=True)))
         return place if variable is None else ir.Read(variable=variable)
 
-    def _kept(self, value: Result, line: int) -> Result:
-        """A value that no statement changes."""
+    def _hold_value(self, value: Result, line: int) -> Result:
+        """Return a value that no statement changes."""
         match value:
             case None | Place() | ir.Constant():
                 return value
@@ -470,7 +471,7 @@ class Calls:
                 return self.session.saved(value, "argument", line)
 
     def _output(self, name: str, arguments: list[c_ast.Node], node: c_ast.FuncCall) -> None:
-        """A call that prints: only what its arguments change is kept. It has no value."""
+        """Read a call that prints: keep only what its arguments change. It has no value."""
         self.session.later_forms = True
         self.session.left_out.append((name, int(node.coord.line) if node.coord else 0))
         for argument in arguments:
@@ -478,7 +479,7 @@ class Calls:
                 self.expressions.discard(argument)
 
     def changes_something(self, node: c_ast.Node) -> bool:
-        """Whether evaluating an expression may change an object, in a called function too."""
+        """Tell whether evaluating an expression may change an object, in a called function too."""
         if isinstance(node, c_ast.Assignment) or (isinstance(node, c_ast.UnaryOp) and node.op in UPDATES):
             return True
         if isinstance(node, c_ast.FuncCall):
@@ -488,7 +489,7 @@ class Calls:
         return any(self.changes_something(child) for _, child in node.children())
 
     def _is_pure(self, name: str) -> bool:
-        """Whether a function of the program changes only variables of its own."""
+        """Tell whether a function of the program changes only variables of its own."""
         definition = self._definition(name)
         if definition is None:
             return name in _OUTPUT
@@ -499,11 +500,11 @@ class Calls:
                 for n in all_nodes(definition)
                 if isinstance(n, c_ast.Decl) and "static" not in n.storage
             }.difference(self.expressions.types.file_scope.objects)
-            self._pure[name] = all(self._is_own(n, own) for n in all_nodes(definition.body))
+            self._pure[name] = all(self._changes_only(n, own) for n in all_nodes(definition.body))
         return self._pure[name]
 
-    def _is_own(self, node: c_ast.Node, own: Collection[str]) -> bool:
-        """Whether a node by itself changes nothing but some variables."""
+    def _changes_only(self, node: c_ast.Node, own: Collection[str]) -> bool:
+        """Tell whether a node by itself changes nothing but some variables."""
         match node:
             case c_ast.Assignment():
                 return isinstance(node.lvalue, c_ast.ID) and node.lvalue.name in own
@@ -516,7 +517,7 @@ class Calls:
                 return True
 
     def _allocation(self, name: str, arguments: list[c_ast.Node], node: c_ast.FuncCall) -> Address | None:
-        """Memory of a constant size, which is never taken back: each call has memory of its own."""
+        """Return memory of a constant size, which is never taken back: each call has memory of its own."""
         if len(arguments) != (2 if name == "calloc" else 1):
             raise self.session.refuse(node, f"{name} must have its arguments", str(len(arguments)))
         if name == "free":
@@ -539,7 +540,7 @@ class Calls:
         return self._applied(name, self.expressions.number(arguments[0]))
 
     def _applied(self, name: str, value: ir.Expression) -> ir.Expression:
-        """An operator that C spells as a function, of a value."""
+        """Return an operator that C spells as a function, of a value."""
         if name in _UNARY:
             operator, kind = _UNARY[name]
             return make_unary(operator, make_cast(value, kind))
@@ -553,7 +554,7 @@ class Calls:
     def _inline(
         self, definition: c_ast.FuncDef, readers: Sequence[Callable[[], Result]], node: c_ast.FuncCall
     ) -> Result:
-        """The value of a call, with the statements of the function. readers: of its arguments."""
+        """Return the value of a call, with the statements of the function. readers: of its arguments."""
         name = str(definition.decl.name)
         self.session.called.add(name)
         if name in _LATER_FUNCTIONS and is_own_header(str(definition.coord.file) if definition.coord else ""):
@@ -646,7 +647,7 @@ class Calls:
 
 
 def parameters_of(session: Session, definition: c_ast.FuncDef) -> list[c_ast.Decl]:
-    """The declared parameters of a function; those of the old style have their types after the list.
+    """Return a function's declared parameters; in the old style their types follow the list.
 
     Raises: HlsError: a variable number of parameters, or one without a name.
     """
@@ -668,13 +669,13 @@ def parameters_of(session: Session, definition: c_ast.FuncDef) -> list[c_ast.Dec
 
 
 def _integer_parameter(node: c_ast.ID) -> c_ast.Decl:
-    """A parameter of the old style without a declaration: an int."""
+    """Return a parameter of the old style without a declaration: an int."""
     kind = c_ast.TypeDecl(node.name, [], None, c_ast.IdentifierType(["int"], node.coord), node.coord)
     return c_ast.Decl(node.name, [], [], [], [], kind, None, None, node.coord)
 
 
 def parameter_type(expressions: Expressions, parameter: c_ast.Decl) -> CType:
-    """The type of a parameter: an array is a pointer to its first element."""
+    """Return the type of a parameter: an array is a pointer to its first element."""
     node = parameter.type
     if isinstance(node, c_ast.ArrayDecl):
         return Pointer(target=expressions.types.read(node.type, parameter))

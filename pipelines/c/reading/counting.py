@@ -49,7 +49,7 @@ def counted_loop(
     body: tuple[ir.Statement, ...],
     after: tuple[ir.Statement, ...],
 ) -> Counted | None:
-    """The counted form of a loop, None when it is not counted.
+    """Return the counted form of a loop, None when it is not counted.
 
     Args: before: statements so far, the last of which may set the variable; after: statements of the third
              part.
@@ -107,7 +107,7 @@ class _Loop:
         return self.step > 0 and interval(self.lower)[0] >= 0 and kind.width_bits >= 32
 
     def own_bound(self, upper: ir.Expression) -> ir.Expression | None:
-        """The bound in the variable's own type, None when the comparison could differ there."""
+        """Return the bound in the variable's own type, None when the comparison could differ there."""
         kind, compared = self.variable.type, self.compared
         if compared.floating:
             return None
@@ -127,7 +127,7 @@ class _Loop:
         return None
 
     def counts_exactly(self, upper: ir.Expression) -> bool:
-        """Whether the variable never wraps around before it reaches the bound."""
+        """Tell whether the variable never wraps around before it reaches the bound."""
         kind = self.variable.type
         if self.comparison == "ne":
             return self._meets(upper)
@@ -141,7 +141,7 @@ class _Loop:
         return low <= last + self.step <= high or (not self.exits and not isinstance(upper, ir.Constant))
 
     def _meets(self, upper: ir.Expression) -> bool:
-        """Whether a loop that ends at equality reaches it without wrapping around."""
+        """Tell whether a loop that ends at equality reaches it without wrapping around."""
         kind = self.variable.type
         if isinstance(upper, ir.Constant) and isinstance(self.lower, ir.Constant):
             distance = upper.value - self.lower.value
@@ -152,7 +152,7 @@ class _Loop:
 
 
 def start_of(before: Sequence[ir.Statement], variable: ir.Variable) -> tuple[int | None, ir.Expression]:
-    """The value of a variable after statements: position of the assignment and the assigned value.
+    """Return the value of a variable after statements: position of the assignment and the assigned value.
 
     Returns: None and the variable itself when no assignment is among the last simple statements, or when
              later ones use the variable or change the value.
@@ -172,7 +172,7 @@ def start_of(before: Sequence[ir.Statement], variable: ir.Variable) -> tuple[int
 
 
 def _step(value: ir.Expression, variable: ir.Variable) -> int | None:
-    """The constant that is added to the variable, None when it changes otherwise."""
+    """Return the constant that is added to the variable, None when it changes otherwise."""
     if isinstance(value, ir.Cast) and not value.bits and value.type == variable.type:
         value = value.operand
     if not isinstance(value, ir.Binary) or value.operator not in ("add", "sub") or value.type.floating:
@@ -191,14 +191,14 @@ def _step(value: ir.Expression, variable: ir.Variable) -> int | None:
 
 
 def _is_read(value: ir.Expression, variable: ir.Variable) -> bool:
-    """Whether an expression is the variable, possibly widened."""
+    """Tell whether an expression is the variable, possibly widened."""
     while isinstance(value, ir.Cast) and not value.bits and not value.type.floating:
         value = value.operand
     return value == ir.Read(variable=variable)
 
 
 def _bound(condition: ir.Expression, variable: ir.Variable) -> tuple[str, ir.Expression, ScalarType] | None:
-    """Comparison operator, bound and comparison type of a condition on the variable."""
+    """Return the comparison operator, bound and comparison type of a condition on the variable."""
     if not isinstance(condition, ir.Binary) or condition.operator not in _MIRRORED:
         return None
     kind = ir.type_of(condition.left)
@@ -212,14 +212,14 @@ def _bound(condition: ir.Expression, variable: ir.Variable) -> tuple[str, ir.Exp
 
 
 def _widened(value: ir.Expression, variable: ir.Variable) -> bool:
-    """Whether an expression is the variable in its own type or directly converted."""
+    """Tell whether an expression is the variable in its own type or directly converted."""
     if value == ir.Read(variable=variable):
         return True
     return isinstance(value, ir.Cast) and not value.bits and value.operand == ir.Read(variable=variable)
 
 
 def _changes(upper: ir.Expression, variable: ir.Variable, body: tuple[ir.Statement, ...]) -> bool:
-    """Whether the loop may change its bound."""
+    """Tell whether the loop may change its bound."""
     assigned, stored = ir.assigned_variables(body) | {variable.name}, ir.stored_arrays(body)
     for part in ir.walk_expressions(upper):
         if isinstance(part, ir.Read) and part.variable.name in assigned:
@@ -230,7 +230,7 @@ def _changes(upper: ir.Expression, variable: ir.Variable, body: tuple[ir.Stateme
 
 
 def _exits(body: tuple[ir.Statement, ...]) -> bool:
-    """Whether control may leave the loop from inside its body."""
+    """Tell whether control may leave the loop from inside its body."""
     inside = {s.label for s in ir.walk_statements(body) if isinstance(s, ir.Block)}
     return any(isinstance(s, ir.Leave) and s.label not in inside for s in ir.walk_statements(body))
 
@@ -245,7 +245,7 @@ def _is_costly(upper: ir.Expression) -> bool:
 
 
 def interval(value: ir.Expression) -> tuple[int, int]:
-    """A range that contains every value of an integer expression."""
+    """Return a range that contains every value of an integer expression."""
     kind = ir.type_of(value)
     if kind.floating:
         return -(1 << 64), 1 << 64
@@ -286,7 +286,7 @@ class Countdown:
     offset: int
 
     def value(self, counter: ir.Expression) -> ir.Expression:
-        """The variable's value for a value of the counter."""
+        """Return the variable's value for a value of the counter."""
         kind = self.variable.type
         return make_binary("sub", counter, ir.Constant(value=self.offset, type=kind))
 
@@ -297,7 +297,7 @@ def countdown(
     condition: ir.Expression,
     body: tuple[ir.Statement, ...],
 ) -> Countdown | None:
-    """The countdown form of a condition, None when it is none.
+    """Return the countdown form of a condition, None when it is none.
 
     Args: so_far: statements before the loop; effects: side effects of the condition, before its value.
     """
@@ -327,7 +327,7 @@ def countdown(
 
 
 def _is_less_one(value: ir.Expression, before: ir.Variable, variable: ir.Variable) -> bool:
-    """Whether a value is a variable minus one, converted to another's type."""
+    """Tell whether a value is a variable minus one, converted to another's type."""
     if isinstance(value, ir.Cast) and value.type == variable.type:
         value = value.operand
     if not isinstance(value, ir.Binary) or value.operator != "sub":
@@ -343,7 +343,7 @@ def _without_casts(value: ir.Expression) -> ir.Expression:
 
 
 def _tested(condition: ir.Expression) -> tuple[ir.Variable | None, bool]:
-    """The variable that a condition compares with zero, and whether negative values satisfy it, too."""
+    """Return variable that a condition compares with zero, and whether negative values satisfy it, too."""
     if not isinstance(condition, ir.Binary) or condition.operator not in ("gt", "ne"):
         return None, False
     right = condition.right
@@ -357,7 +357,7 @@ def _tested(condition: ir.Expression) -> tuple[ir.Variable | None, bool]:
 
 
 def counted_down(form: Countdown, name: str, counter: ir.Variable, loop: ir.While) -> list[ir.Statement]:
-    """The counted loop that replaces a conditional one, and the final value of its variable."""
+    """Return the counted loop that replaces a conditional one, and the final value of its variable."""
     kind, variable = form.variable.type, form.variable
     present = make_cast(form.value(ir.Read(variable=counter)), kind)
     step_in = ir.Assign(variable=variable, value=present, line=loop.line)

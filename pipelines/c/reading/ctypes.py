@@ -105,7 +105,7 @@ class Layout:
     Attributes:
         size, alignment: in bytes.
         parts: number of numbers, pointers and arrays of either that it is split into.
-        numbers: number of numbers including those of arrays; number_types: their types.
+        numbers: number of numbers, arrays included; number_types: their types.
     """
 
     size: int
@@ -143,7 +143,7 @@ _ALIASES = {"__signed__": "signed", "__signed": "signed"}
 
 
 def specified_type(names: list[str]) -> CType | None:
-    """The type of keywords such as `unsigned long int` in any order, None when they spell none.
+    """Return the type of keywords such as `unsigned long int` in any order, None when they spell none.
 
     Source: ISO C11 6.7.2; char is signed, long has 64 bits, as in gcc on x86-64.
     """
@@ -162,7 +162,7 @@ def specified_type(names: list[str]) -> CType | None:
 
 
 def layout_of(kind: CType) -> Layout | None:
-    """The layout of a type, None when it is incomplete."""
+    """Return the layout of a type, None when it is incomplete."""
     match kind:
         case Scalar():
             size = kind.type.width_bits // 8
@@ -182,7 +182,7 @@ def layout_of(kind: CType) -> Layout | None:
 
 
 def union_layout(members: Iterable[Layout]) -> Layout:
-    """The layout of a union: an array of the narrowest numbers of its members."""
+    """Return the layout of a union: an array of the narrowest numbers of its members."""
     layouts = list(members)
     alignment = max((m.alignment for m in layouts), default=1)
     size = -(-max((m.size for m in layouts), default=0) // alignment) * alignment
@@ -198,7 +198,7 @@ def union_layout(members: Iterable[Layout]) -> Layout:
 
 
 def has_union(kind: CType) -> bool:
-    """Whether a type is or holds a union, a structure with bit-fields, or one that is used as bytes."""
+    """Tell whether a type is or holds a union, a structure with bit-fields, or one that is used as bytes."""
     match kind:
         case ArrayOf():
             return has_union(kind.element)
@@ -210,8 +210,9 @@ def has_union(kind: CType) -> bool:
 
 
 def leading_member(kind: Struct) -> str:
-    """The member of a union that stands for all its bytes: one of the largest, a structure only for want of
-    others."""
+    """Return the member of a union that stands for all its bytes: one of the largest, a structure only for
+    want of others.
+    """
 
     def rank(name: str) -> tuple[int, bool]:
         layout = layout_of(kind.members[name])
@@ -221,7 +222,7 @@ def leading_member(kind: Struct) -> str:
 
 
 def structure_layout(members: Iterable[Layout]) -> Layout:
-    """The layout of a structure from those of its members."""
+    """Compute the layout of a structure from its members' layouts."""
     size, alignment, parts, numbers = 0, 1, 0, 0
     number_types: frozenset[ScalarType] = frozenset()
     for member in members:
@@ -263,7 +264,7 @@ class Alignment:
 def attributed_layout(
     layout: Layout, members: Iterable[tuple[str, Layout, Alignment]], *, aligned: int, union: bool
 ) -> tuple[Layout, dict[str, int]]:
-    """The layout of a structure or union with attributes, and the first byte of each member.
+    """Return the layout of a structure or union with attributes, and the first byte of each member.
 
     Args:    layout: of the same without attributes; aligned: of the whole, 0 without it.
     Source:  gcc 12, as measured: `tests/hls/cases/programs/layouts.c` compares sizes and offsets.
@@ -290,7 +291,7 @@ def bit_field_layout(
     pack: int = 0,
     aligned: int = 0,
 ) -> tuple[Layout, dict[str, CType], dict[str, int]]:
-    """The layout of a structure with bit-fields.
+    """Return the layout of a structure with bit-fields.
 
     Args:    members: name, type and bits of each, None for no bit-field; a bit-field may have no name.
              alignments: of members with attributes. packed, pack, aligned: of the structure, see `Alignment`.
@@ -349,7 +350,8 @@ def bit_field_layout(
 
 
 def _holder(kind: Scalar, bits: int, start: int, size: int, step: int) -> int:
-    """Width of the number that holds a bit-field, from the last multiple of `step` bits on; 0 without one.
+    """Return the width of the number that holds a bit-field, from the last multiple of `step` bits on; 0
+    without one.
 
     It is the declared one, or another where the value has the type of an int in each.
     """
@@ -360,13 +362,13 @@ def _holder(kind: Scalar, bits: int, start: int, size: int, step: int) -> int:
 
 
 def memory_unit(kind: Struct) -> ScalarType:
-    """The numbers that a structure or union is stored as in memory."""
+    """Return the numbers that a structure or union is stored as in memory."""
     widths = () if kind.layout is None else (t.width_bits for t in kind.layout.number_types)
     return ScalarType(width_bits=min(widths, default=8), signed=False)
 
 
 def has_pointer(kind: CType) -> bool:
-    """Whether a type is or holds a pointer."""
+    """Tell whether a type is or holds a pointer."""
     match kind:
         case Pointer():
             return True
@@ -379,7 +381,7 @@ def has_pointer(kind: CType) -> bool:
 
 
 def memory_members(kind: CType, offset_bytes: int = 0) -> Iterator[Member]:
-    """The numbers of a type in memory order; of a union those of its leading member."""
+    """Yield the numbers of a type in memory order; of a union, its leading member's."""
     match kind:
         case Scalar():
             yield Member(offset_bytes=offset_bytes, type=kind.type, boolean=kind.boolean)
@@ -402,7 +404,7 @@ def memory_members(kind: CType, offset_bytes: int = 0) -> Iterator[Member]:
 
 
 def _bytes_of_bits(kind: Struct, name: str) -> range:
-    """The bytes of a structure that hold a bit-field."""
+    """Return the bytes of a structure that hold a bit-field."""
     member = kind.members[name]
     if not isinstance(member, Scalar) or not member.bits:
         return range(0)
@@ -411,7 +413,7 @@ def _bytes_of_bits(kind: Struct, name: str) -> range:
 
 
 def member_offset(kind: Struct, name: str) -> int:
-    """Bytes from the start of a structure to a member; to the number that holds a bit-field."""
+    """Return the bytes from the start of a structure to a member; to the number that holds a bit-field."""
     if kind.positions:
         return kind.positions[name]
     if kind.offsets:
@@ -428,7 +430,7 @@ def member_offset(kind: Struct, name: str) -> int:
 
 
 def spelled(kind: CType) -> str:
-    """The name of a type in messages."""
+    """Return the name of a type in messages."""
     match kind:
         case Scalar():
             return "_Bool" if kind.boolean else kind.type.c_name
@@ -457,7 +459,7 @@ _LARGEST_EXPONENT = 100_000
 
 
 def read_integer(text: str) -> ir.Constant | None:
-    """An integer constant; None when it is malformed or fits no type (C11 6.4.4.1)."""
+    """Read an integer constant; None when it is malformed or fits no type (C11 6.4.4.1)."""
     match = _INTEGER.match(text)
     if match is None or match[2].lower() not in _SUFFIXES or "lL" in match[2] or "Ll" in match[2]:
         return None
@@ -477,7 +479,7 @@ def read_integer(text: str) -> ir.Constant | None:
 
 
 def read_floating(text: str) -> ir.Constant | None:
-    """A floating constant, rounded once to its type; None when malformed or long double."""
+    """Read a floating constant, rounded once to its type; None when malformed or long double."""
     kind = DOUBLE
     digits = text
     hexadecimal = text[:2] in ("0x", "0X")
@@ -509,7 +511,7 @@ def _read_hexadecimal(digits: str, kind: ScalarType) -> ir.Constant | None:
 
 
 def _rounded(exact: Fraction, kind: ScalarType) -> ir.Constant:
-    """A non-negative number rounded once, to nearest even, to a floating type."""
+    """Return a non-negative number rounded once, to nearest even, to a floating type."""
     if exact == 0:
         return ir.Constant(value=0, type=kind)
     precision, lowest, highest = (24, -149, 127) if kind == FLOAT else (53, -1074, 1023)
@@ -524,7 +526,7 @@ def _rounded(exact: Fraction, kind: ScalarType) -> ir.Constant:
 
 
 def _character_values(text: str) -> list[int] | None:
-    """Values of the characters of a quoted text, as bytes."""
+    """Return the values of the characters of a quoted text, as bytes."""
     values: list[int] = []
     for match in _CHARACTER.finditer(text):
         octal, hexadecimal, simple, plain = match.groups()
@@ -544,8 +546,9 @@ _WIDE = {"L": INT32, "u": UINT16, "U": UINT32}
 
 
 def read_character(text: str) -> ir.Constant | None:
-    """A character constant, as gcc reads it: an int with the value of a signed char; an int of the bytes of
-    two to four characters; a wide character in its type. None when it is none of these."""
+    """Read a character constant, as gcc reads it: an int with the value of a signed char; an int of the bytes
+    of two to four characters; a wide character in its type. None when it is none of these.
+    """
     prefix, _, rest = text.partition("'")
     if prefix in _WIDE:
         return _read_wide(rest[:-1], _WIDE[prefix])
@@ -558,12 +561,12 @@ def read_character(text: str) -> ir.Constant | None:
 
 
 def is_later_character(text: str) -> bool:
-    """Whether a character constant is wide or of several bytes, which an earlier engine refused."""
+    """Tell whether a character constant is wide or of several bytes, which an earlier engine refused."""
     return not text.startswith("'") or len(_character_values(text[1:-1]) or ()) > 1
 
 
 def _read_wide(text: str, kind: ScalarType) -> ir.Constant | None:
-    """A wide character constant; None when it is not one character of the type."""
+    """Read a wide character constant; None when it is not one character of the type."""
     match = _CHARACTER.fullmatch(text)
     if match is None:
         return None
@@ -576,7 +579,7 @@ def _read_wide(text: str, kind: ScalarType) -> ir.Constant | None:
 
 
 def read_string(text: str) -> tuple[int, ...] | None:
-    """Bytes of a string with its final zero, as signed chars; None for wide or malformed strings."""
+    """Read the bytes of a string with its final zero, as signed chars; None for wide or malformed strings."""
     parts = _STRING_PART.findall(text)
     if not text.startswith('"') or _STRING_PART.sub("", text).strip():
         return None

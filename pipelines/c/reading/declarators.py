@@ -56,7 +56,7 @@ class FileScope:
 
 
 def file_scope_of(tree: c_ast.FileAST) -> FileScope:
-    """The names of a file."""
+    """Return the names of a file."""
     scope = FileScope()
     for node in tree.ext:
         match node:
@@ -82,7 +82,7 @@ def file_scope_of(tree: c_ast.FileAST) -> FileScope:
 
 
 def _collect_tags(node: c_ast.Node, scope: FileScope) -> None:
-    """Structures and enumerations defined inside a declaration."""
+    """Declare the structures and enumerations inside a declaration."""
     if isinstance(node, c_ast.Struct | c_ast.Union) and node.decls is not None and node.name:
         scope.tags[node.name] = node
     if isinstance(node, c_ast.Enum) and node.values is not None:
@@ -133,7 +133,7 @@ class Declarators:
             self.session.frames.pop()
 
     def read(self, node: c_ast.Node, owner: c_ast.Node) -> CType:
-        """The type that a declarator spells.
+        """Read the type that a declarator spells.
 
         Args:    owner: the declaration, for messages.
         Raises:  HlsError: a type outside the accepted subset.
@@ -177,7 +177,7 @@ class Declarators:
         return kind
 
     def _in_mode(self, kind: CType, owner: c_ast.Node) -> CType:
-        """A type in the machine mode that an attribute of its declaration names."""
+        """Return a type in the machine mode that an attribute of its declaration names."""
         own = self.session.layouts.get(position_of(owner) or ("", 0, 0), NO_ATTRIBUTES)
         if not own.mode:
             return kind
@@ -253,7 +253,7 @@ class Declarators:
     # ---- attributes -------------------------------------------------------------------------------
 
     def _attributes(self, node: c_ast.Node, owner: c_ast.Node | None = None) -> Attributes:
-        """The layout attributes of a type, a member or a typedef.
+        """Return the layout attributes of a type, a member or a typedef.
 
         Raises: HlsError: one that is not followed.
         """
@@ -271,7 +271,7 @@ class Declarators:
         return HlsError(rule, own.text, file=refusal.file, line=own.line or refusal.line)
 
     def _alignments(self, node: c_ast.Struct | c_ast.Union, named: dict[str, CType]) -> dict[str, Alignment]:
-        """How each named member of a structure is aligned."""
+        """Return the alignment of each named member of a structure."""
         whole = self._attributes(node)
         alignments: dict[str, Alignment] = {}
         for number, decl in enumerate(node.decls):
@@ -297,7 +297,7 @@ class Declarators:
         alignments: dict[str, Alignment],
         own: Attributes,
     ) -> tuple[Layout, dict[str, CType], dict[str, int]]:
-        """The layout of a structure with bit-fields and attributes."""
+        """Return the layout of a structure with bit-fields and attributes."""
         if isinstance(node, c_ast.Union):
             raise self._unfollowed(node, own)
         layout, named, positions = bit_field_layout(
@@ -310,7 +310,7 @@ class Declarators:
         return layout, named, positions
 
     def _alignas(self, decl: c_ast.Decl) -> int:
-        """Bytes that `_Alignas` of a member names; 0 without it."""
+        """Return the bytes that `_Alignas` of a member names; 0 without it."""
         most = 0
         for one in () if self.session.natural else getattr(decl, "align", None) or ():
             if isinstance(one.alignment, c_ast.Typename):
@@ -327,11 +327,11 @@ class Declarators:
         return most
 
     def typedef_alignment(self, node: c_ast.Typedef) -> int:
-        """Bytes that attributes of a typedef, or of one that it names, align a type to; 0 without them."""
+        """Return bytes that attributes of a typedef, or of one it names, align a type to; 0 without them."""
         return self._attributes(node).aligned or self.type_alignment(node.type)
 
     def type_alignment(self, node: c_ast.Node) -> int:
-        """Bytes that the typedef in a declared type aligns it to; 0 without one."""
+        """Return the bytes that the typedef in a declared type aligns it to; 0 without one."""
         while isinstance(node, c_ast.TypeDecl | c_ast.ArrayDecl | c_ast.Typename):
             node = node.type
         names = node.names if self.session.layouts and isinstance(node, c_ast.IdentifierType) else ()
@@ -413,7 +413,7 @@ class Declarators:
             return self._enum(defined, owner)
 
     def _enumerators(self, node: c_ast.Enum) -> tuple[Scalar, list[ir.Constant]]:
-        """Type of an enumeration, as gcc chooses it, and the values of its constants."""
+        """Return the type of an enumeration, as gcc chooses it, and the values of its constants."""
         values: list[ir.Constant] = []
         for item in node.values.enumerators:
             if not isinstance(item, c_ast.Enumerator):
@@ -441,7 +441,7 @@ class Declarators:
         return Scalar(type=kind), values
 
     def enumerator(self, name: str) -> ir.Constant | None:
-        """The value of an enumerator of the file; None when there is none of that name."""
+        """Return the value of an enumerator of the file; None when there is none of that name."""
         if name not in self.file_scope.enumerators:
             return None
         node, index = self.file_scope.enumerators[name]

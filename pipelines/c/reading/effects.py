@@ -50,7 +50,7 @@ class Effects:
     expressions: Expressions
 
     def assignment(self, node: c_ast.Assignment | c_ast.UnaryOp, used: bool) -> Result:
-        """An assignment, a compound one, `++` or `--`.
+        """Read an assignment, a compound one, `++` or `--`.
 
         Args:    used: whether the expression's value is used.
         Returns: the value; None when it is not used.
@@ -62,7 +62,7 @@ class Effects:
         return self._compound(node, used)
 
     def _operands(self, node: c_ast.Assignment) -> tuple[Place, Result]:
-        """Target and right side of an assignment, evaluated once each, from left to right."""
+        """Return the target and right side of an assignment, evaluated once each, from left to right."""
         e = self.expressions
         places: list[Place] = []
 
@@ -97,7 +97,7 @@ class Effects:
         return before if node.op in ("p++", "p--") else value
 
     def _saved(self, value: Result, line: int) -> Result:
-        """The value saved against later assignments."""
+        """Return the value saved against later assignments."""
         session = self.expressions.session
         match value:
             case None | Place():
@@ -187,7 +187,6 @@ class Effects:
     def _assign_in_table(
         self, place: Place, table: PointerTable, address: Address, node: c_ast.Node
     ) -> Result:
-        """Assign an element of an array of pointers."""
         session, line = self.expressions.session, self.expressions.session.line_of(node)
         which, positions = self._numbered(table, address, len(table.indices), node)
         new = [(table.which, which)] if table.which is not None else []
@@ -201,10 +200,10 @@ class Effects:
         ]
         if any(affected(e, stores) for s in stores for e in ir.statement_expressions(s)):
 
-            def kept(value: ir.Expression) -> ir.Expression:
+            def save(value: ir.Expression) -> ir.Expression:
                 return value if isinstance(value, ir.Constant) else session.saved(value, "pointer", line)
 
-            stores = [ir.map_own_expressions(store, kept) for store in stores]
+            stores = [ir.map_own_expressions(store, save) for store in stores]
         for store in stores:
             session.emit(store, node)
         return address
@@ -212,7 +211,7 @@ class Effects:
     def _numbered(
         self, slot: PointerSlot | PointerTable, address: Address, depth: int, node: c_ast.Node
     ) -> tuple[ir.Expression, list[ir.Expression | None]]:
-        """The number of the object that a pointer points into, and its indices; None for one without use."""
+        """Return number of the object that a pointer points into, and its indices; None if it is unused."""
         cases, numbers = cases_of(address), list[int]()
         for _, one in cases:
             target = target_of(one)
@@ -244,7 +243,7 @@ class Effects:
                 raise session.refuse(node, rule, f"{holder.name} and {slot.name}")
 
     def _choice(self, slot: PointerSlot | PointerTable, address: Address, node: c_ast.Node) -> HlsError:
-        """The error that lets a pointer point into one of several objects, or be null."""
+        """Return the error that lets a pointer point into one of several objects, or be null."""
         rule = "a pointer must always point into one array (write the access for each array)"
         refusal = self.expressions.session.refuse(node, rule, f"another object for {slot.name}")
         objects = [one for _, one in cases_of(address)]
@@ -340,7 +339,7 @@ class Effects:
 
 
 def _with_null(value: Result, other: Result) -> Result:
-    """An operand of `?:`: the null pointer for a zero beside a pointer."""
+    """Return an operand of `?:`: the null pointer for a zero beside a pointer."""
     if isinstance(other, Address) and isinstance(value, ir.Constant) and value.value == 0:
         return Address(kind=other.kind, storage=None)
     return value
@@ -352,7 +351,7 @@ MAXIMUM_COPIED_STATEMENTS = 16
 def counting_loop(
     name: str, variable: ir.Variable, count: int, body: Sequence[ir.Statement], line: int
 ) -> ir.For:
-    """`for (variable = 0; variable < count; variable++) body`."""
+    """Add `for (variable = 0; variable < count; variable++) body`."""
     return ir.For(
         name=name,
         variable=variable,
@@ -374,7 +373,7 @@ class Choices:
     _of_structures: set[int] = field(default_factory=set[int])  # known nodes, so that none is read twice
 
     def connect(self, node: c_ast.BinaryOp) -> ir.Expression:
-        """`&&` and `||`: the right operand is evaluated only when the left one does not decide."""
+        """Return `&&` and `||`: the right operand is evaluated only when the left one does not decide."""
         left = self.expressions.condition(node.left)
         conjunction = node.op == "&&"
         if isinstance(left, ir.Constant):
@@ -399,7 +398,7 @@ class Choices:
         return outcome
 
     def choose(self, node: c_ast.TernaryOp) -> Result:
-        """The value of `?:`: a selection, or a condition when a side changes something."""
+        """Return the value of `?:`: a selection, or a condition when a side changes something."""
         if isinstance(node.iftrue, c_ast.ID) and node.iftrue.name == SAME:
             return self._choose_itself(node)
         condition = self.expressions.condition(node.cond)
@@ -425,7 +424,7 @@ class Choices:
         return make_select(condition, first, second)
 
     def _choose_itself(self, node: c_ast.TernaryOp) -> Result:
-        """The value of `a ?: b`: that of `a` unless it is zero or null. `a` is evaluated once."""
+        """Return the value of `a ?: b`: that of `a` unless it is zero or null. `a` is evaluated once."""
         e = self.expressions
         self.session.later_forms = True
         value = e.read(node.cond)
@@ -442,7 +441,7 @@ class Choices:
         return make_select(condition, first, second)
 
     def _chosen(self, node: c_ast.TernaryOp, first: bool) -> Result:
-        """The operand of `?:` that a constant condition selects, in the common type of both."""
+        """Return the operand of `?:` that a constant condition selects, in the common type of both."""
         value = self.expressions.read(node.iftrue if first else node.iffalse)
         if value is None or isinstance(value, Address | Place):
             return value
@@ -459,7 +458,6 @@ class Choices:
         return make_cast(first, kind), make_cast(second, kind)
 
     def _one_of(self, condition: ir.Expression, first: Address, second: Address) -> Address:
-        """One of two pointers."""
         if first.storage is second.storage is None:
             return first
         if not same_object(first, second) or isinstance(first.storage, Chosen):
@@ -469,7 +467,7 @@ class Choices:
         return replace(first, indices=tuple(make_select(condition, a, b) for a, b in pairs))
 
     def _branches(self, node: c_ast.TernaryOp, condition: ir.Expression, itself: Result = None) -> Result:
-        """`?:` with side effects: a condition that assigns the value to a variable.
+        """Return `?:` with side effects: a condition that assigns the value to a variable.
 
         Args: itself: the value of the first operand of `?:` without a second one.
         """
@@ -486,7 +484,10 @@ class Choices:
                 self._into(body, lambda r=result, v=value: self.expressions.hooks.copy(r, v, node))
         elif isinstance(if_true, Address) and isinstance(if_false, Address):
             if not same_object(if_true, if_false) or isinstance(if_true.storage, Chosen):
-                sides = (self._kept_in(then, if_true, line), self._kept_in(otherwise, if_false, line))
+                sides = (
+                    self._save_indices(then, if_true, line),
+                    self._save_indices(otherwise, if_false, line),
+                )
                 condition = self.session.saved(condition, "condition", line)
                 self.session.emit(
                     ir.If(condition=condition, then=tuple(then), otherwise=tuple(otherwise), line=line), node
@@ -508,8 +509,8 @@ class Choices:
         )
         return result
 
-    def _kept_in(self, body: list[ir.Statement], value: Address, line: int) -> Address:
-        """A pointer whose indices are saved at the end of a body."""
+    def _save_indices(self, body: list[ir.Statement], value: Address, line: int) -> Address:
+        """Return a pointer whose indices are saved at the end of a body."""
         with self.session.collect() as more:
             kept = with_parts(
                 value, lambda i: i if isinstance(i, ir.Constant) else self.session.saved(i, "index", line)

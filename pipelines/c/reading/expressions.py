@@ -57,7 +57,7 @@ from pipelines.c.reading.values import BINARY, UPDATES, Hooks, Pointers, Result,
 from pipelines.c.signature import DOUBLE, FLOAT, INT16, INT32, UINT16, UINT32, common_type, promoted
 
 MAXIMUM_REPEATED = 1024
-"""Largest condition, in parts, that loads repeat; those of the suites have at most 263."""
+"""Largest condition, in parts, that loads repeat; the suites have at most 263."""
 
 _INTEGER_ONLY = ("rem", "and", "or", "xor", "shl", "shr")
 
@@ -81,11 +81,11 @@ class Expressions:
     # ---- what statements ask for ------------------------------------------------------------------
 
     def number(self, node: c_ast.Node) -> ir.Expression:
-        """The value of an arithmetic expression."""
+        """Return the value of an arithmetic expression."""
         return self.as_number(self.read(node), node)
 
     def as_number(self, value: Result, node: c_ast.Node) -> ir.Expression:
-        """A result as a number."""
+        """Return a result as a number."""
         match value:
             case None:
                 raise self.session.refuse(node, "an expression must have a value", "a void expression")
@@ -97,17 +97,17 @@ class Expressions:
                 return value
 
     def condition(self, node: c_ast.Node) -> ir.Expression:
-        """The truth of an expression, 0 or 1."""
+        """Return the truth of an expression, 0 or 1."""
         return self.truth(self.read(node), node)
 
     def truth(self, value: Result, node: c_ast.Node) -> ir.Expression:
-        """The truth of a value, 0 or 1."""
+        """Return the truth of a value, 0 or 1."""
         if isinstance(value, Address):
             return negated(self.pointers.is_null(value))
         return truth_value(self.as_number(value, node))
 
     def constant(self, node: c_ast.Node) -> ir.Constant | None:
-        """The value of a constant expression, None when it is not constant."""
+        """Return the value of a constant expression, None when it is not constant."""
         with self.session.collect() as emitted:
             value = self.read(node)
         return value if isinstance(value, ir.Constant) and not emitted else None
@@ -132,7 +132,7 @@ class Expressions:
     # ---- dispatch ---------------------------------------------------------------------------------
 
     def read(self, node: c_ast.Node) -> Result:
-        """The value of an expression.
+        """Read the value of an expression.
 
         Raises: HlsError: the expression is outside the accepted subset.
         """
@@ -198,7 +198,7 @@ class Expressions:
                 return symbol
 
     def symbol(self, node: c_ast.ID) -> Value | Place | Address:
-        """The symbol of a name.
+        """Return the symbol of a name.
 
         Raises: HlsError: the name is not declared, or names a type or a function.
         """
@@ -216,7 +216,7 @@ class Expressions:
         raise self.session.refuse(node, "a name must be declared", repr(node.name))
 
     def value_at(self, place: Place, node: c_ast.Node) -> Result:
-        """The value of a place: an array is the address of its first element."""
+        """Return the value of a place: an array is the address of its first element."""
         match place.kind:
             case ArrayOf():
                 return self.places.decayed(place)
@@ -230,7 +230,7 @@ class Expressions:
                 return self.places.load(place, node, self.guard)
 
     def pointer_at(self, place: Place, node: c_ast.Node) -> Address:
-        """The value of a pointer: of a variable, or of an element of an array of pointers."""
+        """Return the value of a pointer: of a variable, or of an element of an array of pointers."""
         slot = place.storage
         if isinstance(slot, Chosen):
             values: list[tuple[ir.Expression, Address]] = []
@@ -249,7 +249,7 @@ class Expressions:
         return replace(slot.base, indices=slot.indices)
 
     def _in_table(self, table: PointerTable, place: Place, node: c_ast.Node) -> Address:
-        """The value of an element of an array of pointers."""
+        """Return the value of an element of an array of pointers."""
         if not table.targets:
             raise self.session.unset(node, table.name)
         which, *indices = (
@@ -268,7 +268,7 @@ class Expressions:
         place: Place,
         node: c_ast.Node,
     ) -> Address:
-        """The value of a pointer that may point into several objects, or be null."""
+        """Return the value of a pointer that may point into several objects, or be null."""
         assert isinstance(place.kind, Pointer)
         cases: list[tuple[ir.Expression, Address]] = []
         for number, target in enumerate(slot.targets):
@@ -295,7 +295,7 @@ class Expressions:
         return chosen(cases)
 
     def _storage_of(self, key: str, node: c_ast.Node) -> Storage | None:
-        """The storage of a key; an object or function of the file is looked up for it."""
+        """Return the storage of a key; an object or function of the file is looked up for it."""
         name = self.session.homes.get(key)
         known = name is None or key in self.session.storages
         if name is not None and not known and self.hooks.global_symbol(c_ast.ID(name, node.coord)) is None:
@@ -305,7 +305,7 @@ class Expressions:
     # ---- places -----------------------------------------------------------------------------------
 
     def place(self, node: c_ast.Node) -> Place:
-        """The place that an expression names: a variable, an array element, a member."""
+        """Return the place that an expression names: a variable, an array element, a member."""
         match node:
             case c_ast.ID():
                 symbol = self.symbol(node)
@@ -342,7 +342,7 @@ class Expressions:
     # ---- order of evaluation ----------------------------------------------------------------------
 
     def sequence(self, *readers: Callable[[], Result]) -> list[Result]:
-        """Values read in order, each as it was before the side effects of the next."""
+        """Return the values read in order, each as it was before the side effects of the next."""
         values: list[Result] = []
         for read in readers:
             mark = len(self.session.buffer)
@@ -350,12 +350,12 @@ class Expressions:
             emitted = self.session.buffer[mark:]
             if emitted:
                 self.session.count(None, len(values))
-                values = [self._kept(v, emitted, mark) for v in values]
+                values = [self._value_before(v, emitted, mark) for v in values]
             values.append(value)
         return values
 
-    def _kept(self, value: Result, emitted: list[ir.Statement], mark: int) -> Result:
-        """The value before emitted statements, saved at their position when they change it."""
+    def _value_before(self, value: Result, emitted: list[ir.Statement], mark: int) -> Result:
+        """Return the value before emitted statements, saved at their position when they change it."""
         line = emitted[0].line
         match value:
             case None | Place():
@@ -369,7 +369,7 @@ class Expressions:
                 return self.session.saved(value, "kept", line, mark) if affected(value, emitted) else value
 
     def has_effects(self, node: c_ast.Node) -> bool:
-        """Whether an expression contains an assignment or a call of a function."""
+        """Tell whether an expression contains an assignment or a call of a function."""
         if id(node) not in self._effects:
             own = isinstance(node, c_ast.Assignment | c_ast.CompoundLiteral | c_ast.Compound)
             own = own or (isinstance(node, c_ast.UnaryOp) and node.op in UPDATES)
@@ -379,7 +379,7 @@ class Expressions:
         return self._effects[id(node)]
 
     def held(self, value: ir.Expression, node: c_ast.Node) -> ir.Expression:
-        """A condition that all guarded loads repeat, in a variable when it is large.
+        """Return a condition that all guarded loads repeat, in a variable when it is large.
 
         A load in the next condition repeats it again, so each `&&` would double the size.
         """
@@ -468,7 +468,7 @@ class Expressions:
         return ir.Constant(value=alignment, type=SIZE)
 
     def _selected(self, node: c_ast.GenericSelection) -> c_ast.Node:
-        """The expression that `_Generic` selects.
+        """Return the expression that `_Generic` selects.
 
         Raises: HlsError: its operand has a type that shares its form with another one (long, long long).
         """
@@ -490,7 +490,7 @@ class Expressions:
         return default.expr
 
     def kind_of(self, node: c_ast.Node) -> CType:
-        """The type of an expression, without evaluating it."""
+        """Return the type of an expression, without evaluating it."""
         unset = self._unset_pointer(node)
         if unset is not None:
             return unset
@@ -518,7 +518,7 @@ class Expressions:
                 return Scalar(type=ir.type_of(value))
 
     def _unset_pointer(self, node: c_ast.Node) -> CType | None:
-        """The type of `*p` or `p[i]` of a pointer that has no value yet, as in `p = malloc(sizeof *p)`."""
+        """Return type of `*p` or `p[i]` of a pointer that has no value yet, as in `p = malloc(sizeof *p)`."""
         match node:
             case c_ast.UnaryOp(op="*", expr=c_ast.ID() | c_ast.StructRef() as inner):
                 pass
@@ -542,7 +542,7 @@ class Expressions:
         return self.combine(BINARY[node.op], left, right, node)
 
     def combine(self, operator: str, left: Result, right: Result, node: c_ast.Node) -> Result:
-        """A binary operator of two values: arithmetic, or arithmetic of pointers."""
+        """Return a binary operator of two values: arithmetic, or arithmetic of pointers."""
         if isinstance(left, Address) or isinstance(right, Address):
             return self.pointers.combine(operator, left, right, node)
         return self.arithmetic(operator, self.as_number(left, node), self.as_number(right, node), node)
@@ -550,7 +550,7 @@ class Expressions:
     def arithmetic(
         self, operator: str, left: ir.Expression, right: ir.Expression, node: c_ast.Node
     ) -> ir.Expression:
-        """A binary operator of two numbers, converted as C converts them (C11 6.5.5 to 6.5.12)."""
+        """Return a binary operator of two numbers, converted as C converts them (C11 6.5.5 to 6.5.12)."""
         kind = common_type(ir.type_of(left), ir.type_of(right))
         if operator in _INTEGER_ONLY and kind.floating:
             raise self.session.refuse(node, f"{node.op} must have integer operands", kind.c_name)
@@ -571,7 +571,7 @@ class Expressions:
         return self.converted(self.read(node.expr), kind, node)
 
     def converted(self, value: Result, kind: CType, node: c_ast.Node) -> Result:
-        """A value converted to a type, as assignment and casts do."""
+        """Return a value converted to a type, as assignment and casts do."""
         match kind:
             case Scalar():
                 return convert(self.as_number(value, node), kind)
@@ -586,7 +586,7 @@ class Expressions:
 
 
 def table_part(array: ir.Array, place: Place) -> Place:
-    """The place, in an array of a pointer table, of what belongs to the pointer at a place."""
+    """Return the place, in an array of a pointer table, of what belongs to the pointer at a place."""
     return Place(kind=Scalar(type=array.type), storage=Memory(array=array), indices=place.indices)
 
 
@@ -595,7 +595,7 @@ _OWN_FORM = (INT16, INT32, UINT16, UINT32, FLOAT, DOUBLE)
 
 
 def _names_place(node: c_ast.Node) -> bool:
-    """Whether an expression other than a name is a place, so that its type may be an array."""
+    """Tell whether an expression other than a name is a place, so that its type may be an array."""
     if isinstance(node, c_ast.Constant):
         return str(node.value).startswith('"')
     if isinstance(node, c_ast.UnaryOp):

@@ -56,7 +56,7 @@ class ConstantFolder:
     expressions: Expressions
 
     def value(self, node: c_ast.Node) -> ir.Constant | None:
-        """The value of an expression, None when it is not a constant number."""
+        """Return the value of an expression, None when it is not a constant number."""
         match node:
             case c_ast.FuncCall() if isinstance(node.name, c_ast.ID) and node.name.name in _BUILTINS:
                 return self._builtin(*_BUILTINS[node.name.name], list(node.args.exprs if node.args else ()))
@@ -76,7 +76,7 @@ class ConstantFolder:
                 return self.expressions.constant(node)
 
     def converted(self, value: ir.Constant | None, kind: Scalar) -> ir.Constant | None:
-        """A constant in a type, None when that is not defined."""
+        """Return a constant in a type, None when that is not defined."""
         if value is None:
             return None
         if kind.boolean:
@@ -136,7 +136,7 @@ _IEEE: Mapping[str, Callable[[float, float], float]] = {
 
 
 def _ieee(operator: str, left: ir.Constant, right: ir.Constant, kind: ScalarType) -> ir.Constant:
-    """An operator of IEEE 754, with the sign that gcc gives to what is not a number.
+    """Return an operator of IEEE 754, with the sign that gcc gives to what is not a number.
 
     Source: gcc/real.c, do_add, do_multiply, do_divide.
     """

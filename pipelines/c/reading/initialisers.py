@@ -70,11 +70,11 @@ class Initialisers:
     kind_of: Callable[[c_ast.Node], CType]
 
     def plan(self, kind: CType, node: c_ast.Node) -> list[Initial]:
-        """The parts that an initialiser sets, in order; a later one overrides an earlier one."""
+        """Return the parts that an initialiser sets, in order; a later one overrides an earlier one."""
         return list(self._whole(kind, node, ()))
 
     def completed(self, kind: CType, node: c_ast.Node) -> CType:
-        """An array type completed with the size of its initialiser."""
+        """Return an array type completed with the size of its initialiser."""
         if not isinstance(kind, ArrayOf) or kind.size is not None:
             return kind
         plan = self.plan(kind, node)
@@ -82,7 +82,7 @@ class Initialisers:
         return ArrayOf(element=kind.element, size=largest + 1)
 
     def _whole(self, kind: CType, node: c_ast.Node, path: Path) -> Iterator[Initial]:
-        """An object with an initialiser of its own."""
+        """Yield an object with an initialiser of its own."""
         values = _values(kind, node, path) if isinstance(node, NumberList) else None
         if values is not None:
             yield from values
@@ -112,7 +112,7 @@ class Initialisers:
             raise self.session.refuse(node, "a number must have one initialiser", f"{len(items)} values")
 
     def _members(self, kind: CType, cursor: _Cursor, path: Path, *, braced: bool) -> Iterator[Initial]:
-        """The parts of an aggregate from a list; without braces only as many items as it needs."""
+        """Yield the parts of an aggregate from a list; without braces only as many items as it needs."""
         position = 0
         while cursor.position < len(cursor.items):
             item = cursor.items[cursor.position]
@@ -131,7 +131,7 @@ class Initialisers:
             yield from self._next(inner, cursor, (*path, name))
 
     def _designated(self, kind: CType, item: c_ast.NamedInitializer, path: Path) -> tuple[int, CType, Path]:
-        """Position after the outermost designator, and type and path of the designated part."""
+        """Return the position after the outermost designator, and type and path of the designated part."""
         position = 0
         for number, designator in enumerate(item.name):
             index = self._position(kind, designator)
@@ -158,7 +158,7 @@ class Initialisers:
         raise self.session.refuse(designator, f"a designator must name a part of {spelled(kind)}", "another")
 
     def _below(self, kind: CType, node: c_ast.Node, path: Path, cursor: _Cursor) -> Iterator[Initial]:
-        """The parts under a designator; without braces they also take following items."""
+        """Yield the parts under a designator; without braces they also take following items."""
         whole = isinstance(kind, Scalar) or isinstance(node, c_ast.InitList)
         if whole or self._characters(kind, node) is not None:
             yield from self._whole(kind, node, path)
@@ -167,7 +167,7 @@ class Initialisers:
         yield from self._next(kind, cursor, path)
 
     def _next(self, kind: CType, cursor: _Cursor, path: Path) -> Iterator[Initial]:
-        """The next part: one value, or the parts of an aggregate without braces."""
+        """Yield the next part: one value, or the parts of an aggregate without braces."""
         item = cursor.items[cursor.position]
         whole = isinstance(item, c_ast.InitList) or not isinstance(kind, ArrayOf | Struct)
         whole = whole or self._characters(kind, item) is not None
@@ -182,7 +182,7 @@ class Initialisers:
         return not isinstance(node, c_ast.Constant) and isinstance(self.kind_of(node), Struct)
 
     def _characters(self, kind: CType, node: c_ast.Node) -> tuple[int, ...] | None:
-        """Characters of a string that initialises an array of bytes; the final zero is optional."""
+        """Return characters of a string that initialises an array of bytes; the final zero is optional."""
         if isinstance(node, c_ast.InitList) and len(node.exprs or []) == 1:
             node = node.exprs[0]
         if not (isinstance(kind, ArrayOf) and isinstance(kind.element, Scalar)):
@@ -193,7 +193,7 @@ class Initialisers:
 
 
 def _values(kind: CType, node: NumberList, path: Path) -> list[Initial] | None:
-    """The numbers of a list for an array of numbers; None where the items must be read as expressions."""
+    """Return numbers of a list for an array of numbers; None where the items must be read as expressions."""
     sizes: list[int | None] = []
     while isinstance(kind, ArrayOf):
         sizes.append(kind.size)
@@ -213,7 +213,7 @@ def _values(kind: CType, node: NumberList, path: Path) -> list[Initial] | None:
 
 
 def _value(text: str, kind: Scalar) -> ir.Constant | None:
-    """A number with its sign, converted to a type; None when that is no constant."""
+    """Return a number with its sign, converted to a type; None when that is no constant."""
     digits = text.lstrip("+-").strip()
     floating = digits[:2] not in ("0x", "0X", "0b", "0B") and any(c in digits for c in ".eE")
     value: ir.Expression | None = read_floating(digits) if floating else read_integer(digits)
@@ -230,7 +230,7 @@ class _Cursor:
 
 
 def _step(kind: CType, position: int) -> tuple[Step, CType] | None:
-    """Path step to the part of an aggregate at a position, None past its end."""
+    """Return the path step to the part of an aggregate at a position, None past its end."""
     if isinstance(kind, ArrayOf):
         inside = position >= 0 and (kind.size is None or position < kind.size)
         return (position, kind.element) if inside else None
@@ -264,13 +264,13 @@ class Leaf:
         return prod(self.sizes)
 
     def paths(self) -> Iterator[Path]:
-        """Path of every element, in C order."""
+        """Yield the path of every element, in C order."""
         for indices in product(*(range(size) for size in self.sizes)):
             remaining = iter(indices)
             yield tuple(next(remaining) if step is None else step for step in self.template)
 
     def values(self, constants: ByTemplate) -> list[ir.Constant]:
-        """The value of every element; zero by default."""
+        """Return the value of every element; zero by default."""
         assert isinstance(self.kind, Scalar)
         values = [ir.Constant(value=0, type=self.kind.type)] * self.count
         for path, value in constants.get(self.template, {}).items():
@@ -297,7 +297,7 @@ def by_template(constants: Mapping[Path, ir.Constant]) -> ByTemplate:
 def _leaves(
     kind: CType, template: Template, sizes: tuple[int, ...], of: type[Scalar | Pointer] = Scalar
 ) -> Iterator[Leaf]:
-    """The numbers of a type, or its pointers."""
+    """Yield the numbers of a type, or its pointers."""
     match kind:
         case Scalar() | Pointer() if isinstance(kind, of):
             yield Leaf(template=template, sizes=sizes, kind=kind)
@@ -314,13 +314,13 @@ def _leaves(
 
 
 def _index_at(pointer: Address, position: int) -> int:
-    """A constant index of a pointer, 0 for one that it does not have."""
+    """Return a constant index of a pointer, 0 for one that it does not have."""
     index = pointer.indices[position] if position < len(pointer.indices) else None
     return index.value if isinstance(index, ir.Constant) else 0
 
 
 def _is_led(kind: CType, path: Path) -> bool:
-    """Whether a path goes through leading members of unions only."""
+    """Tell whether a path goes through leading members of unions only."""
     for step in path:
         if isinstance(kind, Struct):
             if kind.union and step != leading_member(kind):
@@ -339,7 +339,7 @@ class Filler:
     effects: Effects
 
     def constant(self, item: Initial) -> ir.Constant | None:
-        """The value of a part, None when it is not a constant number."""
+        """Return the value of a part, None when it is not a constant number."""
         if not isinstance(item.kind, Scalar):
             return None
         kind = item.kind
@@ -358,7 +358,7 @@ class Filler:
         return value if isinstance(value, ir.Constant) else None
 
     def folded(self, item: Initial) -> ir.Constant | None:
-        """The same, also of what an expression of the program would compute: `1.0 / 0.0`, counts of bits."""
+        """Fold a constant, also one that the program would compute: `1.0 / 0.0`, counts of bits."""
         value = self.constant(item)
         if value is not None or not isinstance(item.kind, Scalar):
             return value
@@ -409,7 +409,7 @@ class Filler:
                 if path not in computed:
                     self._set_null(self._part(place, path, node), node)
             return
-        known = {path: self._known(computed[path]) for path in leaf.paths() if path in computed}
+        known = {path: self._constant_pointer(computed[path]) for path in leaf.paths() if path in computed}
         pointers = [known.get(path) or Address(kind=VOID, storage=None) for path in leaf.paths()]
         targets = tuple(dict.fromkeys(target_of(pointer) for pointer in pointers))
         new = tuple(target for target in targets if target is not None and target not in table.targets)
@@ -426,8 +426,8 @@ class Filler:
         for array, content in contents:
             self._fill_array(array, content, node)
 
-    def _known(self, item: Initial) -> Address | None:
-        """The pointer of a part of an object, None when it is no constant."""
+    def _constant_pointer(self, item: Initial) -> Address | None:
+        """Return the pointer of a part of an object, None when it is no constant."""
         if self.expressions.has_effects(item.node):
             return None
         with self.expressions.session.collect() as emitted:
@@ -439,7 +439,6 @@ class Filler:
         return value if all(isinstance(index, ir.Constant) for index in value.indices) else None
 
     def _fill_array(self, array: ir.Array, content: list[int], node: c_ast.Node) -> None:
-        """Set all elements of an array."""
         kind: CType = Scalar(type=array.type)
         for size in reversed(array.shape):
             kind = ArrayOf(element=kind, size=size)
@@ -494,7 +493,7 @@ class Filler:
         value_at: Callable[[tuple[ir.Expression, ...]], ir.Expression],
         node: c_ast.Node,
     ) -> None:
-        """A nest of loops, one per dimension, that stores a value at each index."""
+        """Add a nest of loops, one per dimension, that stores a value at each index."""
         session = self.expressions.session
         names = [session.unique_loop("fill") for _ in leaf.sizes]
         variables = [ir.Variable(name=session.unique("filled")) for _ in leaf.sizes]

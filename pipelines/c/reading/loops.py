@@ -70,7 +70,7 @@ class Loops:
             self.session.emit(statement, node)
 
     def _body(self, heading: _Heading) -> Body:
-        """The body of a loop, in a block that continue leaves."""
+        """Return the body of a loop, in a block that continue leaves."""
         frame = self.session.frame
         frame.break_labels.append(heading.leaving)
         frame.continue_labels.append(heading.continuing)
@@ -134,7 +134,6 @@ class Loops:
         return True
 
     def _with_effects(self, heading: _Heading, loop: ir.While, effects: list[ir.Statement]) -> None:
-        """A loop whose condition has side effects."""
         form = countdown(self.session.buffer, effects, loop.condition, loop.body)
         if form is not None:
             counter = ir.Variable(
@@ -148,7 +147,7 @@ class Loops:
             self._tested_before(loop, effects, heading.node)
 
     def _tested_before(self, loop: ir.While, effects: list[ir.Statement], node: c_ast.Node) -> None:
-        """A loop with the condition's side effects before it and again at the end of its body."""
+        """Add a loop with its condition's side effects before it and at the end of its body."""
         for statement in effects:
             self.session.emit(statement, node)
         held = self.session.saved(loop.condition, "condition", loop.line)
@@ -158,7 +157,7 @@ class Loops:
     # ---- do ---------------------------------------------------------------------------------------
 
     def _tested_last(self, heading: _Heading) -> None:
-        """`do … while`; the body alone when the condition never holds."""
+        """Read a `do … while`; only the body remains when the condition never holds."""
         body = self._body(heading)
         with self.session.collect() as effects:
             value = self.expressions.condition(heading.node.cond)
@@ -183,14 +182,14 @@ def _conditional(heading: _Heading, condition: ir.Expression, body: Body) -> ir.
 
 
 def _tested_inside(loop: ir.While, effects: list[ir.Statement], label: str) -> ir.While:
-    """An endless loop with the condition at the start of its body, which leaves it."""
+    """Return an endless loop with the condition at the start of its body, which leaves it."""
     leave = (ir.Leave(label=label, line=loop.line),)
     test = ir.If(condition=negated(loop.condition), then=leave, otherwise=(), line=loop.line)
     return replace(loop, condition=ir.Constant(value=1), body=(*effects, test, *loop.body))
 
 
 def _leading_pragmas(node: c_ast.Node) -> list[c_ast.Pragma]:
-    """Pragmas at the start of a loop's body that belong to that loop, as in Vitis."""
+    """Return the pragmas at the start of a loop's body that belong to that loop, as in Vitis."""
     if not isinstance(node, c_ast.Compound):
         return []
     pragmas = [i for i in block_items(node) if isinstance(i, c_ast.Pragma)]

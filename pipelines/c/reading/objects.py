@@ -93,7 +93,7 @@ class Objects:
     # ---- declarations -----------------------------------------------------------------------------
 
     def declare(self, node: c_ast.Node) -> None:
-        """A declaration in a function."""
+        """Read a declaration in a function."""
         if isinstance(node, c_ast.Typedef):
             kind = self.expressions.types.read(node.type, node)
             alignment = self.expressions.types.typedef_alignment(node)
@@ -136,7 +136,7 @@ class Objects:
         return kind if node.init is None else self.initialisers.completed(kind, node.init)
 
     def global_symbol(self, node: c_ast.ID) -> Value | Place | Address | None:
-        """An object or enumerator of the file, None when none has that name."""
+        """Return an object or enumerator of the file, None when none has that name."""
         scope = self.expressions.types.file_scope
         declaration = scope.objects.get(node.name)
         if declaration is None:
@@ -153,7 +153,7 @@ class Objects:
         return self.statics[id(declaration)]
 
     def _static(self, node: c_ast.Decl, kind: CType) -> Value | Place:
-        """The object of a declaration with static storage, shared by all uses."""
+        """Return the object of a declaration with static storage, shared by all uses."""
         if id(node) in self.statics:
             return self.statics[id(node)]
         of_file = self.expressions.types.file_scope.objects.get(node.name) is node
@@ -190,7 +190,7 @@ class Objects:
         return place
 
     def _moves(self, node: c_ast.Decl) -> bool:
-        """Whether a pointer of the file changes, or has no initialiser."""
+        """Tell whether a pointer of the file changes, or has no initialiser."""
         scope = self.expressions.types.file_scope
         return node.init is None or is_changed_pointer(node.name, scope)
 
@@ -199,8 +199,9 @@ class Objects:
         return StaticObjectError(rule, refusal.got, file=refusal.file, line=refusal.line)
 
     def _outside(self, node: c_ast.Decl, kind: CType, port: Port, *, of_file: bool) -> Place:
-        """The port of an object of static storage: an array, of one element for a single number or structure,
-        or a number that the design reads at its start."""
+        """Return the port of an object of static storage: an array, of one element for a single number or
+        structure, or a number that the design reads at its start.
+        """
         session, name = self.session, str(node.name)
         end = None if of_file else declaration_end(session.source, node)
         if end is None and not of_file:
@@ -230,7 +231,7 @@ class Objects:
         return place
 
     def _memory(self, node: c_ast.Decl, kind: CType) -> bytes:
-        """What the memory of an object holds before the program starts."""
+        """Return the memory of an object before the program starts."""
         if node.init is None:
             return b""
         constants: list[tuple[Path, ir.Constant]] = []
@@ -243,7 +244,7 @@ class Objects:
         return memory_of(kind, constants)
 
     def _constant(self, node: c_ast.Decl, kind: CType) -> Value | Place | None:
-        """A const object of constants only, as a value or a table; None otherwise."""
+        """Return a const object of constants only, as a value or a table; None otherwise."""
         if "const" not in node.quals or node.init is None or not isinstance(kind, Scalar | ArrayOf):
             return None
         if has_union(kind):
@@ -269,7 +270,7 @@ class Objects:
         return Value(expression=value) if isinstance(value, ir.Constant) and not emitted else None
 
     def _constants(self, plan: list[Initial]) -> dict[Path, ir.Constant] | None:
-        """The constants of a plan, None when some value is not constant."""
+        """Return the constants of a plan, None when some value is not constant."""
         constants: dict[Path, ir.Constant] = {}
         for item in plan:
             value = self.filler.constant(item)
@@ -281,7 +282,7 @@ class Objects:
     # ---- allocation -------------------------------------------------------------------------------
 
     def result_type(self, definition: c_ast.FuncDef) -> CType | None:
-        """The type that a function returns, None for void."""
+        """Return the type that a function returns, None for void."""
         kind = self.expressions.types.read(definition.decl.type.type, definition.decl)
         return None if isinstance(kind, Void) else kind
 
@@ -294,7 +295,7 @@ class Objects:
         exposed: bool = False,
         tables: dict[Path, ir.Constant] | None = None,
     ) -> Place:
-        """Storage for an object of a type.
+        """Return the storage for an object of a type.
 
         Args:    exposed: called functions may change it; tables: values of an object that never changes.
         Raises:  HlsError: an incomplete type, an array of pointers, too many dimensions or elements.
@@ -308,7 +309,7 @@ class Objects:
         return Place(kind=kind, storage=storage)
 
     def string_table(self, values: tuple[int, ...], node: c_ast.Node) -> Place:
-        """The array of a string literal."""
+        """Return the array of a string literal."""
         if values not in self.statics:
             kind = ArrayOf(element=CHAR, size=len(values))
             tables: dict[Path, ir.Constant] = {
@@ -320,7 +321,7 @@ class Objects:
         return place
 
     def literal_object(self, node: c_ast.CompoundLiteral) -> Place:
-        """The object of a compound literal."""
+        """Return the object of a compound literal."""
         kind = self.expressions.types.read(node.type, node)
         kind = self.initialisers.completed(kind, node.init)
         place = self.new_object(kind, "literal", node)
@@ -356,7 +357,7 @@ class _Allocation:
     tables: ByTemplate | None
 
     def storage(self, kind: CType, name: str, sizes: tuple[int, ...], template: Template) -> Storage:
-        """Storage of a part inside arrays of `sizes`."""
+        """Return the storage of a part inside arrays of `sizes`."""
         match kind:
             case Scalar():
                 return self._array(kind, name, sizes, template) if sizes else self._cell(kind, name)
@@ -385,7 +386,7 @@ class _Allocation:
         return Cell(variable=variable)
 
     def _union(self, kind: Struct, name: str, sizes: tuple[int, ...]) -> Storage:
-        """A variable or an array of the narrowest numbers that the members have."""
+        """Return a variable or an array of the narrowest numbers that the members have."""
         if kind.layout is None:
             raise self.session.refuse(self.node, "a union must be defined", f"union {kind.tag}")
         if kind.as_bytes and has_pointer(kind):
@@ -492,7 +493,7 @@ class _Parameter:
         return variable
 
     def _pointer(self, target: CType) -> ir.Array:
-        """A pointer to as many elements as the program or its user says, else to one."""
+        """Return a pointer to as many elements as the program or its user says, else to one."""
         size = self.session.sizes.get(self.name)
         return self._array(ArrayOf(element=target, size=size or 1), single=size is None)
 
@@ -515,7 +516,7 @@ class _Parameter:
         return array
 
     def allocate(self, kind: ArrayOf, *, single: bool) -> tuple[Storage, ir.Array]:
-        """The external array of an array, and what is stored in it."""
+        """Return the external array of an array, and what is stored in it."""
         element, sizes = self._element(kind)
         check_shape(self.session, self.node, sizes)
         if isinstance(element, Struct):
@@ -525,14 +526,14 @@ class _Parameter:
         return Memory(array=array, single=single), array
 
     def _variable(self, kind: ArrayOf, address: Address) -> None:
-        """A parameter that is assigned: a pointer variable that starts at the array."""
+        """Declare a parameter that is assigned: a pointer variable that starts at the array."""
         pointer = Pointer(target=kind.element)
         place = self.objects.new_object(pointer, self.name, self.node)
         self.objects.effects.assign(place, address, self.node)
         self.session.declare(self.name, place, self.node)
 
     def _element(self, kind: ArrayOf) -> tuple[CType, tuple[int, ...]]:
-        """Element type and shape of an array argument."""
+        """Return the element type and shape of an array argument."""
         sizes: list[int] = []
         inner: CType = kind
         while isinstance(inner, ArrayOf):
@@ -547,8 +548,9 @@ class _Parameter:
         return inner, tuple(sizes)
 
     def _packed(self, kind: Struct, sizes: tuple[int, ...], *, single: bool) -> tuple[Storage, ir.Array]:
-        """An array of structures in memory order: of their scalars when these all have one type, else of
-        unsigned numbers of the narrowest width."""
+        """Return an array of structures in memory order: of their scalars when these all have one type, else
+        of unsigned numbers of the narrowest width.
+        """
         layout = kind.layout
         if layout is None or has_pointer(kind) or not layout.number_types:
             got = "a pointer in it" if has_pointer(kind) else spelled(kind)
@@ -564,7 +566,7 @@ class _Parameter:
         return _packed_part(kind, Memory(array=array, single=single), len(sizes), 0, ()), array
 
     def _memory(self, kind: Struct, layout: Layout, count: int, *, single: bool) -> tuple[Storage, ir.Array]:
-        """The memory of structures, which is used bytewise."""
+        """Return the memory of structures, which is used bytewise."""
         unit = memory_unit(kind)
         shape = (count * layout.size * 8 // unit.width_bits,)
         check_shape(self.session, self.node, shape)
@@ -577,7 +579,7 @@ class _Parameter:
 
 
 def _packed_part(kind: CType, whole: Memory, outer: int, first: int, strides: tuple[int, ...]) -> Storage:
-    """Storage of a part of packed structures.
+    """Return the storage of a part of packed structures.
 
     Args: outer: dimensions around the structures; first: scalars before the part in its structure; strides:
           scalars from one element to the next, for each array around the part inside the structure.

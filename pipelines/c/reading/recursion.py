@@ -15,7 +15,7 @@ _AGAIN = "again_of_"
 
 
 def without_tail_calls(definition: c_ast.FuncDef) -> c_ast.FuncDef:
-    """The function as a loop when every call of itself is the last thing that it does, else unchanged."""
+    """Return function as a loop when every call of itself is the last thing that it does, else unchanged."""
     name = str(definition.decl.name)
     calls = _calls(definition.body, name)
     listed = definition.decl.type.args
@@ -68,7 +68,7 @@ class _Writer:
         return f"{_AGAIN}{self.name}"
 
     def statement(self, node: c_ast.Node | None, *, last: bool) -> c_ast.Node | None:
-        """A statement with jumps instead of calls; `last`: nothing of the function comes after it."""
+        """Return a statement with jumps instead of calls; `last`: nothing of the function comes after it."""
         match node:
             case c_ast.Return() if _is_call(node.expr, self.name):
                 return self._jump(node.expr)
@@ -97,7 +97,7 @@ class _Writer:
                 return node
 
     def items(self, items: list[c_ast.Node], *, last: bool) -> list[c_ast.Node | None]:
-        """Statements in a row with jumps instead of calls."""
+        """Return the statements in a row with jumps instead of calls."""
         written: list[c_ast.Node | None] = []
         for number, item in enumerate(items):
             following = items[number + 1] if number + 1 < len(items) else None
@@ -106,7 +106,7 @@ class _Writer:
         return written
 
     def _jump(self, call: c_ast.FuncCall) -> c_ast.Compound:
-        """The parameters set to the arguments, and a jump to the end of the loop's body."""
+        """Return the parameters set to the arguments, and a jump to the end of the loop's body."""
         self.replaced += 1
         self._numbers[0] += 1
         coord = call.coord
@@ -125,7 +125,7 @@ class _Writer:
 
 
 def _variable(parameter: c_ast.Decl, name: str, init: c_ast.Node) -> c_ast.Decl:
-    """A variable of a parameter's type; an array parameter is a pointer."""
+    """Return a variable of a parameter's type; an array parameter is a pointer."""
     kind = parameter.type
     if isinstance(kind, c_ast.ArrayDecl):
         kind = c_ast.PtrDecl([], kind.type, parameter.coord)
@@ -133,7 +133,7 @@ def _variable(parameter: c_ast.Decl, name: str, init: c_ast.Node) -> c_ast.Decl:
 
 
 def _named(kind: c_ast.Node, name: str) -> c_ast.Node:
-    """A declarator of another name; structures keep their identity."""
+    """Return a declarator of another name; structures keep their identity."""
     named = copy.copy(kind)
     if isinstance(named, c_ast.TypeDecl):
         named.declname = name

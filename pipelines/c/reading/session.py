@@ -140,7 +140,7 @@ class Chosen:
     cases: tuple[tuple[ir.Expression, Address], ...]
 
     def guards(self) -> Iterator[ir.Expression]:
-        """The condition of each case under which it is the present one."""
+        """Yield the condition of each case under which it is the present one."""
         others: ir.Expression = ir.Constant(value=1)
         for number, (condition, _) in enumerate(self.cases):
             last = number == len(self.cases) - 1
@@ -197,7 +197,7 @@ Storage = Cell | Memory | Record | PointerSlot | PointerTable | FunctionObject |
 
 
 def parts_of(storage: Storage) -> Iterator[Storage]:
-    """A storage, and those of its members."""
+    """Yield a storage and its members' storages."""
     yield storage
     if isinstance(storage, Record):
         for member in storage.members.values():
@@ -205,7 +205,7 @@ def parts_of(storage: Storage) -> Iterator[Storage]:
 
 
 def storage_key(storage: Storage) -> str | None:
-    """Identity of a storage in any reading of its program, None for memory without a type."""
+    """Return the identity of a storage in any reading of its program, None for memory without a type."""
     parts = list(parts_of(storage))
     match next((part for part in parts if not isinstance(part, Record)), None):
         case Cell(variable=variable):
@@ -263,14 +263,14 @@ Symbol = TypeName | Value | Place | Address
 
 
 def cases_of(address: Address) -> tuple[tuple[ir.Expression, Address], ...]:
-    """The cases of a pointer, one for a pointer into one object."""
+    """Return the cases of a pointer, one for a pointer into one object."""
     if isinstance(address.storage, Chosen):
         return address.storage.cases
     return ((ir.Constant(value=1), address),)
 
 
 def either(condition: ir.Expression, first: Address, second: Address) -> Address:
-    """One of two pointers."""
+    """Return one of two pointers."""
     *some, (_, last) = cases_of(first)
     cases = [(make_binary("and", condition, own), one) for own, one in some]
     cases += [(condition, last), *cases_of(second)]
@@ -278,7 +278,7 @@ def either(condition: ir.Expression, first: Address, second: Address) -> Address
 
 
 def selected(cases: Sequence[tuple[ir.Expression, ir.Expression]]) -> ir.Expression:
-    """The value of the first case that holds; the last condition is not used."""
+    """Return the value of the first case that holds; the last condition is not used."""
     value = cases[-1][1]
     for condition, other in reversed(cases[:-1]):
         value = make_select(condition, other, value)
@@ -286,7 +286,7 @@ def selected(cases: Sequence[tuple[ir.Expression, ir.Expression]]) -> ir.Express
 
 
 def target_of(address: Address) -> Target | None:
-    """What a pointer points into, in any reading; None for memory without a type."""
+    """Return the object that a pointer points into, in any reading; None for memory without a type."""
     if address.storage is None:
         return Target(storage=None)
     key = storage_key(address.storage)
@@ -302,7 +302,7 @@ def target_of(address: Address) -> Target | None:
 
 
 def chosen(cases: Sequence[tuple[ir.Expression, Address]]) -> Address:
-    """A pointer to one of several objects."""
+    """Return a pointer to one of several objects."""
     if len(cases) == 1:
         return cases[0][1]
     kind = next((one.kind for _, one in cases if one.storage is not None), cases[0][1].kind)
@@ -310,7 +310,7 @@ def chosen(cases: Sequence[tuple[ir.Expression, Address]]) -> Address:
 
 
 def merged(cases: Sequence[tuple[ir.Expression, Address]]) -> Address:
-    """The pointer of the first case that holds, where pointers may have cases of their own."""
+    """Return the pointer of the first case that holds, where pointers may have cases of their own."""
     *some, (_, value) = cases
     for condition, one in reversed(some):
         value = either(condition, one, value)
@@ -318,7 +318,7 @@ def merged(cases: Sequence[tuple[ir.Expression, Address]]) -> Address:
 
 
 def with_parts(address: Address, change: Callable[[ir.Expression], ir.Expression]) -> Address:
-    """A pointer whose indices, and the conditions that choose its object, are changed."""
+    """Return a pointer whose indices, and the conditions that choose its object, are changed."""
     storage = address.storage
     if isinstance(storage, Chosen):
         *some, (condition, last) = storage.cases
@@ -455,7 +455,7 @@ class Session:
     # ---- pointers ---------------------------------------------------------------------------------
 
     def new_pointer(self, name: str, node: c_ast.Node) -> PointerSlot:
-        """A pointer variable."""
+        """Return a pointer variable."""
         key = self._pointer_key(name, node)
         slot = PointerSlot(name=name, loops=self.loops, key=key, targets=self.pointers.get(key, ()))
         if slot.targets:
@@ -467,7 +467,7 @@ class Session:
         return slot
 
     def new_pointer_table(self, name: str, node: c_ast.Node, shape: tuple[int, ...]) -> PointerTable:
-        """The pointers of an array."""
+        """Return the pointers of an array."""
         self.later_forms = True
         key = self._pointer_key(name, node)
         targets = self.pointers.get(key, ())
@@ -485,7 +485,7 @@ class Session:
         return f"{name} {node.coord} {' '.join(map(str, calls))}"
 
     def function(self, name: str) -> FunctionObject:
-        """The function of a name, as an object that pointers may point to."""
+        """Return the function of a name, as an object that pointers may point to."""
         self.later_forms = True
         known = self._functions.setdefault(name, FunctionObject(name=name))
         self.register(known)
@@ -509,7 +509,7 @@ class Session:
     # ---- refusals and lines -----------------------------------------------------------------------
 
     def refuse(self, node: c_ast.Node | None, rule: str, got: str) -> HlsError:
-        """The error for a construct; its place is that of the node, or of the call for a library function."""
+        """Return error for a construct, at its node's place, or at that of the call of a library function."""
         if node is None or node.coord is None:
             return HlsError(rule, got, file=self.file)
         at: c_ast.Node = node
@@ -519,14 +519,14 @@ class Session:
         return HlsError(rule, got, file=self.file_of(at), line=at.coord.line if at.coord else None)
 
     def unset(self, node: c_ast.Node, name: str | None = None) -> PointerUnset:
-        """The error for a pointer without an object where it is used. name: of it; None for null."""
+        """Return the error for a pointer without an object where it is used. name: of it; None for null."""
         at = self.refuse(node, "", "")
         got = name or f"a null pointer in {' '.join(c_generator.CGenerator().visit(node).split())[:60]}"
         rule = "a pointer must point to an object before it is used"
         return PointerUnset(rule, got, file=at.file, line=at.line)
 
     def unsized(self, node: c_ast.Node, argument: str) -> UnsizedArgument:
-        """The error for a pointer argument that is used as an array."""
+        """Return the error for a pointer argument that is used as an array."""
         at = self.refuse(node, "", "")
         return UnsizedArgument(argument, file=at.file, line=at.line)
 
@@ -534,11 +534,11 @@ class Session:
         return call.coord is not None and not is_own_header(str(call.coord.file or ""))
 
     def file_of(self, node: c_ast.Node) -> str:
-        """Name of a node's file in messages."""
+        """Return the name of a node's file in messages."""
         return shown_file(str(node.coord.file or "") if node.coord else "", self.file)
 
     def line_of(self, node: c_ast.Node) -> int:
-        """Line of a statement in the top function's file; the call's line for code of other files."""
+        """Return line of a statement in the top function's file; the call's line for code of other files."""
         if node.coord is None or str(node.coord.file or "") != self.main_file:
             return (self.frames[-1].call_line or 0) if self.frames else 0
         return int(node.coord.line)
@@ -566,13 +566,13 @@ class Session:
     # ---- names ------------------------------------------------------------------------------------
 
     def unique(self, name: str) -> str:
-        """A unique name: the name itself the first time, then with a number."""
+        """Return a unique name: the name itself the first time, then with a number."""
         count = self._taken.get(name, 0)
         self._taken[name] = count + 1
         return name if count == 0 else self.unique(f"{name}_{count}")
 
     def unique_loop(self, name: str) -> str:
-        """A unique loop name; loops have a name space of their own."""
+        """Return a unique loop name; loops have a name space of their own."""
         count = self._loops.get(name, 0)
         self._loops[name] = count + 1
         return name if count == 0 else self.unique_loop(f"{name}_{count}")
@@ -581,7 +581,7 @@ class Session:
 
     @contextmanager
     def scope(self) -> Generator[None]:
-        """A block of C; names declared inside end with it."""
+        """Open a block of C; names declared inside end with it."""
         self.frame.scopes.append({})
         self.frame.tags.append({})
         try:
@@ -591,7 +591,7 @@ class Session:
             self.frame.tags.pop()
 
     def find(self, name: str) -> Symbol | None:
-        """A name declared in the function being read."""
+        """Find a name declared in the function being read."""
         for scope in reversed(self.frame.scopes):
             if name in scope:
                 return scope[name]
@@ -648,14 +648,14 @@ class Session:
         external: bool = False,
         initial: tuple[int, ...] | None = None,
     ) -> ir.Array:
-        """A new array of the function."""
+        """Return a new array of the function."""
         unique = self.unique(name)
         array = ir.Array(name=unique, type=kind, shape=shape, external=external, initial=initial)
         self.arrays.append(array)
         return array
 
     def is_stable(self, expression: ir.Expression, limit: int = 9) -> bool:
-        """Whether no called function can change the value, so that it can replace a parameter.
+        """Tell whether no called function can change the value, so that it can replace a parameter.
 
         Args: limit: largest number of its parts, since each use repeats them.
         """
@@ -668,7 +668,7 @@ class Session:
 
 
 def affected(value: ir.Expression, statements: list[ir.Statement]) -> bool:
-    """Whether statements may change what an expression reads."""
+    """Tell whether statements may change what an expression reads."""
     body = tuple(statements)
     assigned, stored = ir.assigned_variables(body), ir.stored_arrays(body)
     for part in ir.walk_expressions(value):

@@ -56,7 +56,7 @@ class Statements:
             self.items(block_items(node))
 
     def block_value(self, node: c_ast.Compound) -> Result:
-        """The value of a statement expression: that of its last statement, when it is an expression."""
+        """Return value of a statement expression: that of its last statement, when it is an expression."""
         items = block_items(node)
         with self.session.scope():
             last = items[-1] if items else None
@@ -204,7 +204,7 @@ class Statements:
     # ---- pragmas ----------------------------------------------------------------------------------
 
     def loose(self, pragmas: list[c_ast.Pragma]) -> None:
-        """Pragmas that are not before a loop: directives on arrays, or unknown ones."""
+        """Read pragmas that are not before a loop: directives on arrays, or unknown ones."""
         for pragma in pragmas:
             if not self._array_pragma(pragma):
                 self.session.ignored.append((str(pragma.string), self.session.line_of(pragma)))
@@ -217,7 +217,7 @@ class Statements:
         return True
 
     def loop_directives(self, pragmas: list[c_ast.Pragma], loop: str) -> tuple[ir.Directive, ...]:
-        """Directives of a loop's pragmas; those on arrays belong to the function."""
+        """Return the directives of a loop's pragmas; those on arrays belong to the function."""
         kept: list[ir.Directive] = []
         for pragma in pragmas:
             parsed = parse_pragma(str(pragma.string), loop)
@@ -229,7 +229,7 @@ class Statements:
         return tuple(kept)
 
     def resolved(self, directives: tuple[ir.Directive, ...]) -> list[ir.Directive]:
-        """Directives with the source's names replaced by those in the function."""
+        """Return the directives with the source's names replaced by those in the function."""
         resolved: list[ir.Directive] = []
         for directive in directives:
             names = self._names(directive.variable) if directive.variable else []
@@ -323,7 +323,7 @@ class Switches:
             self.session.emit(statement, node)
 
     def _parts(self, node: c_ast.Switch) -> list[_Part]:
-        """The parts of the switch's block, in order; all share one scope."""
+        """Return the parts of the switch's block, in order; all share one scope."""
         parts: list[_Part] = []
         labels: list[c_ast.Node | None] = []
         with self.session.scope():
@@ -345,7 +345,8 @@ class Switches:
         return parts
 
     def _chain(self, groups: list[list[_Part]], value: ir.Expression, line: int) -> tuple[ir.Statement, ...]:
-        """One condition per group; the group with default is last, because it takes the remaining values.
+        """Return one condition per group; the group with default is last, because it takes the remaining
+        values.
 
         Many groups are chained in runs, each under one condition for the whole run, to limit nesting.
         """
@@ -368,7 +369,7 @@ class Switches:
     def _group(
         self, group: list[_Part], everything: Sequence[c_ast.Node | None], value: ir.Expression, line: int
     ) -> tuple[ir.Statement, ...]:
-        """The body of parts that fall through, for a value that is one of their labels."""
+        """Return the body of parts that fall through, for a value that is one of their labels."""
         statements: list[ir.Statement] = []
         seen: list[c_ast.Node | None] = []
         for part in group[:-1]:
@@ -382,7 +383,7 @@ class Switches:
         return (*statements, *group[-1].body)
 
     def _one_of(self, labels: Sequence[c_ast.Node | None], value: ir.Expression) -> ir.Expression | None:
-        """The condition that the value is one of some labels; None when default is among them."""
+        """Return the condition that the value is one of some labels; None when default is among them."""
         kind = ir.type_of(value)
         tests: list[ir.Expression] = []
         for label in labels:
@@ -409,7 +410,7 @@ class Switches:
 
 
 def _any(tests: list[ir.Expression]) -> ir.Expression:
-    """The disjunction of conditions, as a balanced tree."""
+    """Return the disjunction of conditions, as a balanced tree."""
     if not tests:
         return ir.Constant(value=0)
     if len(tests) == 1:
@@ -423,14 +424,14 @@ def _nested(
     rest: tuple[ir.Statement, ...],
     line: int,
 ) -> tuple[ir.Statement, ...]:
-    """Nested conditions: the body of the first that holds, else the rest."""
+    """Return the nested conditions: the body of the first that holds, else the rest."""
     for condition, body in reversed(choices):
         rest = _choose(condition, body, rest, line)
     return rest
 
 
 def _groups(parts: list[_Part]) -> list[list[_Part]]:
-    """Groups of parts that fall through."""
+    """Return the groups of parts that fall through."""
     groups: list[list[_Part]] = []
     open_group = False
     for part in parts:

@@ -44,14 +44,14 @@ class StaticUse:
 
 
 def object_key(declaration: c_ast.Decl) -> str:
-    """Identity of an object in any reading of its program."""
+    """Return the identity of an object in any reading of its program."""
     return f"{declaration.coord} {declaration.name}"
 
 
 def outside_objects(
     uses: Sequence[StaticUse], body: tuple[ir.Statement, ...], scope: FileScope, called: Collection[str]
 ) -> Mapping[str, Port]:
-    """The objects that are ports, after a reading.
+    """Return the objects that are ports, after a reading.
 
     Args: body: the statements of the program, without those that set initial values. called: functions that
           it consists of.
@@ -77,12 +77,12 @@ def outside_objects(
 
 
 def _is_open(declaration: c_ast.Decl, written: Collection[str]) -> bool:
-    """Whether the file does not fix the value of an object that the program only reads."""
+    """Tell whether the file does not fix the value of an object that the program only reads."""
     return "const" not in declaration.quals and (declaration.init is None or declaration.name in written)
 
 
 def _names(storage: Storage) -> Iterator[str]:
-    """Variables and arrays of a storage."""
+    """Yield the variables and arrays of a storage."""
     match storage:
         case Cell():
             yield storage.variable.name
@@ -100,7 +100,7 @@ def _has_numbers(storage: Storage) -> bool:
 
 
 def is_changed_pointer(name: str, scope: FileScope) -> bool:
-    """Whether a function of the file may change a pointer of the file."""
+    """Tell whether a function of the file may change a pointer of the file."""
     for definition in scope.functions.values():
         facts = facts_of(definition)
         if name in facts.changed | facts.exposed and name not in _declared(definition):
@@ -112,7 +112,7 @@ def is_changed_pointer(name: str, scope: FileScope) -> bool:
 
 
 def _written_names(definition: c_ast.FuncDef, scope: FileScope) -> frozenset[str]:
-    """Names of the file's objects that a function may write."""
+    """Return the names of the file's objects that a function may write."""
     written: set[str] = set()
     for node in _nodes(definition.body):
         match node:
@@ -136,7 +136,7 @@ def _nodes(root: c_ast.Node) -> Iterator[c_ast.Node]:
 
 
 def _roots(node: c_ast.Node, *, bare: bool = False) -> Iterator[str]:
-    """The object that an expression is a part of; with `bare` only of arrays that decay to pointers."""
+    """Yield the object that an expression is a part of; with `bare` only of arrays that decay to pointers."""
     match node:
         case c_ast.ID():
             yield str(node.name)
@@ -154,7 +154,7 @@ def _roots(node: c_ast.Node, *, bare: bool = False) -> Iterator[str]:
 
 
 def _is_read_only(function: c_ast.Node, position: int, scope: FileScope) -> bool:
-    """Whether a parameter of a function of the file is a number, or points to constants."""
+    """Tell whether a parameter of a function of the file is a number, or points to constants."""
     name = str(function.name) if isinstance(function, c_ast.ID) else ""
     definition = scope.functions.get(name)
     declaration = scope.prototypes.get(name) if definition is None else definition.decl
@@ -172,7 +172,7 @@ def _is_read_only(function: c_ast.Node, position: int, scope: FileScope) -> bool
 
 
 def _declared(definition: c_ast.FuncDef) -> frozenset[str]:
-    """Names that a function declares: its parameters and variables."""
+    """Return the names that a function declares: its parameters and variables."""
     return frozenset(str(n.name) for n in _nodes(definition) if isinstance(n, c_ast.Decl) and n.name)
 
 
@@ -180,7 +180,7 @@ def _declared(definition: c_ast.FuncDef) -> frozenset[str]:
 
 
 def memory_of(kind: CType, constants: Sequence[tuple[Path, ir.Constant]]) -> bytes:
-    """The memory of an object with some numbers set, later ones last; empty when all of it is zero."""
+    """Return the memory of an object with some numbers set, later ones last; empty when all of it is zero."""
     layout = layout_of(kind)
     memory = bytearray(0 if layout is None else layout.size)
     for path, value in constants:
@@ -195,7 +195,7 @@ def memory_of(kind: CType, constants: Sequence[tuple[Path, ir.Constant]]) -> byt
 
 
 def _part(kind: CType, path: Path) -> tuple[int, CType]:
-    """Bytes from the start of an object to a part of it, and the part's type."""
+    """Return the bytes from the start of an object to a part of it, and the part's type."""
     offset = 0
     for step in path:
         if isinstance(kind, ArrayOf):
@@ -213,7 +213,7 @@ _PART = re.compile(r"""//[^\n]*|/\*.*?\*/|"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*
 
 
 def declaration_end(source: str, declaration: c_ast.Decl) -> int | None:
-    """Offset in a program's text after the declaration of a variable.
+    """Return the offset in a program's text after the declaration of a variable.
 
     Returns: None when the declaration cannot be found there, since a macro hides it.
     """
@@ -247,7 +247,7 @@ def declaration_end(source: str, declaration: c_ast.Decl) -> int | None:
 
 
 def _line_start(source: str, file: str, line: int) -> int | None:
-    """Offset of a line by the file and number that its line markers give it."""
+    """Return the offset of a line by the file and number that its line markers give it."""
     at_file, at_line, offset = "<stdin>", 1, 0
     for content in source.split("\n"):
         marker = _MARKER.match(content)

@@ -62,7 +62,7 @@ UPDATES = {"++": "add", "--": "sub", "p++": "add", "p--": "sub"}
 
 
 def convert(value: ir.Expression, kind: Scalar) -> ir.Expression:
-    """The value converted to a scalar type; a widening that the conversion undoes is dropped."""
+    """Return the value converted to a scalar type; a widening that the conversion undoes is dropped."""
     if kind.boolean:
         return make_cast(truth_value(value), kind.type)
     if kind.bits:
@@ -73,7 +73,7 @@ def convert(value: ir.Expression, kind: Scalar) -> ir.Expression:
 
 
 def _undone(value: ir.Cast, kind: ScalarType) -> bool:
-    """Whether an integer conversion does not change the low bits that the next one keeps."""
+    """Tell whether an integer conversion does not change the low bits that the next one keeps."""
     source = ir.type_of(value.operand)
     if source.floating or value.type.floating or kind.floating:
         return False
@@ -107,19 +107,19 @@ class Pointers:
     hooks: Hooks
 
     def integer(self, value: Result, node: c_ast.Node) -> ir.Expression:
-        """An integer operand: an index or an offset."""
+        """Return an integer operand: an index or an offset."""
         if value is None or isinstance(value, Address | Place) or ir.type_of(value).floating:
             raise self.session.refuse(node, "an index must be an integer", "another value")
         return value
 
     def address(self, value: Result, node: c_ast.Node) -> Address:
-        """A value as a pointer."""
+        """Return a value as a pointer."""
         if isinstance(value, Address):
             return value
         raise self.session.refuse(node, "only an array or a pointer can be indexed", "another value")
 
     def combine(self, operator: str, left: Result, right: Result, node: c_ast.Node) -> Result:
-        """A binary operator of which at least one operand is a pointer."""
+        """Return a binary operator of which at least one operand is a pointer."""
         if isinstance(left, Address) and isinstance(right, Address):
             return self._pair(operator, left, right, node)
         pointer, other = (left, right) if isinstance(left, Address) else (right, left)
@@ -132,7 +132,7 @@ class Pointers:
         raise self.session.refuse(node, "a pointer can be moved and compared", f"the operator {operator}")
 
     def is_null(self, pointer: Address) -> ir.Expression:
-        """Whether a pointer is null, 0 or 1."""
+        """Return an expression that is 1 if a pointer is null, else 0."""
         *some, (_, last) = cases_of(pointer)
         null: ir.Expression = ir.Constant(value=int(last.storage is None))
         for condition, one in reversed(some):
@@ -144,7 +144,7 @@ class Pointers:
         return null
 
     def _pairs(self, operator: str, left: Address, right: Address, node: c_ast.Node) -> ir.Expression:
-        """An operator of pointers of which one may point into several objects, or be null."""
+        """Return an operator of pointers of which one may point into several objects, or be null."""
         cases: list[tuple[ir.Expression, ir.Expression]] = []
         lefts, rights = cases_of(left), cases_of(right)
         for first_number, (first_condition, first) in enumerate(lefts):
@@ -197,7 +197,7 @@ class Pointers:
         raise self.session.refuse(node, rule, "pointers into different objects")
 
     def pointed(self, value: Result, kind: Pointer, node: c_ast.Node) -> Address:
-        """A value as a pointer of a type: the same object with elements of the same width."""
+        """Return a value as a pointer of a type: the same object with elements of the same width."""
         if isinstance(value, ir.Constant) and value.value == 0:
             return Address(kind=kind.target, storage=None)
         if not isinstance(value, Address):
@@ -221,13 +221,13 @@ class Pointers:
         raise self.bytes_needed(value.kind, refusal) if isinstance(target, Scalar) else refusal
 
     def bytes_needed(self, kind: CType, refusal: HlsError) -> HlsError:
-        """The error for a structure that is used as bytes: one that lets it be stored so, unless it is."""
+        """Return error for a structure that is used as bytes: one that lets it be stored so, unless it is."""
         if not isinstance(kind, Struct) or kind.union or kind.as_bytes or kind.key == 0:
             return refusal
         return BytesNeeded(kind.key, refusal)
 
     def _allocated(self, memory: Allocation, kind: Pointer, node: c_ast.Node) -> Address:
-        """A pointer to allocated memory, which becomes an object of the first type that it is used as."""
+        """Return a pointer to allocated memory, which becomes an object of the first type of its uses."""
         if memory.place is not None:
             place = memory.place
             whole = self.places.decayed(place) if isinstance(place.kind, ArrayOf) else None
@@ -247,7 +247,7 @@ class Pointers:
 
 
 def _compatible(own: CType, other: CType) -> bool:
-    """Whether memory of one type can be reinterpreted as another without moving bits."""
+    """Tell whether memory of one type can be reinterpreted as another without moving bits."""
     match own, other:
         case (Scalar(), Scalar()):
             return own.type.width_bits == other.type.width_bits
@@ -259,7 +259,7 @@ def _compatible(own: CType, other: CType) -> bool:
 
 
 def _sized(own: CType, other: CType) -> CType:
-    """The other type with its open sizes filled in."""
+    """Return the other type with its open sizes filled in."""
     if isinstance(own, ArrayOf) and isinstance(other, ArrayOf):
         size = own.size if other.size is None else other.size
         return ArrayOf(element=_sized(own.element, other.element), size=size)

@@ -14,12 +14,13 @@ _IMPLICIT = ("stdc-predef.h",)
 
 
 def is_expanded(text: str) -> bool:
-    """Whether a text is what gcc's preprocessor printed, with its line markers."""
+    """Tell whether a text is what gcc's preprocessor printed, with its line markers."""
     return re.match(r'# \d+ "', text) is not None and '"<built-in>"' in text
 
 
 def without_system_headers(text: str, folder: str) -> str:
-    """A preprocessed program whose system headers are `#include`s, with line markers for its own files.
+    """Return a preprocessed program whose system headers are `#include`s, with line markers for its own
+    files.
 
     Args:   folder: of the program; names of files in it become relative.
     """

@@ -29,7 +29,7 @@ _ARGUMENTS = r"\((?:[^(){};]|\([^(){};]*\))*\)"
 
 @cache
 def library_functions() -> dict[str, str]:
-    """Functions of the headers that have a body, each with its header."""
+    """Return the functions of the headers that have a body, each with its header."""
     return {
         name: header
         for header in _HEADERS
@@ -46,20 +46,21 @@ def _own_pattern() -> re.Pattern[str]:
 
 
 @lru_cache(maxsize=2)
-def own_names(source: str) -> tuple[str, ...]:
-    """Functions of the headers that a program defines itself, as functions or macros; the headers leave them
-    out."""
+def redefined_functions(source: str) -> tuple[str, ...]:
+    """Return the functions of the headers that a program defines itself, as functions or macros; the headers
+    leave them out.
+    """
     return tuple(sorted({a or b for a, b in _own_pattern().findall(source)}))
 
 
 def header_options(source: str) -> tuple[str, ...]:
-    """Arguments of gcc for a program: the project's headers, without what the program defines itself."""
-    return (*HEADER_OPTIONS, *(f"-DSIMFOUNDRY_OWN_{name}" for name in own_names(source)))
+    """Return the arguments of gcc for a program: the project's headers, without what the program defines."""
+    return (*HEADER_OPTIONS, *(f"-DSIMFOUNDRY_OWN_{name}" for name in redefined_functions(source)))
 
 
 @lru_cache(maxsize=2)
 def is_library_needed(source: str) -> bool:
-    """Whether a program names a function of a header that it does not include."""
+    """Tell whether a program names a function of a header that it does not include."""
     included = set(re.findall(r"#\s*include\s*<(\w+\.h)>", source))
     included |= {"string.h"} if "memory.h" in included else set()
     missing = [name for name, header in library_functions().items() if header not in included]

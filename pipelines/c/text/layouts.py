@@ -11,7 +11,7 @@ Position = tuple[str, int, int]
 """File, line and column of a token."""
 
 DEFAULT_ALIGNMENT = 16
-"""Of `aligned` without a number, on x86-64."""
+"""Alignment by `aligned` without a number, on x86-64."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,7 +45,7 @@ class Attributes:
         return ", ".join(part for part in written if part)
 
     def joined(self, other: Attributes) -> Attributes:
-        """These and others of the same place."""
+        """Join these attributes with others of the same place."""
         return Attributes(
             packed=self.packed or other.packed,
             pack=other.pack or self.pack,
@@ -130,7 +130,7 @@ class _Reader:
     line_start: int = 0
 
     def blanked(self) -> str:
-        """The text without the attributes; all else keeps its line and column."""
+        """Return the text without the attributes; all else keeps its line and column."""
         pieces: list[str] = []
         end = 0
         for first, last in self.cuts:
@@ -139,7 +139,6 @@ class _Reader:
         return "".join([*pieces, self.text[end:]])
 
     def read(self) -> None:
-        """Read the whole text."""
         tokens = _TOKEN.finditer(self.text)
         for match in tokens:
             word = match[0]
@@ -160,7 +159,7 @@ class _Reader:
             self._pack([part.strip() for part in pragma[1].split(",")])
 
     def _pack(self, parts: list[str]) -> None:
-        """`pack()`, `pack(n)`, `pack(push)`, `pack(push, name, n)`, `pack(pop)`, `pack(pop, name)`."""
+        """Read `pack()`, `pack(n)`, `pack(push)`, `pack(push, name, n)`, `pack(pop)` or `pack(pop, name)`."""
         action, numbers = parts[0], [int(part) for part in parts if part.isdecimal()]
         names = [part for part in parts[1:] if _NAME.fullmatch(part)]
         if action == "push":
@@ -178,7 +177,7 @@ class _Reader:
             self.pack = numbers[-1]
 
     def _attribute(self, start: int, tokens: Iterator[re.Match[str]], *, closes: int) -> None:
-        """An attribute: of the type whose keyword or braces precede it, else of the declaration."""
+        """Read an attribute of the type whose keyword or braces precede it, else of the declaration."""
         line, depth, end = self.line, 1 if closes else 0, start
         for match in tokens:
             if match[0] == "\n":
@@ -239,13 +238,13 @@ class _Reader:
         self.owner = self.owner if word in ("struct", "union", "enum") else None
 
     def _waited(self) -> None:
-        """The position of a type is known: its attributes go there."""
+        """Give the waiting attributes to the type whose position is now known."""
         if self.waiting != NO_ATTRIBUTES and self.owner is not None:
             self._mark(self.owner, replace(self.waiting, is_of_type=True))
         self.keyword, self.waiting = "", NO_ATTRIBUTES
 
     def _declared(self) -> None:
-        """A declaration ends: its attributes go to its names."""
+        """Give a declaration's attributes to its names at its end."""
         body = self.bodies[-1]
         if body.own != NO_ATTRIBUTES:
             own = body.own
@@ -258,7 +257,7 @@ class _Reader:
 
 
 def _attributes(content: str) -> Attributes:
-    """The attributes in a list that change a layout."""
+    """Return the attributes in a list that change a layout."""
     own = NO_ATTRIBUTES
     for part in _parts(content):
         match = _ATTRIBUTE.fullmatch(part.strip())
@@ -285,7 +284,7 @@ def _attributes(content: str) -> Attributes:
 
 
 def _parts(content: str) -> Iterator[str]:
-    """A list split at its own commas."""
+    """Yield a list split at its own commas."""
     depth, first = 0, 0
     for match in re.finditer(r"[(),]", content):
         depth += {"(": 1, ")": -1}.get(match[0], 0)
@@ -296,6 +295,6 @@ def _parts(content: str) -> Iterator[str]:
 
 
 def position_of(node: Any) -> Position | None:
-    """The position of a node of the syntax tree."""
+    """Return the position of a node of the syntax tree."""
     coord = getattr(node, "coord", None)
     return None if coord is None else (str(coord.file), int(coord.line), int(coord.column or 0))

@@ -26,7 +26,7 @@ _OBJECT = re.compile(
 
 
 def function_files(folders: Iterable[Path], main: Path) -> dict[str, Path]:
-    """The C file of the folders, other than `main`, that defines each function.
+    """Return the C file of the folders, other than `main`, that defines each function.
 
     Static functions, `main`, and functions that several files define are left out.
     """
@@ -34,12 +34,12 @@ def function_files(folders: Iterable[Path], main: Path) -> dict[str, Path]:
 
 
 def object_files(folders: Iterable[Path], main: Path) -> dict[str, Path]:
-    """The same for objects that have an initialiser."""
+    """Map the names of objects with an initialiser to the files that define them."""
     return _owners(folders, main, _OBJECT)
 
 
 def skipped_files(folders: Iterable[Path], main: Path) -> list[str]:
-    """Why C files of the folders are not searched: one text per file, or per folder with too many."""
+    """Tell why C files of the folders are not searched: one text per file, or per folder with too many."""
     skipped: list[str] = []
     for folder in folders:
         files = sorted(folder.glob("*.c"))
@@ -65,7 +65,7 @@ def _owners(folders: Iterable[Path], main: Path, pattern: re.Pattern[str]) -> di
 
 
 def _defined(file: Path, pattern: re.Pattern[str]) -> list[str]:
-    """Names that a file defines for others."""
+    """Return the names that a file defines for others."""
     try:
         content = read_bounded(file, what="C file", most_bytes=SOURCE_LIMIT_BYTES, error=OSError)
     except OSError:

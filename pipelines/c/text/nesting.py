@@ -22,8 +22,8 @@ _MARKER = re.compile(r'[ \t]*# (\d+) "((?:[^"\\]|\\.)*)"')
 _OPERATORS = frozenset("+-*/%&|^<>=?,!~")
 
 
-def deepest_place(text: str) -> tuple[str, str, int]:
-    """The construct of a preprocessed program that nests deepest, or first exceeds the limit.
+def deepest_construct(text: str) -> tuple[str, str, int]:
+    """Return the construct of a preprocessed program that nests deepest, or first exceeds the limit.
 
     Returns: the rule that it breaks, its file and its line. A part of an else-if chain is a level of
              statements, an operator of an expression one of operators.

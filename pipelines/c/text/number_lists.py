@@ -115,14 +115,14 @@ class NumberList(c_ast.InitList):
         return self._expressions
 
     def children(self) -> tuple[tuple[str, c_ast.Node], ...]:
-        """No nodes."""
+        """Return no nodes."""
         return ()
 
     def __iter__(self) -> Iterator[c_ast.Node]:
         return iter(())
 
     def elements(self, depth: int) -> list[tuple[tuple[int, ...], str]] | None:
-        """Indices and text of every number of an array of a depth, or None where braces are left out."""
+        """Return indices and text of every number of an array of a depth, or None if braces are left out."""
         positions: list[int] = []
         elements: list[tuple[tuple[int, ...], str]] = []
         for part in _PART.findall(self.text):
@@ -162,7 +162,7 @@ def _restore(tree: c_ast.FileAST, lists: tuple[str, ...]) -> None:
 
 
 def _number_of(node: c_ast.Node) -> int | None:
-    """The number of the list that stands for a node, None for other nodes."""
+    """Return the number of the list that stands for a node, None for other nodes."""
     if not isinstance(node, c_ast.InitList) or not node.exprs or len(node.exprs) != 1:
         return None
     only = node.exprs[0]

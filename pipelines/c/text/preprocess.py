@@ -18,12 +18,12 @@ from pipelines.c.errors import HlsError
 from pipelines.c.text.expanded import is_expanded, without_system_headers
 from pipelines.c.text.headers import INCLUDE_FOLDER, LIBRARY_FILE, header_options
 from pipelines.c.text.layouts import Attributes, Position, position_of, read_layouts
-from pipelines.c.text.nesting import deepest_place
+from pipelines.c.text.nesting import deepest_construct
 from pipelines.c.text.number_lists import cut_lists, parse_text
 from pipelines.c.text.spellings import plain_spellings
 
 SOURCE_LIMIT_BYTES = 4 << 20
-"""Of a program with its headers and of each other file that `--source` searches."""
+"""Limit on a program with its headers, and on each other file that `--source` searches."""
 
 PREPROCESSED_LIMIT_BYTES = 8 << 20
 MAXIMUM_TOKENS = 1 << 18
@@ -136,12 +136,12 @@ _without_layouts = lru_cache(maxsize=2)(read_layouts)
 
 
 def layouts_of(source: str) -> Mapping[Position, Attributes]:
-    """Attributes and pragmas of a program that change layouts, by position; see `read_layouts`."""
+    """Return the attributes and pragmas of a program that change layouts, by position; see `read_layouts`."""
     return _without_layouts(_run_gcc(source, "-E").stdout)[1]
 
 
 def is_own_header(name: str) -> bool:
-    """Whether a file of the preprocessed text is one of this engine's headers."""
+    """Tell whether a file of the preprocessed text is one of this engine's headers."""
     return name == LIBRARY_NAME or (name.startswith(f"{INCLUDE_FOLDER}/") and "/../" not in name)
 
 
@@ -175,7 +175,7 @@ def _run_gcc(source: str, mode: str) -> ConfinedRun:
 
 @lru_cache(maxsize=16)
 def _excess(text: str) -> tuple[str, str] | None:
-    """The limit of the parser that a preprocessed program exceeds: the rule and the value."""
+    """Return the limit of the parser that a preprocessed program exceeds: the rule and the value."""
     suffixes = [0]  # consecutive ones, at each depth of brackets
     previous = ""
     text_characters = 0
@@ -204,7 +204,7 @@ def _excess(text: str) -> tuple[str, str] | None:
 
 
 def _refused(run: ConfinedRun, file: str) -> HlsError:
-    """The error for what the preprocessor refused."""
+    """Return the error for what the preprocessor refused."""
     rule = "a program must pass the C preprocessor"
     error = _GCC_ERROR.search(run.stderr)
     if error is None:
@@ -259,7 +259,7 @@ _CPP = (
 
 
 def _foreign_language(source: str, error: HlsError) -> HlsError | None:
-    """The error for a text of C++ that is no C; None for other texts."""
+    """Return the error for a text of C++ that is no C; None for other texts."""
     text = _QUIET.sub(lambda m: "\n" * m[0].count("\n") if m[0][0] == "/" else m[0], source)
     searched = ((re.search(pattern, text), name) for pattern, name in _CPP)
     matches = [(_source_line(text[: m.start()]), name) for m, name in searched if m is not None]
@@ -274,7 +274,7 @@ _QUIET = re.compile(r"//[^\n]*|/\*.*?(?:\*/|\Z)|\"(?:[^\"\\\n]|\\.)*\"", re.DOTA
 
 
 def _source_line(before: str) -> int:
-    """Number of the line that a text ends in, by its last line marker."""
+    """Return the number of the line that a text ends in, by its last line marker."""
     number = 1
     for line in before.split("\n")[:-1]:
         marker = _MARKER.match(line)
@@ -302,8 +302,8 @@ def _parsed(source: str, file: str) -> c_ast.FileAST:
 
 
 def too_deep(source: str, file: str) -> HlsError:
-    """The error for a program that nests too deep to be read."""
-    rule, name, line = deepest_place(preprocess(source, file=file))
+    """Return the error for a program that nests too deep to be read."""
+    rule, name, line = deepest_construct(preprocess(source, file=file))
     return HlsError(rule, "more", file=shown_file(name, file), line=line)
 
 
@@ -326,13 +326,13 @@ LIBRARY_NAME = "<library>"
 
 @cache
 def library_definitions() -> dict[str, c_ast.FuncDef]:
-    """Functions that a program may call without defining them, by name: those of the headers, and gcc's."""
+    """Return the library functions that a program may call, by name: from the headers, and gcc's."""
     tree = parse(f'# 1 "{LIBRARY_NAME}"\n{LIBRARY_FILE.read_text()}', file=LIBRARY_NAME)
     return {node.decl.name: node for node in tree.ext if isinstance(node, c_ast.FuncDef)}
 
 
 def shown_file(name: str, file: str) -> str:
-    """Name in messages of a file of the preprocessed text: the program, one of its headers, or ours."""
+    """Return the name in messages of a preprocessed file: the program, one of its headers, or ours."""
     if name in ("", _MAIN_FILE, Path(file).name):
         return file
     return f"<{Path(name).name}>" if is_own_header(name) else name
@@ -343,7 +343,7 @@ _OTHER_LETTERS = re.compile(r"\w*(?:\\[uU](?:[0-9a-fA-F]{4}){1,2}\w*)+")
 
 
 def _syntax_error(message: str, source: str, text: str, file: str) -> HlsError:
-    """The error for a syntax error, as gcc words it; as the parser does for what gcc accepts."""
+    """Return the error for a syntax error, as gcc words it; as the parser does for what gcc accepts."""
     rule = "a program must be C11"
     match = _GCC_ERROR.search(_run_gcc(source, "-fsyntax-only").stderr) or _PARSE_ERROR.match(message)
     if match is None:
@@ -360,7 +360,7 @@ def _syntax_error(message: str, source: str, text: str, file: str) -> HlsError:
 
 
 def _line_of(text: str, name: str, line: int) -> str:
-    """A line of the preprocessed text by its original file and number."""
+    """Return a line of the preprocessed text by its original file and number."""
     at_file, at_line = "", 0
     for content in text.splitlines():
         marker = _MARKER.match(content)
@@ -390,7 +390,7 @@ def bundle_source(
     text: str | None = None,
     macros: str = "",
 ) -> str:
-    """Text of a C file in which local headers replace their `#include`s.
+    """Return the text of a C file in which local headers replace their `#include`s.
 
     Args:    include_folders: searched for headers after the including file's own folder; others: further C
              files of the program, which come first, so that the file may call their functions; text: in place
@@ -424,13 +424,13 @@ _INCLUDED_AGAIN = "#error SIMFOUNDRY_INCLUDED_AGAIN\n"
 
 
 def _is_included_again(source: str) -> bool:
-    """Whether gcc's preprocessor meets an `#include` that `_INCLUDED_AGAIN` stands for."""
+    """Tell whether gcc's preprocessor meets an `#include` that `_INCLUDED_AGAIN` stands for."""
     error = _GCC_ERROR.search(_run_gcc(source, "-E").stderr)
     return error is not None and error[3] == _INCLUDED_AGAIN.strip()
 
 
 def _expanded_lines(source: str) -> list[str]:
-    """Lines of the preprocessed text without its line markers and empty lines."""
+    """Return the lines of the preprocessed text without its line markers and empty lines."""
     lines = _run_gcc(source, "-E").stdout.splitlines()
     return [line for line in lines if line and _MARKER.match(line) is None]
 
@@ -461,7 +461,6 @@ class _Bundle:
     size_bytes: int = 0
 
     def add(self, path: Path, shown: str, including: tuple[Path, ...]) -> None:
-        """Append a file's text with its headers."""
         inside = (*including, path.resolve())
         in_comment = False
         lines = self._read(path).splitlines(keepends=True)
@@ -494,7 +493,6 @@ class _Bundle:
                 self.append(f'# {number + 1} "{shown}"\n')
 
     def add_all(self, others: Sequence[Path]) -> None:
-        """Append further files, then the main one."""
         for other in others:
             name = self.name_of(other.resolve())
             self.append(f'# 1 "{name}"\n')
@@ -504,11 +502,10 @@ class _Bundle:
         self.add(self.main, self.main.name, ())
 
     def text_without(self, piece: str) -> str:
-        """The text with empty lines in place of a piece."""
+        """Return the text with empty lines in place of a piece."""
         return "".join("\n" if p is piece else p for p in self.pieces)
 
     def append(self, text: str) -> None:
-        """Append text, up to the limit."""
         self.size_bytes += len(text.encode())
         if self.size_bytes > SOURCE_LIMIT_BYTES:
             rule = f"a program with its headers must be at most {SOURCE_LIMIT_BYTES} bytes"
@@ -531,7 +528,7 @@ class _Bundle:
             raise HlsError("a C file must be UTF-8 text", "other bytes", file=str(path)) from error
 
     def _header(self, line: str, path: Path, shown: str, number: int) -> Path | None:
-        """The local header that a line includes, None for other lines and missing headers."""
+        """Return the local header that a line includes, None for other lines and missing headers."""
         match = _INCLUDE.match(line)
         if match is None:
             return None
@@ -550,7 +547,7 @@ class _Bundle:
         return None
 
     def name_of(self, header: Path) -> str:
-        """A header's path relative to its root folder."""
+        """Return a header's path relative to its root folder."""
         root = next((root for root in self.roots if header.is_relative_to(root)), None)
         if root is None:
             rule = "a file of the program must lie in its folder, not behind a link that leads elsewhere"
@@ -562,7 +559,7 @@ _GUARD = re.compile(r"[ \t]*#[ \t]*ifndef[ \t]+(\w+)")
 
 
 def _guard_line(lines: Sequence[str]) -> int | None:
-    """The line of a header's include guard, None without one around the whole header."""
+    """Return the line of a header's include guard, None without one around the whole header."""
     directives = [n for n, line in enumerate(lines) if line.lstrip().startswith("#")]
     if len(directives) < 3 or "endif" not in lines[directives[-1]]:
         return None
@@ -576,7 +573,7 @@ _CONDITION = re.compile(r"[ \t]*#[ \t]*(if|end|el|undef)")
 
 
 def _is_guarded(lines: Sequence[str]) -> bool:
-    """Whether a file that begins with an include guard has it around all directives, and keeps its macro."""
+    """Tell whether an include guard is around all directives of a file and keeps its macro."""
     directives = [line for line in lines if line.lstrip().startswith("#")]
     depth = 0
     for number, line in enumerate(directives):
@@ -589,7 +586,7 @@ def _is_guarded(lines: Sequence[str]) -> bool:
 
 
 def _comment_open(line: str, in_comment: bool) -> bool:
-    """Whether a block comment is open at the end of a line."""
+    """Tell whether a block comment is open at the end of a line."""
     for match in _COMMENT_OR_TEXT.finditer(line):
         mark = match[0]
         if in_comment:
@@ -614,7 +611,7 @@ def _definitions(source: str, file: str) -> dict[str, c_ast.FuncDef]:
 
 
 def defined_functions(source: str, *, file: str = "program.c") -> tuple[str, ...]:
-    """Names of the functions that a C file defines, in source order, without those of this engine's headers.
+    """Return the names of functions that a C file defines, in source order, without the engine's headers'.
 
     Raises: HlsError: the text is not C.
     """
@@ -622,7 +619,7 @@ def defined_functions(source: str, *, file: str = "program.c") -> tuple[str, ...
 
 
 def default_top(source: str, stem: str, *, file: str = "program.c") -> str:
-    """The function that becomes hardware when none is named.
+    """Return the function that becomes hardware when none is named.
 
     It is the function named after the file (`gemm`, `kernel_gemm` or `gemm_kernel` for gemm.c, `-` read as
     `_`), else the only function other than `main`, `init_array` and `print_array`, else the only one of these
@@ -656,7 +653,7 @@ def default_top(source: str, stem: str, *, file: str = "program.c") -> str:
 
 
 def function_calls(node: c_ast.Node) -> Iterator[c_ast.FuncCall]:
-    """Calls of functions by name in a syntax tree of any depth, in no order."""
+    """Yield the calls of functions by name in a syntax tree of any depth, in no order."""
     waiting = [node]
     while waiting:
         node = waiting.pop()
@@ -666,5 +663,5 @@ def function_calls(node: c_ast.Node) -> Iterator[c_ast.FuncCall]:
 
 
 def _called_names(definition: c_ast.FuncDef) -> set[str]:
-    """Names of the functions that a function calls."""
+    """Return the names of the functions that a function calls."""
     return {str(call.name.name) for call in function_calls(definition.body)}

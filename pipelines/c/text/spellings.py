@@ -28,7 +28,7 @@ _STATEMENT_STARTS = frozenset((";", "{", "}", ":", ")", "else", "do", ""))
 
 
 def plain_spellings(text: str) -> str:
-    """A preprocessed program in the parser's dialect; the text itself when nothing has to change.
+    """Return a preprocessed program in the parser's dialect; the text itself when nothing has to change.
 
     Taken out: pragmas inside an expression or a declarator, assembler names of declared functions, attributes
     in double brackets. `a ?: b` and `case a ... b:` name their middle operand. Lines keep their numbers.
@@ -63,7 +63,7 @@ def _known_types(text: str) -> str:
 
 
 def _whole_choices(text: str) -> str:
-    """The text with a name for each omitted operand of `?:`."""
+    """Return the text with a name for each omitted operand of `?:`."""
     tokens = list(_TOKEN.finditer(text))
     marks = [a.end() for a, b in pairwise(tokens) if (a[0], b[0]) == ("?", ":")]
     for mark in reversed(marks):
@@ -72,7 +72,7 @@ def _whole_choices(text: str) -> str:
 
 
 def _known_ranges(text: str) -> str:
-    """The text with a name for each range of a case."""
+    """Return the text with a name for each range of a case."""
     if "..." not in text:
         return text
     pieces: list[str] = []
@@ -93,7 +93,7 @@ def _known_ranges(text: str) -> str:
 
 
 def _without_loose_pragmas(text: str) -> str:
-    """The text without pragmas where no statement, member or declaration can begin."""
+    """Return the text without pragmas where no statement, member or declaration can begin."""
     if "#pragma" not in text:
         return text
     dropped: list[tuple[int, int]] = []

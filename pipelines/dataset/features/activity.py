@@ -2,7 +2,7 @@
 
 Hardware computes all the time: the operators of every block follow the registers, whichever block runs. So
 the toggles of a register reach every operator behind it, and an operator passes on as many as it did while
-it was executed: the toggles of its result over those of its operands. Energies per toggle were measured on
+it was executed: the toggles of its result over its operands' toggles. Energies per toggle were measured on
 single operators and units (`toggle_energies_osu018.json`, which names the command).
 """
 
@@ -56,7 +56,7 @@ WIDTHS = (8, 16, 32, 64)
 """Upper ends of the ranges of widths by which toggles are counted."""
 
 UNKNOWN_SHARE = 0.5
-"""Toggles of a result over those of its operands where nothing was executed."""
+"""Toggles of a result over its operands' toggles where nothing was executed."""
 _TABLE = {"neg": "sub", "abs": "sub", "not": "xor", "ne": "eq", "le": "lt", "gt": "lt", "ge": "lt"}
 _CONSTANT = {"add": "add_constant", "sub": "add_constant", "lt": "lt_constant"}
 _COMPARISONS = ("eq", "ne", "lt", "le", "gt", "ge")
@@ -84,11 +84,11 @@ class ToggleEnergies:
     single: Mapping[str, Mapping[int, float]]
 
     def operator(self, name: str, width_bits: int) -> float:
-        """Energy of a toggle at an operator's operand."""
+        """Return the energy of a toggle at an operator's operand."""
         return _at_width(self.operators[name], width_bits)
 
     def unit(self, unit: FunctionalUnit, toggles: Sequence[float]) -> float:
-        """Energy of a functional unit, from the toggles at each of its operands.
+        """Return the energy of a functional unit, from the toggles at each of its operands.
 
         A new operand changes about as many nets of a multiplier or divider as two new ones do. New floating
         values toggle about as many bits as others, so operands change together as far as their toggles are
@@ -104,7 +104,7 @@ class ToggleEnergies:
 
 
 def _at_width(table: Mapping[int, float], width: int) -> float:
-    """The value at a width, between those of the measured ones."""
+    """Interpolate the value at a width between measured ones."""
     below = max((w for w in table if w <= width), default=min(table))
     above = min((w for w in table if w >= width), default=max(table))
     if below == above:
@@ -114,7 +114,7 @@ def _at_width(table: Mapping[int, float], width: int) -> float:
 
 @cache
 def toggle_energies(library: str = "osu018") -> ToggleEnergies:
-    """The measured energies of a library."""
+    """Return the measured energies of a library."""
     path = Path(__file__).with_name(f"toggle_energies_{library}.json")
     content: dict[str, Any] = json.loads(path.read_text("utf-8"))
     tables = {
@@ -151,7 +151,7 @@ class RunActivity:
 
 
 def run_activity(compiled: CompiledDesign, run: CycleResult, energies: ToggleEnergies) -> RunActivity:
-    """Activity and powers of a run of a cycle model that counts toggles.
+    """Return the activity and powers of a run of a cycle model that counts toggles.
 
     Args: run: with status ok.
     """
@@ -172,7 +172,7 @@ def run_activity(compiled: CompiledDesign, run: CycleResult, energies: ToggleEne
 def operation_counts(
     compiled: CompiledDesign, run: CycleResult, key_of: Callable[[cdfg.Block, int], str | None] | None = None
 ) -> tuple[dict[str, int], dict[str, int]]:
-    """Executions, and toggles of results, by kind and width or by another key."""
+    """Return executions, and toggles of results, by kind and width or by another key."""
     key_of = key_of or count_key
     toggles: Counter[str] = Counter()
     executions: Counter[str] = Counter()
@@ -187,13 +187,13 @@ def operation_counts(
 
 
 def valued(block: cdfg.Block, index: int) -> int:
-    """The operation whose value stands for an operation: for a write or a store what it stores."""
+    """Return the operation whose value stands for an operation: for a write or a store what it stores."""
     operation = block.operations[index]
     return operation.operands[-1] if operation.opcode in ("write", "store") else index
 
 
 def count_key(block: cdfg.Block, index: int) -> str | None:
-    """Kind and range of widths of an operation, as `add_16`; None for one that does nothing."""
+    """Return the kind and range of widths of an operation, as `add_16`; None for one that does nothing."""
     kind = KIND_OF.get(block.operations[index].opcode)
     if kind is None:
         return None
@@ -202,7 +202,7 @@ def count_key(block: cdfg.Block, index: int) -> str | None:
 
 
 def operand_width(block: cdfg.Block, operation: cdfg.Operation) -> int:
-    """Width in bits to which the operands of an operation are extended."""
+    """Return the width in bits to which the operands of an operation are extended."""
     width = _width(block, operation.index)
     if operation.opcode in _COMPARISONS:
         return max(_width(block, i) for i in operation.operands)
@@ -238,20 +238,20 @@ class _Meter:
     # ---- toggles ----------------------------------------------------------------------------------
 
     def counted(self, net: str) -> float:
-        """Toggles that the cycle model counted."""
+        """Return the toggles that the cycle model counted."""
         return float(self.run.toggles.get(net, 0))
 
     def visits(self, writer: BlockWriter) -> int:
         return self.run.block_visits[writer.block.name]
 
     def executed(self, writer: BlockWriter, index: int, width_bits: int = 0) -> float:
-        """Toggles of a value, extended to a width, from one execution to the next."""
+        """Return the toggles of a value, extended to a width, from one execution to the next."""
         name = f"{writer.block.name}.{index}"
         more = max(0, width_bits - _width(writer.block, index))
         return self.counted(name) + more * self.counted(f"{name}#")
 
     def seen(self, writer: BlockWriter, index: int, cycle: int, width_bits: int = 0) -> float:
-        """Toggles of the net that carries a value in a cycle of its block, extended to a width."""
+        """Return the toggles of the net that carries a value in a cycle of its block, extended to a width."""
         base = writer.base(index)
         if writer.block.operations[base].opcode == "const":
             return 0.0
@@ -264,7 +264,7 @@ class _Meter:
         return part * (own if name.startswith(f"{plain}_q") else self.counted(name))
 
     def fresh(self, writer: BlockWriter, index: int) -> float:
-        """Toggles of a value on the net that computes it."""
+        """Return the toggles of a value on the net that computes it."""
         operation = writer.block.operations[index]
         if operation.opcode in ("read", "load"):
             return self.counted(
@@ -286,7 +286,7 @@ class _Meter:
         return max(result, share * ordered_sum(self.arriving(writer, operation)))
 
     def arriving(self, writer: BlockWriter, operation: cdfg.Operation) -> list[float]:
-        """Toggles at each operand of an operation."""
+        """Return the toggles at each operand of an operation."""
         cycle, width = writer.schedule.starts[operation.index], operand_width(writer.block, operation)
         return [self.seen(writer, i, cycle, width) for i in operation.operands]
 
@@ -343,7 +343,7 @@ class _Meter:
         return self.energies.operator(name, width)
 
     def _registers(self, writer: BlockWriter) -> None:
-        """Registers of values and writes of variables, with the selections that keep them."""
+        """Add the registers of values and the writes of variables, with the selections that keep them."""
         select = self.energies.operator("mux2_select", 8) / 8
         keep = self.energies.operator("mux2", 8)
         for held in writer.holding.held.values():
@@ -365,7 +365,7 @@ class _Meter:
         self.energy["register"] += toggles * self.energies.register
 
     def _steered(self, net: str, sources: Sequence[float], wired: float) -> float:
-        """Toggles of a port; with several sources also the energy of their selection."""
+        """Return the toggles of a port; with several sources also the energy of their selection."""
         if len(sources) == 1:
             return wired
         toggles = self.counted(net)
@@ -409,7 +409,7 @@ class _Meter:
                 self._add_register(self.counted(f"m_{array.name}_rdata"))
 
     def _port(self, array: ir.Array, port: str, toggles: float) -> None:
-        """Energy behind a memory port: its load, or the cells of a local array."""
+        """Add the energy behind a memory port: its load, or the cells of a local array."""
         if array.external:
             self.energy["port"] += toggles * self.energies.port
             return

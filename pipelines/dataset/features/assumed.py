@@ -21,13 +21,13 @@ _DEFAULT = 2.0
 
 @cache
 def toggle_densities() -> Mapping[str, float]:
-    """Mean toggles per execution by the keys of `density_counts`, measured on designs for training."""
+    """Return mean toggles per execution by the keys of `density_counts`, measured on designs for training."""
     path = Path(__file__).with_name("toggle_densities.json")
     return json.loads(path.read_text("utf-8"))["densities"]
 
 
 def density_counts(compiled: CompiledDesign, run: CycleResult) -> tuple[dict[str, int], dict[str, int]]:
-    """Executions and toggles by kind and width; floating values and nets of shared units have their own."""
+    """Return executions and toggles by kind and width, of floating values and shared units separately."""
     executions, toggles = (Counter(counts) for counts in operation_counts(compiled, run, _value_key))
     design = compiled.scheduled
     for bound in design.units:
@@ -39,13 +39,13 @@ def density_counts(compiled: CompiledDesign, run: CycleResult) -> tuple[dict[str
 
 
 def _value_key(block: cdfg.Block, index: int) -> str | None:
-    """Key of a result: as `count_key`, with a prefix for a floating value."""
+    """Return the key of a result: as `count_key`, with a prefix for a floating value."""
     key, kind = count_key(block, index), block.operations[valued(block, index)].type
     return f"float_{key}" if key is not None and kind is not None and kind.floating else key
 
 
 def _shared_nets(design: ScheduledDesign, bound: BoundUnit) -> Iterator[tuple[str, str]]:
-    """Ports and output of a unit with several uses, each with its key: they are 0 between uses."""
+    """Yield the ports and output of a unit with several uses, each with its key: they are 0 between uses."""
     if len(bound.uses) == 1:
         return
     use = bound.uses[0]
@@ -63,7 +63,7 @@ def _net_key(name: str, kind: ScalarType | None) -> str:
 
 
 def assumed_run(compiled: CompiledDesign, estimate: ControlEstimate) -> CycleResult:
-    """What the cycle model would count if every design had the mean activity."""
+    """Return the cycle model's counts for a design of mean activity."""
     toggles: Counter[str] = Counter()
     design, densities = compiled.scheduled, toggle_densities()
     for schedule in design.schedules:
@@ -92,7 +92,7 @@ def assumed_run(compiled: CompiledDesign, estimate: ControlEstimate) -> CycleRes
 
 
 def _nets(operation: cdfg.Operation) -> tuple[str, ...]:
-    """Shared nets that change with an operation."""
+    """Return the shared nets that change with an operation."""
     match operation.opcode:
         case "write":
             return (f"v_{operation.name}",)

@@ -8,7 +8,7 @@ from pipelines.schemas import ProgramRow
 
 
 def control_class(program: ProgramRow) -> str:
-    """Class I when no loop bound, branch or early exit depends on data, else class II.
+    """Return the class I when no loop bound, branch or early exit depends on data, else class II.
 
     Data are the elements of array arguments and the scalar arguments. Operations and memory accesses take
     cycles that do not depend on values, so that a design of class I takes the same cycles on all data. The

@@ -34,7 +34,7 @@ class Demand:
     arrays: Mapping[str, int]
 
     def unit(self, bound: BoundUnit) -> FunctionalUnit:
-        """The unit without the high bits of a product that no use needs."""
+        """Return the unit without the high bits of a product that no use needs."""
         unit = bound.unit
         if unit.module != "integer_multiply":
             return unit
@@ -44,7 +44,7 @@ class Demand:
 
 
 def demand_of(design: ScheduledDesign) -> Demand:
-    """Used bits of a design, as a least fixed point."""
+    """Return the used bits of a design, as a least fixed point."""
     values: Counter[tuple[int, int]] = Counter()
     symbols: Counter[tuple[str, str]] = Counter()
     for array in design.graph.function.arrays:
@@ -102,7 +102,7 @@ def _demand_of_block(
 
 
 def unused_register_bits(design: ScheduledDesign, writers: list[BlockWriter], demand: Demand) -> int:
-    """Register bits in the report of high-level synthesis that nothing depends on."""
+    """Return the register bits in the report of high-level synthesis that nothing depends on."""
     unused = sum(v.type.width_bits - demand.variables[v.name] for v in design.graph.variables)
     for writer in writers:
         for held in writer.holding.held.values():

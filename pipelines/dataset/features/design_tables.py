@@ -65,7 +65,7 @@ TIMEOUT_S = 120.0
 
 
 def knowledge_version() -> str:
-    """Hash of everything that the rows of a design depend on."""
+    """Return the hash of everything that the rows of a design depend on."""
     return content_hash(tool_version(), engine_version(), _VERSION)
 
 
@@ -101,7 +101,7 @@ def know_design(
     compiled: CompiledDesign | None = None,
     trips: Mapping[str, float] | None = None,
 ) -> DesignKnowledge:
-    """Features and loop profiles of a design of the project's own engine.
+    """Return the features and loop profiles of a design of the project's own engine.
 
     Args:   folder: for files of the estimate. compiled: the design, when it is there. trips: see
             `pipelines.cyclemodel.estimate_cycles`.
@@ -160,14 +160,14 @@ def know_design(
 
 
 def estimated_flip_flops(compiled: CompiledDesign) -> int:
-    """Register bits that an output or the control depends on."""
+    """Return the register bits that an output or the control depends on."""
     design = compiled.scheduled
     unused = unused_register_bits(design, block_writers(design), demand_of(design))
     return max(1, compiled.report.register_bits - unused)
 
 
 def constant_scalars(inputs: str) -> dict[str, float]:
-    """Values of arguments that an input specification fixes: those of a call on drawn data."""
+    """Return the arguments that an input specification fixes, for a call on drawn data."""
     known = json.loads(inputs)
     return {name: own["value"] for name, own in known.items() if own.get("kind") == "constant"}
 
@@ -175,7 +175,7 @@ def constant_scalars(inputs: str) -> dict[str, float]:
 def _estimate(
     compiled: CompiledDesign, folder: Path, constants: Mapping[str, float], trips: Mapping[str, float]
 ) -> tuple[str, str | None, ControlEstimate | None]:
-    """Estimated cycles, with the status and reason of having none."""
+    """Return the estimated cycles, with the status and reason of having none."""
     scalars = {a.name: constants[a.name] for a in compiled.interface.scalars if a.name in constants}
     try:
         estimate = estimate_cycles(compiled, folder=folder, scalars=scalars, trips=trips, timeout_s=TIMEOUT_S)
@@ -187,7 +187,7 @@ def _estimate(
 
 
 def _counts(compiled: CompiledDesign) -> dict[str, int]:
-    """Numbers of units, registers and ports of a design."""
+    """Return numbers of units, registers and ports of a design."""
     design = compiled.scheduled
     shared = units_by_operation(design)
     kinds = [
@@ -265,7 +265,7 @@ def know_run(
     folder: Path,
     compiled: CompiledDesign | None = None,
 ) -> RunFeatureRow:
-    """What the cycle model counts of a design on the data that is drawn for a seed.
+    """Return the cycle model's counts of a design on data drawn for a seed.
 
     Args:   identity: of the data, which must be that; empty when it is not known. folder: for files of the
             model. compiled: the design, when it is there.
@@ -313,14 +313,14 @@ def know_run(
 
 
 def _late_reason(program: ProgramRow, compiled: CompiledDesign, result: CycleResult) -> str:
-    """Why a run past the limit of cycles has no figures, with the loop that it did not leave."""
+    """Tell why a run past the limit of cycles has no figures, with the loop that it did not leave."""
     reason, loop = f"the run did not end within {CYCLE_LIMIT:,} cycles", late_loop_of(compiled, result)
     lines = {own.loop: own.line for own in extract_loops(program)}
     return reason + (f"; it was in loop {loop} (line {lines[loop]})" if loop in lines else "")
 
 
 def late_loop_of(compiled: CompiledDesign, result: CycleResult) -> str | None:
-    """Name of the loop that a run did not leave before the limit of cycles; None where it ended."""
+    """Return name of the loop that a run did not leave before the limit of cycles; None where it ended."""
     if result.late_block is None:
         return None
     blocks = compiled.scheduled.graph.blocks
@@ -328,7 +328,7 @@ def late_loop_of(compiled: CompiledDesign, result: CycleResult) -> str | None:
 
 
 def first_runs(designs: Sequence[DesignRow], runs: Sequence[RunRow]) -> dict[str, RunRow]:
-    """By design, the ok run on data drawn from the program's specification with the least seed."""
+    """Return the ok run of each design on drawn data with the least seed."""
     own = {d.design_id for d in designs if d.status == OK and d.tool == TOOL}
     first: dict[str, RunRow] = {}
     for run in sorted(runs, key=lambda r: (r.design_id, r.seed, r.data_id)):
@@ -349,7 +349,7 @@ def extract_design_features(
     options: LabelOptions,
     on_progress: ProgressCallback = silent,
 ) -> tuple[list[FeatureRow], list[LoopProfileRow]]:
-    """Features and loop profiles of every design that the project's own engine made.
+    """Return the features and loop profiles of every design that the project's own engine made.
 
     Raises: ToolMissing: gcc is not installed.
     """
@@ -384,7 +384,7 @@ def extract_run_features(
     options: LabelOptions,
     on_progress: ProgressCallback = silent,
 ) -> list[RunFeatureRow]:
-    """Features of the first run of every design that the project's own engine made.
+    """Return the features of the first run of every design that the project's own engine made.
 
     Raises: ToolMissing: gcc is not installed.
     """

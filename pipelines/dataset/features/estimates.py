@@ -51,7 +51,7 @@ def estimate_design(
 ) -> DesignEstimate:
     """Estimate the design of a program under one configuration.
 
-    Args:    timeout_s: processor time. on_data: cycles and power are those of a run on the drawn data.
+    Args:    timeout_s: processor time. on_data: take cycles and power from a run on the drawn data.
     Returns: a failure is a status.
     """
     key = content_hash(design_id(program, options), knowledge_version(), on_data, timeout_s)

@@ -46,7 +46,6 @@ def _expressions(body: tuple[ir.Statement, ...]) -> list[ir.Expression]:
 
 
 def _count(body: tuple[ir.Statement, ...]) -> dict[str, int]:
-    """The count columns of a loop."""
     parts = _expressions(body)
     loads = [p for p in parts if isinstance(p, ir.Load)]
     stores = [s for s in ir.walk_statements(body) if isinstance(s, ir.Store)]
@@ -96,7 +95,8 @@ class _Collector:
 
 
 def extract_loops(program: ProgramRow) -> list[LoopRow]:
-    """Every loop of a program in source order; counts include nested loops, address arithmetic included.
+    """Return every loop of a program in source order; counts include nested loops, address arithmetic
+    included.
 
     Raises: HlsError: the program is outside what the C front end accepts.
     """
@@ -110,7 +110,7 @@ def extract_loops(program: ProgramRow) -> list[LoopRow]:
 
 
 def graph_rows(design: DesignRow, compiled: CompiledDesign) -> tuple[list[CdfgNodeRow], list[CdfgEdgeRow]]:
-    """Nodes and edges of a design.
+    """Return the nodes and edges of a design.
 
     Returns: one node per operation, and one per block for the decision at its end (`branch`, `jump` or
              `finish`). Data and memory edges stay inside a block or lead to the next iteration (distance);
@@ -206,8 +206,9 @@ class FeatureTables:
 
 
 def _cached_rows(kind: str, row: type[Row], program: ProgramRow, cache: ContentCache) -> list[Row]:
-    """Loops or facts of a program, from the cache when there are any: none may be the refusal of an earlier
-    engine."""
+    """Return the loops or facts of a program, from the cache when there are any: none may be the refusal of
+    an earlier engine.
+    """
     key = _program_key(kind, program)
     stored = cache.get(kind, key)
     if not stored:
@@ -221,7 +222,7 @@ def _cached_rows(kind: str, row: type[Row], program: ProgramRow, cache: ContentC
 
 
 def _classified(facts: ProgramFactsRow, program: ProgramRow, cache: ContentCache) -> ProgramFactsRow:
-    """Facts with the class of the program's control flow, which has an entry of its own."""
+    """Return the facts with the class of the program's control flow, which has an entry of its own."""
     key = content_hash(program.program_id, tool_version(), _CLASS_VERSION, *program_rules(program))
     return replace(
         facts, dynamic_class=cache.cached("control_class", key, lambda: control_class(program), str)
@@ -240,7 +241,7 @@ _LATER_COLUMNS = {"program_facts": ("dynamic_class",)}
 
 
 def feature_version() -> str:
-    """Hash of everything that the features of a design depend on."""
+    """Return the hash of everything that the features of a design depend on."""
     return content_hash(tool_version(), tuple(_VERSIONS.values()))
 
 
@@ -249,7 +250,7 @@ def _program_key(kind: str, program: ProgramRow) -> str:
 
 
 def _graphs_key(designs: Sequence[DesignRow]) -> str:
-    """What the graphs of a program's designs depend on; their ids hash program and engine."""
+    """Hash what the graphs of a program's designs depend on; their ids hash program and engine."""
     return content_hash(sorted((d.design_id, d.suite) for d in designs), _VERSIONS["graphs"])
 
 
@@ -262,7 +263,7 @@ class _Ungraphed:
 
 
 def _cached_graphs(item: _Ungraphed, cache: ContentCache) -> Graphs | None:
-    """The graphs of a program's designs: one entry, for there are many designs and many rows of each."""
+    """Return graphs of a program's designs: one entry, for there are many designs and many rows of each."""
     nodes, edges = (cache.get_table(table, _graphs_key(item.designs)) for table in GRAPH_TABLES)
     return Graphs(nodes=nodes, edges=edges) if nodes is not None and edges is not None else None
 
@@ -295,7 +296,7 @@ def _graph_of(program: ProgramRow, design: DesignRow) -> tuple[list[CdfgNodeRow]
 
 
 def _with_graph(programs: Sequence[ProgramRow], designs: Sequence[DesignRow]) -> list[_Ungraphed]:
-    """Designs that have a graph, those that the project's own engine made, by program."""
+    """Return the designs that have a graph, those that the project's own engine made, by program."""
     by_id = {p.program_id: p for p in programs}
     by_program: dict[str, list[DesignRow]] = {}
     for design in designs:
@@ -305,7 +306,7 @@ def _with_graph(programs: Sequence[ProgramRow], designs: Sequence[DesignRow]) ->
 
 
 def extract_graphs(programs: Sequence[ProgramRow], designs: Sequence[DesignRow], *, workers: int) -> Graphs:
-    """The graph of every design that the project's own engine made, in order of the key, kept nowhere.
+    """Return the graph of every design that the project's own engine made, in order of the key, kept nowhere.
 
     Raises: HlsError: a design cannot be compiled again.
     """
@@ -327,7 +328,7 @@ def extract_features(
     options: LabelOptions,
     on_progress: ProgressCallback = silent,
 ) -> FeatureTables:
-    """Facts and loops of every program, and the graph of every design that the project's own engine made."""
+    """Return the facts and loops of every program, and the graph of every design of the project's engine."""
     usable = [p for p in programs if p.status == OK]
     items = _with_graph(programs, designs)
     known = [_cached_graphs(item, cache) for item in items]
@@ -352,7 +353,7 @@ def extract_features(
 
 
 def _sorted(table: str, pieces: Sequence[pa.Table]) -> pa.Table:
-    """All pieces as one table in order of its key."""
+    """Return all pieces as one table in order of its key."""
     spec = table_spec(table)
     whole = to_frame(pa.concat_tables([spec.schema().empty_table(), *pieces]))
     return from_frame(whole.lazy().sort(spec.key).collect(), spec.schema())

@@ -45,7 +45,7 @@ SignatureOf = Callable[[ProgramRow], Signature | None]
 
 
 def _part(split: str, group: str) -> str:
-    """Side of a group: a fixed function of its name, so that a subset of programs never moves one."""
+    """Return side of a group: a fixed function of its name, so that a subset of programs never moves one."""
     share = int(content_hash(split, _SALTS[split], group)[:8], 16) / 2**32
     if share < TEST_SHARE:
         return "test"
@@ -103,13 +103,13 @@ def freeze_split(
 
 
 def last_split(data_dir: Path) -> str:
-    """The last split of tables by name; the default of the project where table `splits` has none."""
+    """Return the last split of tables by name; the default of the project where table `splits` has none."""
     names = scan_table(data_dir, table_spec("splits")).select("split").unique().collect()["split"]
     return max(names, default=BY_KERNEL_V2)
 
 
 def places_by_name(data_dir: Path, split: str = BY_KERNEL) -> list[SplitRow]:
-    """Places of the programs of tables in a split that is a function of names alone.
+    """Return the places of the programs of tables in a split that is a function of names alone.
 
     Returns: rows of table `splits`; where that has another split only, the places that this one gives.
     """
@@ -118,7 +118,7 @@ def places_by_name(data_dir: Path, split: str = BY_KERNEL) -> list[SplitRow]:
 
 
 def source_signature(program: ProgramRow) -> Signature | None:
-    """The signature of a program's syntax tree; None when the text is no program."""
+    """Return the signature of a program's syntax tree; None when the text is no program."""
     return signature(program.source, program.top)
 
 
@@ -162,7 +162,7 @@ def freeze_near_split(
 
 
 def _components(programs: Sequence[ProgramRow], signatures: Sequence[Signature | None]) -> list[list[int]]:
-    """Positions of connected programs, by union-find."""
+    """Return the positions of connected programs, by union-find."""
     parents = list(range(len(programs)))
 
     def root_of(place: int) -> int:
@@ -190,7 +190,7 @@ def _components(programs: Sequence[ProgramRow], signatures: Sequence[Signature |
 
 
 def design_part(split: str, part: str, *memory_delays_cycles: int) -> str:
-    """Part of a design: its program's, and in BY_KERNEL_V2 UNSEEN_DELAY with an unseen memory delay.
+    """Return part of a design: its program's, and in BY_KERNEL_V2 UNSEEN_DELAY with an unseen memory delay.
 
     Args: part: of its program. memory_delays_cycles: of reads and writes.
     Source: LLMulator, section 6.3 trains on 2, 5 and 10 cycles, Figure 12 also has 15.
@@ -204,12 +204,12 @@ HashOf = Callable[[ProgramRow], str | None]
 
 
 def source_hash(program: ProgramRow) -> str | None:
-    """The hash of a program's syntax tree; None when the text is no program."""
+    """Return the hash of a program's syntax tree; None when the text is no program."""
     return ast_hash_or_none(program.source, program.top)
 
 
 def evaluation_twins(programs: Sequence[ProgramRow], hash_of: HashOf = source_hash) -> list[str]:
-    """Ok programs that are not of stage evaluation and equal an evaluation program by syntax tree.
+    """List ok programs outside of stage evaluation that equal an evaluation program by syntax tree.
 
     Compared with the frozen list and with the evaluation programs among them. The column `ast_hash` is not
     trusted: each program is hashed.

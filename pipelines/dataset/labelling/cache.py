@@ -41,7 +41,7 @@ _SAME_LABELS = ("8be3097d9c795f7b",)
 
 
 def present_versions(tools: Iterable[str] = (hls.TOOL,)) -> dict[str, str]:
-    """Present version of each engine that labels, by name.
+    """Return the present version of each engine that labels, by name.
 
     Args:   tools: of `TOOLS`, that make designs.
     Raises: ToolMissing: one of them, or gcc or Verilator, is not installed.
@@ -64,7 +64,7 @@ def _design_versions(tools: Iterable[str]) -> dict[str, str]:
 
 
 def designs_version(tools: Iterable[str]) -> str:
-    """Hash of all that designs of a program and a configuration depend on.
+    """Return the hash of all that designs of a program and a configuration depend on.
 
     Args:   tools: of `TOOLS`, that make designs.
     Raises: ToolMissing: one of them is not installed.
@@ -73,12 +73,12 @@ def designs_version(tools: Iterable[str]) -> str:
 
 
 def labels_version(tools: Iterable[str]) -> str:
-    """Hash of all versions, of the order of the steps (this package), and of how data are drawn."""
+    """Return hash of all versions, of the order of the steps (this package), and of how data are drawn."""
     return _labels_version(tools, _VERSION)
 
 
 def has_present_labels(version: str, tools: Iterable[str]) -> bool:
-    """Whether an earlier version gives the same labels as the present one; see `labels_version`."""
+    """Tell whether an earlier version gives the same labels as the present one; see `labels_version`."""
     chosen = tuple(tools)
     return version in {_labels_version(chosen, one) for one in (_VERSION, *_SAME_LABELS)}
 
@@ -105,12 +105,12 @@ class LabelCache:
     shared_key: str | None
 
     def _key(self, program: ProgramRow, designs: Sequence[DesignRow]) -> str:
-        """What the labels of a program depend on."""
+        """Hash what the labels of a program depend on."""
         compiled = sorted((d.design_id, d.tool, d.status, d.reason, d.rtl_sha256) for d in designs)
         return content_hash(self.shared_key, program.program_id, program.name, program.suite, compiled)
 
     def get(self, program: ProgramRow, designs: Sequence[DesignRow]) -> LabelTables | None:
-        """Labels of all designs of a program, None when there is no entry."""
+        """Return the labels of all designs of a program, None when there is no entry."""
         stored = None if self.shared_key is None else self.cache.get(KIND, self._key(program, designs))
         if stored is None:
             return None
@@ -122,7 +122,7 @@ class LabelCache:
         )
 
     def keep(self, program: ProgramRow, designs: Sequence[DesignRow], labels: LabelTables) -> bool:
-        """Store the labels of all designs of a program, unless a tool failed; whether they were stored."""
+        """Store labels of all designs of a program, unless a tool failed; tell whether they were stored."""
         if self.shared_key is None:
             return False
         return self.cache.keep(KIND, self._key(program, designs), asdict(labels), *labels.statuses)
@@ -142,7 +142,7 @@ _ELSEWHERE = (
 
 
 def label_cache(designs: Sequence[DesignRow], context: LabelContext) -> LabelCache:
-    """The entries that hold for a target, options, and the present versions of the tools of the designs.
+    """Return entries that hold for a target, options, and the present versions of the tools of the designs.
 
     Raises: SynthesisError: the library cannot be read.
     """

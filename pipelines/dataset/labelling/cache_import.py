@@ -109,7 +109,7 @@ class CacheImport:
 
 
 def _timeless(value: Any) -> Any:
-    """A value as JSON keeps it, without times, what is None, and what earlier rows lack."""
+    """Return a value as JSON keeps it, without times, what is None, and what earlier rows lack."""
     if isinstance(value, dict):
         items = cast("dict[str, Any]", value).items()
         kept = {k: v for k, v in items if k not in LATER_COLUMNS and v is not None}
@@ -171,7 +171,7 @@ class _Import:
         self.report.put(self.context.cache, kind, key, value, row=row)
 
     def _is_present(self, design: DesignRow) -> bool:
-        """Whether the present engine made a design."""
+        """Tell whether the present engine made a design."""
         other = self.report.other
         if design.design_id != self._design_id(design):
             other["designs whose id is not theirs"] += 1
@@ -183,7 +183,7 @@ class _Import:
         return design.tool == TOOL and design.tool_version == tool_version()
 
     def _design_id(self, design: DesignRow) -> str | None:
-        """The id by the program and configuration of a row; of other tools and versions that of the row."""
+        """Compute the id from a row's program and configuration; other tools and versions keep the row's."""
         if design.tool != TOOL or design.tool_version != tool_version():
             return design.design_id
         try:
@@ -240,7 +240,7 @@ class _Import:
                 self.report.present[KIND] += 1
 
     def _is_complete(self) -> bool:
-        """Whether the rows are those of every data set of the options; earlier releases have fewer."""
+        """Tell whether there is a row for every data set of the options; earlier releases have fewer."""
         rows, options = self.rows, self.context.options
         if not rows.runs:
             return True
@@ -258,7 +258,7 @@ class _Import:
         }
 
     def _import_run(self, design: DesignRow, run: RunRow) -> None:
-        """The run's entry and the power's: one row has the columns of both."""
+        """Store the entries of a run and of its power: one row has the columns of both."""
         if run.status == TOOL_ERROR or run.power_status == TOOL_ERROR:
             self.report.other["runs in which a tool failed or engines disagreed"] += 1
             return
@@ -280,7 +280,7 @@ class _Import:
             self._put("power", power_key(design, run, target, options), figures, name)
 
     def _import_synthesis(self, design: DesignRow, label: LabelRow, runs: Sequence[RunRow]) -> None:
-        """The entry of logic synthesis, which was reached when every run is ok."""
+        """Store the entry of logic synthesis, which was reached when every run is ok."""
         if not runs or any(fails_label(run) for run in runs):
             return
         if label.status == TOOL_ERROR:
@@ -292,7 +292,7 @@ class _Import:
         self._put("synthesis", key, _columns(label, LabelFigures), f"label {label.design_id}")
 
     def _import_second(self, label: LabelRow, target: SecondTarget) -> None:
-        """The entry of a target that gives designs a second label."""
+        """Store the entry of a target that gives designs a second label."""
         design = next((d for d in self.rows.designs if d.design_id == label.design_id), None)
         if design is None or label.status == TOOL_ERROR or label.tool_version != target.version():
             self.report.other[f"labels of {label.tool} that failed, or of another version"] += 1
@@ -301,7 +301,7 @@ class _Import:
         self._put(target.kind, key, _columns(label, LabelFigures), f"{label.tool} label {label.design_id}")
 
     def _import_cross_checks(self) -> None:
-        """The checks of each run of the sample, all of which one entry holds."""
+        """Store the checks of each run of the sample, all in one entry."""
         if not self.rows.cross_checks:
             return
         designs = {design.design_id: design for design in self.rows.designs}
@@ -332,14 +332,14 @@ def _columns(
     row: LabelRow | RunRow | LoopRunRow | CrossCheckRow,
     kind: type[LabelFigures | RunResult | LoopCount | PowerFigures | Check],
 ) -> dict[str, Any]:
-    """The columns of a row that a step gives."""
+    """Return the columns of a row that a step gives."""
     return {column.name: getattr(row, column.name) for column in fields(kind)}
 
 
 def _mismatch_reason(
     design: DesignRow, label: LabelRow | None, runs: Sequence[RunRow], context: LabelContext
 ) -> str | None:
-    """Why the present engines under these options would not give these rows; None when they would."""
+    """Say why the present engines would not give these rows under these options; None when they would."""
     options = context.options
     if label is None:
         return "designs without a label"

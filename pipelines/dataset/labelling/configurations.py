@@ -77,7 +77,7 @@ class ConfigurationSpace:
 
     Attributes:
         memory_delays: cycles, of reads and writes.
-        write_delay: cycles of writes in all configurations; None for those of reads.
+        write_delay: cycles of writes in all configurations; None: as reads.
         pipeline: whether innermost loops are pipelined; (False, True) tries both.
         clock_period_ns: period of every schedule.
         unsafe_math: floating sums may be reordered.
@@ -99,7 +99,7 @@ class ConfigurationSpace:
 
 
 def plain_configurations(space: ConfigurationSpace, *, liberty: str) -> list[HlsOptions]:
-    """The configurations of the space without directives: one per memory delay, the same for all programs."""
+    """Return the configurations without directives: one per memory delay, the same for all programs."""
     return [
         HlsOptions(
             memory_read_delay_cycles=delay,
@@ -121,7 +121,7 @@ class EngineFault:
 def program_configurations(
     program: ProgramRow, space: ConfigurationSpace, *, liberty: str, cache: ContentCache
 ) -> list[HlsOptions] | str | EngineFault:
-    """Every configuration of a program in the engine, or why the front end refuses it, or what broke.
+    """Return every configuration of a program in the engine, or why the front end refuses it, or what broke.
 
     Configurations are cached, for reading a program and finding its legal space take a while. A refusal is
     not: a later engine may read the program.
@@ -154,7 +154,7 @@ _VERSION = "configurations-1"
 
 
 def _mappings_or_refusal(program: ProgramRow, space: ConfigurationSpace) -> list[dict[str, Any]] | str:
-    """The configurations of a program as JSON, or why the front end refuses it."""
+    """Return the configurations of a program as JSON, or why the front end refuses it."""
     try:
         function = read_function(program.source, top=program.top, file=f"{program.name}.c")
     except HlsError as error:
@@ -167,7 +167,7 @@ def _mappings_or_refusal(program: ProgramRow, space: ConfigurationSpace) -> list
 
 
 def _grid_mappings(function: Function, space: ConfigurationSpace) -> list[MappedConfiguration]:
-    """Every configuration of a space without `sampling`, without repeats.
+    """Return every configuration of a space without `sampling`, without repeats.
 
     Source: LLMulator section 6.3 and Figure 12 for the delays 2, 5, 10 and 15.
     """
@@ -195,7 +195,8 @@ def _program_mappings(
 def sampled_configurations(
     function: Function, space: ConfigurationSpace, sampling: MappingSampling, program_id: str, *, liberty: str
 ) -> list[HlsOptions]:
-    """Mappings of one program drawn from its legal space, without repeats; the first has no directives.
+    """Return the mappings of one program drawn from its legal space, without repeats; the first has no
+    directives.
 
     Args: program_id: what the draw depends on beside the seed, see `sampled_mappings`.
     """
@@ -218,7 +219,8 @@ def _options(mapped: MappedConfiguration, space: ConfigurationSpace, liberty: st
 def planned_ids(
     program: ProgramRow, space: ConfigurationSpace, *, liberty: str, cache: ContentCache
 ) -> set[str]:
-    """Ids of the designs of the engine that a space asks for; of a refused program that of its one row.
+    """Return the ids of the designs of the engine that a space asks for; of a refused program that of its one
+    row.
 
     Raises: HlsError: the space has a value that the engine does not accept.
     """
@@ -231,7 +233,7 @@ def planned_ids(
 
 
 def refused_configuration(space: ConfigurationSpace, *, liberty: str) -> HlsOptions:
-    """The configuration in the one row of a program without configurations."""
+    """Return the configuration in the one row of a program without configurations."""
     return HlsOptions(clock_period_ns=space.clock_period_ns, liberty=liberty)
 
 
@@ -250,7 +252,7 @@ class Dimension:
 
     Attributes:
         subject: the loop or array, empty for the hardware; what: of it.
-        levels: in order; those of equal share follow each other along the axis.
+        levels: in order; levels of equal share follow each other along the axis.
         first_share: of the axis for the first level; None for as much as any other.
     """
 
@@ -260,7 +262,7 @@ class Dimension:
     first_share: float | None = None
 
     def level(self, place: float) -> Any:
-        """The level at a place of the axis, 0 <= place < 1."""
+        """Return the level at a place of the axis, 0 <= place < 1."""
         if self.first_share is None or len(self.levels) == 1:
             return self.levels[int(place * len(self.levels))]
         if place < self.first_share:
@@ -270,7 +272,7 @@ class Dimension:
 
 
 def latin_hypercube(dimensions: int, count: int, generator: np.random.Generator) -> NDArray[np.float64]:
-    """Points of the unit cube, (count, dimensions); each of the count strata of each axis has one."""
+    """Return points of the unit cube, (count, dimensions); each of the count strata of each axis has one."""
     # Here, because it takes longer to import than a command should take to start.
     from scipy.stats import qmc  # pyright: ignore[reportMissingTypeStubs]
 
@@ -284,7 +286,7 @@ def latin_hypercube(dimensions: int, count: int, generator: np.random.Generator)
 
 
 def hardware_dimensions(sampling: MappingSampling) -> list[Dimension]:
-    """The dimensions that every program has."""
+    """Return the dimensions that every program has."""
     return [
         Dimension(subject="", what="read_delay_cycles", levels=sampling.read_delays),
         Dimension(subject="", what="write_delay_cycles", levels=sampling.write_delays),
@@ -293,7 +295,7 @@ def hardware_dimensions(sampling: MappingSampling) -> list[Dimension]:
 
 
 def program_dimensions(space: MappingSpace, sampling: MappingSampling) -> list[Dimension]:
-    """The dimensions of a program's loops and arrays; what admits one level only has none."""
+    """Return the dimensions of a program's loops and arrays; what admits one level only has none."""
     dimensions: list[Dimension] = []
     for loop in space.loops:
         inner = any(other.parent == loop.name for other in space.loops)
@@ -315,7 +317,7 @@ def _choice(subject: str, what: str, levels: Sequence[str], sampling: MappingSam
 
 
 def _mappings(loop: LoopSpace, has_inner: bool) -> list[str]:
-    """Ways to map a loop, as directives joined by +."""
+    """Return the ways to map a loop, as directives joined by +."""
     several = loop.trip_count is None or loop.trip_count > 1
     copies = ["unroll"] * (loop.unrollable and several) + ["parallel"] * (loop.independent and several)
     ways = [PLAIN, *copies]
@@ -328,7 +330,7 @@ def _mappings(loop: LoopSpace, has_inner: bool) -> list[str]:
 
 
 def _factors(loop: LoopSpace, sampling: MappingSampling) -> tuple[int, ...]:
-    """Copies of a loop's body, up to the limit; the trip count itself is a full unroll."""
+    """Return the copies of a loop's body, up to the limit; the trip count itself is a full unroll."""
     if loop.trip_count is None:
         return tuple(f for f in UNKNOWN_TRIP_FACTORS if f <= sampling.copy_limit)
     below = {f for f in FACTORS if f < loop.trip_count and f <= sampling.copy_limit}
@@ -348,12 +350,12 @@ class _Drawn:
     copies: dict[str, int] = field(default_factory=dict[str, int])
 
     def around(self, name: str) -> list[str]:
-        """The loops around a loop, inner first."""
+        """Return the loops around a loop, inner first."""
         parent = self.loops[name].parent
         return [] if parent is None else [parent, *self.around(parent)]
 
     def copies_of(self, name: str) -> int:
-        """Copies of a loop's body: by itself, by the loops around it, and inside a pipelined loop."""
+        """Return copies of a loop's body: by itself, by the loops around it, and inside a pipelined loop."""
         around = self.around(name)
         total = self.copies.get(name, 1)
         for outer in around:
@@ -365,19 +367,16 @@ class _Drawn:
         return total
 
     def most_copies(self) -> int:
-        """Copies of any operation."""
         return max((self.copies_of(name) for name in self.loops), default=1)
 
     def added_cells(self) -> int:
-        """Estimated standard cells that copies add."""
+        """Return the estimated standard cells that copies add."""
         return sum(loop.own_cells * (self.copies_of(name) - 1) for name, loop in self.loops.items())
 
     def fits(self, sampling: MappingSampling) -> bool:
-        """Whether the copies are within the bounds."""
         return self.most_copies() <= sampling.copy_limit and self.added_cells() <= sampling.added_cells_limit
 
     def set(self, name: str, kinds: tuple[str, ...], copies: int = 1) -> None:
-        """Map a loop; without kinds it is plain."""
         self.kinds.pop(name, None)
         self.copies.pop(name, None)
         if kinds:
@@ -405,7 +404,7 @@ def _mapped_loops(
     sampling: MappingSampling,
     generator: np.random.Generator,
 ) -> list[Directive]:
-    """Directives on loops: drawn ones in a drawn order as far as the bounds allow, contradictions dropped."""
+    """Draw directives on loops, in a drawn order, as far as the bounds allow; drop contradictions."""
     drawn = _Drawn({loop.name: loop for loop in space.loops})
     for loop in _shuffled(space.loops, generator):
         mapping = str(levels.get((loop.name, "mapping"), PLAIN))
@@ -453,7 +452,7 @@ def _partitions(
     sampling: MappingSampling,
     generator: np.random.Generator,
 ) -> list[Directive]:
-    """Directives on arrays, in a drawn order until the banks are used up."""
+    """Return the directives on arrays, in a drawn order until the banks are used up."""
     left = sampling.bank_limit
     directives: dict[str, Directive] = {}
     for array in _shuffled(space.arrays, generator):
@@ -467,7 +466,7 @@ def _partitions(
 def _partition(
     array: ArraySpace, levels: Mapping[tuple[str, str], Any], left: int
 ) -> tuple[Directive | None, int]:
-    """The partition of an array within the banks that are left, and its banks."""
+    """Return the partition of an array within the banks that are left, and its banks."""
     style = levels.get((array.name, "partition"), PLAIN)
     if style == PLAIN:
         return None, 0
@@ -490,7 +489,7 @@ def _partition(
 def sampled_mappings(
     space: MappingSpace, sampling: MappingSampling, program_id: str
 ) -> list[MappedConfiguration]:
-    """The configurations of one program, without repeats.
+    """Return the configurations of one program, without repeats.
 
     The first one has no directives, so that every program has a plain design to compare with. Delays and
     clock periods are a Latin hypercube over all of them, loops and arrays one over all but the first.

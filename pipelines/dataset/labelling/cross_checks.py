@@ -85,7 +85,7 @@ CROSS_CHECK_LIMITS: Mapping[str, float] = {
 """Largest deviation of each check that passes, as a share of the reference."""
 
 HALF_LIMIT = 0.15
-"""Of internal power against half of OpenSTA's, which takes each pin's energies of rising and of falling for
+"""Deviation of internal power from half of OpenSTA's, which takes each pin's rising and falling energies for
 every change; it shares causes and conditions out in another way, so it is about the half (docs/power.md)."""
 
 ROUNDING = 1e-9
@@ -99,7 +99,7 @@ _FAILURES = (ToolMissing, PowerError, SynthesisError, HlsError, UnknownReference
 
 
 def is_cross_checked(design_id: str, options: LabelOptions) -> bool:
-    """Whether a design belongs to the sample; a larger sample contains a smaller one."""
+    """Tell whether a design belongs to the sample; a larger sample contains a smaller one."""
     return is_audited(design_id, options.cross_check_fraction)
 
 
@@ -167,7 +167,7 @@ def _sample(
 
 
 def _cached_rows(item: _Sampled, context: LabelContext) -> tuple[CrossCheckRow, ...] | None:
-    """The rows of a design without another tool; None when one must be asked."""
+    """Return the rows of a design without another tool; None when one must be asked."""
     if item.run.status != OK or item.label.status != OK:
         return _rows(item.run, _disagreement(item.run))
     key = cross_check_key(item.design, item.run, context.target, context.options)
@@ -196,16 +196,18 @@ def _cross_check(item: _Sampled, *, context: LabelContext) -> Outcome[tuple[Cros
 
 
 def cross_check_key(design: DesignRow, row: RunRow, target: Target, options: LabelOptions) -> str:
-    """What the checks of a run depend on."""
+    """Hash what the checks of a run depend on."""
     return content_hash(power_key(design, row, target, options), check_versions(), _VERSION)
 
 
 def check_versions() -> list[str | None]:
-    """Versions of OpenSTA, of the second yosys and of Icarus; None for one that is not installed."""
-    return [_known(version) for version in (opensta_version, second_yosys_version, icarus_version)]
+    """Return versions of OpenSTA, of the second yosys and of Icarus; None for one that is not installed."""
+    return [
+        _installed_version(version) for version in (opensta_version, second_yosys_version, icarus_version)
+    ]
 
 
-def _known(version: Callable[[], str]) -> str | None:
+def _installed_version(version: Callable[[], str]) -> str | None:
     try:
         return version()
     except ToolMissing:
@@ -242,7 +244,6 @@ def _rows(row: RunRow, checks: Sequence[Check]) -> tuple[CrossCheckRow, ...]:
 
 
 def _unknown(check: str, tool: str, version: str | None) -> Check:
-    """A check without figures."""
     return Check(check=check, tool=tool, tool_version=version, allowed=CROSS_CHECK_LIMITS[check])
 
 
@@ -251,7 +252,7 @@ def _engine(row: RunRow) -> str:
 
 
 def _disagreement(row: RunRow) -> list[Check]:
-    """The failed check of a run in which two engines disagree."""
+    """Return the failed check of a run in which two engines disagree."""
     if row.status != TOOL_ERROR:
         return []
     if row.power_status == TOOL_ERROR:
@@ -282,7 +283,7 @@ def _compared(
 
 
 def _require_same(check: Check, row_mw: float | None, again_mw: float | None) -> Check:
-    """A failure unless the row has the power that the same activity gives again, where it was asked for."""
+    """Fail a check if the row's power differs from that of the same activity now; pass it without powers."""
     if row_mw is None or again_mw is None or abs(_deviation(row_mw, again_mw)) <= ROUNDING:
         return check
     reason = f"the row has {row_mw:.9g} mW, the same run now {again_mw:.9g} mW"
@@ -290,7 +291,7 @@ def _require_same(check: Check, row_mw: float | None, again_mw: float | None) ->
 
 
 def _require_half(check: Check, internal_mw: float | None, tool_mw: float | None) -> Check:
-    """A failure unless one energy per transition is about half of what the tool adds of both edges."""
+    """Return a failure unless one energy per transition is about half of what the tool adds of both edges."""
     half_mw = 0.5 * (tool_mw or 0.0)
     if internal_mw is None or abs(_deviation(internal_mw, half_mw)) <= HALF_LIMIT:
         return check
@@ -316,7 +317,7 @@ class _Comparison:
     context: LabelContext
 
     def checks(self) -> list[Check]:
-        """Each check, in the order of `CROSS_CHECK_LIMITS`."""
+        """Return each check, in the order of `CROSS_CHECK_LIMITS`."""
         row = self.counted.row
         cycles = _compared(
             "latency_cycles",
@@ -345,7 +346,7 @@ class _Comparison:
     def _outputs(
         self, check: str, result: PowerResult | SimulationResult, tool: str, version: str | None
     ) -> Check:
-        """Outputs, result, cycles and bytes of a simulated netlist against those of the design."""
+        """Compare outputs, result, cycles and bytes of a simulated netlist with the design's."""
         if result.latency_cycles is None:
             return replace(_unknown(check, tool, version), status=result.status, reason=result.reason)
         expected = expected_outputs(self.counted.request, self.context)
@@ -357,7 +358,7 @@ class _Comparison:
         return replace(compared, reason=f"the netlist differs in {', '.join(differing)}")
 
     def _icarus(self) -> Check:
-        """The netlist in Icarus, with the cells' functions as the second yosys reads them."""
+        """Return the netlist in Icarus, with the cells' functions as the second yosys reads them."""
         request = self.counted.request
         compiled, netlist = request.compiled(), self._netlist()
         with self.context.tool_folder("synthesis") as folder:
@@ -408,7 +409,7 @@ class _Comparison:
     def _powers(
         self, comparison: OpenStaComparison, result: PowerResult, tool: str, version: str
     ) -> list[Check]:
-        """Switching and internal power; infeasible where the library has no energies."""
+        """Return the switching and internal power; infeasible where the library has no energies."""
         row, parts, reference = self.counted.row, comparison.parts, comparison.tool
         lacking = [
             replace(_unknown(check, tool, version), status=INFEASIBLE, reason=result.reason)
@@ -431,7 +432,7 @@ class _Comparison:
         ]
 
     def _timed(self, names: tuple[str, ...], tool: str, make: Callable[[], list[Check]]) -> list[Check]:
-        """The checks that a tool makes, or why it cannot, with its time."""
+        """Return the checks that a tool makes, or why it cannot, with its time."""
         start = stopwatch()
         try:
             checks = make()

@@ -100,11 +100,11 @@ class CirctTool:
         return f"circt-{self.flow}"
 
     def version(self) -> str:
-        """Version of the wheel, of its driver, and of the engine, whose front end it reads C with."""
+        """Return version of the wheel, of its driver, and of the engine, whose front end it reads C with."""
         return f"{circt.tool_version()}+{hls.tool_version()}"
 
     def engine_version(self) -> str:
-        """Version of Verilator and of the test bench."""
+        """Return the version of Verilator and of the test bench."""
         return simulation.engine_version()
 
     def compile(
@@ -196,11 +196,11 @@ class BambuTool:
     engine: str = bambu.ENGINE
 
     def version(self) -> str:
-        """Version of Bambu and of its driver."""
+        """Return the version of Bambu and of its driver."""
         return bambu.tool_version()
 
     def engine_version(self) -> str:
-        """Version of Bambu, which makes the test bench, and of its driver."""
+        """Return the version of Bambu, which makes the test bench, and of its driver."""
         return bambu.tool_version()
 
     def compile(
@@ -268,7 +268,7 @@ def _run_bambu(
 
 
 def without_directives(source: str) -> str:
-    """C text with every pragma that is a directive made blank; lines keep their numbers."""
+    """Return C text with every pragma that is a directive made blank; lines keep their numbers."""
     return _DIRECTIVE.sub(lambda match: "\n" * match[0].count("\n"), source)
 
 
@@ -280,7 +280,7 @@ _EXTERNAL: Mapping[str, ExternalTool] = {
 
 
 def external_tool(name: str) -> ExternalTool:
-    """The tool of a name.
+    """Return the tool of a name.
 
     Raises: LabellingError: there is none of this name.
     """

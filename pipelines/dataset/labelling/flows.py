@@ -105,7 +105,7 @@ def compile_natively(
 
 
 def cached_rows(program: ProgramRow, configuration: HlsOptions, cache: ContentCache) -> HlsRows | None:
-    """The stored rows of a design of the engine, of whatever suite its program was.
+    """Return the stored rows of a design of the engine, of whatever suite its program was.
 
     Returns: None without any, and for a refusal of an earlier engine that the present one does not repeat.
     """
@@ -153,7 +153,7 @@ class NativeFlow:
     compiled: list[CompiledDesign] = field(default_factory=list[CompiledDesign])
 
     def rtl(self) -> CompiledDesign:
-        """The compiled design.
+        """Return the compiled design.
 
         Raises: HlsError: the engine gives other Verilog than the row says.
         """
@@ -162,7 +162,7 @@ class NativeFlow:
         return self.compiled[0]
 
     def request(self, data: DataSet, *, seed: int, builds: Path, kind: str | None = DRAWN) -> RunRequest:
-        """The design on one data set."""
+        """Return the design on one data set."""
         return RunRequest(
             program=self.program,
             design=self.design,
@@ -186,12 +186,12 @@ class NativeFlow:
         return run_designs(requests, self.context)
 
     def add_power(self, run: Run, data: DataSet, *, builds: Path, context: LabelContext) -> Run:
-        """A run that is ok, with the power of the mapped netlist on the same data; see `add_power`."""
+        """Return a run that is ok, with the power of the mapped netlist on the same data; see `add_power`."""
         return add_power(run, self.request(data, seed=run.identity.seed, builds=builds), context)
 
 
 def recompile(program: ProgramRow, design: DesignRow) -> CompiledDesign:
-    """The compiled design of a row.
+    """Return the compiled design of a row.
 
     Raises: HlsError: the engine gives other Verilog than the row says.
     """
@@ -208,7 +208,7 @@ def recompile(program: ProgramRow, design: DesignRow) -> CompiledDesign:
 
 
 def _external_id(program: ProgramRow, tool: str, configuration: HlsOptions) -> str:
-    """Hash of the program, the part of the configuration that a tool sees, and the version of the tool."""
+    """Return the hash of the program, the part of the configuration that a tool sees, and its version."""
     visible = {
         "memory_read_delay_cycles": configuration.memory_read_delay_cycles,
         "memory_write_delay_cycles": configuration.memory_write_delay_cycles,
@@ -240,7 +240,7 @@ def _stored_result(stored: dict[str, Any]) -> HlsResult:
 
 
 def rtl_of(program: ProgramRow, design: DesignRow, context: ToolContext) -> Rtl:
-    """The Verilog of a design of another tool.
+    """Return the Verilog of a design of another tool.
 
     Raises: HlsError: the tool gives other Verilog than the row says. ToolMissing: it is not installed.
     """
@@ -253,7 +253,7 @@ def rtl_of(program: ProgramRow, design: DesignRow, context: ToolContext) -> Rtl:
 
 
 def _configuration_of(design: DesignRow) -> HlsOptions:
-    """The configuration of a row, as far as another tool sees it."""
+    """Return the configuration of a row, as far as another tool sees it."""
     return HlsOptions(
         memory_read_delay_cycles=design.memory_read_delay_cycles,
         memory_write_delay_cycles=design.memory_write_delay_cycles,
@@ -263,7 +263,7 @@ def _configuration_of(design: DesignRow) -> HlsOptions:
 
 
 def refused_row(program: ProgramRow, tool: str, configuration: HlsOptions, reason: str) -> DesignRow:
-    """The row of a program that the front end, which all tools share, cannot read."""
+    """Return the row of a program that the front end, which all tools share, cannot read."""
     if tool == TOOL:
         return design_row(program, configuration, (REJECTED, reason), 0.0)
     result = HlsResult(status=REJECTED, reason=reason, rtl=None, wall_s=0.0)
@@ -290,7 +290,7 @@ def _external_row(program: ProgramRow, tool: str, configuration: HlsOptions, res
 def _unapplied(
     program: ProgramRow, design: DesignRow, configuration: HlsOptions
 ) -> tuple[DirectiveOutcomeRow, ...]:
-    """A row for each directive that the tool of a design was not given."""
+    """Return a row for each directive that the tool of a design was not given."""
     if design.status != OK:
         return ()
     function = read_function(program.source, top=program.top, file=f"{program.name}.c")
@@ -322,7 +322,7 @@ class ExternalFlow:
     context: ToolContext
 
     def rtl(self) -> Rtl:
-        """The Verilog of the row; raises what `rtl_of` raises."""
+        """Return the Verilog of the row; raises what `rtl_of` raises."""
         return rtl_of(self.program, self.design, self.context)
 
     def run(self, data_sets: Sequence[ProgramData], *, builds: Path) -> list[Run]:
@@ -354,7 +354,7 @@ class ExternalFlow:
         return Run(identity=identity, result=result)
 
     def add_power(self, run: Run, data: DataSet, *, builds: Path, context: LabelContext) -> Run:
-        """The run as it is: netlists of other tools are not simulated."""
+        """Return the run as it is: netlists of other tools are not simulated."""
         del data, builds, context
         return run
 

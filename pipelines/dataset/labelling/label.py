@@ -128,9 +128,9 @@ def label_design(
 def label_compiled(
     program: ProgramRow, design: DesignRow, context: LabelContext, *, data: DataSet | None = None
 ) -> DesignLabels:
-    """Truth checks, then logic synthesis, of a design after high-level synthesis.
+    """Run the truth checks, then logic synthesis, of a design after high-level synthesis.
 
-    Args:    data: one data set instead of those of the options.
+    Args:    data: one data set instead of the options' data sets.
     Returns: the label row, one run row per data set, and rows of their inputs and loops. The label is ok only
              when every run on drawn or given data is, and no engine failed on other data.
     """
@@ -213,14 +213,14 @@ class _Steps:
         return data_sets(flow.program, flow.interface, options.data_kinds, seeds=options.data_seeds)
 
     def _add_power(self, builds: Path, cycles: int) -> None:
-        """Power of the run on the first data set; of the sample, of every run that is ok."""
+        """Add the power of the run on the first data set; in the sample, of every run that is ok."""
         whole = is_fully_powered(self.flow.design, cycles, self.context.options)
         for index, (run, data) in enumerate(zip(self.runs, self.inputs, strict=True)):
             if run.result.status == OK and (whole or index == 0):
                 self.runs[index] = self.flow.add_power(run, data.values, builds=builds, context=self.context)
 
     def _failure(self) -> LabelFigures | None:
-        """The label of a design with a run that fails it."""
+        """Return the label of a design with a run that fails it."""
         rows = (run.row() for run in self.runs)
         return next((LabelFigures(status=r.status, reason=r.reason) for r in rows if fails_label(r)), None)
 
@@ -319,7 +319,7 @@ def plan_designs(
 def _plan(
     program: ProgramRow, space: ConfigurationSpace, context: LabelContext
 ) -> list[_Planned] | list[DesignRow]:
-    """Every design of a program, or its rejected row of each tool."""
+    """Return every design of a program, or its rejected row of each tool."""
     liberty = context.liberty
     own = program_configurations(program, space, liberty=liberty, cache=context.cache)
     refused = refused_configuration(space, liberty=liberty)
@@ -392,7 +392,7 @@ def _label(item: _Pair, *, context: LabelContext) -> Outcome[DesignLabels]:
 
 
 def _by_program(items: Sequence[_Pair], rows: Sequence[DesignLabels]) -> dict[str, LabelTables]:
-    """Labels and runs of each program's designs, which stand in the same order."""
+    """Return the labels and runs of each program's designs, which stand in the same order."""
     tables: dict[str, LabelTables] = {}
     for (program, _), one in zip(items, rows, strict=True):
         own = tables.setdefault(program.program_id, LabelTables())
@@ -404,7 +404,7 @@ def _by_program(items: Sequence[_Pair], rows: Sequence[DesignLabels]) -> dict[st
 
 
 def _distinct_inputs(rows: Sequence[InputRow]) -> list[InputRow]:
-    """One row per argument of each data set: designs, and programs with the same data, share them."""
+    """Return one row per argument of each data set: designs, and programs with the same data, share them."""
     return list({(row.suite, row.data_id, row.argument): row for row in rows}.values())
 
 

@@ -30,7 +30,7 @@ class _Loop:
 
 
 def loop_counts(graph: cdfg.Cdfg, visits: Mapping[str, int]) -> list[LoopCount]:
-    """Counts of every loop of a graph, in order of their first blocks.
+    """Return the counts of every loop of a graph, in order of their first blocks.
 
     Args: visits: executions of each block by its name, see `CycleResult`.
     """
@@ -69,7 +69,7 @@ def _counted(
 
 
 def _natural_loops(graph: cdfg.Cdfg) -> dict[str, _Loop]:
-    """Loops by name. The graph is reducible: an edge to a block that a search has not left leads back."""
+    """Return loops by name. In a reducible graph an edge to a block still on the search path leads back."""
     loops: dict[str, _Loop] = {}
     before = _predecessors(graph)
     for latch, header in _back_edges(graph):
@@ -113,7 +113,7 @@ def _back_edges(graph: cdfg.Cdfg) -> list[tuple[int, int]]:
 
 
 def _loop_tests(graph: cdfg.Cdfg, loops: Mapping[str, _Loop]) -> set[int]:
-    """Blocks whose branch decides whether a loop goes on or is entered."""
+    """Return the blocks whose branch decides whether a loop goes on or is entered."""
     tests = {latch for loop in loops.values() for latch in loop.latches}
     for loop in loops.values():
         tests |= {b.index for b in graph.blocks if loop.header in b.successors and b.index not in loop.body}
@@ -124,7 +124,7 @@ def _loop_tests(graph: cdfg.Cdfg, loops: Mapping[str, _Loop]) -> set[int]:
 
 
 def _taken(graph: cdfg.Cdfg, counts: Sequence[int]) -> dict[int, int | None]:
-    """How often each branch was true, by block; None where the equations leave it open.
+    """Count how often each branch was true, by block; None where the equations leave it open.
 
     A block is executed as often as the edges that lead to it. Equations with one unknown are solved until
     none is left; the two edges of a branch are one unknown, for their sum is known.
@@ -157,7 +157,7 @@ def _arrivals(
     before: Mapping[int, list[int]],
     target: int,
 ) -> int:
-    """Executions of the edges to a block that are known."""
+    """Return the executions of the edges to a block that are known."""
     total = 0
     for block in set(before[target]):
         match graph.blocks[block].terminator:

@@ -40,7 +40,7 @@ class LabelOptions:
         data_kinds: kinds of data sets, `drawn` first; see `pipelines.programs.data_sets`.
         full_power_fraction: of the designs that `synthesis_fraction` maps, those with power on every data
             set; the others have power on the first one.
-        light_um2_cycles: those of at most this estimated area times cycles have it on every one, too.
+        light_um2_cycles: designs of at most this estimated area times cycles have it on every one, too.
         audit_fraction: of the designs, those whose Verilog is simulated too and must agree; 0 to 1.
         audit_engine: that simulates their Verilog, of `AUDIT_ENGINES`.
         cross_check_fraction: of the designs, those whose figures are compared with other tools; they are
@@ -52,7 +52,7 @@ class LabelOptions:
         synthesis_tools: of `SYNTHESIS_TOOLS`; the first one is always used.
         synthesis_fraction: of the designs of generated programs, those that are mapped to cells; the others
             have cycles alone.
-        demanding_fraction: the same of demanding designs: those of at least `demanding_um2_per_ns` of
+        demanding_fraction: the share of demanding designs, of at least `demanding_um2_per_ns` of
             estimated area per clock period, or `demanding_um2_cycles` of area times cycles. Power and energy
             follow these two in rank, so a sample has more of their upper end.
         fpga_fraction, fpga_unmapped_fraction: of the designs mapped to cells and of those with cycles alone,
@@ -107,12 +107,12 @@ class LabelOptions:
 
     @property
     def audited_fraction(self) -> float:
-        """Of the designs, those whose Verilog is simulated, cross-checked ones included."""
+        """Share of designs whose Verilog is simulated, cross-checked ones included."""
         return max(self.audit_fraction, self.cross_check_fraction)
 
 
 def _say_nothing(_: str) -> None:
-    """No listener."""
+    """Ignore the step."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -134,7 +134,7 @@ class ToolContext:
 
     @contextmanager
     def scratch_folder(self) -> Generator[Path]:
-        """An empty folder for one tool run, gone afterwards; on the disk of the cache."""
+        """Yield an empty folder for one tool run on the cache's disk, and remove it afterwards."""
         base = self.cache.folder / "scratch"
         base.mkdir(parents=True, exist_ok=True)
         with TemporaryDirectory(dir=base, ignore_cleanup_errors=True) as name:
@@ -142,7 +142,7 @@ class ToolContext:
 
     @contextmanager
     def tool_folder(self, tool: str) -> Generator[Path]:
-        """A scratch folder, once the tool has a free slot among all processes that share the cache.
+        """Yield a scratch folder once the tool has a free slot among all processes that share the cache.
 
         Args: tool: one of `SLOTTED`; without a number in `options.slots` as many run as there are workers.
         """
@@ -167,12 +167,12 @@ class LabelContext(ToolContext):
 
 
 def liberty_name(target: Target) -> str:
-    """Name of a target's library, as rows know it."""
+    """Return the name of a target's library, as rows know it."""
     return library_name(target.liberty)
 
 
 def library_name(liberty: Path) -> str:
-    """Name of the cell library of a liberty file."""
+    """Return the name of the cell library of a liberty file."""
     return liberty.stem.removesuffix("_stdcells")
 
 

@@ -87,7 +87,7 @@ class RunResult:
         return OK if self.outputs_equal is not None else self.status
 
     def failed(self, reason: str | None, *, status: str = TOOL_ERROR, equal: bool | None = None) -> RunResult:
-        """The result of a run whose engines disagree: nothing but the times and the audit's cycles holds."""
+        """Return the result of a run whose engines disagree: only times and the audit's cycles hold."""
         return replace(
             self,
             status=status,
@@ -135,7 +135,7 @@ class Run:
     power: PowerFigures = field(default_factory=PowerFigures)
 
     def row(self) -> RunRow:
-        """The row of table `runs`."""
+        """Return the row of table `runs`."""
         figures, result = asdict(self.power), self.result
         status, reason = figures.pop("status"), figures.pop("reason")
         if status is not None:
@@ -143,7 +143,7 @@ class Run:
         return RunRow(**asdict(self.identity), **asdict(result), **figures)
 
     def loop_rows(self) -> list[LoopRunRow]:
-        """The rows of table `loop_runs`."""
+        """Return the rows of table `loop_runs`."""
         identity = self.identity
         return [
             LoopRunRow(
@@ -154,7 +154,7 @@ class Run:
 
 
 def fails_label(run: RunRow) -> bool:
-    """Whether a run that is not ok fails the label of its design.
+    """Tell whether a run that is not ok fails the label of its design.
 
     Data of other kinds than `drawn` may be outside what a program is made for: one that has undefined
     behaviour there, or takes too long, fails that run alone.
@@ -174,12 +174,12 @@ class OutputDigests:
 
     @classmethod
     def of(cls, returned: int | None, outputs: DataSet) -> OutputDigests:
-        """Digests of the outputs of a run."""
+        """Return the digests of the outputs of a run."""
         arrays = {name: _digest(values) for name, values in sorted(outputs.items())}
         return cls(returned=returned, arrays=arrays)
 
     def difference(self, other: CycleResult | SimulationResult) -> str | None:
-        """The first output of an engine that is not equal; None when all are."""
+        """Return the first output of an engine that is not equal; None when all are."""
         for name, digest in self.arrays.items():
             if name not in other.outputs or _digest(other.outputs[name]) != digest:
                 return f"array {name}"
@@ -212,7 +212,7 @@ class NativeResult:
         return OutputDigests(returned=self.returned, arrays=self.outputs)
 
     def failed_run(self, program: ProgramRow) -> RunResult:
-        """The result of a run whose native C is not ok."""
+        """Return the result of a run whose native C is not ok."""
         reason = str(self.reason).replace("kernel.c:", f"{program.name}.c:")
         return RunResult(status=self.status, reason=f"native C: {reason}", native_wall_s=self.wall_s)
 
@@ -268,7 +268,7 @@ def _cached_each(
     *,
     status: Callable[[Value], str],
 ) -> list[Value]:
-    """The value stored under each key; those that lack are made together and stored, see `ContentCache`.
+    """Return value stored under each key; those that lack are made together and stored, see `ContentCache`.
 
     Args: make: from places in `keys` to values in the same order.
     """
@@ -298,7 +298,7 @@ def _run_natively(
 def rounding_difference(
     native: NativeRun, cycles: CycleResult | SimulationResult, interface: Interface
 ) -> str | None:
-    """What differs by more than reordered sums may: floating outputs by a share of their array's largest.
+    """Name the output that differs by more than reordered sums may, relative to its array's largest value.
 
     Integers must be equal. Used for designs whose floating sums were reordered (`unsafe_math`).
     """
@@ -328,7 +328,7 @@ def _is_near(values: Any, others: Any) -> bool:
 
 
 def is_audited(design_id: str, fraction: float) -> bool:
-    """Whether a design belongs to the sample whose Verilog is simulated.
+    """Tell whether a design belongs to the sample whose Verilog is simulated.
 
     Args:    fraction: of all designs, 0 to 1; a larger sample contains a smaller one.
     """
@@ -336,7 +336,8 @@ def is_audited(design_id: str, fraction: float) -> bool:
 
 
 def is_synthesised(design: DesignRow, cycles: int, options: LabelOptions) -> bool:
-    """Whether a design is mapped to cells: all of programs that nobody generated, and a sample of the others.
+    """Tell whether a design is mapped to cells: all of programs that nobody generated, and a sample of the
+    others.
 
     Args:    cycles: most of its runs; options: shares, 0 to 1; a larger sample contains a smaller one.
     """
@@ -354,7 +355,7 @@ def _is_drawn(what: str, design: DesignRow, fraction: float) -> bool:
 
 
 def most_cycles(runs: Iterable[RunRow]) -> dict[str, int]:
-    """Cycles of the longest run of each design, by its id."""
+    """Return the cycles of the longest run of each design, by its id."""
     cycles: dict[str, int] = {}
     for run in runs:
         cycles[run.design_id] = max(cycles.get(run.design_id, 0), run.latency_cycles or 0)
@@ -362,7 +363,7 @@ def most_cycles(runs: Iterable[RunRow]) -> dict[str, int]:
 
 
 def is_fully_powered(design: DesignRow, cycles: int, options: LabelOptions) -> bool:
-    """Whether a mapped design has power on every data set: light designs, and a sample of the others.
+    """Tell whether a mapped design has power on every data set: light designs, and a sample of the others.
 
     Designs that are mapped because they are demanding have it only if they are light: otherwise each of
     their runs takes long.
@@ -396,7 +397,7 @@ class RunRequest:
 
 
 def run_key(design: DesignRow, run: RunIdentity | RunRow, options: LabelOptions) -> str:
-    """What a run depends on."""
+    """Hash what a run depends on."""
     return content_hash(
         run.design_id,
         design.rtl_sha256,
@@ -408,12 +409,12 @@ def run_key(design: DesignRow, run: RunIdentity | RunRow, options: LabelOptions)
 
 
 def audit_version(engine: str) -> str:
-    """Version of an engine of audits."""
+    """Return the version of an engine of audits."""
     return simulation.engine_version() if engine == simulation.ENGINE else other_audit_version(engine)
 
 
 def is_audited_run(design_id: str, kind: str | None, fraction: float) -> bool:
-    """Whether the Verilog is simulated on a data set too: on drawn and other tools' data of the sample."""
+    """Tell whether the Verilog is simulated on a data set too: on drawn data and the sample's other data."""
     return kind in (None, DRAWN) and is_audited(design_id, fraction)
 
 
@@ -484,7 +485,7 @@ class _Batch:
     cycles: dict[int, CycleResult] = field(default_factory=dict[int, CycleResult])
 
     def results(self, places: Sequence[int], audited: Sequence[bool]) -> list[RunResult]:
-        """Results of some requests, each after its audit."""
+        """Return the results of some requests, each after its audit."""
         first, context = self.requests[0], self.context
         data_sets = [self.requests[place].data for place in places]
         natives = native_results(first.program, first.interface, data_sets, context)
@@ -505,14 +506,14 @@ class _Batch:
         )
 
     def count(self, places: Sequence[int]) -> None:
-        """Run the cycle model on those of some requests that it did not run on."""
+        """Run the cycle model on the requests that it did not run on."""
         missing = [place for place in places if place not in self.cycles]
         if missing:
             requests = [self.requests[place] for place in missing]
             self.cycles.update(zip(missing, _count_each(requests, self.context), strict=True))
 
     def loops(self, places: Sequence[int]) -> list[tuple[LoopCount, ...]]:
-        """Counts of loops of some requests whose runs are ok.
+        """Return the counts of loops of some requests whose runs are ok.
 
         Raises: UnknownReference: the cycle model did not come to its end this time.
         """
@@ -525,7 +526,7 @@ class _Batch:
 
 
 def cached_run(key: str, run: Callable[[], RunResult], context: ToolContext) -> RunResult:
-    """The stored result of a run, or that of running it now."""
+    """Return the stored result of a run, or that of running it now."""
     return context.cache.cached(
         "run",
         key,
@@ -540,7 +541,7 @@ class UnknownReference(RuntimeError):
 
 
 def expected_outputs(request: RunRequest, context: ToolContext) -> OutputDigests:
-    """What the hardware of a run that is ok computes.
+    """Compute the outputs of correct hardware for an ok run.
 
     That is what native C gives, or of reordered floating sums what the cycle model gives.
 
@@ -559,7 +560,7 @@ def expected_outputs(request: RunRequest, context: ToolContext) -> OutputDigests
 
 
 def _count_each(requests: Sequence[RunRequest], context: ToolContext) -> list[CycleResult]:
-    """What the cycle model gives of one design on data sets, in one process unless that fails.
+    """Count the cycles of one design on each data set, in one process unless that fails.
 
     A process that fails says nothing of single data sets, so each then has a process of its own.
     """
@@ -588,7 +589,7 @@ def _count_each(requests: Sequence[RunRequest], context: ToolContext) -> list[Cy
 def _compared(
     request: RunRequest, native: NativeResult, cycles: CycleResult, context: ToolContext
 ) -> RunResult:
-    """The result of a run whose cycles are counted, after the comparison of its outputs with native C."""
+    """Return result of a run whose cycles are counted, after the comparison of its outputs with native C."""
     result = RunResult(
         status=cycles.status,
         reason=cycles.reason,
@@ -613,7 +614,7 @@ def _compared(
 def _difference(
     request: RunRequest, native: NativeResult, cycles: CycleResult, context: ToolContext
 ) -> str | None:
-    """What differs from native C: any bit, or of reordered floating sums what rounding does not explain."""
+    """Name what differs from native C: any bit, or for reordered sums more than rounding explains."""
     differs = native.digests.difference(cycles)
     if differs is None or not options_of(request.design).transforms.unsafe_math:
         return differs
@@ -622,7 +623,7 @@ def _difference(
 
 
 def _native_outputs(request: RunRequest, context: ToolContext) -> NativeRun:
-    """Native C with its output arrays, of which `native_result` has digests; small ones are cached."""
+    """Return native C with its output arrays, of which `native_result` has digests; small ones are cached."""
     program, data, cache = request.program, request.data, context.cache
     key = content_hash(program.source, program.top, data_id(data), native_version(), "outputs")
     stored = cache.get("native_outputs", key)
@@ -650,7 +651,7 @@ def _decoded(stored: Mapping[str, Any]) -> np.ndarray[Any, Any]:
 def _audited(
     request: RunRequest, native: NativeResult, counted: RunResult, cycles: CycleResult, context: ToolContext
 ) -> RunResult:
-    """The result of a run after the simulation of its Verilog: all of it has to agree.
+    """Return the result of a run after the simulation of its Verilog: all of it has to agree.
 
     Args: counted, cycles: what the cycle model gave, which was near enough to native C.
     """
@@ -679,7 +680,8 @@ def _audited(
 
 
 def _depends_on_start(request: RunRequest, native: NativeResult, context: ToolContext) -> bool:
-    """Whether hardware that differs from native C equals it when its registers and memories start as zero.
+    """Tell whether hardware that differs from native C equals it when its registers and memories start as
+    zero.
 
     Then the C reads what it never wrote, or the engine forgot a reset. Native C starts variables with zero
     and with one pattern, the simulated Verilog with random numbers, so only the last may differ.
@@ -691,7 +693,7 @@ def _depends_on_start(request: RunRequest, native: NativeResult, context: ToolCo
 def _disagreement(
     interface: Interface, counted: RunResult, simulated: SimulationResult, engine: str
 ) -> str | None:
-    """Which number the model and the simulation disagree on, None when they agree."""
+    """Return which number the model and the simulation disagree on, None when they agree."""
     pairs = {
         "cycles": (counted.latency_cycles, simulated.latency_cycles),
         "bytes read": (counted.bytes_read, moved_bytes(interface, simulated.loads)),
@@ -704,13 +706,13 @@ def _disagreement(
 
 
 def moved_bytes(interface: Interface, accesses: Mapping[str, int]) -> int:
-    """Bytes of a number of accesses to each array."""
+    """Return the bytes of a number of accesses to each array."""
     widths = {array.name: array.type.width_bits // 8 for array in interface.arrays}
     return sum(count * widths[array] for array, count in accesses.items())
 
 
 def memory_timing(design: DesignRow) -> MemoryTiming:
-    """Delays of the external memories of a design."""
+    """Return the delays of the external memories of a design."""
     return MemoryTiming(
         read_delay_cycles=design.memory_read_delay_cycles, write_delay_cycles=design.memory_write_delay_cycles
     )

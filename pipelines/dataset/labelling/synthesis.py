@@ -105,7 +105,7 @@ class LabelFigures:
 
     @classmethod
     def of(cls, result: SynthesisResult, cells_by_type: str | None) -> LabelFigures:
-        """The columns of a result; `cells_by_type` is canonical JSON."""
+        """Return the columns of a result; `cells_by_type` is canonical JSON."""
         return cls(
             status=result.status,
             reason=result.reason,
@@ -119,7 +119,7 @@ class LabelFigures:
         )
 
     def row(self, design: DesignRow, liberty: str) -> LabelRow:
-        """The row of a design under the project's own synthesis."""
+        """Return the row of a design under the project's own synthesis."""
         return LabelRow(
             design_id=design.design_id,
             tool=SYNTHESIS_TOOL,
@@ -152,14 +152,14 @@ class LabelTables:
 
 
 def mapped_designs(labels: Iterable[LabelRow]) -> set[str]:
-    """Designs that the project's own synthesis mapped to cells, by id."""
+    """Return the designs that the project's own synthesis mapped to cells, by id."""
     return {label.design_id for label in labels if label.tool == SYNTHESIS_TOOL and is_mapped(label)}
 
 
 def lacking_figures(
     designs: Iterable[DesignRow], labels: Iterable[LabelRow], runs: Iterable[RunRow], options: LabelOptions
 ) -> list[str]:
-    """Designs that are to be mapped to cells and have an ok label of cycles alone, by id."""
+    """Return the designs that are to be mapped to cells and have an ok label of cycles alone, by id."""
     alone = {
         label.design_id
         for label in labels
@@ -176,7 +176,7 @@ def lacking_figures(
 def lacking_power(
     designs: Iterable[DesignRow], labels: Iterable[LabelRow], runs: Iterable[RunRow], options: LabelOptions
 ) -> set[str]:
-    """Mapped designs that are to have power on every data set and have ok runs without it, by id."""
+    """Return mapped designs that are to have power on every data set and have ok runs without it, by id."""
     if not options.power:
         return set()
     unset = {run.design_id for run in runs if run.status == OK and run.power_status is None}
@@ -190,7 +190,7 @@ def lacking_power(
 
 
 def is_mapped(label: LabelRow) -> bool:
-    """Whether a label is ok and of more than cycles."""
+    """Tell whether a label is ok and of more than cycles."""
     return label.status == OK and label.cell_count is not None
 
 
@@ -203,17 +203,17 @@ def _statuses(figures: LabelFigures) -> tuple[str]:
 
 
 def synthesis_key(design: DesignRow, target: Target, options: LabelOptions) -> str:
-    """What logic synthesis of a design depends on."""
+    """Hash what logic synthesis of a design depends on."""
     return content_hash(netlist_key(design, target), options.synthesis_timeout_s, _LABEL_VERSION)
 
 
 def netlist_key(design: DesignRow, target: Target) -> str:
-    """What the mapped netlist of a design depends on."""
+    """Hash what the mapped netlist of a design depends on."""
     return content_hash(design.rtl_sha256, liberty_hash(target.liberty), tool_version())
 
 
 def synthesise(design: DesignRow, rtl: Callable[[], HasVerilog], context: LabelContext) -> LabelFigures:
-    """Area, flip-flops, cells, delay and leakage of a design's Verilog.
+    """Return area, flip-flops, cells, delay and leakage of a design's Verilog.
 
     Raises: SynthesisError: the library cannot be read. HlsError: the Verilog cannot be made again.
     """
@@ -225,7 +225,7 @@ def synthesise(design: DesignRow, rtl: Callable[[], HasVerilog], context: LabelC
 
 
 def mapped_netlist(design: DesignRow, rtl: Callable[[], HasVerilog], context: LabelContext) -> Netlist:
-    """The netlist of a design that logic synthesis has labelled, made again when the cache lost it.
+    """Return the netlist of a design that logic synthesis has labelled, made again when the cache lost it.
 
     Raises: SynthesisError: it cannot be made, or the library cannot be read.
     """
@@ -286,7 +286,7 @@ class CountedRun:
 
 
 def power_key(design: DesignRow, row: RunRow, target: Target, options: LabelOptions) -> str:
-    """What the power of a run depends on, and the verdict on its netlist that is stored with it.
+    """Hash what the power of a run, and the stored verdict on its netlist, depend on.
 
     Args: row: of the run, with its data and the counts of the cycle model.
     """
@@ -301,13 +301,13 @@ def power_key(design: DesignRow, row: RunRow, target: Target, options: LabelOpti
 
 
 def _timed_share(row: RunRow, options: LabelOptions) -> float:
-    """Share of the cycles of a run in which gates have delays, when they have."""
+    """Return the share of the cycles of a run in which gates have delays, when they have."""
     cycles, most = row.latency_cycles or 0, options.timed_cycles if options.glitches else None
     return 1.0 if most is None or cycles <= most else most / cycles
 
 
 def is_timed_alike(row: RunRow, options: LabelOptions) -> bool:
-    """Whether the power of a row, if any, is of all cycles, or of a share of them, as the options ask for."""
+    """Tell whether a row's power, if any, is of all cycles, or of a share of them, as the options ask."""
     if row.power_mw is None:
         return True
     is_sampled = 0 < (row.timed_cycles or 0) < (row.latency_cycles or 0)
@@ -315,7 +315,7 @@ def is_timed_alike(row: RunRow, options: LabelOptions) -> bool:
 
 
 def add_power(run: Run, request: RunRequest, context: LabelContext) -> Run:
-    """A run that is ok, with its power, or as a tool_error when the netlist disagrees.
+    """Return a run that is ok, with its power, or as a tool_error when the netlist disagrees.
 
     Raises: SynthesisError, HlsError: the netlist cannot be made again. OSError: the disk is full.
     """
@@ -342,7 +342,7 @@ def _stored_power(stored: dict[str, Any]) -> PowerFigures:
 
 
 def _power_statuses(figures: PowerFigures) -> tuple[str | None]:
-    """That a netlist differs follows from the inputs."""
+    """Return the status of the tool; a netlist that differs is ok, as that follows from the inputs."""
     return (figures.power_status if figures.status is None else OK,)
 
 
@@ -401,7 +401,7 @@ def simulate_netlist(counted: CountedRun, context: LabelContext) -> PowerResult:
 
 
 def _difference(counted: CountedRun, result: PowerResult, context: ToolContext) -> str | None:
-    """What the netlist computed that the cycle model did not, None when all is equal or nothing is known."""
+    """Name the difference between the netlist and the cycle model; None if equal or unknown."""
     if result.is_endless:
         return f"cycles (more than {counted.row.latency_cycles})"
     if result.latency_cycles is None:
@@ -416,7 +416,7 @@ def _difference(counted: CountedRun, result: PowerResult, context: ToolContext) 
 def compare_outputs(
     counted: CountedRun, result: PowerResult | SimulationResult, expected: OutputDigests
 ) -> dict[str, tuple[Any, Any]]:
-    """Figures of the scheduled design and of its netlist, by what they are."""
+    """Return the figures of the scheduled design and of its netlist, by what they are."""
     row, interface = counted.row, counted.request.interface
     outputs = OutputDigests.of(result.returned, result.outputs)
     return {

@@ -9,7 +9,8 @@ from pipelines.dataset.records.prompts import split_source
 
 
 def operator_classes(source: str, top: str) -> Mapping[str, bool]:
-    """Whether the control flow of each function depends on input data: class II where true, else class I.
+    """Tell whether the control flow of each function depends on input data: class II where true, else class
+    I.
 
     A loop bound, a branch or an early exit depends on data when it reads an argument of the top function, an
     external array, or anything computed from them. A choice between two values (`?:`) is no branch. Calls are
@@ -27,7 +28,7 @@ def operator_classes(source: str, top: str) -> Mapping[str, bool]:
 
 
 def _dependent_lines(function: ir.Function) -> set[int]:
-    """Lines of loops and branches that depend on data."""
+    """Return the lines of loops and branches that depend on data."""
     variables = {p.name for p in function.parameters if isinstance(p, ir.Variable)}
     arrays = {a.name for a in function.arrays if a.external}
     before = -1
@@ -42,7 +43,7 @@ def _dependent_lines(function: ir.Function) -> set[int]:
 
 
 def _conditions(statement: ir.Statement) -> Sequence[ir.Expression]:
-    """Expressions that decide what runs next."""
+    """Return the expressions that decide what runs next."""
     match statement:
         case ir.For():
             return (statement.lower, statement.upper)
@@ -75,7 +76,7 @@ def _depends(expression: ir.Expression, variables: set[str], arrays: set[str]) -
 def _sources(
     expression: ir.Expression, variables: set[str], arrays: set[str]
 ) -> Iterator[tuple[str, set[str]]]:
-    """Variables and arrays that an expression reads, each with the set it may be in."""
+    """Yield the variables and arrays that an expression reads, each with the set it may be in."""
     for part in ir.walk_expressions(expression):
         if isinstance(part, ir.Read):
             yield part.variable.name, variables

@@ -19,7 +19,7 @@ ascend in C order, equal ones included (0 or 1)."""
 
 
 def summarise_data(data: DataSet) -> str:
-    """JSON of a data set: a number per scalar, an object with the names of `SUMMARY` per array.
+    """Return JSON of a data set: a number per scalar, an object with the names of `SUMMARY` per array.
 
     Numbers have four significant digits.
     """
@@ -32,7 +32,7 @@ def summarise_data(data: DataSet) -> str:
 
 
 def summarise_rows(rows: Iterable[Mapping[str, Any]]) -> str:
-    """The same of the rows of a data set in table `inputs`."""
+    """Summarise a data set from its rows in table `inputs`, as `summarise_data`."""
     return canonical_json(
         {
             row["argument"]: _rounded(json.loads(row["values"])[0] or row["minimum"])  # null is not finite
@@ -44,13 +44,13 @@ def summarise_rows(rows: Iterable[Mapping[str, Any]]) -> str:
 
 
 def data_text(summary: str) -> dict[str, str]:
-    """Text by argument of what `summarise_data` gave; none for an empty text.
+    """Return text by argument of what `summarise_data` gave; none for an empty text.
 
     Raises: RecordError: not such a JSON object.
     """
     try:
         parsed: dict[str, Any] = json.loads(summary or "{}")
-        return {name: _said(value) for name, value in parsed.items()}
+        return {name: _value_text(value) for name, value in parsed.items()}
     except (ValueError, AttributeError, TypeError, KeyError) as error:
         raise RecordError(
             "run-time data are not a summary; accepted: a JSON object of numbers, and of objects with "
@@ -58,7 +58,7 @@ def data_text(summary: str) -> dict[str, str]:
         ) from error
 
 
-def _said(value: float | Mapping[str, float]) -> str:
+def _value_text(value: float | Mapping[str, float]) -> str:
     if isinstance(value, Mapping):
         return " ".join(f"{name}={float(value[name]):.4g}" for name in SUMMARY)
     return f"{float(value):.10g}"

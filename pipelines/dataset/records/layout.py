@@ -61,7 +61,7 @@ class Quantity:
     dynamic: bool
 
     def text(self, value: float) -> str:
-        """A value as text, rounded half to even.
+        """Return a value as text, rounded half to even.
 
         Raises: RecordError: negative, not finite, or too large for the digits.
         """
@@ -73,7 +73,7 @@ class Quantity:
         raise RecordError(f"{self.column} must be 0 to below 1e{self.digits}, got {value}")
 
     def value(self, text: str) -> float:
-        """The value of a text.
+        """Return the value of a text.
 
         Raises: RecordError: another form.
         """
@@ -95,7 +95,7 @@ QUANTITIES = (
 
 
 def plain_number(value: float) -> str:
-    """A number of the reasoning fragment: decimal, without exponent or needless zeros."""
+    """Return a number of the reasoning fragment: decimal, without exponent or needless zeros."""
     text = f"{Decimal(repr(value)):f}"
     return text.rstrip("0").rstrip(".") if "." in text else text
 
@@ -121,7 +121,7 @@ FEATURES = (
 )
 """Lines of the reasoning fragment, their names in rows, units, and level of information.
 
-The first five of level `hls` are those of LLMulator's Figure 8.
+LLMulator's Figure 8 has the first five of level `hls`.
 """
 
 LISTS = (
@@ -189,7 +189,7 @@ class Completion:
 
 
 def write_prompt(prompt: Prompt) -> str:
-    """A prompt as text."""
+    """Return a prompt as text."""
     parts = [_block("Graph", prompt.graph)]
     for operator in prompt.operators:
         known = "" if operator.dynamic is None else f' dynamic="{str(operator.dynamic).lower()}"'
@@ -201,13 +201,13 @@ def write_prompt(prompt: Prompt) -> str:
 
 
 def _block(tag: str, content: str, attributes: str = "") -> str:
-    """A tagged block; a line of the content that reads like a tag is indented, which C does not mind."""
+    """Return a tagged block; a content line that reads like a tag is indented, which C ignores."""
     lines = [f" {line}" if _TAG_LINE.fullmatch(line) else line for line in content.split("\n")]
     return "\n".join([f"<{tag}{attributes}>", *([] if not content else lines), f"</{tag}>"])
 
 
 def read_prompt(text: str) -> Prompt:
-    """The prompt of a text.
+    """Read the prompt of a text.
 
     Raises: RecordError: another layout.
     """
@@ -232,7 +232,7 @@ def read_prompt(text: str) -> Prompt:
 
 
 def _blocks(text: str) -> list[tuple[str, list[str]]]:
-    """Opening tags and the lines of their blocks."""
+    """Return the opening tags and the lines of their blocks."""
     blocks: list[tuple[str, list[str]]] = []
     closing = ""
     for line in text.split("\n"):
@@ -258,7 +258,7 @@ def _pair(line: str) -> tuple[str, str]:
 
 
 def write_completion(completion: Completion) -> str:
-    """A completion as text: with a reasoning fragment where there are features or lists.
+    """Return a completion as text: with a reasoning fragment where there are features or lists.
 
     Raises: RecordError: a label does not fit its digits.
     """
@@ -286,7 +286,7 @@ def _fragment(completion: Completion) -> Iterator[str]:
 
 
 def read_completion(text: str) -> Completion:
-    """The labels and features of a completion.
+    """Read the labels and features of a completion.
 
     Raises: RecordError: another layout, an unknown label or feature, or other digits.
     """

@@ -34,7 +34,7 @@ class PromptLengths:
 
 
 def prompt_lengths(records: pl.LazyFrame) -> list[PromptLengths]:
-    """Distribution of the lengths of prompts, sorted by format, stage and part.
+    """Return the distribution of the lengths of prompts, sorted by format, stage and part.
 
     Args: records: LENGTH_COLUMNS of table records; `left_out` is null or empty where nothing is left out.
     """

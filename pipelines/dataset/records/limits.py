@@ -15,7 +15,7 @@ _COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/|(?P<quoted>\"(?:[^\"\\\n]|\\.)*\"|'(?
 
 
 def fitted(prompt: Prompt, limit: int) -> tuple[str, str | None]:
-    """A prompt as text of at most `limit` characters.
+    """Return a prompt as text of at most `limit` characters.
 
     Left out as far as needed, in this order: elements of arrays, the longest first; comments; bodies of
     operators, the longest first. Hardware parameters, scalars and the graph always stay.
@@ -50,7 +50,7 @@ def fitted(prompt: Prompt, limit: int) -> tuple[str, str | None]:
 
 
 def _elements(prompt: Prompt) -> list[str]:
-    """Arrays whose elements the prompt has."""
+    """Return the arrays whose elements the prompt has."""
     return [name for name, value in prompt.data.items() if ELEMENTS in value]
 
 
@@ -60,6 +60,6 @@ def _without_comments(prompt: Prompt) -> Prompt:
 
 
 def _stripped(text: str) -> str:
-    """C text without comments and blank lines; pragmas and quoted text stay."""
+    """Return C text without comments and blank lines; pragmas and quoted text stay."""
     bare = _COMMENT.sub(lambda match: match.group() if match["quoted"] else " ", text)
     return "\n".join(line.rstrip() for line in bare.split("\n") if line.strip())

@@ -25,7 +25,7 @@ from pipelines.schemas import DesignRow, LoopRow, ProgramRow, RunRow
 def prompt_of(
     program: ProgramRow, loops: Sequence[LoopRow], design: DesignRow, data: Mapping[str, str]
 ) -> Prompt:
-    """The quadruple of a program under a configuration.
+    """Return the quadruple of a program under a configuration.
 
     The top function is the graph and what it calls are the operators. A program of one function is one
     operator, and its graph says no more than how it is called.
@@ -60,7 +60,7 @@ def source_prompt(
     params: Mapping[str, str],
     data: Mapping[str, str],
 ) -> Prompt:
-    """The quadruple of a source.
+    """Return the quadruple of a source.
 
     Args:   directives: JSON list. dynamic: class of operators by name, where it is known.
     Raises: RecordError: the source has no such function. HlsError: the directives cannot be read.
@@ -84,7 +84,7 @@ def source_prompt(
 
 
 def _dynamic_operators(program: ProgramRow) -> dict[str, bool]:
-    """Whether each operator's control flow depends on input data, as far as the graph says."""
+    """Tell whether each operator's control flow depends on input data, as far as the graph says."""
     if program.graph is None:
         return {}
     nodes: list[dict[str, Any]] = json.loads(program.graph).get("nodes", [])
@@ -117,7 +117,7 @@ class SourceParts:
     functions: Mapping[str, str]
 
     def joined(self) -> str:
-        """A program of the same functions."""
+        """Return a program of the same functions."""
         return "\n\n".join(part for part in (self.preamble, *self.functions.values()) if part) + "\n"
 
 
@@ -155,7 +155,7 @@ def split_source(source: str) -> SourceParts:
 
 
 def _items(source: str) -> Iterator[tuple[str, str]]:
-    """Every item at file scope with the spaces and comments before it, and its name if it is a function."""
+    """Yield every item at file scope with the spaces and comments before it, and its name if a function."""
     item = _Item(start=0)
     for token in _PART.finditer(source):
         kind, text = token.lastgroup, token.group()
@@ -194,7 +194,7 @@ def _ends(item: _Item, sign: str) -> bool:
 
 
 def prototype(function: str) -> str:
-    """The declaration of a function."""
+    """Return the declaration of a function."""
     without = re.sub(r"/\*.*?\*/|//[^\n]*|^[ \t]*#[^\n]*\n", "", function, flags=re.DOTALL | re.MULTILINE)
     return without.partition("{")[0].strip() + ";"
 
@@ -205,7 +205,7 @@ def prototype(function: str) -> str:
 def annotated(
     source: str, loops: Sequence[LoopRow], directives: Sequence[Directive]
 ) -> tuple[str, tuple[str, ...]]:
-    """A program with directives as pragmas above their loops.
+    """Return a program with directives as pragmas above their loops.
 
     Returns: the text, and the directives that have no place in it, as canonical JSON: those on arrays,
              those that flatten, and those on loops that do not begin a line or that stand in a function that
@@ -229,7 +229,7 @@ def annotated(
 
 
 def _begins(lines: Sequence[str], line: int) -> bool:
-    """Whether a loop begins a line of its own."""
+    """Tell whether a loop begins a line of its own."""
     if not 1 <= line <= len(lines) or _LOOP_START.match(lines[line - 1]) is None:
         return False
     return line == 1 or not lines[line - 2].endswith("\\")
@@ -247,7 +247,8 @@ ELEMENT_LIMIT = 64
 
 
 def runtime_data(program: ProgramRow, run: RunRow, cache: ContentCache) -> Mapping[str, str]:
-    """Runtime inputs of a run by argument: values of scalars; of arrays, their distribution and elements.
+    """Return the runtime inputs of a run by argument: values of scalars; of arrays, their distribution and
+    elements.
 
     Scalars come first. An array is described as in the input specification, `uniform(low=-16,high=16)`;
     `any` when its specification says nothing. Its first elements follow, `ELEMENT_LIMIT` at most, row by row.
@@ -275,7 +276,7 @@ def _described(program: ProgramRow, run: RunRow) -> dict[str, str]:
 
 
 def run_data(program: ProgramRow, *, kind: str | None, seed: int, identity: str) -> DataSet:
-    """Values of every argument in a run, drawn again.
+    """Return the values of every argument in a run, drawn again.
 
     Args:   kind, seed, identity: columns `data_kind`, `seed` and `data_id` of the run.
     Raises: RecordError: no data set of the program has that identity.

@@ -73,7 +73,7 @@ def make_records(
     formats: Iterable[str] = tuple(FORMATS),
     limit: int = CONTEXT_LIMIT,
 ) -> list[RecordRow]:
-    """Records of every design and data set whose program, design, label and run are ok.
+    """Make the records of every design and data set whose program, design, label and run are ok.
 
     A design of a tool that tells no features of its RTL has no reasoning record. A label that was not asked
     for, power for example, is left out of the completion. A record has the part of its design, as predictors
@@ -135,7 +135,6 @@ class _Tables:
 
     @classmethod
     def of(cls, rows: LabelledRows, split: str) -> _Tables:
-        """The rows of a split, in order."""
         runs: defaultdict[str, list[RunRow]] = defaultdict(list)
         loops: defaultdict[str, list[LoopRow]] = defaultdict(list)
         loop_runs: defaultdict[tuple[str, str], list[LoopRunRow]] = defaultdict(list)
@@ -170,7 +169,7 @@ _LEVELS = ("static", "hls", "run")
 def _completion(
     form: str, labels: Mapping[str, float], design: DesignRow, run: RunRow, tables: _Tables
 ) -> Completion | None:
-    """Labels, with what the format's level and those below it know; None when the level has nothing."""
+    """Return labels, with what the format's level and those below it know; None if the level has nothing."""
     level = FORMATS[form]
     if level not in _LEVELS:
         return Completion(labels=labels)
@@ -217,9 +216,9 @@ def cached_records(
     limit: int,
     cache: ContentCache,
 ) -> pa.Table:
-    """Records as columns in order of their key, from the cache when the tables did not change.
+    """Return the records as columns in order of their key, from the cache when the tables did not change.
 
-    Writing a record takes 4 ms, and a run writes those of all designs.
+    Writing a record takes 4 ms, and a run writes records of all designs.
 
     Args:   files: the tables they are made of; places: part of the split by program, of these programs alone;
             make: makes them from these; limit: characters of a
@@ -238,7 +237,7 @@ def cached_records(
 
 @once
 def _version() -> str:
-    """Version of this package, and of what reads programs and draws data."""
+    """Return the version of this package, and of what reads programs and draws data."""
     return content_hash(_VERSION, code_version())
 
 
@@ -275,7 +274,7 @@ def require_suffix(path: Path) -> None:
 
 
 def read_records(path: Path) -> list[RecordRow]:
-    """Records of a JSON Lines file.
+    """Read the records of a JSON Lines file.
 
     Raises: RecordError: not readable, or a line is no record.
     """

@@ -66,7 +66,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    """Names of modules that need engines and their libraries; who only reads a release has none of them."""
+    """Return the names of modules that need engines and their libraries; readers of a release lack them."""
     for module in ("writing", "card", "checking") if name in __all__ else ():
         loaded = import_module(f"{__name__}.{module}")
         if hasattr(loaded, name):

@@ -57,7 +57,7 @@ class _Baselines(BaseModel):
 
 
 def publish_baselines(folder: Path, rows: Sequence[Baseline]) -> None:
-    """Add the errors of baselines to a release; those of before are replaced.
+    """Add the errors of baselines to a release; earlier ones are replaced.
 
     Raises: ReleaseError: the folder is no release.
     """
@@ -74,7 +74,7 @@ def publish_baselines(folder: Path, rows: Sequence[Baseline]) -> None:
 
 
 def read_baselines(folder: Path, manifest: Manifest) -> tuple[Baseline, ...]:
-    """The errors of baselines that a release has; none when it has no such file.
+    """Read the errors of baselines that a release has; none when it has no such file.
 
     Raises: ReleaseError: the file is damaged.
     """
@@ -88,8 +88,8 @@ def read_baselines(folder: Path, manifest: Manifest) -> tuple[Baseline, ...]:
         raise ReleaseError(f"no file of baselines: {error.errors()[0]['msg']} ({path})") from error
 
 
-def kept_baselines(folder: Path, files: Iterable[FileEntry]) -> bytes | None:
-    """The file of the present release in a folder, when it was measured on the same tables."""
+def read_valid_baselines(folder: Path, files: Iterable[FileEntry]) -> bytes | None:
+    """Return the file of the present release in a folder, when it was measured on the same tables."""
     try:
         content = (folder / BASELINES_FILE).read_bytes()
         stored = _Baselines.model_validate_json(content)

@@ -40,7 +40,7 @@ class Reproduction:
 
 
 def card_text(manifest: Manifest, tables: Tables, reproduction: Reproduction) -> str:
-    """The card.
+    """Return the card.
 
     Args: tables: rows of each released table, all partitions.
     """
@@ -62,7 +62,7 @@ def card_text(manifest: Manifest, tables: Tables, reproduction: Reproduction) ->
 
 
 def about_release(manifest: Manifest) -> str:
-    """What a release is, in one paragraph."""
+    """Describe a release in one paragraph."""
     return (_LABELLED if "labels" in manifest.rows else _OTHER_TABLES).replace("\n", " ")
 
 
@@ -120,7 +120,7 @@ the SHA-256, rows and bytes of each file.
 
 
 def _counts(tables: Tables) -> str:
-    """Rows by stage and suite of the program, table and status, of every table of attempts at programs."""
+    """Return the rows by stage and suite of the program, table and status, of all tables of attempts."""
     programs = _scan(tables, "programs", "program_id", "stage", "suite")
     designs = _scan(tables, "designs", "design_id", "program_id")
     attempts: list[pl.LazyFrame] = []
@@ -141,14 +141,14 @@ def _counts(tables: Tables) -> str:
 
 
 def _scan(tables: Tables, table: str, *names: str) -> pl.LazyFrame:
-    """Columns of a table; text columns without rows when it is not released."""
+    """Return the columns of a table; text columns without rows when it is not released."""
     if table not in tables:
         return pl.LazyFrame(schema=dict.fromkeys(names, pl.String))
     return to_frame(tables[table].select(names)).lazy()
 
 
 def _statuses(rows: pl.LazyFrame, places: Sequence[str]) -> list[tuple[str, ...]]:
-    """Places in order, each with the number of its rows and with its statuses, the commonest first."""
+    """Return places in order, each with the number of its rows and with its statuses, the commonest first."""
     counts = rows.group_by(*places, "status").agg(rows=pl.len())
     counts = counts.sort("rows", "status", descending=[True, False])
     shown = pl.format("{} {}", "rows", "status").str.join(", ").alias("statuses")
@@ -164,7 +164,7 @@ queueing theory says of them. `configuration` of a run is all that it can be mad
 
 
 def _networks(tables: Tables) -> str:
-    """Runs by group, network and status; nothing when there are none."""
+    """Return the runs by group, network and status; nothing when there are none."""
     if NETWORKS not in tables:
         return ""
     head = ("group", "network", "protocol", "runs", "status")
@@ -180,7 +180,7 @@ heuristic's estimate. `configuration` of a graph is its fabric.
 
 
 def _placements(tables: Tables) -> str:
-    """Placements by group, fabric, family and status; nothing when there are none."""
+    """Return the placements by group, fabric, family and status; nothing when there are none."""
     if PLACEMENTS not in tables:
         return ""
     graphs = _scan(tables, "fabric_graphs", "graph_id", "group", "fabric", "family")
@@ -198,7 +198,7 @@ were measured.
 
 
 def _searches(tables: Tables) -> str:
-    """Steps of searches by suite, method and status; nothing when there are none."""
+    """Return the steps of searches by suite, method and status; nothing when there are none."""
     if SEARCHES not in tables:
         return ""
     head = ("suite", "method", "steps", "status")
@@ -221,7 +221,7 @@ def _distributions(tables: Tables) -> str:
 
 
 def _by_maker(rows: pl.LazyFrame, makers: Sequence[str]) -> Iterator[tuple[str, pl.DataFrame]]:
-    """Rows of each combination of some columns, with its name, in order of the names."""
+    """Yield the rows of each combination of some columns, with its name, in order of the names."""
     content = rows.collect()
     if not makers:
         yield "", content
@@ -297,7 +297,7 @@ _CHANGED = """\
 
 
 def _changed_designs(tables: Tables) -> str:
-    """How many designs later rules of the engine change."""
+    """Return the number of designs that later rules of the engine change, in words."""
     if not {"programs", "designs"} <= tables.keys():
         return ""
     programs = [row for row in tables["programs"].to_pylist() if row["status"] == OK]

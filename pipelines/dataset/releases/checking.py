@@ -86,14 +86,15 @@ class CheckLine:
     limit: str = ""
 
     def as_json(self) -> dict[str, str]:
-        """The line as an object."""
+        """Return the line as an object."""
         return asdict(self)
 
 
 def check_release(
     tables: ReleaseTables, floors: Floors | None = None, *, hash_of: HashOf = source_hash
 ) -> list[CheckLine]:
-    """Every line, in order of their groups. Files are compared with their hashes by `load_release(verify)`.
+    """Return every line, in order of their groups. Files are compared with their hashes by
+    `load_release(verify)`.
 
     Args:   hash_of: of the syntax tree of a program; one with a cache takes a tenth of the time.
     Raises: ReleaseError: a file cannot be read.
@@ -117,7 +118,7 @@ def _absent(group: str, name: str, lacking: str) -> CheckLine:
 
 
 def _lacking(tables: ReleaseTables, **columns: str) -> str | None:
-    """The first table or column, by table, that the release lacks or that has no value in any row."""
+    """Return the first table or column, by table, that the release lacks or that has no value in any row."""
     for table, names in columns.items():
         if table not in tables:
             return f"table {table}"
@@ -142,7 +143,7 @@ def _examples(values: Iterator[Any] | list[Any]) -> str:
 
 
 def _tools(tables: ReleaseTables) -> Iterator[CheckLine]:
-    """Whether the manifest names the version of each tool that the rows follow from."""
+    """Check that the manifest names the version of each tool that the rows follow from."""
     tools = tables.manifest.toolset.tools
     lacking = lacking_tools(tables, tools)
     unknown = sorted(tool for tool, version in tools.items() if version == NOT_RECORDED)
@@ -213,7 +214,7 @@ def _leaks(tables: ReleaseTables) -> Iterator[CheckLine]:
 
 
 def _near_duplicates(split: str, placed: pl.LazyFrame) -> CheckLine:
-    """Whether a program outside training shares most of its text with one of training."""
+    """Check that no program outside training shares most of its text with one of training."""
     rows = placed.select("name", "source", "part").sort("name", "source").collect()
     sides = [rows.filter((pl.col("part") == TRAINING) == is_training) for is_training in (False, True)]
     held_out, training = sides
@@ -229,7 +230,7 @@ def _near_duplicates(split: str, placed: pl.LazyFrame) -> CheckLine:
 
 
 def _namesakes(split: str, placed: pl.LazyFrame) -> CheckLine:
-    """Whether train or validation has a program of an evaluation program's name without its element type."""
+    """Check that neither train nor validation has an evaluation program's name, element type aside."""
     rows = placed.select("suite", "name", "stage", "part").unique().sort("suite", "name").collect()
     judged = {untyped_name(name) for name in rows.filter(pl.col("stage") == EVALUATION)["name"]}
     learned = rows.filter(pl.col("part").is_in(LEARNED_PARTS), pl.col("stage") != EVALUATION)
@@ -257,7 +258,7 @@ def _dicts(rows: pl.LazyFrame) -> list[dict[str, Any]]:
 
 
 def _one_side(title: str, placed: pl.LazyFrame, column: str, other: str | None = None) -> CheckLine:
-    """Whether all rows of one value are in one part; null is `other`, or no value."""
+    """Check that all rows of one value are in one part; null is `other`, or no value."""
     value = pl.col(column) if other is None else pl.coalesce(column, other)
     parts = placed.select("part", value=value).drop_nulls().group_by("value").agg(pl.col("part").n_unique())
     split = parts.filter(pl.col("part") > 1).sort("value").collect()["value"].to_list()
@@ -269,7 +270,7 @@ def _one_side(title: str, placed: pl.LazyFrame, column: str, other: str | None =
 
 
 def target_values(tables: ReleaseTables, target: str) -> pl.LazyFrame:
-    """Values of a target of ok rows, with program, stage of the program and design.
+    """Return the values of a target of ok rows, with program, stage of the program and design.
 
     Labels are of the commonest tool and library, so that all have one unit of measure.
     """
@@ -283,7 +284,7 @@ def target_values(tables: ReleaseTables, target: str) -> pl.LazyFrame:
 
 
 def _of_one_kind(labels: pl.LazyFrame) -> pl.LazyFrame:
-    """Labels of the commonest tool and library, of several the first by name."""
+    """Return the labels of the commonest tool and library, of several the first by name."""
     counts = labels.group_by("tool", "liberty").len()
     kind = counts.sort("len", "tool", "liberty", descending=[True, False, False])
     return labels.join(kind.head(1), on=["tool", "liberty"], how="semi")
@@ -294,13 +295,13 @@ def _last_split(tables: ReleaseTables) -> str:
 
 
 def _places(tables: ReleaseTables) -> pl.LazyFrame:
-    """Part of each program in the last split by name."""
+    """Return the part of each program in the last split by name."""
     places = tables["splits"].filter(pl.col("split") == _last_split(tables))
     return places.select("program_id", "part")
 
 
 def _seen_designs(tables: ReleaseTables) -> pl.LazyFrame:
-    """Designs that training and evaluation may have by their memory delays."""
+    """Return the designs that training and evaluation may have by their memory delays."""
     designs = tables["designs"]
     if _last_split(tables) == FIRST_SPLIT:
         return designs
@@ -309,7 +310,7 @@ def _seen_designs(tables: ReleaseTables) -> pl.LazyFrame:
 
 
 def _coverage(tables: ReleaseTables) -> Iterator[CheckLine]:
-    """The central 90 % of each target of evaluation designs against the same range of training designs.
+    """Yield the central 90 % of each target of evaluation designs against the same range of training designs.
 
     A design counts once, with the mean of its runs: cheap designs have power on more data sets than others.
     """
@@ -362,7 +363,7 @@ def _sample(tables: ReleaseTables) -> Iterator[CheckLine]:
 
 
 def _checked_share(tables: ReleaseTables, floors: Floors) -> Iterator[CheckLine]:
-    """The share of designs whose cycles, and of mapped designs whose figures, another tool confirmed."""
+    """Yield share of designs whose cycles, and of mapped designs whose figures, another tool confirmed."""
     lacking = [name for name in ("labels", "runs", "cross_checks") if name not in tables]
     if lacking:
         yield _absent("cross-checks", "shares of designs", f"table {lacking[0]}")

@@ -61,7 +61,7 @@ _TYPES: Mapping[str, str] = {
 
 
 def croissant_bytes(manifest: Manifest, description: str) -> bytes:
-    """The Croissant description of a release: its files with their hashes, a record set per table.
+    """Return the Croissant description of a release: its files with their hashes, a record set per table.
 
     Args: description: what the release is, in one paragraph.
     """
@@ -133,7 +133,7 @@ def _field(spec: TableSpec, column: ColumnSpec) -> dict[str, Any]:
 
 
 def hub_header(manifest: Manifest) -> str:
-    """The YAML head of the card: a configuration per table, as Hugging Face `datasets` reads it."""
+    """Return the YAML head of the card: a configuration per table, as Hugging Face `datasets` reads it."""
     tables = [name for name in manifest.rows if any(f.table == name for f in manifest.files)]
     configurations = "".join(
         f"- config_name: {name}\n  data_files: tables/{name}/*.parquet\n" for name in tables

@@ -35,7 +35,7 @@ class ReleaseTables(Mapping[str, "pl.LazyFrame"]):
     files: Mapping[str, tuple[FileEntry, ...]] = field(repr=False)
 
     def __getitem__(self, table: str) -> pl.LazyFrame:
-        """Rows of a table in the order of its files; a query reads the columns that it names.
+        """Return the rows of a table in the order of its files; a query reads the columns that it names.
 
         Those of a table with a longest path have `slack_ns` and `timing_met` besides.
 
@@ -47,13 +47,12 @@ class ReleaseTables(Mapping[str, "pl.LazyFrame"]):
         )
 
     def _rows(self, table: str) -> pl.LazyFrame:
-        """Rows as the files have them."""
         import polars as pl
 
         return pl.scan_pyarrow_dataset(self._dataset(table))
 
     def arrow(self, table: str) -> pa.Table:
-        """All rows of a table.
+        """Return all rows of a table.
 
         Raises: KeyError: no such table. ReleaseError: a file does not fit the table.
         """

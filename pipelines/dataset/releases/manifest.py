@@ -87,13 +87,13 @@ class MeasuredManifest(_Form):
 
 
 def manifest_bytes(manifest: Manifest | MeasuredManifest) -> bytes:
-    """The file's text, equal for equal manifests."""
+    """Return the file's text, equal for equal manifests."""
     content = manifest.model_dump(mode="json", exclude_none=True)
     return (json.dumps(content, indent=1, sort_keys=True) + "\n").encode()
 
 
 def read_manifest(folder: Path) -> Manifest:
-    """The manifest of a release.
+    """Read the manifest of a release.
 
     Raises: ReleaseError: there is none, or it is not one.
     """
@@ -105,7 +105,7 @@ def read_manifest(folder: Path) -> Manifest:
 
 
 def read_measured_manifest(folder: Path) -> MeasuredManifest:
-    """The manifest of the wall-clock files; an empty one when there is none.
+    """Read the manifest of the wall-clock files; an empty one when there is none.
 
     Raises: ReleaseError: it is not one.
     """

@@ -26,7 +26,7 @@ _KEPT = frozenset(
 
 
 def token_runs(source: str) -> set[str]:
-    """Distinct runs of tokens of a C source; a shorter one is a run itself."""
+    """Return the distinct runs of tokens of a C source; a shorter one is a run itself."""
     words = _TOKEN.findall(_COMMENT.sub(" ", _DIRECTIVE.sub("", source)))
     plain = [_plain(word) for word in words]
     count = max(1, len(plain) - RUN_TOKENS + 1)
@@ -40,7 +40,7 @@ def _plain(word: str) -> str:
 
 
 def nearest(sources: Sequence[str], others: Sequence[str]) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-    """The most similar of the others for each source.
+    """Return the most similar of the others for each source.
 
     Returns: similarity from 0 to 1, and position, each (sources,); zeros without others.
     """
@@ -60,7 +60,7 @@ def _numbered(runs: set[str], numbers: dict[str, int]) -> list[int]:
 
 
 def _matrix(sides: Sequence[Sequence[int]], width: int) -> sparse.csr_matrix:
-    """One row per program, a one per run that it has."""
+    """Return one row per program, a one per run that it has."""
     ends = np.cumsum([0, *(len(runs) for runs in sides)])
     columns = np.array([number for runs in sides for number in runs], dtype=np.int64)
     return sparse.csr_matrix(

@@ -44,19 +44,19 @@ class Release:
     measured: MeasuredManifest
 
     def tables(self) -> tuple[str, ...]:
-        """Names of the tables in it."""
+        """Return the names of the tables in it."""
         return tuple(dict.fromkeys(f.table for f in self.manifest.files if f.table is not None))
 
     def partitions(self, table: str) -> tuple[str, ...]:
-        """Partitions of a table, in order of name."""
+        """Return the partitions of a table, in order of name."""
         return tuple(sorted({f.partition for f in self.manifest.files if f.table == table and f.partition}))
 
     def empty(self, table: str) -> pa.Table:
-        """A table's columns without rows."""
+        """Return a table's columns without rows."""
         return table_spec(table).schema().empty_table()
 
     def arrow(self, table: str, partition: str, *, measured: bool = False) -> pa.Table:
-        """Rows of a partition; of its wall-clock columns no rows when they were not released.
+        """Return the rows of a partition; of its wall-clock columns no rows when they were not released.
 
         Raises: ReleaseError: a shard is damaged or does not fit the schema.
         """
@@ -66,7 +66,7 @@ class Release:
         return read_shards(shards, table_spec(table), measured=measured)
 
     def times(self, table: str, partition: str) -> pa.Table:
-        """Key and wall-clock columns of a partition; null in every row when they were not released.
+        """Return key and wall-clock columns of a partition; null in every row when they were not released.
 
         Raises: ReleaseError: a shard is damaged or does not fit the schema.
         """
@@ -81,7 +81,7 @@ class Release:
         return pa.table(columns).select(schema.names).cast(schema)
 
     def rows(self, table: str, partition: str) -> list[Any]:
-        """Rows of a partition with their wall-clock columns, which are None when not released.
+        """Return the rows of a partition with their wall-clock columns, which are None when not released.
 
         Raises: ReleaseError: a shard is damaged or does not fit the schema.
         """
@@ -111,7 +111,7 @@ def open_release(folder: Path) -> Release:
 
 
 def _check_names(folder: Path, listed: Set[str]) -> None:
-    """Nothing that a release must have is missing in the manifests, and they name all that is there."""
+    """Require that the manifests name every necessary file and every file that is there."""
     lacking = sorted({PARAMETERS_FILE, CARD_FILE} - listed)
     if lacking:
         raise ReleaseError(f"a manifest must name {', '.join(lacking)}, got no such file ({folder})")
@@ -151,7 +151,7 @@ def _check(folder: Path, entry: FileEntry) -> None:
 
 
 def _joined(content: pa.Table, beside: pa.Table, spec: TableSpec) -> pa.Table:
-    """The table with its wall-clock columns; both are sorted by key, so equal keys are equal rows."""
+    """Return the table with its wall-clock columns; both are sorted by key, so equal keys are equal rows."""
     names: Sequence[str] = [c.name for c in spec.columns if c.measured]
     if not beside.select(list(spec.key)).equals(content.select(list(spec.key))):
         return content
@@ -166,7 +166,7 @@ def _joined(content: pa.Table, beside: pa.Table, spec: TableSpec) -> pa.Table:
 def read_shards(
     files: Sequence[tuple[Path, int | None]], spec: TableSpec, *, measured: bool = False
 ) -> pa.Table:
-    """The rows of a partition's shards, in order.
+    """Read the rows of a partition's shards, in order.
 
     Columns of an older release come under their present names; see `schemas.conform`.
 

@@ -16,12 +16,12 @@ SIMULATIONS = "simulations"
 
 
 def simulator_tool(engine: str) -> str:
-    """Name in a manifest of an engine of table `simulations`."""
+    """Return the name in a manifest of an engine of table `simulations`."""
     return f"rtl-{engine}"
 
 
 def named_versions(rows: Mapping[str, pl.LazyFrame]) -> dict[str, tuple[str, ...]]:
-    """Versions by tool, as rows name them. Args: rows: by table."""
+    """Return the versions by tool, as rows name them. Args: rows: by table."""
     import polars as pl
 
     pairs = [
@@ -36,7 +36,7 @@ def named_versions(rows: Mapping[str, pl.LazyFrame]) -> dict[str, tuple[str, ...
 
 
 def table_tools(rows: Mapping[str, pl.LazyFrame]) -> tuple[str, ...]:
-    """Tools of rows that do not name versions. Args: rows: by table."""
+    """Return the tools of rows that do not name versions. Args: rows: by table."""
     names = {tool for spec in TableSpec.registry.values() if spec.name in rows for tool in spec.tools}
     if SIMULATIONS in rows:
         engines = rows[SIMULATIONS].select("engine").unique().collect()["engine"]
@@ -45,7 +45,7 @@ def table_tools(rows: Mapping[str, pl.LazyFrame]) -> tuple[str, ...]:
 
 
 def lacking_tools(rows: Mapping[str, pl.LazyFrame], tools: Mapping[str, str]) -> list[str]:
-    """Tools that a manifest does not name, or names with another version than the rows."""
+    """Return the tools that a manifest does not name, or names with another version than the rows."""
     named = named_versions(rows)
     lacking = [tool for tool in table_tools(rows) if tool not in tools]
     return lacking + [

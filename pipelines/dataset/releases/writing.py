@@ -16,7 +16,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from pipelines.base.folders import replacing_folder
-from pipelines.dataset.releases.baselines import BASELINES_FILE, kept_baselines
+from pipelines.dataset.releases.baselines import BASELINES_FILE, read_valid_baselines
 from pipelines.dataset.releases.card import Reproduction, about_release, card_text
 from pipelines.dataset.releases.croissant import CROISSANT_FILE, croissant_bytes
 from pipelines.dataset.releases.manifest import (
@@ -89,7 +89,7 @@ class _File:
 
     @staticmethod
     def of(path: str, content: bytes, piece: pa.Table, table: str, partition: str) -> _File:
-        """A shard with its entry in the manifest."""
+        """Return a shard with its entry in the manifest."""
         entry = FileEntry(
             path=path,
             sha256=hashlib.sha256(content).hexdigest(),
@@ -102,17 +102,17 @@ class _File:
 
 
 def released_tables() -> tuple[str, ...]:
-    """Names of the tables that releases have: all but imported ones and those made from the others."""
+    """Return names of the tables that releases have: all but imported ones and those made from the others."""
     return tables_of_role("released", "optional")
 
 
 def derived_tables() -> tuple[str, ...]:
-    """Names of the tables that follow from the others, so that a release may have hashes for their rows."""
+    """Return the names of the tables that follow from others; a release may have hashes for their rows."""
     return (*optional_tables(), *tables_of_role("derived"))
 
 
 def optional_tables() -> tuple[str, ...]:
-    """Names of the tables left out, in this order, when a release is too large; programs give them again."""
+    """Return the tables that a too large release leaves out, in this order; programs give them again."""
     return tuple(reversed(tables_of_role("optional")))
 
 
@@ -147,7 +147,7 @@ def write_release(data_dir: Path, releases: Path, options: ReleaseOptions) -> Wr
             del tables[table]
             limit = options.size_limit_bytes / (1 << 20)
             left_out[table] = f"with it the release is larger than {limit:g} MiB"
-        kept = kept_baselines(folder, [file.entry for file in files])
+        kept = read_valid_baselines(folder, [file.entry for file in files])
         more = [] if kept is None else [_text_file(BASELINES_FILE, kept)]
         manifest, written = _complete(tables, [*files, *more], measured, left_out, options)
         size = sum(len(f.content) for f in written)
@@ -179,7 +179,7 @@ def _read(data_dir: Path, table: str, partition: str, *, measured: bool = False)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Shelf:
-    """Shards of tables; those of an earlier release in `folder` stay when they hold the same rows."""
+    """Shards of tables; an earlier release's in `folder` stay when they hold the same rows."""
 
     folder: Path | None
     rows: int
@@ -187,9 +187,11 @@ class _Shelf:
     def files(self, room: str, table: str, partition: str, content: pa.Table) -> Iterator[_File]:
         for number, piece in enumerate(shards(content, self.rows)):
             path = f"{room}/{table}/{partition}-{number:04d}.parquet"
-            yield _File.of(path, self._kept(path, piece) or shard_bytes(piece), piece, table, partition)
+            yield _File.of(
+                path, self._reusable_bytes(path, piece) or shard_bytes(piece), piece, table, partition
+            )
 
-    def _kept(self, path: str, piece: pa.Table) -> bytes | None:
+    def _reusable_bytes(self, path: str, piece: pa.Table) -> bytes | None:
         if self.folder is None or not (self.folder / path).is_file():
             return None
         try:
@@ -252,7 +254,7 @@ def _complete(
     left_out: Mapping[str, str],
     options: ReleaseOptions,
 ) -> tuple[Manifest, list[_File]]:
-    """The manifest and every file: shards, configuration, card, and the manifests, which name all others."""
+    """Return the manifest and all files: shards, configuration, card, and the manifests that list them."""
     own = [*files, _text_file(PARAMETERS_FILE, options.parameters)]
     whole = {t: pa.concat_tables(list(content.values())) for t, content in tables.items()}
     card = card_text(_manifest(tables, own, left_out, options), whole, options.reproduction)
@@ -292,7 +294,7 @@ def _replace(folder: Path, files: Sequence[_File]) -> None:
 
 
 def shard_bytes(table: pa.Table) -> bytes:
-    """One shard: one row group, zstd, dictionaries wherever values repeat."""
+    """Return one shard: one row group, zstd, dictionaries wherever values repeat."""
     sink = pa.BufferOutputStream()
     pq.write_table(
         table,
@@ -309,6 +311,6 @@ def shard_bytes(table: pa.Table) -> bytes:
 
 
 def shards(table: pa.Table, rows: int) -> Iterator[pa.Table]:
-    """Pieces of at most `rows` rows in order; an empty table gives one empty piece."""
+    """Yield the pieces of at most `rows` rows in order; an empty table gives one empty piece."""
     for start in range(0, max(1, table.num_rows), rows):
         yield table.slice(start, rows)

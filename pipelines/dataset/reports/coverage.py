@@ -117,14 +117,14 @@ def measure_coverage(programs: pl.DataFrame, designs: pl.DataFrame) -> Coverage 
 
 
 def _quantities() -> list[tuple[str, Quantity]]:
-    """What a program is compared by; the memory delay is chosen and not the program's."""
+    """Return the quantities that programs are compared by; the memory delay is chosen, so none."""
     chosen = [q for q in DESIGN_FEATURES if q.column != "memory_read_delay_cycles"]
     groups = (("program", PROGRAM_FEATURES), ("design", chosen), ("labels", LABELS))
     return [(group, quantity) for group, quantities in groups for quantity in quantities]
 
 
 def _program_points(programs: pl.DataFrame, designs: pl.DataFrame) -> pl.DataFrame:
-    """Every program with the quantities of its row and the medians of those of its designs, in page units."""
+    """Return every program with its row's quantities and the medians of its designs', in page units."""
     own = [q for group, q in _quantities() if group == "program" and q.column in programs.columns]
     medians = [
         (q.values().filter("is_ok") if group == "labels" else q.values()).median().alias(q.column)
@@ -154,7 +154,7 @@ def _feature(
 
 
 def _space(points: pl.DataFrame, training: pl.DataFrame) -> tuple[FloatArray, list[str]]:
-    """Coordinates of every program, shape (programs, features), by program and design features."""
+    """Return the coordinates of every program, shape (programs, features), by program and design features."""
     axes: list[pl.Expr] = []
     names: list[str] = []
     for group, quantity in _quantities():
@@ -179,7 +179,7 @@ def _thinned(points: FloatArray) -> FloatArray:
 
 
 def _nearest(points: FloatArray, training: FloatArray, *, another: bool) -> FloatArray:
-    """Distance of each point to its nearest training point; the second nearest for one of them."""
+    """Return the distance of each point to its nearest training point; the second nearest for one of them."""
     squares = (training**2).sum(axis=1)
     nearest: list[FloatArray] = []
     for start in range(0, len(points), BLOCK):
@@ -193,7 +193,8 @@ def _nearest(points: FloatArray, training: FloatArray, *, another: bool) -> Floa
 
 
 def project(space: FloatArray, stages: pl.Series, names: list[str]) -> Projection | None:
-    """Principal components of the training programs; each axis points where its largest weight is positive.
+    """Return the principal components of the training programs; each axis points where its largest weight is
+    positive.
 
     Args:    space: coordinates, shape (programs, features); stages: of the programs.
     Returns: None with fewer than two features or without variance.

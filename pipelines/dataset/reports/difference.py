@@ -74,7 +74,7 @@ class ReleaseDifference:
     distributions: tuple[Distribution, ...]
 
     def as_json(self) -> dict[str, Any]:
-        """Everything but the histograms."""
+        """Return everything but the histograms."""
         parts = ("rows", "failures", "quantiles", "errors")
         return {"releases": list(self.names)} | {p: [asdict(c) for c in getattr(self, p)] for p in parts}
 
@@ -124,7 +124,7 @@ def _compared(sides: Sequence[Mapping[tuple[str, ...], float]]) -> tuple[Compare
 
 
 def _samples(both: Iterable[ReleaseTables], names: Iterable[str], target: str) -> dict[str, pl.Series]:
-    """Values by release and stage, stages together so that both releases of one are neighbours."""
+    """Return the values by release and stage, stages together so that both releases of one are neighbours."""
     found: dict[tuple[str, str], pl.Series] = {}
     for tables, name in zip(both, names, strict=True):
         if not {TARGETS[target], "designs", "programs"} <= set(tables):
@@ -180,7 +180,7 @@ def _errors(tables: ReleaseTables, trained: Sequence[PredictorError]) -> dict[tu
 
 
 def draw_difference(difference: ReleaseDifference) -> str:
-    """The comparison as one HTML file that needs nothing else, the same for the same figures."""
+    """Draw the comparison as one HTML file that needs nothing else, the same for the same figures."""
     one, other = difference.names
     shown = difference.failures[:REASONS_SHOWN]
     panels = [distribution_panel(own) for own in difference.distributions]
@@ -237,7 +237,7 @@ def _drawing_file(name: str) -> str:
 
 
 def _colours(difference: ReleaseDifference) -> str:
-    """One colour per release; the style sheet has them by stage."""
+    """Return one colour per release; the style sheet has them by stage."""
     colours = dict(zip(difference.names, ("kernel", "ast"), strict=True))
     return "".join(
         f"\n.stage-{slug(sample.stage)} {{ color: var(--{colours[name]}); }}"
@@ -261,7 +261,7 @@ def _table(
 
 
 def difference_lines(difference: ReleaseDifference) -> list[tuple[str, ...]]:
-    """Rows, medians and errors as a table of texts for a terminal."""
+    """Return rows, medians and errors as a table of texts for a terminal."""
     medians = [q for q in difference.quantiles if q.what[-1] == "median"]
     return [
         ("", *difference.names),

@@ -85,7 +85,7 @@ class Generation:
 
 
 def read_generation(tables: TableSet) -> Generation | None:
-    """The figures of `stage_reports`; None when there are none."""
+    """Read the figures of `stage_reports`; None when there are none."""
     by_stage = _by_stage(tables)
     if not by_stage:
         return None
@@ -144,7 +144,7 @@ def _whole(figure: float) -> int:
 
 
 def _spread(stage: str, figures: Figures, measure: str) -> list[Spread]:
-    """One spread, or none when the stage has no figures of the measure."""
+    """Return one spread, or none when the stage has no figures of the measure."""
     levels = ("0.00", "0.05", "0.25", "0.50", "0.75", "0.95", "1.00")
     at = [figures.get((measure, "quantile", level)) for level in levels]
     known = [value for value in at if value is not None and math.isfinite(value)]
@@ -178,7 +178,7 @@ def _depths(figures: Figures) -> tuple[float, ...]:
 def _commonest(
     by_stage: Mapping[str, Figures], measure: str, statistic: str
 ) -> list[tuple[str, Mapping[str, float]]]:
-    """Bins with their value by stage, the greatest sum first."""
+    """Return the bins with their value by stage, the greatest sum first."""
     bins: dict[str, dict[str, float]] = {}
     for stage, figures in by_stage.items():
         for (of, how, label), value in figures.items():
@@ -188,7 +188,7 @@ def _commonest(
 
 
 def _leads(name: str, operators: Sequence[tuple[str, Mapping[str, float]]]) -> bool:
-    """Whether an operator is among the commonest of some stage."""
+    """Tell whether an operator is among the commonest of some stage."""
     own = dict(operators)[name]
     return any(
         sum(other.get(stage, 0.0) > value for _, other in operators) < LEADERS for stage, value in own.items()

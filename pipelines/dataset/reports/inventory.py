@@ -119,7 +119,7 @@ def take_inventory(tables: TableSet, programs: pl.DataFrame, designs: pl.DataFra
 
 
 def _table_counts(tables: TableSet) -> list[TableCount]:
-    """Tables in the order of the stages that make them; those this version does not know last."""
+    """Return the tables in the order of the stages that make them; those this version does not know last."""
     known = [n for n in TableSpec.registry if n in tables.contents]
     stages = {n: TableSpec.registry[n].stage for n in known}
     order = dict.fromkeys((*TABLE_STAGES, *sorted(stages.values())))
@@ -143,7 +143,7 @@ def _versions(tables: TableSet) -> list[VersionCount]:
 
 
 def _attempts(tables: TableSet, programs: pl.DataFrame, designs: pl.DataFrame) -> pl.DataFrame:
-    """Number of attempts by table, suite, stage, status and reason, in this order."""
+    """Return the number of attempts by table, suite, stage, status and reason, in this order."""
     pieces: list[pl.LazyFrame] = []
     for name in attempted_tables(tables):
         table, prefix = ("runs", "power_") if name == "power" else (name, "")
@@ -167,7 +167,7 @@ def _attempts(tables: TableSet, programs: pl.DataFrame, designs: pl.DataFrame) -
 
 
 def attempted_tables(tables: TableSet) -> list[str]:
-    """Tables whose rows have a status, those of ATTEMPT_TABLES first."""
+    """Return the tables whose rows have a status, those in ATTEMPT_TABLES first."""
     others = sorted(
         name
         for name, content in tables.contents.items()
@@ -183,17 +183,17 @@ def _suites(attempts: pl.DataFrame) -> list[SuiteCount]:
     by_place: dict[tuple[str, str], dict[str, tuple[int, int]]] = {}
     for suite, stage, table, passed, total in counts.iter_rows():
         by_place.setdefault((suite, stage), {})[table] = (passed, total)
-    places = sorted(by_place, key=lambda place: (_stage_place(place[1]), place[0]))
+    places = sorted(by_place, key=lambda place: (_stage_rank(place[1]), place[0]))
     return [SuiteCount(suite=suite, stage=stage, counts=by_place[suite, stage]) for suite, stage in places]
 
 
 def _statuses(attempts: pl.DataFrame) -> list[StatusCount]:
-    """Counts of every status, those of another version last."""
+    """Count every status, statuses of another version last."""
     counts = attempts.group_by("table", "stage", "status").agg(pl.col("rows").sum()).sort("status")
     by_place: dict[tuple[str, str], dict[str, int]] = {}
     for table, stage, status, rows in counts.iter_rows():
         by_place.setdefault((table, stage), dict.fromkeys(STATUSES, 0))[status] = rows
-    places = sorted(by_place, key=lambda p: (_table_place(p[0]), _stage_place(p[1])))
+    places = sorted(by_place, key=lambda p: (_table_rank(p[0]), _stage_rank(p[1])))
     return [StatusCount(table=table, stage=stage, counts=by_place[table, stage]) for table, stage in places]
 
 
@@ -225,11 +225,11 @@ def count_reasons(rows: pl.DataFrame, places: Sequence[str]) -> pl.DataFrame:
     )
 
 
-def _table_place(table: str) -> tuple[int, str]:
+def _table_rank(table: str) -> tuple[int, str]:
     return (ATTEMPT_TABLES.index(table) if table in ATTEMPT_TABLES else len(ATTEMPT_TABLES), table)
 
 
-def _stage_place(stage: str) -> tuple[int, str]:
+def _stage_rank(stage: str) -> tuple[int, str]:
     return (STAGE_ORDER.index(stage) if stage in STAGE_ORDER else len(STAGE_ORDER), stage)
 
 
@@ -261,7 +261,7 @@ class Check:
 
 
 def read_checks(tables: TableSet) -> list[Check]:
-    """Every check of the table by name."""
+    """Read every check of the table by name."""
     texts = ("check", "status", "reason", "tool", "tool_version")
     rows = tables.scan("cross_checks", texts=texts, numbers=("deviation", "allowed"), flags=("passed",))
     by_check = rows.sort("check").collect().partition_by("check", maintain_order=True)
@@ -423,7 +423,7 @@ class WorkloadError:
 
 
 def read_workload_errors(tables: TableSet) -> list[WorkloadError]:
-    """Errors by target, level, predictor and program."""
+    """Return the errors by target, level, predictor and program."""
     names = ("target", "level", "predictor", "workload")
     rows = tables.scan("workload_errors", texts=names, numbers=("value",))
     rows = rows.filter(pl.col("value").is_not_null()).select(*names, "value").sort(*names)
@@ -431,7 +431,7 @@ def read_workload_errors(tables: TableSet) -> list[WorkloadError]:
 
 
 def _read_costs(tables: TableSet) -> dict[tuple[str, str], dict[str, float]]:
-    """Known costs by predictor and version."""
+    """Read the known costs by predictor and version."""
     numbers = ("parameter_count", "training_wall_s", "predict_wall_s")
     rows = tables.scan("predictor_costs", texts=("predictor", "version"), numbers=numbers)
     return {
@@ -444,7 +444,7 @@ LEVELS = ("text", "static", "hls", "run")
 
 
 def read_leaderboard(tables: TableSet) -> list[Entry]:
-    """Entries by split, target and level in the order of the page, the smallest test error first."""
+    """Read the entries by split, target and level in the order of the page, the smallest test error first."""
     keys = ("predictor", "version", "level", "target", "split")
     numbers = ("value", "interval_low", "interval_high", "row_count")
     rows = tables.scan("leaderboard", texts=(*keys, "part", "metric"), numbers=numbers)

@@ -16,13 +16,13 @@ from pipelines.dataset.reports.tables import TableSet
 from pipelines.schemas import OK, STATUSES
 
 QUEUE_TYPES = ("host_up", "edge_up", "aggregation_up", "core_down", "aggregation_down", "edge_down")
-"""Tiers in the order of a packet's way; those of other networks follow."""
+"""Tiers in the order of a packet's way; tiers of other networks follow."""
 
 PATTERNS = ("all_to_all", "incast", "broadcast", "trace")
 ARRIVALS = ("poisson", "ge", "on_off")
 
 LOADS_SHOWN = 4
-"""Of more different loads than these, bands of LOAD_BAND are shown instead."""
+"""Most different loads that are shown; beyond, bands of LOAD_BAND are shown."""
 
 LOAD_BAND = 0.25
 CURVES_SHOWN = 6
@@ -174,7 +174,7 @@ def read_networks(tables: TableSet) -> Networks | None:
 
 
 def _read_runs(tables: TableSet) -> pl.DataFrame:
-    """Runs by hosts, network and id; counts that a row lacks are 0."""
+    """Read the runs by hosts, network and id; counts that a row lacks are 0."""
     numbers = (*_COUNTS.values(), "load", "offered_utilisation")
     rows = tables.scan("network_runs", texts=_TEXTS, numbers=numbers, flags=("is_acknowledged",))
     counts = {name: pl.col(column).fill_null(0.0).cast(pl.Int64) for name, column in _COUNTS.items()}
@@ -195,11 +195,11 @@ def _count_runs(runs: pl.DataFrame) -> list[NetworkRuns]:
     )
     networks = runs["network"].unique(maintain_order=True).to_list()
     rows = [NetworkRuns(**row) for row in counts.to_dicts()]
-    return sorted(rows, key=lambda row: (networks.index(row.network), _place(STATUSES, row.status)))
+    return sorted(rows, key=lambda row: (networks.index(row.network), _rank(STATUSES, row.status)))
 
 
-def _place(known: Sequence[str], name: str) -> tuple[int, str]:
-    return (known.index(name) if name in known else len(known), name)
+def _rank(order: Sequence[str], name: str) -> tuple[int, str]:
+    return (order.index(name) if name in order else len(order), name)
 
 
 def _measure_utilisation(tables: TableSet, runs: Sequence[_Run]) -> list[Utilisation]:
@@ -208,7 +208,7 @@ def _measure_utilisation(tables: TableSet, runs: Sequence[_Run]) -> list[Utilisa
     for network in dict.fromkeys(run.network for run in runs):
         own = [run for run in runs if run.network == network and run.run_id in sums]
         rows = tuple(row for pattern in _patterns(own) for row in _utilisation_rows(pattern, own, sums))
-        types = tuple(sorted({t for row in rows for t in row.values}, key=lambda t: _place(QUEUE_TYPES, t)))
+        types = tuple(sorted({t for row in rows for t in row.values}, key=lambda t: _rank(QUEUE_TYPES, t)))
         if rows:
             hosts = own[0].hosts
             utilisations.append(Utilisation(network=network, hosts=hosts, queue_types=types, rows=rows))
@@ -216,7 +216,7 @@ def _measure_utilisation(tables: TableSet, runs: Sequence[_Run]) -> list[Utilisa
 
 
 def _queue_sums(tables: TableSet) -> dict[str, dict[str, tuple[float, int]]]:
-    """Sum of utilisations and number of queues by run and queue type; a queue of many flows counts once."""
+    """Return the sum of utilisations and number of queues by run and queue type, each queue counted once."""
     key = ("run_id", "queue", "queue_type")
     if not all(tables.has_column("network_hops", name) for name in key):
         return {}
@@ -234,7 +234,7 @@ def _queue_sums(tables: TableSet) -> dict[str, dict[str, tuple[float, int]]]:
 
 
 def _patterns(runs: Iterable[_Run]) -> list[str]:
-    return sorted({run.pattern for run in runs}, key=lambda p: _place(PATTERNS, p))
+    return sorted({run.pattern for run in runs}, key=lambda p: _rank(PATTERNS, p))
 
 
 def _utilisation_rows(
@@ -257,7 +257,7 @@ def _utilisation_rows(
 
 
 def _banding(loads: Iterable[float | None]) -> Callable[[float], tuple[float, float]]:
-    """The load itself twice where there are few different ones, or the band that it is in."""
+    """Return the load itself twice where there are few different ones, or the band that it is in."""
     if len({load for load in loads if load is not None}) <= LOADS_SHOWN:
         return lambda load: (load, load)
 
@@ -278,9 +278,9 @@ def _means(sums: Iterable[Mapping[str, tuple[float, int]]]) -> dict[str, float]:
 
 
 def _pick_runs(runs: Sequence[_Run]) -> list[_Run]:
-    """Runs whose flows are drawn, at most CURVES_SHOWN.
+    """Return the runs whose flows are drawn, at most CURVES_SHOWN.
 
-    Of a network and an arrival process the run of the highest load below STABLE_UTILISATION, all to all where
+    Each network and arrival process has its run of the highest load below STABLE_UTILISATION, all to all if
     there is one. Networks take turns, each with the next arrival process, so that all networks come first and
     the processes differ among them.
     """
@@ -291,20 +291,20 @@ def _pick_runs(runs: Sequence[_Run]) -> list[_Run]:
     turns: list[list[_Run]] = []
     for index, network in enumerate(dict.fromkeys(run.network for run in runs)):
         own = sorted(
-            (r for (n, _), r in best.items() if n == network), key=lambda r: _place(ARRIVALS, r.arrivals)
+            (r for (n, _), r in best.items() if n == network), key=lambda r: _rank(ARRIVALS, r.arrivals)
         )
         first = index % len(own) if own else 0
         turns.append([*own[first:], *own[:first]])
     picked = [run for turn in zip_longest(*turns) for run in turn if run is not None][:CURVES_SHOWN]
-    return sorted(picked, key=lambda r: (r.hosts, r.network, _place(ARRIVALS, r.arrivals)))
+    return sorted(picked, key=lambda r: (r.hosts, r.network, _rank(ARRIVALS, r.arrivals)))
 
 
 def _preference(run: _Run) -> tuple[tuple[int, str], float, float, str]:
-    return _place(PATTERNS, run.pattern), -(run.load or 0.0), -run.offered, run.run_id
+    return _rank(PATTERNS, run.pattern), -(run.load or 0.0), -run.offered, run.run_id
 
 
 def _read_times(tables: TableSet, runs: Sequence[_Run]) -> list[FlowTimes]:
-    """Distributions over the flows of each run that have a packet; runs without one are left out."""
+    """Read the distributions over the flows of each run that have a packet; runs without one are left out."""
     measures = ("rtt_mean_ns", "delay_mean_ns", *(column for column, _ in ESTIMATES))
     flows = tables.scan("network_flows", texts=("run_id",), numbers=measures)
     if not tables.has_column("network_flows", "run_id"):
@@ -334,7 +334,7 @@ def _read_times(tables: TableSet, runs: Sequence[_Run]) -> list[FlowTimes]:
 
 
 def curve_of(name: str, values: pl.Series) -> Curve:
-    """The cumulative distribution of finite values, of many at CURVE_POINTS equal steps of the share.
+    """Return the cumulative distribution of finite values, of many at CURVE_POINTS equal steps of the share.
 
     Raises: ReportError: no value.
     """

@@ -95,12 +95,12 @@ class Refresh:
     notes: tuple[str, ...] = ()
 
     def as_json(self) -> dict[str, Any]:
-        """Everything as JSON values."""
+        """Return everything as JSON values."""
         return asdict(self)
 
     @classmethod
     def of_json(cls, content: dict[str, Any]) -> Refresh:
-        """The refresh that `as_json` gave."""
+        """Return the refresh that `as_json` gave."""
         return cls(
             started=content["started"],
             wall_s=content["wall_s"],
@@ -149,7 +149,7 @@ def _same(one: Path | None, other: Path | None) -> bool:
 
 
 def _frame(spec: TableSpec, paths: Sequence[Path]) -> pl.DataFrame:
-    """Rows of files; columns that an older file lacks are null."""
+    """Return the rows of files; columns that an older file lacks are null."""
     schema = spec.schema()
     frames = [to_frame(fill_columns(read_arrow(path), schema)) for path in paths]
     rows = pl.concat([to_frame(schema.empty_table()), *frames])
@@ -169,7 +169,7 @@ def _failed_count(spec: TableSpec, path: Path) -> int:
 
 
 def _compare(spec: TableSpec, was: pl.DataFrame, now: pl.DataFrame) -> tuple[TableChange, list[NewFailure]]:
-    """Counts of rows of the files that differ, and reasons of new failures."""
+    """Return the counts of rows of the files that differ, and reasons of new failures."""
     key = list(spec.key)
     both = now.join(was, on=key, how="inner", nulls_equal=True).height
     same = now.join(was.unique(), on=now.columns, how="semi", nulls_equal=True).height
@@ -190,7 +190,7 @@ _SECTIONS = {"rows": "Rows", "failures": "New failures", "models": "Models", "ru
 
 
 def draw_refresh(refreshes: Sequence[Refresh]) -> str:
-    """The page of the last run, the earlier ones below, as one HTML file that needs nothing else.
+    """Draw the page of the last run, the earlier ones below, as one HTML file that needs nothing else.
 
     Args: refreshes: in order of time, at least one.
     """
@@ -217,7 +217,7 @@ def draw_refresh(refreshes: Sequence[Refresh]) -> str:
 
 
 def summary(refresh: Refresh) -> str:
-    """One line for people."""
+    """Return one line for people."""
     totals = {n: sum(getattr(c, n) for c in refresh.changes) for n in ("new", "changed", "removed")}
     rows = ", ".join(f"{count(number)} {name}" for name, number in totals.items())
     promoted = sum(model.decision == "promoted" for model in refresh.models)

@@ -110,12 +110,12 @@ def _lengths(tables: TableSet) -> tuple[PromptLengths, ...]:
 
 
 def draw_page(report: Report) -> str:
-    """The report as one HTML file that needs nothing else.
+    """Draw the report as one HTML file that needs nothing else.
 
     Returns: HTML 5 in ASCII and UTF-8 text, no address of anything outside, the same for the same report.
     """
     drawn = [
-        sections.made(report.inventory, report.problems),
+        sections.row_counts(report.inventory, report.problems),
         sections.labels(report.distributions),
         sections.estimates(report.estimates),
         sections.correlations(report.correlations),
@@ -182,7 +182,6 @@ def _file(name: str) -> str:
 
 
 def _tiles(report: Report) -> Element:
-    """The numbers that matter most."""
     inventory, timing, coverage = report.inventory, report.timing, report.coverage
     shown = [
         (count(inventory.program_count), "programs"),

@@ -29,11 +29,11 @@ class Quantity:
     factor: float = 1.0
 
     def values(self) -> pl.Expr:
-        """The column in the unit of the page."""
+        """Return the column in the unit of the page."""
         return pl.col(self.column) * self.factor
 
     def is_in(self, frame: pl.DataFrame) -> bool:
-        """Whether some row has a value."""
+        """Tell whether some row has a value."""
         return self.column in frame.columns and frame[self.column].count() > 0
 
 
@@ -78,13 +78,13 @@ _OUTERMOST_COUNTS = ("load_count", "store_count", "arithmetic_count", "branch_co
 
 
 def in_stage_order(stages: Iterable[str]) -> list[str]:
-    """Stages in the order of generation, unknown ones last by name."""
+    """Return the stages in the order of generation, unknown ones last by name."""
     present = sorted(set(stages))
     return [s for s in STAGE_ORDER if s in present] + [s for s in present if s not in STAGE_ORDER]
 
 
 def sample_programs(tables: TableSet) -> pl.DataFrame:
-    """Every program in order of its id.
+    """Sample every program in order of its id.
 
     Returns: `program_id`, `stage`, `is_ok`, and one column of floats per number that the program's row and
              its loops have.
@@ -109,7 +109,8 @@ def sample_programs(tables: TableSet) -> pl.DataFrame:
 
 
 def sample_designs(tables: TableSet, programs: pl.DataFrame) -> pl.DataFrame:
-    """Every design in order of its id: its own numbers, its labels, its runs, and its program's columns.
+    """Sample every design in order of its id: its own numbers, its labels, its runs, and its program's
+    columns.
 
     A design is ok when it, its labels and all of its runs are and it has at least one of both. Numbers of
     runs are medians over the data sets that are ok. Where several synthesis tools labelled a design, the
@@ -145,14 +146,14 @@ def sample_designs(tables: TableSet, programs: pl.DataFrame) -> pl.DataFrame:
 
 
 def _distinct(tables: TableSet, table: str, key: str, *, texts: Sequence[str]) -> pl.LazyFrame:
-    """Texts and all numbers of the last row of each key."""
+    """Return texts and all numbers of the last row of each key."""
     numbers = [name for name in tables.number_columns(table) if name not in (key, *texts)]
     frame = tables.scan(table, texts=(key, *texts), numbers=numbers)
     return frame.unique(key, keep="last", maintain_order=True)
 
 
 def _loop_columns(tables: TableSet) -> pl.LazyFrame:
-    """Loops by program: number, greatest depth, and counts of outermost loops, which include inner ones."""
+    """Return number, greatest depth and counts of outermost loops (inner ones included) by program."""
     known = tables.number_columns("loops")
     counts = [name for name in _OUTERMOST_COUNTS if name in known]
     greatest = {"loop_depth": "depth", "array_count": "array_count"}
@@ -165,9 +166,9 @@ def _loop_columns(tables: TableSet) -> pl.LazyFrame:
 
 
 def _statuses(tables: TableSet, table: str) -> pl.LazyFrame:
-    """Whether every row of a design is ok, and the power of its runs where it was asked for.
+    """Return whether every row of a design is ok, and the power of its runs if asked for.
 
-    Of labels, only the row of the first tool by name counts.
+    For labels, only the row of the first tool by name counts.
     """
     rows = tables.scan(table, texts=("design_id", "status", "power_status", "tool"))
     if table == "labels":
@@ -177,7 +178,7 @@ def _statuses(tables: TableSet, table: str) -> pl.LazyFrame:
 
 
 def _label_columns(tables: TableSet, table: str, numbers: Sequence[str]) -> pl.LazyFrame:
-    """Numbers of the ok rows of each design: the first tool's labels, the median over the runs' data sets."""
+    """Return numbers of each design's ok rows: the first tool's labels, the median over runs' data sets."""
     rows = tables.scan(table, texts=("design_id", "status", "tool"), numbers=numbers)
     grouped = (
         rows.filter(pl.col("status") == OK).sort("tool", "row").group_by("design_id", maintain_order=True)
@@ -187,5 +188,5 @@ def _label_columns(tables: TableSet, table: str, numbers: Sequence[str]) -> pl.L
 
 
 def finite_values(frame: pl.DataFrame, quantity: Quantity) -> pl.Series:
-    """Values of a quantity in the unit of the page, without holes."""
+    """Return the values of a quantity in the unit of the page, without holes."""
     return frame.select(finite(quantity.values()).drop_nulls()).to_series()

@@ -66,14 +66,14 @@ class LogHistogram:
 
 
 def quantiles(values: pl.Expr) -> pl.Expr:
-    """The fields of `Quantiles` as a struct, null where there is no finite value."""
+    """Return the fields of `Quantiles` as a struct, null where there is no finite value."""
     known = values.filter(values.is_finite())
     levels = [known.quantile(level, "linear").alias(name) for name, level in _LEVELS.items()]
     return pl.struct(known.len().alias("count"), *levels)
 
 
 def quantiles_of(values: pl.Series) -> Quantiles:
-    """Quantiles of the finite values.
+    """Return the quantiles of the finite values.
 
     Raises: ReportError: there is none.
     """
@@ -84,7 +84,7 @@ def quantiles_of(values: pl.Series) -> Quantiles:
 
 
 def log_range(samples: Sequence[pl.Series]) -> tuple[float, float] | None:
-    """Ends of a logarithmic axis for the positive values of all samples; None when there is none."""
+    """Return ends of a logarithmic axis for the positive values of all samples; None when there is none."""
     positive = pl.concat([_positive(s) for s in samples]) if samples else pl.Series(dtype=pl.Float64)
     if positive.is_empty():
         return None
@@ -96,7 +96,7 @@ def log_range(samples: Sequence[pl.Series]) -> tuple[float, float] | None:
 
 
 def log_histogram(values: pl.Series, low: float, high: float, bins: int) -> LogHistogram:
-    """Shares of the positive values in bins of equal ratio from low to high."""
+    """Return the shares of the positive values in bins of equal ratio from low to high."""
     positive = _positive(values)
     width = math.log(high / low) / bins
     places = ((positive / low).log() / width).floor().clip(0, bins - 1).cast(pl.Int64)
@@ -136,7 +136,7 @@ class Distribution:
 
 
 def label_distributions(designs: pl.DataFrame) -> list[Distribution]:
-    """The distribution of every label that some design has."""
+    """Return the distribution of every label that some design has."""
     stages = in_stage_order(designs["stage"])
     ok = designs.filter("is_ok")
     by_stage = {stage: ok.filter(pl.col("stage") == stage) for stage in stages}
@@ -149,7 +149,7 @@ def label_distributions(designs: pl.DataFrame) -> list[Distribution]:
 
 
 def distribution(quantity: Quantity, samples: Mapping[str, pl.Series]) -> Distribution:
-    """The distribution of finite values by stage, on bins they share; stages without a value are left out."""
+    """Return distribution of finite values by stage, on shared bins; stages without values are left out."""
     kept = [(stage, values) for stage, values in samples.items() if values.len()]
     span = log_range([values for _, values in kept])
     stages = tuple(_stage_distribution(stage, values, span) for stage, values in kept)
@@ -197,7 +197,7 @@ class EstimateComparison:
 
 
 def compare_estimates(designs: pl.DataFrame) -> list[EstimateComparison]:
-    """Estimates of high-level synthesis against labels, where designs have both."""
+    """Return the estimates of high-level synthesis against labels, where designs have both."""
     comparisons: list[EstimateComparison] = []
     for name, estimate, label in ESTIMATES:
         if not (estimate.is_in(designs) and label.is_in(designs)):
@@ -253,7 +253,7 @@ class Correlations:
 
 
 def spearman(one: pl.Expr, other: pl.Expr) -> pl.Expr:
-    """Spearman's rank correlation over the rows where both columns have a finite value.
+    """Return Spearman's rank correlation over the rows where both columns have a finite value.
 
     Returns: -1 to 1; null below three such rows or when a side is constant.
     Source:  Spearman 1904; ties by mean ranks, Pearson's coefficient of the ranks.

@@ -57,15 +57,15 @@ class TableSet:
     problems: tuple[str, ...]
 
     def row_count(self, table: str) -> int:
-        """Rows of a table; 0 when the folder does not have it."""
+        """Return the rows of a table; 0 when the folder does not have it."""
         return self.contents[table].height if table in self.contents else 0
 
     def has_column(self, table: str, column: str) -> bool:
-        """Whether the table has the column."""
+        """Tell whether the table has the column."""
         return table in self.contents and column in self.contents[table].columns
 
     def number_columns(self, table: str) -> list[str]:
-        """Names of the columns of integers and floats."""
+        """Return the names of the columns of integers and floats."""
         if table not in self.contents:
             return []
         return [name for name, kind in self.contents[table].schema.items() if kind.is_numeric()]
@@ -73,7 +73,7 @@ class TableSet:
     def scan(
         self, table: str, *, texts: Sequence[str] = (), numbers: Sequence[str] = (), flags: Sequence[str] = ()
     ) -> pl.LazyFrame:
-        """Columns of a table for expressions; a column that the table lacks has no value in any row.
+        """Return columns of a table for expressions; a column that the table lacks has no value in any row.
 
         Args:
             texts: columns as text, null as the empty text.
@@ -99,7 +99,7 @@ class TableSet:
 
 
 def finite(values: pl.Expr) -> pl.Expr:
-    """Values of a column; null in place of NaN and infinities."""
+    """Return the values of a column; null in place of NaN and infinities."""
     return pl.when(values.is_finite()).then(values)
 
 
@@ -139,7 +139,7 @@ def _folders(root: Path) -> list[Path]:
 
 
 def _read_shards(table: str, paths: Sequence[Path], problems: list[str]) -> pl.DataFrame:
-    """All readable files of a table as one frame; a column that some of them lack is null there."""
+    """Read all readable files of a table as one frame; a column that some of them lack is null there."""
     parts: list[pl.DataFrame] = []
     types: dict[str, pl.DataType] = {}
     for path in paths:
@@ -167,7 +167,7 @@ def _read_shard(table: str, path: Path) -> pl.DataFrame:
 
 
 def _joined(table: str, content: pl.DataFrame, measured: pl.DataFrame) -> pl.DataFrame:
-    """The table with the wall-clock columns of the rows that have the same key."""
+    """Return the table with the wall-clock columns of the rows that have the same key."""
     spec = TableSpec.registry.get(table)
     keys = [
         key

@@ -45,7 +45,7 @@ def read_csynth(path: Path, *, kernel: str | None = None, directives: str | None
     Args:
         path: the file; named `csynth.xml` it is of the whole design.
         kernel: name in the rows; the top function when None.
-        directives: canonical JSON; None for those of the report, else of `directives.tcl` of its solution.
+        directives: canonical JSON; None: of the report, else of `directives.tcl` of its solution.
 
     Returns: one design row, and one row a loop of every module.
     Raises:  VendorError: not XML, or not such a report; the message has the line.
@@ -62,7 +62,7 @@ def report_rows(
     directives: str | None = None,
     script: str | None = None,
 ) -> VendorReport:
-    """Rows of a report; see `read_csynth`.
+    """Return the rows of a report; see `read_csynth`.
 
     Args: script: canonical JSON of the solution's directives, for a report that lists none.
     """
@@ -86,7 +86,7 @@ def _required(root: Element, where: str, *path: str) -> str:
 
 
 def _tool(root: Element, version: str, where: str) -> str:
-    """Name of the tool: Vitis HLS began with 2020.1, when Vivado HLS ended."""
+    """Return the name of the tool: Vitis HLS began with 2020.1, when Vivado HLS ended."""
     match = _VERSION.fullmatch(version)
     if match is None:
         line = (root.child("ReportVersion", "Version") or root).line
@@ -171,7 +171,7 @@ def _resources(element: Element | None, where: str) -> dict[str, int | None]:
 
 
 def _fits(used: dict[str, int | None], available: dict[str, int | None]) -> bool | None:
-    """Whether nothing is used beyond the part; None when the part is not described."""
+    """Tell whether nothing is used beyond the part; None when the part is not described."""
     pairs = [(u, available[name]) for name, u in used.items() if u is not None]
     known = [(u, a) for u, a in pairs if a is not None]
     return all(u <= a for u, a in known) if known else None
@@ -185,7 +185,7 @@ def _share(used: int | None, available: int | None) -> float | None:
 
 
 def _pragmas(root: Element) -> str | None:
-    """The report's own list of pragmas and directives, in its order; None for a report without one."""
+    """Return the report's own list of pragmas and directives, in its order; None for a report without one."""
     report = root.child("PragmaReport")
     if report is None:
         return None
@@ -200,7 +200,7 @@ def _pragmas(root: Element) -> str | None:
 
 
 def _script(path: Path) -> str | None:
-    """Directives of the solution a report lies in (`<solution>/syn/report/`), None without such a file."""
+    """Return the directives of a report's solution (`<solution>/syn/report/`), None without such a file."""
     if path.parent.name != "report" or path.parent.parent.name != "syn":
         return None
     script = path.parent.parent.parent / "directives.tcl"
@@ -216,7 +216,7 @@ def _script(path: Path) -> str | None:
 
 
 def _loops(root: Element, where: str, top: str, design: VendorDesignRow) -> list[VendorLoopRow]:
-    """Loops of all modules; of the top module alone in reports that list no modules."""
+    """Return the loops of all modules; of the top module alone in reports that list no modules."""
     information = root.child("ModuleInformation")
     modules = [m for m in information.children if m.tag == "Module"] if information else []
     named = {m.text_at("Name") or "": m for m in modules}
@@ -277,7 +277,7 @@ def _loop(
 
 
 def _range(element: Element | None, where: str) -> tuple[int | None, int | None]:
-    """Least and most of a number that is one, a `<range>`, or `least ~ most`."""
+    """Return the least and most of a number that is one, a `<range>`, or `least ~ most`."""
     if element is None:
         return None, None
     inner = element.child("range")

@@ -1,6 +1,6 @@
 """A table of the user's own: sources, directives and what Vitis, Genus or another tool made of them.
 
-Columns are those of `LabelledSource`; a CSV file has them in its first line, an empty cell is no value.
+`LabelledSource` has the columns; a CSV file has them in its first line, an empty cell is no value.
 """
 
 from __future__ import annotations
@@ -93,7 +93,7 @@ COLUMNS = tuple(LabelledSource.model_fields)
 
 
 def is_labelled_table(path: Path) -> bool:
-    """Whether a file is a table of sources with labels: any CSV file; Parquet with a column for sources.
+    """Tell whether a file is a table of sources with labels: any CSV file; Parquet with a column for sources.
 
     Raises: VendorError: damaged.
     """
@@ -107,7 +107,7 @@ def is_labelled_table(path: Path) -> bool:
 
 
 def read_labelled_table(path: Path) -> list[LabelledSource]:
-    """Rows of a CSV or Parquet file, in order.
+    """Return the rows of a CSV or Parquet file, in order.
 
     Raises: VendorError: the file, a column or a value is not acceptable; the message names the row, from 1.
     """

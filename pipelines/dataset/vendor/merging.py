@@ -10,7 +10,7 @@ from pipelines.schemas import TableSpec
 
 
 def merge_rows(spec: TableSpec, present: Sequence[Any], imported: Iterable[Any]) -> tuple[list[Any], int]:
-    """Rows of earlier imports and of this one; of one key this one's stay.
+    """Return the rows of earlier imports and of this one; of one key this one's stay.
 
     Returns: all rows, and how many earlier ones were replaced by different ones.
     Raises:  VendorError: two different rows of one key in the same import.

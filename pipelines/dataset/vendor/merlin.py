@@ -120,7 +120,7 @@ def read_kernels(path: Path) -> Kernels:
 
 
 def _records(path: Path) -> Iterator[dict[str, Any]]:
-    """The rows of the Parquet file, its columns and their types checked."""
+    """Yield the rows of the Parquet file, its columns and their types checked."""
 
     def refused(problem: str) -> VendorError:
         return VendorError(f"a database has {problem} ({path})")
@@ -141,7 +141,6 @@ def _records(path: Path) -> Iterator[dict[str, Any]]:
 
 
 def _column_names(schema: pa.Schema, path: Path) -> list[str]:
-    """Names of the columns that are read."""
     for name in (*_TEXTS, *_COUNTS):
         if name not in schema.names:
             got = ", ".join(schema.names[:20]) or "none"
@@ -158,7 +157,7 @@ def _column_names(schema: pa.Schema, path: Path) -> list[str]:
 
 
 def _text_bytes(column: pa.DictionaryArray) -> int:
-    """Bytes of a column's texts when each row has its own."""
+    """Return the bytes of a column's texts when each row has its own."""
     return pc.sum(pc.take(pc.binary_length(column.dictionary), column.indices)).as_py() or 0
 
 
@@ -219,7 +218,7 @@ def _design(record: Mapping[str, Any], where: str, kernels: Kernels) -> VendorDe
 
 
 def _outcome(word: str, stage: str, counts: Mapping[str, int | None]) -> tuple[str, str | None]:
-    """Status and reason; a duplicate without numbers was not evaluated."""
+    """Return the status and reason; a duplicate without numbers was not evaluated."""
     status, reason = STATUSES[word]
     if status == OK and counts["latency_cycles"] is None:
         reason = f"{reason}; no latency" if reason else "the database has no latency of it"
@@ -237,7 +236,7 @@ def _directives(text: str, where: str) -> dict[str, str | int]:
 
 
 def _number(value: Any) -> float | None:
-    """The number, None for null and for not a number, which is how the format leaves one out."""
+    """Return the number, None for null and for not a number, which is how the format leaves one out."""
     return None if value is None or (isinstance(value, float) and math.isnan(value)) else value
 
 
@@ -261,7 +260,7 @@ def _share(record: Mapping[str, Any], name: str, where: str) -> float | None:
 
 
 def _by_loop(directives: Mapping[str, str | int], kernel: _Kernel) -> list[dict[str, str | int]]:
-    """The directives at each loop: kind, loop index, and the value as the database has it."""
+    """Return the directives at each loop: kind, loop index, and the value as the database has it."""
     return [
         {"kind": kind, "loop_index": index, "value": directives[place]}
         for index, loop in enumerate(kernel.loops)
@@ -309,7 +308,7 @@ def _loops_of(kernel: str, loops: Sequence[_Loop]) -> list[VendorLoopRow]:
 
 
 def _trip_count(loop: _Loop) -> int | None:
-    """Iterations of a loop whose bounds and step are numbers; None for others, and from 2^63."""
+    """Return the iterations of a loop whose bounds and step are numbers; None for others, and from 2^63."""
     lower, upper, step = _constant(loop.lower), _constant(loop.upper), _step(loop.step)
     if lower is None or upper is None or not step or loop.cmp not in ("<", "<=", ">", ">="):
         return None
@@ -331,7 +330,7 @@ def _step(text: str) -> int | None:
 
 
 def _constant(text: str) -> int | None:
-    """Value of a sum or product of whole numbers in C, casts left out; None for anything else."""
+    """Return the value of a sum or product of whole numbers in C, casts left out; None for anything else."""
     try:
         return _value(ast.parse(_CAST.sub("", text).strip()[:200], mode="eval").body)
     except (SyntaxError, ValueError, RecursionError, MemoryError):

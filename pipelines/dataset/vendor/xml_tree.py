@@ -43,14 +43,14 @@ class Element:
         return "".join(self.pieces).strip()
 
     def child(self, *path: str) -> Element | None:
-        """The first element down a path of names, None when a step is missing."""
+        """Return the first element down a path of names, None when a step is missing."""
         element: Element | None = self
         for tag in path:
             element = next((c for c in element.children if c.tag == tag), None) if element else None
         return element
 
     def text_at(self, *path: str) -> str | None:
-        """Text of the first element down a path; None without one, or when it is empty."""
+        """Return the text of the first element down a path; None without one, or when it is empty."""
         element = self.child(*path)
         return None if element is None else element.text or None
 
@@ -131,7 +131,7 @@ class _Builder:
 
 
 def whole_number(element: Element | None, *, where: str, unknown: tuple[str, ...] = ()) -> int | None:
-    """The whole number an element has; None without an element, without text, or for a word for unknown.
+    """Return whole number an element has; None without an element, without text, or for a word for unknown.
 
     Args:   unknown: such words.
     Raises: VendorError: the text is something else.
@@ -146,7 +146,7 @@ def whole_number(element: Element | None, *, where: str, unknown: tuple[str, ...
 
 
 def decimal_number(element: Element | None, *, where: str) -> float | None:
-    """The number an element has; None without one or without text.
+    """Return the number an element has; None without one or without text.
 
     Raises: VendorError: the text is something else.
     """

@@ -42,14 +42,14 @@ class Extent:
 
 
 def strides_of(shape: tuple[int, ...]) -> tuple[int, ...]:
-    """Distance in the flat array between neighbours in each dimension."""
+    """Return the distance in the flat array between neighbours in each dimension."""
     strides = [1]
     for size in reversed(shape[1:]):
         strides.insert(0, strides[0] * size)
     return tuple(strides)
 
 
-def coordinates(flat: Affine, shape: tuple[int, ...], place: Facts) -> tuple[Affine, ...] | None:
+def coordinates(flat: Affine, shape: tuple[int, ...], facts: Facts) -> tuple[Affine, ...] | None:
     """Split a flat index into one index per dimension; None when they cannot be separated."""
     if not flat.exact:
         return None
@@ -58,7 +58,7 @@ def coordinates(flat: Affine, shape: tuple[int, ...], place: Facts) -> tuple[Aff
     for stride in strides_of(shape)[:-1]:
         outer = tuple((leaf, c // stride) for leaf, c in rest.terms if c % stride == 0)
         inner = Affine(tuple((leaf, c) for leaf, c in rest.terms if c % stride))
-        low, high = place.interval(inner)
+        low, high = facts.interval(inner)
         constant = rest.constant % stride
         constant += -((low + constant) // stride) * stride
         if high + constant >= stride:
@@ -74,7 +74,7 @@ def box_of(
     changed: frozenset[str],
     facts: Facts,
 ) -> tuple[Extent, ...]:
-    """A small box that contains every element of some sites.
+    """Return a small box that contains every element of some sites.
 
     Args:    sites: with as many forms as `shape` has dimensions; changed: variables that change inside;
              facts: at the point where the box is filled.
@@ -115,33 +115,33 @@ def _extent(
     return best
 
 
-def _bounds(form: Affine, place: Facts, changed: frozenset[str], *, largest: bool) -> dict[Terms, int]:
-    """Bounds of a form in unchanging leaves: the best constant per combination of leaves."""
+def _bounds(form: Affine, facts: Facts, changed: frozenset[str], *, largest: bool) -> dict[Terms, int]:
+    """Return the bounds of a form in unchanging leaves: the best constant per combination of leaves."""
     bounds: dict[Terms, int] = {}
     pick = min if largest else max
-    for bound in _without_changing(form, place, changed, largest, [MAXIMUM_ALTERNATIVES]):
+    for bound in _without_changing(form, facts, changed, largest, [MAXIMUM_ALTERNATIVES]):
         old = bounds.get(bound.terms)
         bounds[bound.terms] = bound.constant if old is None else pick(old, bound.constant)
     return bounds
 
 
 def _without_changing(
-    form: Affine, place: Facts, changed: frozenset[str], largest: bool, budget: list[int]
+    form: Affine, facts: Facts, changed: frozenset[str], largest: bool, budget: list[int]
 ) -> list[Affine]:
-    """Bounds of a form with the changing leaves replaced by their bounds, innermost first."""
-    order = {name: number for number, name in enumerate(place.loops)}
+    """Return the bounds of a form with the changing leaves replaced by their bounds, innermost first."""
+    order = {name: number for number, name in enumerate(facts.loops)}
     moving = [
         (leaf, coefficient)
         for leaf, coefficient in form.terms
-        if place.mentions(Affine(((leaf, 1),)), changed)
+        if facts.mentions(Affine(((leaf, 1),)), changed)
     ]
     if not moving:
         return [form]
     leaf, coefficient = max(moving, key=lambda m: order.get(m[0], len(order)))
     upwards = (coefficient > 0) == largest
-    low, high = place.numeric(leaf)
+    low, high = facts.numeric(leaf)
     bounds = [Affine((), high if upwards else low)]
-    fact = place.loops.get(leaf)
+    fact = facts.loops.get(leaf)
     if fact is not None:
         bounds = [*(fact.upper if upwards else fact.lower), *bounds]
     without = form.plus(Affine(((leaf, 1),)), -coefficient)
@@ -149,7 +149,7 @@ def _without_changing(
     for bound in bounds:
         if budget[0] > 0 or not forms:
             budget[0] -= 1
-            forms += _without_changing(without.plus(bound, coefficient), place, changed, largest, budget)
+            forms += _without_changing(without.plus(bound, coefficient), facts, changed, largest, budget)
     return forms
 
 
@@ -188,7 +188,7 @@ class Layout:
         return tuple(s * self.words * self.lanes for s in strides_of(sizes)) if sizes else ()
 
     def first(self, indices: tuple[Affine, ...]) -> Affine:
-        """Flat index of the first element of the run that contains an element."""
+        """Return the flat index of the first element of the run that contains an element."""
         strides = strides_of(self.shape)
         start = self.box[self.split].base.times(strides[self.split])
         for index, stride in zip(indices[: self.split], strides, strict=False):
@@ -196,7 +196,7 @@ class Layout:
         return start
 
     def place(self, indices: tuple[Affine, ...], facts: Facts) -> ir.Expression:
-        """Index in the copy of an element."""
+        """Return the index in the copy of an element."""
         strides = strides_of(self.shape)
         total = Affine((), self.offset or 0)
         for d, index in enumerate(indices):
@@ -219,7 +219,7 @@ def _masked(form: Affine, mask: int, facts: Facts) -> ir.Expression:
 def layout_of(
     array: ir.Array, shape: tuple[int, ...], box: tuple[Extent, ...], facts: Facts, name: str
 ) -> Layout:
-    """The layout of the copy of a box."""
+    """Return the layout of the copy of a box."""
     lanes = WORD_BITS // array.type.width_bits
     split = len(shape) - 1
     while split > 0 and box[split].is_whole:
@@ -269,7 +269,7 @@ class Transfer:
     inside: list[ir.Statement] = field(default_factory=list[ir.Statement])
 
     def statements(self, *, out: bool) -> tuple[ir.Statement, ...]:
-        """The loops over rows and words, with the statements before them."""
+        """Return the loops over rows and words, with the statements before them."""
         self.before, self.inside = [], []
         layout = self.layout
         name = self.names.take(f"{self.loop}_{'write' if out else 'fill'}_{layout.array.name}")
@@ -291,7 +291,7 @@ class Transfer:
         body: tuple[ir.Statement, ...],
         directives: tuple[ir.Directive, ...],
     ) -> ir.For:
-        """A loop of `trips` iterations from 0 that counts in a variable."""
+        """Return a loop of `trips` iterations from 0 that counts in a variable."""
         return ir.For(
             name=name,
             body=body,
@@ -305,7 +305,7 @@ class Transfer:
         )
 
     def lanes(self, rows: list[ir.Variable], word: ir.Variable, *, out: bool) -> list[ir.Statement]:
-        """The moves of one word, one per lane."""
+        """Return the moves of one word, one per lane."""
         layout, facts = self.layout, self.facts
         indices = tuple(
             extent.base.plus(Affine(((facts.leaves.of_variable(row), 1),)))
@@ -339,7 +339,7 @@ class Transfer:
     def guards(
         self, rows: list[ir.Variable], word: ir.Variable, first: Affine
     ) -> list[tuple[int, ir.Expression | None]]:
-        """The active lanes, each with its condition."""
+        """Return the active lanes, each with its condition."""
         layout = self.layout
         row_guard = self.row_guard(rows)
         low, high = self.limits()
@@ -365,19 +365,19 @@ class Transfer:
         return guards
 
     def word_of(self, limit: int | ir.Expression, lane: int) -> int | None:
-        """The first word whose element in a lane is not before an offset; None when it varies."""
+        """Return the first word whose element in a lane is not before an offset; None when it varies."""
         if self.layout.offset is None or not isinstance(limit, int):
             return None
         return -((lane - self.layout.offset - limit) // self.layout.lanes)
 
     def run_offset(self, first: Affine) -> ir.Expression:
-        """Position of the run's first element in its first word."""
+        """Return the position of the run's first element in its first word."""
         if self.layout.offset is not None:
             return ir.Constant(value=self.layout.offset)
         return _masked(first, self.layout.lanes - 1, self.facts)
 
     def limits(self) -> tuple[int | ir.Expression, int | ir.Expression]:
-        """First moved offset in a run and the one after the last: elements inside array and box."""
+        """Return first moved offset in a run and the one after the last: elements inside array and box."""
         extent = self.layout.box[self.layout.split]
         stride = strides_of(self.layout.shape)[self.layout.split]
         low: int | ir.Expression = 0
@@ -391,7 +391,7 @@ class Transfer:
         return low, high
 
     def row_guard(self, rows: list[ir.Variable]) -> ir.Expression | None:
-        """The condition that a row lies inside the array."""
+        """Return the condition that a row lies inside the array."""
         guard: ir.Expression | None = None
         for extent, row in zip(self.layout.box, rows, strict=False):
             index = self.facts.expression_of(extent.base.plus(Affine(((row.name, 1),))))
@@ -406,7 +406,7 @@ class Transfer:
         return ir.Read(variable=variable)
 
     def held(self, stem: str, value: ir.Expression) -> ir.Expression:
-        """A value computed once before the loops, read from a new variable."""
+        """Return a value computed once before the loops, read from a new variable."""
         variable = self.names.variable(f"{self.layout.array.name}_{stem}")
         self.before.append(ir.Assign(variable=variable, value=value, line=self.line))
         return ir.Read(variable=variable)

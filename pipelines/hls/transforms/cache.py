@@ -67,7 +67,6 @@ class _Cacher:
     around: tuple[ir.For, ...] | None = ()
 
     def body(self, body: tuple[ir.Statement, ...], facts: Facts) -> tuple[ir.Statement, ...]:
-        """A body with the loop cached in it."""
         statements: list[ir.Statement] = []
         for statement in body:
             if loop_of(statement) is self.loop and self.layout is None:
@@ -78,7 +77,7 @@ class _Cacher:
         return tuple(statements)
 
     def statement(self, statement: ir.Statement, facts: Facts) -> ir.Statement:
-        """A statement with its accesses replaced by those of the flat array or of the copy."""
+        """Return a statement whose accesses are to the flat array or to the copy."""
         if not isinstance(statement, ir.While):
             statement = self.own(statement, facts)
         before = self.around
@@ -95,7 +94,7 @@ class _Cacher:
         return ir.with_bodies(statement, tuple(bodies)) if bodies else statement
 
     def own(self, statement: ir.Statement, facts: Facts) -> ir.Statement:
-        """A statement with its own accesses replaced, inner bodies excluded."""
+        """Return a statement with its own accesses replaced, inner bodies excluded."""
 
         def visit(load: ir.Load) -> ir.Expression | None:
             if load.array.name != self.array.name:
@@ -112,7 +111,7 @@ class _Cacher:
         return rebuilt
 
     def place(self, access: ir.Load | ir.Store, facts: Facts) -> tuple[ir.Array, ir.Expression]:
-        """The array and the index that replace an access."""
+        """Return the array and the index that replace an access."""
         forms = tuple(facts.read(i) for i in access.indices)
         if self.layout is not None:
             indices = self.coordinates(forms, facts)
@@ -126,13 +125,13 @@ class _Cacher:
         return self.flat, facts.expression_of(total)
 
     def coordinates(self, forms: tuple[Affine, ...], facts: Facts) -> tuple[Affine, ...] | None:
-        """Indices of `shape`'s dimensions of an access."""
+        """Return the indices of `shape`'s dimensions of an access."""
         if len(forms) == len(self.shape):
             return forms
         return coordinates(forms[0], self.shape, facts)
 
     def region(self, region: ir.Statement, facts: Facts) -> list[ir.Statement]:
-        """The loop on a copy, between the loops that fill it and write it back."""
+        """Return the loop on a copy, between the loops that fill it and write it back."""
         written = self.array.name in ir.stored_arrays((region,))
         if written and escaping_labels(region):
             raise NotApplicable(
@@ -159,7 +158,7 @@ class _Cacher:
         return statements
 
     def sites(self, accesses: Accesses) -> list[Site]:
-        """The accesses in the loop, in coordinates of `shape`.
+        """Return the accesses in the loop, in coordinates of `shape`.
 
         Raises: NotApplicable: there are none.
         """
@@ -180,7 +179,7 @@ class _Cacher:
         ]
 
     def cached(self, region: ir.Statement, layout: Layout, facts: Facts) -> list[ir.Statement]:
-        """The region with accesses to the copy; a counted loop's bounds are evaluated on the array."""
+        """Return the region with accesses to the copy; a counted loop's bounds are evaluated on the array."""
         if isinstance(region, ir.For):
             region = self.own(region, facts)
             (inner,) = facts.inside(region)
@@ -199,7 +198,6 @@ class _Cacher:
         return [ir.with_bodies(region, (body,))]
 
     def reported(self, layout: Layout, *, fills: bool, written: bool) -> CacheReport:
-        """What the cache costs."""
         elements = None if self.around is None else _elements_moved(layout.box, self.around)
         moved = None if elements is None else elements * self.array.type.width_bits // 8
         partitions = tuple(
@@ -217,7 +215,7 @@ class _Cacher:
 
 
 def _elements_moved(box: tuple[Extent, ...], around: tuple[ir.For, ...]) -> int | None:
-    """Elements of a box, summed over the iterations of the loops around; None when unknown."""
+    """Return the elements of a box, summed over the iterations of the loops around; None when unknown."""
     moving = {leaf for extent in box for leaf in extent.base.leaves}
     used = [loop for loop in around if loop.variable.name in moving]
     counts = [loop.trip_count or 0 for loop in used]
@@ -240,13 +238,13 @@ def _first_value(loop: ir.For) -> int:
 
 
 def _inside(extent: Extent, values: dict[str, int]) -> int:
-    """Number of indices of an extent inside the array, for values of variables."""
+    """Return the number of indices of an extent inside the array, for values of variables."""
     base = extent.base.constant + sum(c * values[leaf] for leaf, c in extent.base.terms)
     return max(0, min(base + extent.size, extent.elements) - max(base, 0))
 
 
 def _covers(site: Site, box: tuple[Extent, ...], changed: frozenset[str]) -> bool:
-    """Whether a store provably writes every element of the box, with one loop variable per index."""
+    """Tell whether a store provably writes every element of the box, with one loop variable per index."""
     if not (site.written and len(site.places) == 1):
         return False
     place, used = site.places[0], set[str]()

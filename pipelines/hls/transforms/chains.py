@@ -30,7 +30,7 @@ class Accumulator:
 
 
 def identity(operator: str, kind: ScalarType) -> ir.Constant:
-    """The identity element of an operator."""
+    """Return the identity element of an operator."""
     if kind.floating:
         infinity = float("-inf") if operator == "max" else float("inf")
         number = {"add": -0.0, "mul": 1.0}.get(operator, infinity)
@@ -60,14 +60,14 @@ def tree(operator: str, values: Sequence[ir.Expression]) -> ir.Expression:
 
 
 def count_reads(expression: ir.Expression, name: str) -> int:
-    """Number of reads of a variable in an expression."""
+    """Return the number of reads of a variable in an expression."""
     return sum(
         1 for p in ir.walk_expressions(expression) if isinstance(p, ir.Read) and p.variable.name == name
     )
 
 
 def operator_of_update(value: ir.Expression, variable: ir.Variable) -> str | None:
-    """The operator that combines a variable with terms that do not read it.
+    """Return the operator that combines a variable with terms that do not read it.
 
     Returns: add, mul, and, or, xor, min or max; `keep` for the variable itself; None for anything else.
     """
@@ -89,7 +89,7 @@ def operator_of_update(value: ir.Expression, variable: ir.Variable) -> str | Non
 
 
 def _is_narrower(kind: ScalarType, other: ScalarType) -> bool:
-    """Whether this type loses values of the other, so that sums in both differ."""
+    """Tell whether this type loses values of the other, so that sums in both differ."""
     return kind.floating != other.floating or kind.width_bits < other.width_bits
 
 
@@ -122,7 +122,7 @@ def _selected_update(value: ir.Select, variable: ir.Variable) -> str | None:
 
 
 def is_extreme_if(statement: ir.Statement) -> bool:
-    """Whether a statement is `if (term > variable) variable = term`, or the like."""
+    """Tell whether a statement is `if (term > variable) variable = term`, or the like."""
     if not isinstance(statement, ir.If) or statement.otherwise or len(statement.then) != 1:
         return False
     inner = statement.then[0]
@@ -132,7 +132,7 @@ def is_extreme_if(statement: ir.Statement) -> bool:
 
 
 def extreme_value(statement: ir.If, inner: ir.Assign) -> ir.Select:
-    """The value that such a statement assigns to its variable."""
+    """Return the value that such a statement assigns to its variable."""
     return ir.Select(
         condition=statement.condition,
         if_true=inner.value,
@@ -142,7 +142,7 @@ def extreme_value(statement: ir.If, inner: ir.Assign) -> ir.Select:
 
 
 def with_selected_extremes(body: tuple[ir.Statement, ...]) -> tuple[ir.Statement, ...]:
-    """The body with conditional minima and maxima as assignments of selections."""
+    """Return the body with conditional minima and maxima as assignments of selections."""
 
     def visit(statement: ir.Statement) -> tuple[ir.Statement, ...]:
         if isinstance(statement, ir.If) and is_extreme_if(statement):
@@ -158,7 +158,7 @@ def with_selected_extremes(body: tuple[ir.Statement, ...]) -> tuple[ir.Statement
 
 
 def _with_tested_arms(value: ir.Select) -> ir.Select:
-    """A selection between its two compared values, with the comparison's loads in its arms.
+    """Return a selection between its two compared values, with the comparison's loads in its arms.
 
     A load in an arm of C's conditional expression is predicated, but the comparison already loaded the value.
     """
@@ -177,7 +177,7 @@ def _unguarded(expression: ir.Expression) -> ir.Expression:
 
 
 def accumulators(body: tuple[ir.Statement, ...]) -> dict[str, Accumulator]:
-    """The accumulators of a loop's body by name: assigned by updates of one operator, read by them only."""
+    """Return the accumulators of a loop's body by name: only updates of one operator assign and read them."""
     reads: Counter[str] = Counter()
     loops: set[str] = set()
     for statement in ir.walk_statements(body):
@@ -226,7 +226,7 @@ class _Balancer:
     unsafe_math: bool
 
     def body(self, body: tuple[ir.Statement, ...]) -> tuple[ir.Statement, ...]:
-        """A body and the bodies inside with their chains balanced."""
+        """Return a body and the bodies inside with their chains balanced."""
         inner = [ir.with_bodies(s, tuple(map(self.body, ir.child_bodies(s)))) for s in body]
         rewritten: dict[int, list[ir.Statement]] = {}
         for chain in _chains(inner, self.allows):
@@ -237,11 +237,11 @@ class _Balancer:
         return tuple(statements)
 
     def allows(self, expression: ir.Expression) -> bool:
-        """Whether the operands of an expression may be reordered."""
+        """Tell whether the operands of an expression may be reordered."""
         return self.unsafe_math or not ir.type_of(expression).floating
 
     def joined(self, chain: _Chain, body: list[ir.Statement]) -> dict[int, list[ir.Statement]]:
-        """The statements that replace the updates: one term each, and one update at the last position."""
+        """Return statements that replace the updates: one term each, and one update at the last position."""
         replacements: dict[int, list[ir.Statement]] = {}
         kept: Terms = []
         for position, terms in chain.updates.items():
@@ -256,7 +256,7 @@ class _Balancer:
         return replacements
 
     def total(self, operator: str, terms: Terms) -> tuple[ir.Expression, bool]:
-        """The combined terms, and whether they are added rather than subtracted."""
+        """Return the combined terms, and whether they are added rather than subtracted."""
         balanced = [(sign, self.expression(term)) for sign, term in terms]
         positive = [term for sign, term in balanced if sign]
         negative = [term for sign, term in balanced if not sign]
@@ -267,12 +267,11 @@ class _Balancer:
         return make_binary("sub", tree(operator, positive), tree(operator, negative)), True
 
     def with_old(self, operator: str, old: ir.Expression, terms: Terms) -> ir.Expression:
-        """An old value combined with the combined terms."""
+        """Return an old value combined with the combined terms."""
         value, positive = self.total(operator, terms)
         return make_binary(operator if positive else "sub", old, value)
 
     def expression(self, expression: ir.Expression) -> ir.Expression:
-        """An expression with its chains balanced."""
         if isinstance(expression, ir.Binary) and expression.operator in _FAMILY:
             operator = _FAMILY[expression.operator]
             terms = _terms(expression, operator)
@@ -283,7 +282,7 @@ class _Balancer:
 
 
 def _terms(expression: ir.Expression, operator: str, positive: bool = True) -> Terms:
-    """The operands of a chain, from left to right."""
+    """Return the operands of a chain, from left to right."""
     if not (isinstance(expression, ir.Binary) and _FAMILY.get(expression.operator) == operator):
         return [(positive, expression)]
     right = positive if expression.operator != "sub" else not positive
@@ -291,7 +290,7 @@ def _terms(expression: ir.Expression, operator: str, positive: bool = True) -> T
 
 
 def _update(statement: ir.Assign) -> tuple[str, Terms] | None:
-    """Operator and terms of an assignment that combines its variable with terms that do not read it."""
+    """Return the operator and terms of an assignment that combines its variable with terms without it."""
     value = statement.value
     if not isinstance(value, ir.Binary) or value.operator not in _FAMILY:
         return None
@@ -313,7 +312,6 @@ class _Finder:
     open: dict[str, _Chain] = field(default_factory=dict[str, _Chain])
 
     def close(self, name: str) -> None:
-        """End the chain of a variable."""
         chain = self.open.pop(name, None)
         if chain is None:
             return
@@ -322,12 +320,10 @@ class _Finder:
             self.chains.append(chain)
 
     def close_all(self) -> None:
-        """End all chains."""
         for name in list(self.open):
             self.close(name)
 
     def update(self, position: int, statement: ir.Assign, operator: str, terms: Terms) -> None:
-        """Add an update of a variable."""
         name = statement.variable.name
         chain = self.open.get(name)
         if chain is not None and chain.operator == operator:
@@ -338,7 +334,7 @@ class _Finder:
 
 
 def _chains(body: list[ir.Statement], allows: Callable[[ir.Expression], bool]) -> list[_Chain]:
-    """The chains of updates of a body, inner bodies excluded."""
+    """Return the chains of updates of a body, inner bodies excluded."""
     finder = _Finder()
     for position, statement in enumerate(body):
         update = None
@@ -355,7 +351,7 @@ def _chains(body: list[ir.Statement], allows: Callable[[ir.Expression], bool]) -
 
 
 def _touched(statement: ir.Statement, update: tuple[str, Terms] | None) -> set[str]:
-    """Names of the variables that a statement reads or assigns, except an update's own."""
+    """Return the names of the variables that a statement reads or assigns, except an update's own."""
     if update is not None:
         return {name for _, term in update[1] for name in read_variables(term)}
     names = set(ir.assigned_variables((statement,)))

@@ -56,7 +56,7 @@ def exits_to_flags(function: ir.Function, loop: str) -> ir.Function:
     if not outward:
         return replace_statement(function, target, (replace(target, body=body),))
     after = _jumps(flags, _harmless_labels(function.body, target), target.line)
-    return replace_statement(function, target, (*_left_loop(target, body, flags), *after))
+    return replace_statement(function, target, (*_loop_with_flag(target, body, flags), *after))
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +89,7 @@ class _Flags:
         return make_binary("eq", ir.Read(variable=self.left), _ZERO)
 
     def without_exits(self, body: Body) -> Body:
-        """The body without blocks and without unused flags."""
+        """Return the body without blocks and without unused flags."""
         converted = self.sequence(body, 0).body
         unused = {v.name for v in self.inner.values()} - self.tested
 
@@ -119,7 +119,7 @@ class _Flags:
         return _Part(self.guarded(groups, line), groups[-1][0])
 
     def rest_in_branch(self, statement: ir.If, rest: Body, depth: int) -> _Part | None:
-        """A condition with one branch that never continues, with the following statements in the other."""
+        """Return a condition whose one branch never continues, with the following statements in the other."""
         then, otherwise = never_goes_on(statement.then), never_goes_on(statement.otherwise)
         if then == otherwise:
             return None
@@ -165,7 +165,7 @@ class _Flags:
         return tuple(body)
 
     def unset(self, left: frozenset[str]) -> ir.Expression:
-        """The condition that none of one or more labels has been left."""
+        """Return the condition that none of one or more labels has been left."""
         flags = dict.fromkeys(self.inner.get(label, self.left) for label in sorted(left))
         self.tested |= {flag.name for flag in flags}
         tests = [make_binary("eq", ir.Read(variable=flag), _ZERO) for flag in flags]
@@ -173,7 +173,7 @@ class _Flags:
 
 
 def never_goes_on(body: Body) -> bool:
-    """Whether control never reaches the end of a body without loops."""
+    """Tell whether control never reaches the end of a body without loops."""
     for statement in body:
         match statement:
             case ir.Leave():
@@ -193,8 +193,8 @@ def never_goes_on(body: Body) -> bool:
     return False
 
 
-def _left_loop(loop: ir.For | ir.While, body: Body, flags: _Flags) -> Body:
-    """A loop that may be left, as a conditional loop with the flag in its condition."""
+def _loop_with_flag(loop: ir.For | ir.While, body: Body, flags: _Flags) -> Body:
+    """Return a loop that may be left, as a conditional loop with the flag in its condition."""
     start = ir.Assign(variable=flags.left, value=_ZERO, line=loop.line)
     if isinstance(loop, ir.While):
         again = truth_value(guard_loads(loop.condition, flags.stays))
@@ -221,7 +221,7 @@ def _left_loop(loop: ir.For | ir.While, body: Body, flags: _Flags) -> Body:
 
 
 def _jumps(flags: _Flags, harmless: frozenset[str], line: int) -> Body:
-    """Jumps after the loop to the block that was left, unless control arrives there anyway."""
+    """Return the jumps after the loop to the block that was left, unless control arrives there anyway."""
     jumps: list[ir.Statement] = []
     for label, code in flags.codes.items():
         if label not in harmless:
@@ -232,7 +232,7 @@ def _jumps(flags: _Flags, harmless: frozenset[str], line: int) -> Body:
 
 
 def _harmless_labels(body: Body, target: ir.Statement) -> frozenset[str]:
-    """Labels of the blocks in which nothing follows a statement."""
+    """Return the labels of the blocks in which nothing follows a statement."""
     labels: set[str] = set()
     for container, is_last in reversed(_path_inside(None, body, target) or []):
         if not is_last or isinstance(container, ir.For | ir.While):

@@ -92,11 +92,9 @@ class _Body:
                 self.remove(entry)
 
     def find(self, array: str, key: Key) -> _Entry | None:
-        """The known element of that key."""
         return self.table.get(array, {}).get(shape_of(key), {}).get(key)
 
     def remove(self, entry: _Entry) -> None:
-        """Drop a known element."""
         shapes = self.table[entry.array.name]
         shape = shape_of(entry.key)
         del shapes[shape][entry.key]
@@ -104,7 +102,7 @@ class _Body:
             del shapes[shape]
 
     def meeting(self, array: str, key: Key, forms: tuple[Affine, ...]) -> list[_Entry]:
-        """Other known elements that an access to this one may touch."""
+        """Return the other known elements that an access to this one may touch."""
         shape = shape_of(key)
         return [
             other
@@ -117,7 +115,6 @@ class _Body:
     # ---- statements -------------------------------------------------------------------------------
 
     def statement(self, statement: ir.Statement) -> None:
-        """Add the plan of one statement to `plans`."""
         plan = _Plan(statement)
         self.plans.append(plan)
         if not isinstance(statement, ir.While):
@@ -137,7 +134,6 @@ class _Body:
             self.keep_stores(None)
 
     def loads(self, expression: ir.Expression, plan: _Plan) -> None:
-        """Find the known loads of an expression."""
         for part in loads_of(expression):
             if part.array.name not in self.stored_here:
                 continue
@@ -194,11 +190,11 @@ class _Body:
     # ---- the new body -----------------------------------------------------------------------------
 
     def rewritten(self) -> tuple[ir.Statement, ...]:
-        """The statements, rewritten by their plans."""
+        """Return the statements, rewritten by their plans."""
         return tuple(s for plan in self.plans for s in self.rewrite(plan))
 
     def rewrite(self, plan: _Plan) -> list[ir.Statement]:
-        """A rewritten statement with the statements before it."""
+        """Return a rewritten statement with the statements before it."""
         statements: list[ir.Statement] = []
         for entry in plan.fetched:
             if entry.used and entry.load is not None:
@@ -214,7 +210,7 @@ class _Body:
         return statements if plan.dead else [*statements, statement]
 
     def value(self, expression: ir.Expression, plan: _Plan, fetched: _Entry | None = None) -> ir.Expression:
-        """An expression with known loads replaced, except the one that fetches an entry."""
+        """Return an expression with known loads replaced, except the one that fetches an entry."""
 
         def visit(load: ir.Load) -> ir.Expression | None:
             entry = plan.known.get(id(load))
@@ -225,14 +221,14 @@ class _Body:
         return replace_loads(expression, visit)
 
     def variable(self, entry: _Entry) -> ir.Variable:
-        """The variable that holds an element's value."""
+        """Return the variable that holds an element's value."""
         if entry.variable is None:
             entry.variable = self.names.variable(f"{entry.array.name}_v", entry.array.type)
         return entry.variable
 
 
 def forward_body(body: tuple[ir.Statement, ...], facts: Facts, names: FreshNames) -> tuple[ir.Statement, ...]:
-    """Forward inside a body and, separately, inside each inner body."""
+    """Forward stores inside a body and, separately, inside each inner body."""
     stored = frozenset(s.array.name for s in body if isinstance(s, ir.Store))
     planner = _Body(names=names, facts=facts, stored_here=stored)
     for statement in body:

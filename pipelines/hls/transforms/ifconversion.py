@@ -36,7 +36,7 @@ def convert_ifs(function: ir.Function, loops: frozenset[str]) -> ir.Function:
 
 
 def is_convertible(statement: ir.If) -> bool:
-    """Whether both bodies have only assignments, stores and convertible conditions."""
+    """Tell whether both bodies have only assignments, stores and convertible conditions."""
     return all(
         isinstance(s, ir.Assign | ir.Store) or (isinstance(s, ir.If) and is_convertible(s))
         for s in (*statement.then, *statement.otherwise)
@@ -44,7 +44,7 @@ def is_convertible(statement: ir.If) -> bool:
 
 
 def is_cheap(statement: ir.If) -> bool:
-    """Whether running both bodies costs less than a branch.
+    """Tell whether running both bodies costs less than a branch.
 
     Not cheap: memory, products, quotients, remainders, and floating arithmetic, comparisons and conversions.
     """
@@ -75,7 +75,7 @@ def _is_costly(part: ir.Expression) -> bool:
 
 
 def guard_loads(expression: ir.Expression, predicate: ir.Expression) -> ir.Expression:
-    """The expression with every load made conditional on a predicate that is 0 or 1."""
+    """Return the expression with every load made conditional on a predicate that is 0 or 1."""
     match expression:
         case ir.Load():
             own = None if expression.predicate is None else guard_loads(expression.predicate, predicate)
@@ -92,7 +92,7 @@ def guard_loads(expression: ir.Expression, predicate: ir.Expression) -> ir.Expre
 
 
 def conjunction(left: ir.Expression, right: ir.Expression | None) -> ir.Expression:
-    """The conjunction of two conditions, 0 or 1.
+    """Return the conjunction of two conditions, 0 or 1.
 
     Args: left: 0 or 1; right: any condition, None for one that always holds.
     """
@@ -100,7 +100,7 @@ def conjunction(left: ir.Expression, right: ir.Expression | None) -> ir.Expressi
 
 
 def _both(left: ir.Expression, right: ir.Expression) -> ir.Expression:
-    """The conjunction of two values that are 0 or 1."""
+    """Return the conjunction of two values that are 0 or 1."""
     for one, other in ((left, right), (right, left)):
         if isinstance(one, ir.Constant):
             return other if one.value else one
@@ -108,7 +108,7 @@ def _both(left: ir.Expression, right: ir.Expression) -> ir.Expression:
 
 
 def as_bit(condition: ir.Expression) -> ir.Expression:
-    """A condition as 0 or 1."""
+    """Return a condition as 0 or 1."""
     if isinstance(condition, ir.Binary) and condition.operator in ("and", "or", "xor"):
         left, right = as_bit(condition.left), as_bit(condition.right)
         if left is condition.left and right is condition.right:
@@ -173,7 +173,7 @@ class _Converter:
         self.join(statement, copier, holds, then, otherwise)
 
     def bit(self, stem: str, value: ir.Expression, line: int) -> ir.Expression:
-        """A value that is 0 or 1, saved in a new variable."""
+        """Return a value that is 0 or 1, saved in a new variable."""
         if isinstance(value, ir.Constant):
             return value
         variable = self.names.variable(stem)
@@ -210,7 +210,6 @@ class _Converter:
                     raise TypeError(f"a converted branch must be plain, got {type(statement).__name__}")
 
     def assign(self, variable: ir.Variable, value: ir.Expression, copier: Copier, line: int) -> None:
-        """Assign a variable inside a branch."""
         own = self.names.variable(variable.name, variable.type)
         self.converted.append(ir.Assign(variable=own, value=value, line=line))
         copier.rename(variable, own)

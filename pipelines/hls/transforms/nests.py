@@ -107,7 +107,7 @@ def _over_tiles(
 
 
 def _clipped_tiles(loop: ir.For, factor: int, trips: int, names: FreshNames) -> Body:
-    """Tiles of a constant trip count that the factor does not divide."""
+    """Return the tiles of a constant trip count that the factor does not divide."""
     up = loop.step > 0
     start = names.variable(f"{loop.variable.name}_tile", loop.variable.type)
     end = value_at(loop, trips)
@@ -220,7 +220,7 @@ def _trips(loop: ir.For | ir.While) -> int:
 
 
 def _loops_around(body: Body, target: ir.For) -> list[ir.Statement]:
-    """The compound statements around a loop, outermost first."""
+    """Return the compound statements around a loop, outermost first."""
     for statement in body:
         if statement is target:
             return []
@@ -231,7 +231,7 @@ def _loops_around(body: Body, target: ir.For) -> list[ir.Statement]:
 
 
 def _level_around(outer: ir.Statement, levels: list[_Level], perfect_only: bool) -> _Level:
-    """The next level of a nest.
+    """Return the next level of a nest.
 
     Raises: NotApplicable: the loop cannot be flattened.
     """
@@ -276,7 +276,7 @@ def _check_between(before: Body, after: Body, outer: ir.For, levels: list[_Level
 
 
 def _flattened(levels: list[_Level], names: FreshNames) -> Body:
-    """The first values, the flattened loop, and the last values."""
+    """Return the first values, the flattened loop, and the last values."""
     innermost = levels[-1].loop
     counter = names.variable(f"{innermost.variable.name}_flat")
     flags = _Flags.of(levels, names)
@@ -348,7 +348,7 @@ def _one_iteration(levels: list[_Level], flags: _Flags) -> Body:
 
 
 def _odometer(levels: list[_Level], flags: _Flags) -> Body:
-    """The variables' next values; the outermost variable never starts again."""
+    """Return the variables' next values; the outermost variable never starts again."""
     steps: list[ir.Statement] = []
     for number, (level, carried) in enumerate(zip(levels, flags.last, strict=True)):
         present = ir.Read(variable=level.loop.variable)

@@ -41,7 +41,7 @@ class _Access:
 
 
 def _collect(body: tuple[ir.Statement, ...], facts: Facts) -> Iterator[_Access]:
-    """The accesses of a body, in program order."""
+    """Yield the accesses of a body, in program order."""
     place = facts.snapshot()
     for statement in body:
         facts.before(statement)
@@ -66,7 +66,7 @@ def _access(access: ir.Load | ir.Store, facts: Facts, place: Facts, line: int) -
 
 
 def _facts_at(body: tuple[ir.Statement, ...], loop: ir.For, facts: Facts) -> Facts | None:
-    """Facts right before a loop; None when it is not in the body."""
+    """Return the facts right before a loop; None when it is not in the body."""
     for statement in body:
         if statement is loop:
             return facts
@@ -94,37 +94,37 @@ class _Writer:
     names: dict[tuple[str, int], str] = field(default_factory=dict[tuple[str, int], str])
     conditions: list[str] = field(default_factory=list[str])
 
-    def leaf(self, leaf: str, side: int, place: Facts) -> str:
-        """The isl variable of a leaf; the constraints of a new leaf are written."""
-        if not place.mentions(Affine(((leaf, 1),)), self.changed):
+    def leaf(self, leaf: str, side: int, facts: Facts) -> str:
+        """Return the isl variable of a leaf; the constraints of a new leaf are written."""
+        if not facts.mentions(Affine(((leaf, 1),)), self.changed):
             side = 0
         name = self.names.get((leaf, side))
         if name is not None:
             return name
         name = self.names[leaf, side] = f"v{len(self.names)}"
-        low, high = place.numeric(leaf)
+        low, high = facts.numeric(leaf)
         self.conditions.append(f"{low} <= {name} <= {high}")
-        fact = place.loops.get(leaf)
+        fact = facts.loops.get(leaf)
         if fact is not None:
-            self.conditions += [f"{self.form(f, side, place)} <= {name}" for f in fact.lower]
-            self.conditions += [f"{name} <= {self.form(f, side, place)}" for f in fact.upper]
+            self.conditions += [f"{self.form(f, side, facts)} <= {name}" for f in fact.lower]
+            self.conditions += [f"{name} <= {self.form(f, side, facts)}" for f in fact.upper]
             if fact.modulus > 1:
                 self.conditions.append(f"({name} - {fact.residue}) mod {fact.modulus} = 0")
         else:
-            self.quotient(leaf, name, side, place)
+            self.quotient(leaf, name, side, facts)
         return name
 
-    def quotient(self, leaf: str, name: str, side: int, place: Facts) -> None:
+    def quotient(self, leaf: str, name: str, side: int, facts: Facts) -> None:
         """Write the constraints of a leaf that is a quotient or a remainder by a constant."""
-        match place.leaves.known[leaf].expression:
+        match facts.leaves.known[leaf].expression:
             case ir.Binary(operator=operator, left=left, right=ir.Constant(value=value)) if value > 0:
                 pass
             case _:
                 return
-        operand = place.read(left)
-        if not operand.exact or place.interval(operand)[0] < 0:
+        operand = facts.read(left)
+        if not operand.exact or facts.interval(operand)[0] < 0:
             return
-        text = self.form(operand, side, place)
+        text = self.form(operand, side, facts)
         if operator == "div":
             self.conditions.append(f"{name} = floor(({text})/{value})")
         elif operator == "shr" and value < 63:
@@ -132,13 +132,12 @@ class _Writer:
         elif operator == "rem" or (operator == "and" and value & (value + 1) == 0):
             self.conditions.append(f"{name} = ({text}) mod {value if operator == 'rem' else value + 1}")
 
-    def form(self, form: Affine, side: int, place: Facts) -> str:
-        """Text of a form on one side."""
-        terms = [f"{coefficient}*{self.leaf(leaf, side, place)}" for leaf, coefficient in form.terms]
+    def form(self, form: Affine, side: int, facts: Facts) -> str:
+        terms = [f"{coefficient}*{self.leaf(leaf, side, facts)}" for leaf, coefficient in form.terms]
         return " + ".join([*terms, str(form.constant)])
 
     def meeting(self, first: _Access, second: _Access, variable: str) -> str:
-        """Text of the set, which is empty when the accesses never meet in different iterations."""
+        """Return the text of the set, which is empty when the accesses never meet in different iterations."""
         iterations = [self.leaf(variable, side, a.place) for side, a in enumerate((first, second))]
         for left, right in zip(first.forms, second.forms, strict=True):
             if left.exact and right.exact:
@@ -184,14 +183,15 @@ class _Pairs:
             return True
         return not _is_empty(_Writer(self.changed).meeting(first, second, self.loop.variable.name))
 
-    def distance(self, first: Affine, second: Affine, place: Facts) -> int | str | None:
-        """Iterations between equal values of two subscripts with equal terms: `any`, `never` or a number.
+    def distance(self, first: Affine, second: Affine, facts: Facts) -> int | str | None:
+        """Return the iterations between equal values of two subscripts with equal terms: `any`, `never` or a
+        number.
 
         Returns: None when the terms differ, or do not move with the loop's variable alone.
         """
         if first.terms != second.terms or not (first.exact and second.exact):
             return None
-        moving = [(t, c) for t, c in first.terms if place.mentions(Affine(((t, 1),)), self.changed)]
+        moving = [(t, c) for t, c in first.terms if facts.mentions(Affine(((t, 1),)), self.changed)]
         change = second.constant - first.constant
         if not moving:
             return "never" if change else "any"
@@ -245,7 +245,7 @@ def _carried_element(function: ir.Function, loop: ir.For) -> str | None:
 
 
 def loop_carries_dependence(function: ir.Function, loop: str) -> str | None:
-    """The reason why the iterations of a loop cannot run in any order, None when they can.
+    """Return the reason why the iterations of a loop cannot run in any order, None when they can.
 
     Accumulators of an associative operator (variables, or elements with unchanging indices) are no obstacle;
     neither are variables that each iteration sets before it reads them.

@@ -53,7 +53,7 @@ class _Deal:
     size: int
 
     def split(self, index: ir.Expression) -> tuple[ir.Expression, ir.Expression]:
-        """Bank and position inside it of an index that is in bounds."""
+        """Return the bank and position inside it of an index that is in bounds."""
         if self.style == "cyclic":
             return remainder(index, len(self.banks)), quotient(index, len(self.banks))
         return quotient(index, self.size), remainder(index, self.size)
@@ -61,7 +61,7 @@ class _Deal:
     def resolve(
         self, index: ir.Expression, form: Affine, facts: Facts
     ) -> tuple[ir.Array, ir.Expression] | None:
-        """Bank and position inside it of an index whose bank is known."""
+        """Return the bank and position inside it of an index whose bank is known."""
         if self.style == "block":
             low, high = facts.interval(form)
             number = low // self.size
@@ -73,11 +73,11 @@ class _Deal:
         if number is None:
             return None
         if form.exact:
-            return self.banks[number], _cyclic_place(form, number, factor, facts)
+            return self.banks[number], _cyclic_index(form, number, factor, facts)
         return self.banks[number], quotient(index, factor)
 
     def candidates(self, form: Affine, facts: Facts) -> list[int]:
-        """Numbers of the banks that an index may refer to."""
+        """Return numbers of the banks that an index may refer to."""
         if self.style == "block":
             low, high = facts.interval(form) if form.exact else (0, len(self.banks) * self.size)
             high = max(low, high)  # an access that is never reached has no interval
@@ -88,8 +88,8 @@ class _Deal:
         return list(range(residue % step, len(self.banks), step))
 
 
-def _cyclic_place(form: Affine, number: int, factor: int, facts: Facts) -> ir.Expression:
-    """(form - number) / factor, an integer, with the division applied to as few terms as possible."""
+def _cyclic_index(form: Affine, number: int, factor: int, facts: Facts) -> ir.Expression:
+    """Return (form - number) / factor, an integer, with the division applied to as few terms as possible."""
     whole = tuple((leaf, c // factor) for leaf, c in form.terms if c % factor == 0)
     rest = Affine(tuple((leaf, c) for leaf, c in form.terms if c % factor))
     known = (number - form.constant) % factor if rest.terms else 0
@@ -117,7 +117,6 @@ class _Partitioner:
     # ---- statements -------------------------------------------------------------------------------
 
     def body(self, body: tuple[ir.Statement, ...], facts: Facts) -> tuple[ir.Statement, ...]:
-        """A body with the accesses replaced."""
         statements: list[ir.Statement] = []
         for statement in body:
             self.line = statement.line
@@ -137,7 +136,7 @@ class _Partitioner:
         return tuple(statements)
 
     def store(self, store: ir.Store, form: Affine, deal: _Deal, facts: Facts) -> list[ir.Statement]:
-        """A store to its bank, or to each possible bank."""
+        """Return a store to its bank, or to each possible bank."""
         index = store.indices[deal.position]
         resolved = deal.resolve(index, form, facts)
         if resolved is not None:
@@ -160,7 +159,6 @@ class _Partitioner:
     # ---- expressions ------------------------------------------------------------------------------
 
     def expression(self, expression: ir.Expression, facts: Facts) -> ir.Expression:
-        """An expression with its loads replaced."""
 
         def visit(load: ir.Load) -> ir.Expression | None:
             deal = self.deals.get(load.array.name)
@@ -175,7 +173,7 @@ class _Partitioner:
         return replace_loads(expression, visit)
 
     def load(self, load: ir.Load, form: Affine, deal: _Deal, facts: Facts) -> ir.Expression:
-        """A load from its bank, or a selection among the possible banks."""
+        """Load a load from its bank, or a selection among the possible banks."""
         index = load.indices[deal.position]
         resolved = deal.resolve(index, form, facts)
         if resolved is not None:
@@ -191,7 +189,7 @@ class _Partitioner:
         return choose(number, choices)
 
     def named(self, expression: ir.Expression) -> ir.Expression:
-        """The value in a variable, unless it is one already or no statement can be inserted before."""
+        """Return the value in a variable, unless it is one already or no statement can be inserted before."""
         if self.inline or isinstance(expression, ir.Constant | ir.Read):
             return expression
         variable = self.names.variable("at", ir.type_of(expression))
@@ -209,7 +207,7 @@ def _with_index(
 
 
 def _sizes(style: str, factor: int | None, elements: int) -> tuple[str, int, int]:
-    """Style, number of banks and bank size of a partitioned dimension.
+    """Return style, number of banks and bank size of a partitioned dimension.
 
     Raises: NotApplicable: a missing factor, one less than 1, or an unknown style.
     """
@@ -226,7 +224,7 @@ def _sizes(style: str, factor: int | None, elements: int) -> tuple[str, int, int
 
 
 def _bank_of(function: ir.Function, array: ir.Array) -> Bank:
-    """The part of its argument that an external array holds."""
+    """Return the part of its argument that an external array holds."""
     for bank in function.banks:
         if bank.port == array.name:
             return bank
@@ -235,7 +233,7 @@ def _bank_of(function: ir.Function, array: ir.Array) -> Bank:
 
 
 def _initial(array: ir.Array, deal: _Deal, number: int, shape: tuple[int, ...]) -> tuple[int, ...] | None:
-    """The initial values of a bank; positions past the end of the array hold 0."""
+    """Return the initial values of a bank; positions past the end of the array hold 0."""
     if array.initial is None:
         return None
     values: list[int] = []
@@ -253,7 +251,7 @@ def _initial(array: ir.Array, deal: _Deal, number: int, shape: tuple[int, ...]) 
 def _deal_array(
     function: ir.Function, array: ir.Array, position: int, style: str, factor: int | None, names: FreshNames
 ) -> tuple[_Deal, tuple[Bank, ...]] | None:
-    """The banks of an array, and for an external one their parts; None when it is not partitioned."""
+    """Return the banks of an array, and for an external one their parts; None when it is not partitioned."""
     style, count, size = _sizes(style, factor, array.shape[position])
     if count == 1:
         return None
@@ -288,7 +286,7 @@ def _deal_array(
 
 
 def banks_of(function: ir.Function, array: str) -> tuple[ir.Array, ...]:
-    """The arrays that hold an array's elements: itself, or its banks.
+    """Return the arrays that hold an array's elements: itself, or its banks.
 
     Raises: NotApplicable: no array has that name.
     """
@@ -367,7 +365,7 @@ def _partition_dimension(
 
 
 def with_bank_sides(function: ir.Function) -> ir.Function:
-    """The function with `Bank.read` and `Bank.written` set from its body."""
+    """Return the function with `Bank.read` and `Bank.written` set from its body."""
     loaded, stored = loaded_arrays(function.body), ir.stored_arrays(function.body)
     banks = tuple(replace(b, read=b.port in loaded, written=b.port in stored) for b in function.banks)
     return replace(function, banks=banks)
@@ -413,7 +411,7 @@ def _in_registers(function: ir.Function, name: str, parts: tuple[ir.Array, ...])
 
 
 def rename_arrays(body: tuple[ir.Statement, ...], arrays: dict[str, ir.Array]) -> tuple[ir.Statement, ...]:
-    """The body with arrays replaced, by name, by others of the same shape."""
+    """Return the body with arrays replaced, by name, by others of the same shape."""
 
     def visit(load: ir.Load) -> ir.Expression | None:
         if load.array.name not in arrays:

@@ -47,7 +47,7 @@ class Predicates:
     )
 
     def implied(self, predicate: ir.Expression | None) -> Predicate:
-        """The literals that a predicate implies; none for one that always holds."""
+        """Return the literals that a predicate implies; none for one that always holds."""
         match predicate:
             case None:
                 return Predicate()
@@ -79,7 +79,7 @@ class Predicates:
         self.places.setdefault(self.known[name].literals, (position, statement.variable))
 
     def _opposite(self, value: ir.Expression) -> Predicate:
-        """The literals that a zero value implies."""
+        """Return the literals that a zero value implies."""
         meaning = self.implied(value)
         if not isinstance(value, ir.Read) or not meaning.exact or len(meaning.literals) != 1:
             return _UNKNOWN
@@ -87,18 +87,18 @@ class Predicates:
         return Predicate(frozenset(((name, not holds),)))
 
     def condition(self, literals: Literals, position: int) -> ir.Read | None:
-        """A variable with exactly these literals, at least one, that is assigned before a position."""
+        """Return a variable with exactly these literals, at least one, that is assigned before a position."""
         place = self.places.get(literals)
         return None if place is None or place[0] >= position else ir.Read(variable=place[1])
 
 
 def knowledge_of(body: Body) -> Predicates:
-    """The implications before the first statement of a body."""
+    """Return the implications before the first statement of a body."""
     return Predicates(assigned=Counter(s.variable.name for s in body if isinstance(s, ir.Assign)))
 
 
 def split_by_opposite(first: Literals, second: Predicate) -> tuple[Literals, Literal] | None:
-    """The literals that two predicates share, and the one of the first that is opposite in the second.
+    """Return the literals that two predicates share, and the one of the first that is opposite in the second.
 
     Returns: None when they differ otherwise; when the shared literals hold, exactly one of the predicates
              does.
@@ -112,7 +112,7 @@ def split_by_opposite(first: Literals, second: Predicate) -> tuple[Literals, Lit
 
 
 def exclude_each_other(first: Literals, second: Literals) -> bool:
-    """Whether two sets of literals exclude each other."""
+    """Tell whether two sets of literals exclude each other."""
     return any((name, not holds) in second for name, holds in first)
 
 
@@ -154,11 +154,11 @@ class _Sharing:
     # ---- loads ------------------------------------------------------------------------------------
 
     def expression(self, expression: ir.Expression) -> ir.Expression:
-        """The expression with known elements read from variables; new elements are loaded before it."""
+        """Return expression with known elements read from variables; new elements are loaded before it."""
         return map_loads(expression, self.load)
 
     def load(self, load: ir.Load) -> ir.Expression:
-        """The value of a load: that of an earlier one, or a new variable that later loads may share."""
+        """Load the value of a load: that of an earlier one, or a new variable that later loads may share."""
         variables: list[str] = []
         element = _element(load, variables)
         if element is None or element not in self.repeated:
@@ -198,7 +198,6 @@ class _Sharing:
     # ---- statements -------------------------------------------------------------------------------
 
     def statement(self, statement: ir.Statement) -> None:
-        """Add what an assignment or a store becomes."""
         mapped = map_own(statement, self.expression)
         self.statements.append(mapped)
         if isinstance(mapped, ir.Assign):
@@ -220,7 +219,7 @@ class _Sharing:
 
 
 def _split(indices: tuple[ir.Expression, ...], variables: list[str]) -> tuple[_Shape, tuple[int, ...]] | None:
-    """Shape and constants of indices, None when they read memory; their variables are added to the list."""
+    """Return shape and constants of indices, None if they read memory; append their variables to the list."""
     shape: list[object] = []
     constants: list[int] = []
     for index in indices:
@@ -245,7 +244,7 @@ def _split(indices: tuple[ir.Expression, ...], variables: list[str]) -> tuple[_S
 
 
 def _form(expression: ir.Expression, variables: list[str]) -> object:
-    """An expression as nested tuples; None when it reads memory."""
+    """Return an expression as nested tuples; None when it reads memory."""
     match expression:
         case ir.Read():
             variables.append(expression.variable.name)
@@ -325,20 +324,19 @@ class _Merging:
     changed: dict[str, int] = field(default_factory=dict[str, int])
 
     def add(self, statement: ir.Statement) -> int:
-        """Add a statement and return its position."""
         self.statements.append(statement)
         if isinstance(statement, ir.Assign):
             self.changed[statement.variable.name] = len(self.statements) - 1
         return len(self.statements) - 1
 
     def held(self, value: ir.Expression, stem: str, line: int) -> ir.Read:
-        """A value saved in a new variable."""
+        """Return a value saved in a new variable."""
         variable = self.names.variable(stem, ir.type_of(value))
         self.add(ir.Assign(variable=variable, value=value, line=line))
         return ir.Read(variable=variable)
 
     def is_known_at(self, indices: tuple[ir.Expression, ...], position: int) -> bool:
-        """Whether indices have the same values at a position as here."""
+        """Tell whether indices have the same values at a position as here."""
         parts = [part for index in indices for part in ir.walk_expressions(index)]
         return not any(
             isinstance(p, ir.Load)
@@ -349,7 +347,6 @@ class _Merging:
     # ---- statements -------------------------------------------------------------------------------
 
     def statement(self, statement: ir.Statement) -> None:
-        """Add what an assignment or a store becomes."""
         mapped = map_own(statement, self.expression)
         if isinstance(mapped, ir.Store):
             self.store(mapped)
@@ -358,13 +355,13 @@ class _Merging:
             self.predicates.learn(mapped, self.add(mapped))
 
     def expression(self, expression: ir.Expression) -> ir.Expression:
-        """An expression whose loads are joined with earlier opposite ones where possible."""
+        """Return an expression whose loads are joined with earlier opposite ones where possible."""
         return map_loads(expression, self.load)
 
     # ---- loads ------------------------------------------------------------------------------------
 
     def load(self, load: ir.Load) -> ir.Expression:
-        """A load, or the variable that holds its value."""
+        """Load a load, or the variable that holds its value."""
         name = load.array.name
         meaning = self.predicates.implied(load.predicate)
         if name in self.stores:
@@ -386,7 +383,7 @@ class _Merging:
         return value
 
     def joined_load(self, other: _Open, load: ir.Load, meaning: Predicate) -> ir.Expression | None:
-        """One load for an earlier one and its opposite; None when impossible."""
+        """Return one load for an earlier one and its opposite; None when impossible."""
         split = split_by_opposite(other.literals, meaning)
         first = self.statements[other.position]
         assert isinstance(first, ir.Assign)
@@ -410,7 +407,7 @@ class _Merging:
     # ---- stores -----------------------------------------------------------------------------------
 
     def keep_exclusive(self, array: str, literals: Literals) -> None:
-        """After an access keep only the stores that exclude it, because the others cannot move behind it."""
+        """Keep only the stores that exclude an access, because the others cannot move behind it."""
         self.stores[array] = [s for s in self.stores[array] if exclude_each_other(s.literals, literals)]
 
     def store(self, store: ir.Store) -> None:
@@ -434,7 +431,7 @@ class _Merging:
             self.stores.setdefault(name, []).append(_Open(meaning.literals, position))
 
     def joined_store(self, other: _Open, store: ir.Store, meaning: Predicate) -> ir.Store | None:
-        """One store for an earlier one and its opposite; None when impossible."""
+        """Return one store for an earlier one and its opposite; None when impossible."""
         split = split_by_opposite(other.literals, meaning)
         first = self.statements[other.position]
         assert isinstance(first, ir.Store)
@@ -457,7 +454,7 @@ class _Merging:
 
 
 def _selected(literal: Literal, if_so: ir.Expression, otherwise: ir.Expression) -> ir.Expression:
-    """One value when a literal holds, the other when it does not."""
+    """Return one value when a literal holds, the other when it does not."""
     name, holds = literal
     condition = ir.Read(variable=ir.Variable(name=name))
     return make_select(condition, if_so, otherwise) if holds else make_select(condition, otherwise, if_so)

@@ -54,7 +54,7 @@ class _Promoter:
         return tuple(statements)
 
     def region(self, region: ir.Statement, loop: ir.For | ir.While, facts: Facts) -> tuple[ir.Statement, ...]:
-        """A loop, or a block with only a loop, after promotion, with the loads and stores around it."""
+        """Return a loop, or a block with only a loop, after promotion, with loads and stores around it."""
         stored = ir.stored_arrays((region,))
         if not stored or escaping_labels(region):
             return (region,)
@@ -76,7 +76,7 @@ class _Promoter:
     def promotion(
         self, site: Site, accesses: Accesses, changed: frozenset[str], runs: bool, facts: Facts
     ) -> _Promotion | None:
-        """The promotion of a site, None when it is impossible or unnecessary."""
+        """Return the promotion of a site, None when it is impossible or unnecessary."""
         if not (site.stores and site.loads) or site.blocked:
             return None
         if not is_invariant(site, changed, facts) or not accesses.is_alone(site):
@@ -103,7 +103,7 @@ class _Promoter:
         changed: frozenset[str],
         facts: Facts,
     ) -> tuple[ir.Statement, ...]:
-        """The region with registers, loads before it and stores after it."""
+        """Return the region with registers, loads before it and stores after it."""
         before: list[ir.Statement] = []
         after: list[ir.Statement] = []
         guard: ir.Expression | None = None
@@ -129,7 +129,7 @@ class _Promoter:
 
 
 def loop_of(statement: ir.Statement) -> ir.For | ir.While | None:
-    """The loop that a statement is, or that is the only content of a block."""
+    """Return the loop that a statement is, or that is the only content of a block."""
     if isinstance(statement, ir.For | ir.While):
         return statement
     if isinstance(statement, ir.Block) and len(statement.body) == 1:
@@ -140,7 +140,7 @@ def loop_of(statement: ir.Statement) -> ir.For | ir.While | None:
 def collect_region(
     region: ir.Statement, loop: ir.For | ir.While, facts: Facts, array_names: frozenset[str]
 ) -> Accesses:
-    """The accesses of a loop's iterations; those of its bounds are blocked."""
+    """Collect the accesses of a loop's iterations; accesses of its bounds are blocked."""
     accesses = Accesses(array_names=array_names)
     if isinstance(loop, ir.For):
         for inner_body, inner in _enter(region, loop, facts):
@@ -160,14 +160,14 @@ def collect_region(
 def _enter(
     region: ir.Statement, loop: ir.For | ir.While, facts: Facts
 ) -> list[tuple[tuple[ir.Statement, ...], Facts]]:
-    """The loop's body with the facts inside it."""
+    """Return the loop's body with the facts inside it."""
     if region is loop:
         return list(facts.inside(loop))
     return [entry for body, inner in facts.inside(region) for entry in _enter(body[0], loop, inner)]
 
 
 def is_invariant(site: Site, changed: frozenset[str], facts: Facts) -> bool:
-    """Whether the indices of a site do not change with some variables."""
+    """Tell whether the indices of a site do not change with some variables."""
     for form in site.forms:
         names = variables_of(form, facts)
         if names is None or not names.isdisjoint(changed):
@@ -176,7 +176,7 @@ def is_invariant(site: Site, changed: frozenset[str], facts: Facts) -> bool:
 
 
 def invariant_indices(site: Site, changed: frozenset[str], facts: Facts) -> tuple[ir.Expression, ...]:
-    """Index expressions of an invariant site that have the same values outside the loop."""
+    """Return the index expressions of an invariant site that have the same values outside the loop."""
     return tuple(
         facts.expression_of(form)
         if any(isinstance(p, ir.Read) and p.variable.name in changed for p in ir.walk_expressions(index))
@@ -186,7 +186,7 @@ def invariant_indices(site: Site, changed: frozenset[str], facts: Facts) -> tupl
 
 
 def runs_at_least_once(loop: ir.For | ir.While, facts: Facts) -> bool:
-    """Whether a loop provably runs at least one iteration."""
+    """Tell whether a loop provably runs at least one iteration."""
     if isinstance(loop, ir.While):
         return not loop.test_first
     if loop.trip_count is not None:
@@ -209,14 +209,14 @@ def runs_at_least_once(loop: ir.For | ir.While, facts: Facts) -> bool:
 
 
 def _first_test(loop: ir.For | ir.While) -> ir.Expression:
-    """1 when the loop runs at least one iteration from here, else 0."""
+    """Return 1 when the loop runs at least one iteration from here, else 0."""
     if isinstance(loop, ir.For):
         return make_binary(loop.comparison, loop.lower, loop.upper)
     return make_binary("ne", loop.condition, ir.Constant(value=0))
 
 
 def use_registers(statement: ir.Statement, objects: dict[int, ir.Variable]) -> ir.Statement:
-    """The statement with accesses, given by identity, replaced by reads and assignments of variables."""
+    """Return statement with accesses, given by identity, replaced by reads and assignments of variables."""
 
     def visit(load: ir.Load) -> ir.Expression | None:
         register = objects.get(id(load))

@@ -83,7 +83,7 @@ def _prepare(function: ir.Function, loop: str, variable: str, unsafe_math: bool)
 
 
 def _partials(accumulator: Accumulator, copies: int, names: FreshNames) -> tuple[ir.Variable, ...]:
-    """The partial accumulators of an accumulator; the first one is itself."""
+    """Return the partial accumulators of an accumulator; the first one is itself."""
     variable = accumulator.variable
     others = (names.variable(f"{variable.name}_part", variable.type) for _ in range(copies - 1))
     return (variable, *others)
@@ -95,7 +95,7 @@ def _begin(accumulator: Accumulator, partials: tuple[ir.Variable, ...], line: in
 
 
 def _join(accumulator: Accumulator, partials: tuple[ir.Variable, ...], names: FreshNames, line: int) -> Body:
-    """Statements that combine all partial values in the accumulator, each level of the tree in variables."""
+    """Return the statements that combine all partial values in the accumulator, a tree level at a time."""
     variable = accumulator.variable
     values = list(partials)
     statements: list[ir.Statement] = []
@@ -163,7 +163,7 @@ class _Renaming:
     seen: int = 0
 
     def next(self) -> ir.Variable | None:
-        """The variable of the next assignment in the text; None when it is outside the copies."""
+        """Return the variable of the next assignment in the text; None when it is outside the copies."""
         position = self.seen - self.ahead
         self.seen += 1
         if not 0 <= position < self.updates * len(self.partials):

@@ -27,7 +27,7 @@ device."""
 
 
 def is_constant_index(access: ir.Load | ir.Store) -> bool:
-    """Whether all indices of an access are constant."""
+    """Tell whether all indices of an access are constant."""
     return all(isinstance(i, ir.Constant) for i in access.indices)
 
 
@@ -43,9 +43,9 @@ def _accesses(function: ir.Function) -> dict[str, list[ir.Load | ir.Store]]:
 
 
 def arrays_in_registers(function: ir.Function, threshold_elements: int) -> tuple[ir.Array, ...]:
-    """The local arrays that become registers.
+    """Return the local arrays that become registers.
 
-    Those marked `registers`, and those of at most `threshold_elements` elements whose indices are all
+    Arrays marked `registers`, and arrays of at most `threshold_elements` elements whose indices are all
     constant. A table of constants that is read with other indices stays a table unless marked.
 
     Raises: NotApplicable: a marked array has more than `MAXIMUM_ELEMENTS` elements.
@@ -81,7 +81,6 @@ class _Registers:
     inline: bool = False
 
     def body(self, body: tuple[ir.Statement, ...]) -> tuple[ir.Statement, ...]:
-        """A body with the accesses replaced."""
         statements: list[ir.Statement] = []
         for statement in body:
             self.line, self.inline = statement.line, isinstance(statement, ir.While)
@@ -96,7 +95,7 @@ class _Registers:
         return tuple(statements)
 
     def store(self, store: ir.Store) -> list[ir.Statement]:
-        """Assignments to the elements that a store may refer to."""
+        """Return the assignments to the elements that a store may refer to."""
         elements = self.elements[store.array.name]
         indices = tuple(self.named(i) for i in store.indices)
         targets = [p for p in elements if all(_may_be(i, k) for i, k in zip(indices, p, strict=True))]
@@ -115,7 +114,6 @@ class _Registers:
         return assignments
 
     def expression(self, expression: ir.Expression) -> ir.Expression:
-        """An expression with its loads replaced."""
 
         def visit(load: ir.Load) -> ir.Expression | None:
             if load.array.name not in self.elements:
@@ -132,7 +130,7 @@ class _Registers:
         indices: tuple[ir.Expression, ...],
         place: Place,
     ) -> ir.Expression:
-        """The element at some indices, the first of which are resolved to `place`."""
+        """Return the element at some indices, the first of which are resolved to `place`."""
         depth = len(place)
         if depth == len(indices):
             return ir.Read(variable=elements[place])
@@ -144,7 +142,7 @@ class _Registers:
         return choose(index, choices)
 
     def named(self, expression: ir.Expression) -> ir.Expression:
-        """The value in a variable, unless it is one already or the place allows no statement before."""
+        """Return value in a variable, unless it is one already or the place allows no statement before."""
         if self.inline or isinstance(expression, ir.Constant | ir.Read):
             return expression
         variable = self.names.variable("at", ir.type_of(expression))

@@ -38,7 +38,7 @@ from pipelines.hls.transforms.promote import promote_in_loop
 
 
 def obstacle_to_jam(function: ir.Function, loop: str, *, unsafe_math: bool = False) -> str | None:
-    """The reason why statements of independent iterations of a loop cannot alternate, None when they can.
+    """Return reason why statements of independent iterations of a loop cannot alternate, None when they can.
 
     Args:    unsafe_math: floating sums may be reassociated.
     Raises:  NotApplicable: no such loop.
@@ -87,7 +87,7 @@ def _has_header_of(loop: ir.For, other: ir.Statement) -> bool:
 
 
 def _one_loop(first: ir.For, others: Sequence[ir.For]) -> list[ir.Statement]:
-    """The bodies of several loops in one, then the last values of their variables."""
+    """Return the bodies of several loops in one, then the last values of their variables."""
     bodies = [first.body]
     last: list[ir.Statement] = []
     for other in others:
@@ -166,7 +166,7 @@ class _Unroller:
     private: dict[str, frozenset[str]] = field(default_factory=dict[str, frozenset[str]])
 
     def copier(self, loop: ir.For | ir.While, parent: Copier, suffix: str) -> Copier:
-        """A copier of one iteration with its own blocks, loops and private variables."""
+        """Return a copier of one iteration with its own blocks, loops and private variables."""
         copier = parent.child()
         if suffix:
             copier.add_suffix(loop.body, self.names, suffix, self.private[loop.name])
@@ -181,11 +181,11 @@ class _Unroller:
             raise NotApplicable(f"unrolling loop {loop.name} makes more than {MAXIMUM_STATEMENTS} statements")
 
     def is_needed_outside(self, loop: ir.For) -> bool:
-        """Whether the loop's variable is read at the target of an exit of the body."""
+        """Tell whether the loop's variable is read at the target of an exit of the body."""
         return any(loop.variable.name in self.liveness.labels[label] for label in leaves_outward(loop.body))
 
     def iteration(self, loop: ir.For, copier: Copier, value: ir.Expression, *, deeply: bool = False) -> Body:
-        """A copy of the body in which the loop's variable has a value."""
+        """Return a copy of the body in which the loop's variable has a value."""
         variable = copier.variable(loop.variable)
         copier.values[loop.variable.name] = value
         body = self.deep_copy(loop.body, copier) if deeply else copier.body(loop.body)
@@ -194,13 +194,12 @@ class _Unroller:
         return body
 
     def joined(self, copies: Sequence[Body]) -> Body:
-        """The copies in sequence, or interleaved."""
         return jam_copies(copies) if self.jam else tuple(s for copy in copies for s in copy)
 
     # ---- all iterations ---------------------------------------------------------------------------
 
     def fully(self, loop: ir.For, parent: Copier, *, deeply: bool) -> Body:
-        """Every iteration, then the variable's last value.
+        """Return every iteration, then the variable's last value.
 
         Args: loop: as in the source; parent: copier of the names around it; deeply: unroll its inner loops,
                  too.
@@ -218,7 +217,7 @@ class _Unroller:
         return (*self.joined(copies), last)
 
     def deep_copy(self, body: Body, copier: Copier) -> Body:
-        """A copy of a body with every loop inside unrolled."""
+        """Return a copy of a body with every loop inside unrolled."""
         statements: list[ir.Statement] = []
         for statement in body:
             if isinstance(statement, ir.While):
@@ -236,7 +235,7 @@ class _Unroller:
     # ---- some iterations --------------------------------------------------------------------------
 
     def partly(self, loop: ir.For, factor: int, trips: int | None) -> Body:
-        """Groups of iterations, then the remaining ones in a loop of their own."""
+        """Return the groups of iterations, then the remaining ones in a loop of their own."""
         self.start(loop, factor + 1)
         if abs(loop.step) * factor > value_range(loop.variable.type)[1]:
             raise NotApplicable(f"{factor} steps of loop {loop.name} are more than its variable can hold")
@@ -251,7 +250,7 @@ class _Unroller:
         return (*before, main, self.remainder(loop, lower))
 
     def groups(self, loop: ir.For, factor: int, trips: int | None, before: list[ir.Statement]) -> ir.For:
-        """The loop over whole groups; a bound that must be computed is added to `before`."""
+        """Return the loop over whole groups; a bound that must be computed is added to `before`."""
         comparison, upper = loop.comparison, loop.upper
         if trips is None:
             comparison, bound = full_groups_bound(loop, factor)
@@ -278,13 +277,13 @@ class _Unroller:
         )
 
     def remainder(self, loop: ir.For, lower: ir.Expression) -> ir.For:
-        """The loop over the iterations that remain after the groups."""
+        """Return the loop over the iterations that remain after the groups."""
         copier = self.copier(loop, Copier(), "_e")
         name = self.names.take(f"{loop.name}_epilogue")
         return replace(loop, name=name, lower=lower, body=copier.body(loop.body), nest=())
 
     def conditional(self, loop: ir.While, factor: int) -> ir.While:
-        """A conditional loop over the copies, each after the first under the condition."""
+        """Return a conditional loop over the copies, each after the first under the condition."""
         self.start(loop, factor)
         rest: Body = ()
         for number in range(factor - 1, 0, -1):

@@ -47,12 +47,12 @@ class FunctionalUnit:
 
 
 def mode_value(opcode: str) -> int:
-    """Value of the mode port for an operation: 1 for `sub` and `rem`, else 0."""
+    """Return the value of the mode port for an operation: 1 for `sub` and `rem`, else 0."""
     return int(opcode in ("sub", "rem"))
 
 
 def float_format(scalar: ScalarType) -> tuple[int, int]:
-    """Bits of exponent and of fraction of a floating type."""
+    """Return the bits of exponent and of fraction of a floating type."""
     return (8, 23) if scalar.width_bits == 32 else (11, 52)
 
 
@@ -68,12 +68,12 @@ MULTIPLIER_ONE_STAGE_BITS = 16
 
 
 def multiplier_stages(width_bits: int) -> int:
-    """Latency of an integer product in cycles."""
+    """Return the latency of an integer product in cycles."""
     return 1 if width_bits <= MULTIPLIER_ONE_STAGE_BITS else 2
 
 
 def integer_multiplier(width_bits: int) -> FunctionalUnit:
-    """Low half of the product of two integers, signed or not; one per cycle."""
+    """Return the low half of the product of two integers, signed or not; one per cycle."""
     stages = multiplier_stages(width_bits)
     return FunctionalUnit(
         kind="mul",
@@ -86,7 +86,7 @@ def integer_multiplier(width_bits: int) -> FunctionalUnit:
 
 
 def integer_divider(scalar: ScalarType) -> FunctionalUnit:
-    """Quotient, or remainder in mode 1, of two integers; one bit per cycle, not pipelined."""
+    """Return quotient, or remainder in mode 1, of two integers; one bit per cycle, not pipelined."""
     width = scalar.width_bits
     return FunctionalUnit(
         kind="div",
@@ -102,7 +102,7 @@ def integer_divider(scalar: ScalarType) -> FunctionalUnit:
 
 
 def reciprocal(divisor: int, scalar: ScalarType) -> tuple[int, int]:
-    """Factor M and shift p with n / |divisor| = (n M >> p) + (n < 0) for every n of an integer type.
+    """Return factor M and shift p with n / |divisor| = (n M >> p) + (n < 0) for every n of an integer type.
 
     Raises:  HlsError: the divisor is zero.
     Source:  Granlund and Montgomery 1994, theorems 4.2 (unsigned) and 5.1 (signed): with N bits of
@@ -117,7 +117,7 @@ def reciprocal(divisor: int, scalar: ScalarType) -> tuple[int, int]:
 
 
 def constant_divider(divisor: int, scalar: ScalarType) -> FunctionalUnit:
-    """Quotient of an integer by a constant, truncated toward zero; one per cycle."""
+    """Return the quotient of an integer by a constant, truncated toward zero; one per cycle."""
     factor, shift = reciprocal(divisor, scalar)
     width = scalar.width_bits
     return FunctionalUnit(
@@ -179,19 +179,19 @@ def _float_unit(
 
 
 def float_adder(scalar: ScalarType) -> FunctionalUnit:
-    """Sum, or difference in mode 1, of two floating values."""
+    """Return the sum, or difference in mode 1, of two floating values."""
     return _float_unit(
         "add", "float_add", scalar, operands="ab", latency_cycles=FLOAT_ADD_STAGES, mode="subtract"
     )
 
 
 def float_multiplier(scalar: ScalarType) -> FunctionalUnit:
-    """Product of two floating values."""
+    """Return the product of two floating values."""
     return _float_unit("mul", "float_multiply", scalar, operands="ab", latency_cycles=FLOAT_MULTIPLY_STAGES)
 
 
 def float_divider(scalar: ScalarType) -> FunctionalUnit:
-    """Quotient of two floating values."""
+    """Return the quotient of two floating values."""
     first, digits, stages = _DIVIDE_DIGITS[scalar.width_bits]
     shape = (("FIRST", first), ("DIGITS", digits), ("STAGES", stages))
     return _float_unit(
@@ -200,7 +200,7 @@ def float_divider(scalar: ScalarType) -> FunctionalUnit:
 
 
 def float_square_root(scalar: ScalarType) -> FunctionalUnit:
-    """Square root of a floating value."""
+    """Return the square root of a floating value."""
     cuts = _ROOT_CUTS[scalar.width_bits]
     mask = sum(1 << row for row in cuts)
     return _float_unit(
@@ -214,7 +214,7 @@ def float_square_root(scalar: ScalarType) -> FunctionalUnit:
 
 
 def float_comparison(opcode: str, scalar: ScalarType) -> FunctionalUnit:
-    """Comparison of two floating values: one bit, combinational."""
+    """Return the comparison of two floating values: one bit, combinational."""
     return FunctionalUnit(
         kind=_letter(scalar) + "cmp",
         module="float_compare",
@@ -265,7 +265,7 @@ def _between_formats(source: ScalarType, target: ScalarType) -> FunctionalUnit:
 
 
 def converter(source: ScalarType, target: ScalarType) -> FunctionalUnit | None:
-    """Conversion from or to a floating type; None between integers or equal types.
+    """Return the conversion from or to a floating type; None between integers or equal types.
 
     A conversion to an integer of at most 32 bits gives the low bits of the conversion to 32 bits, as
     compilers for x86 do, so that narrowing the target to its used bits is safe; wider targets use 64 bits.
@@ -289,7 +289,7 @@ _FLOAT_UNITS = {
 
 
 def unit_for(opcode: str, operand_type: ScalarType, result_type: ScalarType) -> FunctionalUnit | None:
-    """The functional unit of an operation.
+    """Return the functional unit of an operation.
 
     Args:    opcode: of `cdfg`; only `cast` depends on both types, the others on that of the operands.
     Returns: None for a plain combinational expression: integer operators except products and quotients, and
@@ -319,7 +319,7 @@ _SIZED = {"CUTS": 64}
 
 
 def _parameter_text(name: str, value: int) -> str:
-    """A parameter's value, with its size if fixed or beyond 31 bits, the limit of plain numbers."""
+    """Return a parameter's value, with its size if fixed or beyond 31 bits, the limit of plain numbers."""
     bits = _SIZED.get(name, value.bit_length())
     return str(value) if bits < 32 else f"{bits}'d{value}"
 
@@ -332,7 +332,7 @@ def instance_text(
     go: str | None = None,
     mode: str | None = None,
 ) -> str:
-    """Instance of a unit, on one line without indent or line end.
+    """Return the instance of a unit, on one line without indent or line end.
 
     Args:    name: of the instance; operands: an expression for each of the unit's ports;
              output: wire for the result; go: start of a `started` unit;
@@ -362,13 +362,13 @@ def _module_text(module: str) -> str:
 
 @cache
 def _inner_modules(module: str) -> tuple[str, ...]:
-    """Modules that a module instantiates, in order of appearance."""
+    """Return the modules that a module instantiates, in order of appearance."""
     names = re.findall(r"^ *([a-z_]+) #\(\.", _module_text(module), re.MULTILINE)
     return tuple(dict.fromkeys(names))
 
 
 def module_texts(units: Iterable[FunctionalUnit]) -> str:
-    """Verilog-2005 of every module that units need, each once, instantiated modules first."""
+    """Return the Verilog-2005 of every module that units need, each once, instantiated modules first."""
     ordered: dict[str, None] = {}
 
     def visit(module: str) -> None:

@@ -44,7 +44,7 @@ class UnitTiming:
 
 
 def family(unit: FunctionalUnit) -> tuple[str, int]:
-    """Name of the family of a unit in the measurements, and the unit's width in bits."""
+    """Return the name of the family of a unit in the measurements, and the unit's width in bits."""
     values = dict(unit.parameters)
     if unit.module == "integer_multiply":
         return unit.module, values["WIDTH"]
@@ -77,7 +77,7 @@ def _table(liberty: str) -> Mapping[str, Mapping[int, UnitTiming]]:
 
 
 def unit_timing(unit: FunctionalUnit, liberty: str) -> UnitTiming:
-    """Figures of a unit in a library.
+    """Return the figures of a unit in a library.
 
     Delays are those of the next measured width, or of the widest; area and flip-flops are on a line.
 
@@ -103,7 +103,7 @@ def unit_timing(unit: FunctionalUnit, liberty: str) -> UnitTiming:
 
 
 def narrow_delays(unit: FunctionalUnit, width_bits: int, liberty: str) -> tuple[float, float]:
-    """A unit's `input_ns` and `stage_ns` when its operands have fewer bits, between those of measured widths.
+    """Interpolate a unit's `input_ns` and `stage_ns` for narrower operands between measured widths.
 
     Args:   width_bits: of the widest operand; a unit that is not wider keeps its own width.
     Raises: HlsError: the library was not measured.

@@ -72,7 +72,7 @@ def model_network(
     has_acks: bool = True,
     ack_bytes: int = 0,
 ) -> NetworkModel:
-    """Waits at all queues of a network under some traffic.
+    """Return the waits at all queues of a network under some traffic.
 
     Args:   capacity: queue capacity, excluding the packet in transmission; None = unbounded.
             ack_bytes: payload of acknowledgements.
@@ -141,7 +141,7 @@ class StreamWaits:
 
 
 def stream_waits(model: NetworkModel, estimate: str = MAXIMUM_ENTROPY) -> StreamWaits:
-    """Waits at all queues by one of `ESTIMATES`.
+    """Return the waits at all queues by one of `ESTIMATES`.
 
     Their variance is that of a wait that is 0 with probability 1 - rho, else exponential, as in M/M/1.
 
@@ -182,7 +182,7 @@ def stream_waits(model: NetworkModel, estimate: str = MAXIMUM_ENTROPY) -> Stream
 
 
 def flow_latency(model: NetworkModel, waits: StreamWaits) -> FlowLatency:
-    """Latency of every flow from the waits of streams."""
+    """Return the latency of every flow from the waits of streams."""
     data = _along(model, model.data, waits)
     acks = data if model.acks is None else _along(model, model.acks, waits)
     there = 0.0 if model.acks is None else 1.0  # whether acknowledgements count
@@ -212,7 +212,6 @@ class _Way:
 
 
 def _along(model: NetworkModel, streams: Streams, waits: StreamWaits) -> _Way:
-    """Sums along the routes."""
     pairs, topology = model.queues.pairs, model.topology
     byte_s, delays_s = 8.0 / topology.rates_bps, topology.delays_ns / 1e9
     spread = _learned(model, waits, streams).spread
@@ -256,7 +255,7 @@ def _along(model: NetworkModel, streams: Streams, waits: StreamWaits) -> _Way:
 def wait_by_stream_s(
     model: NetworkModel, waits: StreamWaits, streams: Streams, packet_bytes: float
 ) -> NDArray[np.float64]:
-    """Mean wait of packets of one size in every stream. (streams,)
+    """Return the mean wait of packets of one size in every stream. (streams,)
 
     Args: streams: flows of data or of acknowledgements.
     """
@@ -273,7 +272,7 @@ def _learned(model: NetworkModel, waits: StreamWaits, streams: Streams) -> Learn
 
 
 def hop_waits_s(model: NetworkModel, streams: Streams, waits: StreamWaits) -> NDArray[np.float64]:
-    """Mean wait of every flow at every queue of its route, 0 after the last. (flows, longest path)"""
+    """Return mean wait of every flow at every queue of its route, 0 after the last. (flows, longest path)"""
     pairs, learned = model.queues.pairs, _learned(model, waits, streams)
     hop_waits = np.zeros(streams.routes.shape)
     kernels(KERNELS).hop_waits(
@@ -297,7 +296,7 @@ def hop_waits_s(model: NetworkModel, streams: Streams, waits: StreamWaits) -> ND
 
 
 def rtt_quantile_s(latency: FlowLatency, probability: float) -> NDArray[np.float64]:
-    """Quantile of every flow's round trip, waits gamma-distributed with their mean and variance. (flows,)"""
+    """Return the quantile of every flow's round trip, (flows,), for gamma-distributed waits."""
     from scipy.special import gammaincinv  # lazy import: takes 0.2 s
 
     mean, variance = latency.wait_s + latency.ack_wait_s, latency.variance_s2

@@ -39,7 +39,7 @@ class Flow:
 
 
 def mean_lengths(flows: Sequence[Flow]) -> list[float]:
-    """Mean packets of every flow in an unbounded queue, the one in service included.
+    """Return the mean packets of every flow in an unbounded queue, the one in service included.
 
     Raises: NetworkError: the queue is not stable.
     Source: equation 5.1, corrected as this module says.
@@ -53,7 +53,7 @@ def mean_lengths(flows: Sequence[Flow]) -> list[float]:
 
 
 def waits_s(flows: Sequence[Flow]) -> list[float]:
-    """Mean waiting time of every flow, without service.
+    """Return the mean waiting time of every flow, without service.
 
     Raises: NetworkError: the queue is not stable.
     Source: equation 5.2.
@@ -63,7 +63,7 @@ def waits_s(flows: Sequence[Flow]) -> list[float]:
 
 
 def finite_length(length: float, utilisation: float, capacity: int) -> float:
-    """Mean packets in a queue of limited capacity, from those in an unbounded queue.
+    """Return the mean packets in a queue of limited capacity, from those in an unbounded queue.
 
     Args:   length: of the unbounded queue, with the packet in service; negative above utilisation 1, where
             the coefficient continues analytically.
@@ -86,17 +86,17 @@ NEAR_ONE = 1e-6
 
 
 def merged_scv(rates_per_s: Sequence[float], scvs: Sequence[float]) -> float:
-    """Squared coefficient of variation of a merged flow: the mean by rate (phase 1 of figure 5.3)."""
+    """Return squared coefficient of variation of a merged flow: the mean by rate (phase 1 of figure 5.3)."""
     return ordered_sum(r * c for r, c in zip(rates_per_s, scvs, strict=True)) / ordered_sum(rates_per_s)
 
 
 def departure_scv(utilisation: float, arrival_scv: float, service_scv: float) -> float:
-    """Squared variation of departures (phase 2 of figure 5.3; Pujolle and Ai 1986, one server)."""
+    """Return the squared variation of departures (phase 2 of figure 5.3; Pujolle and Ai 1986, one server)."""
     return utilisation**2 * service_scv + (1.0 - utilisation**2) * arrival_scv
 
 
 def split_scv(share: float, scv: float) -> float:
-    """Squared coefficient of variation of a random part of a flow (phase 3 of figure 5.3).
+    """Return the squared coefficient of variation of a random part of a flow (phase 3 of figure 5.3).
 
     Args: share: share of the flow's packets in the part.
     """

@@ -81,7 +81,7 @@ class Pairs:
 
 
 def pairs_of(topology: Topology) -> Pairs:
-    """Number every pair of queues that a packet can go through in turn."""
+    """Return the number every pair of queues that a packet can go through in turn."""
     order = np.argsort(topology.sources, kind="stable")
     counts = np.bincount(topology.sources, minlength=topology.node_count)
     begins = np.concatenate([[0], np.cumsum(counts)])
@@ -139,7 +139,7 @@ def _together(loads: Sequence[StreamLoad]) -> StreamLoad:
 
 
 def _part_sums(pairs: Pairs, streams: Streams, byte_s: NDArray[np.float64]) -> list[NDArray[np.float64]]:
-    """Sums by stream of parts of flows. Each (streams, 5)"""
+    """Return the sums by stream of parts of flows. Each (streams, 5)"""
 
     def part_sums(part: slice) -> NDArray[np.float64]:
         routes, sums = streams.routes[part], np.zeros((pairs.count, 5))
@@ -189,7 +189,7 @@ class QueueModel:
 
 
 def model_queues(topology: Topology, *streams: Streams, capacity: int | None) -> QueueModel:
-    """Waits in all queues.
+    """Return the waits in all queues.
 
     Args:   capacity: queue capacity, excluding the packet in transmission; None = unbounded.
     Raises: NetworkError: an unbounded queue is offered more than it can send.

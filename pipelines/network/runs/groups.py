@@ -60,25 +60,25 @@ class NetworkRun:
     options: SimulationOptions
 
     def configuration(self) -> str:
-        """JSON that `run_of` reads; without the time limit, which changes no row."""
+        """Return JSON that `run_of` reads; without the time limit, which changes no row."""
         content = asdict(self)
         content["network"]["kind"] = FAT_TREE if isinstance(self.network, FatTree) else TWO_TIER
         del content["options"]["timeout_s"]
         return canonical_json(content)
 
     def topology(self) -> Topology:
-        """Its network."""
+        """Return the network of the run."""
         return fat_tree(self.network) if isinstance(self.network, FatTree) else two_tier_tree(self.network)
 
     def traffic(self, topology: Topology) -> Traffic:
-        """Its flows."""
+        """Return the flows of the run."""
         return traffic_of(
             topology, self.pattern, arrivals=self.arrivals, sizes=self.sizes, protocol=self.protocol
         )
 
 
 def run_of(content: dict[str, Any]) -> NetworkRun:
-    """The run of a decoded `NetworkRun.configuration`.
+    """Return the run of a decoded `NetworkRun.configuration`.
 
     Raises: NetworkError: the form is wrong, or a value is out of range.
     """
@@ -181,7 +181,7 @@ _LISTS = (
 
 
 def runs_of(group: RunGroup, *, timeout_s: float = 3600.0) -> tuple[NetworkRun, ...]:
-    """The runs of a group, without repeats, in order.
+    """Return the runs of a group, without repeats, in order.
 
     Args:   timeout_s: processor time per run.
     Raises: NetworkError: a value is out of range.
@@ -202,7 +202,7 @@ def _grid(group: RunGroup) -> Iterator[Point]:
 
 
 def _draws(group: RunGroup, count: int) -> Iterator[Point]:
-    """A Latin hypercube over loads and scvs; values of the lists equally often, in random order."""
+    """Yield a Latin hypercube over loads and scvs; values of the lists equally often, in random order."""
     stream = np.random.Generator(np.random.Philox(key=group.sample_seed))
     lists = {name: _evenly(_weighted(group, name), count, stream) for name in _LISTS}
     loads = _strata(group.loads, count, stream)

@@ -53,7 +53,7 @@ class NetworkTables:
 
 @once
 def runs_version() -> str:
-    """Version of all that the rows of given groups depend on beside the groups: this package, ns-3."""
+    """Return version of all that the rows of given groups depend on beside the groups: this package, ns-3."""
     return content_hash(_RUNS_VERSION, _ns3_version())
 
 
@@ -109,7 +109,7 @@ def _ns3_version() -> str:
 
 
 def _cached_run(run: NetworkRun, group: str, cache: ContentCache) -> _Simulated:
-    """Rows of a run, its packets summed anew only when the cache has no sums."""
+    """Return the rows of a run, its packets summed anew only when the cache has no sums."""
     tool = ns3.ENGINE if run.protocol == TCP else ENGINE
     version = _ns3_version() if run.protocol == TCP else engine_version()
     run_id = content_hash(run.configuration(), tool, version)
@@ -173,7 +173,7 @@ _NOTHING: Mapping[str, None] = dict.fromkeys(
 
 
 def _of_configuration(run: NetworkRun, topology: Topology, traffic: Traffic) -> dict[str, Any]:
-    """Columns that follow from a run's configuration."""
+    """Return the columns that follow from a run's configuration."""
     mean_bytes, size_scv = run.sizes.moments(traffic.header_bytes)
     return {
         "network": topology.name,

@@ -78,7 +78,7 @@ def _mean(values: NDArray[np.int64]) -> float | None:
 
 
 def _quantile(values: NDArray[np.int64], probability: float) -> float | None:
-    """Nearest-rank quantile of sorted values."""
+    """Return the nearest-rank quantile of sorted values."""
     if len(values) == 0:
         return None
     place = int(np.ceil(probability * len(values))) - 1
@@ -103,7 +103,7 @@ def _flows(scenario: Scenario, result: SimulationResult, counted: NDArray[np.boo
 
 
 def _spread(name: str, flows: NDArray[np.int32], times: NDArray[np.int64], count: int) -> dict[str, pa.Array]:
-    """Mean and quantiles of times by flow, null where there are none."""
+    """Return the mean and quantiles of times by flow, null where there are none."""
     keys = np.sort(flows.astype(np.int64) << _TIME_BITS | np.minimum(times, _TIMES))
     begins = np.searchsorted(keys, np.arange(count + 1, dtype=np.int64) << _TIME_BITS)
     counts = np.diff(begins)
@@ -131,7 +131,7 @@ def _hops(scenario: Scenario, result: SimulationResult) -> pa.Table:
 def _hop_statistics(
     scenario: Scenario, routes: NDArray[np.int32], sums: HopSums, packet: str, first_hop: NDArray[np.int64]
 ) -> pa.Table:
-    """Flows at the queues of one direction, with hop numbers from that of the first hop."""
+    """Return the flows at the queues of one direction, with hop numbers from that of the first hop."""
     topology = scenario.topology
     flow, place = np.nonzero(routes >= 0)
     queue = routes[flow, place]
@@ -154,7 +154,7 @@ def _hop_statistics(
 
 
 def model_of(run: NetworkRun) -> NetworkModel:
-    """Queueing theory of a run."""
+    """Return the queueing theory of a run."""
     topology = run.topology()
     return model_network(
         topology,
@@ -166,7 +166,7 @@ def model_of(run: NetworkRun) -> NetworkModel:
 
 
 def run_tables(run: NetworkRun, run_id: str, sums: PacketSums) -> tuple[float, pa.Table, pa.Table]:
-    """Utilisation that a run's flows offer to its busiest queue, rows of network_flows and network_hops."""
+    """Return the utilisation of a run's busiest queue, from rows of network_flows and network_hops."""
     model = model_of(run)
     waits = [stream_waits(model, estimate) for estimate in ESTIMATES]
     latencies = [flow_latency(model, wait) for wait in waits]
@@ -224,7 +224,7 @@ def _hop_estimates(
 def stream_numbers(
     model: NetworkModel, before: NDArray[np.int32], queue: NDArray[np.int32]
 ) -> NDArray[np.int64]:
-    """Numbers of streams that enter queues from others, -1 for hosts."""
+    """Return numbers of streams that enter queues from others, -1 for hosts."""
     pairs = model.queues.pairs
     others = pairs.first[np.maximum(before, 0)] + pairs.position[queue]
     return np.where(before < 0, pairs.entry + queue, others)

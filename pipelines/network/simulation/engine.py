@@ -26,12 +26,12 @@ _SCENARIO, _RESULT = "scenario.bin", "result.bin"
 
 
 def engine_version() -> str:
-    """Version of the simulator, a part of every result's key."""
+    """Return the version of the simulator, a part of every result's key."""
     return _VERSION
 
 
 def build_simulator(engine_folder: Path) -> Path:
-    """The simulator's program, compiled with g++ when it is not in the folder yet.
+    """Build the simulator's program, compiled with g++ when it is not in the folder yet.
 
     Args:   engine_folder: folder of compiled programs, one per version.
     Raises: ToolMissing: g++ is not installed. NetworkError: it does not compile the program.

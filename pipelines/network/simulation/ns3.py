@@ -48,7 +48,7 @@ class Ns3Install:
 
 
 def find_ns3(*, system: Path = _SYSTEM) -> Ns3Install | None:
-    """The running interpreter's ns-3, else the system's; None when there is neither.
+    """Find the running interpreter's ns-3, else the system's; None when there is neither.
 
     Args: system: prefix of Debian's headers and libraries.
     """
@@ -79,7 +79,7 @@ def _debian(system: Path) -> Ns3Install | None:
 
 
 def _install(include_folder: Path, library_folder: Path, version: str) -> Ns3Install | None:
-    """The installation in both folders; None unless it has everything that the program needs."""
+    """Return the installation in both folders; None unless it has everything that the program needs."""
     if not (include_folder / "ns3" / "point-to-point-net-device.h").is_file():
         return None
     for prefix in _prefixes(library_folder):
@@ -95,7 +95,7 @@ def _install(include_folder: Path, library_folder: Path, version: str) -> Ns3Ins
 
 
 def _prefixes(library_folder: Path) -> Iterator[str]:
-    """Prefix of library names: ns3 in Debian, ns3.44 elsewhere."""
+    """Yield the prefix of library names: ns3 in Debian, ns3.44 elsewhere."""
     for file in sorted(library_folder.glob("libns3*-core.so")):
         if (name := _CORE.fullmatch(file.name)) is not None:
             yield name.group(1)
@@ -112,7 +112,7 @@ def _installed() -> Ns3Install:
 
 
 def engine_version() -> str:
-    """Version of ns-3 and of our program over it, a part of every result's key.
+    """Return the version of ns-3 and of our program over it, a part of every result's key.
 
     Raises: NetworkError: there is no ns-3.
     """
@@ -120,13 +120,13 @@ def engine_version() -> str:
 
 
 def _build_id() -> str:
-    """Version of ns-3 and hash of what the program is compiled from."""
+    """Return the version of ns-3 and hash of what the program is compiled from."""
     content = _SOURCE.read_bytes() + _HEADER.read_bytes() + " ".join(_FLAGS).encode()
     return f"{_installed().version}-{hashlib.sha256(content).hexdigest()[:12]}"
 
 
 def build_ns3(engine_folder: Path) -> Path:
-    """The program over ns-3, compiled with g++ when it is not in the folder yet.
+    """Build the program over ns-3, compiled with g++ when it is not in the folder yet.
 
     Args:   engine_folder: folder of compiled programs, one per version and location of ns-3.
     Raises: ToolMissing: g++ is not installed. NetworkError: there is no ns-3, or g++ does not compile the
@@ -146,7 +146,7 @@ def _build(install: Ns3Install, folder: Path) -> Path:
 
 
 def _places(install: Ns3Install) -> list[str]:
-    """Arguments for headers and libraries, which the program also finds when it runs."""
+    """Return the arguments for headers and libraries, which the program also finds when it runs."""
     folder = install.library_folder
     return [
         f"-I{install.include_folder}",

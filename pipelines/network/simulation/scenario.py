@@ -95,7 +95,7 @@ def make_scenario(
 
 
 def scenario_bytes(scenario: Scenario) -> bytes:
-    """The file that a simulator reads."""
+    """Return the file that a simulator reads."""
     topology, traffic, schedule = scenario.topology, scenario.traffic, scenario.schedule
     header = (
         topology.node_count,
@@ -177,7 +177,7 @@ class SimulationResult:
 
 
 def read_result(content: bytes, scenario: Scenario) -> SimulationResult:
-    """The result file of a scenario.
+    """Read the result file of a scenario.
 
     Raises: NetworkError: the file is incomplete or belongs to another scenario.
     """

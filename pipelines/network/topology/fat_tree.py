@@ -61,7 +61,7 @@ class TwoTierTree:
 
 
 def fat_tree(shape: FatTree) -> Topology:
-    """The network of three tiers.
+    """Return the network of three tiers.
 
     Raises: NetworkError: pods are odd or out of range, or a rate or delay is out of range.
     """
@@ -87,7 +87,7 @@ def fat_tree(shape: FatTree) -> Topology:
 
 
 def two_tier_tree(shape: TwoTierTree) -> Topology:
-    """The network of two tiers.
+    """Return the network of two tiers.
 
     Raises: NetworkError: a number, rate or delay is out of range.
     """
@@ -111,6 +111,6 @@ def two_tier_tree(shape: TwoTierTree) -> Topology:
 
 
 def _named(topology: Topology) -> Topology:
-    """The topology with standard names of queue kinds."""
+    """Return the topology with standard names of queue kinds."""
     pairs = [tuple(int(tier) for tier in name.split("_to_")) for name in topology.kind_names]
     return replace(topology, kind_names=tuple(KIND_NAMES[one, other] for one, other in pairs))

@@ -70,7 +70,7 @@ class _Graph(BaseModel):
 
 
 def read_topology(path: Path) -> Topology:
-    """The network of a JSON or GraphML file, hosts first in the order of the file.
+    """Read the network of a JSON or GraphML file, hosts first in the order of the file.
 
     Raises: NetworkError: no such file, too large, not of either format, or no network; the message names
             the file and the node, link or field.
@@ -125,7 +125,7 @@ def _from_graphml(content: bytes) -> _Graph:
 
 
 def _read_graphml(text: str) -> Any:
-    """The first graph of a GraphML text; `<graphml>` without attributes stands for that of the namespace."""
+    """Read first graph of a GraphML text; `<graphml>` without attributes stands for that of the namespace."""
     import networkx as nx
 
     root = fromstring(text.replace("<graphml>", f'<graphml xmlns="{_NAMESPACE}">', 1), forbid_dtd=True)
@@ -140,7 +140,7 @@ def _read_graphml(text: str) -> Any:
 
 
 def _in_order(one: int, other: int) -> tuple[int, int]:
-    """Ends of a link, the lower first: a file of an undirected graph may name them either way."""
+    """Return the ends of a link, the lower first: a file of an undirected graph may name them either way."""
     return (one, other) if one < other else (other, one)
 
 
@@ -149,7 +149,7 @@ def _without_id(attributes: dict[str, Any]) -> dict[str, Any]:
 
 
 def _topology(name: str, graph: _Graph) -> Topology:
-    """Hosts first, then switches, each in the order of the file."""
+    """Return the hosts first, then switches, each in the order of the file."""
     ordered = sorted(graph.nodes, key=lambda node: not node.host)
     numbers: dict[str, int] = {}
     for node in ordered:

@@ -79,7 +79,7 @@ class Topology:
 
 
 def topology_of_links(name: str, *, host_count: int, tiers: Sequence[int], links: Sequence[Link]) -> Topology:
-    """A network from its links: two queues per link, the first one at the first end.
+    """Return a network from its links: two queues per link, the first one at the first end.
 
     Args:   tiers: of every node; hosts come first and have tier 0.
     Raises: NetworkError: invalid node or link, a host without exactly one link, or hosts that are not
@@ -156,7 +156,7 @@ def _check_link(link: Link, node_count: int) -> None:
 def _kinds(
     tiers: NDArray[np.int32], sources: NDArray[np.int32], targets: NDArray[np.int32]
 ) -> tuple[tuple[str, ...], NDArray[np.int32]]:
-    """Kinds by the tiers at both ends of a queue."""
+    """Return the kinds by the tiers at both ends of a queue."""
     pairs = np.stack([tiers[sources], tiers[targets]], axis=1)
     distinct, kinds = np.unique(pairs, axis=0, return_inverse=True)
     names = tuple(f"{one}_to_{other}" for one, other in distinct.tolist())
@@ -177,7 +177,7 @@ def check_hosts(topology: Topology) -> None:
 
 
 def _reached_from(topology: Topology, host: int) -> NDArray[np.bool_]:
-    """Nodes that packets of a host can reach; hosts do not forward."""
+    """Return the nodes that packets of a host can reach; hosts do not forward."""
     reached = np.zeros(topology.node_count, np.bool_)
     reached[host] = True
     front = reached.copy()

@@ -58,7 +58,7 @@ def flow_moments(
     header_bytes: int,
     capacity: int | None,
 ) -> FlowMoments:
-    """Moments of the flows of some packets, with the variation that this module defines.
+    """Return the moments of the flows of some packets, with the variation that this module defines.
 
     Args:   sources, destinations: hosts of flows. (flows,)
             capacity: queue capacity, excluding the packet in transmission; None = unbounded.
@@ -100,7 +100,7 @@ class _End:
 
 
 def _byte_s(topology: Topology, *, is_inward: bool) -> NDArray[np.float64]:
-    """Time of sending a byte to every host or from it. (hosts,)"""
+    """Return the time of sending a byte to every host or from it. (hosts,)"""
     hosts = topology.targets if is_inward else topology.sources
     is_ours = hosts < topology.host_count
     seconds = np.empty(topology.host_count)
@@ -111,7 +111,7 @@ def _byte_s(topology: Topology, *, is_inward: bool) -> NDArray[np.float64]:
 def _spreads(
     schedule: Schedule, wire_bytes: NDArray[np.float64], scales_s: NDArray[np.float64], flow_count: int
 ) -> NDArray[np.float64]:
-    """Variance of every flow's bytes within windows of every length, over that length. (scales, flows)"""
+    """Return the variance of every flow's bytes in windows of every length, over that: (scales, flows)."""
     order = np.argsort(schedule.flows, kind="stable")
     flows, times_s, sizes = schedule.flows[order], schedule.times_ns[order] / 1e9, wire_bytes[order]
     return np.stack(
@@ -131,7 +131,7 @@ def _spread(
     windows: int,
     flow_count: int,
 ) -> NDArray[np.float64]:
-    """Variance for one window length, of packets by flow and time; without the last, incomplete window."""
+    """Return the variance for one window length, of packets by flow and time, in complete windows."""
     one, two = np.zeros(flow_count), np.zeros(flow_count)
     flow, window, work = -1, -1, 0.0
     for packet in range(len(flows)):
@@ -157,7 +157,7 @@ def _predicted_s(
     mean: NDArray[np.float64],
     second: NDArray[np.float64],
 ) -> NDArray[np.float64]:
-    """Mean work by the formula in a queue of all packets of every host. (scales, hosts)"""
+    """Return the mean work by the formula in a queue of all packets of every host. (scales, hosts)"""
     count = len(end.byte_s)
     busy = np.bincount(end.hosts, rates * mean, count) * end.byte_s
     idle = 1.0 - np.minimum(busy, _NEARLY_FULL)
@@ -168,7 +168,7 @@ def _predicted_s(
 def _measured_s(
     schedule: Schedule, end: _End, wire_bytes: NDArray[np.float64], capacity: int | None
 ) -> NDArray[np.float64]:
-    """Mean work in a queue of all packets of every host. (hosts,)"""
+    """Return the mean work in a queue of all packets of every host. (hosts,)"""
     hosts, count = end.hosts[schedule.flows], len(end.byte_s)
     work_s = wire_bytes * end.byte_s[hosts]
     means_s = np.bincount(hosts, work_s, count) / np.maximum(np.bincount(hosts, minlength=count), 1)
@@ -183,7 +183,7 @@ def _work(
     work_s: NDArray[np.float64],
     limits_s: NDArray[np.float64],
 ) -> NDArray[np.float64]:
-    """Integral over time of the work left in the queue of every host; packets beyond the limit are lost."""
+    """Return the integral over time of the queued work of every host; packets beyond the limit are lost."""
     left, last, area = np.zeros(len(limits_s)), np.zeros(len(limits_s)), np.zeros(len(limits_s))
     for packet in range(len(times_s)):
         host = hosts[packet]
@@ -201,7 +201,8 @@ def _at_scale_of_hosts(
     predicted_s: NDArray[np.float64],
     measured_s: NDArray[np.float64],
 ) -> NDArray[np.float64]:
-    """Variation of every flow between two scales of its host that predict less and more than was measured.
+    """Return the variation of every flow between two scales of its host that predict less and more than was
+    measured.
 
     These are the first such scales; without any it is the variation at the nearest scale.
     """

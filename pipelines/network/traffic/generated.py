@@ -91,7 +91,7 @@ def _check(name: str, value: float, least: float, most: float, *, above: bool = 
 
 
 def generate_trace(options: TraceOptions, *, seed: int) -> Trace:
-    """A trace of bursty traffic with heavy tails; the same seed gives the same packets.
+    """Generate a trace of bursty traffic with heavy tails; the same seed gives the same packets.
 
     Messages begin at Poisson times while their pair is ON, and their packets follow at the rate of bursts;
     packets after the end are dropped.
@@ -124,7 +124,7 @@ def generate_trace(options: TraceOptions, *, seed: int) -> Trace:
 def _draw_pairs(
     options: TraceOptions, stream: np.random.Generator
 ) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-    """Hosts of every pair, the one that sends most first."""
+    """Draw the hosts of every pair, the one that sends most first."""
     others = options.host_count - 1
     drawn = stream.choice(options.host_count * others, options.pair_count, replace=False)
     sources, destinations = drawn // others, drawn % others
@@ -135,7 +135,7 @@ def _draw_pairs(
 def _message_rates(
     options: TraceOptions, sources: NDArray[np.int32], destinations: NDArray[np.int32]
 ) -> NDArray[np.float64]:
-    """Mean messages per second of every pair."""
+    """Return the mean messages per second of every pair."""
     weights = np.arange(1, options.pair_count + 1, dtype=np.float64) ** -options.pair_skew
     busiest = max(float(np.bincount(ends, weights).max()) for ends in (sources, destinations))
     payload, packets = _mean_message(options)
@@ -148,7 +148,7 @@ def _message_rates(
 
 
 def _mean_message(options: TraceOptions) -> tuple[float, float]:
-    """Mean payload and mean packets of a message."""
+    """Return the mean payload and mean packets of a message."""
     large = _large_sizes(options, (np.arange(_STEPS) + 0.5) / _STEPS)
     small = np.arange(options.small_bytes[0], options.small_bytes[1] + 1)
     means = [(float(s.mean()), float((-(-s // options.packet_bytes)).mean())) for s in (small, large)]
@@ -160,7 +160,7 @@ def _mean_message(options: TraceOptions) -> tuple[float, float]:
 
 
 def _large_sizes(options: TraceOptions, probabilities: NDArray[np.float64]) -> NDArray[np.int64]:
-    """Quantiles of the bounded Pareto distribution, in whole bytes."""
+    """Return the quantiles of the bounded Pareto distribution, in whole bytes."""
     ratio = (options.least_bytes / options.most_bytes) ** options.tail
     sizes = options.least_bytes * (1.0 - probabilities * (1.0 - ratio)) ** (-1.0 / options.tail)
     return np.rint(sizes).astype(np.int64)
@@ -176,7 +176,7 @@ def _draw_sizes(options: TraceOptions, count: int, stream: np.random.Generator) 
 def _draw_messages(
     options: TraceOptions, rates_per_s: NDArray[np.float64], stream: np.random.Generator
 ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    """Pair and time in seconds of every message: those of a faster Poisson process while the pair is ON."""
+    """Draw the pair and time in seconds of every message, from a faster Poisson process while ON."""
     faster = options.on_share ** -len(options.on_scales_s)
     counts = stream.poisson(rates_per_s * options.duration_s * faster)
     times: list[NDArray[np.float64]] = []
@@ -192,7 +192,7 @@ def _draw_messages(
 def _is_on(
     times_s: NDArray[np.float64], scale_s: float, options: TraceOptions, stream: np.random.Generator
 ) -> NDArray[np.bool_]:
-    """Whether one ON/OFF process with exponential times is ON."""
+    """Tell whether one ON/OFF process with exponential times is ON."""
     off_s = scale_s * (1.0 - options.on_share) / options.on_share
     cycles = options.duration_s / (scale_s + off_s)
     # Ten standard deviations more than the mean, so that the periods last for the whole trace.
@@ -204,7 +204,7 @@ def _is_on(
 
 
 def _packets(counts: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Message of every packet, and its place among those of the message."""
+    """Return the message of every packet, and its place within the message."""
     messages = np.repeat(np.arange(len(counts)), counts)
     begins = np.cumsum(counts) - counts
     return messages, np.arange(len(messages)) - begins[messages]

@@ -60,7 +60,7 @@ class Arrivals:
         return 2.0 / (self.scv + 1.0)
 
     def on_off_rates(self, rate_per_s: float) -> tuple[float, float, float]:
-        """Rate while on, and rates of switching off and on, all per second, for a given rate and scv.
+        """Return rate while on, and rates of switching off and on, all per second, for a given rate and scv.
 
         With on share p, peak r = rate / p, off and on rates a and b, p = b / (a + b), inter-arrival times are
         hyperexponential with scv = 1 + 2 r a / (a + b)^2 (Heffes and Lucantoni 1986, of an interrupted
@@ -113,7 +113,7 @@ class PacketSizes:
                 raise NetworkError(f"a packet must have 1 to {PAYLOAD_LIMIT_BYTES} bytes, got {value}")
 
     def distribution(self) -> tuple[tuple[int, ...], tuple[float, ...]]:
-        """Payloads in bytes and their probabilities."""
+        """Return the payloads in bytes and their probabilities."""
         if self.kind in (BIMODAL, EMPIRICAL):
             return self.values_bytes, self.shares
         width = round(self.mean_bytes * self.spread) if self.kind == UNIFORM else 0
@@ -121,7 +121,7 @@ class PacketSizes:
         return values, (1.0 / len(values),) * len(values)
 
     def moments(self, header_bytes: int) -> tuple[float, float]:
-        """Mean and squared coefficient of variation of bytes on the wire."""
+        """Return the mean and squared coefficient of variation of bytes on the wire."""
         values, shares = self.distribution()
         total = [value + header_bytes for value in values]
         mean = ordered_sum(s * v for s, v in zip(shares, total, strict=True))
@@ -206,7 +206,7 @@ class Traffic:
         rates_per_s: packets. (flows,)
         arrivals, sizes: of every flow.
         protocol: udp or tcp.
-        moments: moments of measured flows, instead of those of arrivals and sizes.
+        moments: moments of measured flows, instead of moments of arrivals and sizes.
     """
 
     sources: NDArray[np.int32]
@@ -240,7 +240,7 @@ class Traffic:
         return HEADER_BYTES[self.protocol]
 
     def flow_moments(self) -> FlowMoments:
-        """Moments of all flows: measured ones, or those of arrivals and sizes."""
+        """Return moments of all flows: measured, or from arrivals and sizes."""
         if self.moments is not None:
             return self.moments
         mean, scv = self.sizes.moments(self.header_bytes)
@@ -260,7 +260,7 @@ def traffic_of(
     sizes: PacketSizes | None = None,
     protocol: str = UDP,
 ) -> Traffic:
-    """The flows of a pattern over a network, all with the same rate.
+    """Return the flows of a pattern over a network, all with the same rate.
 
     Raises: NetworkError: fewer than two hosts take part, or a value is out of range.
     """
@@ -293,7 +293,7 @@ def traffic_of(
 
 
 def _taking_part(topology: Topology, pattern: Pattern) -> NDArray[np.int64]:
-    """Hosts that send or receive."""
+    """Return the hosts that send or receive."""
     count = topology.host_count
     if pattern.density == 1.0:
         return np.arange(count)

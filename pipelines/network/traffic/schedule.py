@@ -34,7 +34,7 @@ class Schedule:
 
 
 def draw_schedule(traffic: Traffic, *, duration_s: float, seed: int) -> Schedule:
-    """Packets of all flows over some time; the same seed gives the same packets.
+    """Draw the packets of all flows over some time; the same seed gives the same packets.
 
     Args:   duration_s: of sending, warm-up included.
     Raises: NetworkError: the time or the number of packets is out of range, or flows were measured.
@@ -69,7 +69,7 @@ def draw_schedule(traffic: Traffic, *, duration_s: float, seed: int) -> Schedule
 def _arrivals(
     traffic: Traffic, duration_s: float, stream: np.random.Generator
 ) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
-    """Flow and time in seconds of every packet, in no order."""
+    """Return the flow and time in seconds of every packet, in no order."""
     arrivals = traffic.arrivals
     numbers = np.arange(len(traffic.sources), dtype=np.int32)
     if arrivals.kind == ON_OFF:
@@ -96,7 +96,7 @@ def _on_off(
     duration_s: float,
     stream: np.random.Generator,
 ) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
-    """Interrupted Poisson processes; all rates are multiples of a flow's own."""
+    """Return the interrupted Poisson processes; all rates are multiples of a flow's own."""
     room = 1024
     flows, times = np.empty(room, np.int32), np.empty(room, np.float64)
     count = 0

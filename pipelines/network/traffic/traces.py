@@ -72,7 +72,7 @@ class Trace:
 
 
 def _first(wrong: NDArray[np.bool_]) -> list[int]:
-    """The first row for which something holds, if any."""
+    """Return the first row for which something holds, if any."""
     row = int(wrong.argmax())
     return [row] if wrong[row] else []
 
@@ -108,7 +108,7 @@ def _check_hosts(trace: Trace, host_count: int) -> None:
 
 
 def read_trace(path: Path, *, host_count: int | None = None) -> Trace:
-    """The packets of a CSV or Parquet file.
+    """Read the packets of a CSV or Parquet file.
 
     Columns are time_s (from any origin; a double), source and destination (numbers of
     hosts) and bytes (of payload, without headers); others are left out. Rows count from 1, after the header.
@@ -138,7 +138,7 @@ def read_trace(path: Path, *, host_count: int | None = None) -> Trace:
 
 
 def _csv_batches(file: BinaryIO) -> Iterator[Any]:
-    """Parts of a CSV file as text: its numbers are parsed here, so that a message can name the row."""
+    """Return parts of a CSV file as text: its numbers are parsed here, so that a message can name the row."""
     header = file.read(_HEADER_BYTES).lstrip(b"\r\n")
     count = re.split(rb"[\r\n]", header, maxsplit=1)[0].count(b",") + 1
     if count > COLUMN_LIMIT:  # a thousand bytes of memory for each byte of a header
@@ -179,7 +179,7 @@ def _check_columns(names: list[str]) -> None:
 
 
 def _columns(batches: Iterator[Any]) -> dict[str, NDArray[Any]]:
-    """The four columns, times as numbers in seconds and the others as whole numbers."""
+    """Return the four columns, times as numbers in seconds and the others as whole numbers."""
     parts: dict[str, list[NDArray[Any]]] = {name: [] for name in COLUMNS}
     count = 0
     for batch in batches:
@@ -194,7 +194,7 @@ def _columns(batches: Iterator[Any]) -> dict[str, NDArray[Any]]:
 
 
 def _numbers(values: Any, name: str, rows_before: int) -> NDArray[Any]:
-    """A part of a column, of text or numbers, as float64 or int32."""
+    """Return a part of a column, of text or numbers, as float64 or int32."""
     kind = pa.float64() if name == COLUMNS[0] else pa.int32()
     if pa.types.is_string(values.type):
         values = pc.utf8_trim_whitespace(values)
@@ -217,7 +217,7 @@ def _casts(values: Any, kind: Any) -> bool:
 
 
 def _first_wrong(values: Any, kind: Any) -> int:
-    """Index of the first value that is null or not a number, by bisection."""
+    """Return the index of the first value that is null or not a number, by bisection."""
     right, wrong = 0, len(values)  # the first `right` values are valid, the first `wrong` are not
     while wrong - right > 1:
         middle = (right + wrong) // 2
@@ -265,7 +265,7 @@ def write_trace(trace: Trace, path: Path) -> None:
 def traffic_of_trace(
     trace: Trace, topology: Topology, *, protocol: str = UDP, capacity: int | None = 128
 ) -> tuple[Traffic, Schedule]:
-    """The flows of a trace over a network, and its packets.
+    """Return the flows of a trace over a network, and its packets.
 
     A flow is a pair of hosts, ordered by source and destination; its rate is its number of packets divided by
     the duration of the trace, which starts at the first packet.
@@ -303,14 +303,15 @@ def traffic_of_trace(
 
 
 def _pairs(trace: Trace) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
-    """Source x `HOST_LIMIT` + destination of every flow, rising, and the flow of every packet."""
+    """Return the source x `HOST_LIMIT` + destination of every flow, rising, and the flow of every packet."""
     keys = trace.sources.astype(np.int64) * HOST_LIMIT + trace.destinations
     pairs, flows = np.unique(keys, return_inverse=True)
     return pairs, flows.reshape(-1).astype(np.int32)
 
 
 def replicate_trace(trace: Trace, *, hosts: int, seed: int) -> Trace:
-    """A trace of a larger network: copies of every flow between random hosts, until every host has a flow.
+    """Return a trace of a larger network: copies of every flow between random hosts, until every host has a
+    flow.
 
     Rounds of copies follow each other. In a round every flow is copied once, with its times and sizes, from
     one host to another, all pairs being as likely; copies that draw the same pair are one flow. All flows
@@ -339,7 +340,7 @@ def replicate_trace(trace: Trace, *, hosts: int, seed: int) -> Trace:
 def _rounds(
     flow_count: int, packet_count: int, hosts: int, seed: int
 ) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-    """Source and destination of every flow in every round. (rounds, flows)"""
+    """Return the source and destination of every flow in every round. (rounds, flows)"""
     stream = np.random.Generator(np.random.Philox(key=seed))
     is_used = np.zeros(hosts, np.bool_)
     sources: list[NDArray[np.int32]] = []

@@ -76,7 +76,7 @@ def _joined(operator: str, left: ir.Expression, right: ir.Expression, kind: Scal
 
 
 def _terms(value: ir.Expression, operator: str, *, positive: bool) -> list[tuple[bool, ir.Expression]]:
-    """Operands of nested uses of one operator in order, each with whether it is added."""
+    """Return the operands of nested uses of one operator in order, each with whether it is added."""
     match value:
         case ir.Binary(operator="add", left=left, right=right) if operator == ADD:
             return _terms(left, operator, positive=positive) + _terms(right, operator, positive=positive)
@@ -92,7 +92,7 @@ def _terms(value: ir.Expression, operator: str, *, positive: bool) -> list[tuple
 
 
 def extreme_of(value: ir.Select) -> str | None:
-    """MINIMUM or MAXIMUM when a selection is that of the two values it compares."""
+    """Return MINIMUM or MAXIMUM when a selection is that of the two values it compares."""
     match value.condition:
         case ir.Binary(operator=("lt" | "le" | "gt" | "ge") as operator, left=left, right=right):
             arms = tuple(_unguarded(a) for a in (value.if_true, value.if_false))
@@ -105,7 +105,7 @@ def extreme_of(value: ir.Select) -> str | None:
 
 
 def _unguarded(expression: ir.Expression) -> ir.Expression:
-    """The expression with every access unconditional: its values are compared before anyway."""
+    """Return the expression with every access unconditional: its values are compared before anyway."""
 
     def visit(part: ir.Expression) -> ir.Expression:
         if isinstance(part, ir.Load) and part.predicate is not None:
@@ -116,7 +116,7 @@ def _unguarded(expression: ir.Expression) -> ir.Expression:
 
 
 def _without_conversions(value: ir.Expression) -> ir.Expression:
-    """The value before conversions between integer types."""
+    """Return the value before conversions between integer types."""
     while isinstance(value, ir.Cast) and not value.type.floating and not ir.type_of(value.operand).floating:
         value = value.operand
     return value
@@ -126,7 +126,7 @@ _Run = tuple[ir.Assign | ir.Store, ...]
 
 
 def join_accumulations(function: ir.Function) -> ir.Function:
-    """The function with each split accumulation in one statement, at the line of the last one."""
+    """Return the function with each split accumulation in one statement, at the line of the last one."""
     exposed = frozenset(_exposed_reads(function.body))
     return replace(function, body=_joined_body(function.body, exposed))
 
@@ -143,7 +143,7 @@ def _joined_body(body: Sequence[ir.Statement], exposed: frozenset[str]) -> tuple
 
 
 def _runs(body: Sequence[ir.Statement]) -> Iterator[_Run | ir.Statement]:
-    """A body cut into assignments that follow one another, and other statements."""
+    """Yield a body cut into assignments that follow one another, and other statements."""
     run: list[ir.Assign | ir.Store] = []
     for statement in body:
         if isinstance(statement, ir.Assign | ir.Store):
@@ -197,7 +197,7 @@ def _join_update(statements: list[ir.Assign | ir.Store], statement: ir.Assign | 
 
 
 def _changes_operand(statement: ir.Assign | ir.Store, user: ir.Assign) -> bool:
-    """Whether a statement writes a variable or an array that another one reads."""
+    """Tell whether a statement writes a variable or an array that another one reads."""
     parts = [part for e in ir.statement_expressions(user) for part in ir.walk_expressions(e)]
     if isinstance(statement, ir.Assign):
         return any(isinstance(p, ir.Read) and p.variable.name == statement.variable.name for p in parts)
@@ -207,7 +207,7 @@ def _changes_operand(statement: ir.Assign | ir.Store, user: ir.Assign) -> bool:
 def _is_last_use(
     earlier: ir.Assign, user: ir.Assign | ir.Store, later: _Run, exposed: frozenset[str]
 ) -> bool:
-    """Whether a statement is the only reader of the variable that the one before it assigns."""
+    """Tell whether a statement is the only reader of the variable that the one before it assigns."""
     name = earlier.variable.name
     if name in exposed or _reads(user, name) != 1:
         return False
@@ -248,7 +248,7 @@ def _accumulates(statement: ir.Assign | ir.Store) -> bool:
 
 
 def _exposed_reads(body: Sequence[ir.Statement]) -> Iterator[str]:
-    """Variables that are read without an assignment before them in the same run."""
+    """Yield the variables that are read without an assignment before them in the same run."""
     for part in _runs(body):
         assigned: set[str] = set()
         for statement in part if isinstance(part, tuple) else (part,):

@@ -25,7 +25,7 @@ _SINK, _SOURCE, _SET = islpy.dim_type.out, islpy.dim_type.in_, islpy.dim_type.se
 
 
 def at_level(relation: islpy.Map, level: int | None, shared: int) -> islpy.Map:
-    """The links of a relation that one level of the shared loops carries; None: that none carries."""
+    """Return the links of a relation that one level of the shared loops carries; None: that none carries."""
     for outer in range(shared if level is None else level):
         relation = relation.equate(_SOURCE, outer, _SINK, outer)
     return relation if level is None else relation.order_lt(_SOURCE, level, _SINK, level)
@@ -50,8 +50,8 @@ class Links:
     distance: int
 
     def repeats(self, nest: Nest, summed: frozenset[str], conditions: Sequence[Condition] = ()) -> bool:
-        """Whether each execution of the target has a link of the smallest distance, as far as the loop has an
-        iteration so many before, from the same iteration of the other shared loops.
+        """Tell whether each execution of the target has a link of the smallest distance, as far as the loop
+        has an iteration so many before, from the same iteration of the other shared loops.
 
         Args: summed: loops over which the target is a sum; one link into each sum is enough.
               conditions: affine ones under which the target is executed; without them it always is.
@@ -65,7 +65,7 @@ class Links:
         return expected.is_subset(links)
 
     def _straight(self, free: Sequence[int]) -> islpy.Set:
-        """Executions of the target that have a link of the smallest distance.
+        """Return the executions of the target that have a link of the smallest distance.
 
         Args: free: levels at which the source may be in another iteration.
         """
@@ -76,15 +76,16 @@ class Links:
         return links.range()
 
     def _apart(self, level: int) -> islpy.Map:
-        """All links of the smallest distance at the level that carries, and of none at another one."""
+        """Return all links of the smallest distance at the level that carries, and of none at another one."""
         sources = ", ".join(f"a{k}" for k in range(len(self.source)))
         targets = ", ".join(f"b{k}" for k in range(len(self.target)))
         distance = self.distance if level == self.level else 0
         return islpy.Map(f"{{ [{sources}] -> [{targets}] : b{level} = a{level} + {distance} }}")
 
     def _expected(self, nest: Nest, conditions: Sequence[Condition]) -> islpy.Set:
-        """Executions of the target whose loop has an iteration of the smallest distance before, in which it
-        is executed too where it has conditions."""
+        """Return the executions of the target whose loop has an iteration of the smallest distance before, in
+        which it is executed too where it has conditions.
+        """
         names = {loop: f"x{k}" for k, loop in enumerate(self.target)}
         inside = constraints(path_levels(nest, self.target), names) + condition_texts(conditions, names)
         if self.level is not None:

@@ -87,7 +87,7 @@ class Site:
 
 
 def sites_of(nest: Nest, bodies: Sequence[Body]) -> Iterator[Site]:
-    """Accesses whose subscripts are all known, in the order of the program."""
+    """Yield the accesses whose subscripts are all known, in the order of the program."""
     depth = max((len(a.path) for a in nest.assignments), default=0)
     for assignment, body in zip(nest.assignments, bodies, strict=True):
         for number, access in enumerate(body.accesses):
@@ -124,7 +124,7 @@ def _site(nest: Nest, assignment: Assignment, number: int, depth: int, body: Bod
 
 
 def find_flow(nest: Nest, bodies: Sequence[Body]) -> dict[str, ArrayFlow]:
-    """Dependences and elements of every array and scalar that a statement accesses."""
+    """Find the dependences and elements of every array and scalar that a statement accesses."""
     sites: dict[str, list[Site]] = {}
     for body in bodies:
         for access in body.accesses:
@@ -140,7 +140,7 @@ def find_flow(nest: Nest, bodies: Sequence[Body]) -> dict[str, ArrayFlow]:
 
 
 def _veiled_arrays(bodies: Sequence[Body]) -> frozenset[str]:
-    """Arrays that are written at unknown elements: any value in them may be gone."""
+    """Return the arrays that are written at unknown elements: any value in them may be gone."""
     return frozenset(
         access.array
         for body in bodies
@@ -184,7 +184,7 @@ def _union(sites: Sequence[Site]) -> islpy.UnionMap:
 
 
 def _elements(relation: islpy.UnionMap, names: set[str]) -> islpy.Set | None:
-    """Elements that accesses of these names touch, None for none."""
+    """Return the elements that accesses of these names touch, None for none."""
     elements_of_all: islpy.Set | None = None
     for one in _maps(relation):
         if one.get_tuple_name(_SOURCE) in names and not one.is_empty():
@@ -206,7 +206,7 @@ def _key(name: str) -> tuple[int, int]:
 def _flows(
     relation: islpy.UnionMap, kind: str, array: str, paths: Mapping[int, tuple[str, ...]]
 ) -> Iterator[Flow]:
-    """The dependences of a relation from earlier to later iterations, one per level."""
+    """Yield the dependences of a relation from earlier to later iterations, one per level."""
     for one in _maps(relation):
         first, second = one.get_tuple_name(_SOURCE), one.get_tuple_name(_SINK)
         source, target = _key(first), _key(second)
@@ -233,7 +233,6 @@ def _flows(
 
 
 def _shared(first: tuple[str, ...], second: tuple[str, ...]) -> tuple[str, ...]:
-    """Loops around both."""
     count = 0
     for one, other in zip(first, second, strict=False):
         if one != other:
@@ -243,7 +242,7 @@ def _shared(first: tuple[str, ...], second: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _levels(relation: islpy.Map, shared: int) -> Iterator[tuple[int | None, int]]:
-    """Levels that carry a relation with their smallest distance; level None: the same iteration of all."""
+    """Yield levels that carry a relation with their smallest distance; None: the same iteration of all."""
     if not shared:
         if not relation.is_empty():
             yield None, 0
@@ -278,7 +277,7 @@ class LoopFacts:
 
 
 def counted_flows(flows: Iterable[Flow], variables: Variables) -> list[Flow]:
-    """Flows without those inside one run of a statement, and the WAR and WAW that renaming removes."""
+    """Return flows without those inside one run of a statement, and the WAR and WAW that renaming removes."""
     all_flows = list(flows)
     carried = {(f.array, f.loop) for f in all_flows if f.kind == RAW and f.loop is not None}
 
@@ -295,7 +294,7 @@ def counted_flows(flows: Iterable[Flow], variables: Variables) -> list[Flow]:
 
 
 def find_reductions(nest: Nest, bodies: Sequence[Body], flows: Sequence[Flow]) -> list[frozenset[str]]:
-    """The loops over which each statement is a reduction."""
+    """Find the loops over which each statement is a reduction."""
     by_source: dict[int, list[Flow]] = {}
     for flow in flows:
         if flow.kind == RAW or (flow.kind == WAR and flow.source[0] == flow.target[0]):
@@ -310,7 +309,7 @@ def find_reductions(nest: Nest, bodies: Sequence[Body], flows: Sequence[Flow]) -
 def _reduction_loops(
     statement: int, accumulates: int | None, values: Sequence[Flow], paths: Mapping[int, tuple[str, ...]]
 ) -> frozenset[str]:
-    """Loops that carry the statement's own value to it, and in which nothing else reads that value."""
+    """Return loops that carry the statement's own value to it, and in which nothing else reads that value."""
     if accumulates is None:
         return frozenset()
     update = (statement, accumulates)
@@ -325,14 +324,14 @@ def _reduction_loops(
 
 
 def _happens_inside(carrier: str | None, loop: str, source: tuple[str, ...], target: tuple[str, ...]) -> bool:
-    """Whether a dependence carried by one loop is inside one execution of another loop around its source."""
+    """Tell whether a dependence carried by one loop is inside one execution of another around its source."""
     return loop in target if carrier is None else source.index(carrier) >= source.index(loop)
 
 
 def find_sums(
     nest: Nest, bodies: Sequence[Body], flows: Sequence[Flow], reductions: Sequence[frozenset[str]]
 ) -> list[frozenset[str]]:
-    """The loops over which each statement is a reduction of one value in all iterations.
+    """Find the loops over which each statement is a reduction of one value in all iterations.
 
     `y[i + j] += e` is a reduction over i, but each y takes few of its terms. A conditional statement counts
     where it is executed: tools schedule it as if it always ran.
@@ -357,7 +356,7 @@ def _summed(
 
 
 def _repeats(flow: Flow, nest: Nest, summed: frozenset[str]) -> bool:
-    """Whether a flow repeats through its loop, where both statements surely run."""
+    """Tell whether a flow repeats through its loop, where both statements surely run."""
     sure = all(nest.assignments[s].sure for s, _ in (flow.source, flow.target))
     return flow.kind == RAW and sure and flow.links.repeats(nest, summed)
 
@@ -372,7 +371,7 @@ def to_dependences(
     reductions: Sequence[frozenset[str]],
     sums: Sequence[frozenset[str]],
 ) -> tuple[Dependence, ...]:
-    """One dependence for each pair of statements, kind, array, level and being a reduction's or not."""
+    """Return one dependence per pair of statements, kind, array, level, and being a reduction's or not."""
     joined: dict[_Key, list[Flow]] = {}
     for flow in flows:
         reduction = _is_reduction(flow, bodies, reductions)
@@ -401,7 +400,7 @@ def _order(key: _Key) -> tuple[object, ...]:
 
 
 def _is_reduction(flow: Flow, bodies: Sequence[Body], reductions: Sequence[frozenset[str]]) -> bool:
-    """Whether a flow is between a reduction's own update and itself."""
+    """Tell whether a flow is between a reduction's own update and itself."""
     source, target = flow.source[0], flow.target[0]
     if source != target or flow.loop not in reductions[source]:
         return False
@@ -414,7 +413,7 @@ def _is_reduction(flow: Flow, bodies: Sequence[Body], reductions: Sequence[froze
 
 
 def loop_facts(nest: Nest, dependences: Sequence[Dependence]) -> dict[str, LoopFacts]:
-    """What the dependences of a program mean for each of its loops."""
+    """Return the facts of each loop that follow from the dependences."""
     return {name: _facts(name, nest, dependences) for name in nest.levels}
 
 
@@ -430,7 +429,7 @@ def _facts(loop: str, nest: Nest, dependences: Sequence[Dependence]) -> LoopFact
 
 
 def _meets_another(own: Dependence, loop: str, nest: Nest, dependences: Sequence[Dependence]) -> bool:
-    """Whether another statement uses a reduction's value while the reduction's loop runs."""
+    """Tell whether another statement uses a reduction's value while the reduction's loop runs."""
     paths = [a.path for a in nest.assignments]
     return any(
         one.source != one.target
@@ -443,8 +442,9 @@ def _meets_another(own: Dependence, loop: str, nest: Nest, dependences: Sequence
 
 
 def _smallest_cycle(loop: str, nest: Nest, dependences: Sequence[Dependence]) -> int | None:
-    """Fewest iterations of a loop after which a value comes back to the statement it came from, in all of
-    its iterations."""
+    """Return the fewest iterations of a loop after which a value comes back to the statement it came from, in
+    all of its iterations.
+    """
     inside = {a.index for a in nest.assignments if loop in a.path}
     edges: dict[int, list[tuple[int, int]]] = {}
     carried: list[tuple[int, int, int]] = []
@@ -465,7 +465,7 @@ def _smallest_cycle(loop: str, nest: Nest, dependences: Sequence[Dependence]) ->
 
 
 def _shortest(edges: Mapping[int, Sequence[tuple[int, int]]], start: int, end: int) -> int | None:
-    """Least sum of weights on a path between two nodes, 0 for one node, None when there is none."""
+    """Return least sum of weights on a path between two nodes, 0 for one node, None when there is none."""
     waiting, done = [(0, start)], set[int]()
     while waiting:
         length, node = heappop(waiting)

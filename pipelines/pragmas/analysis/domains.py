@@ -34,12 +34,12 @@ CELL_LIMIT = 1 << 24
 
 
 def form_text(form: Affine, names: Mapping[str, str]) -> str:
-    """A form as isl text; `names`: the isl variable of each counter."""
+    """Return a form as isl text; `names`: the isl variable of each counter."""
     return " + ".join([*(f"{c}*{names[loop]}" for loop, c in form.terms), str(form.constant)])
 
 
 def constraints(levels: Sequence[Level], names: Mapping[str, str]) -> list[str]:
-    """What the loops of a path say of their counters."""
+    """Return the constraints on the counters of a path's loops."""
     texts: list[str] = []
     for level in levels:
         name = names[level.name]
@@ -51,12 +51,12 @@ def constraints(levels: Sequence[Level], names: Mapping[str, str]) -> list[str]:
 
 
 def condition_texts(conditions: Sequence[Condition], names: Mapping[str, str]) -> list[str]:
-    """Affine conditions around a statement."""
+    """Return the affine conditions around a statement."""
     return [f"{form_text(c.form, names)} {'=' if c.equality else '>='} 0" for c in conditions]
 
 
 def path_levels(nest: Nest, path: Sequence[str]) -> list[Level]:
-    """The loops of a path."""
+    """Return the loops of a path."""
     return [nest.levels[name] for name in path]
 
 
@@ -83,7 +83,7 @@ class TripCounts:
 
 
 def count_trips(nest: Nest) -> dict[str, TripCounts]:
-    """Trip counts of all loops, exact; of a loop of unknown trip count 0 to 1, 0 in all.
+    """Return the trip counts of all loops, exact; of a loop of unknown trip count 0 to 1, 0 in all.
 
     Raises: PragmaError: bounds mention so many counters together that iterations cannot be counted.
     """
@@ -105,7 +105,7 @@ def count_trips(nest: Nest) -> dict[str, TripCounts]:
 
 
 def _extremes(level: Level, around: Sequence[Level]) -> tuple[int, int]:
-    """Least and most iterations of one execution."""
+    """Return the least and most iterations of one execution."""
     if not level.spans:
         return 0, 1
     if not any(span.terms for span in level.spans):
@@ -125,7 +125,7 @@ def _extremes(level: Level, around: Sequence[Level]) -> tuple[int, int]:
 
 
 def _extreme(text: str, *, most: bool) -> int:
-    """Least or most value of a set of one dimension; 0 of an empty one."""
+    """Return the least or most value of a set of one dimension; 0 of an empty one."""
     values = islpy.Set.read_from_str(islpy.DEFAULT_CONTEXT, text)
     if values.is_empty():
         return 0
@@ -144,7 +144,8 @@ class _Weight:
 
 
 def _count_iterations(levels: Sequence[Level], most: Mapping[str, int], *, group: int = 1) -> int:
-    """Points of the domain of a path; loops of unknown trip count have one iteration, or none innermost.
+    """Return the points of the domain of a path; loops of unknown trip count have one iteration, or none
+    innermost.
 
     Args: group: iterations of the innermost loop that count as one; what fills no group does not count.
     """
@@ -159,7 +160,7 @@ def _count_iterations(levels: Sequence[Level], most: Mapping[str, int], *, group
 
 
 def _summed(weight: _Weight, level: Level, most: Mapping[str, int], group: int = 1) -> _Weight:
-    """The sum of a weight over a loop's iterations, as a weight of the counters around it.
+    """Return the sum of a weight over a loop's iterations, as a weight of the counters around it.
 
     Args: group: iterations that count as one, where the weight is the same for all of them.
     """
@@ -184,13 +185,13 @@ def _summed(weight: _Weight, level: Level, most: Mapping[str, int], group: int =
 def _picked(
     running: NDArray[Any], rest: tuple[str, ...], trips: NDArray[Any], outer: tuple[str, ...]
 ) -> NDArray[Any]:
-    """`running[trips]` at every point of the outer counters; `rest`: axes of `running` after the first."""
+    """Return `running[trips]` at every point of the outer counters; `rest`: later axes of `running`."""
     points = np.indices(trips.shape, sparse=True)
     return running[(trips.astype(np.int64), *(points[outer.index(axis)] for axis in rest))]
 
 
 def _trips(level: Level, axes: tuple[str, ...], sizes: Sequence[int]) -> NDArray[Any]:
-    """Iterations of one execution at every value of the counters."""
+    """Return the iterations of one execution at every value of the counters."""
     points = dict(zip(axes, np.indices(tuple(sizes), sparse=True), strict=True))
     trips: list[NDArray[Any]] = []
     for span in level.spans:
@@ -204,7 +205,7 @@ def _trips(level: Level, axes: tuple[str, ...], sizes: Sequence[int]) -> NDArray
 
 
 def _spread(values: NDArray[Any], axes: tuple[str, ...], outer: tuple[str, ...]) -> NDArray[Any]:
-    """Values over sorted axes with an axis of one cell for each of `outer` that they do not have."""
+    """Return values over sorted axes with an axis of one cell for each of `outer` that they do not have."""
     return values.reshape(tuple(values.shape[axes.index(a)] if a in axes else 1 for a in outer))
 
 
@@ -215,7 +216,7 @@ _SET, _DIV = islpy.dim_type.set, islpy.dim_type.div
 
 
 def count_points(points: islpy.Set | None) -> int | None:
-    """Points of a bounded set; 0 of None; None when a group needs a grid beyond `GRID_LIMIT`."""
+    """Return the points of a bounded set; 0 of None; None when a group needs a grid beyond `GRID_LIMIT`."""
     if points is None:
         return 0
     total = 0
@@ -250,7 +251,7 @@ class _Basic:
         return len(self.ranges)
 
     def mentioned(self, row: _Row) -> set[int]:
-        """Dimensions that a row depends on, through quotients too."""
+        """Return the dimensions that a row depends on, through quotients too."""
         dimensions = {k for k in range(self.dimensions) if row.coefficients[k]}
         for number, (inner, _) in enumerate(self.quotients):
             if row.coefficients[self.dimensions + number]:
@@ -294,7 +295,6 @@ def _row(one: islpy.Constraint, size: int, quotients: int) -> _Row:
 
 
 def _groups(basic: _Basic) -> list[list[int]]:
-    """Dimensions that rows join."""
     groups = [{k} for k in range(basic.dimensions)]
     for row in basic.rows:
         joined = basic.mentioned(row)
@@ -330,7 +330,7 @@ def _count_group(basic: _Basic, group: Sequence[int]) -> int | None:
 def _count_grid(
     basic: _Basic, rows: Sequence[_Row], values: dict[int, NDArray[Any]], last: int | None
 ) -> int:
-    """Points over a grid: of the last dimension as many as its interval has, or one where all rows hold."""
+    """Return the points over a grid: per interval of the last dimension, or one where all rows hold."""
     low, high = (0, 0) if last is None else basic.ranges[last]
     lowest: NDArray[Any] = np.asarray(low, dtype=np.int64)
     highest: NDArray[Any] = np.asarray(high, dtype=np.int64)
@@ -353,7 +353,7 @@ def _count_grid(
 
 
 def _value(basic: _Basic, row: _Row, values: dict[int, NDArray[Any]], last: int | None) -> NDArray[Any]:
-    """A row without its term of the last dimension, at every point of the grid."""
+    """Return a row without its term of the last dimension, at every point of the grid."""
     total: NDArray[Any] = np.asarray(row.constant, dtype=np.int64)
     for k in range(basic.dimensions):
         if row.coefficients[k] and k != last:

@@ -17,17 +17,17 @@ UNKNOWN = Affine(exact=False)
 
 
 def constant(value: int) -> Affine:
-    """The form of a number."""
+    """Return the form of a number."""
     return Affine(constant=value)
 
 
 def counter(loop: str) -> Affine:
-    """The form of a loop's counter."""
+    """Return the form of a loop's counter."""
     return Affine(terms=((loop, 1),))
 
 
 def added(left: Affine, right: Affine, factor: int = 1) -> Affine:
-    """`left + factor * right`."""
+    """Return `left + factor * right`."""
     if not (left.exact and right.exact):
         return UNKNOWN
     terms = dict(left.terms)
@@ -38,14 +38,14 @@ def added(left: Affine, right: Affine, factor: int = 1) -> Affine:
 
 
 def scaled(form: Affine, factor: int) -> Affine:
-    """`factor * form`."""
+    """Return `factor * form`."""
     return added(constant(0), form, factor)
 
 
-def read_form(expression: ir.Expression, known: Mapping[str, Affine]) -> Affine:
-    """The affine form of an integer expression.
+def read_form(expression: ir.Expression, forms: Mapping[str, Affine]) -> Affine:
+    """Read the affine form of an integer expression.
 
-    Args:    known: forms of variables.
+    Args:    forms: of variables.
     Returns: `UNKNOWN` when it has none.
     """
     if ir.type_of(expression).floating:
@@ -54,14 +54,14 @@ def read_form(expression: ir.Expression, known: Mapping[str, Affine]) -> Affine:
         case ir.Constant():
             return constant(expression.value)
         case ir.Read():
-            return known.get(expression.variable.name, UNKNOWN)
+            return forms.get(expression.variable.name, UNKNOWN)
         case ir.Cast():
             wide = expression.type.width_bits >= min(32, ir.type_of(expression.operand).width_bits)
-            return read_form(expression.operand, known) if wide and not expression.bits else UNKNOWN
+            return read_form(expression.operand, forms) if wide and not expression.bits else UNKNOWN
         case ir.Unary(operator="neg"):
-            return scaled(read_form(expression.operand, known), -1)
+            return scaled(read_form(expression.operand, forms), -1)
         case ir.Binary(operator=operator):
-            left, right = read_form(expression.left, known), read_form(expression.right, known)
+            left, right = read_form(expression.left, forms), read_form(expression.right, forms)
             return _combined(operator, left, right)
         case _:
             return UNKNOWN
@@ -97,21 +97,21 @@ class Condition:
 
 
 def read_conditions(
-    expression: ir.Expression, known: Mapping[str, Affine], *, holds: bool
+    expression: ir.Expression, forms: Mapping[str, Affine], *, holds: bool
 ) -> tuple[Condition, ...] | None:
-    """Conditions that are together the same as an expression being true (or false, unless it `holds`).
+    """Return conditions that together equal an expression being true (or false, unless it `holds`).
 
     Returns: None when it is no conjunction of affine comparisons.
     """
     match expression:
         case ir.Select(if_false=ir.Constant(value=0)) | ir.Binary(operator="and") if holds:
             first, second = ir.child_expressions(expression)[:2]
-            parts = [read_conditions(part, known, holds=True) for part in (first, second)]
+            parts = [read_conditions(part, forms, holds=True) for part in (first, second)]
             return None if None in parts else tuple(c for part in parts for c in part or ())
         case ir.Binary(operator="eq" | "ne", right=ir.Constant(value=0)) if _is_truth(expression.left):
-            return read_conditions(expression.left, known, holds=holds == (expression.operator == "ne"))
+            return read_conditions(expression.left, forms, holds=holds == (expression.operator == "ne"))
         case ir.Binary(operator=operator) if operator in ir.COMPARISONS:
-            left, right = read_form(expression.left, known), read_form(expression.right, known)
+            left, right = read_form(expression.left, forms), read_form(expression.right, forms)
             return _compared(operator if holds else _OPPOSITES[operator], added(left, right, -1))
         case _:
             return None
@@ -122,7 +122,7 @@ def _is_truth(expression: ir.Expression) -> bool:
 
 
 def _compared(operator: str, difference: Affine) -> tuple[Condition, ...] | None:
-    """Conditions on the difference of the two sides of a comparison."""
+    """Return the conditions on the difference of the two sides of a comparison."""
     if not difference.exact or operator == "ne":
         return None
     if operator == "eq":

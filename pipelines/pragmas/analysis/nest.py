@@ -30,7 +30,7 @@ SUPPORTED = (
 
 
 def outside(problem: str, file: str, line: int) -> PragmaError:
-    """The error for a program outside the class: the problem, its place, and what is supported."""
+    """Return the error for a program outside the class: the problem, its place, and what is supported."""
     return PragmaError(f"{problem} ({file}:{line}); {SUPPORTED}")
 
 
@@ -55,7 +55,7 @@ _SIGNS = {
 
 
 def spelled(expression: ir.Expression) -> str:
-    """Text of an expression; conversions are left out."""
+    """Return the text of an expression; conversions are left out."""
     match expression:
         case ir.Constant():
             return str(expression.number)
@@ -79,7 +79,7 @@ def spelled(expression: ir.Expression) -> str:
 
 
 def spelled_element(array: ir.Array, indices: tuple[ir.Expression, ...]) -> str:
-    """Text of an array element."""
+    """Return the text of an array element."""
     return array.name + "".join(f"[{spelled(i)}]" for i in indices)
 
 
@@ -203,7 +203,7 @@ class _Walk:
             raise outside(problem, self.file, line)
 
     def add(self, where: _Where, child: str | int) -> tuple[int, ...]:
-        """A child of the innermost loop; gives its place."""
+        """Return a child of the innermost loop; gives its place."""
         siblings = self.children[where.path[-1] if where.path else ""]
         siblings.append(child)
         return (*where.place, len(siblings) - 1)
@@ -289,7 +289,7 @@ class _Walk:
         return self.level(loop, "", where, (UNKNOWN, 1, ()))
 
     def with_held_bound(self, loop: ir.For) -> ir.For:
-        """The loop with its bound in place of the variable that the statement right before it holds it in."""
+        """Return the loop with its bound in place of the variable that the statement before it sets."""
         held = self.last
         if isinstance(held, ir.Assign) and loop.upper == ir.Read(variable=held.variable):
             return replace(loop, upper=held.value)
@@ -328,19 +328,19 @@ class _Walk:
 
 
 def _below(where: _Where, conditions: tuple[Condition, ...] | None) -> _Where:
-    """Below conditions, or below one that is not affine."""
+    """Add conditions to a place; None is one that is not affine."""
     if conditions is None or where.conditions is None:
         return replace(where, always=False, conditions=None, sure=False)
     return replace(where, always=False, conditions=where.conditions + conditions)
 
 
-def _spans(loop: ir.For, start: Affine, known: Mapping[str, Affine]) -> tuple[Affine, ...]:
-    """Distances from the first iterator to the ends of the loop, in the direction of its step."""
+def _spans(loop: ir.For, start: Affine, forms: Mapping[str, Affine]) -> tuple[Affine, ...]:
+    """Return the distances from the first iterator to the ends of the loop, in the direction of its step."""
     direction = 1 if loop.step > 0 else -1
     if loop.comparison == "ne" and abs(loop.step) != 1:
         return () if loop.trip_count is None else (constant(loop.trip_count * abs(loop.step)),)
     arms = _limits(loop.upper, largest=direction < 0)
-    ends = [read_form(arm, known) for arm in arms]
+    ends = [read_form(arm, forms) for arm in arms]
     if not start.exact or not all(end.exact for end in ends):
         return ()
     last = 1 if loop.comparison in ("le", "ge") else 0
@@ -349,7 +349,7 @@ def _spans(loop: ir.For, start: Affine, known: Mapping[str, Affine]) -> tuple[Af
 
 
 def _limits(expression: ir.Expression, *, largest: bool) -> tuple[ir.Expression, ...]:
-    """The operands of nested minima (or maxima) written as selections."""
+    """Return the operands of nested minima (or maxima) written as selections."""
     match expression:
         case ir.Select(condition=ir.Binary(operator=operator, left=left, right=right)):
             straight, swapped = (("gt", "ge"), ("lt", "le")) if largest else (("lt", "le"), ("gt", "ge"))

@@ -42,7 +42,7 @@ class Body:
 
 
 def read_body(assignment: Assignment, nest: Nest, written: frozenset[str]) -> Body:
-    """The operations of a statement.
+    """Read the operations of a statement.
 
     Args:   written: names of scalars that some statement assigns.
     Raises: SubscriptError: a subscript that is not affine, unless the nest is relaxed.
@@ -52,7 +52,7 @@ def read_body(assignment: Assignment, nest: Nest, written: frozenset[str]) -> Bo
 
 
 def type_name(kind: ScalarType) -> str:
-    """How operations name a type: `float`, `double`, `int32`, `uint8`."""
+    """Return the name of a type in operations: `float`, `double`, `int32`, `uint8`."""
     return kind.c_name.removesuffix("_t")
 
 
@@ -105,7 +105,7 @@ class _Builder:
         return forms
 
     def is_element(self, value: ir.Expression, name: str, subscripts: tuple[Affine, ...]) -> bool:
-        """Whether a value is surely that element's."""
+        """Tell whether a value is surely that element's."""
         match value:
             case ir.Read():
                 return value.variable.name == name and not subscripts
@@ -144,7 +144,7 @@ class _Builder:
     # ---- values -----------------------------------------------------------------------------------
 
     def visit(self, value: ir.Expression) -> tuple[int, ...]:
-        """The operation that gives a value; for a value that costs nothing those it is made of."""
+        """Return the operation that gives a value; for a value that costs nothing those it is made of."""
         match value:
             case ir.Constant():
                 return ()
@@ -176,7 +176,7 @@ class _Builder:
     # ---- accumulations ----------------------------------------------------------------------------
 
     def accumulate(self, accumulation: Accumulation) -> tuple[int | None, tuple[int, ...]]:
-        """The combined value, the associative operation last; and the access of the earlier value."""
+        """Return the combined value, the associative operation last; and the access of the earlier value."""
         rest = self.visit(accumulation.rest)
         earlier = self.visit(accumulation.earlier)
         of = ir.type_of(accumulation.rest)
@@ -191,14 +191,14 @@ class _Builder:
 
 
 def target_of(node: ir.Assign | ir.Store) -> tuple[str, ScalarType]:
-    """Name and element type of what a statement writes."""
+    """Return the name and element type of what a statement writes."""
     if isinstance(node, ir.Assign):
         return node.variable.name, node.variable.type
     return node.array.name, node.array.type
 
 
 def value_is_counted(value: ir.Expression, iterators: frozenset[str]) -> bool:
-    """Whether an integer value is made of constants and loop iterators alone."""
+    """Tell whether an integer value is made of constants and loop iterators alone."""
     if ir.type_of(value).floating:
         return False
     match value:
@@ -213,7 +213,7 @@ def value_is_counted(value: ir.Expression, iterators: frozenset[str]) -> bool:
 
 
 def is_constant(value: ir.Expression, changing: frozenset[str]) -> bool:
-    """Whether a value is the same in the whole program."""
+    """Tell whether a value is the same in the whole program."""
     return all(
         not isinstance(part, ir.Load) and not (isinstance(part, ir.Read) and part.variable.name in changing)
         for part in ir.walk_expressions(value)
@@ -221,7 +221,7 @@ def is_constant(value: ir.Expression, changing: frozenset[str]) -> bool:
 
 
 def _kind_of(value: ir.Unary | ir.Binary | ir.Select | ir.Cast) -> tuple[str | None, ScalarType]:
-    """Kind and type of an operation; None for one that costs nothing."""
+    """Return the kind and type of an operation; None for one that costs nothing."""
     match value:
         case ir.Cast():
             inner = ir.type_of(value.operand)
@@ -239,7 +239,7 @@ def _kind_of(value: ir.Unary | ir.Binary | ir.Select | ir.Cast) -> tuple[str | N
 
 
 def _arithmetic_kind(value: ir.Binary) -> str:
-    """The kind of an arithmetic operation; one with a constant that is cheaper has a kind of its own."""
+    """Return kind of an arithmetic operation; one with a constant that is cheaper has a kind of its own."""
     by_constant = isinstance(value.right, ir.Constant) or isinstance(value.left, ir.Constant)
     floating = value.type.floating
     if value.operator in ("div", "rem") and isinstance(value.right, ir.Constant):
@@ -254,12 +254,12 @@ def _is_doubling(value: ir.Binary) -> bool:
 
 
 def over_iterators(access: Access, nest: Nest) -> Access:
-    """The access with subscripts over iterators in place of counters."""
+    """Return the access with subscripts over iterators in place of counters."""
     return replace(access, subscripts=tuple(_over_iterators(s, nest) for s in access.subscripts))
 
 
 def _over_iterators(form: Affine, nest: Nest) -> Affine:
-    """Innermost first: `counter = (iterator - start) / step`, which divides every coefficient."""
+    """Return the innermost first: `counter = (iterator - start) / step`, which divides every coefficient."""
     if not form.exact:
         return form
     terms, left, number = dict[str, int](), dict(form.terms), form.constant

@@ -48,7 +48,7 @@ from pipelines.pragmas.summary import ROOT, ArrayFacts, Loop, Operation, Stateme
 
 
 def array_facts(function: ir.Function, flows: Mapping[str, ArrayFlow]) -> dict[str, ArrayFacts]:
-    """Facts of every array and scalar that a statement accesses, in order of declaration."""
+    """Return the facts of every array and scalar that a statement accesses, in order of declaration."""
     outside = {p.name for p in function.parameters} | {RETURNED}
     scalars = {v.name: v for v in _variables(function)}
     arrays = {a.name: a for a in function.arrays}
@@ -74,7 +74,7 @@ def array_facts(function: ir.Function, flows: Mapping[str, ArrayFlow]) -> dict[s
 
 
 def _counted(points: islpy.Set | None) -> int:
-    """Points of a set; 1 when they cannot be counted."""
+    """Return the points of a set; 1 when they cannot be counted."""
     count = count_points(points)
     return 1 if count is None else count
 
@@ -97,7 +97,7 @@ def _variables(function: ir.Function) -> Iterator[ir.Variable]:
 
 
 def find_footprints(nest: Nest, bodies: Sequence[Body]) -> dict[tuple[str, str], int]:
-    """Elements of each array touched in one iteration of each loop, and in the program."""
+    """Find the elements of each array touched in one iteration of each loop, and in the program."""
     touched: dict[tuple[str, str], list[Site]] = {}
     for site in sites_of(nest, bodies):
         if site.sure:
@@ -126,7 +126,7 @@ def _footprint(nest: Nest, place: str, sites: Sequence[Site]) -> int:
 
 
 def _deciding(nest: Nest, outer: tuple[str, ...], sites: Sequence[Site]) -> set[str]:
-    """Counters around on which the number of elements depends."""
+    """Return the counters around on which the number of elements depends."""
     counters: set[str] = set()
     for site in sites:
         for level in path_levels(nest, nest.assignments[site.key[0]].path[len(outer) :]):
@@ -141,7 +141,7 @@ def _deciding(nest: Nest, outer: tuple[str, ...], sites: Sequence[Site]) -> set[
 
 
 def _candidates(nest: Nest, outer: tuple[str, ...], deciding: set[str]) -> Iterator[dict[str, int]]:
-    """Iterations of the loops around: first, middle and last ones where it matters, else the first."""
+    """Yield iterations of the loops around: first, middle and last ones where it matters, else the first."""
 
     def extend(values: dict[str, int], left: tuple[str, ...]) -> Iterator[dict[str, int]]:
         if not left:
@@ -160,7 +160,7 @@ def _candidates(nest: Nest, outer: tuple[str, ...], deciding: set[str]) -> Itera
 def _trips(
     nest: Nest, outer: tuple[str, ...], values: Mapping[str, int], left: tuple[str, ...]
 ) -> tuple[int, int] | None:
-    """First and last value of the next counter for which the loops inside run, None for none."""
+    """Return the first and last value of the next counter for which the loops inside run, None for none."""
     names = {loop: f"x{k}" for k, loop in enumerate(outer)}
     fixed = [f"{names[loop]} = {value}" for loop, value in values.items()]
     domain = " and ".join([*constraints(path_levels(nest, outer), names), *fixed])
@@ -173,7 +173,7 @@ def _trips(
 
 
 def _touched(nest: Nest, site: Site, values: Mapping[str, int]) -> islpy.Set:
-    """Elements an access touches in one iteration of the loops around."""
+    """Return the elements an access touches in one iteration of the loops around."""
     path = nest.assignments[site.key[0]].path
     names = {loop: f"({values[loop]})" if loop in values else f"x{k}" for k, loop in enumerate(path)}
     inner = path_levels(nest, [loop for loop in path if loop not in values])
@@ -218,7 +218,7 @@ def summarise(
 
 
 def _with_defines(source: str, defines: Mapping[str, str | int]) -> str:
-    """The text after its macros; a line marker keeps lines of messages right."""
+    """Return the text after its macros; a line marker keeps lines of messages right."""
     for name in defines:
         if not _MACRO.fullmatch(name):
             raise PragmaError(f"invalid macro name: {name!r}; accepted: a C identifier")
@@ -229,7 +229,7 @@ def _with_defines(source: str, defines: Mapping[str, str | int]) -> str:
 
 
 def summarise_function(function: ir.Function, *, file: str = "<source>", relaxed: bool = False) -> Summary:
-    """`summarise` for a function that the front end has read."""
+    """Return `summarise` for a function that the front end has read."""
     _refuse_empty_loops(function, file, relaxed)
     plain = join_accumulations(tidy(function))
     nest = read_nest(plain, file=file, relaxed=relaxed)
@@ -304,7 +304,7 @@ def _loop(nest: Nest, name: str, trips: TripCounts, facts: LoopFacts) -> Loop:
 
 
 def _bounded_by(level: Level) -> frozenset[str]:
-    """Loops whose counters a loop's bounds mention; all around it where its bounds are not known."""
+    """Return loops whose counters a loop's bounds mention; all around it where its bounds are not known."""
     forms = (level.start, *level.spans)
     if not level.spans or not all(form.exact for form in forms):
         return frozenset(level.path[:-1])
@@ -333,7 +333,7 @@ def _statements(
 
 
 def _marked(body: Body, reduction_loops: frozenset[str]) -> tuple[Operation, ...]:
-    """The operations; those of an accumulation that is no reduction are like any other."""
+    """Return the operations; an accumulation that is no reduction is unmarked."""
     if reduction_loops:
         return body.operations
     return tuple(replace(operation, reduction=False) for operation in body.operations)

@@ -14,7 +14,7 @@ from pipelines.pragmas.summary import ROOT, Loop, Summary
 
 
 def complete(summary: Summary, configuration: Configuration, target: Target | None = None) -> Configuration:
-    """The configuration with all that tools add or ignore.
+    """Return the configuration with all that tools add or ignore.
 
     Args:    target: whose tool may unroll loops by itself; None: none does.
     Returns: a choice for every loop. FINE: it is pipelined and all loops inside have `unroll` of their trip
@@ -31,12 +31,12 @@ def complete(summary: Summary, configuration: Configuration, target: Target | No
 
 
 def fully_unrolled(loop: Loop, choice: LoopChoice) -> bool:
-    """Whether a loop is unrolled fully."""
+    """Tell whether a loop is unrolled fully."""
     return loop.constant and choice.unroll >= loop.trip_count_max
 
 
 def straight_inside(summary: Summary, completed: Configuration, name: str) -> bool:
-    """Whether all loops inside a loop are unrolled fully."""
+    """Tell whether all loops inside a loop are unrolled fully."""
     return all(
         fully_unrolled(summary.loops[c], completed.of(c)) and straight_inside(summary, completed, c)
         for c in summary.child_loops(name)
@@ -78,14 +78,14 @@ def _complete_loop(
         copies = choice.unroll if has_copies(summary, configuration, name, target) else 1
         chosen[name] = replace(choice, pipeline=kept, unroll=max(1, min(copies, loop.trip_count_max)))
         return
-    asked = _asked_whole(loop, choice)
+    asked = _requests_full_unroll(loop, choice)
     whole = asked or (target is not None and _unrolled_by_tool(summary, name, choice, target))
     unroll = loop.trip_count_max if whole else inner_unroll(loop, choice.unroll)
     chosen[name] = replace(choice, pipeline=OFF if whole else FINE, unroll=unroll)
 
 
-def _asked_whole(loop: Loop, choice: LoopChoice) -> bool:
-    """Whether a loop that is no pipeline is asked to be unrolled fully.
+def _requests_full_unroll(loop: Loop, choice: LoopChoice) -> bool:
+    """Tell whether a loop that is no pipeline is asked to be unrolled fully.
 
     A factor that goes once into the trip count leaves a loop of one trip and a remainder: straight-line code.
     """
@@ -95,7 +95,7 @@ def _asked_whole(loop: Loop, choice: LoopChoice) -> bool:
 
 
 def _unrolled_by_tool(summary: Summary, name: str, choice: LoopChoice, target: Target) -> bool:
-    """Whether tools may unroll a loop without directives whose loops inside are all unrolled.
+    """Tell whether tools may unroll a loop without directives whose loops inside are all unrolled.
 
     Source: UG1399 (2020.2), config_compile -pipeline_loops: an innermost loop of at most 64 trips is not
         pipelined but its parent is, which unrolls it; a loop without a parent is pipelined.
@@ -112,13 +112,13 @@ def _unrolled_by_tool(summary: Summary, name: str, choice: LoopChoice, target: T
 
 
 def _copies(summary: Summary, name: str) -> int:
-    """Copies of the innermost statement when a loop and all inside are unrolled."""
+    """Return the copies of the innermost statement when a loop and all inside are unrolled."""
     inner = max((_copies(summary, c) for c in summary.child_loops(name)), default=1)
     return summary.loops[name].trip_count_max * inner
 
 
 def inner_unroll(loop: Loop, unroll: int) -> int:
-    """Copies of a pipelined loop's body that may run at once (equation 8; rule 3 of decision 012)."""
+    """Return copies of a pipelined loop's body that may run at once (equation 8; rule 3 of decision 012)."""
     unroll = max(1, min(unroll, loop.trip_count_max))
     return unroll if loop.distance is None else min(unroll, loop.distance)
 
@@ -126,7 +126,7 @@ def inner_unroll(loop: Loop, unroll: int) -> int:
 def has_copies(
     summary: Summary, configuration: Configuration, name: str, target: Target | None = None
 ) -> bool:
-    """Whether a factor makes copies of a body that has loops (theorem 6.16); else it is ignored.
+    """Tell whether a factor makes copies of a body that has loops (theorem 6.16); else it is ignored.
 
     A parallel loop has copies, whole modules, unless trip counts inside it vary: copies run in step. A target
     with `varying_copies` copies these too, where their bounds do not mention the loop. So has a reduction in
@@ -161,6 +161,6 @@ def _divides(configuration: Configuration, loop: Loop) -> bool:
 
 
 def flattened(summary: Summary, name: str) -> bool:
-    """Whether tools may make one pipeline of a loop and the one loop in its body (perfect nests)."""
+    """Tell whether tools may make one pipeline of a loop and the one loop in its body (perfect nests)."""
     children = summary.children(name)
     return len(children) == 1 and isinstance(children[0], str)

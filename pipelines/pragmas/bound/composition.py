@@ -84,7 +84,7 @@ class Cost:
 
 
 def cost_of(summary: Summary, completed: Configuration, child: str | int, target: Target) -> Cost:
-    """Bound of a child of a body."""
+    """Return the bound of a child of a body."""
     if isinstance(child, int):
         return _straight(summary, child, target)
     loop, choice = summary.loops[child], completed.of(child)
@@ -102,7 +102,7 @@ def cost_of(summary: Summary, completed: Configuration, child: str | int, target
 
 
 def _straight(summary: Summary, child: str | int, target: Target) -> Cost:
-    """Code without loops, executed once (theorem 6.9)."""
+    """Return the code without loops, executed once (theorem 6.9)."""
     if isinstance(child, int):
         statements, factors = [summary.statements[child]], dict[str, int]()
         cycles = critical_path(summary.statements[child], target)
@@ -116,7 +116,7 @@ def _straight(summary: Summary, child: str | int, target: Target) -> Cost:
 
 
 def _above(summary: Summary, completed: Configuration, name: str, target: Target) -> Cost:
-    """A loop that has loops to execute: in sequence (6.15), as copies (6.16), as stages (COARSE)."""
+    """Return a loop that has loops to execute: in sequence (6.15), as copies (6.16), as stages (COARSE)."""
     loop, choice = summary.loops[name], completed.of(name)
     children = summary.children(name)
     costs = {c: cost_of(summary, completed, c, target) for c in children}
@@ -136,7 +136,8 @@ def _above(summary: Summary, completed: Configuration, name: str, target: Target
 
 
 def staged(summary: Summary, completed: Configuration, name: str) -> bool:
-    """Whether stages of a loop's body overlap: it is asked for, and no value goes back to an earlier stage.
+    """Tell whether stages of a loop's body overlap: it is asked for, and no value goes back to an earlier
+    stage.
 
     A value from a later child for an earlier one in a next iteration keeps the two in order. One that stays
     in a stage, or goes forward, does not; a value that is only overwritten can have two buffers.
@@ -150,7 +151,7 @@ def staged(summary: Summary, completed: Configuration, name: str) -> bool:
 
 
 def shared(costs: Mapping[str | int, Cost]) -> dict[tuple[str, str], float]:
-    """Units of parts that share them: the most of any part (equation 15)."""
+    """Return the units of parts that share them: the most of any part (equation 15)."""
     most_units: dict[tuple[str, str], float] = {}
     for cost in costs.values():
         for key, count in cost.units.items():
@@ -159,12 +160,12 @@ def shared(costs: Mapping[str | int, Cost]) -> dict[tuple[str, str], float]:
 
 
 def burst_cycles(elements: int, element_bits: int, burst_bits: int) -> int:
-    """Cycles in which elements come or go, packed into bursts (theorem 6.18)."""
+    """Return the cycles in which elements come or go, packed into bursts (theorem 6.18)."""
     return -(-elements * element_bits // burst_bits)
 
 
 def transfers(summary: Summary, target: Target) -> tuple[dict[str, int], dict[str, int]]:
-    """Cycles of each array transfer in and out, at least once each (theorem 6.18)."""
+    """Return the cycles of each array transfer in and out, at least once each (theorem 6.18)."""
     if target.burst_bits is None:
         return {}, {}
     bits, wait = target.burst_bits, target.access_cycles
@@ -181,7 +182,7 @@ def transfers(summary: Summary, target: Target) -> tuple[dict[str, int], dict[st
 def tile_cycles(
     summary: Summary, configuration: Configuration, completed: Configuration, target: Target
 ) -> float:
-    """Cycles that tiles wait for memory: each loads and stores its data, after an access of its own.
+    """Return cycles that tiles wait for memory: each loads and stores its data, after an access of its own.
 
     Nests at different places are not added up, nor are tiles inside tiles: this is a lower bound. Loops
     inside a pipeline have their data above it (equation 7), and a reduction's arrays may stay on chip. A
@@ -199,7 +200,7 @@ def tile_cycles(
 def _tile_rounds(
     summary: Summary, configuration: Configuration, completed: Configuration, name: str
 ) -> float:
-    """How often the tiles of a loop are entered; 1 where data may stay between tiles."""
+    """Count how often the tiles of a loop are entered; 1 where data may stay between tiles."""
     loop, choice = summary.loops[name], configuration.of(name)
     outermost = loop.parent is None
     above = completed.of(name).pipeline != FINE and loop.parallel
@@ -211,12 +212,12 @@ def _tile_rounds(
 
 
 def level_cycles(cycles: Iterable[int]) -> int:
-    """Cycles of arrays that are transferred together at one place (theorem 6.19)."""
+    """Return the cycles of arrays that are transferred together at one place (theorem 6.19)."""
     return max(cycles, default=0)
 
 
 def onchip_bits(summary: Summary, configuration: Configuration) -> int:
-    """Bits of cached arrays (equation 16); 0 where the tool decides."""
+    """Return the bits of cached arrays (equation 16); 0 where the tool decides."""
     if configuration.caches is None:
         return 0
     return sum(
@@ -233,7 +234,8 @@ def _footprint(summary: Summary, array: ArrayFacts, loop: str) -> int:
 
 
 def bound(summary: Summary, configuration: Configuration, target: Target) -> Bound:
-    """Least latency and resources that a configuration can have on a target (theorems 6.17, 6.20 and 6.21).
+    """Return the least latency and resources that a configuration can have on a target (theorems 6.17, 6.20
+    and 6.21).
 
     Computation and transfers do not overlap (6.21), not even under COARSE of an outermost loop, whose double
     buffers might overlap them: no measured row is below the sum (docs/pragmas.md, rules of the tools).
@@ -263,14 +265,15 @@ def bound(summary: Summary, configuration: Configuration, target: Target) -> Bou
 
 
 def _usual(summary: Summary, completed: Configuration, target: Target) -> bool:
-    """Whether loops without a constant trip count have factors that a search may use, so that arrays have as
-    few banks as `leaf.surely_banked` supposes."""
+    """Tell whether loops without a constant trip count have factors that a search may use, so that arrays
+    have as few banks as `leaf.surely_banked` supposes.
+    """
     factors = (completed.of(name).unroll for name, loop in summary.loops.items() if not loop.constant)
     return all(factor in (1, *target.varying_factors) for factor in factors)
 
 
 def dsp_count(units: Units, target: Target) -> float:
-    """DSP blocks of units (equation 15)."""
+    """Return DSP blocks of units (equation 15)."""
     return ordered_sum(count * target.cost(*key).dsp_count for key, count in units.items())
 
 
@@ -306,7 +309,7 @@ def _transfers(cycles: dict[str, int], direction: str, target: Target) -> tuple[
 
 
 def impossible(summary: Summary, target: Target, latency_cycles: int) -> str | None:
-    """Reason why a latency is too small for the transfers of its data, by bursts alone (theorem 6.18).
+    """Return reason why a latency is too small for the transfers of its data, by bursts alone (theorem 6.18).
 
     Ports of arrays work in parallel, each `burst_bits` per cycle; the time until the first bits is not
     counted. A report may leave out loops without a trip count, and with them the transfers of their data: its

@@ -45,7 +45,8 @@ class Leaf:
 
 
 def leaf(summary: Summary, loop: str, unroll: int, target: Target, asked: int = 1) -> Leaf:
-    """A loop that is pipelined with a factor, all loops inside unrolled fully (theorems 6.13 and 6.14).
+    """Return a loop that is pipelined with a factor, all loops inside unrolled fully (theorems 6.13 and
+    6.14).
 
     A negative fill may make the bound fall where the interval grows. A design of an interval is one of at
     least any shorter interval, so the best of their bounds holds: it is at the interval, or at one from which
@@ -82,7 +83,8 @@ def leaf(summary: Summary, loop: str, unroll: int, target: Target, asked: int = 
 
 
 def _fill(latency: int, interval: int, together: int) -> int:
-    """Cycles of a pipeline beside one interval per step; negative where the latency is below the interval.
+    """Return the cycles of a pipeline beside one interval per step; negative where the latency is below the
+    interval.
 
     Proof: the last of n steps starts after n - 1 intervals and ends after the latency, so the fill is latency
     - interval. Where k steps start together, every k intervals, the last k start after n - k intervals; then
@@ -95,7 +97,7 @@ def _fill(latency: int, interval: int, together: int) -> int:
 def _repeated_cycles(
     summary: Summary, loop: str, unroll: int, target: Target, latency: int, interval: int
 ) -> float:
-    """Cycles that every execution of a pipelined loop takes: all but a positive fill.
+    """Return the cycles that every execution of a pipelined loop takes: all but a positive fill.
 
     Proof that a negative fill is subtracted from each execution: a nest that is one pipeline subtracts it
     once, one whose loops stay apart once per execution of the inner one, and which of the two an engine makes
@@ -121,13 +123,13 @@ def _repeated_cycles(
 
 
 def _negative(latency: int, interval: int, together: int) -> int:
-    """The negative fill of a pipeline, and that of last steps which may be too few to start together."""
+    """Return negative fill of a pipeline, and that of last steps which may be too few to start together."""
     rest = latency - interval if together > 1 else 0
     return min(0, _fill(latency, interval, together)) + min(0, rest)
 
 
 def _remainder_cycles(summary: Summary, loop: str, unroll: int, target: Target, interval: int) -> int:
-    """Cycles of the iterations that are too few for a factor.
+    """Return the cycles of the iterations that are too few for a factor.
 
     They are one more step, or a loop of their own after the pipeline, which takes one body at least. Where
     the factor fits once, nothing of the loop is left, and both may be straight-line code side by side.
@@ -140,7 +142,7 @@ def _remainder_cycles(summary: Summary, loop: str, unroll: int, target: Target, 
 
 
 def iterations(loop: Loop, unroll: int) -> Fraction:
-    """Steps of a loop with a factor, rounded up for a constant trip count: a remainder is one step."""
+    """Return steps of a loop with a factor, rounded up for a constant trip count: a remainder is one step."""
     if loop.constant:
         return Fraction(-(-loop.trip_count_max // unroll))
     return loop.trip_count_average / unroll
@@ -150,7 +152,7 @@ def iterations(loop: Loop, unroll: int) -> Fraction:
 
 
 def body_latency(summary: Summary, place: str, target: Target, factors: dict[str, int]) -> int:
-    """Cycles of one execution of a body whose loops are all unrolled (theorem 6.9): its critical path."""
+    """Return the cycles of one execution of a body of unrolled loops (theorem 6.9): its critical path."""
     cycles = {c: _unrolled(summary, c, target, factors) for c in summary.children(place)}
     return round(longest_path(summary, place, cycles, target)[0])
 
@@ -166,7 +168,7 @@ def _unrolled(summary: Summary, child: str | int, target: Target, factors: dict[
 
 
 def statement_latency(summary: Summary, statement: Statement, target: Target, factors: dict[str, int]) -> int:
-    """A statement's critical path, copies of its reduction in one tree (theorem 6.12).
+    """Return a statement's critical path, copies of its reduction in one tree (theorem 6.12).
 
     Where the target does not reorder sums in an array's element, those of loops inside the outermost one run
     one after the other.
@@ -183,12 +185,12 @@ def statement_latency(summary: Summary, statement: Statement, target: Target, fa
 
 
 def _is_in_memory(summary: Summary, written: Access) -> bool:
-    """Whether it is an element of an external array: an engine may make variables of a local one."""
+    """Tell whether it is an element of an external array: an engine may make variables of a local one."""
     return bool(written.subscripts) and summary.arrays[written.array].external
 
 
 def chain_latency(summary: Summary, loop: str, target: Target) -> int:
-    """Cycles of dependent iterations of an unrolled loop (theorem 6.9)."""
+    """Return the cycles of dependent iterations of an unrolled loop (theorem 6.9)."""
     delay, distance, _ = _recurrence(summary, loop, target, chains=True)
     return (summary.loops[loop].trip_count_max // distance) * delay if delay else 0
 
@@ -196,7 +198,7 @@ def chain_latency(summary: Summary, loop: str, target: Target) -> int:
 def longest_path(
     summary: Summary, place: str, cycles: Mapping[str | int, float], target: Target
 ) -> tuple[float, tuple[str | int, ...]]:
-    """Length and children of the longest path over a body's children (section 5.4: others overlap)."""
+    """Return length and children of the longest path over a body's children (section 5.4: others overlap)."""
     before = predecessors(summary, place, target)
     ends: dict[str | int, tuple[float, tuple[str | int, ...]]] = {}
     for child in summary.children(place):
@@ -206,7 +208,7 @@ def longest_path(
 
 
 def predecessors(summary: Summary, place: str, target: Target) -> dict[str | int, list[str | int]]:
-    """Children of a body that each child depends on within one iteration.
+    """Return the children of a body that each child depends on within one iteration.
 
     Updates of one variable by operations that an engine may reorder do not wait for one another.
     """
@@ -227,7 +229,7 @@ def predecessors(summary: Summary, place: str, target: Target) -> dict[str | int
 
 
 def _updates_again(summary: Summary, dependence: Dependence, target: Target) -> bool:
-    """Whether both statements of a RAW update one variable by operations of one reorderable family."""
+    """Tell whether both statements of a RAW update one variable by operations of one reorderable family."""
     if not target.tree_reduction or dependence.kind != RAW:
         return False
     ends = summary.statements[dependence.source], summary.statements[dependence.target]
@@ -238,7 +240,7 @@ def _updates_again(summary: Summary, dependence: Dependence, target: Target) -> 
 
 
 def statements_in(summary: Summary, child: str | int) -> tuple[int, ...]:
-    """Statements of a child of a body."""
+    """Return the statements of a child of a body."""
     if isinstance(child, int):
         return (child,)
     return tuple(s.index for s in summary.statements if child in s.loops)
@@ -248,7 +250,7 @@ def statements_in(summary: Summary, child: str | int) -> tuple[int, ...]:
 
 
 def least_interval(summary: Summary, loop: str, unroll: int, target: Target) -> tuple[int, str]:
-    """Least cycles between steps of a pipelined loop (section 6.1.4), and their cause."""
+    """Return the least cycles between steps of a pipelined loop (section 6.1.4), and their cause."""
     intervals = [(1, "one step a cycle"), _reduction_interval(summary, loop, target)]
     delay, distance, what = slowest_recurrence(summary, loop, target, unroll)
     intervals.append((math.ceil(Fraction(delay * unroll, distance)), what))
@@ -259,7 +261,7 @@ def least_interval(summary: Summary, loop: str, unroll: int, target: Target) -> 
 
 
 def _reduction_interval(summary: Summary, loop: str, target: Target) -> tuple[int, str]:
-    """Cycles of the operation that a reduction carries from one step to the next (RecMII, distance 1)."""
+    """Return the cycles of the operation that a reduction carries to the next step (RecMII, distance 1)."""
     slowest = (0, "")
     for statement in summary.statements:
         if loop not in statement.sum_loops:
@@ -278,8 +280,9 @@ def _sum_latency(statement: Statement, target: Target) -> int:
 
 
 def _sums_at_once(summary: Summary, loop: str, target: Target) -> int:
-    """Iterations of a loop that start together to keep as many partial sums of its reductions: a requested
-    interval is then between groups of them."""
+    """Return the iterations of a loop that start together to keep as many partial sums of its reductions: a
+    requested interval is then between groups of them.
+    """
     if not (target.partial_sums and target.tree_reduction):
         return 1
     sums = (s for s in summary.statements if loop in s.reduction_loops)
@@ -287,8 +290,9 @@ def _sums_at_once(summary: Summary, loop: str, target: Target) -> int:
 
 
 def _most_at_once(summary: Summary, loop: str, target: Target) -> int:
-    """Iterations of a loop that a tool may start together: also for a variable that several statements of its
-    body update, and nothing else there reads, which is no reduction of one statement."""
+    """Return the iterations of a loop that a tool may start together: also for a variable that several
+    statements of its body update, and nothing else there reads, which is no reduction of one statement.
+    """
     if not (target.partial_sums and target.tree_reduction):
         return 1
     inside = [s for s in summary.statements if loop in s.loops]
@@ -302,14 +306,14 @@ def _most_at_once(summary: Summary, loop: str, target: Target) -> int:
 
 
 def _accumulates(statement: Statement, array: str, loop: str) -> bool:
-    """Whether a statement updates an element of an array that is the same in all iterations of a loop."""
+    """Tell whether a statement updates an element of an array that is the same in a loop's iterations."""
     loads = {a.subscripts for a in statement.accesses if a.array == array and a.kind == READ}
     stores = {a.subscripts for a in statement.accesses if a.array == array and a.kind == WRITE}
     return loads == stores and all(loop != name for row in stores for d in row for name, _ in d.terms)
 
 
 def _rest_cycles(summary: Summary, loop: str, steps: int, target: Target, latency: int, interval: int) -> int:
-    """Extra cycles of a reduction whose last steps are too few for all its partial sums.
+    """Return the extra cycles of a reduction whose last steps are too few for all its partial sums.
 
     They run after the pipeline, one body from its operands to its result, where the loop is not one pipeline
     with another. Of S steps, k of them together, the pipeline takes k (S // k) - k intervals and its latency,
@@ -328,7 +332,7 @@ def _rest_cycles(summary: Summary, loop: str, steps: int, target: Target, latenc
 
 
 def slowest_recurrence(summary: Summary, loop: str, target: Target, unroll: int = 1) -> tuple[int, int, str]:
-    """Cycles and distance of the recurrence that takes most cycles per iteration of a loop (RecMII).
+    """Return cycles and distance of the recurrence that takes most cycles per iteration of a loop (RecMII).
 
     It is a chain through all iterations, or a cycle of the body of a loop without loops inside whose copies
     are one: all iterations have the same schedule, so a value that one iteration takes from another counts
@@ -343,7 +347,7 @@ def slowest_recurrence(summary: Summary, loop: str, target: Target, unroll: int 
 
 
 def _recurrence(summary: Summary, loop: str, target: Target, *, chains: bool) -> tuple[int, int, str]:
-    """`slowest_recurrence` of dependences that are chains, or of all."""
+    """Return `slowest_recurrence` of dependences that are chains, or of all."""
     slowest = (0, 1, "")
     for d in summary.dependences:
         distance = d.chain if chains else max(1, d.distance)
@@ -356,7 +360,8 @@ def _recurrence(summary: Summary, loop: str, target: Target, *, chains: bool) ->
 
 
 def _cycle_delay(summary: Summary, loop: str, carried: Dependence, target: Target, *, chains: bool) -> int:
-    """Cycles from a carried value's load to the store that makes the next one, 0 when there is no path.
+    """Return the cycles from a carried value's load to the store that makes the next one, 0 when there is no
+    path.
 
     Where an engine may reorder, operations of one family that follow one another in several statements count
     once: it may combine all operands but the carried one before.
@@ -385,7 +390,8 @@ def _cycle_delay(summary: Summary, loop: str, carried: Dependence, target: Targe
 
 
 def update_interval(summary: Summary, loop: str, unroll: int, target: Target) -> tuple[int, str]:
-    """Least cycles between steps where the nest is one pipeline and its next round updates the same elements.
+    """Return the least cycles between steps where the nest is one pipeline and its next round updates the
+    same elements.
 
     An element that a statement loads, changes and stores in each iteration of the loop around is in memory
     between two of them where this loop runs over it. So all steps of this loop take at least the time from
@@ -407,8 +413,9 @@ def update_interval(summary: Summary, loop: str, unroll: int, target: Target) ->
 
 
 def updated_arrays(statement: Statement, outer: str, inner: str) -> tuple[str, ...]:
-    """Arrays of which a statement updates the same element in all iterations of an outer loop, and another
-    element in each iteration of an inner one."""
+    """Return the arrays of which a statement updates the same element in all iterations of an outer loop, and
+    another element in each iteration of an inner one.
+    """
     arrays: list[str] = []
     for written in statement.accesses:
         named = {name for a in written.subscripts for name, factor in a.terms if factor}
@@ -420,7 +427,7 @@ def updated_arrays(statement: Statement, outer: str, inner: str) -> tuple[str, .
 
 
 def _port_interval(summary: Summary, loop: str, unroll: int, target: Target) -> tuple[int, str]:
-    """Accesses of a step over ports (ResMII), where arrays are in one bank."""
+    """Return the accesses of a step over ports (ResMII), where arrays are in one bank."""
     if target.ports is None:
         return 0, ""
     slowest = (0, "")
@@ -433,7 +440,7 @@ def _port_interval(summary: Summary, loop: str, unroll: int, target: Target) -> 
 
 
 def _accesses(summary: Summary, loop: str, unroll: int, array: str, kind: str) -> int:
-    """Elements that a step surely touches: those of one access of one statement."""
+    """Count the elements that a step surely touches: by one access of one statement."""
     most = 0
     for statement in summary.statements:
         if loop not in statement.loops or not statement.always:
@@ -450,7 +457,7 @@ def _accesses(summary: Summary, loop: str, unroll: int, array: str, kind: str) -
 
 
 def units(summary: Summary, loop: str, unroll: int, interval: int) -> dict[tuple[str, str], float]:
-    """Units by (kind, type) that a pipelined loop keeps busy, sharing perfect (theorem 6.17)."""
+    """Return the units by (kind, type) that a pipelined loop keeps busy, sharing perfect (theorem 6.17)."""
     inside = set(summary.loops_inside(loop))
     return busy_units(
         (s for s in summary.statements if loop in s.loops),
@@ -462,7 +469,7 @@ def units(summary: Summary, loop: str, unroll: int, interval: int) -> dict[tuple
 def busy_units(
     statements: Iterable[Statement], factors: dict[str, int], cycles: int
 ) -> dict[tuple[str, str], float]:
-    """Operations of copies of statements over the cycles in which they may share units."""
+    """Return the operations of copies of statements over the cycles in which they may share units."""
     units_by_kind: dict[tuple[str, str], float] = {}
     for statement in statements:
         copies = math.prod(factors.get(loop, 1) for loop in statement.loops)
@@ -473,7 +480,7 @@ def busy_units(
 
 
 def bank_interval(summary: Summary, loop: str, unroll: int, target: Target) -> tuple[int, str]:
-    """Least cycles between steps of a pipelined loop for the loads of one array, and these.
+    """Return the least cycles between steps of a pipelined loop for the loads of one array, and these.
 
     Args: unroll: 1, or a factor of an innermost loop without a constant trip count that a search may use.
     """
@@ -490,8 +497,9 @@ def bank_interval(summary: Summary, loop: str, unroll: int, target: Target) -> t
 
 
 def surely_banked(summary: Summary, target: Target) -> frozenset[str]:
-    """External arrays of which no dimension can be partitioned completely: the loops that index them have no
-    factor, or one of `varying_factors`."""
+    """Return the external arrays of which no dimension can be partitioned completely: the loops that index
+    them have no factor, or one of `varying_factors`.
+    """
     most = lcm(1, *target.varying_factors)
     large = {
         a.name for a in summary.arrays.values() if a.external and a.shape and all(n > most for n in a.shape)
@@ -507,8 +515,9 @@ def surely_banked(summary: Summary, target: Target) -> frozenset[str]:
 
 
 def _may_have_any_factor(summary: Summary, name: str) -> bool:
-    """Whether a loop may have copies, or be unrolled in a pipeline: all but loops without a constant trip
-    count, and sequential loops around these."""
+    """Tell whether a loop may have copies, or be unrolled in a pipeline: all but loops without a constant
+    trip count, and sequential loops around these.
+    """
     loop = summary.loops[name]
     varying = any(not summary.loops[i].constant for i in summary.loops_inside(name))
     return loop.constant and (loop.parallel or not varying)
@@ -520,12 +529,12 @@ def _moves(access: Access, array: str, loop: str) -> bool:
 
 
 def _form(access: Access) -> tuple[tuple[tuple[str, int], ...], ...]:
-    """An access without its constants: shifted ones may share loads."""
+    """Return an access without its constants: shifted ones may share loads."""
     return tuple(tuple(sorted(d.terms)) for d in access.subscripts)
 
 
 def _unknown(summary: Summary, access: Access, loop: str) -> bool:
-    """Whether copies of a loop go to banks that a sequential loop around it decides."""
+    """Tell whether copies of a loop go to banks that a sequential loop around it decides."""
     along = [dict(d.terms) for d in access.subscripts if any(name == loop for name, _ in d.terms)]
     if len(along) != 1 or abs(along[0][loop]) != 1:
         return False

@@ -14,7 +14,8 @@ ASSOCIATIVE = {"add": "sum", "sub": "sum", "mul": "product"}
 
 
 def critical_path(statement: Statement, target: Target, copies: int = 1) -> int:
-    """Least cycles of a statement's operation graph, the paths weighted by latency (theorems 6.6 and 6.7).
+    """Return the least cycles of a statement's operation graph, the paths weighted by latency (theorems 6.6
+    and 6.7).
 
     Resources are unlimited: what they limit is in the interval of pipelines and in equation 15.
 
@@ -27,7 +28,7 @@ def critical_path(statement: Statement, target: Target, copies: int = 1) -> int:
 
 
 def tree_latency(leaves: Mapping[int, int], latency: int) -> int:
-    """Least cycles to combine values two by two (theorem 6.12, with times of arrival).
+    """Return the least cycles to combine values two by two (theorem 6.12, with times of arrival).
 
     A tree of leaf depths d exists if and only if the sum of 2^-d is at most 1 (Kraft). A leaf that arrives at
     cycle a can have depth (T - a) / latency at most.
@@ -51,7 +52,7 @@ def _overfull(leaves: Mapping[int, int], latency: int, time: int) -> bool:
 
 
 def _ready(statement: Statement, target: Target, index: int, copies: int, ready: dict[int, int]) -> int:
-    """Cycle in which an operation's result is ready."""
+    """Return the cycle in which an operation's result is ready."""
     if index not in ready:
         ready[index] = 0  # a cycle among operands is no operation graph; it must not hang
         operation = statement.operations[index]
@@ -71,7 +72,7 @@ def _ready(statement: Statement, target: Target, index: int, copies: int, ready:
 
 
 def chain_leaves(statement: Statement, index: int) -> tuple[int, ...]:
-    """Operands of the largest group of reorderable operations that ends in one."""
+    """Return the operands of the largest group of reorderable operations that ends in one."""
     root = statement.operations[index]
     family = ASSOCIATIVE.get(root.kind)
     leaves: list[int] = []
@@ -85,7 +86,7 @@ def chain_leaves(statement: Statement, index: int) -> tuple[int, ...]:
 
 
 def reads_itself(statement: Statement, index: int) -> bool:
-    """Whether an operation loads the element that the statement writes."""
+    """Tell whether an operation loads the element that the statement writes."""
     access = statement.operations[index].access
     if access is None:
         return False
@@ -100,9 +101,9 @@ def reads_itself(statement: Statement, index: int) -> bool:
 
 
 def is_sum(statement: Statement, index: int) -> bool:
-    """Whether an operation is the associative one of a reduction.
+    """Tell whether an operation is the associative one of a reduction.
 
-    Of a conditional statement too: tools schedule it as if it always ran, and choose the result.
+    This holds for a conditional statement too: tools schedule it as if it always ran, and choose the result.
     """
     operation = statement.operations[index]
     if operation.reduction or statement.always:
@@ -111,7 +112,7 @@ def is_sum(statement: Statement, index: int) -> bool:
 
 
 def sum_loops(summary: Summary, statement: Statement) -> frozenset[str]:
-    """Loops that carry a statement's reduction, of a conditional statement as if it always ran."""
+    """Return the loops that carry a statement's reduction, of a conditional statement as if it always ran."""
     if statement.always or not any(is_sum(statement, n) for n in range(len(statement.operations))):
         return statement.sum_loops
     written = next(a for a in statement.accesses if a.kind == WRITE)
@@ -143,8 +144,9 @@ class Path:
     last: str | None = None
 
     def cycles_after(self, family: str | None) -> int:
-        """Cycles where an operation of a family made the loaded value: an engine that reorders may combine
-        all other operands of both before."""
+        """Return the cycles where an operation of a family made the loaded value: an engine that reorders may
+        combine all other operands of both before.
+        """
         return self.cycles - (self.first_cycles if family is not None and family == self.first else 0)
 
 
@@ -153,7 +155,7 @@ _REORDERABLE = ASSOCIATIVE | {"mul_constant": "product", "compare": "extreme"}
 
 
 def path_from(statement: Statement, target: Target, array: str) -> Path:
-    """The slowest operations from a load of an array to the statement's result.
+    """Return the slowest operations from a load of an array to the statement's result.
 
     The load that carries a dependence may be any of them, so the shortest counts; in a group of reorderable
     operations the late operand enters last.
@@ -194,7 +196,7 @@ def _latency(statement: Statement, target: Target, index: int) -> int:
 def _slowest_to(
     statement: Statement, target: Target, index: int, load: int, known: dict[int, tuple[int, ...] | None]
 ) -> tuple[int, ...] | None:
-    """Operations after a load up to one, along the slowest path; None when none leads there."""
+    """Return the operations after a load up to one, along the slowest path; None when none leads there."""
     if index == load:
         return ()
     if index not in known:

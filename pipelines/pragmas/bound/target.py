@@ -81,15 +81,15 @@ class Target:
     ports: _Most | None = None
 
     def cost(self, kind: str, type_name: str) -> OperationCost:
-        """Cost of an operation."""
+        """Return the cost of an operation."""
         return self.operations.get((kind, type_name), OperationCost(latency_cycles=0))
 
     def ordered(self) -> Target:
-        """The same where floating sums keep their order: no trees (theorem 6.12), no partial sums."""
+        """Return the target with ordered floating sums: no trees (theorem 6.12), no partial sums."""
         return replace(self, tree_reduction=False)
 
     def within_area(self, most_um2: float | None) -> Target:
-        """The same with a limit on area, for targets whose DSPs stand for 1000 um2 each; None = unlimited."""
+        """Return the target with a limit on area, if its DSPs stand for 1000 um2 each; None = unlimited."""
         return self if most_um2 is None else replace(self, dsp_available=int(most_um2 / 1000))
 
 
@@ -127,7 +127,7 @@ _File = _file_model()
 
 
 def target_names() -> tuple[str, ...]:
-    """Targets that the package has."""
+    """Return the targets that the package has."""
     files = resources.files("pipelines.pragmas.bound").joinpath("targets").iterdir()
     return tuple(sorted(f.name.removesuffix(".json") for f in files if f.name.endswith(".json")))
 
@@ -150,7 +150,7 @@ def read_target(name_or_path: str | Path) -> Target:
 
 
 def _fields(name_or_path: str | Path) -> dict[str, Any]:
-    """Fields of a file, over those of the target that it extends."""
+    """Return the fields of a file, over the fields of the target that it extends."""
     text = _text(name_or_path)
     try:
         own = _FIELDS.validate_python(plain_json(text))

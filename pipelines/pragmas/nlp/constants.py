@@ -93,7 +93,7 @@ class Solution:
 
 
 def build_space(summary: Summary, target: Target, options: SearchOptions) -> Space:
-    """All configurations that equations 1 to 8 and 12 to 14 admit, with the cost of each choice."""
+    """Build all configurations that equations 1 to 8 and 12 to 14 admit, with the cost of each choice."""
     into, out = transfers(summary, target)
     bodies = {ROOT: _body(summary, target, ROOT)}
     bodies |= {loop: _body(summary, target, loop) for loop in summary.loops if summary.child_loops(loop)}
@@ -118,18 +118,18 @@ def build_space(summary: Summary, target: Target, options: SearchOptions) -> Spa
 
 
 def _varying_pairs(summary: Summary) -> tuple[tuple[str, str], ...]:
-    """Pairs of a loop and one inside it, both without a constant trip count."""
+    """Return the pairs of a loop and one inside it, both without a constant trip count."""
     varying = [name for name, loop in summary.loops.items() if not loop.constant]
     return tuple((outer, name) for name in varying for outer in summary.loops_around(name))
 
 
 def divisors(number: int) -> tuple[int, ...]:
-    """Divisors of a number, 1 for 0."""
+    """Return the divisors of a number, 1 for 0."""
     return tuple(n for n in range(1, max(1, number) + 1) if max(1, number) % n == 0)
 
 
 def array_dimensions(summary: Summary) -> dict[str, tuple[Dimension, ...]]:
-    """Dimensions of each array; loops of a subscript that is not affine are unknown and not counted."""
+    """Return the dimensions of each array; loops of a subscript that is not affine do not count."""
     loops_by_array: dict[str, list[set[str]]] = {}
     for statement in summary.statements:
         for access in statement.accesses:
@@ -150,8 +150,9 @@ def array_dimensions(summary: Summary) -> dict[str, tuple[Dimension, ...]]:
 
 
 def _options(summary: Summary, target: Target, name: str, search: SearchOptions) -> tuple[Option, ...]:
-    """Options of a loop (equations 1, 3, 5, 8, 12, 14). Dominated options are left out when no configuration
-    is excluded."""
+    """Return the options of a loop (equations 1, 3, 5, 8, 12, 14). Dominated options are left out when no
+    configuration is excluded.
+    """
     loop, options = summary.loops[name], list[Option]()
     enabling = _enables(summary, target, name, search)
     if summary.child_loops(name):
@@ -169,8 +170,9 @@ def _options(summary: Summary, target: Target, name: str, search: SearchOptions)
 
 
 def _copies(summary: Summary, target: Target, name: str, search: SearchOptions) -> list[Option]:
-    """Factors of a loop above the pipelined one: copies of whole modules (theorem 6.16), factors that tools
-    ignore, and 1 (equation 14)."""
+    """Return the factors of a loop above the pipelined one: copies of whole modules (theorem 6.16), factors
+    that tools ignore, and 1 (equation 14).
+    """
     loop = summary.loops[name]
     factors = divisors(loop.trip_count_max) if loop.constant and not search.fine_only else (1,)
     copied = factors if _freely_copied(summary, target, name) or _swapped(summary, target, name) else (1,)
@@ -184,12 +186,12 @@ def _copies(summary: Summary, target: Target, name: str, search: SearchOptions) 
 
 
 def _freely_copied(summary: Summary, target: Target, name: str) -> bool:
-    """Whether a factor makes copies for all factors of the loops inside."""
+    """Tell whether a factor makes copies for all factors of the loops inside."""
     return has_copies(summary, Configuration(), name, target)
 
 
 def _swapped(summary: Summary, target: Target, name: str) -> str | None:
-    """The one loop inside whose factor decides whether this loop's factor makes copies."""
+    """Return the one loop inside whose factor decides whether this loop's factor makes copies."""
     inside = summary.child_loops(name)
     if len(inside) != 1 or _freely_copied(summary, target, name):
         return None
@@ -198,21 +200,21 @@ def _swapped(summary: Summary, target: Target, name: str) -> str | None:
 
 
 def _enables(summary: Summary, target: Target, name: str, search: SearchOptions) -> bool:
-    """Whether a factor that tools ignore helps the loop around."""
+    """Tell whether a factor that tools ignore helps the loop around."""
     parent = summary.loops[name].parent
     possible = parent is not None and not search.fine_only and summary.loops[name].constant
     return possible and _swapped(summary, target, parent or ROOT) == name
 
 
 def is_prime(number: int) -> bool:
-    """Whether a number has two divisors."""
+    """Tell whether a number has two divisors."""
     return len(divisors(number)) == 2
 
 
 def _pipelined(
     summary: Summary, target: Target, name: str, search: SearchOptions, *, enabling: bool
 ) -> list[Option]:
-    """Factors of a pipelined loop, up to its distance (equation 8; rule 3 of decision 012)."""
+    """Return the factors of a pipelined loop, up to its distance (equation 8; rule 3 of decision 012)."""
     loop = summary.loops[name]
     factors = pipeline_factors(summary, target, name)
     pairs = [(u, u) for u in factors if u == inner_unroll(loop, u) or u == 1]
@@ -229,8 +231,9 @@ def _pipelined(
 
 
 def pipeline_factors(summary: Summary, target: Target, name: str) -> tuple[int, ...]:
-    """Factors of a pipelined loop: divisors of a constant trip count (equation 12), else those of the target,
-    of innermost loops that begin alike in all executions, which the average one fills."""
+    """Return the factors of a pipelined loop: divisors of a constant trip count (equation 12), else the
+    target's that the average execution fills, for innermost loops with a fixed start.
+    """
     loop = summary.loops[name]
     if loop.constant:
         return divisors(loop.trip_count_max)
@@ -239,7 +242,7 @@ def pipeline_factors(summary: Summary, target: Target, name: str) -> tuple[int, 
 
 
 def _longer_intervals(target: Target, least: Option, search: SearchOptions) -> list[int]:
-    """Intervals of a loop with loops inside, beside the least one.
+    """Return the intervals of a loop with loops inside, beside the least one.
 
     A longer one saves limited units alone, and a smaller factor saves as many. Without a limit on units the
     least interval is never worse, unless its design is excluded.
@@ -269,8 +272,9 @@ def _leaf_option(
 
 
 def _may_be_straight(summary: Summary, name: str) -> bool:
-    """Whether a loop can be the outermost of loops that are all unrolled: the tool pipelines the loop above
-    when it has no other loop inside (rule 2 of decision 012)."""
+    """Tell whether a loop can be the outermost of loops that are all unrolled: the tool pipelines the loop
+    above when it has no other loop inside (rule 2 of decision 012).
+    """
     loop = summary.loops[name]
     return loop.constant and (loop.parent is None or len(summary.child_loops(loop.parent)) > 1)
 
@@ -290,7 +294,7 @@ def _straight(summary: Summary, target: Target, name: str) -> Option:
 
 
 def undominated(options: list[Option], enabling: bool = False) -> list[Option]:
-    """Leaves of a loop that no other one dominates in time and resources.
+    """Return the leaves of a loop that no other one dominates in time and resources.
 
     Args: enabling: a factor above 1 helps the loop around.
     """
@@ -304,7 +308,7 @@ def undominated(options: list[Option], enabling: bool = False) -> list[Option]:
 
 
 def never_worse(first: Option, second: Option) -> bool:
-    """Whether a leaf can replace another in every design (docs/pragmas.md, 'Program').
+    """Tell whether a leaf can replace another in every design (docs/pragmas.md, 'Program').
 
     Partitions are least common multiples, so the factor has to divide the other's. A straight leaf takes its
     fill with every execution, and so does the replaced one: both are below loops that are not flattened.
@@ -320,7 +324,7 @@ def never_worse(first: Option, second: Option) -> bool:
 
 
 def _body(summary: Summary, target: Target, place: str) -> Body:
-    """Children of a place, dependences among them, and the cycles and units of its statements."""
+    """Return the children of a place, dependences among them, and the cycles and units of its statements."""
     children = summary.children(place)
     where = {child: index for index, child in enumerate(children)}
     edges = [
@@ -335,7 +339,7 @@ def _body(summary: Summary, target: Target, place: str) -> Body:
 
 
 def _transfers(summary: Summary, target: Target, moved: set[str]) -> tuple[Transfer, ...]:
-    """Arrays and their places, when not all of them can be on chip at once (equations 4, 7, 16)."""
+    """Return arrays and their places, when not all of them can be on chip at once (equations 4, 7, 16)."""
     whole = Configuration(caches=tuple((ROOT, array) for array in sorted(moved)))
     if target.onchip_bits is None or onchip_bits(summary, whole) <= target.onchip_bits:
         return ()
@@ -353,7 +357,7 @@ def _transfer(summary: Summary, array: str) -> Transfer:
 
 
 def statement_sizes(summary: Summary) -> dict[str, int]:
-    """Operations and accesses of the statements by innermost loop; ROOT for those outside loops."""
+    """Return operations and accesses of the statements by innermost loop; ROOT for those outside loops."""
     sizes: dict[str, int] = {}
     for statement in summary.statements:
         place = statement.loops[-1] if statement.loops else ROOT
@@ -362,8 +366,8 @@ def statement_sizes(summary: Summary) -> dict[str, int]:
 
 
 def unrolled_size(summary: Summary, configuration: Configuration) -> int:
-    """Operations and accesses of the unrolled program, which a tool has to process."""
-    factors = asked_factors(summary, configuration)
+    """Return the operations and accesses of the unrolled program, which a tool has to process."""
+    factors = requested_factors(summary, configuration)
     total = 0
     for place, size in statement_sizes(summary).items():
         chain = () if place == ROOT else (*summary.loops_around(place), place)
@@ -371,8 +375,8 @@ def unrolled_size(summary: Summary, configuration: Configuration) -> int:
     return total
 
 
-def asked_factors(summary: Summary, configuration: Configuration) -> dict[str, int]:
-    """Factors that are asked for, and trip counts inside pipelined loops."""
+def requested_factors(summary: Summary, configuration: Configuration) -> dict[str, int]:
+    """Return the factors that are asked for, and trip counts inside pipelined loops."""
     completed = complete(summary, configuration)
     return {loop: max(configuration.of(loop).unroll, completed.of(loop).unroll) for loop in summary.loops}
 
@@ -381,13 +385,13 @@ def asked_factors(summary: Summary, configuration: Configuration) -> dict[str, i
 
 
 def partitions(summary: Summary, configuration: Configuration) -> dict[str, int]:
-    """Least partitions of each array that a configuration needs (equations 9 to 11).
+    """Return the least partitions of each array that a configuration needs (equations 9 to 11).
 
     Equation 10 asks for a multiple of the factor of each loop that indexes a dimension: the least is their
     least common multiple, or all of its elements. Factors are those that are asked for, and trip counts
     inside pipelined loops.
     """
-    factors = asked_factors(summary, configuration)
+    factors = requested_factors(summary, configuration)
     return {
         array: math.prod(
             dimension.partitions(factors[loop] for loop in dimension.loops) for dimension in rows

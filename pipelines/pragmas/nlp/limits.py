@@ -22,7 +22,7 @@ DSP_GOAL = 1000.0
 def add_partitions(
     program: Program, shared: Mapping[Dimension, tuple[int, ...]]
 ) -> dict[Dimension, list[Any]]:
-    """Equations 9 to 11: a sum of logarithms per array.
+    """Add equations 9 to 11: a sum of logarithms per array.
 
     Returns: by dimension that several loops index, a binary for each number of partitions it may have.
     """
@@ -37,13 +37,13 @@ def add_partitions(
 
 
 def _different(program: Program) -> list[tuple[Dimension, ...]]:
-    """Dimensions of arrays, equal rows once."""
+    """Return the dimensions of arrays, equal rows once."""
     rows = {tuple(sorted(d for d in row if d.loops)) for row in program.space.dimensions.values()}
     return sorted(row for row in rows if row)
 
 
 def _shared(program: Program, dimension: Dimension, factors: tuple[int, ...]) -> list[Any]:
-    """One binary per number of partitions, which serves the loops' factors (equation 10)."""
+    """Return one binary per number of partitions, which serves the loops' factors (equation 10)."""
     name = f"{' '.join(dimension.loops)} of {dimension.extent}"
     variables = [program.scip.addVar(f"{name} by {factor}", vtype="B") for factor in factors]
     program.require(quicksum(variables) == 1, f"one of {name}")
@@ -64,7 +64,7 @@ def _logarithm(
     picked: Mapping[Dimension, list[Any]],
     dimension: Dimension,
 ) -> Any:
-    """Logarithm of the partitions of a dimension."""
+    """Return the logarithm of the partitions of a dimension."""
     if dimension in picked:
         pairs = zip(picked[dimension], shared[dimension], strict=True)
         return quicksum(math.log(factor) * v for v, factor in pairs)
@@ -76,7 +76,7 @@ def _logarithm(
 
 
 def add_dsps(program: Program, latency: Latency) -> Any | None:
-    """Equation 15: units of each kind are at least those of any leaf with all its copies.
+    """Add equation 15: units of each kind are at least any leaf's with all its copies.
 
     Returns: the sum of units, where `DSP_GOAL` is all available ones; None without a limit.
     """
@@ -102,7 +102,7 @@ def add_dsps(program: Program, latency: Latency) -> Any | None:
 def _leaf_dsps(
     program: Program, chain: tuple[str, ...], available: int, lower: dict[Kind, list[Any]]
 ) -> None:
-    """DSPs of the leaf in a chain by kind; kinds that always keep one ratio share an exponential."""
+    """Bound the DSPs of the leaf in a chain by kind; kinds of one fixed ratio share an exponential."""
     profiles: dict[tuple[float, ...], tuple[float, Any]] = {}
     leaves = [option for loop in chain for option in program.space.choices(loop, *LEAVES)]
     for kind, count in program.space.dsp.items():
@@ -117,7 +117,7 @@ def _leaf_dsps(
 
 
 def _copied(program: Program, chain: tuple[str, ...], kind: Kind, each: float) -> Any:
-    """DSPs of a kind of the leaf in a chain with all copies.
+    """Return the DSPs of a kind of the leaf in a chain with all copies.
 
     Args: each: of one unit, in the solver's unit: the variable is then about as large as the limit that it
         is held to, so that tolerances are relative.
@@ -137,7 +137,7 @@ def _copied(program: Program, chain: tuple[str, ...], kind: Kind, each: float) -
 
 
 def _statement_dsps(program: Program, place: str, available: int, lower: dict[Kind, list[Any]]) -> None:
-    """DSPs of statements that are children of a place."""
+    """Bound the DSPs of statements that are children of a place."""
     units = _most_units(list(program.space.bodies[place].units.values()))
     kinds = [kind for kind in program.space.dsp if units.get(kind, 0) > 0]
     if not kinds:
@@ -156,7 +156,7 @@ def _most_units(parts: Sequence[Units]) -> dict[Kind, float]:
 
 
 def _copies_of(program: Program, place: str) -> Any:
-    """Copies of a place that is above; 0 when it is not above."""
+    """Return the copies of a place that is above; 0 when it is not above."""
     if place == ROOT:
         return 1.0
     chain = (*program.space.loops_around(place), place)
@@ -175,7 +175,7 @@ SIZE_GOAL = 1000.0
 
 
 def add_size(program: Program, dsps: Any | None) -> None:
-    """Limits on the copies of all operations and accesses, and on the DSPs that they take.
+    """Limit the copies of all operations and accesses, and the DSPs that they take.
 
     Args: dsps: the sum of units, from `add_dsps`.
     """
@@ -196,7 +196,7 @@ def add_size(program: Program, dsps: Any | None) -> None:
 
 
 def _size(program: Program, each: float) -> Any:
-    """Copies of operations and accesses times `each`: one exponential per loop with statements."""
+    """Return the copies of operations and accesses times `each`: one exponential per loop with statements."""
     terms: list[Any] = []
     for place, size in program.space.sizes.items():
         chain = () if place == ROOT else (*program.space.loops_around(place), place)
@@ -214,7 +214,7 @@ def _size(program: Program, each: float) -> Any:
 
 
 def add_memory(program: Program) -> None:
-    """Equations 4, 7 and 16: each array is cached above the leaves that use it, and all caches fit."""
+    """Add equations 4, 7 and 16: each array is cached above the leaves that use it, and all caches fit."""
     if program.space.onchip_bits is None or not program.space.transfers:
         return
     used: list[Any] = []
@@ -234,7 +234,7 @@ def add_memory(program: Program) -> None:
 
 
 def add_swaps(program: Program) -> None:
-    """A loop that tools swap with the one inside has copies exactly when that one has a factor."""
+    """Require that a loop that tools swap with its inner one has copies exactly when that has a factor."""
     for loop, inside in program.space.swapped.items():
         both = program.total(inside, lambda o: float(o.unroll > 1), ABOVE, *LEAVES)
         copied = program.total(loop, lambda o: float(o.copies > 1), ABOVE)
@@ -244,7 +244,7 @@ def add_swaps(program: Program) -> None:
 
 
 def add_plain(program: Program) -> None:
-    """Of each pair in `plain` at most one loop has a factor."""
+    """Require that at most one loop of each pair in `plain` has a factor."""
     for outer, inside in program.space.plain:
         copied = program.total(outer, lambda o: float(o.unroll > 1), ABOVE)
         program.require(
@@ -267,7 +267,7 @@ def exclude(program: Program, design: Design) -> None:
 def add_inequalities(
     program: Program, latency: Latency, paths: Sequence[LoopPath], picked: Mapping[Dimension, list[Any]]
 ) -> None:
-    """For each path and each choice on it: the leaf takes at least the least latency of that choice."""
+    """Require that each path's leaf takes at least the least latency of each choice on the path."""
     for path in paths:
         leaf = quicksum(term for chain, term in latency.leaves.items() if set(chain) <= set(path.loops))
         for loop, least in path.least.items():
@@ -279,7 +279,7 @@ def add_inequalities(
 
 
 def _least_of(program: Program, leaf: Any, chosen: Sequence[Any], least: Sequence[float], name: str) -> None:
-    """The leaf takes at least the least latency of the choice; choices without a design are removed."""
+    """Require at least the choice's least latency of the leaf; remove choices without a design."""
     pairs = list(zip(chosen, least, strict=True))
     for variable, cycles in pairs:
         if math.isinf(cycles):

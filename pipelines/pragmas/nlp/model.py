@@ -49,11 +49,11 @@ class Program:
             self._choose_one(loop)
 
     def state(self, loop: str, *states: str) -> Any:
-        """1 when a loop is in one of the states."""
+        """Return 1 when a loop is in one of the states."""
         return self.total(loop, lambda _: 1.0, *states)
 
     def total(self, loop: str, figure: Figure, *states: str) -> Any:
-        """A figure of the chosen option of a loop, 0 in other states."""
+        """Return a figure of the chosen option of a loop, 0 in other states."""
         pairs = zip(self.chosen[loop], self.space.options[loop], strict=True)
         return quicksum(figure(option) * chosen for chosen, option in pairs if option.state in states)
 
@@ -62,7 +62,7 @@ class Program:
         self.scip.addCons(constraint, name=name)
 
     def at_least(self, name: str, *terms: Any, lowest: float | None = 0.0) -> Any:
-        """A variable that is not below any of the terms, and in a start exactly the largest of them."""
+        """Return a variable that is not below any of the terms, and in a start exactly the largest one."""
         variable = self.scip.addVar(name, lb=lowest)
         for index, term in enumerate(terms):
             self.require(variable >= term, f"{name}.{index}")
@@ -74,7 +74,7 @@ class Program:
         self._follows.append((variable, tuple(terms)))
 
     def exponential(self, name: str, exponent: Any, *, on: Any = None, most: float = 0.0) -> Any:
-        """A variable that is at least the exponential of a linear term, or at least 0 when it is off.
+        """Return a variable that is at least the exponential of a linear term, or at least 0 when it is off.
 
         Args: on: a linear term that is 0 or 1, None for always; most: the largest exponent when it is off.
         """
@@ -103,7 +103,7 @@ class Program:
         self.scip.addSol(solution)
 
     def options(self) -> dict[str, int]:
-        """The index of each loop's option in the best solution."""
+        """Return the index of each loop's option in the best solution."""
         best = self.scip.getBestSol()
         return {
             loop: max(range(len(row)), key=lambda index: self.scip.getSolVal(best, row[index]))
@@ -111,7 +111,7 @@ class Program:
         }
 
     def caches(self) -> tuple[tuple[str, str], ...]:
-        """What is cached where in the best solution."""
+        """Return the pairs (array, place) cached in the best solution."""
         best = self.scip.getBestSol()
         return tuple(
             key for key, variable in self.cached.items() if self.scip.getSolVal(best, variable) > 0.5
@@ -131,7 +131,7 @@ class Program:
         return [self.scip.addVar(name, vtype="B") for name in names]
 
     def _choose_one(self, loop: str) -> None:
-        """One option per loop; it is inside when its parent is a leaf or inside (equations 3, 5, 6, 12)."""
+        """Choose one option per loop; inside if its parent is a leaf or inside (equations 3, 5, 6, 12)."""
         self.require(quicksum(self.chosen[loop]) == 1, f"one of {loop}")
         parent = self.space.parents[loop]
         if parent == ROOT:
@@ -139,7 +139,7 @@ class Program:
         self.require(self.state(loop, INSIDE) == self.state(parent, *LEAVES, INSIDE), f"inside {loop}")
 
     def not_all_full(self, place: str) -> None:
-        """A loop above others has one left that iterates; otherwise the tool would pipeline it."""
+        """Require that a loop above others keeps one that iterates, so that the tool does not pipeline it."""
         loops = self.space.bodies[place].loops
         full = quicksum(
             chosen
@@ -151,7 +151,7 @@ class Program:
 
 
 def log(figure: float) -> float:
-    """Logarithm of a positive figure; one that is nearly zero counts as 1e-12."""
+    """Return the logarithm of a positive figure; one that is nearly zero counts as 1e-12."""
     return math.log(max(figure, 1e-12))
 
 
@@ -168,14 +168,14 @@ class Latency:
 
 
 def add_latency(program: Program) -> Latency:
-    """The latency of the computation, in the solver's unit."""
+    """Return the latency of the computation, in the solver's unit."""
     latency = Latency()
     latency.whole = _body(program, latency, ROOT)
     return latency
 
 
 def chain_of(program: Program, loop: str) -> tuple[str, ...]:
-    """A loop and those inside it, as long as each is all that takes time in the body of the one before."""
+    """Return a loop and those inside it, as long as each is all that takes time in its parent's body."""
     chain = [loop]
     while (body := program.space.bodies.get(chain[-1])) is not None and body.only_loop is not None:
         chain.append(body.only_loop)
@@ -183,12 +183,12 @@ def chain_of(program: Program, loop: str) -> tuple[str, ...]:
 
 
 def single(program: Program, loops: tuple[str, ...]) -> bool:
-    """Whether loops can only be above with one factor each, so that their product is a constant."""
+    """Tell whether loops can only be above with one factor each, so that their product is a constant."""
     return all(len(program.space.choices(loop, ABOVE)) <= 1 for loop in loops)
 
 
 def scaled(program: Program, name: str, around: tuple[str, ...], place: str) -> Any:
-    """Iterations of a place that is above, over all of the program; 0 when it is not above."""
+    """Return the iterations of a place that is above, over all of the program; 0 when it is not above."""
     chain = (*around, place)
     on = program.state(place, ABOVE)
     if single(program, chain):
@@ -199,12 +199,12 @@ def scaled(program: Program, name: str, around: tuple[str, ...], place: str) -> 
 
 
 def product(program: Program, loops: tuple[str, ...]) -> float:
-    """Product of the factors of loops that have one each."""
+    """Return the product of the factors of loops that have one each."""
     return math.prod(option.factor for loop in loops for option in program.space.choices(loop, ABOVE)[:1])
 
 
 def most_log(program: Program, loops: tuple[str, ...], figure: Figure) -> float:
-    """The largest sum of logarithms that loops above can have."""
+    """Return the largest sum of logarithms that loops above can have."""
     total = 0.0
     for loop in loops:
         total += max((log(figure(option)) for option in program.space.choices(loop, ABOVE)), default=0.0)
@@ -212,7 +212,7 @@ def most_log(program: Program, loops: tuple[str, ...], figure: Figure) -> float:
 
 
 def _body(program: Program, latency: Latency, place: str) -> Any:
-    """Scaled end of a body: the longest path over its children (section 5.4)."""
+    """Return the scaled end of a body: the longest path over its children (section 5.4)."""
     body = program.space.bodies[place]
     if body.only_loop is not None:
         return _loop(program, latency, body.only_loop)
@@ -227,7 +227,7 @@ def _body(program: Program, latency: Latency, place: str) -> Any:
 
 
 def _steps(program: Program, place: str) -> Any:
-    """Iterations of a statement of a place, in the solver's unit."""
+    """Return the iterations of a statement of a place, in the solver's unit."""
     if place == ROOT:
         return program.scale
     if not any(program.space.bodies[place].cycles.values()):
@@ -236,7 +236,7 @@ def _steps(program: Program, place: str) -> Any:
 
 
 def _loop(program: Program, latency: Latency, loop: str) -> Any:
-    """Latency of a loop: of the leaf in its chain, or of the body of the chain's last loop."""
+    """Return the latency of a loop: of the leaf in its chain, or of the body of the chain's last loop."""
     chain = chain_of(program, loop)
     for place in chain:
         if place in program.space.bodies:
@@ -250,7 +250,7 @@ def _loop(program: Program, latency: Latency, loop: str) -> Any:
 
 
 def _steady(program: Program, chain: tuple[str, ...], around: tuple[str, ...]) -> Any:
-    """Cycles of all executions of the leaf in a chain, without fills."""
+    """Return the cycles of all executions of the leaf in a chain, without fills."""
     above = (*around, *chain[:-1])
     if single(program, above):
         return quicksum(_linear(program, loop, lambda o: o.factor, _above(program, loop)) for loop in chain)
@@ -272,13 +272,13 @@ def _above(program: Program, loop: str) -> tuple[str, ...]:
 
 
 def _linear(program: Program, loop: str, figure: Figure, taking: tuple[str, ...]) -> Any:
-    """A figure of a leaf below loops of one factor each: a linear term."""
+    """Return a figure of a leaf below loops of one factor each: a linear term."""
     times = product(program, taking) * program.scale
     return program.total(loop, lambda o: times * figure(o), *LEAVES)
 
 
 def _fills(program: Program, chain: tuple[str, ...]) -> list[Any]:
-    """Cycles that flattened nests in a chain take once per execution."""
+    """Return the cycles that flattened nests in a chain take once per execution."""
     groups: dict[tuple[str, ...], list[str]] = {}
     for loop in chain:
         if program.space.keeps_fill(loop) and any(o.fill > 0 for o in program.space.choices(loop, *LEAVES)):

@@ -59,8 +59,9 @@ class _Points:
 
 
 def shared_factors(space: Space) -> dict[Dimension, tuple[int, ...]]:
-    """Partitions of dimensions that several loops index: common multiples of their factors, and all of the
-    elements."""
+    """Return the partitions of dimensions that several loops index: common multiples of their factors, and
+    all of the elements.
+    """
     factors_by_dimension: dict[Dimension, tuple[int, ...]] = {}
     if space.most_partitions is None:
         return factors_by_dimension
@@ -76,7 +77,7 @@ def shared_factors(space: Space) -> dict[Dimension, tuple[int, ...]]:
 
 
 def list_path(space: Space, loops: tuple[str, ...], shared: Mapping[Dimension, tuple[int, ...]]) -> LoopPath:
-    """Least cycles of a path by each choice, within equations 5, 9 to 12 and 15."""
+    """Return the least cycles of a path by each choice, within equations 5, 9 to 12 and 15."""
     least = {loop: np.full(len(space.options[loop]), math.inf) for loop in loops}
     concerned = {d: factors for d, factors in shared.items() if not set(d.loops).isdisjoint(loops)}
     least_shared = {d: np.full(len(factors), math.inf) for d, factors in concerned.items()}
@@ -95,7 +96,7 @@ def list_path(space: Space, loops: tuple[str, ...], shared: Mapping[Dimension, t
 
 
 def _all_points(space: Space, loops: tuple[str, ...]) -> Iterator[_Points]:
-    """The choices around each loop that may be the leaf."""
+    """Yield the choices around each loop that may be the leaf."""
     for position, last in enumerate(loops):
         chain = loops[: position + 1]
         for state in LEAVES:
@@ -109,7 +110,7 @@ def _all_points(space: Space, loops: tuple[str, ...]) -> Iterator[_Points]:
 
 
 def _cycles(space: Space, chain: tuple[str, ...], axes: list[tuple[Option, ...]]) -> Table:
-    """Scaled cycles: those of all executions, and the fill of the flattened nest."""
+    """Return scaled cycles: of all executions, and the fill of the flattened nest."""
     steady = _outer([[option.factor for option in axis] for axis in axes])
     if not space.keeps_fill(chain[-1]):
         return steady
@@ -138,7 +139,7 @@ def _lower(
 
 
 def _outer(rows: list[list[float]]) -> Table:
-    """Product of one figure of each row, one axis per row."""
+    """Return the product of one figure of each row, one axis per row."""
     product = np.ones(())
     for row in rows:
         product = np.multiply.outer(product, np.asarray(row, dtype=np.float64))
@@ -146,7 +147,7 @@ def _outer(rows: list[list[float]]) -> Table:
 
 
 def _limited(space: Space, points: _Points, fixed: Mapping[Dimension, int]) -> Table:
-    """Cycles, infinite where some array needs too many partitions (equations 9 to 11).
+    """Return cycles, infinite where some array needs too many partitions (equations 9 to 11).
 
     Args: fixed: partitions of a dimension that several loops index.
     """
@@ -184,7 +185,7 @@ def _factors(space: Space, chain: tuple[str, ...], axes: list[tuple[Option, ...]
 def _not_as_swapped(
     space: Space, chain: tuple[str, ...], axes: list[tuple[Option, ...]]
 ) -> NDArray[np.bool_]:
-    """Where a loop has copies and the loop inside has none, or the reverse, for loops that tools swap."""
+    """Return where only one of a loop and its inner one has copies, for loops that tools swap."""
     broken = np.zeros(tuple(len(axis) for axis in axes), dtype=np.bool_)
     for axis, loop in enumerate(chain[:-1]):
         if loop in space.swapped:
@@ -200,7 +201,7 @@ def _unlike(outer: Option, inner: Option) -> bool:
 
 
 def _too_many_dsps(space: Space, axes: list[tuple[Option, ...]]) -> NDArray[np.bool_]:
-    """Where this path alone needs more DSPs than are available (equation 15)."""
+    """Return where this path alone needs more DSPs than are available (equation 15)."""
     copies = [[float(option.copies) for option in axis] for axis in axes[:-1]]
     used = [
         ordered_sum(space.dsp.get(kind, 0) * most for kind, most in option.units.items())

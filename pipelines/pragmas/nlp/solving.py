@@ -72,7 +72,7 @@ class Problem:
 
 
 def solve(summary: Summary, target: Target, options: SearchOptions | None = None) -> Solution:
-    """The configuration with the least bound of a sub-problem.
+    """Return the configuration with the least bound of a sub-problem.
 
     Returns: OPTIMAL: no configuration of equations 1 to 16 has a bound that is lower (but for the tolerance).
     Raises:  PragmaError: an option below its least value, or an excluded or start configuration that names a
@@ -106,7 +106,7 @@ def solve(summary: Summary, target: Target, options: SearchOptions | None = None
 
 
 def solve_limited(summary: Summary, target: Target, options: SearchOptions) -> Solution:
-    """`solve`, with a lower bound that holds for every design within the limit on partitions.
+    """Return `solve`, with a lower bound that holds for every design within the limit on partitions.
 
     The program gives an array the partitions of each factor (equations 9 to 11), so its limit on them removes
     factors. A design with such a factor and fewer banks waits for ports, but it keeps to the limit and may be
@@ -144,7 +144,7 @@ def export(summary: Summary, target: Target, options: SearchOptions | None, path
 
 
 def _excluded(summary: Summary, target: Target, options: SearchOptions) -> list[Design]:
-    """Excluded designs; of those whose part alone is excluded, that part."""
+    """Return the excluded designs; of those whose part alone is excluded, that part."""
     whole = [design_of(summary, configuration, target) for configuration in options.excluded]
     parts = [
         (design_of(summary, configuration, target), loops) for configuration, loops in options.excluded_parts
@@ -153,7 +153,7 @@ def _excluded(summary: Summary, target: Target, options: SearchOptions) -> list[
 
 
 def build_program(problem: Problem) -> Program | None:
-    """The program of a sub-problem; None where a path alone breaks the limits."""
+    """Build the program of a sub-problem; None where a path alone breaks the limits."""
     space = problem.space
     shared = shared_factors(space)
     paths = [list_path(space, loops, shared) for loops in space.paths()]
@@ -216,7 +216,7 @@ def _run(scip: Any, options: SearchOptions) -> None:
 
 
 def _keeps(summary: Summary, target: Target, options: SearchOptions, configuration: Configuration) -> bool:
-    """Whether a design keeps to the limits exactly, not only within the solver's tolerance."""
+    """Tell whether a design keeps to the limits exactly, not only within the solver's tolerance."""
     exact = bound(summary, configuration, target)
     most = max(partitions(summary, configuration).values(), default=1)
     size = unrolled_size(summary, configuration)
@@ -244,7 +244,7 @@ def _solution(summary: Summary, target: Target, program: Program, configuration:
 
 
 def _lower_bound(program: Program) -> float:
-    """The bound that the solver, or the paths alone, prove."""
+    """Return the bound that the solver, or the paths alone, prove."""
     proven = max(program.least_cycles, float(program.scip.getDualbound()) / program.scale)
     return proven + program.space.transfer_cycles
 
@@ -252,7 +252,7 @@ def _lower_bound(program: Program) -> float:
 def _from_start(
     summary: Summary, target: Target, program: Program, options: SearchOptions, problem: Problem
 ) -> Solution:
-    """The solution when the solver has none in time: the start, where it keeps to the limits."""
+    """Return the solution when the solver has none in time: the start, where it keeps to the limits."""
     start = options.start
     if start is not None:
         design = design_of(summary, start, target)
@@ -282,8 +282,9 @@ def _infeasible(problem: Problem) -> Solution:
 
 
 def clashing_groups(problem: Problem) -> tuple[str, ...]:
-    """A minimal set of groups of constraints that cannot hold together: each group without which there is
-    still no design is left out, one after the other."""
+    """Return a minimal set of groups of constraints that cannot hold together: each group without which there
+    is still no design is left out, one after the other.
+    """
     kept = [group for group in (PARTITIONS, DSPS, MEMORY, SIZE, EXCLUDED) if _present(problem, group)]
     for group in tuple(kept):
         fewer = [other for other in kept if other != group]
@@ -305,7 +306,7 @@ def _present(problem: Problem, group: str) -> bool:
 
 
 def _with(problem: Problem, groups: list[str]) -> Problem:
-    """The sub-problem with some groups of constraints only."""
+    """Return the sub-problem with some groups of constraints only."""
     space = problem.space
     left = replace(
         space,

@@ -115,11 +115,11 @@ class Dimension:
     extent: int
 
     def partitions(self, factors: Iterable[int]) -> int:
-        """Least partitions that serve some factors."""
+        """Return the least partitions that serve some factors."""
         return min(lcm(*factors), self.extent)
 
     def serves(self, count: int, factor: int) -> bool:
-        """Whether `count` partitions serve a factor."""
+        """Tell whether `count` partitions serve a factor."""
         return count == self.extent or count % factor == 0
 
 
@@ -159,7 +159,7 @@ class Space:
     onchip_bits: int | None = None
 
     def loops_around(self, loop: str) -> tuple[str, ...]:
-        """Loops around a loop, outermost first, itself not included."""
+        """Return the loops around a loop, outermost first, itself not included."""
         loops: list[str] = []
         parent = self.parents[loop]
         while parent != ROOT:
@@ -168,39 +168,39 @@ class Space:
         return tuple(reversed(loops))
 
     def loops_inside(self, loop: str) -> tuple[str, ...]:
-        """All loops of a loop's body, outer before inner."""
+        """Return all loops of a loop's body, outer before inner."""
         return tuple(other for other in self.options if loop in self.loops_around(other))
 
     def choices(self, loop: str, *states: str) -> tuple[Option, ...]:
-        """Options of a loop in some states."""
+        """Return the options of a loop in some states."""
         return tuple(option for option in self.options[loop] if option.state in states)
 
     def fill_loops(self, loop: str) -> tuple[str, ...]:
-        """Loops around a pipelined loop that repeat its fill: those above its flattened nest."""
+        """Return the loops around a pipelined loop that repeat its fill: those above its flattened nest."""
         around = list(self.loops_around(loop))
         while around and self.bodies[around[-1]].flattened:
             around.pop()
         return tuple(around)
 
     def keeps_fill(self, loop: str) -> bool:
-        """Whether each execution of a flattened nest surely takes the fill of its pipelined loop."""
+        """Tell whether each execution of a flattened nest surely takes the fill of its pipelined loop."""
         flattened = self.loops_around(loop)[len(self.fill_loops(loop)) :]
         return all(other in self.always_entered for other in flattened)
 
     def paths(self) -> Iterator[tuple[str, ...]]:
-        """Loops on the path to each innermost loop, outermost first."""
+        """Yield the loops on the path to each innermost loop, outermost first."""
         parents = set(self.parents.values())
         for loop in self.options:
             if loop not in parents:
                 yield (*self.loops_around(loop), loop)
 
     def shared_dimensions(self) -> tuple[Dimension, ...]:
-        """Dimensions that several loops index, each once."""
+        """Return the dimensions that several loops index, each once."""
         return tuple(sorted({d for rows in self.dimensions.values() for d in rows if len(d.loops) > 1}))
 
 
 def design_of(summary: Summary, configuration: Configuration, target: Target) -> Design:
-    """State and copies of each loop, once tools have completed a configuration."""
+    """Return the state and copies of each loop, once tools have completed a configuration."""
     design: dict[str, Key] = {}
     completed = complete(summary, configuration, target)
     for loop in summary.child_loops(ROOT):
@@ -209,7 +209,7 @@ def design_of(summary: Summary, configuration: Configuration, target: Target) ->
 
 
 def encode(space: Space, design: Design, asked: Configuration) -> dict[str, int] | None:
-    """The index of each loop's option; None when a design is not in the space.
+    """Return the index of each loop's option; None when a design is not in the space.
 
     Args: asked: the design's configuration; of equal options, the one with its factor is taken.
     """
@@ -226,7 +226,7 @@ def encode(space: Space, design: Design, asked: Configuration) -> dict[str, int]
 def decode(
     space: Space, options: Mapping[str, int], caches: tuple[tuple[str, str], ...] | None
 ) -> Configuration:
-    """The configuration of a design, without what tools do by themselves."""
+    """Return the configuration of a design, without what tools do by themselves."""
     chosen: dict[str, LoopChoice] = {}
     straight = {loop for loop, index in options.items() if space.options[loop][index].state == STRAIGHT}
     for loop, index in options.items():

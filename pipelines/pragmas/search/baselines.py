@@ -99,13 +99,13 @@ class _Batches:
     best_cycles: int | None = None
 
     def ended(self) -> bool:
-        """Whether no further design may be measured."""
+        """Tell whether no further design may be measured."""
         most, budget = self.options.most_evaluations, self.options.budget_s
         used_up = most is not None and len(self.steps) + self.executor.running >= most
         return used_up or (budget is not None and self.executor.elapsed_s >= budget)
 
     def measure(self, configurations: Sequence[Configuration]) -> list[Evaluation | None]:
-        """Evaluations in the order of the configurations; None where the search ended before."""
+        """Return the evaluations in the order of the configurations; None where the search ended before."""
         fresh = {configuration_key(c): c for c in configurations}
         for configuration in (c for key, c in fresh.items() if key not in self.known):
             if self.ended():
@@ -147,7 +147,7 @@ def _run(
     listen: Listen,
     search: Callable[[_Batches], None],
 ) -> Exploration:
-    """The log of a search, which proves nothing."""
+    """Return the log of a search, which proves nothing."""
     with ThreadPoolExecutor(max_workers=options.together) as pool:
         batches = _Batches(
             method=method,
@@ -164,7 +164,7 @@ def _run(
 
 
 def loop_values(summary: Summary, target: Target, loop: str) -> Iterator[tuple[str, tuple[LoopChoice, ...]]]:
-    """The directives of a loop in the order they are tried, each with its values.
+    """Yield the directives of a loop in the order they are tried, each with its values.
 
     Copies double with each value where divisors allow it, as AutoDSE's generator does by default.
     """
@@ -175,7 +175,7 @@ def loop_values(summary: Summary, target: Target, loop: str) -> Iterator[tuple[s
 
 
 def changed(configuration: Configuration, loop: str, kind: str, value: LoopChoice) -> Configuration:
-    """A configuration with another value of one directive of a loop."""
+    """Return a configuration with another value of one directive of a loop."""
     old = configuration.of(loop)
     new = replace(old, pipeline=value.pipeline) if kind == "pipeline" else replace(old, unroll=value.unroll)
     return replace(configuration, loops={**configuration.loops, loop: new})
@@ -225,7 +225,7 @@ def _follow_bottlenecks(batches: _Batches) -> None:
 
 
 def _better(batches: _Batches, place: _Place) -> list[_Place]:
-    """Designs to continue from, after the first directive, in order of bottlenecks, that gains something."""
+    """Return the designs that gain something to continue from, after one directive, in bottleneck order."""
     for loop in _slow_loops(batches, place):
         for kind, values in loop_values(batches.summary, batches.target, loop):
             if (loop, kind) in place.settled or batches.ended():
@@ -253,7 +253,7 @@ def _gains(answer: Evaluation, cycles: int) -> bool:
 
 
 def _slow_loops(batches: _Batches, place: _Place) -> list[str]:
-    """Loops of the nest that takes longest, inner before outer; then those of the next nest, and so on."""
+    """Return the loops of the nest that takes longest, inner before outer; then of the next, and so on."""
     summary = batches.summary
     parts = bound(summary, place.configuration, batches.target).parts
     cycles: Mapping[str, float] = {p.place: p.cycles for p in parts if p.kind == COMPUTATION}
@@ -266,7 +266,7 @@ def _slow_loops(batches: _Batches, place: _Place) -> list[str]:
 
 
 def _is_unrolled(summary: Summary, configuration: Configuration, loop: str) -> bool:
-    """Whether a pipelined loop around it unrolls it anyway."""
+    """Tell whether a pipelined loop around it unrolls it anyway."""
     return any(configuration.of(outer).pipeline != OFF for outer in summary.loops_around(loop))
 
 
@@ -337,7 +337,7 @@ class _Predictions:
         return len(self.known) > before
 
     def best_first(self) -> list[Configuration]:
-        """All configurations, the fastest predicted ones first."""
+        """Return all configurations, the fastest predicted ones first."""
         ordered = sorted(self.known.items(), key=lambda entry: (entry[1][0], entry[0]))
         return [configuration for _, (_, configuration) in ordered]
 
@@ -422,13 +422,13 @@ def explore_randomly(
 
 
 def all_configurations(summary: Summary, target: Target) -> Iterator[Configuration]:
-    """Every configuration of pipelines and factors, in a fixed order."""
+    """Yield every configuration of pipelines and factors, in a fixed order."""
     for loops in product(*(_nest_choices(summary, target, c) for c in summary.child_loops(ROOT))):
         yield Configuration(loops={name: choice for part in loops for name, choice in part.items()})
 
 
 def _nest_choices(summary: Summary, target: Target, loop: str) -> list[dict[str, LoopChoice]]:
-    """Choices of a loop and the loops inside it."""
+    """Return the choices of a loop and the loops inside it."""
     factors = pipeline_factors(summary, target, loop)
     choices = [{loop: LoopChoice(pipeline=FINE, unroll=factor)} for factor in factors]
     inner = summary.child_loops(loop)
@@ -441,7 +441,7 @@ def _nest_choices(summary: Summary, target: Target, loop: str) -> list[dict[str,
 
 
 def draw_configuration(summary: Summary, target: Target, generator: np.random.Generator) -> Configuration:
-    """A configuration: on each path down a pipelined loop at a level drawn evenly, factors drawn evenly."""
+    """Draw a configuration: on each path down, a pipelined loop at a random level, and random factors."""
     loops: dict[str, LoopChoice] = {}
     for child in summary.child_loops(ROOT):
         loops |= _drawn_nest(summary, target, child, generator)

@@ -117,13 +117,13 @@ class Sizes:
             self.size.learn(self.size_of(configuration), late=late, growth=growth, left=LEFT_COPIES)
 
     def allow(self, configuration: Configuration) -> bool:
-        """Whether a configuration keeps to the limits that the convex program knows."""
+        """Tell whether a configuration keeps to the limits that the convex program knows."""
         copies = self.copies[is_fine(self.summary, configuration)]
         within = unrolled_size(self.summary, configuration) <= copies.most
         return within and most_partitions(self.summary, configuration) <= self.partitions.most
 
     def size_margin(self, configuration: Configuration) -> float:
-        """The limit on `size` over a configuration's size: 1 or more when it likely ends in time."""
+        """Return the limit on `size` over a configuration's size: 1 or more when it likely ends in time."""
         return math.inf if self.size_of is None else self.size.most / self.size_of(configuration)
 
     def widen(self, *, beyond_timeout: bool = False) -> bool:
@@ -138,11 +138,11 @@ class Sizes:
         return self.snapshot() != before
 
     def snapshot(self) -> tuple[float, ...]:
-        """The limits now, for `restore`."""
+        """Return the limits now, for `restore`."""
         return tuple(limit.most for limit in self._limits())
 
     def restore(self, snapshot: tuple[float, ...]) -> None:
-        """Set the limits to those of a snapshot."""
+        """Set the limits to a snapshot."""
         for limit, most in zip(self._limits(), snapshot, strict=True):
             limit.most = most
 
@@ -150,7 +150,7 @@ class Sizes:
         yield from (*self.copies.values(), self.partitions, self.size)
 
     def _growth(self, answer: Evaluation) -> float:
-        """Size of a next design over that of one that ended in time."""
+        """Return the size of a next design over that of one that ended in time."""
         if self.design_s is None or answer.wall_s <= 0.0:
             return LEAST_GROWTH
         return min(MOST_GROWTH, max(LEAST_GROWTH, self.design_s / answer.wall_s / 2.0))
@@ -163,7 +163,7 @@ def first_sizes(
     design_s: float | None,
     size_of: Callable[[Configuration], int] | None,
 ) -> Sizes:
-    """Limits of the first designs.
+    """Return the limits of the first designs.
 
     Args: sure: copies of operations and accesses that surely end in time; None when unknown.
     """
@@ -179,7 +179,7 @@ def first_sizes(
 
 
 def is_fine(summary: Summary, configuration: Configuration) -> bool:
-    """Whether no loop above a pipelined one is asked for copies (equation 14)."""
+    """Tell whether no loop above a pipelined one is asked for copies (equation 14)."""
     full = complete(summary, configuration)
     pipelined = [name for name in summary.loops if full.of(name).pipeline == FINE]
     above = {outer for name in pipelined for outer in summary.loops_around(name)}
@@ -187,7 +187,7 @@ def is_fine(summary: Summary, configuration: Configuration) -> bool:
 
 
 def most_partitions(summary: Summary, configuration: Configuration) -> int:
-    """Partitions of the array that has most (equation 9)."""
+    """Return the partitions of the array that has most (equation 9)."""
     return max(partitions(summary, configuration).values(), default=1)
 
 
@@ -216,12 +216,12 @@ class ResourceBudget:
     copy_dsps: float = 0.0
 
     def fits(self, units: float, copies: int) -> bool:
-        """Whether a design likely fits."""
+        """Tell whether a design likely fits."""
         available = self.target.dsp_available
         return available is None or units + self.copy_dsps * copies <= available
 
     def scaled(self, slack: float) -> ResourceBudget:
-        """The budget with `slack` times the limit."""
+        """Return the budget with `slack` times the limit."""
         available = self.target.dsp_available
         if available is None or slack == 1.0:
             return self
@@ -229,7 +229,7 @@ class ResourceBudget:
 
 
 def resource_budget(target: Target, uses: Sequence[Use]) -> ResourceBudget:
-    """The budget of designs that are like the measured ones; that of the bound without any."""
+    """Return the budget of designs that are like the measured ones; that of the bound without any."""
     if target.dsp_available is None or not uses:
         return ResourceBudget(target=target)
     per_unit, per_copy = _fit(uses)
@@ -238,7 +238,7 @@ def resource_budget(target: Target, uses: Sequence[Use]) -> ResourceBudget:
 
 
 def _fit(uses: Sequence[Use]) -> tuple[float, float]:
-    """Resources of a unit and of a copy: least squares of relative errors, none below 0, with a prior.
+    """Return resources of a unit and of a copy: least squares of relative errors, none below 0, with a prior.
 
     By the prior a copy that takes as much as its units is as likely as units that take twice their bound.
     """

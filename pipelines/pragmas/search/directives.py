@@ -42,7 +42,7 @@ STYLES = (OWN, MERLIN, VITIS)
 
 
 def hls_directives(summary: Summary, configuration: Configuration) -> tuple[Directive, ...]:
-    """The directives of a configuration for the text as it is, loops in source order, then arrays."""
+    """Return the directives of a configuration for the text as it is, loops in source order, then arrays."""
     full = complete(summary, configuration, own_target())
     loops = [d for name in summary.loops for d in _of_loop(summary, full, name)]
     return (*loops, *_partitions(summary, full))
@@ -51,7 +51,7 @@ def hls_directives(summary: Summary, configuration: Configuration) -> tuple[Dire
 def given_directives(
     summary: Summary, configuration: Configuration, most_banks: int
 ) -> tuple[Directive, ...]:
-    """The directives of choices as they are: no loop is pipelined that has no pipeline in them.
+    """Return the directives of choices as they are: no loop is pipelined that has no pipeline in them.
 
     Args: most_banks: of an array dimension; 1 for no partition.
     """
@@ -64,12 +64,12 @@ def given_directives(
 
 
 def banks_of(summary: Summary, configuration: Configuration, most_banks: int) -> dict[str, tuple[int, ...]]:
-    """Banks of each array by dimension in the design of `given_directives`."""
+    """Return the banks of each array by dimension in the design of `given_directives`."""
     return _banks_of(summary, _given_factors(summary, configuration), most_banks)
 
 
 def _given_factors(summary: Summary, configuration: Configuration) -> dict[str, int]:
-    """Copies of each loop's body without completion; loops inside pipelined ones are unrolled."""
+    """Return the copies of each loop's body without completion; loops inside pipelined ones are unrolled."""
     return {
         name: loop.trip_count_max
         if _below_pipeline(summary, configuration, name)
@@ -81,7 +81,7 @@ def _given_factors(summary: Summary, configuration: Configuration) -> dict[str, 
 def strips_design(
     source: str, summary: Summary, configuration: Configuration
 ) -> tuple[str, tuple[Directive, ...]] | None:
-    """The text with a configuration's factors as strips, and its directives; None without any strip."""
+    """Return text with a configuration's factors as strips, and its directives; None without any strip."""
     full = complete(summary, configuration, own_target())
     factors = {
         name: full.of(name).unroll
@@ -104,7 +104,7 @@ def strips_design(
 
 
 def likely_waits(summary: Summary, configuration: Configuration) -> bool:
-    """Whether a pipeline likely waits for an array when factors are directives.
+    """Tell whether a pipeline likely waits for an array when factors are directives.
 
     It does where it belongs to a flattened nest or has no constant trip count, reads and writes an array, and
     a loop of the nest has a factor and indexes the array, so that the address within a bank is a quotient.
@@ -123,7 +123,7 @@ def likely_waits(summary: Summary, configuration: Configuration) -> bool:
 
 
 def _flattened_nest(summary: Summary, name: str) -> tuple[str, ...]:
-    """A loop and those around it that make one pipeline with it."""
+    """Return a loop and those around it that make one pipeline with it."""
     nest = [name]
     while (parent := summary.loops[nest[-1]].parent) is not None and flattened(summary, parent):
         nest.append(parent)
@@ -131,7 +131,7 @@ def _flattened_nest(summary: Summary, name: str) -> tuple[str, ...]:
 
 
 def _updates(summary: Summary, name: str, stepped: str) -> bool:
-    """Whether a loop reads and writes an array that another loop's counter indexes."""
+    """Tell whether a loop reads and writes an array that another loop's counter indexes."""
     kinds: dict[str, set[str]] = {}
     for statement in summary.statements:
         for access in statement.accesses if name in statement.loops else ():
@@ -142,14 +142,14 @@ def _updates(summary: Summary, name: str, stepped: str) -> bool:
 
 @cache
 def own_target() -> Target:
-    """The project's own synthesis as a target."""
+    """Return the project's own synthesis as a target."""
     return read_target("simfoundry")
 
 
 def unroll_factors(
     summary: Summary, configuration: Configuration, target: Target | None = None
 ) -> Mapping[str, int]:
-    """Copies of each loop's body, those inside pipelined loops included."""
+    """Return the copies of each loop's body, those inside pipelined loops included."""
     full = complete(summary, configuration, target)
     return {name: full.of(name).unroll for name in summary.loops}
 
@@ -178,7 +178,8 @@ def _holds_pipeline(summary: Summary, full: Configuration, name: str) -> bool:
 def partition_factors(
     summary: Summary, configuration: Configuration, target: Target | None = None
 ) -> Mapping[str, tuple[int, ...]]:
-    """Banks of each array by dimension: a multiple of every factor of a loop that runs over the dimension.
+    """Return the banks of each array by dimension: a multiple of every factor of a loop that runs over the
+    dimension.
 
     Source: NLP-DSE equations 10 and 11.
     """
@@ -186,7 +187,7 @@ def partition_factors(
 
 
 def _banks_of(summary: Summary, factors: Mapping[str, int], most: int | None) -> dict[str, tuple[int, ...]]:
-    """Banks of each array by dimension, at most `most` of a dimension (None = unlimited)."""
+    """Return the banks of each array by dimension, at most `most` of a dimension (None = unlimited)."""
     banks = {name: [1] * len(array.shape) for name, array in summary.arrays.items()}
     for statement in summary.statements:
         for access in statement.accesses:
@@ -198,7 +199,8 @@ def _banks_of(summary: Summary, factors: Mapping[str, int], most: int | None) ->
 
 
 def banked_size(summary: Summary, configuration: Configuration) -> int:
-    """Operations and accesses of the unrolled program, an access once for each bank that it may address.
+    """Return the operations and accesses of the unrolled program, an access once for each bank that it may
+    address.
 
     An access may address any bank of a dimension that the factors of the loops in its subscript do not rule
     out: copies for `i` alone, of a factor that divides the banks, know their bank up to multiples of the
@@ -210,7 +212,7 @@ def banked_size(summary: Summary, configuration: Configuration) -> int:
 
 
 def given_size(summary: Summary, configuration: Configuration, most_banks: int) -> int:
-    """`banked_size` of the design of `given_directives`."""
+    """Return `banked_size` of the design of `given_directives`."""
     factors = _given_factors(summary, configuration)
     return _size_of(summary, factors, banks_of(summary, configuration, most_banks))
 
@@ -232,7 +234,7 @@ def _size_of(summary: Summary, factors: Mapping[str, int], banks: Mapping[str, t
 
 
 def _banks_of_access(banks: int, factors: list[int]) -> int:
-    """Banks of a dimension that one access may address, by the factors of the loops in its subscript."""
+    """Return the banks of a dimension that one access may address, by its subscript's loop factors."""
     if not factors:
         return 1
     known = min(factors[0], banks) if len(factors) == 1 else 1
@@ -250,7 +252,7 @@ def _partitions(summary: Summary, full: Configuration) -> list[Directive]:
 
 
 def _partitions_of(summary: Summary, banks_of: Mapping[str, tuple[int, ...]]) -> list[Directive]:
-    """Partitions of arrays; the engine has no memory for a table that nothing writes, so none of these."""
+    """Return the partitions of arrays; none of tables that nothing writes: the engine has no memory."""
     written = {a.array for s in summary.statements for a in s.accesses if a.kind == WRITE}
     directives: list[Directive] = []
     for name, banks in banks_of.items():
@@ -275,7 +277,7 @@ def _partitions_of(summary: Summary, banks_of: Mapping[str, tuple[int, ...]]) ->
 
 
 def annotate(source: str, summary: Summary, configuration: Configuration, *, style: str = MERLIN) -> str:
-    """The program's text with the pragmas of a configuration.
+    """Return the program's text with the pragmas of a configuration.
 
     Args:   style: MERLIN (`#pragma ACCEL`, above each loop), VITIS (`#pragma HLS`, in each loop's body, which
             gets braces where it has none) or OWN (what our own synthesis reads, see `annotate_directives`).
@@ -305,7 +307,7 @@ def annotate(source: str, summary: Summary, configuration: Configuration, *, sty
 def annotate_directives(
     source: str, summary: Summary, directives: Sequence[Directive], *, style: str = OWN
 ) -> str:
-    """The program's text with directives as pragmas, which make the design of the directives.
+    """Return the program's text with directives as pragmas, which make the design of the directives.
 
     Args:   directives: their loops are those of the program, or labels of the text where it has strips. The
             loops of a function that is called several times get the pragmas of the first call.
@@ -338,12 +340,12 @@ def annotate_directives(
 
 
 def _is_inside(pragma: str) -> bool:
-    """Whether a pragma of a loop stands in its body."""
+    """Tell whether a pragma of a loop stands in its body."""
     return pragma.startswith("HLS ")
 
 
 def _spelled(directive: Directive, style: str) -> str:
-    """The pragma of a directive of the search, without `#pragma`."""
+    """Return the pragma of a directive of the search, without `#pragma`."""
     factor = "" if directive.value is None else f" factor={directive.value}"
     interval = "" if directive.value is None else f" II={directive.value}"
     if directive.kind == "pipeline" and style != OWN:
@@ -365,7 +367,7 @@ def _above_loops(
     above_loops: Mapping[int, Sequence[str]],
     of_arrays: Sequence[str],
 ) -> list[Edit]:
-    """Pragmas of loops above them, those of arrays above the first loop of the top function."""
+    """Return edits: pragmas of loops above them, of arrays above the top function's first loop."""
     blank = blanked(source)
     low, high = body_of(blank, top) or (0, len(source))
     first = min((start for start in starts if low <= start < high), default=None)
@@ -380,7 +382,7 @@ def _above_loops(
 
 
 def merlin_pragmas(summary: Summary, configuration: Configuration, loop: str) -> list[str]:
-    """The pragmas above one loop, in the order Merlin's documentation lists them."""
+    """Return the pragmas above one loop, in the order Merlin's documentation lists them."""
     choice, pragmas = configuration.of(loop), list[str]()
     caches = [a for place, a in configuration.caches or () if place == loop]
     pragmas += [f"ACCEL cache variable={array}" for array in caches]
@@ -420,7 +422,7 @@ def _merlin(
 
 
 def vitis_pragmas(full: Configuration, loop: str, *, below: bool) -> list[str]:
-    """The pragmas inside one loop; below a pipelined loop Vitis unrolls by itself.
+    """Return the pragmas inside one loop; below a pipelined loop Vitis unrolls by itself.
 
     Args: full: completed.
     """
@@ -437,7 +439,7 @@ def vitis_pragmas(full: Configuration, loop: str, *, below: bool) -> list[str]:
 def _in_bodies(
     source: str, places: Mapping[str, LoopPlace], pragmas: Mapping[str, Sequence[str]]
 ) -> list[Edit]:
-    """Pragmas of loops at the starts of their bodies."""
+    """Return the pragmas of loops at the starts of their bodies."""
     edits = list[Edit]()
     first_copies = {place.start: (loop, place) for loop, place in reversed(list(places.items()))}
     for loop, place in first_copies.values():  # inner loops close before outer ones at one place

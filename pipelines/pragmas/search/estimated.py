@@ -56,7 +56,7 @@ _Design = TypeVar("_Design", bound=Costed)
 
 
 def preferred(designs: Sequence[_Design], tolerance: float = TOLERANCE) -> _Design:
-    """The smallest of the designs whose cycles are the least ones, or within a share above them."""
+    """Return the smallest of the designs whose cycles are the least ones, or within a share above them."""
     least = min(design.cost[0] for design in designs)
     near = [design for design in designs if design.cost[0] <= (1 + tolerance) * least]
     return min(near, key=lambda design: design.cost[::-1])
@@ -70,7 +70,7 @@ class Candidate:
     most_banks: int = 1
 
     def directives(self, summary: Summary) -> tuple[Directive, ...]:
-        """Directives of the engine."""
+        """Return the directives of the engine."""
         return given_directives(summary, self.configuration, self.most_banks)
 
     @property
@@ -79,7 +79,7 @@ class Candidate:
         return frozenset(loop for loop, choice in self.configuration.loops.items() if choice.pipeline == FINE)
 
     def contains(self, other: Candidate) -> bool:
-        """Whether it has the pipelines of another candidate, and no smaller factor, no fewer banks."""
+        """Tell whether it has the pipelines of another candidate, and no smaller factor, no fewer banks."""
         loops = {*self.configuration.loops, *other.configuration.loops}
         pairs = [(self.configuration.of(loop), other.configuration.of(loop)) for loop in loops]
         return self.most_banks >= other.most_banks and all(
@@ -88,7 +88,7 @@ class Candidate:
         )
 
     def with_choice(self, loop: str, choice: LoopChoice) -> Candidate:
-        """The candidate with another choice of one loop."""
+        """Return the candidate with another choice of one loop."""
         loops = {**self.configuration.loops, loop: choice}
         kept = {name: one for name, one in loops.items() if one != LoopChoice()}
         return replace(self, configuration=replace(self.configuration, loops=kept))
@@ -110,7 +110,7 @@ class Estimated:
 
 
 def configuration_of(directives: Sequence[Directive]) -> Configuration:
-    """The choices of loops that directives make."""
+    """Return the choices of loops that directives make."""
     loops: dict[str, LoopChoice] = {}
     for directive in directives:
         choice = loops.get(directive.loop, LoopChoice())
@@ -122,7 +122,7 @@ def configuration_of(directives: Sequence[Directive]) -> Configuration:
 
 
 def candidate_of(summary: Summary, directives: Sequence[Directive]) -> Candidate:
-    """The choices that directives make, with the most banks of a dimension."""
+    """Return the choices that directives make, with the most banks of a dimension."""
     banks = [
         d.value or summary.arrays[d.variable].shape[(d.dimension or 1) - 1]
         for d in directives
@@ -132,8 +132,9 @@ def candidate_of(summary: Summary, directives: Sequence[Directive]) -> Candidate
 
 
 def reductions(summary: Summary, directives: Sequence[Directive]) -> Iterator[tuple[Directive, ...]]:
-    """Directives with one partition or factor less: without it, with half of it, and, of an innermost loop
-    without a pipeline, with a pipeline for its factor."""
+    """Yield the directives with one partition or factor less: without it, with half of it, and, of an
+    innermost loop without a pipeline, with a pipeline for its factor.
+    """
     pipelined = {d.loop for d in directives if d.kind == "pipeline"}
     for index, one in enumerate(directives):
         before, after = tuple(directives[:index]), tuple(directives[index + 1 :])
@@ -173,13 +174,13 @@ class EstimatedSearch:
     together: int
 
     def fits(self, area_um2: float | None, times: float = 1.0) -> bool:
-        """Whether an area is known and within a multiple of the limit."""
+        """Tell whether an area is known and within a multiple of the limit."""
         if self.most_area_um2 is None:
             return True
         return area_um2 is not None and area_um2 <= times * self.most_area_um2
 
     def estimated(self) -> list[Estimated]:
-        """The estimates of all designs that were looked at, the plain program first.
+        """Return the estimates of all designs that were looked at, the plain program first.
 
         Best first: the fastest design is changed next, each once. Of designs that pipeline the same loops
         those are changed that are the fastest of them that fit, and `PATIENCE` others.
@@ -208,7 +209,7 @@ class EstimatedSearch:
                 fresh = list(self._neighbours(following.candidate, smaller_only=not is_valid))
 
     def _reached(self, known: Iterable[Estimated], pipelines: frozenset[str]) -> float:
-        """Cycles of the fastest design that fits with these loops pipelined."""
+        """Return the cycles of the fastest design that fits with these loops pipelined."""
         alike = (one for one in known if one.candidate.pipelines == pipelines and self._is_valid(one))
         return min((one.cost[0] for one in alike), default=math.inf)
 
@@ -240,8 +241,9 @@ class EstimatedSearch:
     def reduced(
         self, estimates: Sequence[Estimated], tolerances: Sequence[float], most_size: int
     ) -> list[Estimated]:
-        """Estimates, and those near the smallest designs that are nearly as fast, until none is smaller: with
-        one directive less, and of a design that is not the preferred one with one directive more.
+        """Return estimates, and those near the smallest designs that are nearly as fast, until none is
+        smaller: with one directive less, and of a design that is not the preferred one with one directive
+        more.
 
         Args:
             tolerances: shares above the least cycles within which the smallest design is changed.
@@ -278,7 +280,7 @@ class EstimatedSearch:
         return list(known.values())
 
     def _near(self, one: Estimated, *, larger: bool) -> Iterator[tuple[Candidate, tuple[Directive, ...]]]:
-        """Designs with one directive less, and if asked for those that the search would look at next."""
+        """Yield the designs with one directive less, and if asked for those the search would try next."""
         for fewer in reductions(self.summary, one.directives):
             yield candidate_of(self.summary, fewer), fewer
         for candidate in self._neighbours(one.candidate) if larger else ():
@@ -291,14 +293,14 @@ class EstimatedSearch:
         return one.estimate.status == OK and self.fits(one.estimate.area_um2, HOPELESS)
 
     def _turn(self, one: Estimated) -> tuple[float, bool, float]:
-        """Order of expansion: fast ones first, those over the limit as if slower by their excess."""
+        """Return order of expansion: fast ones first, those over the limit as if slower by their excess."""
         cycles, area = one.cost
         limit = self.most_area_um2
         over = 1.0 if limit is None else max(1.0, area / limit)
         return cycles * over, over > 1.0, area
 
     def fitting(self, estimates: Sequence[Estimated]) -> list[Estimated]:
-        """Designs that fit by their estimates, the fastest first."""
+        """Return the designs that fit by their estimates, the fastest first."""
         return sorted((one for one in estimates if self._is_valid(one)), key=lambda one: one.cost)
 
     def measured(self, estimates: Sequence[Estimated], most: int) -> tuple[Exploration, list[Estimated]]:
@@ -337,7 +339,7 @@ class EstimatedSearch:
         return Exploration(method=ESTIMATED, steps=tuple(steps)), designs[: len(steps)]
 
     def _neighbours(self, candidate: Candidate, *, smaller_only: bool = False) -> Iterator[Candidate]:
-        """Candidates that differ in one directive; a larger factor also with as many banks."""
+        """Yield the candidates that differ in one directive; a larger factor also with as many banks."""
         for loop in self.summary.loops:
             yield from self._of_loop(candidate, loop, smaller_only=smaller_only)
         if candidate.most_banks > 1:
@@ -346,7 +348,7 @@ class EstimatedSearch:
             yield replace(candidate, most_banks=2 * candidate.most_banks)
 
     def _factors(self, loop: str) -> list[int]:
-        """Divisors of a constant trip count, and powers of two, whose rest is a loop of its own."""
+        """Return divisors of a constant trip count, and powers of two, whose rest is a loop of its own."""
         facts = self.summary.loops[loop]
         powers = [1 << n for n in range(1, facts.trip_count_max.bit_length()) if facts.constant]
         of_loop = pipeline_factors(self.summary, own_target(), loop)

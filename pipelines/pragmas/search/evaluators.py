@@ -56,7 +56,7 @@ _WAITS = re.compile(r"II (\d+): ResMII (\d+) \([^)]*\), RecMII (\d+) \(array")
 
 
 def own_evaluator() -> str:
-    """Name of `OwnHls` in rows: tool and version."""
+    """Return the name of `OwnHls` in rows: tool and version."""
     return f"simfoundry-hls-{tool_version()}"
 
 
@@ -94,15 +94,15 @@ class OwnHls:
         return self.most_operations or max(1, int(COPIES_PER_SECOND * self.timeout_s))
 
     def size(self, configuration: Configuration) -> int:
-        """Operations and accesses that the engine schedules; see `banked_size`."""
+        """Return the operations and accesses that the engine schedules; see `banked_size`."""
         return banked_size(self.summary, configuration)
 
     def options_for(self, configuration: Configuration) -> HlsOptions:
-        """The options of a configuration's design."""
+        """Return the options of a configuration's design."""
         return replace(self.base, directives=hls_directives(self.summary, configuration))
 
     def with_strips(self, configuration: Configuration) -> tuple[ProgramRow, HlsOptions] | None:
-        """The program with the configuration's factors as strips, and the options of its design."""
+        """Return the program with the configuration's factors as strips, and the options of its design."""
         design = strips_design(self.program.source, self.summary, configuration)
         if design is None:
             return None
@@ -135,7 +135,7 @@ class OwnHls:
             return Evaluation(status=TOOL_ERROR, reason=str(fault), wall_s=stopwatch() - start)
 
     def _faster_form(self, configuration: Configuration) -> Evaluation:
-        """The design by directives or by strips."""
+        """Return the design by directives or by strips."""
         forms = [(self.program, self.options_for(configuration), False)]
         if (written := self.with_strips(configuration)) is not None:
             forms.append((*written, True))
@@ -152,29 +152,29 @@ class OwnHls:
         both_s = first.wall_s + second.wall_s
         return replace(min(first, replace(second, strips=strips), key=_worth), wall_s=both_s)
 
-    def _measure(self, program: ProgramRow, asked: HlsOptions) -> tuple[Evaluation, bool]:
+    def _measure(self, program: ProgramRow, requested: HlsOptions) -> tuple[Evaluation, bool]:
         """Build and count a design; and whether a pipeline of it waits for an array.
 
         Raises: MachineFault.
         """
-        key = content_hash(design_id(program, asked), self.timeout_s)
+        key = content_hash(design_id(program, requested), self.timeout_s)
         if self.cache.get("pragma_timeout", key) is not None:
             return self._timeout(), False
         start = stopwatch()
-        answer = self._ask(program, asked)
+        answer = self._ask(program, requested)
         if answer is None:
             self.cache.keep("pragma_timeout", key, {"timeout_s": self.timeout_s}, TIMEOUT)
             return self._timeout(), False
         waits = isinstance(answer, CountedDesign) and _waits_for_arrays(answer)
         return self._judged(answer, stopwatch() - start), waits
 
-    def _ask(self, program: ProgramRow, asked: HlsOptions) -> CountedDesign | str | None:
-        """The answer of a process; None when its processor time ended first.
+    def _ask(self, program: ProgramRow, requested: HlsOptions) -> CountedDesign | str | None:
+        """Return the answer of a process; None when its processor time ended first.
 
         Raises: MachineFault.
         """
         original = None if program is self.program else self.program
-        child = ChildProcess(_work, program, original, asked, self.cache, self.options)
+        child = ChildProcess(_work, program, original, requested, self.cache, self.options)
         try:
             answer = child.receive(self.timeout_s)
         except TimeoutError:
@@ -213,24 +213,24 @@ class OwnHls:
 
 
 def _engines_s(counted: CountedDesign) -> float:
-    """Seconds that the engines took when they ran, also where the answer comes from the cache."""
+    """Return the seconds that the engines took when they ran, also where the answer comes from the cache."""
     run = counted.run
     runs = () if run is None else (run.build_wall_s, run.simulate_wall_s)
     return ordered_sum(s or 0.0 for s in (counted.design.hls_wall_s, *runs))
 
 
 def _waits_for_arrays(counted: CountedDesign) -> bool:
-    """Whether an array makes the interval of a pipeline longer than its memories do."""
+    """Tell whether an array makes the interval of a pipeline longer than its memories do."""
     return any(waits_for_array(outcome.reason or "") for outcome in counted.outcomes)
 
 
 def waits_for_array(reason: str) -> bool:
-    """Whether the outcome of a pipeline says so."""
+    """Tell whether the outcome of a pipeline says so."""
     return any(int(m[1]) > int(m[2]) and int(m[3]) > 1 for m in _WAITS.finditer(reason))
 
 
 def _worth(evaluation: Evaluation) -> tuple[bool, float]:
-    """Order of designs of one configuration: valid ones first, then the faster ones."""
+    """Return the order of designs of one configuration: valid ones first, then the faster ones."""
     return not evaluation.valid, math.inf if evaluation.latency_cycles is None else evaluation.latency_cycles
 
 
@@ -238,7 +238,7 @@ def _work(
     connection: Connection,
     program: ProgramRow,
     original: ProgramRow | None,
-    asked: HlsOptions,
+    requested: HlsOptions,
     cache: ContentCache,
     options: LabelOptions,
 ) -> None:
@@ -249,7 +249,7 @@ def _work(
     begin_worker()
     answer: CountedDesign | str | MachineFault
     try:
-        answer = count_design(program, asked, ToolContext(cache=cache, options=options))
+        answer = count_design(program, requested, ToolContext(cache=cache, options=options))
         if original is not None and not same_results(original, program, cache, options):
             answer = "the text with strips must give what the program gives natively, got other results"
     except (HlsError, ProgramError) as error:
@@ -263,7 +263,7 @@ def _work(
 
 
 def same_results(first: ProgramRow, second: ProgramRow, cache: ContentCache, options: LabelOptions) -> bool:
-    """Whether two programs of one interface run natively and give the same results, bit by bit.
+    """Tell whether two programs of one interface run natively and give the same results, bit by bit.
 
     Raises: MachineFault.
     """
@@ -272,7 +272,7 @@ def same_results(first: ProgramRow, second: ProgramRow, cache: ContentCache, opt
 
 
 def _native_digest(program: ProgramRow, cache: ContentCache, options: LabelOptions) -> str | None:
-    """Hash of a program's native results, cached; None when it fails."""
+    """Return the hash of a program's native results, cached; None when it fails."""
     seed = options.data_seeds[0]
     key = content_hash(program.program_id, seed, native_version())
     stored = cache.get("pragma_native", key)
@@ -313,7 +313,7 @@ class RecordedReports:
     name: str = "vitis-reports"
 
     def evaluate(self, configuration: Configuration) -> Evaluation:
-        """The figures of the configuration's report; rejected when there is none."""
+        """Return the figures of the configuration's report; rejected when there is none."""
         path = self.folder / report_folder(configuration) / REPORT
         if not path.is_file():
             return Evaluation(status=REJECTED, reason=f"a report must be at {path}, got no file")
@@ -325,13 +325,14 @@ class RecordedReports:
 
 
 def report_folder(configuration: Configuration) -> str:
-    """Name of the folder of a configuration's report."""
+    """Return the name of the folder of a configuration's report."""
     return content_hash(configuration_key(configuration))[:16]
 
 
 def vendor_evaluation(row: VendorDesignRow, summary: Summary, target: Target) -> Evaluation:
-    """A vendor's result as an evaluation; one that does not fit its part is infeasible, one whose latency no
-    design can have is rejected."""
+    """Return a vendor's result as an evaluation; one that does not fit its part is infeasible, one whose
+    latency no design can have is rejected.
+    """
     status, reason = row.status, row.reason
     if row.latency_cycles is not None and (why := impossible(summary, target, row.latency_cycles)):
         return Evaluation(status=REJECTED, reason=why)

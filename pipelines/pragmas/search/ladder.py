@@ -97,7 +97,7 @@ def explore(
 
 
 def _rungs(state: SearchState) -> Iterator[SubProblem]:
-    """The ladder's sub-problems until the search has ended; a higher rung's bound holds for lower ones."""
+    """Yield ladder's sub-problems until the search has ended; a higher rung's bound holds for lower ones."""
     known, solved = {False: 0.0, True: 0.0}, dict[bool, SubProblem]()
     for rung in state.options.rungs:
         for fine_only in (True, False) if state.is_timed else (False, True):  # what is solved sooner
@@ -123,7 +123,7 @@ def _rungs(state: SearchState) -> Iterator[SubProblem]:
 
 
 def _solves_rung(summary: Summary, problem: SubProblem, rung: int) -> bool:
-    """Whether the best configuration of a higher rung keeps to a rung, and so is its best one too."""
+    """Tell whether the best configuration of a higher rung keeps to a rung, and so is its best one too."""
     solution = problem.solution
     if solution.status != OPTIMAL or solution.configuration is None:
         return False
@@ -131,7 +131,7 @@ def _solves_rung(summary: Summary, problem: SubProblem, rung: int) -> bool:
 
 
 def _within_time(state: SearchState, problem: SubProblem) -> SubProblem:
-    """The sub-problem, or one with narrower limits where its design likely runs out of time or space."""
+    """Return sub-problem, or one with narrower limits where its design likely runs out of time or space."""
     configuration = problem.solution.configuration
     if configuration is None or state.cannot_win(problem) or state.is_likely(configuration):
         return problem
@@ -163,7 +163,7 @@ def _measure_remainder(state: SearchState) -> None:
 
 
 def _next_design(state: SearchState) -> SubProblem:
-    """The best of what remains that can win, likely fits and is no variation of a measured design.
+    """Return the best of what remains that can win, likely fits and is no variation of a measured design.
 
     A design that is slower by its bound than the best one by its own comes after larger ones that are not.
     The stages, each for when the one before has no design: within the limits; within doubled limits, up to
@@ -199,16 +199,18 @@ def _next_design(state: SearchState) -> SubProblem:
 
 
 def _best_within(state: SearchState, budgets: Budgets, excluded: Variations) -> SubProblem | None:
-    """The best design within the limits that can win, of the kind whose turn it is; designs that may improve
-    on the best one come first."""
+    """Return the best design within the limits that can win, of the kind whose turn it is; designs that may
+    improve on the best one come first.
+    """
     problems = [_next_distinct(state, budgets[fine], excluded, fine_only=fine) for fine in (False, True)]
     able = [one for one in problems if one.solution.configuration is not None and not state.cannot_win(one)]
     return min(able, key=lambda one: (not state.may_improve(one), *state.turn(one)), default=None)
 
 
 def _improving_beyond(state: SearchState, budgets: Budgets, excluded: Variations) -> SubProblem | None:
-    """A design that may improve on the best one within limits doubled once or twice; without one the limits
-    stay as they are."""
+    """Return a design that may improve on the best one within limits doubled once or twice; without one the
+    limits stay as they are.
+    """
     before = state.sizes.snapshot()
     for _ in range(MOST_DOUBLINGS):
         if state.sizes.widen():
@@ -220,8 +222,9 @@ def _improving_beyond(state: SearchState, budgets: Budgets, excluded: Variations
 
 
 def _beyond_timeout(state: SearchState, budgets: Budgets, excluded: Variations) -> SubProblem | None:
-    """A design that can win within limits doubled past the size of what ran out of time; without one the
-    limits stay as they are."""
+    """Return a design that can win within limits doubled past the size of what ran out of time; without one
+    the limits stay as they are.
+    """
     before = state.sizes.snapshot()
     for _ in range(MOST_WIDENINGS):
         if state.sizes.widen(beyond_timeout=True):
@@ -233,7 +236,7 @@ def _beyond_timeout(state: SearchState, budgets: Budgets, excluded: Variations) 
 
 
 def _may_remain(state: SearchState, excluded: Variations) -> bool:
-    """Whether a design of any size that is no variation may win; true when the solver takes long to say."""
+    """Tell whether a design of any size that is no variation may win; true if the solver is slow to say."""
     start = stopwatch()
     guess_s = None if state.options.design_s is None else GUESS_SHARE * state.options.design_s
     asked = SearchOptions(
@@ -258,7 +261,7 @@ def _next_distinct(
     narrowed: bool = True,
     fine_only: bool = False,
 ) -> SubProblem:
-    """The best of what remains that makes another design than those that were begun."""
+    """Return the best of what remains that makes another design than those that were begun."""
     while True:
         problem = _solve_remainder(state, budget, excluded, narrowed=narrowed, fine_only=fine_only)
         if not state.is_duplicate(problem):
@@ -273,7 +276,7 @@ def _solve_remainder(
     narrowed: bool = False,
     fine_only: bool = False,
 ) -> SubProblem:
-    """The best of all that is neither measured nor being measured.
+    """Return the best of all that is neither measured nor being measured.
 
     Args: excluded: variations of these configurations are left out too; narrowed: to what likely ends in
         time.
@@ -294,6 +297,7 @@ def _solve_remainder(
 
 
 def _unlimited(target: Target) -> ResourceBudget:
-    """A budget of any number of units: a tool that starts iterations less often than the bound supposes
-    needs fewer of them, so a design may fit that theorem 6.17 says does not."""
+    """Return a budget of any number of units: a tool that starts iterations less often than the bound
+    supposes needs fewer of them, so a design may fit that theorem 6.17 says does not.
+    """
     return ResourceBudget(target=replace(target, dsp_available=None))

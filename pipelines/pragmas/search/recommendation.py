@@ -137,7 +137,7 @@ class DirectiveRequest:
 
     @property
     def options(self) -> HlsOptions:
-        """Of designs of the project's own synthesis, without directives."""
+        """Options of designs of the project's own synthesis, without directives."""
         return HlsOptions(transforms=TransformOptions(unsafe_math=not self.ordered_sums))
 
 
@@ -149,7 +149,7 @@ class CandidateDesign:
         name: PLAIN, LEAST_BOUND, LEAST_CYCLES (by the estimates), or its rank among measured designs.
         configuration: None for the plain program; strips: its factors are strips in the text.
         directives: of our own synthesis; pragmas: for people, and for other tools.
-        measured: cycles are those of a run or a report, else of an estimate.
+        measured: the cycles come from a run or a report, not from an estimate.
         cycles: None where there is no estimate, for `reason`.
     """
 
@@ -172,12 +172,12 @@ class CandidateDesign:
         return cycles, math.inf if self.area_um2 is None else self.area_um2
 
     def is_much_smaller(self, other: CandidateDesign) -> bool:
-        """Whether it is close to another design in cycles at much less area."""
+        """Tell whether it is close to another design in cycles at much less area."""
         (cycles, area), (least, most) = self.cost, other.cost
         return cycles <= (1 + CLOSE) * least and area <= SMALLER * most < math.inf
 
     def fits(self, most_area_um2: float | None) -> bool:
-        """Whether it has cycles, and its area keeps to a limit."""
+        """Tell whether it has cycles, and its area keeps to a limit."""
         return self.cycles is not None and (most_area_um2 is None or self.cost[1] <= most_area_um2)
 
 
@@ -216,7 +216,7 @@ class Recommendation:
 
 
 def recommend(request: DirectiveRequest, *, cache: ContentCache) -> Recommendation:
-    """The best measured directives, or those with the least bound, unless the plain program is better.
+    """Return the best measured directives, or those with the least bound, unless the plain program is better.
 
     Raises: PragmaError, HlsError: the program is outside the supported class, or no design is feasible.
     """
@@ -268,8 +268,8 @@ def recommend(request: DirectiveRequest, *, cache: ContentCache) -> Recommendati
 
 
 def _summary(request: DirectiveRequest) -> Summary:
-    """The program's facts. For our own synthesis subscripts need not be affine, for the engine itself keeps
-    the order of what it cannot tell apart.
+    """Return the program's facts. For our own synthesis subscripts need not be affine, for the engine itself
+    keeps the order of what it cannot tell apart.
 
     Raises: PragmaError: the program is outside the supported class.
     """
@@ -285,7 +285,7 @@ def _summary(request: DirectiveRequest) -> Summary:
 def _choose(
     plain: CandidateDesign | None, designs: Sequence[CandidateDesign], request: DirectiveRequest
 ) -> tuple[CandidateDesign, str | None]:
-    """The recommended design, and why it is the plain program.
+    """Return the recommended design, and why it is the plain program.
 
     Raises: PragmaError: nothing fits.
     """
@@ -312,13 +312,13 @@ def _choose(
 
 
 def find_much_smaller(chosen: CandidateDesign, designs: Sequence[CandidateDesign]) -> CandidateDesign | None:
-    """The smallest design that is close to the chosen one in cycles and much smaller."""
+    """Find the smallest design that is close to the chosen one in cycles and much smaller."""
     able = [design for design in designs if design.is_much_smaller(chosen)]
     return min(able, key=lambda design: design.cost[1], default=None)
 
 
 def best_designs(designs: Sequence[CandidateDesign]) -> list[CandidateDesign]:
-    """The preferred design, the one that is close and much smaller, and the fastest others."""
+    """Return the preferred design, the one that is close and much smaller, and the fastest others."""
     if not designs:
         return []
     first = preferred(designs)
@@ -329,7 +329,7 @@ def best_designs(designs: Sequence[CandidateDesign]) -> list[CandidateDesign]:
 
 
 def _first_and_smaller(designs: Sequence[CandidateDesign]) -> tuple[CandidateDesign, ...]:
-    """The preferred design, and the one that is close and much smaller."""
+    """Return the preferred design, and the one that is close and much smaller."""
     first, *others = best_designs(designs)
     smaller = find_much_smaller(first, others)
     return (first,) if smaller is None else (first, replace(smaller, name=MUCH_SMALLER))
@@ -348,7 +348,7 @@ def _nothing_fits(
 
 
 def _has_floats(summary: Summary) -> bool:
-    """Whether the program has sums or differences of floating numbers."""
+    """Tell whether the program has sums or differences of floating numbers."""
     return any(
         operation.type in ("float", "double") and operation.kind in ("add", "sub")
         for statement in summary.statements
@@ -397,8 +397,9 @@ class _Search:
         return explore(self.summary, self.target, own, timed)
 
     def by_estimates(self) -> tuple[Exploration | None, tuple[CandidateDesign, ...]]:
-        """The best designs by the engine's estimates, measured where that is asked for, all within the limit;
-        where none is, the smallest one."""
+        """Return the best designs by the engine's estimates, measured where that is asked for, all within the
+        limit; where none is, the smallest one.
+        """
         search = self._by_estimates()
         estimates = search.estimated()
         if self.request.most_area_um2 is None:
@@ -442,12 +443,12 @@ class _Search:
         )
 
     def _reduced(self, estimates: Sequence[Estimated]) -> list[Estimated]:
-        """Estimates, and those of designs that have less of one directive than the best ones."""
+        """Return the estimates, and estimates of designs with less of one directive than the best ones."""
         most_size = int(REDUCTIONS_S * COPIES_PER_SECOND)
         return self._by_estimates().reduced(estimates, (TOLERANCE, CLOSE, TOLERANCE), most_size)
 
     def near_first(self, plain: CandidateDesign) -> tuple[CandidateDesign, ...]:
-        """The design with the least bound, or a smaller one nearly as fast; and a much smaller one."""
+        """Return the design with the least bound, or a smaller one nearly as fast; and a much smaller one."""
         first = self.first()
         if first.cycles is None or plain.cycles is None or first.cycles >= plain.cycles:
             return (first,) if first.directives else ()
@@ -461,7 +462,7 @@ class _Search:
         return _first_and_smaller([first, *able])
 
     def _accepts(self, candidate: Candidate) -> bool:
-        """Whether a design keeps to the limits of the request, and the engine likely makes it in time."""
+        """Tell whether a design keeps to the request's limits, and the engine likely makes it in time."""
         most, configuration = self.request.most_partitions, candidate.configuration
         counts = banks_of(self.summary, configuration, candidate.most_banks).values()
         return (
@@ -493,29 +494,28 @@ class _Search:
         )
 
     def plain(self) -> CandidateDesign:
-        """The program as it is, estimated."""
         return self._estimated(CandidateDesign(name=PLAIN))
 
     def first(self) -> CandidateDesign:
-        """The design with the least bound; of our own synthesis, of those that it makes in some seconds."""
+        """Return the design with the least bound; with our own synthesis, of those made in some seconds."""
         if not self.request.is_own:
             return self._design(LEAST_BOUND, self.least)
         design = self._design(LEAST_BOUND, self._least_within_size())
         return self._estimated(design) if design.directives else design
 
     def _least_within_size(self) -> Configuration:
-        """The configuration with the least bound of those that are likely made within ESTIMATE_S."""
+        """Return the configuration with the least bound of those that are likely made within ESTIMATE_S."""
         request = self.request
         most = self._most_copies
 
         def margin_of(configuration: Configuration) -> float:
             return most / max(1, banked_size(self.summary, configuration))
 
-        def solve_again(asked: SearchOptions) -> SubProblem:
-            solution = solve(self.summary, self.target, asked)
+        def solve_again(options: SearchOptions) -> SubProblem:
+            solution = solve(self.summary, self.target, options)
             return SubProblem(
-                most_partitions=asked.most_partitions,
-                fine_only=asked.fine_only,
+                most_partitions=options.most_partitions,
+                fine_only=options.fine_only,
                 solution=solution,
                 solver_s=0.0,
             )
@@ -534,7 +534,6 @@ class _Search:
         return solution.configuration or self.least
 
     def _estimated(self, design: CandidateDesign, *, on_data: bool = False) -> CandidateDesign:
-        """A design with the engine's estimate."""
         program, options = self._inputs(design)
         estimate = estimate_design(
             program, options, cache=self.cache, timeout_s=self.request.hls_timeout_s, on_data=on_data
@@ -548,7 +547,6 @@ class _Search:
         return replace(design, cycles=estimate.cycles, area_um2=estimate.area_um2, power_mw=power_mw)
 
     def _inputs(self, design: CandidateDesign) -> tuple[ProgramRow, HlsOptions]:
-        """The program and the options that make a design."""
         if design.strips and design.configuration is not None:
             written = self.own.with_strips(design.configuration)
             if written is not None:
@@ -556,7 +554,7 @@ class _Search:
         return self.request.program, replace(self.request.options, directives=design.directives)
 
     def measured(self, exploration: Exploration) -> tuple[CandidateDesign, ...]:
-        """The best measured designs, each once."""
+        """Return the best measured designs, each once."""
         distinct: dict[tuple[object, ...], CandidateDesign] = {}
         for step in exploration.steps:
             measured = step.evaluation
@@ -575,8 +573,7 @@ class _Search:
         return tuple(map(self._with_power, ranked))
 
     def _with_power(self, design: CandidateDesign) -> CandidateDesign:
-        """A measured design with its estimated power on the data that it was measured on, when that is asked
-        for."""
+        """Return a measured design, with the estimated power on its data if that is asked for."""
         if not self.request.power:
             return design
         return replace(design, power_mw=self._estimated(design, on_data=True).power_mw)
@@ -602,7 +599,7 @@ class _Search:
         )
 
     def text(self, design: CandidateDesign) -> str | None:
-        """The program's own text as a design.
+        """Return the program's own text as a design.
 
         Raises: PragmaError: a loop is not in the text, and the target's tool reads nothing but pragmas.
         """
@@ -625,7 +622,7 @@ class _Search:
 
 
 def _in_words(directive: Directive) -> str:
-    """A directive in few words."""
+    """Return a directive in few words."""
     if directive.kind == "partition":
         count = "" if directive.value is None else f" {directive.value}"
         return f"{directive.variable}[{directive.dimension}] {directive.style}{count}"

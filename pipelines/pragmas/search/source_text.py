@@ -45,7 +45,7 @@ class LoopPlace:
 
 
 def find_loops(source: str, summary: Summary) -> dict[str, LoopPlace]:
-    """Where the loops of a program stand in its text; inlined copies of a function share its loops."""
+    """Find the places of a program's loops in its text; inlined copies of a function share its loops."""
     blank, lines = blanked(source), _line_numbers(source)
     heads = sorted(position for word in ("for", "while") for position in _words(blank, word))
     copies: dict[tuple[int, ...], int] = {}
@@ -59,7 +59,7 @@ def find_loops(source: str, summary: Summary) -> dict[str, LoopPlace]:
                 f"no `for` of loop {name} in line {loop.line}: it comes from a macro or another file"
             )
         place = copies[here] = copies.get(here, -1) + 1
-        loops[name] = _place(blank, here[place % len(here)])
+        loops[name] = _loop_place(blank, here[place % len(here)])
     return loops
 
 
@@ -68,7 +68,7 @@ _FUNCTION = re.compile(r"\b(?!(?:if|for|while|switch)\b)([A-Za-z_]\w*)\s*\([^;{}
 
 
 def _line_numbers(source: str) -> list[int]:
-    """Number of each line, as `# 12 "file.c"` sets that of the next one."""
+    """Return the number of each line, as `# 12 "file.c"` sets that of the next one."""
     numbers, number = list[int](), 1
     for line in source.split("\n"):
         numbers.append(number)
@@ -78,14 +78,15 @@ def _line_numbers(source: str) -> list[int]:
 
 
 def _bodies(blank: str, loop: str, top: str) -> list[tuple[int, int]]:
-    """Start and end of the texts where a loop may stand, likely ones first: of the function that its name
-    begins with (`f_L0`), of the top function, of the whole program."""
+    """Return the start and end of the texts where a loop may stand, likely ones first: of the function that
+    its name begins with (`f_L0`), of the top function, of the whole program.
+    """
     names = [match[1] for match in _FUNCTION.finditer(blank) if loop.startswith(f"{match[1]}_")]
     bodies = [body_of(blank, name) for name in (*names, top)]
     return [*(body for body in bodies if body is not None), (0, len(blank))]
 
 
-def _place(blank: str, position: int) -> LoopPlace:
+def _loop_place(blank: str, position: int) -> LoopPlace:
     header_end = _closing(blank, blank.index("(", position), "()")
     body = _next(blank, header_end)
     braced = blank[body] == "{"
@@ -99,7 +100,7 @@ def _place(blank: str, position: int) -> LoopPlace:
 
 
 def statement_end(blank: str, start: int) -> int:
-    """Position after the C statement that begins at `start`, in a text without comments and strings."""
+    """Return the position after the C statement at `start`, in a text without comments and strings."""
     start = _next(blank, start)
     label = re.compile(r"(?!default\b)[A-Za-z_]\w*\s*:").match(blank, start)
     if label is not None:
@@ -121,19 +122,19 @@ def _after_else(blank: str, end: int) -> int:
 
 
 def body_of(blank: str, function: str) -> tuple[int, int] | None:
-    """Start and end of a function's body, after its opening brace; None where the text does not define it."""
+    """Return the start (after the opening brace) and end of a function's body; None if it is not defined."""
     opening = next((m.end() for m in _FUNCTION.finditer(blank) if m[1] == function), None)
     return None if opening is None else (opening, _closing(blank, opening - 1, "{}"))
 
 
 def labelled_loops(source: str, labels: Iterable[str]) -> dict[str, LoopPlace]:
-    """Where the loops with these labels stand; each starts at its label."""
+    """Find the places of the loops with these labels; each starts at its label."""
     blank = blanked(source)
-    return {label: _place(blank, next(_words(blank, label))) for label in labels}
+    return {label: _loop_place(blank, next(_words(blank, label))) for label in labels}
 
 
 def above(source: str, blank: str, position: int, lines: Sequence[str]) -> Edit:
-    """Lines above the statement at a position, and above its label.
+    """Return the lines above the statement at a position, and above its label.
 
     Args: blank: the text as `blanked` gives it.
     """
@@ -147,8 +148,9 @@ def above(source: str, blank: str, position: int, lines: Sequence[str]) -> Edit:
 
 
 def at_start(source: str, position: int, opening: str, indent: str, lines: Sequence[str]) -> Edit:
-    """Lines at the start of a body, after an opening text; what follows in the line of the position comes
-    after them."""
+    """Return the lines at the start of a body, after an opening text; what follows in the line of the
+    position comes after them.
+    """
     end = source.find("\n", position)
     if source[position : len(source) if end < 0 else end].strip():
         return _broken(source, position, opening, indent, lines)
@@ -159,13 +161,13 @@ _LABEL = re.compile(r"\b(?!default\b)[A-Za-z_]\w*\s*:\s*$")
 
 
 def _broken(source: str, position: int, opening: str, indent: str, lines: Sequence[str]) -> Edit:
-    """Lines between two parts of one line."""
+    """Return the lines between two parts of one line."""
     end = position + len(source[position:]) - len(source[position:].lstrip(" \t"))
     return Edit(position, end, opening + "".join(f"\n{indent}{line}" for line in (*lines, "")))
 
 
 def indent_of(source: str, position: int) -> str:
-    """Spaces at the start of a position's line."""
+    """Return the spaces at the start of a position's line."""
     rest = source[source.rfind("\n", 0, position) + 1 :]
     return rest[: len(rest) - len(rest.lstrip(" \t"))]
 
@@ -179,7 +181,7 @@ def _next(blank: str, position: int) -> int:
 
 
 def _closing(blank: str, opening: int, pair: str) -> int:
-    """Position after the bracket that closes the one at `opening`."""
+    """Return the position after the bracket that closes the one at `opening`."""
     depth = 0
     for position in range(opening, len(blank)):
         depth += (blank[position] == pair[0]) - (blank[position] == pair[1])
@@ -189,7 +191,7 @@ def _closing(blank: str, opening: int, pair: str) -> int:
 
 
 def _words(blank: str, word: str) -> Iterator[int]:
-    """Places of a word that is no part of a longer one."""
+    """Yield the places of a word that is no part of a longer one."""
     position = blank.find(word)
     while position >= 0:
         around = blank[position - 1 : position] + blank[position + len(word) : position + len(word) + 1]
@@ -199,7 +201,7 @@ def _words(blank: str, word: str) -> Iterator[int]:
 
 
 def blanked(source: str) -> str:
-    """The text with comments, strings, characters and preprocessor lines as spaces, line ends kept."""
+    """Return the text with comments, strings, characters and preprocessor lines as spaces, line ends kept."""
     characters, position = list[str](), 0
     while position < len(source):
         end = _skipped(source, position)
@@ -213,7 +215,7 @@ def blanked(source: str) -> str:
 
 
 def _skipped(source: str, position: int) -> int:
-    """End of the comment, string or preprocessor line that begins here; `position` when none does."""
+    """Return end of the comment, string or preprocessor line that begins here; `position` when none does."""
     if source.startswith("/*", position):
         end = source.find("*/", position + 2)
         return len(source) if end < 0 else end + 2
@@ -268,27 +270,27 @@ class Strips:
 
 
 def named(loop: str) -> str:
-    """Label of a loop that has no strips."""
+    """Return the label of a loop that has no strips."""
     return f"{loop}_loop"
 
 
 def strips_of(loop: str) -> str:
-    """Label of the loop over a loop's strips."""
+    """Return the label of the loop over a loop's strips."""
     return f"{loop}_strips"
 
 
 def lanes_of(loop: str) -> str:
-    """Label of the loop over the lanes of a strip."""
+    """Return the label of the loop over the lanes of a strip."""
     return f"{loop}_lanes"
 
 
 def rest_of(loop: str) -> str:
-    """Label of the loop over iterations that fill no strip."""
+    """Return the label of the loop over iterations that fill no strip."""
     return f"{loop}_rest"
 
 
 def strip_loops(source: str, summary: Summary, factors: Mapping[str, int]) -> Strips | None:
-    """The text with loops as strips.
+    """Return the text with loops as strips.
 
     Args:    factors: lanes of loops, each above 1 and below the trip count. Loops stay as they are where they
              have none, and where the header does not count an `int` by one.
@@ -329,7 +331,7 @@ class Edit:
 
 
 def _strip(source: str, name: str, header: Header, place: LoopPlace, lanes: int, *, rest: bool) -> list[Edit]:
-    """A loop as strips. A rest repeats the body, so a loop with a rest has no loops inside."""
+    """Return a loop as strips. A rest repeats the body, so a loop with a rest has no loops inside."""
     strip, lane, counter = f"{name}_strip", f"{name}_lane", header.counter
     trips = f"(({header.high}) - ({header.low})) / {lanes}"
     opening = (
@@ -351,7 +353,7 @@ def _strip(source: str, name: str, header: Header, place: LoopPlace, lanes: int,
 
 
 def _header(blank: str, place: LoopPlace, loop: Loop, lanes: int) -> Header | None:
-    """The header of a loop that can become strips, None for any other."""
+    """Return the header of a loop that can become strips, None for any other."""
     inside = blank[blank.index("(", place.start) + 1 : place.header_end - 1]
     parts = inside.split(";")
     if len(parts) != 3 or "," in parts[0] or (not loop.constant and _has_loops(loop)):
@@ -377,13 +379,13 @@ def _has_loops(loop: Loop) -> bool:
 
 
 def _is_int(blank: str, counter: str) -> bool:
-    """Whether every declaration of a counter in the text is of an `int`."""
+    """Tell whether every declaration of a counter in the text is of an `int`."""
     kinds = re.findall(rf"(?:^|[;{{}}(])\s*((?:\w+\s+)*?\w+)\s+(?:[\w\s,=]*,\s*)?{counter}\s*[;,=)]", blank)
     return bool(kinds) and all(kind in ("int", "register int") for kind in kinds if kind != "return")
 
 
 def _is_set_next(blank: str, counter: str, position: int) -> bool:
-    """Whether the text after a loop sets its counter before it reads it."""
+    """Tell whether the text after a loop sets its counter before it reads it."""
     following = re.search(rf"\b{counter}\b", blank[position:])
     if following is None:
         return True
@@ -392,7 +394,7 @@ def _is_set_next(blank: str, counter: str, position: int) -> bool:
 
 
 def edited(source: str, edits: Sequence[Edit]) -> str:
-    """The text with edits applied; those at one position in their order."""
+    """Return the text with edits applied; those at one position in their order."""
     pieces, last = list[str](), 0
     for edit in sorted(edits, key=lambda edit: edit.start):
         pieces += [source[last : edit.start], edit.text]

@@ -149,17 +149,18 @@ class SearchState:
         return min((self._bound(c) for c in self.seen.values()), default=math.inf)
 
     def allowed(self) -> int:
-        """Number of designs that may still be measured."""
+        """Return the number of designs that may still be measured."""
         most = self.options.most_evaluations
         return 1 << 30 if most is None else most - self.evaluations - self.executor.running
 
     def budget(self, *, fine_only: bool) -> ResourceBudget:
-        """Resources of designs that likely fit: those without copies of modules share units otherwise than
-        those with copies."""
+        """Return the resources of designs that likely fit: those without copies of modules share units
+        otherwise than those with copies.
+        """
         return resource_budget(self.target, self.uses[fine_only])
 
     def is_likely(self, configuration: Configuration) -> bool:
-        """Whether a design is not larger than what ended in time, and likely fits."""
+        """Tell whether a design is not larger than what ended in time, and likely fits."""
         units = bound(self.summary, configuration, self.target).dsp_count
         copies = unrolled_size(self.summary, configuration)
         fits = self.budget(fine_only=is_fine(self.summary, configuration)).fits(units, copies)
@@ -168,7 +169,7 @@ class SearchState:
     # ---- what a sub-problem may bring ----------------------------------------------------------------
 
     def settles(self, problem: SubProblem) -> bool:
-        """Whether a sub-problem needs no measurement: it has no design, or none that can be the best."""
+        """Tell whether a sub-problem needs no measurement: it has no design, or none that can be the best."""
         self.executor.elapsed_s += problem.solver_s
         if problem.solution.configuration is None:
             self._add(problem, NO_DESIGN)
@@ -181,23 +182,25 @@ class SearchState:
         return True
 
     def cannot_win(self, problem: SubProblem) -> bool:
-        """Whether no configuration of a sub-problem can be faster than the best one so far."""
+        """Tell whether no configuration of a sub-problem can be faster than the best one so far."""
         return self.best_cycles is not None and problem.solution.lower_bound >= self.best_cycles
 
     def may_improve(self, problem: SubProblem) -> bool:
-        """Whether a design is clearly faster by its bound than the best one is by its own bound."""
+        """Tell whether a design is clearly faster by its bound than the best one is by its own bound."""
         return (problem.solution.latency_cycles or math.inf) < (1.0 - LEAST_IMPROVEMENT) * self.best_bound
 
     def ends_ladder(self, problem: SubProblem) -> bool:
-        """Whether the rest of the ladder is left to the proof that follows, which solves for faster designs
-        first. Where rungs are solved within what likely ends in time, lower rungs have slower guesses alone.
+        """Tell whether the rest of the ladder is left to the proof that follows, which solves for faster
+        designs first. Where rungs are solved within what likely ends in time, lower rungs have slower guesses
+        alone.
         """
         guessed = self.is_timed and problem.narrowed and self.options.proof_evaluations > 0
         return guessed and self.best_cycles is not None and not self.may_improve(problem)
 
     def repeats(self, problem: SubProblem) -> bool:
-        """Whether its configuration was begun before, or, where it is a guess that the proof may return to,
-        one that hardly differs."""
+        """Tell whether its configuration was begun before, or, where it is a guess that the proof may return
+        to, one that hardly differs.
+        """
         later = problem.narrowed and self.options.proof_evaluations > 0
         if not (self.was_begun(problem) or (later and self._varies_begun(problem))):
             return False
@@ -205,17 +208,17 @@ class SearchState:
         return True
 
     def turn(self, problem: SubProblem) -> tuple[int, float]:
-        """Order of sub-problems: that of the kind that was begun less often, then the faster one."""
+        """Return order of sub-problems: that of the kind that was begun less often, then the faster one."""
         begun = sum(is_fine(self.summary, c) == problem.fine_only for c in self.seen.values())
         return begun, problem.solution.latency_cycles or math.inf
 
     def was_begun(self, problem: SubProblem) -> bool:
-        """Whether its configuration was measured or is being measured."""
+        """Tell whether its configuration was measured or is being measured."""
         configuration = problem.solution.configuration
         return configuration is not None and configuration_key(configuration) in self.seen
 
     def _varies_begun(self, problem: SubProblem) -> bool:
-        """Whether it makes the choices of a begun configuration for all loops that matter there."""
+        """Tell whether it makes the choices of a begun configuration for all loops that matter there."""
         asked = problem.solution.configuration
         return asked is not None and any(
             all(asked.of(loop) == known.of(loop) for loop in decisive_loops(self.summary, known, self.target))
@@ -223,7 +226,7 @@ class SearchState:
         )
 
     def is_duplicate(self, problem: SubProblem) -> bool:
-        """Whether its configuration makes a design that was begun; it is then excluded from now on."""
+        """Tell whether its configuration makes a design that was begun; it is then excluded from now on."""
         configuration = problem.solution.configuration
         if configuration is None:
             return False
@@ -334,7 +337,7 @@ class SearchState:
         self.settled = self.best_cycles is not None and self.remainder >= self.best_cycles
 
     def result(self) -> Exploration:
-        """The log."""
+        """Return the log."""
         known = [float(c) for c in (self.remainder, self.best_cycles, self.unknown) if c is not None]
         return Exploration(
             method=NLP_DSE,
@@ -348,7 +351,7 @@ class SearchState:
 
 
 def design_key(summary: Summary, configuration: Configuration) -> str:
-    """The key of a configuration without pipelines of loops that are unrolled fully, which have no effect."""
+    """Return a configuration's key without pipelines of fully unrolled loops, which have no effect."""
     loops = {
         name: replace(choice, pipeline=OFF, interval=1)
         if summary.loops[name].constant and choice.unroll >= summary.loops[name].trip_count_max
@@ -359,7 +362,7 @@ def design_key(summary: Summary, configuration: Configuration) -> str:
 
 
 def decisive_loops(summary: Summary, configuration: Configuration, target: Target) -> frozenset[str]:
-    """All loops but those whose directives hardly change the bound of a configuration."""
+    """Return all loops but those whose directives hardly change the bound of a configuration."""
     least = bound(summary, configuration, target).latency_cycles * MATTERS
     idle: set[str] = set()
     for loop, choice in configuration.loops.items():
@@ -373,7 +376,7 @@ def decisive_loops(summary: Summary, configuration: Configuration, target: Targe
 def relax_ii(
     summary: Summary, configuration: Configuration, target: Target, answer: Evaluation
 ) -> Configuration | None:
-    """A configuration that did not fit, with a longer interval of its largest pipeline.
+    """Return a configuration that did not fit, with a longer interval of its largest pipeline.
 
     The interval is the least power of two that makes the bound longer than the measured latency, for the
     tool's own interval is as long as any shorter one.
@@ -398,7 +401,7 @@ def relax_ii(
 
 
 def _largest_pipeline(summary: Summary, configuration: Configuration, target: Target) -> str | None:
-    """The pipelined loop whose units take most of the target; of equal ones the first."""
+    """Return the pipelined loop whose units take most of the target; of equal ones the first."""
     full = complete(summary, configuration, target)
 
     def dsps(name: str) -> float:

@@ -30,7 +30,7 @@ BOLD_SHARE = 0.05
 
 
 def solve_subproblem(
-    state: SearchState, target: Target, asked: SearchOptions, *, guess_s: float | None = None
+    state: SearchState, target: Target, options: SearchOptions, *, guess_s: float | None = None
 ) -> SubProblem:
     """Solve a sub-problem; one with a gap first within a share of a design's time.
 
@@ -39,33 +39,33 @@ def solve_subproblem(
     """
     start, limit_s = stopwatch(), state.options.solver_timeout_s
     usual_s = None if state.options.design_s is None else GUESS_SHARE * state.options.design_s
-    first_s = (guess_s or usual_s) if asked.gap else limit_s
-    asked = replace(asked, most_nodes=state.options.solver_nodes)
-    solution = solve(state.summary, target, replace(asked, time_limit_s=first_s))
+    first_s = (guess_s or usual_s) if options.gap else limit_s
+    options = replace(options, most_nodes=state.options.solver_nodes)
+    solution = solve(state.summary, target, replace(options, time_limit_s=first_s))
     if first_s != limit_s and guess_s is None and solution.status == UNKNOWN:
-        solution = solve(state.summary, target, replace(asked, time_limit_s=limit_s))
+        solution = solve(state.summary, target, replace(options, time_limit_s=limit_s))
     return SubProblem(
-        most_partitions=asked.most_partitions,
-        fine_only=asked.fine_only,
+        most_partitions=options.most_partitions,
+        fine_only=options.fine_only,
         solution=solution,
         solver_s=stopwatch() - start,
     )
 
 
 def solve_within_size(
-    state: SearchState, target: Target, asked: SearchOptions, *, guess_s: float | None = None
+    state: SearchState, target: Target, options: SearchOptions, *, guess_s: float | None = None
 ) -> SubProblem:
     """Solve a sub-problem, again with fewer copies and partitions where a tool makes too much of it."""
 
-    def solve_again(asked: SearchOptions) -> SubProblem:
-        return solve_subproblem(state, target, asked, guess_s=guess_s)
+    def solve_again(options: SearchOptions) -> SubProblem:
+        return solve_subproblem(state, target, options, guess_s=guess_s)
 
-    return within_size(state.summary, asked, solve_again, state.sizes.size_margin)
+    return within_size(state.summary, options, solve_again, state.sizes.size_margin)
 
 
 def within_size(
     summary: Summary,
-    asked: SearchOptions,
+    options: SearchOptions,
     solve_again: Callable[[SearchOptions], SubProblem],
     margin_of: Callable[[Configuration], float],
 ) -> SubProblem:
@@ -73,18 +73,18 @@ def within_size(
 
     Args: margin_of: the most that a tool likely takes over the size of a configuration; 1 or more fits.
     """
-    problem = solve_again(asked)
+    problem = solve_again(options)
     for _ in range(MOST_SHRINKS):
         configuration = problem.solution.configuration
         if configuration is None or (margin := margin_of(configuration)) >= 1.0:
             break
         share = min(MOST_SHRINK, max(LEAST_SHRINK, math.sqrt(margin)))
-        asked = replace(
-            asked,
+        options = replace(
+            options,
             most_copies=max(1, int(share * unrolled_size(summary, configuration))),
             most_partitions=max(1, int(share * most_partitions(summary, configuration))),
         )
-        smaller = solve_again(asked)
+        smaller = solve_again(options)
         if smaller.solution.configuration is None:
             break
         problem = replace(smaller, solver_s=problem.solver_s + smaller.solver_s)
@@ -92,7 +92,7 @@ def within_size(
 
 
 def likely_subproblem(state: SearchState, rung: int | None, *, fine_only: bool) -> SubProblem | None:
-    """The best design of a rung that likely ends in time and likely fits; None where there is none.
+    """Return the best design of a rung that likely ends in time and likely fits; None where there is none.
 
     It is not solved again where only the limit on partitions is lower now, and the last solution keeps to it.
     """
@@ -116,7 +116,7 @@ def likely_subproblem(state: SearchState, rung: int | None, *, fine_only: bool) 
 
 
 def bold_subproblem(state: SearchState, sure: SubProblem) -> SubProblem | None:
-    """A design that is larger than what surely ends in time, where its bound is far lower: of BOLD the
+    """Return a design that is larger than what surely ends in time, where its bound is far lower: of BOLD the
     smaller size that has one.
 
     A design that gains as much as it grows is left to limits that grow with what was measured. A nest whose
@@ -150,7 +150,7 @@ def bold_subproblem(state: SearchState, sure: SubProblem) -> SubProblem | None:
 
 
 def _keeps_to(summary: Summary, solved: SubProblem, most: int | None) -> bool:
-    """Whether the solution of a sub-problem is also one with so many partitions."""
+    """Tell whether the solution of a sub-problem is also one with so many partitions."""
     before, configuration = solved.most_partitions, solved.solution.configuration
     if before == most or most is None or (before is not None and before < most):
         return before == most

@@ -34,7 +34,7 @@ _VERSION = "5"
 
 
 def pragmas_version() -> str:
-    """Version of this package and of the engines that it measures with."""
+    """Return the version of this package and of the engines that it measures with."""
     return content_hash(_VERSION, tool_version(), engine_version())[:12]
 
 
@@ -65,7 +65,7 @@ def explore_suite(
 
 
 def named_programs(options: SuiteExploration, suites: SuiteOptions, cache: ContentCache) -> list[ProgramRow]:
-    """The programs that are explored, in the order of their names.
+    """Return the programs that are explored, in the order of their names.
 
     Raises: PragmaError: a suite has no such program, or several of the name.
             ProgramError: see `explore_suite`.
@@ -83,7 +83,7 @@ def named_programs(options: SuiteExploration, suites: SuiteOptions, cache: Conte
 
 
 def _one_named(name: str, programs: Sequence[ProgramRow]) -> ProgramRow:
-    """The program of a suite that `suite/program` or `suite/program/size` names."""
+    """Return the program of a suite that `suite/program` or `suite/program/size` names."""
     fitting = [p for p in programs if name in (f"{p.suite}/{p.name}", f"{p.suite}/{p.name}/{p.size}")]
     suite = name.split("/")[0]
     if not fitting:
@@ -103,7 +103,7 @@ _NAMES_SHOWN = 3
 
 
 def exploration_key(program: ProgramRow, method: str, options: SuiteExploration) -> str:
-    """Cache key of an exploration."""
+    """Hash what an exploration depends on."""
     limits = asdict(options)
     del limits["kernels"], limits["methods"]
     return content_hash(program.program_id, method, canonical_json(limits), pragmas_version())
@@ -124,7 +124,7 @@ def _cached_rows(
 def explore_program(
     program: ProgramRow, method: str, options: SuiteExploration, *, cache: ContentCache
 ) -> list[PragmaDesignRow]:
-    """One exploration as rows."""
+    """Return one exploration as rows."""
     summary, target = summarise(program.source, program.top, file=program.name), suite_target(options)
     evaluator = OwnHls(
         program=program,
@@ -140,7 +140,7 @@ def explore_program(
 
 
 def exploration_ids(options: SuiteExploration, suites: SuiteOptions, cache: ContentCache) -> frozenset[str]:
-    """Ids of the explorations that the present version makes.
+    """Return the ids of the explorations that the present version makes.
 
     Raises: PragmaError, ProgramError: see `explore_suite`.
     """
@@ -156,7 +156,7 @@ def _explored(program: ProgramRow, options: SuiteExploration) -> Explored:
 
 
 def suite_target(options: SuiteExploration) -> Target:
-    """The engine as a target, whose `dsp_count` is area in 1000 um2."""
+    """Return the engine as a target, whose `dsp_count` is area in 1000 um2."""
     target = read_target(OWN_TARGET)
     return (target.ordered() if options.ordered_sums else target).within_area(options.most_area_um2)
 
@@ -185,7 +185,7 @@ def _searches(options: SuiteExploration) -> dict[str, _Search]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Explored:
-    """What was explored and by what: columns of the rows beside those of the steps.
+    """What was explored and by what: columns of the rows beside the steps' columns.
 
     Attributes:
         target, evaluator: names, with versions; options: of the search, canonical JSON.
@@ -197,12 +197,12 @@ class Explored:
     options: str
 
     def identity(self, method: str) -> str:
-        """The id of its exploration by a method."""
+        """Return the id of its exploration by a method."""
         return content_hash(self.program.program_id, self.target, self.evaluator, method, self.options)
 
 
 def exploration_rows(explored: Explored, exploration: Exploration) -> list[PragmaDesignRow]:
-    """One row per step."""
+    """Return one row per step."""
     identity = explored.identity(exploration.method)
     return [_row(explored, exploration.method, identity, step) for step in exploration.steps]
 

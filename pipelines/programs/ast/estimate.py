@@ -38,7 +38,7 @@ _LOOP_CYCLES = 2
 
 
 def estimated_cycles(body: tuple[Statement, ...], calls: dict[str, int]) -> int:
-    """Cycles of statements, every condition true.
+    """Return the cycles of statements, every condition true.
 
     Args: calls: cycles of each function of the program that may be called.
     """
@@ -100,7 +100,7 @@ _CONTROL_CELLS = 60.0
 
 
 def estimated_cells(program: Program) -> int:
-    """Cells of a program's netlist without directives, by measured costs of its operations.
+    """Return the cells of a program's netlist without directives, by measured costs of its operations.
 
     Products, quotients by a variable and floating operations are shared, the largest counts; calls are
     inlined.
@@ -120,7 +120,7 @@ def estimated_cells(program: Program) -> int:
 
 
 def _cells(expression: Expression, shared: dict[str, float]) -> float:
-    """Cells of one operation itself; those of a shared unit go to `shared`."""
+    """Count the cells of one operation itself; a shared unit's go to `shared`."""
     bits = _bits(expression)
     match expression:
         case Element():
@@ -180,7 +180,7 @@ def _most(shared: dict[str, float], name: str, cells: float) -> float:
 
 
 def _bits(expression: Expression) -> int:
-    """Bits that hold a value."""
+    """Return the bits that hold a value."""
     if expression.type.floating:
         return expression.type.width_bits
     return max(int(expression.low).bit_length(), int(expression.high).bit_length()) + (expression.low < 0)

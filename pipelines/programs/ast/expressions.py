@@ -79,7 +79,7 @@ class ExpressionWriter:
         depth: int = 0,
         avoided: Sequence[Expression] = (),
     ) -> Expression:
-        """A value that is computed in a domain from all the required leaves and others, each once."""
+        """Return a value that is computed in a domain from all the required leaves and others, each once."""
         depth = depth or self.random.randint(1, self.scope.options.max_expression_depth)
         count = max(len(required), self.random.randint(1, min(5, 1 << (depth - 1)) + 1))
         leaves = [self.into(domain, e) for e in required]
@@ -108,12 +108,12 @@ class ExpressionWriter:
     def assigned(
         self, place: Read | Element, required: Sequence[Expression] = (), depth: int = 0
     ) -> Expression:
-        """A value that may be assigned to a place: within its range and of its type."""
+        """Return a value that may be assigned to a place: within its range and of its type."""
         value = self.value(domain_of(place.type), required, depth)
         return self.stored(value, place.type, place.low, place.high)
 
     def changed(self, place: Read | Element, required: Sequence[Expression] = ()) -> Expression:
-        """A new value of a place from its old one, which is used completely and so stays live."""
+        """Return a new value of a place from its old one, which is used completely and so stays live."""
         domain = domain_of(place.type)
         own = self.into(domain, place)
         rest = self.value(domain, required, avoided=[place])
@@ -131,7 +131,7 @@ class ExpressionWriter:
         return self.stored(value, place.type, place.low, place.high)
 
     def stored(self, value: Expression, kind: ScalarType, low: Number, high: Number) -> Expression:
-        """A value limited to a range of a type, with a conversion only where C needs or implies one."""
+        """Return a value limited to a range of a type, with a conversion only if C needs or implies one."""
         if not kind.floating and not value.type.floating and (low, high) == op.type_range(kind):
             if low <= value.low and value.high <= high:
                 return value
@@ -142,7 +142,7 @@ class ExpressionWriter:
         return self.limited(value, low, high)
 
     def limited(self, value: Expression, low: Number, high: Number) -> Expression:
-        """A value within low .. high; the value itself when it is already inside."""
+        """Return a value within low .. high; the value itself when it is already inside."""
         if low <= value.low and value.high <= high:
             return value
         if value.type.floating:
@@ -150,7 +150,7 @@ class ExpressionWriter:
         return self._limited_integer(value, int(low), int(high))
 
     def into(self, domain: ScalarType, value: Expression) -> Expression:
-        """A leaf as an operand of a domain."""
+        """Return a leaf as an operand of a domain."""
         if domain.floating:
             return value if value.type == domain else op.possible(op.cast(value, domain))
         if value.type.floating:
@@ -166,7 +166,7 @@ class ExpressionWriter:
     # ---- operators ----------------------------------------------------------------------------------
 
     def combined(self, left: Expression, right: Expression, domain: ScalarType) -> Expression:
-        """Two operands under a random operator."""
+        """Return two operands under a random operator."""
         weights = {
             o: w
             for o, w in (_FLOATING_WEIGHTS if domain.floating else _INTEGER_WEIGHTS).items()
@@ -180,7 +180,7 @@ class ExpressionWriter:
         return self._halved_sum(left, right, domain)
 
     def decorated(self, value: Expression, domain: ScalarType) -> Expression:
-        """An operand under an operator with a constant, or under a unary operator."""
+        """Return an operand under an operator with a constant, or under a unary operator."""
         names = [o for o in _UNARY_WEIGHTS if o in self.allowed]
         for _ in range(4):
             chosen = self.random.choices(names, [_UNARY_WEIGHTS[o] for o in names])[0]
@@ -243,7 +243,7 @@ class ExpressionWriter:
         return op.binary(chosen, left, count)
 
     def _is_data(self, value: Expression) -> bool:
-        """Whether a value is not computed, so that using only a part of it loses little."""
+        """Tell whether a value is not computed, so that using only a part of it loses little."""
         if isinstance(value, Element):
             return value.array in self.scope.inputs
         return isinstance(value, Read) and value.variable not in self.scope.pending()
@@ -278,7 +278,7 @@ class ExpressionWriter:
         return op.binary(chosen, value, like(value, number))
 
     def other_than(self, value: Expression) -> Expression:
-        """A constant of a value's type, in the range of every variable, instead of the value."""
+        """Return a constant of a value's type, in the range of every variable, instead of the value."""
         return like(value, self.random.choice(_ODD))
 
     def _halved_sum(self, left: Expression, right: Expression, domain: ScalarType) -> Expression:
@@ -319,7 +319,7 @@ class ExpressionWriter:
     # ---- leaves -------------------------------------------------------------------------------------
 
     def leaf(self, domain: ScalarType, *, plain: bool = False) -> Expression:
-        """A leaf in scope; `plain` also allows leaves that do not depend on data."""
+        """Return a leaf in scope; `plain` also allows leaves that do not depend on data."""
         scope = self.scope
         choices: list[tuple[float, Callable[[], Expression | None]]] = [
             (5, self.places.element_leaf),
@@ -338,7 +338,7 @@ class ExpressionWriter:
         return self._argument(must=True) or self.number(domain)
 
     def number(self, domain: ScalarType) -> Constant:
-        """A constant of a domain."""
+        """Return a constant of a domain."""
         if domain.floating:
             return op.constant(self.random.choice(_FLOATS), domain)
         return op.constant(self.random.choice(_INTEGERS), INT32 if domain.signed else UINT32)
@@ -370,12 +370,12 @@ class ExpressionWriter:
 
 
 def call(function: str, kind: ScalarType, low: Number, high: Number, *arguments: Expression) -> Call:
-    """A call whose result has a known range."""
+    """Return a call whose result has a known range."""
     return Call(type=kind, low=low, high=high, function=function, arguments=arguments)
 
 
 def _round_bound(bound: float) -> float:
-    """The power of two at or below a bound's magnitude."""
+    """Return the power of two at or below a bound's magnitude."""
     return 0.0 if bound == 0 else math.copysign(2.0 ** math.floor(math.log2(abs(bound))), bound)
 
 

@@ -70,7 +70,7 @@ class GeneratedProgram:
 
 
 def generate_program(*, seed: int, number: int, options: AstOptions) -> GeneratedProgram:
-    """Program `number` of a seed; the same for the same arguments.
+    """Generate the program `number` of a seed; the same for the same arguments.
 
     Its loop depth and types are drawn once, so that discarded attempts do not favour shallow programs of
     narrow integers; each further attempt uses smaller options.
@@ -91,7 +91,7 @@ def generate_program(*, seed: int, number: int, options: AstOptions) -> Generate
 
 
 def ast_programs(*, count: int, seed: int, options: AstOptions, first: int = 0) -> list[ProgramRow]:
-    """Rows of the AST stage: `count` programs of a seed, from number `first` on.
+    """Return the rows of the AST stage: `count` programs of a seed, from number `first` on.
 
     Program k depends on the seed, k and the options only.
 
@@ -113,7 +113,7 @@ def ast_programs(*, count: int, seed: int, options: AstOptions, first: int = 0) 
 def lacks_discarded(
     rows: Iterable[ProgramRow], *, count: int, seed: int, options: AstOptions, first: int = 0
 ) -> bool:
-    """Whether rows of `ast_programs` are those without discarded attempts although the options keep them."""
+    """Tell whether rows of `ast_programs` lack the discarded attempts that the options keep."""
     if not options.keep_discarded or any(_ATTEMPT in row.name for row in rows):
         return False
     numbers = range(first, first + count)
@@ -121,7 +121,7 @@ def lacks_discarded(
 
 
 def ast_program(number: int, *, seed: int, options: AstOptions) -> ProgramRow:
-    """One program of a seed; see `ast_programs`."""
+    """Return one program of a seed; see `ast_programs`."""
     return _row(generate_program(seed=seed, number=number, options=options), _name(number))
 
 
@@ -148,7 +148,7 @@ def _row(generated: GeneratedProgram, name: str) -> ProgramRow:
 
 
 def refusal(program: Program, source: str, options: AstOptions) -> str | None:
-    """Why a program exceeds the bounds of its options; None when it does not."""
+    """Tell why a program exceeds the bounds of its options; None when it does not."""
     length = len(source.encode("utf-8"))
     if not options.source_bytes[0] <= length <= options.source_bytes[1]:
         return (
@@ -205,7 +205,7 @@ def _is_too_short(reason: str | None) -> bool:
 
 
 def _smaller(generator: Random, options: AstOptions, step: int) -> AstOptions:
-    """Options of an attempt after `step` others: shorter loops, fewer statements, no expensive operators."""
+    """Return options of an attempt after `step` others: shorter loops, fewer statements, cheap operators."""
     least, most = options.statements
     dropped = [o for o in _DEAR_OPERATORS if generator.random() < step / _FEW_DEAR_STEP]
     return replace(
@@ -239,7 +239,7 @@ class _TopFunction:
         self.returned: Variable | None = None
 
     def program(self) -> Program:
-        """The program, with those helpers, tables and extents that its text has."""
+        """Return the program, with those helpers, tables and extents that its text has."""
         body = self.statements.block(Frame(), self.outputs)
         scope = self.scope
         arrays = [*scope.inputs, *scope.outputs]
@@ -257,7 +257,7 @@ class _TopFunction:
         )
 
     def outputs(self) -> Body:
-        """Outputs of the function: arrays, a result, or both; the deepest nest computes one of them."""
+        """Return the function's outputs: arrays, a result, or both; the deepest nest computes one of them."""
         scope = self.scope
         count = 1 if scope.depth == 0 else self.random.choice((1, 1, 1, 2, 2, 3))
         returns = scope.depth == 0 or self.random.random() < 0.25
@@ -270,7 +270,7 @@ class _TopFunction:
         return body
 
     def result(self, goal: int) -> Body:
-        """`return` of a sum over `goal` loops, or of a value."""
+        """Return `return` of a sum over `goal` loops, or of a value."""
         scope = self.scope
         kind = scope.data_type()
         if goal == 0:
@@ -282,7 +282,7 @@ class _TopFunction:
         return (Return(value=op.read(self.returned)),)
 
     def array_output(self, goal: int) -> Body:
-        """A nest of `goal` loops that writes an output, new or existing."""
+        """Return a nest of `goal` loops that writes an output, new or existing."""
         scope = self.scope
         rank = self.random.choice(
             [1, 2, 2, 3][: max(1, min(goal, self.options.array_dimensions) + (goal > 1))]
@@ -302,7 +302,7 @@ class _TopFunction:
     # ---- helpers ------------------------------------------------------------------------------------
 
     def call_helper(self, domain: ScalarType) -> Expression | None:
-        """A call of a function that returns a value of a domain, of a new function while there is room."""
+        """Return a call of a function that returns a value of a domain, of a new one while there is room."""
         scope = self.scope
         helpers = [f for f in scope.helpers if f.returns == domain]
         if len(scope.helpers) < self.options.max_helpers and (not helpers or scope.chance(0.4)):
@@ -321,7 +321,7 @@ class _TopFunction:
         return call(function.name, domain, *scope.helper_ranges[function.name], *arguments)
 
     def new_helper(self, domain: ScalarType) -> Function:
-        """A function of one to three numbers."""
+        """Return a function of one to three numbers."""
         outer = self.scope
         scope = Scope(
             random=self.random,
@@ -359,7 +359,7 @@ class _TopFunction:
 
 
 def _extents(generator: Random, options: AstOptions, names: NameSupply, depth: int) -> tuple[Extent, ...]:
-    """Two or three lengths, short enough for `depth` loops around each other."""
+    """Return two or three lengths, short enough for `depth` loops around each other."""
     least, most = options.array_extent
     longest = int(options.max_iterations ** (1 / max(1, depth)))
     most = max(least, min(most, longest))

@@ -34,7 +34,7 @@ _SMALLEST_DIVISOR = 1e-3
 
 
 def type_range(kind: ScalarType) -> tuple[Number, Number]:
-    """Smallest and largest value of an integer type; limits of programs for a floating one."""
+    """Return the smallest and largest value of an integer type; limits of programs for a floating one."""
     if kind.floating:
         return -FLOAT_LIMIT, FLOAT_LIMIT
     if kind.signed:
@@ -46,28 +46,28 @@ def type_range(kind: ScalarType) -> tuple[Number, Number]:
 
 
 def constant(value: Number, kind: ScalarType, text: str = "") -> Constant:
-    """A literal; an integer one has the type int unless it does not fit or the type is unsigned."""
+    """Return a literal; an integer one has the type int unless it does not fit or the type is unsigned."""
     return Constant(type=kind, low=value, high=value, value=value, text=text)
 
 
 def integer(value: int) -> Constant:
-    """A literal of type int, or of int64_t when it needs it."""
+    """Return a literal of type int, or of int64_t when it needs it."""
     low, high = type_range(INT32)
     return constant(value, INT32 if low <= value <= high else INT64)
 
 
 def extent_value(extent: Extent) -> Constant:
-    """A length as an expression of type int."""
+    """Return a length as an expression of type int."""
     return constant(extent.value, INT32, extent.text)
 
 
 def read(variable: Variable) -> Read:
-    """The value of a variable."""
+    """Return the value of a variable."""
     return Read(type=variable.type, low=variable.low, high=variable.high, variable=variable)
 
 
 def element(array: Array, subscripts: tuple[Expression, ...]) -> Element:
-    """An element whose subscripts are in range.
+    """Return an element whose subscripts are in range.
 
     Raises: IndexError: a subscript may be out of range: a fault of the generator.
     """
@@ -81,7 +81,7 @@ def element(array: Array, subscripts: tuple[Expression, ...]) -> Element:
 
 
 def converted_range(low: Number, high: Number, kind: ScalarType) -> tuple[Number, Number]:
-    """Interval after a conversion to a type; all of it when an integer may wrap."""
+    """Return the interval after a conversion to a type; all of it when an integer may wrap."""
     if kind.floating:
         return float(low), float(high)
     least, most = type_range(kind)
@@ -90,7 +90,7 @@ def converted_range(low: Number, high: Number, kind: ScalarType) -> tuple[Number
 
 
 def cast(operand: Expression, kind: ScalarType) -> Expression | None:
-    """A conversion; None when a floating value may lie outside an integer type."""
+    """Return a conversion; None when a floating value may lie outside an integer type."""
     if operand.type == kind:
         return operand
     if operand.type.floating and not kind.floating:
@@ -105,7 +105,7 @@ def cast(operand: Expression, kind: ScalarType) -> Expression | None:
 
 
 def negate(operand: Expression) -> Expression | None:
-    """`-operand`, of a signed type."""
+    """Return `-operand`, of a signed type."""
     kind = promoted(operand.type)
     low, high = -operand.high, -operand.low
     if not kind.signed or high > type_range(kind)[1]:
@@ -114,7 +114,7 @@ def negate(operand: Expression) -> Expression | None:
 
 
 def complement(operand: Expression) -> Expression | None:
-    """`~operand`, of an integer."""
+    """Return `~operand`, of an integer."""
     kind = promoted(operand.type)
     if kind.floating:
         return None
@@ -123,7 +123,7 @@ def complement(operand: Expression) -> Expression | None:
 
 
 def binary(operator: str, left: Expression, right: Expression) -> Expression | None:
-    """An arithmetic or bit operator, a comparison, or logic.
+    """Return an arithmetic or bit operator, a comparison, or logic.
 
     Returns: None where the result may be undefined, of a signed integer type out of range, the same for all
              values, or not a finite number.
@@ -143,7 +143,7 @@ def binary(operator: str, left: Expression, right: Expression) -> Expression | N
 
 
 def compare(operator: str, left: Expression, right: Expression) -> Expression | None:
-    """A comparison of two values of one signedness; None when its result is constant."""
+    """Return a comparison of two values of one signedness; None when its result is constant."""
     apart = left.high < right.low or right.high < left.low
     known = {
         "<": left.low >= right.high,
@@ -159,7 +159,7 @@ def compare(operator: str, left: Expression, right: Expression) -> Expression | 
 
 
 def select(condition: Expression, then: Expression, otherwise: Expression) -> Expression | None:
-    """`condition ? then : otherwise`."""
+    """Return `condition ? then : otherwise`."""
     if then == otherwise or _mixed_signs(then, otherwise):
         return None
     kind = common_type(then.type, otherwise.type)
@@ -168,7 +168,7 @@ def select(condition: Expression, then: Expression, otherwise: Expression) -> Ex
 
 
 def smaller(left: Expression, right: Expression, *, larger: bool = False) -> Expression | None:
-    """The smaller (or larger) of two values, as a selection."""
+    """Return the smaller (or larger) of two values, as a selection."""
     condition = compare(">" if larger else "<", left, right)
     if condition is None:
         return None
@@ -181,7 +181,7 @@ def smaller(left: Expression, right: Expression, *, larger: bool = False) -> Exp
 
 
 def magnitude(operand: Expression) -> Expression | None:
-    """The absolute value: fabs of a floating operand, a selection of a signed integer."""
+    """Return the absolute value: fabs of a floating operand, a selection of a signed integer."""
     largest = max(abs(operand.low), abs(operand.high))
     smallest = 0 if operand.low <= 0 <= operand.high else min(abs(operand.low), abs(operand.high))
     if operand.type.floating:
@@ -198,7 +198,7 @@ def magnitude(operand: Expression) -> Expression | None:
 
 
 def root(operand: Expression) -> Expression | None:
-    """The square root of a floating value that is not negative."""
+    """Return the square root of a floating value that is not negative."""
     if not operand.type.floating or operand.low < 0:
         return None
     name = "sqrtf" if operand.type == FLOAT else "sqrt"
@@ -207,7 +207,7 @@ def root(operand: Expression) -> Expression | None:
 
 
 def possible(expression: Expression | None) -> Expression:
-    """The expression, which is never None here.
+    """Return the expression, which is never None here.
 
     Raises: ArithmeticError: it is None: a fault of the generator.
     """
@@ -220,7 +220,7 @@ def possible(expression: Expression | None) -> Expression:
 
 
 def _mixed_signs(left: Expression, right: Expression) -> bool:
-    """Whether one operand is unsigned and the other may be negative, or gcc would warn that it may."""
+    """Tell whether one operand is unsigned and the other may be negative, or gcc would warn that it may."""
     kinds = promoted(left.type), promoted(right.type)
     if any(k.floating for k in kinds) or kinds[0].signed == kinds[1].signed:
         return False
@@ -250,7 +250,7 @@ def _floating_bounds(operator: str, left: Expression, right: Expression) -> tupl
 def _integer_bounds(
     operator: str, left: Expression, right: Expression, kind: ScalarType
 ) -> tuple[Number, Number] | None:
-    """Interval of the exact result if the type holds it; of an unsigned type that wraps, all of it."""
+    """Return interval of the exact result if the type holds it; of an unsigned type that wraps, all of it."""
     a = _int_range(left, kind)
     b = _int_range(right, promoted(right.type) if operator in ("<<", ">>") else kind)
     bounds = _exact(operator, a, b, kind)

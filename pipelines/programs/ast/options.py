@@ -117,8 +117,8 @@ def _require(holds: bool, rule: str, got: object) -> None:
         raise ProgramError(f"{rule}, got {got}")
 
 
-def _require_known(name: str, chosen: Sequence[str], known: Iterable[str]) -> None:
-    valid = tuple(known)
+def _require_known(name: str, chosen: Sequence[str], accepted: Iterable[str]) -> None:
+    valid = tuple(accepted)
     _require(len(chosen) > 0, f"{name} must not be empty", "()")
     for item in chosen:
         _require(item in valid, f"{name} must be of {', '.join(valid)}", item)

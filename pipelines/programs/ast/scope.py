@@ -112,7 +112,7 @@ class NameSupply:
         self._taken: set[str] = set(LOOPS)
 
     def new(self, kind: str) -> str:
-        """A name of a kind of WORDS: an unused word, or a word with a number."""
+        """Return a name of a kind of WORDS: an unused word, or a word with a number."""
         word = self._random.choice(WORDS[kind])
         name, number = word, 2
         while name in self._taken:
@@ -202,73 +202,73 @@ class Scope:
         return prod(f.trips for f in self.frames)
 
     def trips_within(self, name: str) -> int:
-        """Maximum executions of the current point while a variable lives; for an array, in total."""
+        """Return maximum executions of the current point while a variable lives; for an array, in total."""
         for place, frame in enumerate(self.frames):
             if any(v.name == name for v in frame.pending):
                 return prod(f.trips for f in self.frames[place + 1 :])
         return self.trips
 
     def chance(self, probability: float) -> bool:
-        """True with a probability."""
+        """Return true with a probability."""
         return self.random.random() < probability
 
     # ---- existing objects ------------------------------------------------------------------------------
 
     def counters(self) -> list[tuple[Variable, Extent]]:
-        """Loop variables that may be subscripts, with what they run over, outermost first."""
+        """Return the loop variables that may be subscripts, with what they run over, outermost first."""
         return [(f.loop, f.extent) for f in self.frames if f.loop is not None and f.extent is not None]
 
     def loop_variables(self) -> list[Variable]:
-        """Variables of all loops around the current point, outermost first."""
+        """Return the variables of all loops around the current point, outermost first."""
         return [f.loop for f in self.frames if f.loop is not None]
 
     def pending(self) -> list[Variable]:
-        """Live variables of the function at the current point."""
+        """Return the live variables of the function at the current point."""
         return [v for f in self.frames for v in f.pending]
 
     def readable_arrays(self) -> list[Array]:
-        """Arrays that may be read at the current point."""
+        """Return the arrays that may be read at the current point."""
         arrays = [*self.inputs, *self.tables, *self.local_arrays, *self.outputs]
         return [a for a in arrays if a.name not in self.closed and a.name not in self.barred]
 
     def writable_arrays(self) -> list[Array]:
-        """Live arrays that may be written at the current point."""
+        """Return the live arrays that may be written at the current point."""
         arrays = [*self.outputs, *self.local_arrays]
         barred = (*self.closed, *self.barred, *self.locked)
         return [a for a in arrays if a.name not in barred]
 
     def updatable(self) -> list[Variable]:
-        """Live variables that a statement may change."""
+        """Return the live variables that a statement may change."""
         return [v for v in self.pending() if v.name not in self.locked]
 
     def live_names(self) -> set[str]:
-        """Names of everything live at the current point."""
+        """Return the names of everything live at the current point."""
         return {p.name for p in (*self.pending(), *self.local_arrays, *self.outputs)}
 
     def can_loop(self, count: int = 1) -> bool:
-        """Whether more loops may be added at the current point."""
+        """Tell whether more loops may be added at the current point."""
         smallest = min(e.value for e in self.extents)
         return (
             self.loops + count <= self.depth and self.trips * smallest**count <= self.options.max_iterations
         )
 
     def loop_extent(self) -> Extent:
-        """A length that a loop at the current point may have; the smallest when none is short enough."""
+        """Return a length that a loop at the current point may have; the smallest if none is short enough."""
         room = self.options.max_iterations // self.trips
         return self.random.choice([e for e in self.extents if e.value <= room] or [self.smallest_extent()])
 
     def smallest_extent(self) -> Extent:
-        """The shortest length."""
+        """Return the shortest length."""
         return min(self.extents, key=lambda e: e.value)
 
     def loop_name(self) -> str:
-        """Name of the variable of a loop at the current point."""
+        """Return the name of the variable of a loop at the current point."""
         return LOOPS[self.loops]
 
     # ---- new variables and arrays -------------------------------------------------------------------
 
     def new_temporary(self, kind: ScalarType, *, word: str = "temporary") -> Variable:
-        """A variable that is live from here backwards, declared in this block or one around it."""
+        """Return a variable that is live from here backwards, declared in this block or one around it."""
         low, high = self.value_range(kind)
         return self.declared(Variable(name=self.names.new(word), type=kind, low=low, high=high))
 
@@ -281,7 +281,7 @@ class Scope:
         return variable
 
     def new_sum(self, domain: ScalarType, levels: int) -> Variable:
-        """A variable of the current block that loops add to, `levels` of them around each other."""
+        """Return a variable of the current block that loops add to, `levels` of them around each other."""
         kind = sum_type(domain)
         low, high = self.sum_range(kind)
         variable = Variable(name=self.names.new("sum"), type=kind, low=low, high=high)
@@ -292,14 +292,14 @@ class Scope:
         return variable
 
     def new_argument(self, kind: ScalarType) -> Variable:
-        """A scalar argument."""
+        """Return a scalar argument."""
         low, high = self.drawn_range(kind)
         variable = Variable(name=self.names.new("argument"), type=kind, low=low, high=high)
         self.arguments.append(variable)
         return variable
 
     def value_range(self, kind: ScalarType) -> tuple[Number, Number]:
-        """A range for a freely assigned variable: the full range of a narrow or unsigned type."""
+        """Return a range for a freely assigned variable: the full range of a narrow or unsigned type."""
         if kind.floating:
             reach = float(1 << self.random.randint(22, 28))
             return -reach, reach
@@ -309,7 +309,7 @@ class Scope:
         return -(1 << bits), (1 << bits) - 1
 
     def sum_range(self, kind: ScalarType) -> tuple[Number, Number]:
-        """A range for a sum: room for each iteration to add some thousands."""
+        """Return a range for a sum: room for each iteration to add some thousands."""
         if wraps(kind):
             return type_range(kind)
         bits = self.options.max_iterations.bit_length() + (12 if kind == INT32 else 24)
@@ -319,7 +319,7 @@ class Scope:
         return -(1 << bits) + 1, (1 << bits) - 1
 
     def drawn_range(self, kind: ScalarType) -> tuple[Number, Number]:
-        """A range that data of an argument is drawn from, both ends included."""
+        """Return a range that data of an argument is drawn from, both ends included."""
         generator = self.random
         if kind.floating:
             return generator.choice([(-1.0, 1.0), (0.0, 1.0), (-8.0, 8.0), (0.5, 4.0), (-50.0, 50.0)])
@@ -330,7 +330,7 @@ class Scope:
         return -(1 << bits), (1 << bits) - 1
 
     def new_array(self, role: str, shape: tuple[Extent, ...]) -> Array:
-        """An array of a role: input, output, sum (an output that is added to), local or table."""
+        """Return an array of a role: input, output, sum (an output that is added to), local or table."""
         kind = self.data_type()
         drawn = self.drawn_range(kind)
         low, high = drawn
@@ -353,7 +353,7 @@ class Scope:
         return array
 
     def data_type(self) -> ScalarType:
-        """A type of the palette, mostly the main one."""
+        """Return a type of the palette, mostly the main one."""
         return self.palette[0] if self.chance(0.6) else self.random.choice(self.palette)
 
     def _table_values(
@@ -368,24 +368,24 @@ class Scope:
 
 
 def domain_of(kind: ScalarType) -> ScalarType:
-    """The type that values of a type are computed in."""
+    """Return the type that values of a type are computed in."""
     return INT32 if not kind.floating and kind.width_bits < 32 else kind
 
 
 def sum_type(kind: ScalarType) -> ScalarType:
-    """The type of a sum of values of a type."""
+    """Return the type of a sum of values of a type."""
     if kind.floating or kind.width_bits == 64:
         return kind
     return INT32 if kind.signed or kind.width_bits < 32 else UINT32
 
 
 def wraps(kind: ScalarType) -> bool:
-    """Whether a sum in this type may wrap around: it is unsigned and at least as wide as int."""
+    """Tell whether a sum in this type may wrap around: it is unsigned and at least as wide as int."""
     return kind in (UINT32, UINT64)
 
 
 def draw_palette(generator: Random, options: AstOptions) -> tuple[ScalarType, ...]:
-    """One to three types of data; a floating program has one floating type."""
+    """Draw one to three types of data; a floating program has one floating type."""
     kinds = [DATA_TYPES[name] for name in options.data_types]
     main = generator.choice(kinds)
     others = [k for k in kinds if not (k.floating and main.floating) and k != main]

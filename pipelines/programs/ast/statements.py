@@ -53,7 +53,7 @@ class StatementWriter:
     # ---- blocks -------------------------------------------------------------------------------------
 
     def block(self, frame: Frame, root: Root) -> Body:
-        """A block that ends with the statements of `root`, preceded by definitions of their variables."""
+        """Return a block that ends with the statements of `root`, after definitions of their variables."""
         scope = self.scope
         scope.frames.append(frame)
         body = root()
@@ -66,7 +66,7 @@ class StatementWriter:
         return body
 
     def definitions(self, frame: Frame) -> Body:
-        """Definitions of everything that is pending in a block."""
+        """Return the definitions of everything that is pending in a block."""
         scope = self.scope
         body: Body = ()
         while frame.pending or (len(scope.frames) == 1 and scope.local_arrays):
@@ -79,7 +79,7 @@ class StatementWriter:
         return body
 
     def guard(self, frame: Frame) -> Body:
-        """`if (condition) continue;` or `break;` in a loop."""
+        """Return `if (condition) continue;` or `break;` in a loop."""
         weights = [self.weight(word) for word in frame.leaves]
         if ordered_sum(weights) == 0:
             return ()
@@ -89,13 +89,13 @@ class StatementWriter:
         return () if condition is None else (If(condition=condition, then=(Leave(word=word),)),)
 
     def weight(self, control: str) -> float:
-        """Weight of a kind of control flow."""
+        """Return the weight of a kind of control flow."""
         return self.scope.options.control_weights[CONTROLS.index(control)]
 
     # ---- definitions of variables -------------------------------------------------------------------
 
     def definition(self, frame: Frame, variable: Variable) -> Body:
-        """Statements that change or define a pending variable; it stays pending unless they define it."""
+        """Return the statements that change or define a pending variable; a change leaves it pending."""
         scope = self.scope
         levels = scope.demanded.pop(variable.name, 0)
         if levels:
@@ -109,7 +109,7 @@ class StatementWriter:
         return (Declare(variable=variable, value=self.first_value(variable)),)
 
     def first_value(self, variable: Variable) -> Expression:
-        """Initial value of a variable; of a sum at most the remaining magnitude."""
+        """Return the initial value of a variable; of a sum at most the remaining magnitude."""
         if variable.name in self.scope.sums:
             return self.first_of_sum(variable)
         place = op.read(variable)
@@ -117,7 +117,7 @@ class StatementWriter:
         return self.expressions.assigned(place, depth=depth)
 
     def first_of_sum(self, variable: Variable) -> Expression:
-        """0, or a value within the remaining magnitude."""
+        """Return 0, or a value within the remaining magnitude."""
         room = int(self.scope.sums[variable.name]) - 1
         if room < 64 or self.scope.chance(0.7):
             return op.constant(0.0 if variable.type.floating else 0, domain_of(variable.type))
@@ -125,7 +125,7 @@ class StatementWriter:
         return self.expressions.stored(leaf, variable.type, -room, room)
 
     def controlled_definition(self, frame: Frame, variable: Variable) -> Body | None:
-        """A definition or change with control flow, or None for a plain one."""
+        """Return a definition or change with control flow, or None for a plain one."""
         scope = self.scope
         if not scope.chance(scope.options.control_share):
             return None
@@ -141,7 +141,7 @@ class StatementWriter:
         return self.random.choices([f for _, f in forms], [w for w, _ in forms])[0](frame, variable)
 
     def branches(self, frame: Frame, variable: Variable) -> Body:
-        """Declared without a value and set in both branches."""
+        """Declare a variable without a value, and set it in both branches."""
         frame.pending.remove(variable)
         place = op.read(variable)
         then, other = self.alternatives([lambda: (self.assignment(place),)] * 2)
@@ -149,12 +149,12 @@ class StatementWriter:
         return Declare(variable=variable, value=None), split
 
     def conditional_change(self, _frame: Frame, variable: Variable) -> Body:
-        """`if` without `else`: the value from before lives on."""
+        """Return `if` without `else`: the value from before lives on."""
         body = self.block(Frame(), lambda: (self.update(op.read(variable)),))
         return (If(condition=self.expressions.conditions.condition(), then=body),)
 
     def switch_definition(self, frame: Frame, variable: Variable) -> Body | None:
-        """Declared without a value and set in every case of a switch."""
+        """Declare a variable without a value, and set it in every case of a switch."""
         frame.pending.remove(variable)
         selector, count = self.selector()
         if selector is None:
@@ -167,7 +167,7 @@ class StatementWriter:
         return Declare(variable=variable, value=None), Switch(selector=selector, cases=cases)
 
     def selector(self) -> tuple[Expression | None, int]:
-        """A value 0 .. n - 1, and n: 3 or 4."""
+        """Return a value 0 .. n - 1, and n: 3 or 4."""
         leaf = self.expressions.conditions.selector()
         low_bits = op.binary("&", leaf, op.integer(3))
         if low_bits is not None and self.scope.chance(0.3) and leaf.low >= 0:
@@ -175,7 +175,7 @@ class StatementWriter:
         return low_bits, 4
 
     def alternatives(self, roots: Sequence[Root]) -> list[Body]:
-        """Alternative blocks: variables that only one of them reads are not live in the others."""
+        """Return the alternative blocks: variables that only one of them reads are not live in the others."""
         scope = self.scope
         live, locked = scope.live_names(), len(scope.locked)
         bodies: list[Body] = []
@@ -186,7 +186,7 @@ class StatementWriter:
         return bodies
 
     def halving_loop(self, _frame: Frame, variable: Variable) -> Body | None:
-        """`while (bits > 0)` over the digits of a number, which change the variable."""
+        """Return `while (bits > 0)` over the digits of a number, which change the variable."""
         scope = self.scope
         bits = self.random.randint(3, 6)
         if scope.loops >= scope.depth or scope.trips * bits > scope.options.max_iterations:
@@ -202,7 +202,7 @@ class StatementWriter:
         return (While(condition=op.possible(condition), trips=bits, body=body),)
 
     def search(self, frame: Frame, variable: Variable) -> Body | None:
-        """The variable is the length of a run of elements: `while (v < N && a[v] < t) v++`."""
+        """Set a variable to the length of a run of elements: `while (v < N && a[v] < t) v++`."""
         scope = self.scope
         extent = scope.loop_extent()
         fits = not variable.type.floating and variable.low <= 0 and extent.value <= variable.high
@@ -227,7 +227,7 @@ class StatementWriter:
     # ---- loops --------------------------------------------------------------------------------------
 
     def reduction(self, variable: Variable, levels: int) -> Body:
-        """A nest of `levels` loops that adds to a variable, perfect or with sums of its own inside."""
+        """Return a nest of `levels` loops that adds to a variable, perfect or with sums of its own inside."""
         outer = self.random.randint(1, levels)
         plain = self.scope.chance(0.35)
         outer = levels if plain else outer
@@ -239,11 +239,11 @@ class StatementWriter:
         return (self.nest([self.scope.loop_extent() for _ in range(outer)], root),)
 
     def inner_sum(self, levels: int, domain: ScalarType) -> list[Expression]:
-        """A new sum over `levels` loops inside the current block, as a leaf; none for 0."""
+        """Return a new sum over `levels` loops inside the current block, as a leaf; none for 0."""
         return [op.read(self.scope.new_sum(domain, levels))] if levels > 0 else []
 
     def nest(self, extents: Sequence[Extent], root: Root, *, covering: bool = False) -> Statement:
-        """Loops around each other over given lengths, with a root in the innermost."""
+        """Return the loops around each other over given lengths, with a root in the innermost."""
         extent, rest = self.fitting(extents[0]) if not covering else extents[0], extents[1:]
         name = self.scope.loop_name()
         header = self.header(name, extent, covering=covering)
@@ -269,13 +269,13 @@ class StatementWriter:
         )
 
     def fitting(self, extent: Extent) -> Extent:
-        """A length, or a shorter one when the enclosing loops leave no room for it."""
+        """Return a length, or a shorter one when the enclosing loops leave no room for it."""
         if self.scope.trips * extent.value <= self.scope.options.max_iterations:
             return extent
         return self.scope.loop_extent()
 
     def header(self, name: str, extent: Extent, *, covering: bool) -> For:
-        """The head of a loop over a length: up, down, in steps, with a margin, or bounded by another loop."""
+        """Return head of a loop over a length: up, down, in steps, with a margin, or bounded by a loop."""
         last = op.constant(extent.value - 1, INT32, f"{extent.text} - 1")
         zero, whole = op.integer(0), op.extent_value(extent)
         form = self.random.random()
@@ -295,13 +295,13 @@ class StatementWriter:
     # ---- arrays -------------------------------------------------------------------------------------
 
     def array_definition(self, array: Array) -> Body:
-        """A local array and the nest that sets every element."""
+        """Return a local array and the nest that sets every element."""
         scope = self.scope
         levels = 1 if scope.depth > len(array.shape) and scope.chance(0.4) else 0
         return DeclareArray(array=array), self.cover(array, levels)
 
     def cover(self, array: Array, levels: int) -> Statement:
-        """A nest that sets every element of an array, with sums over `levels` loops; it is dead before."""
+        """Return a nest that sets every element of an array, dead before, with sums over `levels` loops."""
         scope = self.scope
         scope.barred.append(array.name)
 
@@ -319,7 +319,7 @@ class StatementWriter:
         return nest
 
     def stores(self, place: Element, required: list[Expression]) -> Body:
-        """Sets an element, in one statement or in both branches of a condition."""
+        """Set an element, in one statement or in both branches of a condition."""
         scope = self.scope
         required = [*required, *([] if required else self.expressions.places.innermost_leaf())]
         if scope.budget > 0 and scope.chance(scope.options.control_share * 0.6) and self.weight("if"):
@@ -330,7 +330,7 @@ class StatementWriter:
         return (self.assignment(place, required),)
 
     def accumulation(self, array: Array, levels: int) -> Statement:
-        """A nest of `levels` loops that updates elements of an array in place."""
+        """Return a nest of `levels` loops that updates elements of an array in place."""
         scope = self.scope
         extents = [*array.shape, *(scope.loop_extent() for _ in range(levels - len(array.shape)))]
         self.random.shuffle(extents)
@@ -346,7 +346,7 @@ class StatementWriter:
     # ---- single statements --------------------------------------------------------------------------
 
     def controlled(self, root: Root) -> Body:
-        """A change of a live variable or element, perhaps under a condition."""
+        """Return a change of a live variable or element, perhaps under a condition."""
         scope = self.scope
         if self.weight("if") and scope.chance(scope.options.control_share * 0.5):
             body = self.block(Frame(), root)
@@ -354,7 +354,7 @@ class StatementWriter:
         return root()
 
     def assignment(self, place: Read | Element, required: Sequence[Expression] = ()) -> Assign:
-        """Sets a place to a new value."""
+        """Set a place to a new value."""
         room = self.scope.sums.get(place.array.name) if isinstance(place, Element) else None
         if room is None:
             return Assign(target=place, operator="=", value=self.expressions.assigned(place, required))
@@ -363,7 +363,7 @@ class StatementWriter:
         return Assign(target=place, operator="=", value=value)
 
     def update(self, place: Read | Element, required: Sequence[Expression] = ()) -> Assign:
-        """Changes a place from its own value."""
+        """Change a place from its own value."""
         scope = self.scope
         name = place.variable.name if isinstance(place, Read) else place.array.name
         domain = domain_of(place.type)
@@ -383,7 +383,7 @@ class StatementWriter:
         return Assign(target=place, operator=self.random.choice(operators), value=term)
 
     def extra(self) -> Body:
-        """A further change of a live variable or element, for the budget."""
+        """Return a further change of a live variable or element, for the budget."""
         scope = self.scope
         scope.budget -= 1
         variables = [v for v in scope.updatable() if scope.sums.get(v.name, 1e9) > 1e6]
@@ -400,7 +400,7 @@ class StatementWriter:
         return self.controlled(lambda: (self.update(op.read(variable)),))
 
     def inside_cover(self) -> bool:
-        """Whether a nest around the current point sets an array as a whole."""
+        """Tell whether a nest around the current point sets an array as a whole."""
         return any(f.covering for f in self.scope.frames)
 
 

@@ -24,7 +24,7 @@ class PlaceWriter:
         self.random = scope.random
 
     def element_leaf(self, must: Variable | None = None) -> Expression | None:
-        """An element of an existing or new array, indexed by loop variables; `must` is one that it uses."""
+        """Return an element of an existing or new array, indexed by loop variables; it uses `must`."""
         scope = self.scope
         if scope.fixed_arguments:
             return None
@@ -41,7 +41,7 @@ class PlaceWriter:
         return op.element(array, self.subscripts(array, must))
 
     def innermost_leaf(self) -> list[Expression]:
-        """An element that depends on the innermost loop, or its variable, so that iterations differ."""
+        """Return an element that depends on the innermost loop, or its variable: iterations differ."""
         scope = self.scope
         variable = next((f.loop for f in reversed(scope.frames) if f.is_loop), None)
         if variable is None:
@@ -53,7 +53,7 @@ class PlaceWriter:
         return [op.read(variable)]
 
     def subscripts(self, array: Array, must: Variable | None = None) -> tuple[Expression, ...]:
-        """Subscripts in range for every dimension; one of them is a variable that must be used."""
+        """Return the subscripts in range for every dimension; one of them is a variable that must be used."""
         fitting = [d for d, e in enumerate(array.shape) if must is not None and must.high < e.value]
         place = self.random.choice(fitting) if fitting else None
         used: list[str] = [] if must is None else [must.name]
@@ -66,7 +66,7 @@ class PlaceWriter:
         return tuple(indices)
 
     def subscript(self, extent: Extent, used: list[str]) -> Expression:
-        """A subscript below an extent, by a loop variable that the others do not use if there is one."""
+        """Return a subscript below an extent, by a loop variable that the others do not use, if any."""
         counters = [v for v, _ in self.scope.counters() if v.low >= 0 and v.high < extent.value]
         fresh = [v for v in counters if v.name not in used] or counters
         if fresh and not self.scope.chance(0.08):
@@ -77,7 +77,7 @@ class PlaceWriter:
         return self.wrapped_subscript(extent)
 
     def wrapped_subscript(self, extent: Extent) -> Expression:
-        """A subscript from data or from a loop variable of any range, wrapped into an extent."""
+        """Return a subscript from data or from a loop variable of any range, wrapped into an extent."""
         integers = [v for v in [*self.scope.loop_variables(), *self.scope.pending()] if not v.type.floating]
         arrays = [a for a in self.scope.inputs if not a.type.floating and len(a.shape) == 1]
         by_loop = [
@@ -109,7 +109,7 @@ class PlaceWriter:
         return wrapped if wrapped is not None else op.integer(self.random.randrange(extent.value))
 
     def _near(self, variable: Variable, extent: Extent) -> Expression:
-        """A loop variable, plus or minus an offset, or counted from the other end, in range."""
+        """Return a loop variable, plus or minus an offset, or counted from the other end, in range."""
         plain = op.read(variable)
         if self.scope.chance(0.72):
             return plain
@@ -160,7 +160,7 @@ class PlaceWriter:
     def _dimensions(
         self, counters: Sequence[tuple[Variable, Extent]]
     ) -> tuple[tuple[Extent, ...], tuple[Expression, ...]]:
-        """Extents and subscripts of a new array; two loops may slide over one dimension."""
+        """Return the extents and subscripts of a new array; two loops may slide over one dimension."""
         if len(counters) >= 2 and self.scope.chance(0.25):
             (a, first), (b, second) = counters[0], counters[1]
             joined = Extent(text=f"{first.text} + {second.text} - 1", value=first.value + second.value - 1)
@@ -170,7 +170,7 @@ class PlaceWriter:
         return tuple(e for _, e in counters), tuple(op.read(v) for v, _ in counters)
 
     def _first_elements(self) -> Expression | None:
-        """An element by a constant subscript, of a new array, where there is no loop."""
+        """Return an element by a constant subscript, of a new array, where there is no loop."""
         scope = self.scope
         if scope.loops or scope.depth > 0 or len(scope.inputs) >= 2:
             return None
@@ -196,7 +196,7 @@ class ConditionWriter:
         self.places = places
 
     def condition(self) -> Expression:
-        """A condition; sometimes two of them joined."""
+        """Return a condition; sometimes two of them joined."""
         for _ in range(_TRIES):
             comparison = self._comparison()
             if comparison is None:
@@ -208,12 +208,12 @@ class ConditionWriter:
         return self._of_argument()
 
     def rare_condition(self) -> Expression | None:
-        """A condition that is true for few values of an input; None when there is no input."""
+        """Return a condition that is true for few values of an input; None when there is no input."""
         leaf = self._input_element()
         return None if leaf is None else self.threshold(leaf, leaf.array.drawn, _RARE)
 
     def data_condition(self) -> Expression | None:
-        """A condition on an input or on loop variables; None when there is neither."""
+        """Return a condition on an input or on loop variables; None when there is neither."""
         variables = self.scope.loop_variables()
         leaf = None if variables and self.scope.chance(0.2) else self._input_element()
         if leaf is not None:
@@ -221,7 +221,7 @@ class ConditionWriter:
         return self._of_loops(variables) if variables else None
 
     def selector(self) -> Expression:
-        """An integer whose lowest bits vary: an element, a loop variable, an argument."""
+        """Return an integer whose lowest bits vary: an element, a loop variable, an argument."""
         integers = [a for a in (*self.scope.inputs, *self.scope.tables) if not a.type.floating]
         if integers and not self.scope.fixed_arguments:
             array = self.random.choice(integers)
@@ -233,7 +233,7 @@ class ConditionWriter:
         return op.read(self.random.choice(scalars) if scalars else self.scope.new_argument(INT32))
 
     def condition_on(self, variable: Variable) -> Expression | None:
-        """A comparison of an element that a loop variable selects."""
+        """Return a comparison of an element that a loop variable selects."""
         leaf = self.places.element_leaf(variable)
         if not isinstance(leaf, Element):
             return None
@@ -242,7 +242,7 @@ class ConditionWriter:
     def threshold(
         self, leaf: Expression, drawn: tuple[Number, Number], share: tuple[float, float]
     ) -> Expression | None:
-        """A comparison that holds for a share of the values between two bounds."""
+        """Return a comparison that holds for a share of the values between two bounds."""
         part = self.random.uniform(*share)
         above = self.scope.chance(0.5)
         low, high = drawn
@@ -253,7 +253,7 @@ class ConditionWriter:
         return op.compare(self.random.choice(operators), leaf, like(leaf, int(edge)))
 
     def parity(self, value: Expression) -> Expression | None:
-        """A test of the lowest bits of an integer."""
+        """Return a test of the lowest bits of an integer."""
         mask = self.random.choice((1, 1, 3))
         low = op.binary("&", value, like(value, mask))
         if low is None:
@@ -274,7 +274,7 @@ class ConditionWriter:
         return self._of_computed()
 
     def _input_element(self) -> Element | None:
-        """An element of an array that is only read; of a new one when there is none."""
+        """Return an element of an array that is only read; of a new one when there is none."""
         constant = [*self.scope.inputs, *self.scope.tables]
         counters = [v for v, _ in self.scope.counters()]
         if self.scope.fixed_arguments or not (constant or counters):
@@ -309,7 +309,7 @@ class ConditionWriter:
         return self.parity(first)
 
     def _of_computed(self) -> Expression | None:
-        """The lowest bits of a computed integer, or the sign of a number."""
+        """Return the lowest bits of a computed integer, or the sign of a number."""
         scope = self.scope
         candidates: list[Expression] = [op.read(v) for v in scope.pending() if v.name not in scope.sums]
         arrays = [a for a in scope.readable_arrays() if not self._is_constant(a)]
@@ -328,7 +328,7 @@ class ConditionWriter:
 
 
 def like(value: Expression, number: int) -> Constant:
-    """A constant that is combined with a value: unsigned beside an unsigned one, wide when it must be."""
+    """Return a constant to combine with a value: unsigned beside an unsigned one, wide if it must be."""
     kind: ScalarType = promoted(value.type)
     if kind.floating:
         return op.constant(float(number), kind)
@@ -338,5 +338,5 @@ def like(value: Expression, number: int) -> Constant:
 
 
 def is_leaf(value: Expression) -> bool:
-    """Whether a value is a constant, a variable or an element."""
+    """Tell whether a value is a constant, a variable or an element."""
     return isinstance(value, Read | Constant | Element)

@@ -244,7 +244,7 @@ class Program:
 
 
 def operands_of(expression: Expression) -> tuple[Expression, ...]:
-    """The expressions directly inside one."""
+    """Return the expressions directly inside one."""
     match expression:
         case Element():
             return expression.subscripts
@@ -261,14 +261,14 @@ def operands_of(expression: Expression) -> tuple[Expression, ...]:
 
 
 def walk_expression(expression: Expression) -> Iterator[Expression]:
-    """An expression and all inside it, outermost first."""
+    """Yield an expression and all inside it, outermost first."""
     yield expression
     for inner in operands_of(expression):
         yield from walk_expression(inner)
 
 
 def bodies_of(statement: Statement) -> tuple[tuple[Statement, ...], ...]:
-    """The statement lists directly inside a statement."""
+    """Return the statement lists directly inside a statement."""
     match statement:
         case If():
             return (statement.then, statement.otherwise)
@@ -281,7 +281,7 @@ def bodies_of(statement: Statement) -> tuple[tuple[Statement, ...], ...]:
 
 
 def walk_statements(body: tuple[Statement, ...]) -> Iterator[Statement]:
-    """All statements of a list and inside them, in source order."""
+    """Yield all statements of a list and inside them, in source order."""
     for statement in body:
         yield statement
         for inner in bodies_of(statement):
@@ -289,7 +289,7 @@ def walk_statements(body: tuple[Statement, ...]) -> Iterator[Statement]:
 
 
 def expressions_of(statement: Statement) -> tuple[Expression, ...]:
-    """The expressions that a statement itself computes, its target's place included."""
+    """Return the expressions that a statement itself computes, its target's place included."""
     match statement:
         case Declare():
             return () if statement.value is None else (statement.value,)
@@ -308,7 +308,7 @@ def expressions_of(statement: Statement) -> tuple[Expression, ...]:
 
 
 def called_functions(function: Function) -> tuple[str, ...]:
-    """Names of the functions that a function calls, each once, in source order."""
+    """Return the names of the functions that a function calls, each once, in source order."""
     called = [
         inner.function
         for statement in walk_statements(function.body)
@@ -320,7 +320,8 @@ def called_functions(function: Function) -> tuple[str, ...]:
 
 
 def unread_names(program: Program) -> tuple[str, ...]:
-    """Names of variables and arrays that are declared or written, but never read; outputs are read outside.
+    """Return the names of variables and arrays that are declared or written, but never read; outputs are read
+    outside.
 
     `x += 1` alone does not read `x`.
     """
@@ -340,7 +341,7 @@ def unread_names(program: Program) -> tuple[str, ...]:
 
 
 def _read_by(statement: Statement) -> tuple[Expression, ...]:
-    """Expressions of a statement but for its target's place; the target's subscripts are read."""
+    """Read the expressions of a statement but for its target's place; the target's subscripts are read."""
     if isinstance(statement, Assign):
         return (*operands_of(statement.target), statement.value)
     return expressions_of(statement)
@@ -356,7 +357,7 @@ _STATEMENT_NAMES: dict[type, str] = {For: "for", While: "while", If: "if", Switc
 
 
 def operators_of(program: Program) -> tuple[str, ...]:
-    """Operators, calls and kinds of control flow of a program, each once, in alphabetical order."""
+    """Return operators, calls and kinds of control flow of a program, each once, in alphabetical order."""
     operators: set[str] = set()
     for function in program.functions:
         for statement in walk_statements(function.body):

@@ -44,7 +44,7 @@ _COMPARISONS = ("<", "<=", ">", ">=", "==", "!=")
 
 
 def write_program(program: Program) -> str:
-    """The complete source of a program."""
+    """Return the complete source of a program."""
     blocks = ["\n".join(["#include <stdint.h>", *_math_header(program)])]
     macros = [f"#define {e.text} {e.value}" for e in program.extents]
     if macros:
@@ -55,7 +55,7 @@ def write_program(program: Program) -> str:
 
 
 def expression_text(expression: Expression) -> str:
-    """The text of an expression that stands alone."""
+    """Return the text of an expression that stands alone."""
     match expression:
         case Constant():
             return expression.text or literal(expression)
@@ -83,7 +83,7 @@ def expression_text(expression: Expression) -> str:
 
 
 def literal(constant: Constant) -> str:
-    """A number in C's notation for the constant's type."""
+    """Return a number in C's notation for the constant's type."""
     if constant.type.floating:
         return number_text(float(constant.value)) + ("f" if constant.type == FLOAT else "")
     value = int(constant.value)
@@ -92,7 +92,7 @@ def literal(constant: Constant) -> str:
 
 
 def number_text(value: float) -> str:
-    """A floating number with a point or an exponent."""
+    """Return a floating number with a point or an exponent."""
     return repr(float(value))
 
 
@@ -100,7 +100,6 @@ def number_text(value: float) -> str:
 
 
 def _operand(expression: Expression) -> str:
-    """Text after a unary operator or a cast."""
     text = expression_text(expression)
     plain = isinstance(expression, Read | Element | Call) or (
         isinstance(expression, Constant) and not text.startswith("-") and " " not in text
@@ -109,7 +108,7 @@ def _operand(expression: Expression) -> str:
 
 
 def _inside(expression: Expression, operator: str | None, *, right: bool = False) -> str:
-    """Text inside a binary operator, or inside a selection when that is None."""
+    """Return text inside a binary operator, or inside a selection when that is None."""
     text = expression_text(expression)
     return f"({text})" if _needs_parentheses(expression, operator, right, text) else text
 
@@ -145,7 +144,7 @@ def _function(function: Function, *, is_top: bool) -> Iterator[str]:
 
 
 def _wrapped(head: str, parts: list[str]) -> Iterator[str]:
-    """A list of parameters in lines of at most _LINE characters."""
+    """Yield a list of parameters in lines of at most _LINE characters."""
     line = head
     for place, part in enumerate(parts):
         piece = part + (", " if place + 1 < len(parts) else ")")

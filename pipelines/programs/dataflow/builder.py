@@ -133,7 +133,7 @@ class OperatorBuilder:
         return "float" if self.floating else "int"
 
     def constant(self, role: str, value: int) -> str:
-        """Text of a constant: a literal or a new macro."""
+        """Return the text of a constant: a literal or a new macro."""
         if not self.pool.style.macros:
             return str(value)
         name = macro = f"{self.name}_{role}".upper()
@@ -145,11 +145,11 @@ class OperatorBuilder:
         return macro
 
     def size(self, role: str, value: int) -> Extent:
-        """A size of the operator, by its role in the parameters."""
+        """Return a size of the operator, by its role in the parameters."""
         return Extent(size=value, text=self.constant(role, value))
 
     def sizes(self, roles: str, shape: Sequence[int]) -> tuple[Extent, ...]:
-        """Sizes of a shape, one role per dimension, as "M K"."""
+        """Return the sizes of a shape, one role per dimension, as "M K"."""
         return tuple(self.size(role, value) for role, value in zip(roles.split(), shape, strict=True))
 
     def parameter(self, name: str, value: int | str | bool) -> None:
@@ -157,11 +157,11 @@ class OperatorBuilder:
         self.parameters[name] = value
 
     def flip(self, probability: float = 0.5) -> bool:
-        """True with a probability."""
+        """Return true with a probability."""
         return self.random.random() < probability
 
     def runtime(self, extent: Extent, role: str) -> Extent:
-        """The extent, or a run-time length that is at most as large.
+        """Return the extent, or a run-time length that is at most as large.
 
         The base value b leaves room for the sweep: b + b / 2 is at most the extent.
         """
@@ -189,7 +189,7 @@ class OperatorBuilder:
         rank: int | Sequence[int],
         accept: Callable[[tuple[int, ...]], bool] = lambda _: True,
     ) -> Tensor:
-        """An input of the graph so far, or a new external one.
+        """Return an input of the graph so far, or a new external one.
 
         Raises: Unsuitable: no fitting shape was found.
         """
@@ -212,7 +212,7 @@ class OperatorBuilder:
         raise Unsuitable(f"no shape suits {self.name}")
 
     def weight(self, role: str, shape: Sequence[int], *, sharing: float = 0.3) -> Tensor:
-        """A tensor of a given shape: a result of the graph or a new external one."""
+        """Return a tensor of a given shape: a result of the graph or a new external one."""
         taken = [t.name for t in self.bindings.values()]
         tensors = [
             t
@@ -233,7 +233,7 @@ class OperatorBuilder:
         index: bool = False,
         data: Specification | None = None,
     ) -> Tensor:
-        """A new external tensor with values low .. magnitude, by default from -magnitude."""
+        """Return a new external tensor with values low .. magnitude, by default from -magnitude."""
         values = Range(-magnitude if low is None else low, magnitude)
         if data is None:
             ends = (float(values.low), float(values.high)) if self.floating and not index else None
@@ -258,7 +258,7 @@ class OperatorBuilder:
         return (pick(2, 5), pick(4, 9), pick(4, 9))
 
     def _dimension(self, low: int, high: int) -> int:
-        """A size: uniform, or log-uniform up to the scaled bound, so that small ones stay frequent."""
+        """Return a size: uniform, or log-uniform up to the scaled bound, so that small ones stay frequent."""
         scale = self.pool.dimension_scale
         if scale == 1.0:
             return self.random.randint(low, high)
@@ -277,7 +277,7 @@ class OperatorBuilder:
         return name
 
     def has_room(self, elements: int) -> bool:
-        """Whether a local array of sums may be declared."""
+        """Tell whether a local array of sums may be declared."""
         return self.local_bits + 32 * elements <= self.pool.local_bits
 
     def require_room(self, elements: int) -> None:
@@ -296,7 +296,7 @@ class OperatorBuilder:
             self.helpers.append(helper)
 
     def finish(self, text: str, values: Range) -> tuple[str, Range]:
-        """An operator's result scaled to the element type, and its range.
+        """Return an operator's result scaled to the element type, and its range.
 
         Integers are shifted right, either far enough for every value, or less and then saturated; floating
         numbers are multiplied by a power of two.
@@ -327,12 +327,12 @@ class OperatorBuilder:
         return text, values
 
     def zero_fill(self, axes: Sequence[Axis]) -> tuple[Node, ...]:
-        """Loops that set the whole result to zero, for operators with run-time lengths."""
+        """Return the loops that set the whole result to zero, for operators with run-time lengths."""
         place = "out" + "".join(f"[{variable}]" for variable, _ in axes)
         return nest(axes, "parallel", statement(f"{place} = 0"))
 
     def number(self, value: float) -> str:
-        """A literal of the element type."""
+        """Return a literal of the element type."""
         return f"{float(value)!r}f" if self.floating else str(int(value))
 
     def accumulate(
@@ -347,7 +347,7 @@ class OperatorBuilder:
         guard: str | None = None,
         after: Callable[[str, Range], tuple[str, Range]] = lambda text, values: (text, values),
     ) -> tuple[tuple[Node, ...], Range]:
-        """out[outer] = after(first + sum over inner of term), in one of three forms.
+        """Return out[outer] = after(first + sum over inner of term), in one of three forms.
 
         The sum is a scalar, an element of the result, or an element of a local buffer; in the last two
         forms first values, sums and final values are three nests, the second of which is permutable as a
@@ -408,7 +408,7 @@ def _operand(text: str) -> str:
 
 
 def largest(builder: OperatorBuilder, text: str, variable: str, extent: Extent) -> tuple[Node, ...]:
-    """`best` as the maximum of a text whose @ is the variable."""
+    """Return `best` as the maximum of a text whose @ is the variable."""
     value = text.replace("@", variable)
     pick = Branch(condition=f"{value} > best", body=(statement(f"best = {value}"),))
     return (
@@ -418,7 +418,7 @@ def largest(builder: OperatorBuilder, text: str, variable: str, extent: Extent) 
 
 
 def exponential(builder: OperatorBuilder, value: str, place: str) -> tuple[Node, ...]:
-    """place = e^(value - best); in integers 64 halved every eight units, 0 from 56 on."""
+    """Return place = e^(value - best); in integers 64 halved every eight units, 0 from 56 on."""
     if builder.floating:
         return (statement(f"{place} = expf({value} - best)"),)
     gap = f"best - {value}"

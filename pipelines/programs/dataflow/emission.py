@@ -43,7 +43,7 @@ class Emission:
         self._places = self._tensor_places()
 
     def source(self) -> str:
-        """The whole program."""
+        """Return the whole program."""
         bodies = [self._function(node) for node in self._graph.nodes]
         text = "\n".join([*bodies, self._top()])
         head = "#include <stdint.h>\n" if "int8_t" in text or "int16_t" in text or "int32_t" in text else ""
@@ -57,18 +57,18 @@ class Emission:
         return f"{head}\n{helpers}{text}".lstrip("\n")
 
     def constants(self) -> dict[str, int]:
-        """Macros of the program."""
+        """Return the macros of the program."""
         return {k: v for node in self._graph.nodes for k, v in node.builder.constants.items()}
 
     def inputs(self) -> dict[str, Any]:
-        """Input specification of each argument."""
+        """Return the input specification of each argument."""
         drawn: dict[str, Any] = {t.name: dict(t.data) for t in self._graph.pool.tensors if t.data is not None}
         for scalar in self._graph.scalars:
             drawn[scalar.name] = {"kind": "constant", "value": scalar.base}
         return drawn
 
     def description(self) -> dict[str, Any]:
-        """The graph's JSON: tensors, nodes with their parameters and loop trees, edges, scalars."""
+        """Return the graph's JSON: tensors, nodes with their parameters and loop trees, edges, scalars."""
         graph = self._graph
         return {
             "element": graph.pool.element.name,
@@ -107,7 +107,7 @@ class Emission:
     # ---- C ----
 
     def _declared(self, tensor: Tensor, name: str, macros: Mapping[str, int] | None = None) -> str:
-        """An array's declaration; each dimension takes the first macro of its size that is not used yet."""
+        """Return an array's declaration; each dimension takes the first unused macro of its size."""
         c_type = self._element if tensor.type == "element" else "int"
         left = {k: v for k, v in (macros or {}).items() if not _MUTATION.search(k)}
         text = f"{c_type} {name}"
@@ -179,7 +179,7 @@ def _call(node: Placed) -> str:
 
 
 def _wrapped(head: str, parameters: Sequence[str], width: int = 100) -> str:
-    """A function's head, its parameters broken into lines."""
+    """Return a function's head, its parameters broken into lines."""
     pad = " " * len(head)
     lines: list[str] = []
     line = head
@@ -194,7 +194,7 @@ def _wrapped(head: str, parameters: Sequence[str], width: int = 100) -> str:
 
 
 def _dynamic(nodes: Sequence[Node]) -> bool:
-    """Whether trip counts depend on data."""
+    """Tell whether trip counts depend on data."""
     for node in nodes:
         if isinstance(node, While | Branch):
             return True

@@ -42,12 +42,12 @@ _FUNCTION = re.compile(r"\b(" + "|".join(FUNCTIONS) + r")\(")
 
 
 def estimated_cycles(nodes: Sequence[Node], *, floating: bool) -> float:
-    """Maximum cycles of some nodes, memory delay 2, no directives."""
+    """Return the maximum cycles of some nodes, memory delay 2, no directives."""
     return ordered_sum(_cost(node, floating) for node in nodes)
 
 
 def estimated_cells(nodes: Sequence[Node], element: Element, *, local_bits: int) -> float:
-    """Standard cells of a program of some nodes without directives, its local arrays as flip-flops."""
+    """Return standard cells of a program of some nodes without directives, its local arrays as flip-flops."""
     loops = 0
     texts: list[str] = []
     for node, _, _ in walk(nodes):
@@ -171,7 +171,7 @@ def random_graph(
 
 
 def graph_of(generator: Random, options: DataflowOptions, operators: Sequence[Operator]) -> Graph:
-    """A graph of the given operators in order, without those that do not suit the element type."""
+    """Return a graph of the given operators in order, without those that do not suit the element type."""
     pool = new_pool(generator, options)
     nodes: list[Placed] = []
     cycles = 0.0
@@ -185,7 +185,7 @@ def graph_of(generator: Random, options: DataflowOptions, operators: Sequence[Op
 
 
 def new_pool(generator: Random, options: DataflowOptions) -> Pool:
-    """An empty pool with a random element type and style."""
+    """Return an empty pool with a random element type and style."""
     element = ELEMENTS[generator.choice(options.data_types)]
     style = Style(
         macros=generator.random() < options.macro_share,
@@ -243,7 +243,7 @@ EQUAL_SHARES = 3
 
 
 def _cell_room(pool: Pool, nodes: Sequence[Placed], count: int) -> float:
-    """Cells of the next of `count` operators at most, its local arrays apart."""
+    """Return the cells of the next of `count` operators at most, its local arrays apart."""
     left = count - len(nodes)
     if not pool.options.even_cells or left < EQUAL_SHARES:
         return inf
@@ -258,7 +258,7 @@ def _own_cells(pool: Pool, body: Sequence[Node]) -> float:
 
 
 def _cells(pool: Pool, nodes: Sequence[Placed], builder: OperatorBuilder, body: tuple[Node, ...]) -> float:
-    """Cells of the program with one more operator, whose inputs are local arrays while there is room."""
+    """Return the program's cells with one more operator, whose inputs are local arrays if there is room."""
     results = sum(prod(n.output.shape) for n in nodes) * pool.element.bits
     inside = pool.options.local_bits - pool.local_bits + builder.local_bits
     bits = inside if pool.options.buffers else min(pool.options.local_bits, inside + results)

@@ -49,7 +49,7 @@ class Mutations:
 
 
 def mutate(nodes: Sequence[Node], mutations: Mutations, generator: Random) -> tuple[Node, ...]:
-    """An equivalent loop tree, except for the rounding of floating sums.
+    """Return an equivalent loop tree, except for the rounding of floating sums.
 
     Args:    nodes: loop tree whose loops have the properties of their kinds.
     Returns: the mutated tree; it may be unchanged.
@@ -87,7 +87,7 @@ def _mutate_chain(outermost: Loop, mutations: Mutations, generator: Random) -> N
 
 
 def chain_of(outermost: Loop) -> tuple[list[Loop], tuple[Node, ...]]:
-    """The loops of a perfect nest and the body of the innermost."""
+    """Return the loops of a perfect nest and the body of the innermost."""
     chain = [outermost]
     while len(chain[-1].body) == 1 and isinstance(inner := chain[-1].body[0], Loop):
         chain.append(inner)
@@ -125,7 +125,7 @@ def _split_loop(loop: Loop, mutations: Mutations, generator: Random) -> list[Loo
 
 
 def tiled(loop: Loop, size: int, mutations: Mutations) -> list[Loop]:
-    """The loop over tiles and the loop over one tile."""
+    """Return the loop over tiles and the loop over one tile."""
     text = mutations.constant(f"TILE_{loop.variable}", size)
     over = loop.variable + mutations.tile_suffix
     whole = loop.exact and loop.trips % size == 0
@@ -143,7 +143,7 @@ def tiled(loop: Loop, size: int, mutations: Mutations) -> list[Loop]:
 
 
 def cyclic(loop: Loop, stride: int, mutations: Mutations) -> list[Loop]:
-    """A loop over phases and a loop in strides from one."""
+    """Return a loop over phases and a loop in strides from one."""
     text = mutations.constant(f"STRIDE_{loop.variable}", stride)
     phase = loop.variable + "_p"
     first = phase if loop.start == "0" else f"{loop.start} + {phase}"
@@ -170,7 +170,7 @@ def _longer_step(
 
 
 def shifted(text: str, variable: str, by: int) -> str:
-    """A statement for the iteration `by` later."""
+    """Return a statement for the iteration `by` later."""
     if by == 0:
         return text
 
@@ -185,7 +185,7 @@ def shifted(text: str, variable: str, by: int) -> str:
 
 
 def permuted(chain: Sequence[Loop], generator: Random, *, keep_sums: bool) -> list[Loop]:
-    """A legal order of a chain: loops stay inside those that their bounds name, none passes a serial loop."""
+    """Return a legal order of a chain: loops stay inside their bounds' loops, none passes a serial loop."""
     result: list[Loop] = []
     run: list[Loop] = []
     for loop in chain:
@@ -207,7 +207,7 @@ def _shuffled(run: Sequence[Loop], generator: Random, keep_sums: bool) -> list[L
 
 
 def _held(loop: Loop, left: Sequence[Loop], place: int, keep_sums: bool) -> bool:
-    """Whether a loop depends on another remaining one."""
+    """Tell whether a loop depends on another remaining one."""
     named = set(_NAME.findall(f"{loop.start} {loop.stop}"))
     if any(other.variable in named for other in left if other is not loop):
         return True

@@ -188,11 +188,11 @@ class Range:
         return Range(min(ends), max(ends))
 
     def hull(self, other: Range) -> Range:
-        """The smallest range that holds both."""
+        """Return the smallest range that holds both."""
         return Range(min(self.low, other.low), max(self.high, other.high))
 
     def accumulated(self, count: int) -> Range:
-        """Range of a sum of at most `count` terms, and of all its partial sums."""
+        """Return the range of a sum of at most `count` terms, and of all its partial sums."""
         return Range(min(0, self.low * count), max(0, self.high * count))
 
 
@@ -200,7 +200,7 @@ ZERO = Range(0, 0)
 
 
 def symmetric(magnitude: float) -> Range:
-    """-magnitude .. magnitude."""
+    """Return -magnitude .. magnitude."""
     return Range(-magnitude, magnitude)
 
 

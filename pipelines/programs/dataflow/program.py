@@ -23,7 +23,7 @@ SWEEP = (-0.5, -0.25, 0.0, 0.25, 0.5)
 
 
 def dataflow_programs(*, count: int, seed: int, options: DataflowOptions, first: int = 0) -> list[ProgramRow]:
-    """`count` programs of a seed, from number `first` on.
+    """Return `count` programs of a seed, from number `first` on.
 
     Program k depends on seed, k and options only. A graph with too few operators is a rejected row.
 
@@ -39,7 +39,7 @@ def dataflow_programs(*, count: int, seed: int, options: DataflowOptions, first:
 
 
 def dataflow_program(number: int, *, seed: int, options: DataflowOptions) -> ProgramRow:
-    """One program of a seed; see `dataflow_programs`."""
+    """Return one program of a seed; see `dataflow_programs`."""
     options = _own_options(number, seed, options)
     graph = draw_graph(number, seed=seed, options=options)
     name = f"dataflow-{seed}-{number}"
@@ -48,7 +48,7 @@ def dataflow_program(number: int, *, seed: int, options: DataflowOptions) -> Pro
 
 
 def operators_program(names: Sequence[str], *, seed: int, options: DataflowOptions) -> ProgramRow:
-    """A program of given operators in their order, on each other's results and new tensors.
+    """Return a program of given operators in their order, on each other's results and new tensors.
 
     Args:    names: of OPERATORS; an operator that does not suit the element type is left out.
     Returns: a row, rejected when no operator is left.
@@ -65,7 +65,7 @@ def operators_program(names: Sequence[str], *, seed: int, options: DataflowOptio
 
 
 def draw_graph(number: int, *, seed: int, options: DataflowOptions) -> Graph:
-    """The graph of program `number` of a seed: the first try with enough operators and cycles."""
+    """Draw the graph of program `number` of a seed: the first try with enough operators and cycles."""
     options = _own_options(number, seed, options)
     graph = random_graph(_random(SUITE, seed, number, 0), options)
     for attempt in range(1, options.tries):
@@ -92,7 +92,7 @@ def _shortage(graph: Graph, options: DataflowOptions) -> str | None:
 
 
 def row_of(name: str, graph: Graph) -> ProgramRow:
-    """The row of a graph that has operators."""
+    """Return the row of a graph that has operators."""
     emission = Emission(graph)
     return program_row(
         name=name,
@@ -123,7 +123,7 @@ def _refused(name: str, reason: str) -> ProgramRow:
 
 
 def swept_inputs(program: ProgramRow, *, fractions: Sequence[float] = SWEEP) -> tuple[str, ...]:
-    """Input specifications with the run-time scalars at fractions around their base values.
+    """Return the input specifications with the run-time scalars at fractions around their base values.
 
     All scalars move together, within the bounds low .. high of the graph, where every subscript is in
     range. A program without scalars has one specification.

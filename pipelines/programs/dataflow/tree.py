@@ -78,17 +78,17 @@ Axis = tuple[str, Extent]
 
 
 def statement(text: str) -> Statement:
-    """A statement without its semicolon."""
+    """Return a statement without its semicolon."""
     return Statement(text=text + ";")
 
 
 def declaration(text: str) -> Statement:
-    """A declaration without its semicolon."""
+    """Return a declaration without its semicolon."""
     return Statement(text=text + ";", declares=True)
 
 
 def loop(variable: str, extent: Extent, kind: Kind, *body: Node) -> Loop:
-    """A loop over 0 .. extent - 1."""
+    """Return a loop over 0 .. extent - 1."""
     return Loop(
         variable=variable,
         stop=extent.text,
@@ -100,14 +100,14 @@ def loop(variable: str, extent: Extent, kind: Kind, *body: Node) -> Loop:
 
 
 def nest(axes: Sequence[Axis], kind: Kind, *body: Node) -> tuple[Node, ...]:
-    """Loops over all axes, the first outermost; the body itself when there are none."""
+    """Return the loops over all axes, the first outermost; the body itself when there are none."""
     for variable, extent in reversed(axes):
         body = (loop(variable, extent, kind, *body),)
     return body
 
 
 def children(node: Node) -> tuple[Node, ...]:
-    """What is directly inside a node."""
+    """Return the nodes directly inside a node."""
     if isinstance(node, Statement):
         return ()
     if isinstance(node, Branch):
@@ -116,7 +116,7 @@ def children(node: Node) -> tuple[Node, ...]:
 
 
 def walk(nodes: Sequence[Node], depth: int = 0, trips: int = 1) -> Iterator[tuple[Node, int, int]]:
-    """Every node with the number of loops around it and its maximum executions."""
+    """Yield every node with the number of loops around it and its maximum executions."""
     for node in nodes:
         yield node, depth, trips
         if isinstance(node, Loop | While):
@@ -126,7 +126,7 @@ def walk(nodes: Sequence[Node], depth: int = 0, trips: int = 1) -> Iterator[tupl
 
 
 def shape_of(nodes: Sequence[Node]) -> list[list[object]]:
-    """The loops as nested lists [variable, trips, step, loops inside], for the graph's JSON."""
+    """Return the loops as nested lists [variable, trips, step, loops inside], for the graph's JSON."""
     loops: list[list[object]] = []
     for node in nodes:
         if isinstance(node, Loop | While):
@@ -158,7 +158,7 @@ class Style:
 
 
 def body_text(nodes: Sequence[Node], style: Style, level: int = 1) -> str:
-    """Lines of some nodes, indented by their level."""
+    """Return the lines of some nodes, indented by their level."""
     return "".join(_node_text(node, style, level) for node in nodes)
 
 

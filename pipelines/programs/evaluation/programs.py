@@ -25,24 +25,24 @@ FROZEN_FILE = Path(__file__).parent / "frozen.json"
 
 @cache
 def frozen_hashes() -> Mapping[str, str]:
-    """Name of an evaluation program by its syntax tree hash."""
+    """Return the name of an evaluation program by its syntax tree hash."""
     rows: dict[str, dict[str, str]] = json.loads(FROZEN_FILE.read_text(encoding="utf-8"))
     return {row["ast_hash"]: name for name, row in sorted(rows.items(), reverse=True)}
 
 
 def find_duplicate(program: ProgramRow) -> str | None:
-    """The evaluation program that equals a program except for spelling, None when there is none."""
+    """Find the evaluation program that equals a program except for spelling, None when there is none."""
     return frozen_hashes().get(program.ast_hash or "")
 
 
 def untyped_name(name: str) -> str:
-    """Name of a program without the element type at its end: atax for atax-int."""
+    """Return the name of a program without the element type at its end: atax for atax-int."""
     base, _, data_type = name.rpartition("-")
     return base if base and data_type in POLYBENCH_DATA_TYPES else name
 
 
 def reject_duplicates(programs: Sequence[ProgramRow]) -> list[ProgramRow]:
-    """Programs for training: each ok program that equals an evaluation program becomes a rejected row."""
+    """Return the programs, every ok one that equals an evaluation program as a rejected row."""
     return [_refused(program) if program.status == OK else program for program in programs]
 
 
@@ -70,7 +70,7 @@ _STATIONARY_FOLDER = Path(__file__).parent / "stationary"
 def evaluation_programs(
     suite: str, *, sizes: Sequence[str] = ("mini",), data_types: Sequence[str] = ("int", "float")
 ) -> list[ProgramRow]:
-    """The programs of a suite.
+    """Return the programs of a suite.
 
     Args:    suite: of EVALUATION_SUITES. sizes, data_types: of PolyBench.
     Returns: rows of stage evaluation, in a fixed order.
@@ -103,7 +103,7 @@ class EvaluationWorkload:
     data_types: tuple[str, ...]
 
     def programs(self) -> list[ProgramRow]:
-        """Its rows, one per data type."""
+        """Return its rows, one per data type."""
         if self.suite == POLYBENCH_SUITE:
             return [polybench_program(self.name, size="mini", data_type=t) for t in self.data_types]
         return [modern_program(self.name)]
@@ -140,12 +140,12 @@ Source: LLMulator, Tables 2 and 3: ten kernels of PolyBench and the fourteen blo
 
 
 def evaluation_workloads() -> list[ProgramRow]:
-    """Programs of the 24 workloads: 20 of PolyBench and 14 of Table 2."""
+    """Return the programs of the 24 workloads: 20 of PolyBench and 14 of Table 2."""
     return [row for workload in EVALUATION_WORKLOADS for row in workload.programs()]
 
 
 def every_evaluation_program() -> list[ProgramRow]:
-    """The programs of all suites, PolyBench at every size and data type."""
+    """Return the programs of all suites, PolyBench at every size and data type."""
     return [
         row
         for suite in EVALUATION_SUITES
@@ -155,7 +155,7 @@ def every_evaluation_program() -> list[ProgramRow]:
 
 @cache
 def modern_workloads() -> Mapping[str, Mapping[str, Any]]:
-    """Sizes, input specification and graph of operators of each modern workload, by name.
+    """Return sizes, input specification and graph of operators of each modern workload, by name.
 
     The graph has the dynamic parameters: the base value of each, and the ends of its sweep of -50 to +50 %.
     """
@@ -163,7 +163,7 @@ def modern_workloads() -> Mapping[str, Mapping[str, Any]]:
 
 
 def modern_program(name: str) -> ProgramRow:
-    """The row of a modern workload at the base values of its dynamic parameters."""
+    """Return the row of a modern workload at the base values of its dynamic parameters."""
     workload = modern_workloads()[name]
     return program_row(
         name=name,
@@ -180,7 +180,7 @@ def modern_program(name: str) -> ProgramRow:
 
 
 def stationary_program(operand: str, data_type: str) -> ProgramRow:
-    """C = alpha A B + beta C with a tile of one operand held in registers.
+    """Return C = alpha A B + beta C with a tile of one operand held in registers.
 
     Integers stay in range: values of at most 16 and factors below 5 keep sums below 12 * 4 * 256 + 4 * 16.
 

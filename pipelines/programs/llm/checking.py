@@ -50,7 +50,7 @@ class BoundedReader:
         self._child: ChildProcess | None = None
 
     def excess(self, source: str, top: str) -> str | None:
-        """What the reading had too much of, None when it came to its end, whatever the end was.
+        """Return the limit that reading a program exceeds, None if it ends, whatever its result.
 
         Args:   source: a program; top: its function.
         Raises: MachineFault: the machine ended the process, or had no time for it.
@@ -75,7 +75,7 @@ class BoundedReader:
             self._child = None
 
     def _started(self) -> ChildProcess:
-        """The process, ready to read: its start takes no time of a program."""
+        """Return the process, ready to read: its start takes no time of a program."""
         self._child = ChildProcess(_serve, self._read)
         atexit.register(self.end)
         try:
@@ -87,7 +87,7 @@ class BoundedReader:
 
 
 def _serve(connection: Connection, read: Callable[[str, str], None]) -> None:
-    """What the process does until the other end is closed."""
+    """Serve requests until the other end is closed."""
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES, MEMORY_BYTES))
     connection.send(None)
     while True:
@@ -131,7 +131,7 @@ class CheckLimits:
     data_seeds: tuple[int, ...] = (0, 1)
 
     def __post_init__(self) -> None:
-        """Raises: ProgramError: a limit that is not above 0, or no seed."""
+        """Refuse a limit that is not above 0, and an absent seed. Raises: ProgramError."""
         for name in ("most_cycles", "most_area_um2", "timeout_s"):
             if not getattr(self, name) > 0:
                 raise ProgramError(f"{name} must be above 0, got {getattr(self, name)}")
@@ -186,7 +186,7 @@ def check_variant(source: str, parent: ProgramRow, limits: CheckLimits, cache: C
 
 
 def _read(source: str, top: str) -> None:
-    """All that is done with a variant before it is run."""
+    """Do all that is done with a variant before it is run."""
     ast_hash(source, top)
     read_interface(source, top)
     compile_program(source, top=top, options=HlsOptions())
@@ -227,7 +227,7 @@ def _judged(source: str, parent: ProgramRow, limits: CheckLimits) -> Verdict:
 
 
 def _readable(source: str, top: str) -> Verdict | None:
-    """A verdict on a variant that takes too long to read, or too much memory; it is not remembered."""
+    """Return a verdict on a variant that takes too long to read, or too much memory; it is not remembered."""
     excess = _READER.excess(source, top)
     if excess is None:
         return None
@@ -245,7 +245,7 @@ def _require_bounded(source: str) -> None:
 
 
 def _require_interface(variant: Interface, original: Interface) -> None:
-    """The parent's inputs must be inputs of the variant."""
+    """Require that the parent's inputs are inputs of the variant."""
     one, other = (
         [(a.name, a.type, a.shape) for a in interface.arguments] for interface in (variant, original)
     )
@@ -270,7 +270,7 @@ def _require_meaning(compiled: CompiledDesign) -> None:
 
 
 def _run(source: str, compiled: CompiledDesign, parent: ProgramRow, limits: CheckLimits) -> Verdict:
-    """Native runs and counted runs on every data set."""
+    """Return the native runs and counted runs on every data set."""
     cycles = 0
     for seed in limits.data_seeds:
         try:

@@ -43,7 +43,7 @@ class Prompt:
             )
 
     def filled(self, parent: ProgramRow) -> str:
-        """The prompt about a program; places inside the program's text are not replaced."""
+        """Return the prompt about a program; places inside the program's text are not replaced."""
         values = {"source": parent.source.rstrip("\n"), "top": parent.top, "inputs": parent.inputs}
         return _PLACE.sub(lambda place: values[place[1]], self.text)
 
@@ -88,7 +88,7 @@ class Prices:
     completion_million: float = 0.0
 
     def cost(self, prompt_tokens: int | None, completion_tokens: int | None) -> float | None:
-        """Cost of a reply in that currency; None when a count is not known."""
+        """Return the cost of a reply in that currency; None when a count is not known."""
         if prompt_tokens is None or completion_tokens is None:
             return None
         total = prompt_tokens * self.prompt_million + completion_tokens * self.completion_million
@@ -120,7 +120,7 @@ class Provider(Protocol):
         ...
 
     def complete(self, prompt: str, *, seed: int) -> Reply:
-        """The model's reply to a prompt.
+        """Return the model's reply to a prompt.
 
         Raises: ProviderError: no reply.
         """

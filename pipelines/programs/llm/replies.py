@@ -47,7 +47,7 @@ class TextLimits:
 
 
 def program_of_reply(text: str, limits: TextLimits) -> str:
-    """The C text of a reply: its last fenced block of C, or all of it, without comments.
+    """Return the C text of a reply: its last fenced block of C, or all of it, without comments.
 
     Args:    text: any text.
     Returns: printable ASCII whose preprocessor lines are plain #define and #include of some headers.
@@ -75,12 +75,12 @@ def _code(text: str) -> str:
 
 
 def _without_comments(code: str) -> str:
-    """The text with spaces for comments; quotes stay, to be refused."""
+    """Return the text with spaces for comments; quotes stay, to be refused."""
 
-    def kept(token: re.Match[str]) -> str:
+    def replacement(token: re.Match[str]) -> str:
         return token[0] if token[0][0] in "\"'" else "\n" * token[0].count("\n") or " "
 
-    return _COMMENT_OR_QUOTE.sub(kept, code)
+    return _COMMENT_OR_QUOTE.sub(replacement, code)
 
 
 def _require_characters(code: str) -> None:
@@ -105,7 +105,7 @@ def _require_characters(code: str) -> None:
 
 
 def _require_lines(code: str) -> None:
-    """Preprocessor lines are only #include <header> and #define, and few of them."""
+    """Require that preprocessor lines are only #include <header> and #define, and few."""
     macros = 0
     for number, line in enumerate(code.splitlines(), start=1):
         words = line.strip()
@@ -138,7 +138,7 @@ def _require_names(code: str) -> None:
 
 
 def _require_nesting(code: str) -> None:
-    """Few tokens and brackets, because later readers recurse."""
+    """Require few tokens and brackets, because later readers recurse."""
     depth = deepest = tokens = 0
     for token in _TOKEN.finditer(code):
         tokens += 1

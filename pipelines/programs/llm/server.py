@@ -180,7 +180,7 @@ class ServerProvider:
         return self._options.model
 
     def complete(self, prompt: str, *, seed: int) -> Reply:
-        """The server's reply.
+        """Return the server's reply.
 
         Raises: ProviderError: no answer in time, an answer that is too long or no completion, or a refusal.
         """
@@ -213,7 +213,7 @@ class ServerProvider:
         return json.dumps(body).encode()
 
     def _pause_s(self, state: RetryCallState) -> float:
-        """Seconds before the next try: those that the server asked for, else doubled each time."""
+        """Return the seconds before the next try: those that the server asked for, else doubled each time."""
         error = state.outcome.exception() if state.outcome is not None else None
         asked_s = error.pause_s if isinstance(error, _Busy) else None
         doubled_s = self._options.pause_s * 2 ** (state.attempt_number - 1)
@@ -246,7 +246,7 @@ class ServerProvider:
             raise _Busy(f"a server must answer, got {text[:EXCERPT_CHARACTERS]}", None) from None
 
     async def _answer(self, body: bytes) -> _Answer:
-        """The answer to one request.
+        """Return the answer to one request.
 
         Raises: TimeoutError; httpx.HTTPError; ProviderError: the answer is too long.
         """
@@ -319,7 +319,7 @@ class ServerProvider:
         return _one_line(text)[:EXCERPT_CHARACTERS]
 
     def _without_key(self, text: str) -> str:
-        """A text that a server may have put the key into."""
+        """Return a text that a server may have put the key into."""
         return text if self._key is None else text.replace(self._key, "(key)")
 
 
@@ -328,10 +328,10 @@ def _one_line(text: str) -> str:
 
 
 def _encodable(text: str) -> str:
-    """A text with question marks for halves of characters, which no table can hold."""
+    """Return a text with question marks for halves of characters, which no table can hold."""
     return text.encode("utf-8", errors="replace").decode()
 
 
 def _seconds(text: str | None) -> float | None:
-    """What Retry-After asks for; None when it is a date or no number."""
+    """Return the seconds that Retry-After asks for; None for a date or no number."""
     return float(text) if text is not None and text.isdecimal() and len(text) < 6 else None

@@ -67,7 +67,7 @@ class LlmOptions:
     check: CheckLimits = field(default_factory=CheckLimits)
 
     def __post_init__(self) -> None:
-        """Raises: ProgramError: a number outside its range."""
+        """Refuse a number outside its range. Raises: ProgramError."""
         if self.count < 0:
             raise ProgramError(f"a count of variants must not be negative, got {self.count}")
         for name in ("attempts", "most_failures"):
@@ -109,7 +109,7 @@ class LlmPrograms:
 
 
 def usage_of(rows: Sequence[ProgramRow]) -> LlmUsage:
-    """Usage of the replies behind rows of the stage, cached replies included."""
+    """Return the usage of the replies behind rows of the stage, cached replies included."""
     duplicates = [r for r in rows if "must be new" in (r.reason or "") or "must differ" in (r.reason or "")]
     others = [r for r in rows if r.status != OK and r not in duplicates]
     return LlmUsage(
@@ -141,7 +141,7 @@ def llm_programs(
     known: Mapping[str, str] = EMPTY,
     on_variant: OnVariant = _silent,
 ) -> LlmPrograms:
-    """Variants 0 .. count - 1 of earlier programs by prompting a language model.
+    """Return the variants 0 .. count - 1 of earlier programs by prompting a language model.
 
     Variant k has its own parent, prompt and seed, drawn from (seed, k) and the pools. Its attempts
     end with the first program that passes all checks; each that does not is a row with its reason. Of equal
@@ -206,7 +206,7 @@ class _Stage:
         return None
 
     def _attempt(self, name: str, parent: ProgramRow, generator: Random) -> tuple[ProgramRow, bool]:
-        """A row, and whether its program passed all checks, new or not."""
+        """Return a row, and whether its program passed all checks, new or not."""
         prompt = generator.choice(self.prompts)
         text = prompt.filled(parent)
         seed = generator.getrandbits(31)
@@ -229,7 +229,7 @@ class _Stage:
         return self._new(attempt, source, verdict), True
 
     def _new(self, attempt: _Made, source: str, verdict: Verdict) -> ProgramRow:
-        row = attempt.kept(source, verdict)
+        row = attempt.accepted(source, verdict)
         duplicate = self.known.setdefault(verdict.ast_hash or row.program_id, row.name)
         if duplicate == row.name:
             return row
@@ -237,7 +237,7 @@ class _Stage:
         return attempt.refused(REJECTED, f"{rule}, got that of {duplicate}", source)
 
     def _reply(self, prompt: str, seed: int) -> Reply:
-        """The cached reply, or a new one.
+        """Return the cached reply, or a new one.
 
         Raises: ProviderError: no reply, or too many consecutive requests failed.
         """
@@ -263,7 +263,7 @@ class _Stage:
 
 
 def reason_kind(reason: str) -> str:
-    """A reason without the value that differs from row to row; of undefined behaviour its kind."""
+    """Return a reason without the value that differs from row to row; of undefined behaviour its kind."""
     rule, _, got = reason.partition(", got ")
     if rule.endswith("C must have defined behaviour"):
         return f"{rule}: {_fault(got)}"
@@ -271,7 +271,7 @@ def reason_kind(reason: str) -> str:
 
 
 def _fault(message: str) -> str:
-    """Kind of undefined behaviour: the words of a sanitizer's message before its numbers."""
+    """Return the kind of undefined behaviour: the words of a sanitizer's message before its numbers."""
     words = message.split(" (")[0].split(":")[0].split()
     return " ".join(word for word in words if not any(c.isdigit() for c in word) and "'" not in word)[:60]
 
@@ -287,12 +287,11 @@ class _Made:
     model: str
     reply: Reply | None = None
 
-    def kept(self, source: str, verdict: Verdict) -> ProgramRow:
-        """The row of an accepted program."""
+    def accepted(self, source: str, verdict: Verdict) -> ProgramRow:
         return self._row(source, content_hash(source, self.parent.top, self.parent.inputs), verdict.ast_hash)
 
     def refused(self, status: str, reason: str, text: str) -> ProgramRow:
-        """The row of an attempt without a program; its text is an excerpt of the reply."""
+        """Return the row of an attempt without a program; its text is an excerpt of the reply."""
         excerpt = "".join(c if c.isprintable() or c == "\n" else "?" for c in text[:EXCERPT_CHARACTERS])
         encodable = excerpt.encode("utf-8", errors="replace").decode()
         said = "" if self.reply is None else self.reply.text
@@ -331,5 +330,5 @@ class _Made:
 
 
 def _sha256(text: str) -> str:
-    """Hash of a reply, which may hold half characters."""
+    """Return the hash of a reply, which may hold half characters."""
     return text_sha256(text.encode("utf-8", errors="surrogatepass").decode("utf-8", errors="replace"))

@@ -59,7 +59,7 @@ class Dependences:
                     yield level, instance, number
 
     def state(self, instance: int) -> int:
-        """Flags that the next state depends on."""
+        """Return the flags that the next state depends on."""
         return self._pins(instance, -1)
 
     def _pins(self, instance: int, pins: int) -> int:
@@ -107,7 +107,7 @@ class ActivityEmitter(Emitter):
         )
 
     def _call(self, name: str, number: int, slots: Sequence[int]) -> Iterator[str]:
-        """Calls of a class of outputs, unit by unit; neighbours with equal flags are one."""
+        """Yield the calls of a class of outputs, unit by unit; neighbours with equal flags are one."""
         instance_at = dict(zip(self.placement.slots[name], self.structure.lanes[name], strict=True))
         groups: list[tuple[int, int, list[int]]] = []
         for slot in slots:
@@ -151,7 +151,7 @@ class ActivityEmitter(Emitter):
         yield "  memcpy(st.dirty, next, sizeof next);"
 
     def _comparisons(self, unit: Unit) -> Iterator[str]:
-        """Both buffers of the unit's registers, without slots that hold words of others."""
+        """Yield both buffers of the unit's registers, without slots that hold words of others."""
         n = self.stimuli
         for i in range(len(self.blocks[unit.block].registers)):
             key = ArrayKey("register", unit.block, i)

@@ -13,7 +13,7 @@ MODEL = "design"
 
 
 def mlir_text(design: Design) -> str:
-    """One module per block, instances as they are."""
+    """Return one module per block, instances as they are."""
     writer = _Writer(design)
     return "\n".join(line for name in design.blocks for line in writer.module(name)) + "\n"
 
@@ -24,7 +24,6 @@ class _Writer:
         self.names = {name: f"b{i}" for i, name in enumerate(design.blocks)} | {design.top: MODEL}
 
     def module(self, name: str) -> Iterator[str]:
-        """Text of one block."""
         block = self.design.blocks[name]
         outputs = [key for key in block.outputs if key.child == TOP]
         ports = ["in %clk: !seq.clock"]
@@ -49,11 +48,10 @@ class _Writer:
         yield "}"
 
     def memory(self, block: str, memory: int) -> str:
-        """Name of a memory."""
         return f"{self.names[block]}_m{memory}"
 
     def _port(self, key: PinKey) -> str:
-        """Name of a word of a port: by position, as names of Verilog may be keywords."""
+        """Return the name of a word of a port: by position, as names of Verilog may be keywords."""
         return f"w{_position(key)}"
 
     def _pin(self, key: PinKey) -> str:
@@ -86,17 +84,17 @@ class _Writer:
 
 
 def _position(key: PinKey) -> str:
-    """A port's name as letters and digits, and the number of its word."""
+    """Return a port's name as letters and digits, and the number of its word."""
     return f"{key.port.encode().hex()}_{key.limb}"
 
 
 def port_name(port: str, limb: int, *, is_input: bool) -> str:
-    """Name in the text of a word of a port."""
+    """Return the name in the text of a word of a port."""
     return f"{'in_' if is_input else 'w'}{_position(PinKey(TOP, port, limb))}"
 
 
 def _inputs(block: Block) -> Iterator[tuple[PinKey, int]]:
-    """Input ports of a block's module, with their widths."""
+    """Yield the input ports of a block's module, with their widths."""
     widths = {n.value: n.width for n in block.nodes if n.op == "input"}
     for number, key in enumerate(block.pins):
         if key.child == TOP:
@@ -104,7 +102,7 @@ def _inputs(block: Block) -> Iterator[tuple[PinKey, int]]:
 
 
 def initial_memories(design: Design) -> dict[str, tuple[int, ...]]:
-    """First words of every memory that does not start at 0, by its name in the text."""
+    """Return the first words of every memory that does not start at 0, by its name in the text."""
     writer = _Writer(design)
     return {
         writer.memory(name, i): memory.initial
@@ -115,7 +113,7 @@ def initial_memories(design: Design) -> dict[str, tuple[int, ...]]:
 
 
 def _needed(block: Block) -> list[int]:
-    """Nodes that outputs and registers need, in order."""
+    """Return the nodes that outputs and registers need, in order."""
     seen: set[int] = set()
     stack = [*block.outputs.values(), *(r.next for r in block.registers)]
     stack += [n for m in block.memories for w in m.writes for n in (w.address, w.data, w.mask)]
@@ -129,7 +127,7 @@ def _needed(block: Block) -> list[int]:
 
 
 def _register(block: Block, register: int, following: int, initial: int) -> Iterator[str]:
-    """A register that starts at 0: it keeps its value exclusive-or its initial value."""
+    """Yield a register that starts at 0: it keeps its value exclusive-or its initial value."""
     node = next(i for i, n in enumerate(block.nodes) if n.op == "register" and n.value == register)
     width = block.nodes[node].width
     if not initial:
@@ -142,14 +140,14 @@ def _register(block: Block, register: int, following: int, initial: int) -> Iter
 
 
 def _address_width(block: Block, number: int, memory: Memory) -> int:
-    """Widest address of a memory's ports."""
+    """Return the widest address of a memory's ports."""
     nodes = [w.address for w in memory.writes]
     nodes += [n.args[0] for n in block.nodes if n.op == "memread" and n.value == number]
     return max((block.nodes[n].width for n in nodes), default=1)
 
 
 def _writes(block: Block, name: str, memory: Memory) -> Iterator[str]:
-    """Functions that pass on the operands of write ports, as the dialect wants them."""
+    """Yield the functions that pass on the operands of write ports, as the dialect wants them."""
     number = int(name.rpartition("_m")[2])
     types = [f"i{_address_width(block, number, memory)}", f"i{memory.width}", "i1", f"i{memory.width}"]
     arguments = ", ".join(f"%{i}: {kind}" for i, kind in zip("adem", types, strict=True))
@@ -160,7 +158,7 @@ def _writes(block: Block, name: str, memory: Memory) -> Iterator[str]:
 
 
 def _memory(block: Block, number: int, name: str, memory: Memory, needed: Sequence[int]) -> Iterator[str]:
-    """A memory and its ports; the passes keep no order of writes, so what later ones write is masked."""
+    """Yield a memory and its ports; passes keep no order of writes, so what later ones write is masked."""
     width = _address_width(block, number, memory)
     kind = f"<{memory.size} x i{memory.width}, i{width}>"
     yield f'%m{number} = arc.memory {kind} {{name = "{name}"}}'
@@ -190,7 +188,7 @@ def _memory(block: Block, number: int, name: str, memory: Memory, needed: Sequen
 def _won(
     to: str, mask_name: str, later: Sequence[tuple[str, str]], *, address_width: int, width: int
 ) -> Iterator[str]:
-    """The mask of a write without the bits that later ports write at the same address."""
+    """Yield the mask of a write without the bits that later ports write at the same address."""
     yield f"{to}_1 = hw.constant -1 : i{width}"
     masks = [mask_name]
     for i, (address, other) in enumerate(later):
@@ -240,7 +238,7 @@ def _invert(to: str, n: Node, a: Sequence[str], w: Sequence[int]) -> Iterator[st
 
 
 def _shift(name: str) -> _Form:
-    """A shift whose amount may be the width or more, where the dialect defines nothing."""
+    """Return a shift whose amount may be the width or more, where the dialect defines nothing."""
 
     def form(to: str, n: Node, a: Sequence[str], w: Sequence[int]) -> Iterator[str]:
         wide = max(n.width, w[1])
@@ -263,7 +261,7 @@ def _shift(name: str) -> _Form:
 
 
 def _divide(name: str, *, is_signed: bool) -> _Form:
-    """A division that gives 0 for a divisor of 0; one bit wider, so that the lowest number by -1 fits."""
+    """Return a division that gives 0 for a divisor of 0; one more bit holds the lowest number by -1."""
 
     def form(to: str, n: Node, a: Sequence[str], w: Sequence[int]) -> Iterator[str]:
         wide = n.width + 1

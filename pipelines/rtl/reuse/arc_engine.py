@@ -42,7 +42,7 @@ def build_arc(
     files: Mapping[str, bytes] = NO_FILES,
     closing: Closing = serve,
 ) -> Program:
-    """CIRCT's Arc flow; one state per stimulus.
+    """Build a program by CIRCT's Arc flow; one state per stimulus.
 
     Args:   closing: see `building.serve`.
     Raises: RtlError: the design is rejected, or a tool fails. ToolMissing: optional packages are missing.
@@ -96,7 +96,7 @@ def build_arc(
 
 
 def interpreter_paths() -> list[Path]:
-    """What the interpreter needs that the system's folders do not hold."""
+    """Return the paths that the interpreter needs outside of the system's folders."""
     environment = Path(sys.prefix) / "pyvenv.cfg"
     paths = [
         Path(sys.executable),
@@ -107,7 +107,7 @@ def interpreter_paths() -> list[Path]:
 
 
 def _arc_packages() -> tuple[Path, dict[str, Path]]:
-    """The folder that pycde is installed in, and the programs of the LLVM packages.
+    """Return the folder that pycde is installed in, and the programs of the LLVM packages.
 
     Raises: ToolMissing: a package is not installed.
     """

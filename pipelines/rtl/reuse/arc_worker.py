@@ -51,7 +51,7 @@ _SIZE = re.compile(r"storageBytes (\d+)")
 
 
 def lower(text: str) -> str:
-    """The module in LLVM dialect behind a comment with offsets."""
+    """Return the module in LLVM dialect behind a comment with offsets."""
     library: Any = import_module("pycde.circt")
     ir: Any = import_module("pycde.circt.ir")
     passmanager: Any = import_module("pycde.circt.passmanager")

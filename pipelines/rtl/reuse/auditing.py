@@ -46,7 +46,7 @@ _VERSION = "1"
 
 
 def audit_version(engine: str) -> str:
-    """Version of an engine and of this test bench."""
+    """Return the version of an engine and of this test bench."""
     return f"{engine}-{VERSION}+{_VERSION}"
 
 
@@ -63,7 +63,7 @@ def simulate_by(
     timeout_s: float = 120.0,
     cycle_limit: int = 50_000_000,
 ) -> SimulationResult:
-    """What `pipelines.rtl.simulation.simulate_design` does, by another engine.
+    """Simulate a design as `pipelines.rtl.simulation.simulate_design` does, by another engine.
 
     Args:    engine: of `AUDIT_ENGINES`; folder: empty, private to this call.
     Returns: latency and outputs, or the status and reason of the step that failed.
@@ -107,7 +107,7 @@ def _failure(reason: str) -> ToolRun:
 
 
 def class_text(ports: Ports) -> str:
-    """A class with the ports as members: an evaluation with the clock high is the clock edge.
+    """Return a class with the ports as members: an evaluation with the clock high is the clock edge.
 
     Raises: RtlError: a port of more than 64 bits.
     """

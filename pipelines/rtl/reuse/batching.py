@@ -14,7 +14,7 @@ _BUFFERS = "  const int cur = st.cur, nxt = cur ^ 1; (void)cur; (void)nxt;"
 
 
 def batch_text(emitter: Emitter, parts: Sequence[Part]) -> str:
-    """Functions `run_part`, `fetch` and `gather` of batch.h."""
+    """Return the functions `run_part`, `fetch` and `gather` of batch.h."""
     return "\n".join(_Batches(emitter, parts).lines()) + "\n"
 
 
@@ -33,7 +33,6 @@ class _Batches:
         }
 
     def lines(self) -> Iterator[str]:
-        """All of it."""
         yield "#define BATCHES"
         yield f"enum {{ PARTS = {len(self.parts)}, BATCH = {len(self.parts[0].cycles)} }};"
         for number, part in enumerate(self.parts):
@@ -77,7 +76,7 @@ class _Batches:
         return self.instance_at[move.source.block, move.source_slot] in cycle.valid
 
     def _fetch(self, whole: Iterable[int], registers: Iterable[tuple[int, int]]) -> Iterator[str]:
-        """Copies of registers and memories from the parts that own them."""
+        """Yield the copies of registers and memories from the parts that own them."""
         structure, blocks = self.emitter.structure, self.emitter.blocks
         kept: dict[tuple[int, str, int], list[int]] = defaultdict(list)
         memories: dict[tuple[int, str], list[int]] = defaultdict(list)

@@ -36,7 +36,7 @@ _ENTRIES = 100_000
 
 
 def find_compiler() -> str:
-    """clang if it is there, else g++.
+    """Find clang if it is there, else g++.
 
     Raises: ToolMissing: neither is installed.
     """
@@ -52,7 +52,7 @@ def read_design(
     files: Mapping[str, bytes] = NO_FILES,
     stimuli: int = 1,
 ) -> Design:
-    """An elaborated design that fits the memory of this process for so many stimuli.
+    """Read an elaborated design that fits the memory of this process for so many stimuli.
 
     Raises: RtlError: it is rejected; the message says why.
     """
@@ -77,23 +77,23 @@ def _require_size(design: Design, stimuli: int) -> None:
 
 
 def ports_of(design: Design) -> Ports:
-    """The ports of a design, without its clock."""
+    """Return the ports of a design, without its clock."""
     return Ports(inputs=design.inputs, outputs=design.outputs, clock=design.clock)
 
 
 def serve(ports: Ports) -> str:  # noqa: ARG001
-    """What follows the model's text: the server of requests. Another text makes another program of it."""
+    """Return the request server to append to the model's text; another text makes another program."""
     return CLOSING
 
 
 def headers() -> dict[str, bytes]:
-    """Name and content of our headers."""
+    """Return the name and content of our headers."""
     folder = files("pipelines.rtl.reuse")
     return {name: folder.joinpath(name).read_bytes() for name in HEADERS}
 
 
 def build(folder: Path, engine: str, sources: Sequence[str], make: Callable[[Path], Path]) -> Path:
-    """A program that the folder holds, or that `make` builds in a folder which every user may read."""
+    """Build a program that the folder holds, or that `make` builds in a folder which every user may read."""
     digest = hashlib.sha256()
     for part in (VERSION, *sources, *(text.decode() for text in headers().values())):
         digest.update(part.encode() + b"\0")

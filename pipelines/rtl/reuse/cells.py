@@ -24,7 +24,7 @@ IGNORED = ("$print", "$check", "$assert", "$assume", "$cover", "$live", "$fair",
 
 
 def make_cell(words: Words, cell: Cell, pins: Pins) -> Signal:
-    """The output Y of a combinational cell.
+    """Make the output Y of a combinational cell.
 
     Raises: RtlError: a kind of cell that is not simulated; the message names it.
     """
@@ -35,7 +35,7 @@ def make_cell(words: Words, cell: Cell, pins: Pins) -> Signal:
 
 
 def rejection(kind: str) -> str | None:
-    """Why a kind of cell cannot be simulated; None if it can."""
+    """Tell why a kind of cell cannot be simulated; None if it can."""
     if kind in _CELLS or kind in STORAGE or kind in IGNORED:
         return None
     if kind in ("$dlatch", "$adlatch", "$dlatchsr", "$sr"):
@@ -50,7 +50,7 @@ def _both_signed(cell: Cell) -> bool:
 
 
 def _result(words: Words, cell: Cell, bit: int) -> Signal:
-    """One bit, extended to the output's width."""
+    """Return one bit, extended to the output's width."""
     return words.extend(words.bit(bit), cell.number("Y_WIDTH"))
 
 
@@ -97,7 +97,7 @@ def _division(op: str) -> _Function:
 
 
 def _floor_division(words: Words, cell: Cell, pins: Pins) -> Signal:
-    """$divfloor and $modfloor of unsigned numbers are $div and $mod."""
+    """Return $divfloor and $modfloor of unsigned numbers are $div and $mod."""
     if _both_signed(cell):
         raise RtlError(f"unsupported cell {cell.kind} of signed numbers ({cell.name})")
     return _division("div" if cell.kind == "$divfloor" else "rem")(words, cell, pins)
@@ -137,7 +137,7 @@ def _logic(op: str) -> _Function:
 
 
 def _shift(words: Words, cell: Cell, pins: Pins) -> Signal:
-    """$shl, $shr, $sshl, $sshr: B is unsigned; the sign is shifted in by $sshr of a signed A only."""
+    """Return $shl, $shr, $sshl, $sshr: B is unsigned; the sign is shifted in by $sshr of a signed A only."""
     width, is_signed = cell.number("Y_WIDTH"), cell.is_set("A_SIGNED")
     a = words.extend(pins("A"), max(width, cell.number("A_WIDTH")), is_signed)
     if cell.kind in ("$shl", "$sshl"):
@@ -148,7 +148,7 @@ def _shift(words: Words, cell: Cell, pins: Pins) -> Signal:
 
 
 def _index(words: Words, cell: Cell, pins: Pins) -> Signal:
-    """$shift and $shiftx: to the right by B, to the left when B is signed and negative."""
+    """Return $shift and $shiftx: to the right by B, to the left when B is signed and negative."""
     width = cell.number("Y_WIDTH")
     is_signed = cell.is_set("A_SIGNED") and cell.kind == "$shift"
     a = words.extend(pins("A"), max(width, cell.number("A_WIDTH")), is_signed)
@@ -166,7 +166,7 @@ def _mux(words: Words, cell: Cell, pins: Pins) -> Signal:
 
 
 def _parallel_mux(words: Words, cell: Cell, pins: Pins) -> Signal:
-    """The B part of the first selection that is 1, A when there is none."""
+    """Return the B part of the first selection that is 1, A when there is none."""
     width, selections = cell.number("WIDTH"), cell.number("S_WIDTH")
     result, parts, select = pins("A"), pins("B"), pins("S")
     for i in reversed(range(selections)):
@@ -176,7 +176,7 @@ def _parallel_mux(words: Words, cell: Cell, pins: Pins) -> Signal:
 
 
 def _bit_mux(words: Words, cell: Cell, pins: Pins) -> Signal:
-    """Part of A that S numbers."""
+    """Return the part of A that S numbers."""
     width, select, a = cell.number("WIDTH"), pins("S"), pins("A")
     parts = [words.slice(a, i * width, width) for i in range(1 << select.width)]
     for i in range(select.width):
@@ -186,7 +186,7 @@ def _bit_mux(words: Words, cell: Cell, pins: Pins) -> Signal:
 
 
 def _demux(words: Words, cell: Cell, pins: Pins) -> Signal:
-    """A at the part that S numbers, 0 elsewhere."""
+    """Return a at the part that S numbers, 0 elsewhere."""
     select, a = pins("S"), pins("A")
     zero = words.const(0, a.width)
     numbers = [words.const(i, select.width) for i in range(1 << select.width)]
@@ -194,7 +194,7 @@ def _demux(words: Words, cell: Cell, pins: Pins) -> Signal:
 
 
 def _select_bits(words: Words, cell: Cell, pins: Pins) -> Signal:
-    """B where S is 1, A elsewhere."""
+    """Return B where S is 1, A elsewhere."""
     yes = words.bitwise("and", pins("B"), pins("S"))
     return words.bitwise("or", yes, words.bitwise("and", pins("A"), words.invert(pins("S"))))
 

@@ -21,7 +21,7 @@ def _find_arc() -> None:
 
 
 def simulator_version(engine: str) -> str:
-    """Version of the tool behind an engine.
+    """Return the version of the tool behind an engine.
 
     Raises: ToolMissing, PackageNotFoundError: it is not installed.
     """
@@ -36,7 +36,7 @@ _CHECKS: Mapping[str, Callable[[], object]] = {ARC: _find_arc, VERILATOR: find_v
 
 
 def installed_engines() -> list[str]:
-    """Names of engines whose tools are there; those that need none of their own are always."""
+    """Return the names of engines whose tools are there; those that need none of their own are always."""
     found: list[str] = []
     for name in ENGINES:
         try:

@@ -16,7 +16,7 @@ from pipelines.rtl.reuse.ranges import affine_runs, runs_of
 from pipelines.rtl.reuse.structure import Structure, words_of
 
 THREADS = 128
-"""Of a block of a kernel."""
+"""Threads of a block of a kernel."""
 _MOST_BLOCKS = 64  # of a loop over words
 _OUTPUTS_PER_JOB = 16
 _FACTOR = 0x9E3779B97F4A7C15  # of digests, see runner.h
@@ -52,7 +52,7 @@ def cuda_text(
     batch: int,
     launching: Launching = Launching.GRAPH,
 ) -> str:
-    """A translation unit for nvcc, without the runner that is included behind it.
+    """Return a translation unit for nvcc, without the runner that is included behind it.
 
     It has the functions for the processor too, which single steps use; runs go to the GPU.
 
@@ -64,7 +64,7 @@ def cuda_text(
 
 
 def _cycle_lines(emitter: Emitter, batch: int, launching: Launching) -> Iterator[str]:
-    """Device functions, a function per group of jobs, then what batch_cuda.h launches."""
+    """Yield the device functions, a function per group of jobs, then what batch_cuda.h launches."""
     kernels = Kernels(emitter)
     yield "#define BATCHES"
     yield "#define ON_GPU"
@@ -105,7 +105,8 @@ def _cycle_lines(emitter: Emitter, batch: int, launching: Launching) -> Iterator
 
 
 def _groups(kernels: Kernels) -> Iterator[Sequence[_Job]]:
-    """Jobs that run side by side, in order: the inputs, levels and their moves, then outputs and next states.
+    """Yield the jobs that run side by side, in order: the inputs, levels and their moves, then outputs and
+    next states.
 
     With several stimuli every job is a kernel of its own, so that none takes the registers of another one.
     """
@@ -169,7 +170,7 @@ class Kernels:
         self.emitter = emitter
 
     def definitions(self) -> Iterator[str]:
-        """A device function per function of the emitter, and one that sets a word of the inputs."""
+        """Yield a device function per function of the emitter, and one that sets a word of the inputs."""
         yield f"enum {{ THREADS = {THREADS} }};"
         for name in self.emitter.blocks:
             for number in range(len(self.emitter.phases[name])):
@@ -180,7 +181,7 @@ class Kernels:
         yield "} }"
 
     def _function(self, name: str, number: int) -> Iterator[str]:
-        """The function of a class or of the next state: what the loop of a processor has as its body."""
+        """Yield function of a class or of the next state: what the loop of a processor has as its body."""
         emitter, phase = self.emitter, self.emitter.phases[name][number]
         is_state = number == len(emitter.phases[name]) - 1
         body = Body(emitter, name, emitter.blocks[name], phase, is_state=is_state)
@@ -196,7 +197,7 @@ class Kernels:
         return f"{self.emitter.numbers[name]}_{number}"
 
     def wrappers(self) -> Iterator[str]:
-        """A kernel per device function, for a range of slots."""
+        """Yield a kernel per device function, for a range of slots."""
         n = self.emitter.stimuli
         for name in self.emitter.blocks:
             for number in range(len(self.emitter.phases[name])):
@@ -206,18 +207,18 @@ class Kernels:
                 yield f"  if (k < hi * {n}) g{label}(*state, state->cur, k); }}"
 
     def launch(self, name: str, number: int, low: int, high: int) -> str:
-        """The launch of a wrapper."""
+        """Return the launch of a wrapper."""
         blocks = self.job(name, number, low, high).blocks
         return f"k{self._label(name, number)}<<<{blocks}, THREADS, 0, stream>>>(state, {low}, {high});"
 
     def job(self, name: str, number: int, low: int, high: int) -> _Job:
-        """A block's function for a range of slots."""
+        """Return a block's function for a range of slots."""
         n = self.emitter.stimuli
         call = f"g{self._label(name, number)}(st, cur, lane + {low * n});"
         return _Job(text=f"if (lane < {(high - low) * n}) {call}", lanes=(high - low) * n)
 
     def output_jobs(self) -> Iterator[_Job]:
-        """Outputs of a cycle and their sums; the first job also counts the cycle."""
+        """Yield the outputs of a cycle and their sums; the first job also counts the cycle."""
         outputs, n = self.emitter.structure.outputs, self.emitter.stimuli
         for first in range(0, max(1, len(outputs)), _OUTPUTS_PER_JOB):
             part = range(first, min(first + _OUTPUTS_PER_JOB, len(outputs)))
@@ -234,7 +235,7 @@ class Kernels:
     # ---- moves -------------------------------------------------------------------------------------------
 
     def moves_by_level(self, moves: Iterable[Move]) -> dict[int, list[Move]]:
-        """Moves of every cycle, by the level after which they run; constants of pins are set once."""
+        """Return moves of every cycle, by the level after which they run; constants of pins are set once."""
         by_level: dict[int, list[Move]] = defaultdict(list)
         for move in moves:
             if move.source is not None or move.target.kind != "pin":
@@ -242,7 +243,7 @@ class Kernels:
         return by_level
 
     def moves_kernel(self, name: str, moves: Sequence[Move]) -> Iterator[str]:
-        """A kernel of moves."""
+        """Yield a kernel of moves."""
         yield f"__global__ void {name}(State* state) {{"
         yield "  State& st = *state; const int cur = st.cur; (void)cur;"
         yield "  const int lane = blockIdx.x * blockDim.x + threadIdx.x, lanes = gridDim.x * blockDim.x;"
@@ -250,23 +251,23 @@ class Kernels:
         yield "}"
 
     def launch_moves(self, name: str, moves: int) -> str:
-        """The launch of a kernel of moves."""
+        """Return the launch of a kernel of moves."""
         return f"{name}<<<{self.shape(moves)}, 0, stream>>>(state);"
 
     def moves_job(self, moves: Sequence[Move]) -> _Job:
-        """Moves as a job."""
+        """Return the moves as a job."""
         return _Job(text=self.moves_text(moves), lanes=self.words(len(moves)))
 
     def words(self, words: int) -> int:
-        """Lanes for a loop over words of all stimuli."""
+        """Return the lanes for a loop over words of all stimuli."""
         return min(max(1, words * self.emitter.stimuli), _MOST_BLOCKS * THREADS)
 
     def shape(self, words: int) -> str:
-        """Blocks and threads for a loop over words."""
+        """Return the blocks and threads for a loop over words."""
         return f"{-(-self.words(words) // THREADS)}, THREADS"
 
     def moves_text(self, moves: Sequence[Move]) -> str:
-        """Loops of `lane` over all moves."""
+        """Return the loops of `lane` over all moves."""
         return "\n  ".join(self._moves(moves))
 
     def _moves(self, moves: Sequence[Move]) -> Iterator[str]:

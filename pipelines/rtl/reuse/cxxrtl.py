@@ -43,7 +43,7 @@ def build_cxxrtl(
     is_quick: bool = False,
     closing: Closing = serve,
 ) -> Program:
-    """Yosys' CXXRTL with its defaults, which include a flat design.
+    """Build a program by Yosys' CXXRTL with its defaults, which include a flat design.
 
     Attributes of a design can put text into its C++, so all steps and the program are confined.
 

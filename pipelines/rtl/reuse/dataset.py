@@ -73,7 +73,7 @@ class SimulationGroup:
 
 
 def group_key(group: SimulationGroup) -> str:
-    """Hash of all that the rows of a group follow from."""
+    """Return the hash of all that the rows of a group follow from."""
     return content_hash(VERSION, asdict(group))
 
 
@@ -110,7 +110,7 @@ def _rows_of_design(
 def simulate_design(
     family: str, size: int, group: SimulationGroup, folder: Path, *, engines: Sequence[str] = ()
 ) -> list[dict[str, Any]]:
-    """Rows of a design. Args: folder: of compiled designs. engines: those of the group when empty."""
+    """Return the rows of a design. folder: of compiled designs. engines: empty for the group's."""
     source = FAMILIES[family](size)
     text = hashlib.sha256(source.verilog.encode()).hexdigest()
     features = design_features(source)
@@ -138,7 +138,7 @@ def simulate_design(
 def _result(
     source: DesignSource, engine: str, seed: int, group: SimulationGroup, folder: Path
 ) -> dict[str, Any]:
-    """Status, digest and measured figures of one simulation; the simulator is built anew."""
+    """Return status, digest and measured figures of one simulation; the simulator is built anew."""
     figures = dict.fromkeys(("digest", *_MEASURED))
     if engine == VERILATOR:  # its runtime is compiled once per machine
         ENGINES[engine](WIRE, top="top", folder=folder)
@@ -168,19 +168,19 @@ def _result(
 
 
 def state_bytes(simulator: Simulator) -> int | None:
-    """Size of the state; None where it lies behind pointers."""
+    """Return the size of the state; None where it lies behind pointers."""
     return simulator.state_bytes if simulator.program.engine in PLAIN_STATE else None
 
 
 def machine() -> str:
-    """Name of the processor and its cores."""
+    """Return the name of the processor and its cores."""
     text = Path("/proc/cpuinfo").read_text() if Path("/proc/cpuinfo").is_file() else ""
     names = re.findall(r"^model name\s*:\s*(.*)$", text, re.MULTILINE)
     return f"{names[0] if names else platform.machine()}, {os.cpu_count()} cores"
 
 
 def design_features(source: DesignSource) -> dict[str, int | None]:
-    """Sizes of a design that speed and build time follow from; none when our engine rejects it."""
+    """Return the sizes of a design that speed and build time follow from; none when our engine rejects it."""
     try:
         return {**verilog_features(source.verilog, source.top)}
     except RtlError:
@@ -188,7 +188,7 @@ def design_features(source: DesignSource) -> dict[str, int | None]:
 
 
 def verilog_features(verilog: str, top: str) -> dict[str, int]:
-    """The same of Verilog.
+    """Return the features of a Verilog design.
 
     Raises: RtlError: the design is rejected.
     """
@@ -219,7 +219,7 @@ def _weighted(sizes: Mapping[str, int], counts: Mapping[str, int]) -> int:
 
 
 def differing_digests(rows: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Runs of one design, seed and length whose engines gave different outputs; one sentence each."""
+    """Return runs of one design, seed and length whose engines gave different outputs; one sentence each."""
     runs: dict[tuple[Any, ...], dict[str, str]] = {}
     for row in rows:
         if row["status"] == OK:

@@ -23,7 +23,7 @@ class DesignSource:
 
 
 def gemm(rows: int, columns: int, *, is_weight_stationary: bool = False) -> DesignSource:
-    """A systolic array for matrix products: 8-bit operands, 32-bit sums.
+    """Return a systolic array for matrix products: 8-bit operands, 32-bit sums.
 
     Output-stationary: each element keeps its sum, which is shifted out downwards. Weight-stationary: weights
     are shifted in downwards, sums flow down.
@@ -32,17 +32,18 @@ def gemm(rows: int, columns: int, *, is_weight_stationary: bool = False) -> Desi
 
 
 def chain(cores: int) -> DesignSource:
-    """Cores of 16 registers in a row; the output of one is the input of the next."""
+    """Return the cores of 16 registers in a row; the output of one is the input of the next."""
     return _filled("chain", N=cores)
 
 
 def conv2d(elements: int) -> DesignSource:
-    """Convolution of a pixel stream with windows of 4 x 4 from line buffers; 16 elements per filter."""
+    """Return a convolution of a pixel stream by 4 x 4 windows from line buffers; 16 elements per filter."""
     return _filled("conv2d", FILTERS=_multiple(elements, 16) // 16)
 
 
 def sigma(elements: int) -> DesignSource:
-    """A sparse matrix times a vector: one element per nonzero, and a reduction tree that adds row by row.
+    """Return a sparse matrix times a vector: one element per nonzero, and a reduction tree that adds row by
+    row.
 
     In the role of SIGMA (Qin et al., HPCA 2020), whose distribution network is a broadcast here.
     """
@@ -52,7 +53,8 @@ def sigma(elements: int) -> DesignSource:
 
 
 def gemmini(elements: int) -> DesignSource:
-    """An array with two dataflows, scratchpad banks, accumulators and a controller; as square as 2^n allows.
+    """Return an array with two dataflows, scratchpad banks, accumulators and a controller; as square as 2^n
+    allows.
 
     In the role of Gemmini (Genc et al., DAC 2021).
     """
@@ -61,26 +63,26 @@ def gemmini(elements: int) -> DesignSource:
 
 
 def rv32im(cores: int, program: Sequence[int] = ()) -> DesignSource:
-    """Cores RV32IM of two stages that run a program; each writes numbers that the next one reads."""
+    """Return cores RV32IM of two stages that run a program; each writes numbers that the next one reads."""
     words = program or demonstration(has_division=True)
     return _with_program("core", "rv32im", words, CORES=cores)
 
 
 def mesh(side: int) -> DesignSource:
-    """A mesh of side x side routers with queues, and a node at each that sends and receives flits."""
+    """Return a mesh of side x side routers with queues, and a node at each that sends and receives flits."""
     if not 1 < side <= 16:
         raise RtlError(f"side of a mesh: {side}; accepted: 2 to 16")
     return _filled("mesh", N=side)
 
 
 def soc(cores: int, elements: int) -> DesignSource:
-    """Cores RV32IM and a weight-stationary array that they feed through a bus."""
+    """Return the cores RV32IM and a weight-stationary array that they feed through a bus."""
     rows, columns = _sides(elements)
     return _with_program("core", "soc", demonstration(has_division=True), CORES=cores, N=rows, M=columns)
 
 
 def wide(entries: int, width: int = 0, program: Sequence[int] = ()) -> DesignSource:
-    """One out-of-order core RV32I with multiplications, as one module in which little repeats.
+    """Return one out-of-order core RV32I with multiplications, as one module in which little repeats.
 
     In the role of BOOM (Zhao et al., CARRV 2020).
 
@@ -95,7 +97,7 @@ def wide(entries: int, width: int = 0, program: Sequence[int] = ()) -> DesignSou
 
 
 def _sides(elements: int) -> tuple[int, int]:
-    """Rows and columns of a rectangle of 2^n elements."""
+    """Return the rows and columns of a rectangle of 2^n elements."""
     if elements < 1 or elements & (elements - 1):
         raise RtlError(f"elements of an array: {elements}; accepted: powers of 2")
     rows = 1 << (elements.bit_length() - 1) // 2
@@ -113,7 +115,7 @@ def _filled(name: str, **sizes: int) -> DesignSource:
 
 
 def _with_program(first: str, second: str, program: Sequence[int], **sizes: int) -> DesignSource:
-    """Templates behind each other, with a program as the initial content of the code memory."""
+    """Return the templates behind each other, with a program as the initial content of the code memory."""
     words = max(CODE_WORDS, 1 << (len(program) - 1).bit_length())
     image = "\n".join(f"    code[{i}] = 32'h{word:08x};" for i, word in enumerate(program))
     text = _template(first) + (_template(second) if second else "")

@@ -109,7 +109,7 @@ COPIED_CELLS = 2048
 
 
 def elaborate(netlist: Netlist) -> Design:
-    """Blocks of a netlist.
+    """Return the blocks of a netlist.
 
     Raises: RtlError: latch, gated clock, and all else that is rejected; CombinationalLoop within a module.
     """
@@ -133,7 +133,7 @@ def elaborate(netlist: Netlist) -> Design:
 
 
 def instance_counts(design: Design) -> Counter[str]:
-    """Instances of every block."""
+    """Return the instances of every block."""
     children = {name: Counter(c.block for c in block.children) for name, block in design.blocks.items()}
     counts = Counter({design.top: 1})
     for name in reversed(children_first(children.__getitem__, design.top)):
@@ -143,7 +143,7 @@ def instance_counts(design: Design) -> Counter[str]:
 
 
 def state_bytes(block: Block) -> int:
-    """Bytes of the registers and memories of one instance, in words of whole bytes."""
+    """Return the bytes of the registers and memories of one instance, in words of whole bytes."""
     words = [(r.width, 1) for r in block.registers] + [(m.width, m.size) for m in block.memories]
     return sum(-(-width // 8) * number for width, number in words)
 
@@ -162,7 +162,7 @@ def _drop_unused(blocks: dict[str, Block], top: str) -> None:
 
 
 def _sites(netlist: Netlist) -> dict[str, Counter[str]]:
-    """For every module the number of its instances of other modules."""
+    """Count the instances of other modules in every module."""
     modules = netlist.modules
     return {name: Counter(c.kind for c in m.cells if c.kind in modules) for name, m in modules.items()}
 
@@ -171,7 +171,7 @@ def _sites(netlist: Netlist) -> dict[str, Counter[str]]:
 
 
 def _joined(netlist: Netlist) -> frozenset[str]:
-    """Modules that are no blocks of their own."""
+    """Return the modules that are no blocks of their own."""
     modules = netlist.modules
     sites = _sites(netlist)
     order = children_first(sites.__getitem__, netlist.top)[::-1]
@@ -203,7 +203,7 @@ def _is_combinational(module: RawModule) -> bool:
 
 
 def _clocks(netlist: Netlist) -> dict[str, frozenset[str]]:
-    """The ports of every module that are clocks, after checking that one net of the top drives all.
+    """Return the ports of every module that are clocks, after checking that one net of the top drives all.
 
     Raises: RtlError: a clock that is gated, falling or one of several.
     """
@@ -336,7 +336,7 @@ class _BlockBuilder:
         self.pending: list[tuple[_Scope, int]] = []  # storage and children whose inputs are not evaluated yet
 
     def build(self) -> Block:
-        """The block; outputs first, then what they turned out to need."""
+        """Build the block; outputs first, then what they turned out to need."""
         for port, bits in self.root.module.outputs.items():
             self._put(TOP, port, self._signal(self.root, bits))
         while self.pending:
@@ -373,7 +373,7 @@ class _BlockBuilder:
     # ---- nets ------------------------------------------------------------------------------------------
 
     def _resolve(self, scope: _Scope, bit: Bit) -> tuple[_Scope, Driver] | int:
-        """The constant, or the cell or pin that drives a net, through modules that joined the block."""
+        """Return constant, or the cell or pin that drives a net, through modules that joined the block."""
         passed = 0
         while True:
             if isinstance(bit, str):
@@ -406,7 +406,7 @@ class _BlockBuilder:
         return scope.inner[index]
 
     def _part(self, scope: _Scope, driver: Driver) -> _Part | None:
-        """What must be evaluated for a driver; None for pins and storage, which depend on nothing."""
+        """Return what must be evaluated for a driver; None for pins and storage, which depend on nothing."""
         if driver.cell == TOP:
             return None
         cell = scope.module.cells[driver.cell]
@@ -418,7 +418,7 @@ class _BlockBuilder:
         return _Part(scope, driver.cell, driver.offset if is_split else WHOLE)
 
     def _signal(self, scope: _Scope, bits: Sequence[Bit]) -> Signal:
-        """A signal from nets; evaluates what drives them."""
+        """Return a signal from nets; evaluates what drives them."""
         roots = [self._resolve(scope, bit) for bit in bits]
         self._evaluate(dict.fromkeys(self._needed(roots)))
         return self._join(roots)
@@ -508,7 +508,7 @@ class _BlockBuilder:
                     yield needed
 
     def _operands(self, part: _Part) -> Mapping[str, Sequence[Bit]]:
-        """Nets that a part depends on within the cycle, by port."""
+        """Return the nets that a part depends on within the cycle, by port."""
         cell = part.scope.module.cells[part.cell]
         if cell.kind == "$mem_v2":
             bits = cell.number("ABITS")
@@ -552,11 +552,11 @@ class _BlockBuilder:
     # ---- storage -----------------------------------------------------------------------------------------
 
     def _read_register(self, scope: _Scope, index: int, cell: Cell) -> Signal:
-        """The output of a flip-flop; an asynchronous input acts at once."""
-        kept = self._kept(scope, index, cell)
+        """Read the output of a flip-flop; an asynchronous input acts at once."""
+        kept = self._stored_signal(scope, index, cell)
         return self._asynchronous(scope, cell, kept)
 
-    def _kept(self, scope: _Scope, index: int, cell: Cell) -> Signal:
+    def _stored_signal(self, scope: _Scope, index: int, cell: Cell) -> Signal:
         nets = cell.pins["Q"]
         width = len(nets)
         if (scope, index) not in self.storage:
@@ -575,7 +575,7 @@ class _BlockBuilder:
         return Signal(width=width, limbs=tuple(limbs))
 
     def _asynchronous(self, scope: _Scope, cell: Cell, value: Signal) -> Signal:
-        """A value after the asynchronous reset of a flip-flop.
+        """Return a value after the asynchronous reset of a flip-flop.
 
         Yosys' other asynchronous cells follow levels where Verilog waits for edges, so engines would differ.
         """
@@ -599,7 +599,7 @@ class _BlockBuilder:
             self.register_next[first + i] = node
 
     def _memory(self, scope: _Scope, index: int, cell: Cell) -> int:
-        """First of the memories, of 64 bits each, that hold a memory's words."""
+        """Return the first of the memories, of 64 bits each, that hold a memory's words."""
         if (scope, index) not in self.storage:
             if cell.number("RD_CLK_ENABLE"):
                 raise RtlError(f"memory with clocked read port: {cell.name} in {scope.module.name}")
@@ -667,7 +667,7 @@ class _BlockBuilder:
 
 
 def _joined_constants(builder: Builder, pieces: Sequence[Piece]) -> list[Piece]:
-    """Neighbouring constant bits as one constant of up to 64 bits, so that words stay words."""
+    """Return the neighbouring constant bits as one constant of up to 64 bits, so that words stay words."""
     result: list[Piece] = []
     run: list[int] = []
 
@@ -691,7 +691,7 @@ def _joined_constants(builder: Builder, pieces: Sequence[Piece]) -> list[Piece]:
 
 
 def _operand_bits(cell: Cell, bit: int) -> Mapping[str, Sequence[Bit]]:
-    """Nets that one output bit of a bitwise cell depends on, by port."""
+    """Return the nets that one output bit of a bitwise cell depends on, by port."""
     pins = cell.pins
     if cell.kind == "$mux":
         return {"A": [pins["A"][bit]], "B": [pins["B"][bit]], "S": pins["S"]}
@@ -711,7 +711,6 @@ def _extended_bit(bits: Sequence[Bit], bit: int, is_signed: bool) -> Bit:
 
 
 def _bit_cell(cell: Cell) -> Cell:
-    """A bitwise cell of one bit."""
     one = dict.fromkeys(("WIDTH", "A_WIDTH", "B_WIDTH", "Y_WIDTH"), "1")
     return Cell(
         name=cell.name,

@@ -103,7 +103,7 @@ class Emitter:
         )
 
     def register_node(self, block: Block, register: int) -> int | None:
-        """The node that reads a register; None if nothing does."""
+        """Return the node that reads a register; None if nothing does."""
         return next(
             (i for i, n in enumerate(block.nodes) if n.op == "register" and n.value == register), None
         )
@@ -140,7 +140,7 @@ class Emitter:
                 yield self.arrays[ArrayKey("register", name, i)]
 
     def layout(self) -> Layout:
-        """Registers, then memories."""
+        """Return registers, then memories."""
         arrays: list[StateArray] = []
         for name, block in self.blocks.items():
             for i, register in enumerate(block.registers):
@@ -170,21 +170,21 @@ class Emitter:
         )
 
     def base(self, key: ArrayKey, *, is_next: bool = False) -> str:
-        """Pointer to slot 0 of an array."""
+        """Return the pointer to slot 0 of an array."""
         array = self.arrays[key]
         buffer = ("[nxt]" if is_next else "[cur]") if array.is_double else ""
         front = f" + {array.front * self.stimuli}" if array.front else ""
         return f"st.{array.name}{buffer}{front}"
 
     def is_in_pieces(self, name: str) -> bool:
-        """Whether large functions of a block are divided; next states are stored at once then."""
+        """Tell whether large functions of a block are divided; next states are stored at once then."""
         one_lane = self.stimuli == self.placement.extents[name] == 1
         return one_lane and len(self.blocks[name].nodes) >= LARGE
 
     # ---- functions -------------------------------------------------------------------------------------
 
     def text(self) -> str:
-        """All of it."""
+        """Return all of it."""
         out = _Text()
         out.add(INCLUDED.rstrip(), *self._struct(), "")
         for name in self.blocks:
@@ -194,7 +194,7 @@ class Emitter:
         return "\n".join(out.lines) + "\n"
 
     def _function(self, name: str, number: int, phase: Phase) -> Iterator[str]:
-        """The function of a class or of the next state, in variants when all lanes share conditions."""
+        """Yield the function of a class or of the next state, in variants when all lanes share conditions."""
         block, function = self.blocks[name], f"f{self.numbers[name]}_{number}"
         is_state = number == len(self.phases[name]) - 1
         conditions = self._conditions(name, phase) if is_state else []
@@ -273,14 +273,14 @@ class Emitter:
                 yield f"  f{self.numbers[name]}_{number}(st, 0, {self.placement.extents[name]});"
 
     def _call(self, name: str, number: int, slots: Sequence[int]) -> Iterator[str]:
-        """Calls of a block's function for some slots."""
+        """Yield the calls of a block's function for some slots."""
         for low, high in runs_of(slots, self.placement.slots[name]):
             yield f"  f{self.numbers[name]}_{number}(st, {low}, {high});"
 
     def combinational_lines(
         self, is_moved: Callable[[Move], bool], is_evaluated: Callable[[int, int], bool]
     ) -> Iterator[str]:
-        """Moves and functions of classes, level by level.
+        """Yield the moves and functions of classes, level by level.
 
         Args: is_evaluated: of an instance and the number of a class.
         """
@@ -299,13 +299,13 @@ class Emitter:
             yield from moves[level]
 
     def state_lines(self, name: str, instances: Container[int]) -> Iterator[str]:
-        """The next state of some instances of a block."""
+        """Yield the next state of some instances of a block."""
         places = zip(self.placement.slots[name], self.structure.lanes[name], strict=True)
         slots = [slot for slot, instance in places if instance in instances]
         yield from self._call(name, len(self.phases[name]) - 1, slots)
 
     def _ports(self) -> Iterator[str]:
-        """Copies between the words of the interface and the arrays."""
+        """Yield the copies between the words of the interface and the arrays."""
         inputs, outputs = words_of(self.structure.design.inputs), self.structure.outputs
         yield f"enum {{ INPUTS = {len(inputs)}, OUTPUTS = {len(outputs)}, STIMULI = {self.stimuli} }};"
         yield "static const u64 INPUT_MASKS[] = {"
@@ -326,13 +326,13 @@ class Emitter:
         return f"  for (int s = 0; s < STIMULI; s++) st.in{number}[s] = {word};"
 
     def output_line(self, number: int, source: Source) -> str:
-        """The copy of a word of the outputs."""
+        """Return the copy of a word of the outputs."""
         return (
             f"  for (int s = 0; s < STIMULI; s++) out[{number} * STIMULI + s] = {self.output_word(source)};"
         )
 
     def output_word(self, source: Source) -> str:
-        """A word of the outputs of stimulus `s`."""
+        """Return a word of the outputs of stimulus `s`."""
         if source.instance == CONSTANT:
             return f"{source.node:#x}ull"
         key, slot = self._source(source.instance, source.node)
@@ -348,7 +348,7 @@ class Emitter:
     # ---- moves -----------------------------------------------------------------------------------------
 
     def moves_by_level(self, is_moved: Callable[[Move], bool]) -> dict[int, list[str]]:
-        """Lines that copy words, by the level after which they run."""
+        """Return the lines that copy words, by the level after which they run."""
         groups: dict[tuple[int, ArrayKey, ArrayKey], list[Move]] = defaultdict(list)
         lines: dict[int, list[str]] = defaultdict(list)
         for move in filter(is_moved, self.placement.moves):
@@ -368,7 +368,7 @@ class Emitter:
         return f"  for (int s = 0; s < {n}; s++) ({base})[{move.target_slot * n} + s] = {text};"
 
     def copy_lines(self, target: ArrayKey, source: ArrayKey, moves: Sequence[Move]) -> Iterator[str]:
-        """Moves between two arrays: runs as loops, many short ones as a table."""
+        """Yield the moves between two arrays: runs as loops, many short ones as a table."""
         pairs = sorted((m.target_slot, m.source_slot) for m in moves)
         runs = list(affine_runs(pairs))
         n = self.stimuli
@@ -427,7 +427,8 @@ class Emitter:
 def strided_copy(
     target: tuple[str, int, int], source: tuple[str, int, int], count: int, stimuli: int
 ) -> Iterator[str]:
-    """A loop that copies words; no word is read that the same loop writes, which clang does not see itself.
+    """Yield a loop that copies words; no word is read that the same loop writes, which clang does not see
+    itself.
 
     Args: target, source: an array, its first slot, and the distance of slots.
     """
@@ -461,14 +462,14 @@ class Body:
         return [*values, *self.write_lines(), *stores]
 
     def computed(self) -> list[int]:
-        """Nodes that are loaded or computed, in order of dependence; constants are not."""
+        """Return the nodes that are loaded or computed, in order of dependence; constants are not."""
         nodes = sorted({*self.phase.order, *self.phase.loaded})
         variables = [number for number in nodes if self.block.nodes[number].op != "const"]
         self.names |= {number: f"n{number}" for number in variables}
         return variables
 
     def stores(self) -> Iterator[tuple[ArrayKey, int]]:
-        """Arrays that the function stores to, and the nodes."""
+        """Yield the arrays that the function stores to, and the nodes."""
         yield from ((ArrayKey("node", self.name, node), node) for node in self.phase.stored)
         for i, register in enumerate(self.block.registers if self.is_state else ()):
             key = ArrayKey("register", self.name, i)
@@ -483,15 +484,15 @@ class Body:
         self._known.clear()
 
     def value_line(self, number: int) -> str:
-        """The definition of a node's value."""
+        """Return the definition of a node's value."""
         return f"const {type_of(self.block.nodes[number].width)} n{number} = {self._value(number)};"
 
     def store_line(self, key: ArrayKey, node: int) -> str:
-        """The store of a node's value."""
+        """Return the store of a node's value."""
         return f"{self._pointer(key, is_written=True)}[k] = {self._operand(node)};"
 
     def is_leaf(self, number: int) -> bool:
-        """Whether a node is read from an array and not computed."""
+        """Tell whether a node is read from an array and not computed."""
         return number in self.phase.loaded or self.block.nodes[number].op in {"register", "input"}
 
     def _operand(self, number: int) -> str:
@@ -531,7 +532,7 @@ class Body:
         return f"{address} < {memory.size} ? {text} : ({type_of(node.width)})0"
 
     def write_lines(self) -> Iterator[str]:
-        """Writes of memories."""
+        """Yield the lines that write memories."""
         for i, memory in enumerate(self.block.memories if self.is_state else ()):
             name = self.emitter.memories[self.name, i]
             for write in memory.writes:
@@ -562,6 +563,6 @@ class Body:
 
 
 def _rounded(words: int, width: int) -> int:
-    """Words up to a whole cache line, so that a vector may read beyond the last word."""
+    """Return the words up to a whole cache line, so that a vector may read beyond the last word."""
     per_line = _LINE * 8 // (8 if width <= 8 else 16 if width <= 16 else 32 if width <= 32 else 64)
     return -(-words // per_line) * per_line

@@ -53,7 +53,7 @@ def build_reuse(
     is_apart: bool | None = None,
     closing: Closing = serve,
 ) -> Program:
-    """Our engine: one evaluator per unique module.
+    """Build a program by our engine: one evaluator per unique module.
 
     Several stimuli are lanes of one state, or have a state each. Lanes fill the vector units of a design that
     repeats little; states of their own fit the cache, and each goes its own way where a condition that all
@@ -110,7 +110,7 @@ def build_reuse(
 
 
 def _apart_text(text: str, stimuli: int) -> str:
-    """The design for one stimulus, in a state for each."""
+    """Return the design for one stimulus, in a state for each."""
     body = text.removeprefix(INCLUDED)
     return f'{INCLUDED}namespace one {{\n{body}}}\n#define APART {stimuli}\n#include "apart.h"\n'
 
@@ -121,7 +121,7 @@ def _trial_ns(program: Program) -> float:
 
 
 def optimisations(compiler: str, *, is_quick: bool) -> list[str]:
-    """Options of a compiler beside `FLAGS`.
+    """Return the options of a compiler beside `FLAGS`.
 
     The induction variables of GCC 12 at -O1 give wrong code for a loop over lanes (random design 22, where
     Clang, GCC at other levels, Verilator and CXXRTL agree), so GCC goes without them.

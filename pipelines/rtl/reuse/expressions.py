@@ -12,22 +12,22 @@ _SIZES = (8, 16, 32, 64)
 
 
 def size_of(width: int) -> int:
-    """Bits of the smallest type."""
+    """Return the bits of the smallest type."""
     return next(size for size in _SIZES if width <= size)
 
 
 def type_of(width: int) -> str:
-    """Name of the smallest unsigned type."""
+    """Return the name of the smallest unsigned type."""
     return f"u{size_of(width)}"
 
 
 def literal(value: int, width: int) -> str:
-    """A constant of the type of a width."""
+    """Return a constant of the type of a width."""
     return f"({type_of(width)}){value:#x}{'ull' if width > 32 else 'u'}"
 
 
 def expression(block: Block, number: int, names: Mapping[int, str]) -> str:
-    """The value of an operation.
+    """Return the value of an operation.
 
     Args: names: of its arguments; constants need none.
     """
@@ -38,7 +38,7 @@ def expression(block: Block, number: int, names: Mapping[int, str]) -> str:
 
 
 def operand(block: Block, number: int, names: Mapping[int, str]) -> str:
-    """A constant's literal, or the name of a node."""
+    """Return a constant's literal, or the name of a node."""
     node = block.nodes[number]
     return f"({literal(node.value, node.width)})" if node.op == "const" else names[number]
 
@@ -50,7 +50,7 @@ def _masked(text: str, width: int) -> str:
 
 
 def _signed(text: str, width: int) -> str:
-    """A word as a signed number of its type."""
+    """Return a word as a signed number of its type."""
     size = size_of(width)
     if size == width:
         return f"(i{size}){text}"
@@ -58,7 +58,7 @@ def _signed(text: str, width: int) -> str:
 
 
 def _wide(text: str, width: int) -> str:
-    """Operand of arithmetic that int must not overflow in."""
+    """Return the operand of arithmetic that int must not overflow in."""
     return f"(u32){text}" if size_of(width) == 16 else text
 
 

@@ -48,7 +48,7 @@ def build_cuda(
     batch: int = BATCH,
     launching: Launching = Launching.GRAPH,
 ) -> Program:
-    """The whole design on a GPU, in graphs of several cycles.
+    """Build the whole design on a GPU, in graphs of several cycles.
 
     Args:   launching: see `cuda_text`.
     Raises: RtlError: the design is rejected. ToolMissing: there is no GPU, or no nvcc.
@@ -73,7 +73,7 @@ def build_hetero(
     divide: Callable[[Divider], Division] = Divider.divide,
     on_gpu: bool = True,
 ) -> Program:
-    """The design divided between the processor and a GPU.
+    """Build the design divided between the processor and a GPU.
 
     Args:   divide: chooses sides. on_gpu: False = both sides on the processor, each with a state of its own.
     Raises: RtlError: the design is rejected. ToolMissing: there is no GPU, or no nvcc.
@@ -103,25 +103,25 @@ def build_hetero(
 
 
 def divided_text(emitter: Emitter, divide: Callable[[Divider], Division], *, on_gpu: bool) -> str:
-    """The translation unit of a divided design."""
+    """Return the translation unit of a divided design."""
     divider = Divider(emitter)
     sides = hetero_text(divider, divide(divider), on_gpu=on_gpu)
     return emitter.text() + layout_text(emitter.layout()) + sides + CLOSING
 
 
 def require_gpu(engine: str) -> None:
-    """Raises: ToolMissing: there is no GPU."""
+    """Refuse an engine on a machine without GPU. Raises: ToolMissing."""
     if not _GPU.exists():
         raise ToolMissing(f"engine {engine} needs an NVIDIA GPU with its driver: there is no {_GPU}")
 
 
 def gpu_devices() -> list[Path]:
-    """Device files that a program on a GPU opens."""
+    """Return the device files that a program on a GPU opens."""
     return sorted(Path("/dev").glob("nvidia*"))
 
 
 def find_nvcc() -> Path:
-    """nvcc of PyPI's nvidia-cuda-nvcc, else that of /usr/local/cuda, else the one on PATH.
+    """Find nvcc of PyPI's nvidia-cuda-nvcc, else that of /usr/local/cuda, else the one on PATH.
 
     Raises: ToolMissing: none is installed.
     """

@@ -24,7 +24,7 @@ def _shape(ports: Ports, stimuli: int) -> Iterator[str]:
 
 
 def verilator_harness(ports: Ports, stimuli: int, previous: Sequence[str] = ()) -> str:
-    """A translation unit with one model of Verilator per stimulus.
+    """Return a translation unit with one model of Verilator per stimulus.
 
     An asynchronous reset that is active in cycle 0 acts there, as a flip-flop follows its level. Verilator
     waits for an edge and takes the initial values, inputs included, for those before; so these are inverted
@@ -77,7 +77,6 @@ def verilator_harness(ports: Ports, stimuli: int, previous: Sequence[str] = ()) 
 
 
 def _member(port: str) -> str:
-    """Verilator's name of a port."""
     return port.replace("__", "___05F")
 
 
@@ -107,7 +106,7 @@ def _get(ports: Ports, port: str, limb: int) -> str:
 
 
 def cxxrtl_harness(ports: Ports, stimuli: int, closing: str = CLOSING) -> str:
-    """What follows the text that Yosys writes: one model per stimulus."""
+    """Return the C++ to append to Yosys' text: one model per stimulus."""
     inputs, outputs = words_of(ports.inputs), words_of(ports.outputs)
     lines = [
         '#include "words.h"',
@@ -162,7 +161,7 @@ def _cxxrtl_evaluation(name: str, level: int, ports: Ports) -> Iterator[str]:
 
 
 def _mangled(port: str) -> str:
-    """CXXRTL's name of a port: `_` is doubled, other characters that C++ lacks are hexadecimal."""
+    """Return CXXRTL's name of a port: `_` is doubled, other characters that C++ lacks are hexadecimal."""
     letters = (c if c.isascii() and c.isalnum() else "__" if c == "_" else f"_{ord(c):02x}_" for c in port)
     return "p_" + "".join(letters)
 
@@ -190,7 +189,7 @@ def arc_harness(
     initial: Mapping[str, Sequence[int]],
     closing: str = CLOSING,
 ) -> str:
-    """A translation unit with one state of the Arc model per stimulus.
+    """Return a translation unit with one state of the Arc model per stimulus.
 
     Args: initial: words that memories start with, by name in the text.
     """

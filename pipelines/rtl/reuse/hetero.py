@@ -16,7 +16,7 @@ _ALIGNMENT = 8
 
 
 def hetero_text(divider: Divider, division: Division, *, on_gpu: bool) -> str:
-    """What hetero.h needs, behind the emitter's text.
+    """Return the C++ that hetero.h needs, to append to the emitter's text.
 
     Args: on_gpu: CUDA for the second side; else C++ for it too, which proves the division.
     """
@@ -39,7 +39,6 @@ class _Sides:
         ]
 
     def lines(self) -> Iterator[str]:
-        """All of it."""
         yield "#define BATCHES"
         yield "#define SIDES"
         kernels = Kernels(self.emitter) if self.on_gpu else None
@@ -67,7 +66,7 @@ class _Sides:
     # ---- steps -------------------------------------------------------------------------------------------
 
     def _runs(self, side: int, step: int) -> Iterator[tuple[str, int, int, int]]:
-        """Block, function and slots of the units of a side."""
+        """Yield block, function and slots of the units of a side."""
         for unit in self.divider.units:
             if unit.level == step and self.division.side_of[unit] == side:
                 slots = sorted(slot for _, slot in self.divider.lanes[unit])
@@ -80,7 +79,7 @@ class _Sides:
         return Word(self.emitter.arrays[move.source].name, move.source_slot) in self.valid[side]
 
     def _step_functions(self, name: str, side: int) -> Iterator[str]:
-        """Moves of the level before, then functions; the host reads outputs before the next state."""
+        """Yield moves of the level before, then functions; the host reads outputs before the next state."""
         moves = self.emitter.moves_by_level(lambda move: self._is_moved(move, side))
         out = ", u64* out" if side == CPU else ""
         for step in self._steps():
@@ -128,7 +127,7 @@ class _Sides:
     # ---- what crosses ------------------------------------------------------------------------------------
 
     def _parts(self, side: int, step: int) -> Iterator[tuple[str, int, int, int, int]]:
-        """Of what a side sends: array, first slot, step of slots, their number, and bytes from the start."""
+        """Yield what a side sends: array, first slot, step and number of slots, and bytes from the start."""
         slots: dict[str, list[int]] = defaultdict(list)
         for crossing in self.division.crossings:
             if (crossing.level, crossing.side) == (step, side):
@@ -147,7 +146,7 @@ class _Sides:
         return -(-end // _ALIGNMENT) * _ALIGNMENT
 
     def _transfers(self, side: int) -> Iterator[str]:
-        """Functions that put words of a side into a buffer, and that take them out on the other one."""
+        """Yield functions that put words of a side into a buffer, and that take them out on the other one."""
         sender, taker = _NAMES[side], _NAMES[1 - side]
         for step in self._steps():
             parts = list(self._parts(side, step))
@@ -185,7 +184,7 @@ class _Sides:
         return key.kind == "node" and self.emitter.blocks[key.block].nodes[key.number].op == "register"
 
     def _gather(self) -> Iterator[str]:
-        """Registers and memories of the second side into the state of the first one, which is the whole."""
+        """Yield C that copies the second side's registers and memories to the first side's whole state."""
         yield "static void gather(State& st, const State& other) {"
         names: list[str] = []
         for unit in self.divider.units:

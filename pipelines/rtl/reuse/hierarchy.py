@@ -8,7 +8,7 @@ from pipelines.rtl.reuse.errors import RtlError
 
 
 def children_first(children: Callable[[str], Iterable[str]], top: str) -> list[str]:
-    """The modules that a module reaches, each after those that it instantiates.
+    """Return the modules that a module reaches, each after those that it instantiates.
 
     Args:   children: modules that a module instantiates; asked once per module.
     Raises: RtlError: a module contains itself; the message names the chain of modules.

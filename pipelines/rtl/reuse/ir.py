@@ -54,12 +54,12 @@ class Piece(NamedTuple):
 
 
 def mask(width: int) -> int:
-    """All ones."""
+    """Return all ones."""
     return (1 << width) - 1
 
 
 def signed(value: int, width: int) -> int:
-    """A word as two's complement."""
+    """Return a word as two's complement."""
     return value - (1 << width) if value >> (width - 1) & 1 else value
 
 
@@ -100,7 +100,7 @@ OPERATIONS = frozenset(_FUNCTIONS)
 
 
 def evaluate(node: Node, values: Sequence[int], widths: Sequence[int]) -> int:
-    """The value of an operation from the values and widths of its arguments."""
+    """Return the value of an operation from the values and widths of its arguments."""
     return _FUNCTIONS[node.op](node, values, widths) & mask(node.width)
 
 
@@ -118,7 +118,7 @@ class Builder:
         self._numbers: dict[Node, int] = {}
 
     def add(self, node: Node) -> int:
-        """Number of a node, which is not folded.
+        """Return the number of a node, which is not folded.
 
         Raises: RtlError: too many.
         """
@@ -134,20 +134,20 @@ class Builder:
         return number
 
     def width(self, number: int) -> int:
-        """Bits of a node."""
+        """Return the bits of a node."""
         return self.nodes[number].width
 
     def const(self, value: int, width: int) -> int:
-        """A constant, modulo 2^width."""
+        """Return a constant, modulo 2^width."""
         return self.add(Node("const", width, (), value & mask(width)))
 
     def constant(self, number: int) -> int | None:
-        """Value of a node if it is constant."""
+        """Return the value of a node if it is constant."""
         node = self.nodes[number]
         return node.value if node.op == "const" else None
 
     def make(self, op: str, width: int, args: tuple[int, ...], value: int = 0) -> int:
-        """An operation, folded: constants, identities, and slices through what they select from."""
+        """Make an operation, folded: constants, identities, and slices through what they select from."""
         node = Node(op, width, args, value)
         values = [self.constant(a) for a in args]
         known = [v for v in values if v is not None]
@@ -158,34 +158,34 @@ class Builder:
         return self.add(node) if folded is None else folded
 
     def slice(self, number: int, low: int, width: int) -> int:
-        """Bits of a word."""
+        """Return the bits of a word."""
         return self.make("slice", width, (number,), low)
 
     def extend(self, number: int, width: int, is_signed: bool = False) -> int:
-        """A word of the width: cut, or extended by zeros or its sign."""
+        """Return a word of the width: cut, or extended by zeros or its sign."""
         own = self.width(number)
         if width <= own:
             return self.slice(number, 0, width)
         return self.make("sext" if is_signed else "zext", width, (number,))
 
     def binary(self, op: str, a: int, b: int) -> int:
-        """An operation on two words of one width, whose result has it too."""
+        """Return an operation on two words of one width, whose result has it too."""
         return self.make(op, self.width(a), (a, b))
 
     def compare(self, op: str, a: int, b: int) -> int:
-        """eq, ult or slt."""
+        """Return eq, ult or slt."""
         return self.make(op, 1, (a, b))
 
     def invert(self, number: int) -> int:
-        """Bitwise complement."""
+        """Return the bitwise complement."""
         return self.make("not", self.width(number), (number,))
 
     def mux(self, condition: int, yes: int, no: int) -> int:
-        """`yes` when the one-bit condition is 1."""
+        """Return `yes` when the one-bit condition is 1."""
         return self.make("mux", self.width(yes), (condition, yes, no))
 
     def join(self, pieces: Sequence[Piece]) -> Signal:
-        """A signal from pieces of words, lowest first."""
+        """Return a signal from pieces of words, lowest first."""
         limbs: list[int] = []
         current: list[Piece] = []
         filled = 0
@@ -215,7 +215,7 @@ class Builder:
 
 
 def _sign_extended(pieces: Sequence[Piece]) -> list[tuple[Piece, int]]:
-    """Pieces with the width that copies of their highest bit, which follow them, extend them to."""
+    """Return pieces with the width that copies of their highest bit, which follow them, extend them to."""
     extended: list[tuple[Piece, int]] = []
     for piece in pieces:
         before, width = extended[-1] if extended else (None, 0)
@@ -228,7 +228,7 @@ def _sign_extended(pieces: Sequence[Piece]) -> list[tuple[Piece, int]]:
 
 
 def _merged(pieces: Sequence[Piece]) -> list[Piece]:
-    """Pieces with neighbouring bits of one word joined."""
+    """Return the pieces with neighbouring bits of one word joined."""
     merged: list[Piece] = []
     for piece in pieces:
         last = merged[-1] if merged else None
@@ -394,7 +394,7 @@ def _slice_concat(b: Builder, n: Node, inner: Node) -> int | None:
 
 
 def _slice_bitwise(b: Builder, n: Node, inner: Node) -> int | None:
-    """Masks that the slice makes trivial disappear."""
+    """Return the masks that the slice makes trivial disappear."""
     for at in (0, 1):
         value = b.constant(inner.args[at])
         if value is not None and (value >> n.value & mask(n.width)) in (0, mask(n.width)):

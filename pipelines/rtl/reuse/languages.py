@@ -86,7 +86,7 @@ _SLANG = "read_slang --keep-hierarchy --ignore-assertions --allow-use-before-dec
 
 
 def language_of(path: Path) -> str:
-    """The language of a file.
+    """Return the language of a file.
 
     Raises: RtlError: its name ends in none that is known.
     """
@@ -97,7 +97,7 @@ def language_of(path: Path) -> str:
 
 
 def as_verilog(text: str, top: str, language: str) -> tuple[str, str]:
-    """A design as Verilog or SystemVerilog, and the language that names Yosys' first reader of it.
+    """Return a design as Verilog or SystemVerilog, and the language that names Yosys' first reader of it.
 
     FIRRTL becomes Verilog. Verilog is first read as SystemVerilog where Yosys' reader of Verilog errs: it
     writes zeros in the place of the sign of what is assigned to a part of a word of memory, and takes
@@ -114,12 +114,12 @@ def as_verilog(text: str, top: str, language: str) -> tuple[str, str]:
 
 
 def source_text(text: str) -> str:
-    """Verilog as every engine reads it: the macros that tools define are the same."""
+    """Return Verilog as every engine reads it: the macros that tools define are the same."""
     return f"{_SAME_MACROS}{_FIRST_LINE}{text}"
 
 
 def memory_file_names(text: str) -> list[str]:
-    """Plain names in quotes of a design that reads memories from files, without those that it includes."""
+    """Return the quoted plain names of a design that reads memories from files, without included files."""
     code = _COMMENT.sub(" ", text)
     if not _WORDS_FROM_FILE.search(code):
         return []
@@ -127,7 +127,7 @@ def memory_file_names(text: str) -> list[str]:
 
 
 def with_macros(text: str, *, language: str, define: Sequence[str], undefine: Sequence[str]) -> str:
-    """A design before which macros are defined, as NAME or NAME=TEXT, or undefined.
+    """Return a design before which macros are defined, as NAME or NAME=TEXT, or undefined.
 
     Raises: RtlError: no such macro can be, or the language has none.
     """
@@ -170,7 +170,7 @@ def _require_macro_text(name: str, text: str, texts: Mapping[str, str]) -> None:
 
 
 def with_libraries(text: str, *, top: str, language: str, libraries: Sequence[str]) -> tuple[str, str]:
-    """A design and Verilog of modules that it instantiates as one text, and the language of that.
+    """Return a design and Verilog of modules that it instantiates as one text, and the language of that.
 
     Raises: RtlError: FIRRTL that is not supported, or an extmodule that no library defines.
     """
@@ -184,7 +184,7 @@ def with_libraries(text: str, *, top: str, language: str, libraries: Sequence[st
 
 
 def read_commands(top: str, language: str) -> list[str]:
-    """Commands that read and elaborate a design.
+    """Read the commands that read and elaborate a design.
 
     Raises: RtlError: a name of the top module that is no identifier, or an unknown language.
     """
@@ -221,7 +221,7 @@ def run_front_end(
     timeout_s: float,
     files: Mapping[str, bytes] = NO_FILES,
 ) -> bytes:
-    """What Yosys writes after it has read a design and run commands on it.
+    """Read a design with Yosys, run commands on it, and return what it writes.
 
     Slang reads what Yosys' reader of Verilog refuses, such as a port that is wider than the expression that
     it is connected to. That reader reads what slang understands and does not translate, unless it might err.
@@ -266,7 +266,7 @@ def _written(
     timeout_s: float,
     files: Mapping[str, bytes],
 ) -> tuple[bytes, bytes]:
-    """What Yosys writes, by the first reader that reads the design, and a description of its memories."""
+    """Return what Yosys writes, by the first reader that reads the design, and its memories."""
 
     memory_bytes = tool_memory(MEMORY_LIMIT_BYTES)
     characters = len(text) + sum(map(len, files.values()))
@@ -309,7 +309,7 @@ def _written(
 
 
 def _plainly(refusal: str) -> str:
-    """A refusal of Yosys; one that speaks of its own variables in the words of the design."""
+    """Return a refusal of Yosys; one that speaks of its own variables in the words of the design."""
     wide = _TOO_WIDE.search(refusal)
     if wide is None:
         return refusal
@@ -319,7 +319,7 @@ def _plainly(refusal: str) -> str:
 
 
 def _may_ask_yosys(text: str, refusal: str) -> bool:
-    """Whether Yosys' reader of Verilog is asked about a text that slang refuses."""
+    """Tell whether Yosys' reader of Verilog is asked about a text that slang refuses."""
     code = _COMMENT.sub(" ", text)
     loses_sign = _PART_OF_A_WORD.search(code) and _SIGNED_VALUE.search(code)
     loses_order = _WORDS_FROM_FILE.search(code) and _ASSIGNED_WORD.search(code)

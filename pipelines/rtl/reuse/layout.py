@@ -81,10 +81,10 @@ class Layout:
 
 
 def layout_text(layout: Layout) -> str:
-    """C++ of `sim_layout`, words for each array and one behind them.
+    """Return the C++ of `sim_layout`, words for each array and one behind them.
 
-    Of an array: offset, distance of the second buffer (0 for none), offset of toggle counters. The last one
-    is the distance of the states of two stimuli, 0 where they share one.
+    The words of an array: offset, distance of the second buffer (0 for none), offset of toggle counters. The
+    last one is the distance of the states of two stimuli, 0 where they share one.
     """
     words = 3 * len(layout.arrays)
     state = "one::State" if layout.is_apart else "State"

@@ -53,7 +53,8 @@ class _Word:
 
 
 def plain_words(text: str, files: Mapping[str, bytes]) -> tuple[dict[str, bytes], dict[str, str]]:
-    """Files as words and addresses alone, one a line, with 0 for undefined digits, as all engines read them.
+    """Return the files as words and addresses alone, one a line, with 0 for undefined digits, as all engines
+    read them.
 
     Returns: content by name, and for every file that has other text than words the reason.
     """
@@ -73,7 +74,7 @@ def plain_words(text: str, files: Mapping[str, bytes]) -> tuple[dict[str, bytes]
 def words_beyond(
     text: str, files: Mapping[str, bytes], memories: Sequence[MemoryShape]
 ) -> Iterator[tuple[str, str]]:
-    """Files with a word that has no place in its memory, and the reason; files as of `plain_words`."""
+    """Yield files with a word that has no place in its memory, and the reason; files as of `plain_words`."""
     for call in _calls(text):
         module = re.compile(rf"(?<!\w){re.escape(call.module)}(?!\w)")
         own = (m for m in memories if module.search(m.module))  # also of variants by parameters and instances
@@ -98,7 +99,7 @@ def require_ascending(text: str) -> None:
 
 
 def image_words(name: str, content: bytes) -> list[int]:
-    """Words of a file of hexadecimal words without addresses, 0 for undefined digits.
+    """Return the words of a file of hexadecimal words without addresses, 0 for undefined digits.
 
     Raises: RtlError: it has other text, or an address.
     """
@@ -125,7 +126,7 @@ def _calls(text: str) -> Iterator[_Call]:
 
 
 def _words(name: str, content: bytes, base: str) -> Iterator[_Word]:
-    """Words of a file without comments. Raises: RtlError: it has other text."""
+    """Yield the words of a file without comments. Raises: RtlError: it has other text."""
     text = _COMMENT.sub(lambda match: " " + "\n" * match[0].count("\n"), content.decode("latin-1"))
     address = None
     for number, line in enumerate(text.split("\n"), 1):
@@ -144,7 +145,7 @@ def _words(name: str, content: bytes, base: str) -> Iterator[_Word]:
 
 
 def _beyond(name: str, content: bytes, call: _Call, first: int, size: int, width: int) -> str:
-    """What is said of the first word without a place; nothing if all have one."""
+    """Describe the first word without a place; empty if all have one."""
     last = first + size - 1 if call.finish is None else min(call.finish, first + size - 1)
     address = first if call.start is None else call.start
     for word in _words(name, content, "h"):

@@ -41,11 +41,11 @@ class Cell:
     outputs: tuple[str, ...]
 
     def number(self, parameter: str) -> int:
-        """A parameter as a number; undefined bits are 0."""
+        """Return a parameter as a number; undefined bits are 0."""
         return bits_value(self.parameters[parameter])
 
     def is_set(self, parameter: str) -> bool:
-        """Whether a parameter is there and not 0."""
+        """Tell whether a parameter is there and not 0."""
         return parameter in self.parameters and self.number(parameter) != 0
 
 
@@ -99,7 +99,7 @@ class Netlist:
 
 
 def bits_value(bits: str) -> int:
-    """The value of bits, highest first; undefined ones are 0."""
+    """Return the value of bits, highest first; undefined ones are 0."""
     return int("0" + re.sub("[^01]", "0", bits), 2)
 
 
@@ -131,7 +131,7 @@ def read_verilog(
 
 
 def read_json(design: Mapping[str, Any], top: str) -> Netlist:
-    """Modules of Yosys' JSON."""
+    """Return the modules of Yosys' JSON."""
     modules = {name: _read_module(name, content) for name, content in design["modules"].items()}
     return _merge_equal(_without_passed_bits(modules, top), top)
 
@@ -175,7 +175,7 @@ def _read_cell(name: str, entry: Mapping[str, Any]) -> Cell:
 
 
 def _with_clock(latch: Cell) -> Cell:
-    """The flip-flop for a latch of a constant: Yosys makes one of a register that only its reset changes."""
+    """Return flip-flop for a constant latch: Yosys makes one of a register that only its reset changes."""
     if any(bit not in ("0", "1") for bit in latch.pins["D"]):
         return latch
     return replace(
@@ -275,7 +275,7 @@ def _with_children(module: RawModule, kept: Mapping[str, str]) -> RawModule:
 
 
 def _hash(module: RawModule, kept: Mapping[str, str]) -> str:
-    """Hash of the structure: nets are numbered as they appear, names of cells and nets do not count."""
+    """Return the hash of the structure: nets are numbered as they appear, names do not count."""
     numbers: dict[Bit, Bit] = {}
     digest = hashlib.sha256()
 

@@ -44,13 +44,13 @@ class Part:
 
 
 def partition(structure: Structure, parts: int, batch: int) -> list[Part]:
-    """Parts of about equal numbers of operations, neighbours by name together."""
+    """Return the parts of about equal numbers of operations, neighbours by name together."""
     owners = _owners(structure, parts)
     return [_Needs(structure, owners, part).part(batch) for part in range(parts)]
 
 
 def replication(structure: Structure, found: Sequence[Part]) -> float:
-    """Evaluated lanes, weighted by operations, over those of one part and one cycle per batch."""
+    """Return the evaluated lanes, weighted by operations, over the case of one part and cycle per batch."""
     blocks, instances = structure.design.blocks, structure.instances
     batch = len(found[0].cycles)
     done = sum(
@@ -66,7 +66,7 @@ def _has_state(structure: Structure, block: str) -> bool:
 
 
 def _owners(structure: Structure, parts: int) -> list[int]:
-    """Part of every instance: ranges of each block's lanes."""
+    """Return the part of every instance: ranges of each block's lanes."""
     owners = [0] * len(structure.instances)
     for lanes in structure.lanes.values():
         for place, instance in enumerate(lanes):
@@ -86,7 +86,7 @@ class _Needs:
         }
 
     def part(self, batch: int) -> Part:
-        """From the last cycle of a batch to the first."""
+        """Build a part from the last cycle of a batch to the first."""
         needed, cycles, registers = self.own, list[SubCycle](), frozenset[tuple[int, int]]()
         for _ in range(batch):
             cycle, registers = self._cycle(needed)
@@ -103,7 +103,7 @@ class _Needs:
         )
 
     def _outputs(self) -> list[int]:
-        """Words whose source it owns; those of inputs and constants belong to part 0."""
+        """Return the words whose source it owns; inputs and constants belong to part 0."""
         return [
             i
             for i, source in enumerate(self.structure.outputs)

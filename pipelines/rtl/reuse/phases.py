@@ -31,7 +31,7 @@ class Phase:
 
 
 def state_roots(block: Block) -> list[int]:
-    """Nodes that the next state needs."""
+    """Return the nodes that the next state needs."""
     roots = [r.next for r in block.registers]
     for memory in block.memories:
         for write in memory.writes:
@@ -40,7 +40,7 @@ def state_roots(block: Block) -> list[int]:
 
 
 def phases(block: Block, classes: Sequence[OutputClass]) -> list[Phase]:
-    """The functions of a block: its classes in order, then the next state."""
+    """Return the functions of a block: its classes in order, then the next state."""
     return _Phases(block, classes).make()
 
 
@@ -52,7 +52,7 @@ class _Phases:
         self.computed: dict[int, int] = {}
 
     def make(self) -> list[Phase]:
-        """Two passes: the first finds what is worth keeping, the second computes the rest."""
+        """Make two passes: the first finds what is worth keeping, the second computes the rest."""
         roots = [list(c.nodes) for c in self.classes] + [state_roots(self.block)]
         for number, nodes in enumerate(roots):
             order, _ = self._cone(number, nodes)
@@ -68,7 +68,7 @@ class _Phases:
         ]
 
     def _may_load(self, earlier: int, number: int) -> bool:
-        """Whether in every lane the earlier function runs before."""
+        """Tell whether in every lane the earlier function runs before."""
         if earlier >= number:
             return False
         if number == len(self.classes):
@@ -77,7 +77,7 @@ class _Phases:
         return pins & own == pins
 
     def _cone(self, number: int, roots: Iterable[int]) -> tuple[list[int], set[int]]:
-        """Nodes to compute, in order, and nodes to load."""
+        """Return the nodes to compute, in order, and nodes to load."""
         seen: set[int] = set()
         loaded: set[int] = set()
         stack = list(roots)
@@ -122,7 +122,7 @@ _LARGEST_SPECIALISED = 256  # operations
 
 
 def shared_conditions(block: Block, phase: Phase, shared_pins: Set[int]) -> list[int]:
-    """Input nodes of one bit, equal in all lanes, that choose in most multiplexers of a function.
+    """Return the input nodes of one bit, equal in all lanes, that choose in most multiplexers of a function.
 
     A function that loads what an earlier one stored, or that is large, has one variant only.
     """
@@ -142,7 +142,7 @@ def shared_conditions(block: Block, phase: Phase, shared_pins: Set[int]) -> list
 
 
 def specialise(block: Block, values: Mapping[int, int]) -> Block:
-    """A block whose input nodes of the mapping are constants, folded again."""
+    """Return a block whose input nodes of the mapping are constants, folded again."""
     build = Builder()
     numbers: list[int] = []
     for number, node in enumerate(block.nodes):
@@ -168,7 +168,7 @@ def specialise(block: Block, values: Mapping[int, int]) -> Block:
 
 
 def cone(block: Block, roots: Iterable[int]) -> tuple[int, ...]:
-    """Nodes that roots need, in order of dependence."""
+    """Return the nodes that roots need, in order of dependence."""
     seen: set[int] = set()
     stack = list(roots)
     while stack:

@@ -66,7 +66,7 @@ class _Step(NamedTuple):
 
 
 def function_in_pieces(function: str, body: Statements) -> Iterator[str]:
-    """A function of a block with one lane whose next states do not overwrite present ones.
+    """Yield a function of a block with one lane whose next states do not overwrite present ones.
 
     Values that a later piece needs are passed in a structure; memories are written in the last piece.
     """
@@ -118,7 +118,7 @@ def _piece(
 
 
 def _loads(body: Statements, nodes: Iterable[int], homes: Mapping[int, int]) -> Iterator[str]:
-    """Values of other pieces and of arrays."""
+    """Yield the values of other pieces and of arrays."""
     for node in nodes:
         yield f"const {_typed(body, node)} = w.n{node};" if node in homes else body.value_line(node)
 
@@ -142,7 +142,7 @@ def _read_by_writes(body: Statements) -> Iterator[int]:
 
 
 def _steps(body: Statements) -> Iterator[_Step]:
-    """A node follows its arguments, depth first, and its store follows it."""
+    """Yield a node follows its arguments, depth first, and its store follows it."""
     done: set[int] = set()
     for target, node in body.stores():
         yield from _cone(body, node, done)

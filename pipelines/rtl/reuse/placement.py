@@ -71,13 +71,13 @@ _MOST_PADDING = 0.25
 
 
 def place(structure: Structure) -> Placement:
-    """Slots with padding lanes where they avoid copies, and the access of every pin."""
+    """Return the slots with padding lanes where they avoid copies, and the access of every pin."""
     padded = {name: _padded_slots(structure, name) for name in structure.lanes}
     return _Placer(structure, padded).place()
 
 
 def read_inside(block: Block) -> frozenset[int]:
-    """Nodes that the block itself reads, so that their word of a lane must be that lane's own."""
+    """Return the nodes that the block itself reads, so that their word of a lane must be that lane's own."""
     inside = {arg for node in block.nodes for arg in node.args}
     inside |= {register.next for register in block.registers}
     for memory in block.memories:
@@ -86,7 +86,7 @@ def read_inside(block: Block) -> frozenset[int]:
 
 
 def _padded_slots(structure: Structure, block: str) -> list[int]:
-    """Slots of lanes, with one left free where a chain of neighbours begins and no free one precedes."""
+    """Return the slots of lanes, one left free where a chain of neighbours begins and none precedes."""
     lanes, content = structure.lanes[block], structure.design.blocks[block]
     plain = list(range(len(lanes)))
     if content.memories or len(lanes) < _FEW_LANES:
@@ -105,7 +105,7 @@ def _padded_slots(structure: Structure, block: str) -> list[int]:
 
 
 def _chain_starts(structure: Structure, block: str, pin: int, step: int, inside: frozenset[int]) -> set[int]:
-    """Lanes that need a free slot before them: a neighbour's word is read, where another one belongs."""
+    """Return the lanes that need a free slot before them, as another neighbour's word would lie there."""
     lanes = structure.lanes[block]
     lane_of = {instance: lane for lane, instance in enumerate(lanes)}
     sources = [structure.sources[instance][pin] for instance in lanes]
@@ -146,7 +146,7 @@ class _Placer:
         self.margins: dict[ArrayKey, tuple[int, int]] = defaultdict(lambda: (0, 0))
 
     def place(self) -> Placement:
-        """Accesses of all pins."""
+        """Return the accesses of all pins."""
         accesses = {
             block: [self._access(block, pin) for pin in range(len(content.pins))]
             for block, content in self.structure.design.blocks.items()
@@ -161,7 +161,7 @@ class _Placer:
         )
 
     def _word(self, source: Source) -> tuple[ArrayKey | None, int]:
-        """Array and slot of a source; no array and the value for a constant."""
+        """Return the array and slot of a source; no array and the value for a constant."""
         if source.instance == CONSTANT:
             return None, source.node
         if source.instance == ENVIRONMENT:
@@ -184,7 +184,7 @@ class _Placer:
         return Access(array=target)
 
     def _shifted(self, block: str, sources: Sequence[Source]) -> Access | None:
-        """Direct access at a constant distance, when every other lane's word can be stored where it looks."""
+        """Return direct access at a constant distance, if every other lane's word can lie where it looks."""
         slots = self.slots[block]
         words = [self._word(source) for source in sources]
         distances = Counter(
@@ -217,7 +217,7 @@ class _Placer:
         self.margins[array] = (max(front, -first), max(back, last - end))
 
     def _can_store(self, array: ArrayKey, exceptions: Sequence[tuple[int, Source]]) -> bool:
-        """Whether nobody reads those slots, and no class overwrites them after the word is stored."""
+        """Tell whether nobody reads those slots, and no class overwrites them after the word is stored."""
         slots = self.slots[array.block]
         levels = self.class_levels.get(array, set())
         if len(levels) > 1:

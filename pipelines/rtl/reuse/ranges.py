@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 
 def runs_of(slots: Sequence[int], all_slots: Sequence[int]) -> Iterator[tuple[int, int]]:
-    """Ranges of slots; padding between two of them belongs to the range."""
+    """Yield the ranges of slots; padding between two of them belongs to the range."""
     following = dict(itertools.pairwise(all_slots))
     start: int | None = None
     for i, slot in enumerate(slots):
@@ -20,7 +20,7 @@ def runs_of(slots: Sequence[int], all_slots: Sequence[int]) -> Iterator[tuple[in
 def affine_runs(
     pairs: Sequence[tuple[int, int]],
 ) -> Iterator[tuple[tuple[int, int], tuple[int, int], int]]:
-    """Runs of pairs with constant differences: first pair, differences, number of pairs."""
+    """Yield the runs of pairs with constant differences: first pair, differences, number of pairs."""
     at = 0
     while at < len(pairs):
         end = at + 1

@@ -56,7 +56,7 @@ class _Pulses:
         self.by_net: dict[tuple[str, Bit, int | None], _Reset] = {}
 
     def resets(self, name: str) -> dict[_Reset, str]:
-        """Resets in a module by its inputs, each with the name of a register."""
+        """Return the resets in a module by its inputs, each with the name of a register."""
         if name not in self.by_module:
             module, registers = self.netlist.modules[name], dict[_Reset, str]()
             for cell in module.cells:
@@ -70,7 +70,7 @@ class _Pulses:
         return self.by_module[name]
 
     def _parts(self, name: str, net: Bit, idle: int) -> _Reset:
-        """Parts of a reset that is one net, inactive at a level."""
+        """Return the parts of a reset that is one net, inactive at a level."""
         key = (name, net, idle)
         if key not in self.by_net:
             self.by_net[key] = frozenset()  # of a combinational loop, which is rejected elsewhere
@@ -102,7 +102,7 @@ class _Pulses:
         return self._support(name, net)
 
     def _support(self, name: str, net: Bit) -> _Reset:
-        """One part that is any logic."""
+        """Return one part that is any logic."""
         module, seen, waiting = self.netlist.modules[name], set[Bit](), [net]
         inputs, has_state, guards = set[Bit](), False, set[_Level]()
         while waiting:
@@ -143,7 +143,7 @@ class _Pulses:
         return self._outside(name, cell, self.by_net[key])
 
     def _outside(self, name: str, cell: Cell, reset: _Reset) -> _Reset:
-        """Parts by inputs of a module as parts by inputs of the module with its instance."""
+        """Return the parts by inputs of a module as parts by inputs of the module with its instance."""
         outer = dict(_connected(cell, self.netlist.modules[cell.kind]))
         parts = set[_Term]()
         for term in reset:
@@ -172,7 +172,7 @@ class _Pulses:
 
 
 def _control(cell: Cell) -> _Level:
-    """The reset of a flip-flop and its inactive level."""
+    """Return the reset of a flip-flop and its inactive level."""
     return cell.pins["ARST"][0], 1 - cell.is_set("ARST_POLARITY")
 
 
@@ -181,6 +181,6 @@ def _reset_bit(cell: Cell, driver: Driver) -> int:
 
 
 def _connected(cell: Cell, module: RawModule) -> Iterator[tuple[Bit, Bit]]:
-    """Input nets of a module and what an instance connects."""
+    """Yield the input nets of a module and what an instance connects."""
     for port, bits in module.inputs.items():
         yield from zip(bits, cell.pins.get(port, ()), strict=False)

@@ -44,7 +44,7 @@ MNEMONICS = (*_OPERATIONS, *_IMMEDIATE, *_LOADS, *_STORES, *_BRANCHES, "lui", "a
 
 
 def encode(name: str, a: int, b: int = 0, c: int = 0) -> int:
-    """The word of an instruction.
+    """Return the word of an instruction.
 
     Args:   a, b, c: `rd, rs1, rs2` or `rd, rs1, immediate`; `rs2, rs1, immediate` of stores; `rs1, rs2,
             offset` of branches; `rd, immediate` of lui, auipc, jal. Offsets are in bytes.
@@ -79,7 +79,7 @@ _Line = tuple[str, int, int, int | str] | tuple[str, int, int | str] | str
 
 
 def assemble(lines: Sequence[_Line]) -> list[int]:
-    """Words of a program; labels stand for offsets from the instruction that names them."""
+    """Return the words of a program; labels stand for offsets from the instruction that names them."""
     places: dict[str, int] = {}
     instructions: list[tuple[str | int, ...]] = []
     for line in lines:
@@ -95,7 +95,7 @@ def assemble(lines: Sequence[_Line]) -> list[int]:
 
 
 def demonstration(*, has_division: bool) -> list[int]:
-    """An endless program: fills 16 words with a recurrence, sorts them, and adds their products.
+    """Return an endless program: fills 16 words with a recurrence, sorts them, and adds their products.
 
     It writes the words and the sum to the interface, whose answer is the next seed.
     """

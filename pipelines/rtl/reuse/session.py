@@ -79,7 +79,7 @@ class _Fate:
     error: Exception | None = None
 
     def reason(self) -> str:
-        """One sentence."""
+        """Return one sentence."""
         if self.error is not None:
             return str(self.error)
         if self.run is None:

@@ -101,7 +101,7 @@ class Divider:
     # ---- what a unit writes and reads --------------------------------------------------------------------
 
     def is_state(self, unit: Unit) -> bool:
-        """Whether a unit is the next state of its block."""
+        """Tell whether a unit is the next state of its block."""
         return unit.level == self.last
 
     def _name(self, key: ArrayKey) -> str:
@@ -119,7 +119,7 @@ class Divider:
                 yield Word(self._name(key), slot)
 
     def _reads(self, unit: Unit) -> Iterator[Word]:
-        """Words that other units write, directly and by way of pins."""
+        """Yield the words that other units write, directly and by way of pins."""
         block = self.blocks[unit.block]
         phase = self.emitter.phases[unit.block][unit.number]
         own = [ArrayKey("node", unit.block, node) for node in phase.loaded]
@@ -137,14 +137,14 @@ class Divider:
                 yield from self.source(self.structure.sources[instance][pin])
 
     def source(self, source: Source) -> Iterator[Word]:
-        """The word of a pin's source; none of the environment and of constants."""
+        """Yield the word of a pin's source; none of the environment and of constants."""
         if source.instance in (CONSTANT, ENVIRONMENT):
             return
         block = self.structure.instances[source.instance].block
         yield Word(self._name(ArrayKey("node", block, source.node)), self._slot_of[source.instance])
 
     def _groups(self) -> list[list[Unit]]:
-        """Units that stay together: those of a block whose memories they read and write."""
+        """Return the units that stay together: a block's with those whose memories they read and write."""
         groups: dict[object, list[Unit]] = defaultdict(list)
         for unit in self.units:
             groups[unit.block if self.blocks[unit.block].memories else unit].append(unit)
@@ -153,7 +153,7 @@ class Divider:
     # ---- the model -----------------------------------------------------------------------------------------
 
     def divide(self, *, largest: int = 256) -> Division:
-        """The best of all on one side, and of moving groups while the model gains.
+        """Return the best of all on one side, and of moving groups while the model gains.
 
         Args: largest: groups that are tried one by one; more are tried by block.
         """
@@ -189,7 +189,7 @@ class Divider:
             current = best
 
     def judge(self, side_of: Mapping[Unit, int]) -> Division:
-        """A division with its crossings and the time of a cycle."""
+        """Return a division with its crossings and the time of a cycle."""
         crossings = self.crossings(side_of)
         costs = self.costs
         time: dict[tuple[int, int], float] = defaultdict(float)
@@ -201,7 +201,7 @@ class Divider:
         return Division(side_of=dict(side_of), crossings=crossings, cycle_ns=total)
 
     def unit_ns(self, unit: Unit, side: int) -> float:
-        """Time of a unit on a side."""
+        """Return the time of a unit on a side."""
         operations = len(self.emitter.phases[unit.block][unit.number].order)
         lanes = len(self.lanes[unit]) * self.emitter.stimuli
         if side == CPU:
@@ -210,7 +210,7 @@ class Divider:
         return self.costs.launch + operations * waves * self.costs.gpu_operation
 
     def crossings(self, side_of: Mapping[Unit, int]) -> list[Crossing]:
-        """Words that cross; the outputs of the design are read by the CPU."""
+        """Return the words that cross; the outputs of the design are read by the CPU."""
         needed: set[Crossing] = set()
         for unit in self.units:
             self._add(needed, side_of, side_of[unit], self.reads[unit])
@@ -227,5 +227,5 @@ class Divider:
                 needed.add(Crossing(writer.level, side_of[writer], word))
 
     def bytes_of(self, word: Word) -> int:
-        """Of all stimuli."""
+        """Return the bytes of a word for all stimuli."""
         return self.bytes[word.array] * self.emitter.stimuli

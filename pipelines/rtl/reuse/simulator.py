@@ -95,7 +95,7 @@ class _Traced(IntEnum):
 
 
 _CHUNK_BYTES = 8 << 20
-"""Of traced words per request."""
+"""Bytes of traced words per request."""
 
 
 class Simulator:
@@ -128,12 +128,13 @@ class Simulator:
         self._session.close()
 
     def reset(self) -> None:
-        """Back to the initial state and cycle 0."""
+        """Return to the initial state and cycle 0."""
         self._session.send(_words(_Request.RESET))
         self._in[:] = 0
 
     def offsets(self) -> tuple[Words, int]:
-        """Bytes to every array of the layout, (arrays, 3), and between states; see `layout.layout_text`.
+        """Return the bytes to every array of the layout, (arrays, 3), and between states; see
+        `layout.layout_text`.
 
         Raises: RtlError: the engine has no names of registers.
         """
@@ -145,7 +146,7 @@ class Simulator:
         return words[:-1].reshape(-1, 3), int(words[-1])
 
     def read_state(self, start: int, size: int) -> NDArray[np.uint8]:
-        """Bytes of the state, from the cycle counter and drawn inputs to registers. Args: in bytes."""
+        """Read bytes of the state, from the cycle counter and drawn inputs to registers. Args: in bytes."""
         first, last = start // 8, -(-(start + size) // 8)
         self._session.send(_words(_Request.READ, first, last - first))
         words = np.zeros(last - first, np.uint64)
@@ -160,7 +161,7 @@ class Simulator:
         self._session.send(_words(_Request.WRITE, first, last - first), padded.view(np.uint64))
 
     def watch(self, places: Sequence[tuple[int, int, int]]) -> None:
-        """Registers whose values in every cycle belong to traces from now on.
+        """Record in traces, from now on, the values of these registers in every cycle.
 
         Args: places: in bytes: to the word, to its second buffer behind the first, and its size.
         """
@@ -169,7 +170,7 @@ class Simulator:
         self._session.send(_words(_Request.WATCH, len(places), *words))
 
     def step(self, inputs: Mapping[str, ArrayLike] | None = None) -> dict[str, int | list[int]]:
-        """One clock cycle.
+        """Simulate one clock cycle.
 
         Args:    inputs: values by port, one number, or one per stimulus; other ports keep theirs.
         Returns: values of the output ports; a list when there are several stimuli.
@@ -240,7 +241,7 @@ class Simulator:
         return _sum_up(parts)
 
     def _chunks(self, cycles: int) -> Iterator[int]:
-        """Numbers of cycles that add up; one at least, so that digests are there after 0 cycles."""
+        """Yield numbers of cycles that add up; one at least, so that digests are there after 0 cycles."""
         words = (len(self._inputs) + len(self._outputs)) * self.program.stimuli + self._watched
         most = max(1, _CHUNK_BYTES // (8 * max(1, words)))
         yield min(most, cycles)
@@ -282,7 +283,7 @@ class Simulator:
 
 
 def cycle_cpu_ns(simulator: Simulator, *, run_s: float = 0.1, runs: int = 3) -> float:
-    """Processor time of a cycle of all stimuli: the best of runs that take `run_s` each."""
+    """Return the processor time of a cycle of all stimuli: the best of runs that take `run_s` each."""
     cycles, spent = 1, 0.0
     while spent < run_s:
         spent = simulator.run(cycles, seed=1).processor_s
@@ -291,7 +292,7 @@ def cycle_cpu_ns(simulator: Simulator, *, run_s: float = 0.1, runs: int = 3) -> 
 
 
 def reset_level(port: str) -> int | None:
-    """The level at which a port named like a reset is active; None for other ports."""
+    """Return the level at which a port named like a reset is active; None for other ports."""
     found = _RESET.search(port)
     if found is None:
         return None
@@ -303,7 +304,6 @@ def _words(*values: int) -> Words:
 
 
 def _sum_up(parts: Sequence[RunResult]) -> RunResult:
-    """One result of consecutive ones."""
 
     def joined(traces: Sequence[Words | None]) -> Words | None:
         known = [trace for trace in traces if trace is not None]

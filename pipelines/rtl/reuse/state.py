@@ -52,11 +52,11 @@ class Toggles:
 
 
 def read_register(simulator: Simulator, name: str) -> list[int]:
-    """The value of a register, one per stimulus.
+    """Read the value of a register, one per stimulus.
 
     Raises: RtlError: there is no such register, or it has several parts.
     """
-    place = _place(simulator, name, is_memory=False)
+    place = _find_place(simulator, name, is_memory=False)
     return [int(v) for v in _read(simulator, place, 1)[:, 0]]
 
 
@@ -65,7 +65,7 @@ def load_memory(simulator: Simulator, name: str, words: Sequence[int], *, first:
 
     Raises: RtlError: there is no such memory, or a word does not fit.
     """
-    place = _place(simulator, name, is_memory=True)
+    place = _find_place(simulator, name, is_memory=True)
     if first + len(words) > place.words:
         raise RtlError(f"{len(words)} words from {first} for memory {name}; accepted: up to {place.words}")
     for i, word in enumerate(words):
@@ -81,13 +81,13 @@ def load_memory(simulator: Simulator, name: str, words: Sequence[int], *, first:
 
 
 def read_memory(simulator: Simulator, name: str) -> list[list[int]]:
-    """Words of a memory, per stimulus."""
-    place = _place(simulator, name, is_memory=True)
+    """Read the words of a memory, per stimulus."""
+    place = _find_place(simulator, name, is_memory=True)
     return [[int(v) for v in row] for row in _read(simulator, place, place.words)]
 
 
 def read_image(path: Path) -> list[int]:
-    """Words of a file in the form of $readmemh, without addresses.
+    """Read the words of a file in the form of $readmemh, without addresses.
 
     Raises: RtlError: not readable, or not such a file.
     """
@@ -96,7 +96,6 @@ def read_image(path: Path) -> list[int]:
 
 
 def _lanes(simulator: Simulator) -> int:
-    """Stimuli of a state."""
     return 1 if _layout(simulator).is_apart else simulator.program.stimuli
 
 
@@ -107,7 +106,7 @@ def _layout(simulator: Simulator) -> Layout:
     return layout
 
 
-def _place(simulator: Simulator, name: str, *, is_memory: bool) -> Place:
+def _find_place(simulator: Simulator, name: str, *, is_memory: bool) -> Place:
     kind = "memory" if is_memory else "register"
     known = _layout(simulator).places
     places = [p for p in known.get(name, ()) if bool(p.words) == is_memory]
@@ -121,21 +120,21 @@ def _place(simulator: Simulator, name: str, *, is_memory: bool) -> Place:
 
 
 def word_place(simulator: Simulator, place: Place) -> tuple[int, int, int]:
-    """Bytes to a register's word of stimulus 0, to its second buffer, and of its size."""
+    """Return the bytes to a register's word of stimulus 0, to its second buffer, and of its size."""
     offset, second, _ = (int(n) for n in simulator.offsets()[0][place.array])
     size = size_of(place.width) // 8
     return offset + size * place.slot * _lanes(simulator), second, size
 
 
 def _start(simulator: Simulator, place: Place) -> int:
-    """Byte at which the current buffer of an array begins."""
+    """Return the byte at which the current buffer of an array begins."""
     offset, second, _ = (int(n) for n in simulator.offsets()[0][place.array])
     current = int(simulator.read_state(0, 4).view(np.int32)[0])
     return offset + second * current
 
 
 def _read(simulator: Simulator, place: Place, words: int) -> NDArray[Any]:
-    """Words of a register or memory in rows, one per stimulus. (stimuli, words)"""
+    """Read the words of a register or memory in rows, one per stimulus. (stimuli, words)"""
     size, stimuli = size_of(place.width) // 8, simulator.program.stimuli
     lanes, distance = _lanes(simulator), simulator.offsets()[1]
     start = _start(simulator, place) + size * place.slot * lanes * words
@@ -255,6 +254,6 @@ def _require_plain(simulator: Simulator) -> None:
 
 
 def _header(simulator: Simulator, state: bytes) -> bytes:
-    """A line of JSON, of the same length for all states of a program; the hash is last."""
+    """Return a line of JSON, of the same length for all states of a program; the hash is last."""
     about = {"format": _FORMAT, "program": simulator.program.path.name, "bytes": simulator.state_bytes}
     return json.dumps({**about, "sha256": hashlib.sha256(state).hexdigest()}).encode() + b"\n"

@@ -19,14 +19,14 @@ from pipelines.rtl.reuse.structure import words_of
 
 _MOST_BYTES, _MOST_ROWS = 16 << 30, 1 << 32
 _MOST_DIGITS = 4000
-"""Of a decimal number; Python converts some more."""
+"""Digits of a decimal number; Python converts some more."""
 _TOO_LONG = -1
 _DECIMAL, _HEXADECIMAL = re.compile(r"[0-9]+"), re.compile(r"0x[0-9a-fA-F]+")
 _BATCH = 65_536  # rows of a Parquet file in memory
 
 
 def read_stimulus(path: Path, ports: Ports, cycles: int) -> Words:
-    """Inputs of the first cycles, from a Parquet file if it is called so, else from a CSV file.
+    """Read the inputs of the first cycles, from a Parquet file if it is called so, else from a CSV file.
 
     Values are decimal, or hexadecimal behind 0x; a port without a column is 0. Parquet columns are whole
     numbers, or such text for ports of more than 64 bits.
@@ -61,7 +61,7 @@ def read_stimulus(path: Path, ports: Ports, cycles: int) -> Words:
 
 
 def _csv_rows(path: Path) -> Iterator[tuple[int, list[str]]]:
-    """Names of columns, then the rows, with their lines."""
+    """Yield the names of columns, then the rows, with their lines."""
     with TextIOWrapper(_opened(path), newline="", encoding="utf-8") as stream:
         reader = csv.reader(stream)
         for row in reader:
@@ -70,7 +70,7 @@ def _csv_rows(path: Path) -> Iterator[tuple[int, list[str]]]:
 
 
 def _parquet_rows(path: Path, ports: Ports, most: int) -> Iterator[tuple[int, list[str]]]:
-    """The same of a Parquet file; row 1 are the names."""
+    """Yield the rows of a Parquet file; row 1 are the names."""
 
     def damaged(problem: str) -> RtlError:
         return RtlError(f"cannot read the inputs {path}: {problem}")
@@ -104,7 +104,7 @@ def _upto(largest: int) -> str:
 
 
 def _number(text: str) -> int | None:
-    """The number that a text is, in the digits of C; None when it is none."""
+    """Return the number that a text is, in the digits of C; None when it is none."""
     if _DECIMAL.fullmatch(text):
         digits = text.lstrip("0")
         return int(digits or "0") if len(digits) <= _MOST_DIGITS else _TOO_LONG

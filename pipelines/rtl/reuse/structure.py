@@ -87,12 +87,12 @@ class Structure:
 
 
 def words_of(ports: Mapping[str, int]) -> list[tuple[str, int, int]]:
-    """Words of 64 bits of ports: name, number of the word, width."""
+    """Return the words of 64 bits of ports: name, number of the word, width."""
     return [(p, i, min(LIMB, w - LIMB * i)) for p, w in ports.items() for i in range(-(-w // LIMB))]
 
 
 def analyse(design: Design) -> Structure:
-    """Instances, sources, classes and levels of a design.
+    """Return instances, sources, classes and levels of a design.
 
     Raises: CombinationalLoop: through several blocks.
     """
@@ -127,12 +127,11 @@ def _analysed(design: Design) -> Structure:
 
 
 def _natural(path: str) -> list[tuple[int, int, str]]:
-    """Names by their numbers: u2 before u10."""
+    """Return the names by their numbers: u2 before u10."""
     return [(1, int(p), "") if p.isdigit() else (0, 0, p) for p in re.split(r"(\d+)", path)]
 
 
 def _instances(design: Design) -> list[Instance]:
-    """All instances, parents before children."""
     waiting: list[tuple[str, str, int, int]] = [(design.top, design.top, -1, -1)]
     made: list[tuple[str, str, int, int]] = []
     children: dict[int, list[int]] = defaultdict(list)
@@ -157,7 +156,7 @@ class _Resolver:
         self.inputs = {(port, limb): i for i, (port, limb, _) in enumerate(words_of(design.inputs))}
 
     def pin(self, instance: int, pin: int) -> Source:
-        """What a pin reads."""
+        """Return what a pin reads."""
         passed: dict[tuple[int, int], None] = {}
         while True:
             if (instance, pin) in passed:
@@ -182,7 +181,7 @@ class _Resolver:
             pin = content.value
 
     def node(self, instance: int, node: int) -> Source:
-        """A node, or what the pin behind it reads."""
+        """Return a node, or what the pin behind it reads."""
         content = self.design.blocks[self.instances[instance].block].nodes[node]
         if content.op == "const":
             return Source(CONSTANT, content.value)
@@ -196,7 +195,7 @@ def _pin_name(instance: Instance, blocks: Mapping[str, Block], pin: int) -> str:
 
 
 def _pin_masks(block: Block) -> list[int]:
-    """For every node the pins that it depends on within a cycle, as bits."""
+    """Return for every node the pins that it depends on within a cycle, as bits."""
     masks: list[int] = []
     for node in block.nodes:
         bits = 1 << node.value if node.op == "input" else 0
@@ -233,7 +232,7 @@ class _Levels:
         self.known: dict[tuple[int, int], int] = {}
 
     def level(self, instance: int, mask: int) -> int:
-        """Depth first without recursion.
+        """Return the depth first without recursion.
 
         Raises: CombinationalLoop.
         """
@@ -285,7 +284,7 @@ def _bits(mask: int) -> Iterator[int]:
 def _classes(
     block: str, exported: Sequence[int], masks: Sequence[int], lanes: Sequence[int], levels: _Levels
 ) -> list[OutputClass]:
-    """Classes of a block's exported nodes; those with the same levels in all lanes are one."""
+    """Return the classes of a block's exported nodes; those with the same levels in all lanes are one."""
     nodes = levels.design.blocks[block].nodes
     by_mask: dict[int, list[int]] = defaultdict(list)
     for node in exported:

@@ -58,7 +58,7 @@ def build_verilator(
     is_quick: bool = False,
     threads: int = 1,
 ) -> Program:
-    """Verilator, the newest that is installed; one model per stimulus.
+    """Build a program by the newest installed Verilator; one model per stimulus.
 
     Its C++ may hold what a design asks for ($c, DPI), so all steps and the program are confined.
 
@@ -110,7 +110,7 @@ def build_verilator(
 
 
 def _previous_values(model: Path) -> list[str]:
-    """Members of a model that keep values of clocks and resets until edges are looked for.
+    """Return the members of a model that keep values of clocks and resets until edges are looked for.
 
     Raises: RtlError: there are none, as in versions of Verilator that name them otherwise.
     """
@@ -131,7 +131,7 @@ def _model_flags(root: Path) -> list[str]:
 
 
 def _runtime(root: Path, compiler: str, folder: Path, timeout_s: float) -> Path:
-    """Verilator's runtime as one object, compiled once."""
+    """Return Verilator's runtime as one object, compiled once."""
 
     def make(scratch: Path) -> Path:
         objects: list[Path] = []
@@ -181,7 +181,7 @@ def _compile_model(
 
 
 def find_verilator() -> tuple[Path, Path]:
-    """Root and executable of Verilator: the Python package if it is installed, else the one on PATH.
+    """Find the root and executable of Verilator: the Python package if it is installed, else the one on PATH.
 
     Raises: ToolMissing: neither.
     """

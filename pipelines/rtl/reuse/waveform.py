@@ -44,7 +44,8 @@ class Signal:
 
 
 def choose_signals(simulator: Simulator, top: str, patterns: Sequence[str]) -> Choice:
-    """Ports and registers that match a pattern; all ports without patterns. The registers are watched then.
+    """Return the ports and registers that match a pattern; all ports without patterns. The registers are
+    watched then.
 
     A port is named by itself or below the top module, a register as in `Simulator.program.layout`; `*` stands
     for any characters. A register behind an output port of its own name is left to the port.
@@ -80,7 +81,7 @@ def choose_signals(simulator: Simulator, top: str, patterns: Sequence[str]) -> C
 
 
 def traced_signals(top: str, ports: Ports, choice: Choice, result: RunResult) -> list[Signal]:
-    """Values of the chosen signals. Args: result: of a run that was traced."""
+    """Return the values of the chosen signals. Args: result: of a run that was traced."""
     if result.inputs is None or result.outputs is None:
         raise ValueError("the run was not traced")
     signals: list[Signal] = []
@@ -106,7 +107,7 @@ def write_vcd(path: Path, clock: str, signals: Sequence[Signal]) -> None:
 
 
 def write_fst(path: Path, clock: str, signals: Sequence[Signal]) -> None:
-    """The same as an FST file.
+    """Write a waveform as an FST file.
 
     Raises: OSError: not writable. ToolMissing: vcd2fst is not installed. RtlError: it fails.
     """
@@ -147,7 +148,6 @@ def _lines(clock: str, signals: Sequence[Signal]) -> Iterator[str]:
 
 
 def _declarations(signals: Sequence[tuple[str, int, str]]) -> Iterator[str]:
-    """Scopes by the paths of signals."""
     scopes: list[str] = []
     for path, width, identifier in sorted(signals, key=lambda signal: signal[0].split(".")[:-1]):
         *wanted, name = _UNPRINTABLE.sub("_", path).split(".")

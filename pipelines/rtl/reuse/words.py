@@ -19,18 +19,18 @@ class Words:
         self.builder = builder
 
     def const(self, value: int, width: int) -> Signal:
-        """A constant, modulo 2^width."""
+        """Return a constant, modulo 2^width."""
         limbs = [
             self.builder.const(value >> low, min(LIMB, width - low)) for low in range(0, max(width, 1), LIMB)
         ]
         return Signal(width=width, limbs=tuple(limbs))
 
     def pieces(self, signal: Signal) -> list[Piece]:
-        """The words of a signal as pieces."""
+        """Return the words of a signal as pieces."""
         return [Piece(n, 0, self.builder.width(n)) for n in signal.limbs]
 
     def slice(self, signal: Signal, low: int, width: int) -> Signal:
-        """Bits of a signal; those beyond its end are 0."""
+        """Return the bits of a signal; those beyond its end are 0."""
         pieces: list[Piece] = []
         at = low
         while at < min(low + width, signal.width):
@@ -43,11 +43,11 @@ class Words:
         return self.builder.join(pieces)
 
     def concat(self, *signals: Signal) -> Signal:
-        """Signals behind each other, lowest first."""
+        """Return the signals behind each other, lowest first."""
         return self.builder.join([p for signal in signals for p in self.pieces(signal)])
 
     def extend(self, signal: Signal, width: int, is_signed: bool = False) -> Signal:
-        """Cut, or extended by zeros or the sign."""
+        """Return a signal cut, or extended by zeros or the sign."""
         if width <= signal.width:
             return self.slice(signal, 0, width)
         if not is_signed:
@@ -60,30 +60,30 @@ class Words:
         return Signal(width=width, limbs=tuple(limbs))
 
     def map(self, function: Callable[[int, int], int], a: Signal, b: Signal) -> Signal:
-        """A function of words, of two signals of one width."""
+        """Return a function of words, of two signals of one width."""
         limbs = [function(x, y) for x, y in zip(a.limbs, b.limbs, strict=True)]
         return Signal(width=a.width, limbs=tuple(limbs))
 
     def bitwise(self, op: str, a: Signal, b: Signal) -> Signal:
-        """and, or, xor."""
+        """Return and, or, xor."""
         return self.map(lambda x, y: self.builder.binary(op, x, y), a, b)
 
     def invert(self, a: Signal) -> Signal:
-        """Bitwise complement."""
+        """Return the bitwise complement."""
         return Signal(width=a.width, limbs=tuple(map(self.builder.invert, a.limbs)))
 
     def mux(self, condition: int, yes: Signal, no: Signal) -> Signal:
-        """`yes` when the one-bit node is 1."""
+        """Return `yes` when the one-bit node is 1."""
         return self.map(lambda x, y: self.builder.mux(condition, x, y), yes, no)
 
     def bit(self, node: int) -> Signal:
-        """A word as a signal."""
+        """Return a word as a signal."""
         return Signal(width=self.builder.width(node), limbs=(node,))
 
     # ---- arithmetic ---------------------------------------------------------------------------------
 
     def add(self, a: Signal, b: Signal, *, is_difference: bool = False) -> Signal:
-        """a + b or a - b, modulo 2^width."""
+        """Return a + b or a - b, modulo 2^width."""
         if len(a.limbs) == 1:
             return self.map(lambda x, y: self.builder.binary("sub" if is_difference else "add", x, y), a, b)
         if is_difference:
@@ -100,7 +100,7 @@ class Words:
         return Signal(width=a.width, limbs=tuple(limbs))
 
     def multiply(self, a: Signal, b: Signal) -> Signal:
-        """a * b, modulo 2^width; by digits of 32 bits when wider than a word."""
+        """Return a * b, modulo 2^width; by digits of 32 bits when wider than a word."""
         build = self.builder
         if len(a.limbs) == 1:
             return self.map(lambda x, y: build.binary("mul", x, y), a, b)
@@ -123,7 +123,7 @@ class Words:
         return [self.builder.extend(digit, LIMB) for digit in digits]
 
     def divide(self, op: str, a: Signal, b: Signal) -> Signal:
-        """udiv, urem, sdiv or srem.
+        """Return udiv, urem, sdiv or srem.
 
         Raises: RtlError: wider than 64 bits.
         """
@@ -134,12 +134,12 @@ class Words:
     # ---- comparison and reduction -------------------------------------------------------------------
 
     def equal(self, a: Signal, b: Signal) -> int:
-        """One bit."""
+        """Return one bit."""
         pairs = zip(a.limbs, b.limbs, strict=True)
         return self._all([self.builder.compare("eq", x, y) for x, y in pairs])
 
     def less(self, a: Signal, b: Signal, is_signed: bool) -> int:
-        """a < b, one bit."""
+        """Return a < b, one bit."""
         build = self.builder
         last = len(a.limbs) - 1
         result = build.const(0, 1)
@@ -149,17 +149,17 @@ class Words:
         return result
 
     def is_nonzero(self, a: Signal) -> int:
-        """Or of all bits."""
+        """Build the OR of all bits."""
         if a.width == 1:
             return a.limbs[0]
         return self.builder.invert(self.equal(a, self.const(0, a.width)))
 
     def is_full(self, a: Signal) -> int:
-        """And of all bits."""
+        """Build the AND of all bits."""
         return self.equal(a, self.const(mask(a.width), a.width))
 
     def parity(self, a: Signal) -> int:
-        """Exclusive or of all bits."""
+        """Return the exclusive or of all bits."""
         result = self.builder.const(0, 1)
         for limb in a.limbs:
             result = self.builder.binary("xor", result, self.builder.make("parity", 1, (limb,)))
@@ -174,7 +174,7 @@ class Words:
     # ---- shifts -------------------------------------------------------------------------------------
 
     def shift_right(self, a: Signal, amount: Signal, *, fill: int, width: int) -> Signal:
-        """The lowest `width` bits of `a`, filled by copies of the one-bit node, moved down."""
+        """Return the lowest `width` bits of `a`, filled by copies of the one-bit node, moved down."""
         build = self.builder
         if len(a.limbs) == 1 and build.constant(fill) == 0:
             return self.extend(self.bit(build.make("shr", a.width, (a.limbs[0], self._word(amount)))), width)
@@ -187,7 +187,7 @@ class Words:
         return self.extend(Signal(width=LIMB * len(limbs), limbs=tuple(limbs)), width)
 
     def shift_left(self, a: Signal, amount: Signal) -> Signal:
-        """`a` moved up, filled by zeros: its words are reversed, so that one selection serves both shifts."""
+        """Shift `a` up, filled by zeros: its words are reversed, so that one selection serves both shifts."""
         build = self.builder
         if len(a.limbs) == 1:
             return self.bit(build.make("shl", a.width, (a.limbs[0], self._word(amount))))
@@ -200,7 +200,7 @@ class Words:
         return self.extend(Signal(width=LIMB * len(limbs), limbs=tuple(limbs)), a.width)
 
     def _filled(self, a: Signal, fill: int) -> list[int]:
-        """Words of 64 bits, the last one filled."""
+        """Return the words of 64 bits, the last one filled."""
         last = a.limbs[-1]
         missing = LIMB - self.builder.width(last)
         if missing:
@@ -211,7 +211,7 @@ class Words:
     def _selected(
         self, words: Sequence[int], amount: Signal, fill: int, count: int
     ) -> tuple[int, list[int], int]:
-        """Words moved down by the amount's multiple of 64.
+        """Return the words moved down by the amount's multiple of 64.
 
         Returns: the rest of the amount, `count` words, and whether the amount is beyond all words.
         """
@@ -229,7 +229,7 @@ class Words:
         return within, moved[:count], too_far
 
     def _funnel(self, low: int, high: int, amount: int) -> int:
-        """Bits of two words from the amount on: high << (64 - amount) in two shifts, as amount may be 0."""
+        """Return two words' bits from the amount on: high << (64 - amount) in two shifts, as it may be 0."""
         build = self.builder
         rest = build.make("shl", LIMB, (high, build.const(1, _AMOUNT_BITS)))
         rest = build.make("shl", LIMB, (rest, build.invert(amount)))
@@ -242,7 +242,7 @@ class Words:
         return build.binary("or", build.make("shl", LIMB, (high, amount)), rest)
 
     def _word(self, amount: Signal) -> int:
-        """The amount of a shift as one word; all ones when it does not fit."""
+        """Return the amount of a shift as one word; all ones when it does not fit."""
         if len(amount.limbs) == 1:
             return amount.limbs[0]
         upper = self.slice(amount, LIMB, amount.width - LIMB)

@@ -46,18 +46,18 @@ class Observed:
 
 
 def written_arrays(interface: Interface) -> list[Argument]:
-    """The written arrays, which the output file contains."""
+    """Return the written arrays, which the output file contains."""
     return [a for a in interface.arrays if a.written]
 
 
 def banks_of(interface: Interface, banks: Sequence[Bank]) -> tuple[Bank, ...]:
-    """The given banks, and one whole bank for each array argument that has none."""
+    """Return the given banks, and one whole bank for each array argument that has none."""
     dealt = {b.argument for b in banks}
     return (*banks, *(whole_bank(a) for a in interface.arrays if a.name not in dealt))
 
 
 def value_of_bits(bits: int, kind: ScalarType) -> int:
-    """The number of an integer type that has these low bits; of a floating type the bits themselves.
+    """Return the number of an integer type that has these low bits; of a floating type the bits themselves.
 
     NaN is canonical.
     """
@@ -70,7 +70,7 @@ def value_of_bits(bits: int, kind: ScalarType) -> int:
 
 
 def encode_input(interface: Interface, data: DataSet) -> bytes:
-    """The input file.
+    """Return the input file.
 
     Raises: KeyError: data lacks an argument.
     """
@@ -81,7 +81,7 @@ def encode_input(interface: Interface, data: DataSet) -> bytes:
 
 
 def decode_arrays(interface: Interface, content: bytes, offset: int) -> DataSet:
-    """The written arrays, one after the other from an offset; NaN is canonical."""
+    """Return the written arrays, one after the other from an offset; NaN is canonical."""
     outputs: DataSet = {}
     for argument in written_arrays(interface):
         dtype = argument.type.dtype.newbyteorder("<")
@@ -93,7 +93,7 @@ def decode_arrays(interface: Interface, content: bytes, offset: int) -> DataSet:
 
 
 def decode_output(interface: Interface, banks: Sequence[Bank], content: bytes) -> Observed:
-    """Contents of the output file."""
+    """Return the contents of the output file."""
     cycles, result = struct.unpack_from("<QQ", content)
     counts = struct.unpack_from(f"<{2 * len(banks)}q", content, 16)
     loads: Counter[str] = Counter()
@@ -133,7 +133,7 @@ class SimulationResult:
 
 
 def failed_run(what: str, run: ToolRun) -> tuple[str, str]:
-    """Status and reason of a tool that failed or ran past its limit of processor time or of cycles."""
+    """Return status and reason of a tool that failed or ran past its limit of processor time or of cycles."""
     if run.timed_out and run.machine_fault is None:
         limit = "limit of processor time" if run.limit == PROCESSOR else "time limit"
         return "timeout", f"{what} ran past its {limit}"
@@ -143,7 +143,7 @@ def failed_run(what: str, run: ToolRun) -> tuple[str, str]:
 def failed_simulation(
     what: str, run: ToolRun, build_wall_s: float, simulate_wall_s: float = 0.0
 ) -> SimulationResult:
-    """The result of a simulation in which a tool failed or ran past its limit."""
+    """Return the result of a simulation in which a tool failed or ran past its limit."""
     status, reason = failed_run(what, run)
     return SimulationResult(
         status=status,
@@ -157,7 +157,7 @@ def failed_simulation(
 
 
 def observed_simulation(observed: Observed, build_wall_s: float, simulate_wall_s: float) -> SimulationResult:
-    """The result of a completed simulation."""
+    """Return the result of a completed simulation."""
     return SimulationResult(
         status="ok",
         reason=None,

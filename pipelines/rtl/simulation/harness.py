@@ -37,7 +37,7 @@ class Port:
 
 
 def module_ports(verilog: str, module: str) -> dict[str, Port]:
-    """Ports of a module by name, in order.
+    """Return the ports of a module by name, in order.
 
     Args:    verilog: text; module: one of its modules, with an ANSI header whose ranges are `[n:0]`.
     Returns: empty for a module that is missing or has another kind of header.
@@ -58,7 +58,7 @@ def module_ports(verilog: str, module: str) -> dict[str, Port]:
 
 
 def missing_control(ports: dict[str, Port]) -> str | None:
-    """Why a module cannot be driven, None when it can."""
+    """Tell why a module cannot be driven, None when it can."""
     missing = [name for name in CONTROL_PORTS if name not in ports]
     return f"design lacks ports {', '.join(missing)}; needed: {', '.join(CONTROL_PORTS)}" if missing else None
 
@@ -159,12 +159,12 @@ template <typename T> static void put(FILE* f, const T* from, size_t count) {
 
 
 def member(port: str) -> str:
-    """Name of a port in Verilator's class, which encodes two underscores."""
+    """Return the name of a port in Verilator's class, which encodes two underscores."""
     return port.replace("__", "___05F")
 
 
 def element_lines(bank: Bank) -> list[str]:
-    """C statements that find the element of an `address` in a bank; -1 past the array's end."""
+    """Return C statements that find the element of an `address` in a bank; -1 past the array's end."""
     lines = [f"if (address >= {bank.element_count}) return -1;"]
     if all(d.style == "whole" for d in bank.dimensions):
         return [*lines, "return address;"]
@@ -191,7 +191,7 @@ class _Bench:
         return next(a.type.bits_c_name for a in self.interface.arrays if a.name == argument)
 
     def connected(self, last: str) -> list[Bank]:
-        """Banks whose port of that ending the design has."""
+        """Return the banks whose port of that ending the design has."""
         return [b for b in self.banks if f"m_{b.port}_{last}" in self.ports]
 
     def element_functions(self) -> list[str]:
@@ -281,7 +281,7 @@ def harness_text(
     ports: dict[str, Port],
     starts_zero: bool = False,
 ) -> str:
-    """C++ of the test bench.
+    """Return the C++ of the test bench.
 
     Args:    model_class: Verilator's class; its header and sources are included by name.
              banks: of every array argument; ports: those the design has.

@@ -35,7 +35,7 @@ GARBAGE = "64'hA5A5A5A5A5A5A5A5"
 
 @cache
 def icarus_version() -> str:
-    """Version of the `iverilog` on PATH.
+    """Return the version of the `iverilog` on PATH.
 
     Raises: ToolMissing: it is not installed.
     """
@@ -81,7 +81,7 @@ class _Bench:
         return lines
 
     def element_function(self, bank: Bank) -> list[str]:
-        """A function from an address in a bank to the element; -1 past the array's end."""
+        """Return a function from an address in a bank to the element; -1 past the array's end."""
         lines = [
             f"  function integer element_{bank.port}(input integer address);",
             "    integer rest, index;",
@@ -114,7 +114,7 @@ class _Bench:
         return [*lines, "    rst = 0; running = 1; cycle = 0;"]
 
     def settle_lines(self, bank: Bank) -> list[str]:
-        """Events of a cycle: a write becomes visible, data of a read arrive."""
+        """Return the events of a cycle: a write becomes visible, data of a read arrive."""
         lines: list[str] = []
         name, width = bank.port, self.argument_of(bank).type.width_bits
         if self.has(bank, "we"):
@@ -133,7 +133,7 @@ class _Bench:
         return lines
 
     def access_lines(self, bank: Bank, side: str) -> list[str]:
-        """Requests of a design at one port in a cycle."""
+        """Return the requests of a design at one port in a cycle."""
         name = bank.port
         enable, address = f"m_{name}_{side}e", f"m_{name}_{side}addr"
         delay = self.timing.read_delay_cycles if side == "r" else self.timing.write_delay_cycles
@@ -208,7 +208,7 @@ def bench_text(
     banks: Sequence[Bank],
     ports: dict[str, Port],
 ) -> str:
-    """Verilog of the test bench, a module `bench`.
+    """Return the Verilog of the test bench, a module `bench`.
 
     Args: module: top of the design; banks: of every array argument; ports: those the design has.
     """
@@ -220,7 +220,7 @@ class _Undefined(ValueError):
 
 
 def _write_inputs(interface: Interface, data: DataSet, folder: Path) -> None:
-    """One file of hexadecimal words for each argument."""
+    """Write one file of hexadecimal words for each argument."""
     for argument in interface.arguments:
         kind = argument.type
         values = np.ascontiguousarray(data[argument.name], dtype=kind.dtype)
@@ -230,7 +230,7 @@ def _write_inputs(interface: Interface, data: DataSet, folder: Path) -> None:
 
 
 def _word(text: str, place: str) -> int:
-    """A word of the output.
+    """Return a word of the output.
 
     Raises: _Undefined: it has bits that are not defined.
     """
@@ -240,7 +240,8 @@ def _word(text: str, place: str) -> int:
 
 
 def _read_output(interface: Interface, banks: Sequence[Bank], text: str) -> Observed:
-    """Contents of the output file: latency, result, the accesses of each bank, the elements of each array.
+    """Read the contents of the output file: latency, result, the accesses of each bank, the elements of each
+    array.
 
     Raises: _Undefined: a bit of an output is not defined.
     """

@@ -67,7 +67,7 @@ def _verilator_root() -> Path:
 
 @cache
 def engine_version() -> str:
-    """Version of Verilator, and of this test bench by its files' hash."""
+    """Return the version of Verilator, and of this test bench by its files' hash."""
     run = run_tool(
         [find_tool("verilator_bin", "verilator"), "--version"],
         folder=Path("/"),
@@ -84,7 +84,7 @@ def _include_flags() -> list[str]:
 
 
 def prepare_runtime(runtime_folder: Path) -> Path:
-    """Object files of Verilator's runtime, compiled once for each version.
+    """Return the object files of Verilator's runtime, compiled once for each version.
 
     Returns: path of one relocatable object.
     Raises:  SimulatorError: the C++ compiler failed.
@@ -127,7 +127,7 @@ def _translate(module: str, folder: Path, timeout_s: float) -> ToolRun:
 
 
 def _unit_text(folder: Path, bench: str) -> str:
-    """The one translation unit; functions that Verilator marks as slow run once and are not optimised."""
+    """Return one translation unit; functions that Verilator marks as slow run once and are not optimised."""
     sources = sorted(p.name for p in (folder / "model").glob("*.cpp"))
     fast = [f'#include "model/{name}"' for name in sources if not name.endswith("__Slow.cpp")]
     slow = [f'#include "model/{name}"' for name in sources if name.endswith("__Slow.cpp")]

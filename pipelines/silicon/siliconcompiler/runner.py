@@ -71,7 +71,7 @@ class FlowMetrics:
 
 
 def parse_manifest(text: str | bytes, *, step: str) -> FlowMetrics:
-    """The metrics of a step's first index.
+    """Parse the metrics of a step's first index.
 
     Args:    step: name of the step, such as `place.detailed`.
     Raises:  SiliconCompilerError: not a manifest, another unit than expected, no metric of the step, or an
@@ -141,7 +141,7 @@ def require_flow() -> None:
 
 @cache
 def tool_version() -> str:
-    """Version of SiliconCompiler and of the flow.
+    """Return the version of SiliconCompiler and of the flow.
 
     Raises: ToolMissing: it is not installed. SiliconCompilerError: it does not tell its version.
     """
@@ -156,7 +156,7 @@ def tool_version() -> str:
 
 
 def constraints(clock_period_ns: float) -> str:
-    """The timing constraints, as those of the project's own timing: an ideal clock, no delay outside."""
+    """Return the timing constraints, as in the project's own timing: an ideal clock, no outside delay."""
     return "\n".join(
         [
             f"create_clock -name clk -period {clock_period_ns:g} [get_ports clk]",

@@ -71,7 +71,7 @@ class SynthesisResult:
 
 
 def _files(verilog: str, target: Target) -> dict[str, bytes]:
-    """Everything that yosys reads, under fixed names."""
+    """Return everything that yosys reads, under fixed names."""
     return {
         yosys.LIBERTY_FILE: target.liberty.read_bytes(),
         yosys.VERILOG_FILE: verilog.encode(),

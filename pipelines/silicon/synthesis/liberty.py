@@ -189,7 +189,7 @@ class TableStack:
             )
 
     def at(self, table: Indices, x: Floats, y: Floats) -> Floats:
-        """Values of tables at points, each argument and the result (points,).
+        """Return the values of tables at points, each argument and the result (points,).
 
         Source: OpenSTA `TableModel.cc`, `Table2::findValue`: bilinear, linear beyond the edges.
         """
@@ -202,7 +202,7 @@ class TableStack:
 
 
 def _position(axes: Floats, sizes: Indices, x: Floats) -> tuple[Indices, Floats]:
-    """Segment of each point on its axis (points, size), and how far along it, both (points,)."""
+    """Return the segment of each point on its axis (points, size), and how far along it, both (points,)."""
     segment = np.clip((axes <= x[:, None]).sum(axis=1) - 1, 0, np.maximum(sizes - 2, 0))
     rows = np.arange(x.size)
     start = axes[rows, segment]

@@ -78,7 +78,7 @@ class _Reader:
         return default if text is None else self.number(text, group, name, least)
 
     def _scaled(self, name: str, text: str, unit: str) -> float:
-        """`1ns`, `10ps`, `100uW` as a number of the SI unit."""
+        """Return `1ns`, `10ps`, `100uW` as a number of the SI unit."""
         match = re.fullmatch(rf"\s*([0-9.]+)\s*([fpnum]?){unit}\s*", text, re.IGNORECASE)
         if match is None:
             raise self.fail(f"a liberty unit must be a number and a unit of {unit}", text, self.library)
@@ -108,7 +108,7 @@ class _Reader:
         return np.array([self.number(w, group, name, least) for w in words])
 
     def table(self, group: Group | None, scale: float, least: float = -NUMBER_LIMIT) -> Table | None:
-        """A table with its axes in the order of `Table`, independent of the template's order."""
+        """Return a table with its axes in the order of `Table`, independent of the template's order."""
         if group is None:
             return None
         lines = group.lists.get("values", ())
@@ -293,7 +293,7 @@ def _is_infinite(text: str) -> bool:
 
 
 def _installed() -> dict[str, Path]:
-    """Installed libraries by name of file or folder; the first root that has a name wins.
+    """Return the installed libraries by name of file or folder; the first root that has a name wins.
 
     The two differ for osu050, whose file is osu05_stdcells.lib.
     """
@@ -347,7 +347,7 @@ def _load(path: Path, mtime_ns: int, size: int) -> Liberty:  # noqa: ARG001 (par
 
 
 def liberty_hash(path: Path) -> str:
-    """First 32 hexadecimal digits of the SHA-256 of a liberty file's bytes.
+    """Return the first 32 hexadecimal digits of the SHA-256 of a liberty file's bytes.
 
     Raises: SynthesisError: the file cannot be read.
     """

@@ -51,11 +51,11 @@ class Group:
     groups: list[Group] = field(default_factory=lambda: list[Group]())
 
     def named(self, *names: str) -> Iterator[Group]:
-        """Nested groups of those names, in order."""
+        """Return the nested groups of those names, in order."""
         return (g for g in self.groups if g.name in names)
 
     def first(self, *names: str) -> Group | None:
-        """The first nested group of those names."""
+        """Return the first nested group of those names."""
         return next(self.named(*names), None)
 
 
@@ -113,7 +113,7 @@ class _Parser:
         return tuple(values)
 
     def value(self) -> str:
-        """Words after a colon, up to a semicolon or, as that is optional, the end of the line."""
+        """Return the words after a colon, up to a semicolon or, as that is optional, the end of the line."""
         line = self.take("':'").line
         words: list[str] = []
         while self.at < len(self.tokens) and not (self.peek(";") or self.peek("}")):

@@ -136,17 +136,17 @@ def parse_netlist(text: str | bytes, top: str) -> Netlist:
 
 
 def unmapped_cells(netlist: Netlist, liberty: Liberty) -> dict[str, int]:
-    """Cells whose type is not in the library, by type."""
+    """Return the cells whose type is not in the library, by type."""
     return {t: n for t, n in netlist.cells_by_type.items() if t not in liberty.cells}
 
 
 def cell_area_um2(netlist: Netlist, liberty: Liberty) -> float:
-    """Area of all cells in um2; every type must be in the library."""
+    """Return the area of all cells in um2; every type must be in the library."""
     return float(ordered_sum(n * liberty.cells[t].area_um2 for t, n in netlist.cells_by_type.items()))
 
 
 def cell_leakage_mw(netlist: Netlist, liberty: Liberty) -> float | None:
-    """Leakage of all cells in mW; None when the library lacks it for a cell."""
+    """Return the leakage of all cells in mW; None when the library lacks it for a cell."""
     total = 0.0
     for type_name, count in netlist.cells_by_type.items():
         leakage_mw = liberty.cells[type_name].leakage_mw
@@ -157,12 +157,12 @@ def cell_leakage_mw(netlist: Netlist, liberty: Liberty) -> float | None:
 
 
 def flip_flop_count(netlist: Netlist, liberty: Liberty) -> int:
-    """Flip-flops: the `ff` groups of all cells."""
+    """Return the flip-flops: the `ff` groups of all cells."""
     return sum(n * len(liberty.cells[t].flip_flops) for t, n in netlist.cells_by_type.items())
 
 
 def netlist_record(netlist: Netlist) -> dict[str, Any]:
-    """A netlist as a JSON value."""
+    """Return a netlist as a JSON value."""
     return {
         "net_count": netlist.net_count,
         "inputs": {name: _steps(nets) for name, nets in netlist.inputs.items()},
@@ -178,7 +178,7 @@ def netlist_record(netlist: Netlist) -> dict[str, Any]:
 
 
 def read_netlist_record(record: Mapping[str, Any]) -> Netlist:
-    """The netlist of a record; an instance is named by its type and place.
+    """Read the netlist of a record; an instance is named by its type and place.
 
     Raises: SynthesisError: not such a record.
     """

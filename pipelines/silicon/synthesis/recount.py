@@ -50,7 +50,7 @@ _UNKNOWN_AREA = re.compile(r"Area for cell type (\S+) is unknown")
 
 @cache
 def second_yosys_version() -> str:
-    """Version of the `yosys` on PATH.
+    """Return the version of the `yosys` on PATH.
 
     Raises: ToolMissing: it is not installed.
     """
@@ -113,7 +113,7 @@ def recount_cells(verilog: str, *, liberty: Path, folder: Path, timeout_s: float
 
 
 def parse_recount(library: bytes, design: bytes, area: bytes) -> Recount:
-    """The counts in yosys' reports of a library's cells and of module `top`.
+    """Parse the counts in yosys' reports of a library's cells and of module `top`.
 
     Raises: SynthesisError: not such reports.
     """
@@ -144,13 +144,14 @@ def _area_um2(report: str, by_type: dict[str, int]) -> float:
 
 
 def _states(cell: _ModuleCounts) -> int:
-    """Flip-flops of yosys in a cell that it read from liberty."""
+    """Return the flip-flops of yosys in a cell that it read from liberty."""
     kinds = cell.num_cells_by_type.items()
     return sum(count for kind, count in kinds if kind.startswith(("$_DFF", "$_ALDFF")))
 
 
 def cell_models(liberty: Path, *, folder: Path, timeout_s: float = 120.0) -> str:
-    """Verilog of a library's cells as the second yosys reads their functions; registers start at random.
+    """Return the Verilog of a library's cells as the second yosys reads their functions; registers start at
+    random.
 
     Args:    folder: of the tool's files, emptied first; timeout_s: limit of processor time in seconds.
     Returns: a module of each cell that has functions.

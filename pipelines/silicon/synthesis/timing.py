@@ -128,7 +128,7 @@ def _tables_of(arc: TimingArc, direction: int) -> tuple[Table | None, Table | No
 
 
 def _arcs(cell: Cell, group: CellGroup) -> Iterator[tuple[Indices, Indices, TimingArc]]:
-    """Source nets, target nets and arc, for every arc whose two pins are connected somewhere."""
+    """Yield the source nets, target nets and arc, for every arc whose two pins are connected somewhere."""
     for name, pin in cell.pins.items():
         if name not in group.pins:
             continue
@@ -159,7 +159,7 @@ def _arc_blocks(source: Indices, target: Indices, arc: TimingArc, tables: _Table
 
 
 def _loads(netlist: Netlist, liberty: Liberty) -> Floats:
-    """Capacitance at each node in pF, (2 * nets,)."""
+    """Return the capacitance at each node in pF, (2 * nets,)."""
     load = np.zeros((netlist.net_count, 2))
     for type_name, group in netlist.groups.items():
         for name, nets in group.pins.items():
@@ -174,7 +174,7 @@ def _loads(netlist: Netlist, liberty: Liberty) -> Floats:
 
 
 def _levels(edges: _Edges, node_count: int) -> Indices:
-    """Longest distance of each node from a node without sources, in edges."""
+    """Return the longest distance of each node from a node without sources, in edges."""
     level = np.zeros(node_count, np.intp)
     waiting = np.bincount(edges.target, minlength=node_count)
     order = np.argsort(edges.source, kind="stable")
@@ -237,7 +237,7 @@ def _edges(netlist: Netlist, liberty: Liberty, tables: _Tables) -> _Edges:
 
 
 def _setup_ends(wave: _Wave, netlist: Netlist, liberty: Liberty) -> Iterator[Floats]:
-    """Arrival with set-up time at registers' data pins, an array a constraint and direction."""
+    """Yield the arrival with set-up time at registers' data pins, an array a constraint and direction."""
     for type_name, group in netlist.groups.items():
         for name, pin in liberty.cells[type_name].pins.items():
             nets = group.pins.get(name, np.zeros(0, np.intp))
@@ -272,7 +272,7 @@ def _latest(ends: Iterator[Floats]) -> float:
 
 
 def analyse_timing(netlist: Netlist, liberty: Liberty) -> Timing:
-    """Arrival times of a mapped netlist and its longest path.
+    """Return the arrival times of a mapped netlist and its longest path.
 
     Args:    netlist: every cell type must be in the library.
     Returns: delays in ns; see `Timing`. A path between registers of opposite clock edges counts

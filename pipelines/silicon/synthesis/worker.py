@@ -154,7 +154,7 @@ def _wires(signal: Any) -> list[str]:
 
 
 def describe_memories(design: Any) -> list[dict[str, Any]]:
-    """Module, name, first address, size and bits of a word of every memory.
+    """Describe module, name, first address, size and bits of a word of every memory.
 
     Raises: SystemExit: they have more than `MOST_MEMORY_BITS` together, or a signal `MOST_SIGNAL_BITS`.
     """
@@ -235,7 +235,7 @@ def _new_name(module: Any) -> Any:
 
 
 def _variant(design: Any, cell: Any, variants: dict[tuple[Any, ...], Any]) -> Any:
-    """The module of an instance, or None where `hierarchy` rejects it."""
+    """Return the module of an instance, or None where `hierarchy` rejects it."""
     parameters = sorted(
         (name.str(), str(value.flags), value.as_string()) for name, value in cell.parameters.items()
     )
@@ -252,14 +252,14 @@ def _variant(design: Any, cell: Any, variants: dict[tuple[Any, ...], Any]) -> An
 
 
 def _is_as_wide(cell: Any, module: Any) -> bool:
-    """Whether each connection of an instance has the width of its port."""
+    """Tell whether each connection of an instance has the width of its port."""
     return module is not None and all(
         port is not None and port.width == signal.size() for port, signal in _connections(cell, module)
     )
 
 
 def _wider_port(cell: Any, module: Any) -> str | None:
-    """An input that is wider than the result of an operation, which has a name of yosys' own."""
+    """Return an input that is wider than the result of an operation, which has a name of yosys' own."""
     for port, signal in _connections(cell, module):
         if port is None or not port.port_input or signal.size() >= port.width:
             continue
@@ -269,7 +269,7 @@ def _wider_port(cell: Any, module: Any) -> str | None:
 
 
 def _connections(cell: Any, module: Any) -> Iterator[tuple[Any, Any]]:
-    """Ports of a module, None for one that it lacks, and what an instance connects; by name or by place."""
+    """Yield a module's ports, None if it lacks one, and what an instance connects, by name or by place."""
     for name, signal in cell.connections_.items():
         place = name.str()[1:] if name.str().startswith("$") else ""
         if place.isdigit() and int(place) <= len(module.ports):

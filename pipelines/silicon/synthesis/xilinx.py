@@ -92,12 +92,12 @@ class FpgaResult:
 
 
 def xilinx_version() -> str:
-    """Version of pyosys and of the recipe: a change of either changes every result's key."""
+    """Return the version of pyosys and of the recipe: a change of either changes every result's key."""
     return f"{yosys.package_version()}+{FAMILY}.{_VERSION}"
 
 
 def read_fpga_report(content: bytes, top: str) -> FpgaResult:
-    """The figures in yosys' JSON report of a mapped design.
+    """Read the figures in yosys' JSON report of a mapped design.
 
     Raises: SynthesisError: not such a report, or a cell that is not of the family.
     """

@@ -88,12 +88,12 @@ _IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_$]*", re.ASCII)
 
 
 def constant_multiply_map() -> str:
-    """Verilog text of the map that sets constant multiplications aside."""
+    """Return Verilog text of the map that sets constant multiplications aside."""
     return files("pipelines.silicon.synthesis").joinpath(CONSTANT_MULTIPLY_FILE).read_text("utf-8")
 
 
 def read_commands(top: str) -> tuple[str, ...]:
-    """The yosys commands that read a design.
+    """Read the yosys commands that read a design.
 
     Args:   top: name of the top module.
     Raises: SynthesisError: the name is not a plain Verilog identifier.
@@ -104,7 +104,7 @@ def read_commands(top: str) -> tuple[str, ...]:
 
 
 def commands(top: str, *, repeated: str | None = None, delay_ns: float = 0.0) -> tuple[str, ...]:
-    """The yosys commands of one design.
+    """Return the yosys commands of one design.
 
     Args:   top: name of the top module. repeated: name of a module, each variant of which is mapped once, for
             paths of at most `delay_ns`; instances are dissolved afterwards.
@@ -124,7 +124,7 @@ def commands(top: str, *, repeated: str | None = None, delay_ns: float = 0.0) ->
 
 
 def constraints(driving_cell: str | None) -> str:
-    """The mapper's constraints: the driver of registers' outputs and ports, and the output load.
+    """Return the mapper's constraints: the driver of registers' outputs and ports, and the output load.
 
     Without a driving cell the mapper takes registers as infinitely strong and buffers none of them.
     """
@@ -133,13 +133,13 @@ def constraints(driving_cell: str | None) -> str:
 
 
 def tool_version() -> str:
-    """Version of pyosys and of the recipe: a change of either changes every result's key."""
+    """Return the version of pyosys and of the recipe: a change of either changes every result's key."""
     return f"{package_version()}+recipe.{_VERSION}"
 
 
 @cache
 def package_version() -> str:
-    """Version of pyosys; reading it takes 2 ms, and every key of a cross-check needs it."""
+    """Return the version of pyosys; reading it takes 2 ms, and every key of a cross-check needs it."""
     return version("pyosys")
 
 
@@ -257,7 +257,7 @@ def _empty(folder: Path) -> None:
 
 
 def _readable() -> list[Path]:
-    """The interpreter, its library and pyosys; nothing else of the environment that they are installed in."""
+    """Return the interpreter, its library and pyosys, and nothing else of their environment."""
     package = importlib.util.find_spec("pyosys")
     if package is None or package.origin is None:
         raise SynthesisError("pyosys is not installed")
@@ -303,7 +303,7 @@ def _failure(run: ConfinedRun, folder: Path, cpu_s: int, memory_bytes: int) -> Y
 
 
 def _abc_ending(status: int, log: str) -> str:
-    """How abc ended, by the exit status of its shell."""
+    """Describe how abc ended, by the exit status of its shell."""
     number = status - _SIGNAL_BASE
     ending = f"by {signal_name(number)}" if 0 < number <= _LAST_SIGNAL else f"with status {status}"
     said = [line.removeprefix("ABC: ").strip() for line in log.splitlines() if line.startswith("ABC: ")]

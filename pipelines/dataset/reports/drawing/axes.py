@@ -29,14 +29,14 @@ class Scale:
     end: float
     logarithmic: bool = True
 
-    def place(self, value: float) -> float:
-        """Where a value is, kept between start and end."""
+    def coordinate(self, value: float) -> float:
+        """Map a value to a coordinate between start and end."""
         low, high = self._inner(self.low), self._inner(self.high)
         share = (self._inner(max(value, self.low)) - low) / (high - low) if high > low else 0.5
         return self.start + min(share, 1.0) * (self.end - self.start)
 
     def ticks(self) -> list[float]:
-        """At most TICK_LIMIT round values between low and high, ascending."""
+        """Return at most TICK_LIMIT round values between low and high, ascending."""
         ticks = _log_ticks(self.low, self.high) if self.logarithmic else _linear_ticks(self.low, self.high)
         return [t for t in ticks if self.low * (1 - 1e-9) <= t <= self.high * (1 + 1e-9)]
 
@@ -84,12 +84,12 @@ GAP_BETWEEN_TICKS = 8.0
 
 
 def text_width(content: str, size: float) -> float:
-    """Room a text needs, estimated from its length."""
+    """Return the room a text needs, estimated from its length."""
     return len(content) * size * LETTER_WIDTH
 
 
 def shortened(content: str, size: float, room: float) -> str:
-    """The text, or what of it fits into the room with an ellipsis."""
+    """Return the text, or what of it fits into the room with an ellipsis."""
     if text_width(content, size) <= room:
         return content
     return content[: max(1, int(room / (size * LETTER_WIDTH)) - 1)] + "…"
@@ -104,12 +104,12 @@ def text(
     size: float = NORMAL,
     class_: str | None = None,
 ) -> Element:
-    """One line of text on the base line y."""
+    """Return one line of text on the base line y."""
     return element("text", content, x=x, y=y, text_anchor=anchor, font_size=size, class_=class_)
 
 
 def chart(name: str, title: str, description: str, height: float, *marks: Child) -> Element:
-    """A drawing with what a screen reader says instead of it.
+    """Return a drawing with what a screen reader says instead of it.
 
     Args: name: unique on the page, letters, digits and hyphens. title, description: plain text.
     """
@@ -126,18 +126,18 @@ def chart(name: str, title: str, description: str, height: float, *marks: Child)
 
 
 def line(x1: float, y1: float, x2: float, y2: float, class_: str) -> Element:
-    """A straight line."""
+    """Return a straight line."""
     return element("line", x1=x1, y1=y1, x2=x2, y2=y2, class_=class_)
 
 
 def bottom_axis(
     scale: Scale, top: float, bottom: float, *, shown: Callable[[float], str] = tick
 ) -> list[Element]:
-    """Vertical grid lines and their values below."""
+    """Return the vertical grid lines and their values below."""
     marks: list[Element] = []
     taken = -1.0
     for value in scale.ticks():
-        x, label = scale.place(value), shown(value)
+        x, label = scale.coordinate(value), shown(value)
         marks.append(line(x, top, x, bottom, "grid"))
         half = text_width(label, SMALL) / 2
         middle = min(max(x, half), WIDTH - half)
@@ -148,17 +148,17 @@ def bottom_axis(
 
 
 def left_axis(scale: Scale, left: float, right: float) -> list[Element]:
-    """Horizontal grid lines and their values at the left."""
+    """Return the horizontal grid lines and their values at the left."""
     marks: list[Element] = []
     for value in scale.ticks():
-        y = scale.place(value)
+        y = scale.coordinate(value)
         marks.append(line(left, y, right, y, "grid"))
         marks.append(text(left - 6, y + 3.5, tick(value), anchor="end", size=SMALL, class_="soft"))
     return marks
 
 
 def legend(stages: Sequence[tuple[str, str]]) -> Element:
-    """Names of the colours, as a list: (class of the colour, name)."""
+    """Return the names of the colours, as a list: (class of the colour, name)."""
     entries = [
         element("li", element("span", class_=f"key {colour}", aria_hidden="true"), name)
         for colour, name in stages

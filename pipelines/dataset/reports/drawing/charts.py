@@ -86,12 +86,15 @@ def _row(stage: StageDistribution, scale: Scale, top: float) -> Element:
     ]
     if stage.histogram is not None:
         marks.append(element("path", d=_outline(stage.histogram.shares, scale, base), class_="bars"))
-        low, high = scale.place(max(quantiles.p5, scale.low)), scale.place(max(quantiles.p95, scale.low))
+        low, high = (
+            scale.coordinate(max(quantiles.p5, scale.low)),
+            scale.coordinate(max(quantiles.p95, scale.low)),
+        )
         marks.append(line(low, base + 5, high, base + 5, "range"))
         marks.append(
             element(
                 "circle",
-                cx=scale.place(max(quantiles.median, scale.low)),
+                cx=scale.coordinate(max(quantiles.median, scale.low)),
                 cy=base + 5,
                 r=3.2,
                 class_="median",
@@ -101,7 +104,7 @@ def _row(stage: StageDistribution, scale: Scale, top: float) -> Element:
 
 
 def _outline(shares: tuple[float, ...], scale: Scale, base: float) -> str:
-    """The bars as one path; the highest takes all the room."""
+    """Return the bars as one path; the highest takes all the room."""
     highest = max(shares)
     step = (scale.end - scale.start) / len(shares)
     parts: list[str] = []
@@ -151,15 +154,15 @@ def times_chart(name: str, title: str, times: FlowTimes) -> Element | None:
 
 
 def _steps(curve: Curve, across: Scale, up: Scale) -> Element:
-    """The distribution as a line of steps from no flow to all of them."""
-    path = f"M{number(across.place(curve.values[0]))} {number(up.place(0))}"
+    """Return the distribution as a line of steps from no flow to all of them."""
+    path = f"M{number(across.coordinate(curve.values[0]))} {number(up.coordinate(0))}"
     for value, share in zip(curve.values, curve.shares, strict=True):
-        path += f"H{number(across.place(value))}V{number(up.place(share * 100))}"
+        path += f"H{number(across.coordinate(value))}V{number(up.coordinate(share * 100))}"
     return element("path", d=path, class_=f"curve {curve_class(curve)}")
 
 
 def curve_class(curve: Curve) -> str:
-    """Class of the colour and the dashes of a curve."""
+    """Return the class of the colour and the dashes of a curve."""
     return f"curve-{slug(curve.name)}"
 
 
@@ -189,7 +192,7 @@ def estimate_chart(comparison: EstimateComparison) -> Element:
         line(LEFT, TOP + SIDE, LEFT + SIDE, TOP, "diagonal"),
         _cloud(
             [
-                (stage, zip(map(across.place, xs), map(up.place, ys), strict=True))
+                (stage, zip(map(across.coordinate, xs), map(up.coordinate, ys), strict=True))
                 for stage, xs, ys in comparison.points
             ],
             many=sum(xs.len() for _, xs, _ in comparison.points) > MANY_POINTS,
@@ -221,7 +224,11 @@ def projection_chart(projection: Projection) -> Element:
             [
                 (
                     stage,
-                    zip(map(across.place, p[:, 0].tolist()), map(up.place, p[:, 1].tolist()), strict=True),
+                    zip(
+                        map(across.coordinate, p[:, 0].tolist()),
+                        map(up.coordinate, p[:, 1].tolist()),
+                        strict=True,
+                    ),
                 )
                 for stage, p in projection.points
             ],
@@ -249,13 +256,13 @@ def _padded(low: float, high: float, start: float, end: float) -> Scale:
 
 
 def _cloud(stages: Sequence[tuple[str, Places]], *, many: bool, hollow: str | None = None) -> Element:
-    """Points of all stages, smaller ones when there are many; those of the stage `hollow` as diamonds."""
+    """Draw the points of all stages, smaller if many; the stage `hollow` as diamonds."""
     paths = [_points(stage, places, hollow=stage == hollow) for stage, places in stages]
     return element("g", paths, class_="many" if many else None)
 
 
 def _points(stage: str, places: Places, *, hollow: bool) -> Element:
-    """All points of a stage as one path of strokes without length; points on one place are drawn once."""
+    """Return all points of a stage as one path of strokes without length, each place drawn once."""
     distinct = dict.fromkeys((round(x * 2) / 2, round(y * 2) / 2) for x, y in places)
     if hollow:
         path = "".join(f"M{number(x - 3)} {number(y)}l3-3l3 3l-3 3z" for x, y in distinct)
@@ -265,12 +272,12 @@ def _points(stage: str, places: Places, *, hollow: bool) -> Element:
 
 
 def _band(across: Scale, up: Scale) -> Element:
-    """The area of estimates within BAND of the measurement, cut at the frame."""
+    """Return the area of estimates within BAND of the measurement, cut at the frame."""
     steps = [
         math.exp(math.log(across.low) + (math.log(across.high / across.low)) * k / 40) for k in range(41)
     ]
-    upper = [(across.place(v), up.place(min(v * (1 + BAND), up.high))) for v in steps]
-    lower = [(across.place(v), up.place(max(v * (1 - BAND), up.low))) for v in reversed(steps)]
+    upper = [(across.coordinate(v), up.coordinate(min(v * (1 + BAND), up.high))) for v in steps]
+    lower = [(across.coordinate(v), up.coordinate(max(v * (1 - BAND), up.low))) for v in reversed(steps)]
     path = "M" + "L".join(f"{number(x)} {number(y)}" for x, y in (*upper, *lower)) + "z"
     return element("path", d=path, class_="band")
 
@@ -283,7 +290,8 @@ ROW = 24.0
 
 
 def coverage_chart(name: str, title: str, features: Sequence[FeatureCoverage]) -> Element:
-    """A row a feature on a logarithmic scale of its own: band and line from the 5th to the 95th percentile.
+    """Draw one row per feature, each on a logarithmic scale: band and line from the 5th to the 95th
+    percentile.
 
     The band is training, the line evaluation; tick and diamond are the medians. At the right the share of
     evaluation programs inside the band.
@@ -306,8 +314,8 @@ def _coverage_row(feature: FeatureCoverage, top: float) -> list[Element]:
     # One more than the value, so that zero has a place.
     shift = 1.0 - min(low, 0.0)
     scale = Scale(low=low + shift, high=high + shift, start=start, end=end)
-    at = [scale.place(v + shift) for v in (training.p5, training.median, training.p95)]
-    on = [scale.place(v + shift) for v in (evaluation.p5, evaluation.median, evaluation.p95)]
+    at = [scale.coordinate(v + shift) for v in (training.p5, training.median, training.p95)]
+    on = [scale.coordinate(v + shift) for v in (evaluation.p5, evaluation.median, evaluation.p95)]
     x, y = on[1], middle
     return [
         text(0, middle + 4, shortened(feature.quantity.title, NORMAL, LABEL)),
@@ -323,7 +331,7 @@ def _coverage_row(feature: FeatureCoverage, top: float) -> list[Element]:
 
 
 def status_chart(table: str, statuses: Sequence[StatusCount]) -> Element:
-    """A bar of statuses a stage, all of the same length."""
+    """Draw one bar of statuses per stage, all of the same length."""
     marks = [mark for index, entry in enumerate(statuses) for mark in _status_row(entry, ROW * index)]
     said = "; ".join(f"{s.stage}: {s.counts[OK]} of {s.total} ok" for s in statuses)
     return chart(f"status-{slug(table)}", f"Rows of {table} by status", said, ROW * len(statuses), marks)
@@ -353,7 +361,7 @@ def _status_row(entry: StatusCount, top: float) -> list[Element]:
 def range_chart(
     name: str, title: str, spreads: Sequence[Spread], *, logarithmic: bool, as_percent: bool
 ) -> Element:
-    """A row a stage on one axis: 5th to 95th percentile, quartiles, median, and the distance at the right."""
+    """Draw a row per stage on one axis: 5th to 95th percentile, quartiles, median; distance at the right."""
     top, bottom = 16.0, 16.0 + 28.0 * len(spreads)
     low = min(s.quantiles.minimum for s in spreads)
     high = max(s.quantiles.maximum for s in spreads)
@@ -372,7 +380,7 @@ def range_chart(
     for index, spread in enumerate(spreads):
         y, quantiles = top + 28.0 * index + 14, spread.quantiles
         at = [
-            scale.place(v)
+            scale.coordinate(v)
             for v in (quantiles.p5, quantiles.p25, quantiles.median, quantiles.p75, quantiles.p95)
         ]
         row = [
@@ -397,7 +405,7 @@ def range_chart(
 
 
 def depth_chart(depths: Mapping[str, Sequence[float]]) -> Element:
-    """Columns of shares by loop depth, a row a stage."""
+    """Draw columns of shares by loop depth, one row per stage."""
     deepest = max(len(shares) for shares in depths.values())
     left, row = 80.0, 46.0
     step = min((WIDTH - left) / deepest, 44.0)
@@ -447,7 +455,7 @@ def depth_chart(depths: Mapping[str, Sequence[float]]) -> Element:
 
 
 def error_chart(name: str, title: str, rows: Sequence[tuple[str, Entry, Score]]) -> Element:
-    """A row an entry: error with its 95 % interval on an axis from zero."""
+    """Draw one row per entry: error with its 95 % interval on an axis from zero."""
     left, bottom = 132.0, 36.0 * len(rows) + 4
     highest = max([min(score.high, 4 * score.value) for _, _, score in rows] + [0.1])
     scale = Scale(low=0.0, high=highest * 1.04, start=left, end=WIDTH - 14, logarithmic=False)
@@ -457,8 +465,8 @@ def error_chart(name: str, title: str, rows: Sequence[tuple[str, Entry, Score]])
         marks += [
             text(0, y - 2, shortened(label, NORMAL, left - 8), class_="strong"),
             text(0, y + 11, shortened(entry.predictor, SMALL, left - 8), size=SMALL, class_="soft"),
-            line(scale.place(score.low), y, scale.place(score.high), y, "range"),
-            element("circle", cx=scale.place(score.value), cy=y, r=4.5, class_="median"),
+            line(scale.coordinate(score.low), y, scale.coordinate(score.high), y, "range"),
+            element("circle", cx=scale.coordinate(score.value), cy=y, r=4.5, class_="median"),
         ]
     said = "; ".join(
         f"{label}, {e.predictor}: {percent(s.value)}, interval {percent(s.low)} to {percent(s.high)}"

@@ -54,7 +54,7 @@ _UNIT = re.compile(r"_(um2|ns|mw|cycles|count)$")
 
 
 def coverage(coverage: Coverage | None) -> Element:
-    """Training against evaluation programs."""
+    """Return the training against evaluation programs."""
     title = "Coverage of the evaluation set"
     if coverage is None:
         return section(
@@ -147,7 +147,7 @@ def _feature_table(coverage: Coverage) -> Element:
 
 
 def checks(checks: Sequence[Check]) -> Element:
-    """Figures against other tools."""
+    """Return the figures against other tools."""
     title = "Cross-checks"
     if not checks:
         return section("checks", title, note("These tables hold no comparison with other tools."))
@@ -192,7 +192,7 @@ BEST_SHOWN = 40
 
 
 def directives(directives: Directives) -> Element:
-    """Searches for directives: outcomes of their steps, and the best designs."""
+    """Return the searches for directives: outcomes of their steps, and the best designs."""
     counts = ("programs", "valid", "failed", "repeated", "pruned", "no_design")
     titles = ("Programs", "Valid", "Failed", "Repeated", "Pruned", "No design")
     searches = tabulate(
@@ -243,7 +243,7 @@ def _best_row(best: BestDesign) -> Sequence[Value]:
 
 
 def timing(timing: Timing | None) -> Element:
-    """Time by step."""
+    """Return the time by step."""
     if timing is None:
         return section("time", "Time", note("These tables have no wall-clock columns."))
     rows = [
@@ -280,7 +280,7 @@ def timing(timing: Timing | None) -> Element:
 
 
 def leaderboard(entries: Sequence[Entry], workloads: Sequence[WorkloadError]) -> Element:
-    """Predictors on the frozen splits, and their errors by program of the evaluation suite."""
+    """Return the predictors on the frozen splits, and their errors by program of the evaluation suite."""
     if not entries:
         return section("leaderboard", "Leaderboard", note("No predictor was trained on these tables."))
     titles = {q.column: q.title for q in LABELS}
@@ -321,7 +321,7 @@ def leaderboard(entries: Sequence[Entry], workloads: Sequence[WorkloadError]) ->
 
 
 def _workload_tables(errors: Sequence[WorkloadError], titles: dict[str, str]) -> list[Element]:
-    """A table per target: programs of the evaluation suite by predictors."""
+    """Return a table per target: programs of the evaluation suite by predictors."""
     tables: list[Element] = []
     for target in dict.fromkeys(error.target for error in errors):
         own = {(e.workload, e.level, e.predictor): e.value for e in errors if e.target == target}
@@ -378,7 +378,7 @@ ARRIVAL_TITLES = {"poisson": "Poisson", "ge": "GE", "on_off": "ON/OFF"}
 
 
 def networks(networks: Networks) -> Element:
-    """Runs, utilisation of links and times of flows."""
+    """Return runs, utilisation of links and times of flows."""
     return section(
         "networks",
         "Networks",
@@ -438,7 +438,7 @@ def _failures(failures: Sequence[NetworkFailure]) -> list[Element]:
 
 
 def _links(networks: Networks) -> list[Element]:
-    """A heat map a network."""
+    """Draw one heat map per network."""
     if not networks.utilisations:
         return []
     words = note(
@@ -476,7 +476,7 @@ def _heat_row(row: UtilisationRow, queue_types: Sequence[str]) -> Element:
 
 
 def _percents(value: float | None) -> str:
-    """A share in percent without the sign: 83, 8.3, 0.83."""
+    """Return a share in percent without the sign: 83, 8.3, 0.83."""
     if value is None:
         return NOTHING
     digits = 0 if value >= 0.0995 else 1 if value >= 0.00995 else 2
@@ -503,7 +503,7 @@ def _times(networks: Networks) -> list[Element]:
 
 
 def _times_panel(index: int, times: FlowTimes) -> Element:
-    """The chart, and a table that is its legend."""
+    """Return the chart, and a table that is its legend."""
     arrivals = ARRIVAL_TITLES.get(times.arrivals, _words(times.arrivals))
     of = "round trip" if times.is_round_trip else "delay without acknowledgements"
     rows: list[Sequence[Value]] = [
@@ -528,10 +528,10 @@ def _times_panel(index: int, times: FlowTimes) -> Element:
 
 
 def _unbroken(shown: str) -> str:
-    """A number that keeps its unit on its line."""
+    """Return a number that keeps its unit on its line."""
     return shown.replace(" ", "\u00a0")
 
 
 def _words(name: str) -> str:
-    """A name of the tables as words: all_to_all as All to all."""
+    """Return a name of the tables as words: all_to_all as All to all."""
     return name.replace("_", " ").capitalize()

@@ -56,13 +56,13 @@ def element(tag: str, *children: Child, **attributes: Attribute) -> Element:
 
 
 def number(value: float) -> str:
-    """A coordinate: at most two decimals, no trailing zeros, no negative zero."""
+    """Return a coordinate: at most two decimals, no trailing zeros, no negative zero."""
     text = f"{value:.2f}".rstrip("0").rstrip(".")
     return "0" if text in ("-0", "") else text
 
 
 def render(root: Element) -> str:
-    """The text of an element and all in it.
+    """Return the text of an element and all in it.
 
     Raises: ReportError: content of `style` or `script` could end its element.
     """
@@ -117,12 +117,12 @@ _PREFIXES = ((1e9, "G"), (1e6, "M"), (1e3, "k"))
 
 
 def count(value: int) -> str:
-    """An integer with its thousands apart: 12,345."""
+    """Return an integer with its thousands apart: 12,345."""
     return f"{value:,}"
 
 
 def figure(value: float | None) -> str:
-    """Three significant digits: 0.0123, 4.56, 24.0, 789, 1,230, 12.3k, 1.23M; a dash for nothing."""
+    """Return three significant digits: 0.0123, 4.56, 24.0, 789, 1,230, 12.3k, 1.23M; a dash for nothing."""
     if value is None or not math.isfinite(value):
         return NOTHING
     size = abs(value)
@@ -143,7 +143,7 @@ def _plain(value: float) -> str:
 
 
 def tick(value: float) -> str:
-    """A label of an axis: 0.01, 5, 20, 1k, 50k, 2M."""
+    """Return a label of an axis: 0.01, 5, 20, 1k, 50k, 2M."""
     size = abs(value)
     scale, prefix = next(((s, p) for s, p in _PREFIXES if size >= s * 0.9999), (1.0, ""))
     text = f"{size / scale:g}" if size >= 1e-4 or size == 0 else f"{size:.0e}".replace("e-0", "e-")
@@ -151,7 +151,7 @@ def tick(value: float) -> str:
 
 
 def percent(fraction: float | None, *, digits: int = 0) -> str:
-    """A share: 12 %, <1 %, >99 % where rounding would say none or all."""
+    """Return a share: 12 %, <1 %, >99 % where rounding would say none or all."""
     if fraction is None or not math.isfinite(fraction):
         return NOTHING
     shown = f"{fraction * 100:.{digits}f}"
@@ -162,7 +162,7 @@ def percent(fraction: float | None, *, digits: int = 0) -> str:
 
 
 def signed_percent(fraction: float) -> str:
-    """A deviation: +3.1 %, −12 %."""
+    """Return a deviation: +3.1 %, −12 %."""
     size = abs(fraction) * 100
     shown = f"{size:.1f}" if size < 10 else f"{size:,.0f}"
     sign = "+" if fraction > 0 else "−"
@@ -170,7 +170,7 @@ def signed_percent(fraction: float) -> str:
 
 
 def coefficient(value: float | None) -> str:
-    """A correlation without its zero: .87, −.05, 1."""
+    """Return a correlation without its zero: .87, −.05, 1."""
     if value is None:
         return NOTHING
     text = f"{abs(value):.2f}"
@@ -179,7 +179,7 @@ def coefficient(value: float | None) -> str:
 
 
 def duration(seconds: float) -> str:
-    """A time: 0.04 s, 12 s, 3.5 min, 2.1 h."""
+    """Return a time: 0.04 s, 12 s, 3.5 min, 2.1 h."""
     if seconds < 60:
         return f"{figure(seconds)} s"
     if seconds < 3600:
@@ -188,12 +188,12 @@ def duration(seconds: float) -> str:
 
 
 def plural(number: int, word: str, words: str | None = None) -> str:
-    """A number with its word: 1 design, 2 designs."""
+    """Return a number with its word: 1 design, 2 designs."""
     return f"{count(number)} {word if number == 1 else words or word + 's'}"
 
 
 def deviation(fraction: float) -> str:
-    """A deviation that may be tiny: +1.23 %, −0.02 %, 0 %, +0.0001 %."""
+    """Return a deviation that may be tiny: +1.23 %, −0.02 %, 0 %, +0.0001 %."""
     size = abs(fraction) * 100
     sign = "" if size == 0 else "+" if fraction > 0 else "−"
     return f"{sign}{figure(size)} %"
@@ -236,7 +236,7 @@ Value: TypeAlias = "str | Cell"
 def tabulate(
     caption: str, columns: Sequence[Column], rows: Sequence[Sequence[Value]], *, sortable: bool = True
 ) -> Element:
-    """A table in a box that scrolls by itself when it is too wide; the first cell heads its row."""
+    """Return a table in a box that scrolls by itself when it is too wide; the first cell heads its row."""
     head = [element("th", c.title, scope="col", class_=_class_of(c)) for c in columns]
     body = [element("tr", _cells(columns, row)) for row in rows]
     table = element(
@@ -277,7 +277,7 @@ def _class_of(column: Column) -> str | None:
 def heat_table(
     caption: str, heads: Sequence[str], groups: Sequence[tuple[str, Sequence[Element]]], *, class_: str
 ) -> Element:
-    """A table of shades: rows below the title of their group; `class_` is that of the box around it."""
+    """Return a table of shades: rows below their group's title; `class_` is that of the box around it."""
     head = element("tr", element("td"), [element("th", element("span", h), scope="col") for h in heads])
     bodies = [
         element(
@@ -294,7 +294,7 @@ def heat_table(
 
 
 def heat_row(title: str, cells: Sequence[tuple[str, float | None]], *before: Element) -> Element:
-    """A row of `heat_table`: (text, strength from -1 to 1) per cell, and cells without shade before them."""
+    """Return a row of `heat_table`: (text, strength -1 to 1) per cell, after cells without shade."""
     shaded = [
         element(
             "td",
@@ -308,21 +308,21 @@ def heat_row(title: str, cells: Sequence[tuple[str, float | None]], *before: Ele
 
 
 def section(name: str, title: str, *children: Child) -> Element:
-    """A section with its heading; the navigation points to its name."""
+    """Return a section with its heading; the navigation points to its name."""
     return element("section", element("h2", title, id=f"{name}-heading"), *children, id=name)
 
 
 def note(*words: str) -> Element:
-    """A paragraph that explains."""
+    """Return a paragraph that explains."""
     return element("p", *words, class_="note")
 
 
 def panel(title: str, unit: str, *children: Child) -> Element:
-    """A chart with its heading and what belongs to it."""
+    """Return a chart with its heading and what belongs to it."""
     heading = element("h3", title, element("span", f" {unit}", class_="unit") if unit else None)
     return element("article", heading, *children, class_="panel")
 
 
 def slug(name: str) -> str:
-    """A name as part of a class or an id."""
+    """Return a name as part of a class or an id."""
     return "".join(c if c.isascii() and c.isalnum() else "-" for c in name.lower())

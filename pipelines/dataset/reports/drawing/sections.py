@@ -51,8 +51,8 @@ from pipelines.schemas import OK, STATUSES
 GROUP_TITLES = {"labels": "Labels", "design": "Of the design", "program": "Of the program"}
 
 
-def made(inventory: Inventory, problems: Sequence[str]) -> Element:
-    """Rows by table, by suite and stage; versions; files that cannot be read."""
+def row_counts(inventory: Inventory, problems: Sequence[str]) -> Element:
+    """Return the rows by table, by suite and stage; versions; files that cannot be read."""
     tables = tabulate(
         "Rows of each table",
         [Column(title="Table", kind=TEXT), Column(title="Rows"), Column(title="One row is", kind=PROSE)],
@@ -96,7 +96,7 @@ def _suite_row(suite: SuiteCount, names: Sequence[str]) -> list[Value]:
 
 
 def labels(distributions: Sequence[Distribution]) -> Element:
-    """Label distributions by stage."""
+    """Draw the distributions of labels by stage."""
     panels = [distribution_panel(d) for d in distributions]
     if not panels:
         return section("labels", "Labels", note("No design is fully labelled yet."))
@@ -114,7 +114,7 @@ def labels(distributions: Sequence[Distribution]) -> Element:
 
 
 def distribution_panel(distribution: Distribution, *remarks: Element) -> Element:
-    """A histogram a stage, their quantiles, and remarks below."""
+    """Draw one histogram per stage, their quantiles, and remarks below."""
     quantity = distribution.quantity
     rows = [
         (
@@ -141,7 +141,7 @@ def distribution_panel(distribution: Distribution, *remarks: Element) -> Element
 
 
 def estimates(comparisons: Sequence[EstimateComparison]) -> Element:
-    """Estimates of high-level synthesis against the results of logic synthesis."""
+    """Return the estimates of high-level synthesis against the results of logic synthesis."""
     title = "Estimated against measured"
     if not comparisons:
         return section("estimates", title, note("No design has both an estimate and a label."))
@@ -185,7 +185,7 @@ def _estimate_panel(comparison: EstimateComparison) -> Element:
 
 
 def correlations(correlations: Correlations | None) -> Element:
-    """Rank correlations as a table of shades."""
+    """Draw rank correlations as a table of shades."""
     if correlations is None:
         return section("correlations", "Correlations", note("Fewer than three designs are fully labelled."))
     return section(
@@ -218,7 +218,7 @@ def _heat_row(row: CorrelationRow) -> Element:
 
 
 def failures(inventory: Inventory) -> Element:
-    """Statuses by table and stage, and the commonest reasons."""
+    """Return the statuses by table and stage, and the commonest reasons."""
     shown = inventory.reasons[:REASONS_SHOWN]
     failed = sum(s.total - s.counts[OK] for s in inventory.statuses)
     table = tabulate(
@@ -263,7 +263,7 @@ def failures(inventory: Inventory) -> Element:
 
 
 def generation(generation: Generation | None) -> Element:
-    """Programs requested and generated, and their distributions by stage against the evaluation programs."""
+    """Draw programs requested and generated, and their distributions by stage against evaluation programs."""
     title = "Generation"
     if generation is None:
         return section("generation", title, note("These tables hold no report on the stages of generation."))
@@ -308,7 +308,7 @@ def generation(generation: Generation | None) -> Element:
 
 
 def records(lengths: Sequence[PromptLengths]) -> Element:
-    """Lengths of the prompts of records, by format, stage and part."""
+    """Return the lengths of the prompts of records, by format, stage and part."""
     columns = [
         *(Column(title=t, kind=TEXT) for t in ("Format", "Stage", "Part")),
         *(Column(title=t) for t in ("Records", "5 %", "Median", "95 %", "Maximum", "Left out")),
@@ -364,7 +364,7 @@ def _outcomes(generation: Generation) -> Element:
 def _kinds(
     caption: str, generation: Generation, rows: Sequence[tuple[str, Mapping[str, float]]], measure: str
 ) -> Element | None:
-    """A row a kind, a column a stage."""
+    """Draw one row per kind, one column per stage."""
     if not rows:
         return None
     stages = [s for s in generation.stages if any(s in values for _, values in rows)]

@@ -13,7 +13,7 @@ UNIT = 32
 
 
 def layer_norm(builder: OperatorBuilder) -> OperatorBody:
-    """Rows of x[M][N] less their mean over their deviation, with a gain or without."""
+    """Return the rows of x[M][N] less their mean over their deviation, with a gain or without."""
     x = builder.input("x", rank=2)
     m, n = builder.sizes("M N", x.shape)
     squares = (Range(0, (2 * x.values.magnitude) ** 2)).accumulated(n.size)
@@ -50,12 +50,12 @@ def _statistics(builder: OperatorBuilder, count: str, number: int) -> tuple[str,
 
 
 def _normalised(builder: OperatorBuilder, count: int) -> Range:
-    """|x - mean| is at most sqrt(N) deviations."""
+    """Return |x - mean| is at most sqrt(N) deviations."""
     return symmetric(sqrt(count) + 1) if builder.floating else symmetric(UNIT * (sqrt(count) + 1))
 
 
 def rms_norm(builder: OperatorBuilder) -> OperatorBody:
-    """Rows over the root of their mean square, times a gain."""
+    """Return the rows over the root of their mean square, times a gain."""
     x = builder.input("x", rank=2)
     m, n = builder.sizes("M N", x.shape)
     if not builder.floating:
@@ -75,7 +75,7 @@ def rms_norm(builder: OperatorBuilder) -> OperatorBody:
 
 
 def batch_norm(builder: OperatorBuilder) -> OperatorBody:
-    """(x - mean) scale + offset per channel, the statistics given."""
+    """Return (x - mean) scale + offset per channel, the statistics given."""
     x = builder.input("x", rank=(2, 3))
     channels = x.shape[0]
     mean = builder.weight("mean", (channels,), sharing=0)
@@ -91,7 +91,7 @@ def batch_norm(builder: OperatorBuilder) -> OperatorBody:
 
 
 def instance_norm(builder: OperatorBuilder) -> OperatorBody:
-    """Every channel of x[C][H][W] less its mean, over its mean absolute deviation plus one."""
+    """Return every channel of x[C][H][W] less its mean, over its mean absolute deviation plus one."""
     x = builder.input("x", rank=3)
     c, h, w = builder.sizes("C H W", x.shape)
     count = h.size * w.size
@@ -114,7 +114,7 @@ def instance_norm(builder: OperatorBuilder) -> OperatorBody:
 
 
 def softmax(builder: OperatorBuilder) -> OperatorBody:
-    """Rows of x[M][N] as shares of their exponentials."""
+    """Return the rows of x[M][N] as shares of their exponentials."""
     x = builder.input("x", rank=2)
     m, n = builder.sizes("M N", x.shape)
     run = builder.runtime(n, "length")
@@ -137,7 +137,7 @@ def softmax(builder: OperatorBuilder) -> OperatorBody:
 
 
 def attention(builder: OperatorBuilder) -> OperatorBody:
-    """out[N][E] = softmax(q k^T) v by heads, causal or over a run-time number of keys."""
+    """Compute out[N][E] = softmax(q k^T) v by heads, causal or over a run-time number of keys."""
     q = builder.input("q", rank=2, accept=lambda shape: shape[0] <= 10 and shape[1] <= 12)
     rows, width = q.shape
     heads = builder.random.choice([h for h in (1, 1, 2, 3) if width % h == 0])
@@ -193,7 +193,7 @@ def attention(builder: OperatorBuilder) -> OperatorBody:
 
 
 def _score(builder: OperatorBuilder, values: Range, width: int) -> str:
-    """A dot product scaled to the sensitive range of the exponential."""
+    """Return a dot product scaled to the sensitive range of the exponential."""
     if builder.floating:
         scale = float(width) ** -0.5
         return f"dot * {scale!r}f"
@@ -207,7 +207,7 @@ def _score(builder: OperatorBuilder, values: Range, width: int) -> str:
 
 
 def linear_attention(builder: OperatorBuilder) -> OperatorBody:
-    """out = q (k^T v): attention without softmax, the small product first."""
+    """Compute out = q (k^T v): attention without softmax, the small product first."""
     q = builder.input("q", rank=2, accept=lambda shape: shape[0] <= 12 and shape[1] <= 8)
     rows, width = q.shape
     k = builder.weight("key", (rows, width), sharing=0.8)
@@ -238,7 +238,7 @@ def linear_attention(builder: OperatorBuilder) -> OperatorBody:
 
 
 def anchor_scores(builder: OperatorBuilder) -> OperatorBody:
-    """Best matching key of every query: out[N] = maximum over keys of q k^T."""
+    """Return the best matching key of every query: out[N] = maximum over keys of q k^T."""
     q = builder.input("q", rank=2, accept=lambda shape: shape[1] <= 12)
     rows, width = q.shape
     keys = builder.random.randint(3, 8)

@@ -8,7 +8,7 @@ from pipelines.programs.dataflow.tree import Branch, Loop, Node, While, loop, ne
 
 
 def binary_search(builder: OperatorBuilder) -> OperatorBody:
-    """For every element its place in a sorted table: how many entries of the table are below it."""
+    """Count for every element the entries of a sorted table below it, by binary search."""
     x = builder.input("x", rank=1)
     entries = builder.random.choice((8, 12, 16, 24, 32, 60, 100))
     _require_index(builder, entries)
@@ -37,7 +37,7 @@ def binary_search(builder: OperatorBuilder) -> OperatorBody:
 
 
 def sparse_intersection(builder: OperatorBuilder) -> OperatorBody:
-    """out[i] = sum of a[i][p] b[q] over equal coordinates of two sorted lists, by merging them."""
+    """Compute out[i] = sum of a[i][p] b[q] over equal coordinates of two sorted lists, by merging them."""
     a = builder.input("a", rank=2, accept=lambda shape: shape[1] >= 4)
     length = builder.random.randint(4, 2 * a.shape[1])
     span = builder.random.randint(2, 4) * max(a.shape[1], length)
@@ -72,7 +72,7 @@ def sparse_intersection(builder: OperatorBuilder) -> OperatorBody:
 
 
 def graph_walk(builder: OperatorBuilder) -> OperatorBody:
-    """Breadth-first levels from node 0 through nodes with positive x, -1 where the walk does not arrive."""
+    """Compute breadth-first levels from node 0 through nodes with positive x, -1 for unreached ones."""
     x = builder.input("x", rank=1)
     nodes = x.shape[0]
     _require_index(builder, nodes)
@@ -112,7 +112,7 @@ def graph_walk(builder: OperatorBuilder) -> OperatorBody:
 
 
 def list_walk(builder: OperatorBuilder) -> OperatorBody:
-    """From every node along a linked list to the first positive element, or for MOST steps."""
+    """Walk from every node along a linked list to the first positive element, or for MOST steps."""
     x = builder.input("x", rank=1, accept=lambda shape: shape[0] >= 4)
     nodes = x.shape[0]
     builder.external("next", (nodes,), nodes - 1, low=0, index=True, data={"kind": "permutation"})
@@ -134,7 +134,7 @@ def list_walk(builder: OperatorBuilder) -> OperatorBody:
 
 
 def string_search(builder: OperatorBuilder) -> OperatorBody:
-    """How many signs of a pattern match the signs of x from every place on, up to the first difference."""
+    """Count the signs of a pattern that match x from every place on, up to the first difference."""
     x = builder.input("x", rank=2, accept=lambda shape: shape[1] >= 6)
     length = builder.random.randint(2, min(5, x.shape[1] - 2))
     builder.external("pattern", (length,), 1, low=0, index=True)
@@ -155,7 +155,7 @@ def string_search(builder: OperatorBuilder) -> OperatorBody:
 
 
 def common_divisor(builder: OperatorBuilder) -> OperatorBody:
-    """Greatest common divisors of magnitudes, element by element, by Euclid's algorithm."""
+    """Return the greatest common divisors of magnitudes, element by element, by Euclid's algorithm."""
     a = builder.input("a", rank=(1, 2))
     if builder.floating:
         raise Unsuitable("divisors need integers")
@@ -178,7 +178,7 @@ def common_divisor(builder: OperatorBuilder) -> OperatorBody:
 
 
 def compact(builder: OperatorBuilder) -> OperatorBody:
-    """The positive elements of every row at its front, zeros after them."""
+    """Return the positive elements of every row at its front, zeros after them."""
     x = builder.input("x", rank=2)
     m, n = builder.sizes("M N", x.shape)
     keep = Branch(
@@ -196,7 +196,7 @@ def compact(builder: OperatorBuilder) -> OperatorBody:
 
 
 def first_above(builder: OperatorBuilder) -> OperatorBody:
-    """For every row the place of its first element above a limit, its length when there is none."""
+    """Find for every row the place of its first element above a limit, its length if there is none."""
     x = builder.input("x", rank=2)
     _require_index(builder, x.shape[1])
     share = builder.random.choice((0.25, 0.5, 0.75, 0.9))
@@ -213,7 +213,7 @@ def first_above(builder: OperatorBuilder) -> OperatorBody:
 
 
 def bubble_sort(builder: OperatorBuilder) -> OperatorBody:
-    """A vector in ascending order by exchanges until a pass makes none."""
+    """Return a vector in ascending order by exchanges until a pass makes none."""
     x = builder.input("x", rank=1, accept=lambda shape: shape[0] <= 48)
     n = builder.size("N", x.shape[0])
     last = str(n.size - 1) if n.text.isdigit() else f"{n.text} - 1"
@@ -238,7 +238,7 @@ def bubble_sort(builder: OperatorBuilder) -> OperatorBody:
 
 
 def newton_root(builder: OperatorBuilder) -> OperatorBody:
-    """Square roots of magnitudes by Newton's method until it has converged; in integers rounded down."""
+    """Compute square roots of magnitudes by Newton's method until it converges; in integers rounded down."""
     x = builder.input("x", rank=(1, 2))
     axes = [(v, builder.size(r, s)) for v, r, s in zip("ij", "MN", x.shape, strict=False)]
     at = "".join(f"[{v}]" for v, _ in axes)
@@ -271,7 +271,7 @@ def newton_root(builder: OperatorBuilder) -> OperatorBody:
 
 
 def counting_sort(builder: OperatorBuilder) -> OperatorBody:
-    """The low bits of every element in ascending order, by counting how often each value occurs."""
+    """Return the low bits of every element in ascending order, by counting how often each value occurs."""
     x = builder.input("x", rank=1)
     if builder.floating:
         raise Unsuitable("counting needs integers")

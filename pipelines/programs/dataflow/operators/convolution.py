@@ -25,14 +25,14 @@ class Window:
         return (self.size + 2 * self.pad - self.dilation * (self.taps - 1) - 1) // self.stride + 1
 
     def index(self, place: str, tap: str) -> str:
-        """The input index of a tap, as C text."""
+        """Return the input index of a tap, as C text."""
         terms = place if self.stride == 1 else f"{place} * {self.stride}"
         if self.taps > 1:
             terms += f" + {tap}" if self.dilation == 1 else f" + {tap} * {self.dilation}"
         return f"{terms} - {self.pad}" if self.pad else terms
 
     def guard(self, place: str, tap: str, extent: Extent) -> str:
-        """The condition under which a tap is inside, empty when it always is."""
+        """Return the condition under which a tap is inside, empty when it always is."""
         if not self.pad:
             return ""
         index = self.index(place, tap)
@@ -40,7 +40,7 @@ class Window:
 
 
 def draw_window(builder: OperatorBuilder, sizes: tuple[int, ...], taps: int) -> tuple[Window, ...]:
-    """One way to move for all dimensions, noted in the parameters.
+    """Draw one way to move for all dimensions, noted in the parameters.
 
     Raises: Unsuitable: the kernel does not fit.
     """
@@ -60,7 +60,7 @@ def _joined(*conditions: str) -> str | None:
 
 
 def conv1d(builder: OperatorBuilder) -> OperatorBody:
-    """out[O][W] = sum over C, taps of x[C][...] weight[O][C][taps]; depthwise: out[C][W]."""
+    """Compute out[O][W] = sum over C, taps of x[C][...] weight[O][C][taps]; depthwise: out[C][W]."""
     x = builder.input("x", rank=2, accept=lambda shape: shape[1] >= 5)
     channels, width = x.shape
     (window,) = draw_window(builder, (width,), builder.random.choice((2, 3, 3, 5)))
@@ -91,7 +91,7 @@ def conv1d(builder: OperatorBuilder) -> OperatorBody:
 
 
 def conv2d(builder: OperatorBuilder) -> OperatorBody:
-    """out[O][H][W] over x[C][H][W], or with channels last in both."""
+    """Compute out[O][H][W] over x[C][H][W], or with channels last in both."""
     x = builder.input("x", rank=3, accept=lambda shape: min(shape[:2]) >= 3 or min(shape[1:]) >= 3)
     last = min(x.shape[1:]) < 3 or (min(x.shape[:2]) >= 3 and builder.flip(0.3))
     builder.parameter("channels_last", last)
@@ -129,7 +129,7 @@ def conv2d(builder: OperatorBuilder) -> OperatorBody:
 
 
 def depthwise_conv2d(builder: OperatorBuilder) -> OperatorBody:
-    """out[C][H][W], every channel with its own kernel."""
+    """Compute out[C][H][W], every channel with its own kernel."""
     x = builder.input("x", rank=3, accept=lambda shape: min(shape[1:]) >= 3)
     channels, height, width = x.shape
     rows, columns = draw_window(builder, (height, width), builder.random.choice((2, 3, 3)))
@@ -149,7 +149,7 @@ def depthwise_conv2d(builder: OperatorBuilder) -> OperatorBody:
 
 
 def filter2d(builder: OperatorBuilder) -> OperatorBody:
-    """One kernel over one image: out[H][W] from x[H][W]."""
+    """Return one kernel over one image: out[H][W] from x[H][W]."""
     x = builder.input("x", rank=2, accept=lambda shape: min(shape) >= 4)
     rows, columns = draw_window(builder, x.shape, 3)
     weight = builder.weight("weight", (3, 3), sharing=0)
@@ -166,7 +166,7 @@ def filter2d(builder: OperatorBuilder) -> OperatorBody:
 
 
 def transposed_conv1d(builder: OperatorBuilder) -> OperatorBody:
-    """out[O][W stride + taps - stride]: every input adds a kernel to the result."""
+    """Compute out[O][W stride + taps - stride]: every input adds a kernel to the result."""
     x = builder.input("x", rank=2, accept=lambda shape: shape[1] <= 12)
     channels, width = x.shape
     taps, stride = builder.random.choice((2, 3, 4)), builder.random.choice((1, 2))
@@ -200,7 +200,7 @@ VARIABLES = ("i", "j", "k")
 
 
 def stencil1d(builder: OperatorBuilder) -> OperatorBody:
-    """Three or five points of a row."""
+    """Return three or five points of a row."""
     x = builder.input("x", rank=1, accept=lambda shape: shape[0] >= 8)
     reach = builder.random.choice((1, 1, 2))
     offsets = [(d,) for d in range(-reach, reach + 1)]
@@ -208,7 +208,7 @@ def stencil1d(builder: OperatorBuilder) -> OperatorBody:
 
 
 def stencil2d(builder: OperatorBuilder) -> OperatorBody:
-    """A star of five or a square of nine points of an image."""
+    """Return a star of five or a square of nine points of an image."""
     x = builder.input("x", rank=2, accept=lambda shape: min(shape) >= 4)
     square = builder.flip(0.4)
     builder.parameter("square", square)
@@ -217,7 +217,7 @@ def stencil2d(builder: OperatorBuilder) -> OperatorBody:
 
 
 def stencil3d(builder: OperatorBuilder) -> OperatorBody:
-    """A star of seven points of a volume."""
+    """Return a star of seven points of a volume."""
     x = builder.input("x", rank=3, accept=lambda shape: min(shape) >= 3)
     offsets = [(0, 0, 0), (-1, 0, 0), (1, 0, 0), (0, -1, 0), (0, 1, 0), (0, 0, -1), (0, 0, 1)]
     return _stencil(builder, x.shape, x.values, offsets, 1)
@@ -261,7 +261,7 @@ def _count(shape: tuple[int, ...]) -> int:
 
 
 def _rule(builder: OperatorBuilder, offsets: list[tuple[int, ...]]) -> str:
-    """The new value from the old array @: a mean, or weights that add up to a power of two."""
+    """Return the new value from the old array @: a mean, or weights that add up to a power of two."""
     points = ["@" + "".join(_at(v, d) for v, d in zip("ijk", offset, strict=False)) for offset in offsets]
     if builder.flip():
         builder.parameter("rule", "mean")

@@ -8,7 +8,7 @@ from pipelines.programs.dataflow.tree import Axis, Branch, Loop, Node, While, lo
 
 
 def insertion_sort(builder: OperatorBuilder) -> OperatorBody:
-    """Every row in ascending order, by insertion; the rest of a row is copied when its length is a scalar."""
+    """Sort every row by insertion; the rest of a row is copied when its length is a scalar."""
     x = builder.input("x", rank=2, accept=lambda shape: shape[1] <= 12)
     m, n = builder.sizes("M N", x.shape)
     run = builder.runtime(n, "length")
@@ -36,7 +36,7 @@ def insertion_sort(builder: OperatorBuilder) -> OperatorBody:
 
 
 def bitonic_sort(builder: OperatorBuilder) -> OperatorBody:
-    """Every row in ascending order by a network of compare-and-swap; rows of a power of two."""
+    """Return every row in ascending order by a network of compare-and-swap; rows of a power of two."""
     x = builder.input("x", rank=(1, 2), accept=lambda shape: shape[-1] in (4, 8, 16))
     length = x.shape[-1]
     stages = length.bit_length() - 1
@@ -71,7 +71,7 @@ def bitonic_sort(builder: OperatorBuilder) -> OperatorBody:
 
 
 def merge_sort(builder: OperatorBuilder) -> OperatorBody:
-    """A vector in ascending order by merging runs of doubling length through a buffer."""
+    """Return a vector in ascending order by merging runs of doubling length through a buffer."""
     x = builder.input("x", rank=1, accept=lambda shape: shape[0] <= 32)
     n = builder.size("N", x.shape[0])
     buffer = builder.local("buffer", [n])
@@ -105,7 +105,7 @@ def merge_sort(builder: OperatorBuilder) -> OperatorBody:
 
 
 def top_k(builder: OperatorBuilder) -> OperatorBody:
-    """The K largest of every row in descending order, by selection."""
+    """Return the K largest of every row in descending order, by selection."""
     x = builder.input("x", rank=2, accept=lambda shape: 4 <= shape[1] <= 14)
     m, n = builder.sizes("M N", x.shape)
     k = builder.size("K", builder.random.randint(1, 3))
@@ -125,7 +125,7 @@ def top_k(builder: OperatorBuilder) -> OperatorBody:
 
 
 def csr_matvec(builder: OperatorBuilder) -> OperatorBody:
-    """out[R] = A x, row r holding entries row[r] .. row[r + 1] - 1."""
+    """Compute out[R] = A x, row r holding entries row[r] .. row[r + 1] - 1."""
     x = builder.input("x", rank=1)
     rows, nonzeros = _compressed(builder, x.shape[0])
     values = (builder.bindings["value"].values * x.values).accumulated(nonzeros)
@@ -142,7 +142,7 @@ def csr_matvec(builder: OperatorBuilder) -> OperatorBody:
 
 
 def csr_matmul(builder: OperatorBuilder) -> OperatorBody:
-    """out[R][N] = A B with A in compressed rows; sums in a row of the result or of a buffer."""
+    """Compute out[R][N] = A B with A in compressed rows; sums in a row of the result or of a buffer."""
     b = builder.input("b", rank=2, accept=lambda shape: shape[1] <= 10)
     rows, nonzeros = _compressed(builder, b.shape[0])
     values = (builder.bindings["value"].values * b.values).accumulated(nonzeros)
@@ -186,7 +186,7 @@ def _entries(rows: int, nonzeros: int, *body: Node) -> Loop:
 
 
 def coo_matvec(builder: OperatorBuilder) -> OperatorBody:
-    """out[R] = A x with A as triples; their number may be a scalar."""
+    """Compute out[R] = A x with A as triples; their number may be a scalar."""
     x = builder.input("x", rank=1)
     rows = builder.random.randint(4, 16)
     nonzeros = builder.random.randint(rows, 3 * rows)
@@ -208,7 +208,7 @@ def coo_matvec(builder: OperatorBuilder) -> OperatorBody:
 
 
 def ell_matmul(builder: OperatorBuilder) -> OperatorBody:
-    """out[R][N] = A B with A in rows of equal length, each entry with its column."""
+    """Compute out[R][N] = A B with A in rows of equal length, each entry with its column."""
     b = builder.input("b", rank=2, accept=lambda shape: shape[1] <= 10)
     rows, width = builder.random.randint(3, 10), builder.random.randint(2, 4)
     value = builder.external("value", (rows, width), builder.random.choice(builder.element.weights))
@@ -224,7 +224,7 @@ def ell_matmul(builder: OperatorBuilder) -> OperatorBody:
 
 
 def sampled_product(builder: OperatorBuilder) -> OperatorBody:
-    """out[Z] = a[row[z]] . b[column[z]]: products of chosen rows."""
+    """Compute out[Z] = a[row[z]] . b[column[z]]: products of chosen rows."""
     a = builder.input("a", rank=2, accept=lambda shape: shape[1] <= 12)
     width = a.shape[1]
     others, count = builder.random.randint(3, 8), builder.random.randint(4, 16)

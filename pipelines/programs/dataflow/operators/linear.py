@@ -8,7 +8,7 @@ from pipelines.programs.dataflow.tree import Axis, Extent, Loop, Node, loop, nes
 
 
 def matmul(builder: OperatorBuilder) -> OperatorBody:
-    """out[M][N] = A B, either factor transposed in memory or not, with or without a bias per column."""
+    """Compute out[M][N] = A B, each factor transposed in memory or not, with or without bias per column."""
     a = builder.input("a", rank=2)
     layout = builder.random.choice(("nn", "nn", "nt", "tn"))
     builder.parameter("layout", layout)
@@ -33,7 +33,7 @@ def matmul(builder: OperatorBuilder) -> OperatorBody:
 
 
 def matvec(builder: OperatorBuilder) -> OperatorBody:
-    """out[M] = A x, or out[N] = A^T x."""
+    """Compute out[M] = A x, or out[N] = A^T x."""
     a = builder.input("a", rank=2)
     transposed = builder.flip(0.4)
     builder.parameter("transposed", transposed)
@@ -54,7 +54,7 @@ def matvec(builder: OperatorBuilder) -> OperatorBody:
 
 
 def batched_matmul(builder: OperatorBuilder) -> OperatorBody:
-    """out[B][M][N] = A[B] W[B], or one W for every batch."""
+    """Compute out[B][M][N] = A[B] W[B], or one W for every batch."""
     a = builder.input("a", rank=3)
     batch, rows, inner = a.shape
     columns = builder.random.randint(2, 8)
@@ -74,7 +74,7 @@ def batched_matmul(builder: OperatorBuilder) -> OperatorBody:
 
 
 def outer_product(builder: OperatorBuilder) -> OperatorBody:
-    """out[M][N] = x y^T, or a rank-one update of a matrix."""
+    """Compute out[M][N] = x y^T, or a rank-one update of a matrix."""
     x = builder.input("x", rank=1, accept=lambda shape: shape[0] <= 24)
     y = builder.weight("y", (builder.random.randint(3, 12),))
     shape = (x.shape[0], y.shape[0])
@@ -95,7 +95,7 @@ def outer_product(builder: OperatorBuilder) -> OperatorBody:
 
 
 def gemm(builder: OperatorBuilder) -> OperatorBody:
-    """out = alpha A B + beta C with constant factors."""
+    """Compute out = alpha A B + beta C with constant factors."""
     a = builder.input("a", rank=2)
     rows, inner = a.shape
     columns = builder.random.randint(2, 12)
@@ -118,7 +118,7 @@ def gemm(builder: OperatorBuilder) -> OperatorBody:
 
 
 def syrk(builder: OperatorBuilder) -> OperatorBody:
-    """Lower triangle of A A^T; zero above the diagonal."""
+    """Compute the lower triangle of A A^T; zero above the diagonal."""
     a = builder.input("a", rank=2)
     m, k = builder.sizes("M K", a.shape)
     values = (a.values * a.values).accumulated(k.size)
@@ -140,7 +140,7 @@ def syrk(builder: OperatorBuilder) -> OperatorBody:
 
 
 def triangular_matvec(builder: OperatorBuilder) -> OperatorBody:
-    """out = L x of the lower triangle of a square matrix, summed in the result or in a scalar."""
+    """Compute out = L x of the lower triangle of a square matrix, summed in the result or in a scalar."""
     x = builder.input("x", rank=1, accept=lambda shape: shape[0] <= 20)
     a = builder.weight("a", (x.shape[0], x.shape[0]))
     n = builder.size("N", x.shape[0])
@@ -157,7 +157,7 @@ def triangular_matvec(builder: OperatorBuilder) -> OperatorBody:
 
 
 def forward_substitution(builder: OperatorBuilder) -> OperatorBody:
-    """x of L x = b with ones on the diagonal of L, in floating point."""
+    """Compute x of L x = b with ones on the diagonal of L, in floating point."""
     if not builder.floating:
         raise Unsuitable("forward substitution needs quotients or growing integers")
     b = builder.input("b", rank=1, accept=lambda shape: shape[0] <= 20)

@@ -10,7 +10,7 @@ from pipelines.programs.dataflow.tree import Axis, nest, statement
 
 
 def gather_rows(builder: OperatorBuilder) -> OperatorBody:
-    """out[M][N] = x[index[M]][N]: also the lookup of embeddings."""
+    """Compute out[M][N] = x[index[M]][N]: also the lookup of embeddings."""
     x = builder.input("x", rank=2)
     rows, columns = x.shape
     count = builder.random.randint(2, 12)
@@ -25,7 +25,7 @@ def gather_rows(builder: OperatorBuilder) -> OperatorBody:
 
 
 def gather_elements(builder: OperatorBuilder) -> OperatorBody:
-    """out[M][N] = x[M][index[M][N]]."""
+    """Compute out[M][N] = x[M][index[M][N]]."""
     x = builder.input("x", rank=2)
     rows, columns = x.shape
     count = builder.random.randint(2, 8)
@@ -36,7 +36,7 @@ def gather_elements(builder: OperatorBuilder) -> OperatorBody:
 
 
 def scatter_rows(builder: OperatorBuilder) -> OperatorBody:
-    """out[index[M]][N] = x[M][N] for a permutation of the rows."""
+    """Compute out[index[M]][N] = x[M][N] for a permutation of the rows."""
     x = builder.input("x", rank=2)
     m, n = builder.sizes("M N", x.shape)
     data = {"kind": "permutation"}
@@ -46,7 +46,7 @@ def scatter_rows(builder: OperatorBuilder) -> OperatorBody:
 
 
 def scatter_add(builder: OperatorBuilder) -> OperatorBody:
-    """out[index[M]][N] += x[M][N], from zero."""
+    """Compute out[index[M]][N] += x[M][N], from zero."""
     x = builder.input("x", rank=2)
     rows, columns = x.shape
     places = builder.random.randint(2, 8)
@@ -63,7 +63,7 @@ def scatter_add(builder: OperatorBuilder) -> OperatorBody:
 
 
 def histogram(builder: OperatorBuilder) -> OperatorBody:
-    """out[b] = how many elements fall into bin b, the ends included in the outer bins."""
+    """Compute out[b] = how many elements fall into bin b, the ends included in the outer bins."""
     x = builder.input("x", rank=2)
     if builder.floating or x.values.high - x.values.low < 4:
         raise Unsuitable("bins need integers")
@@ -85,7 +85,7 @@ def histogram(builder: OperatorBuilder) -> OperatorBody:
 
 
 def transpose2d(builder: OperatorBuilder) -> OperatorBody:
-    """out[N][M] = x[M][N]."""
+    """Compute out[N][M] = x[M][N]."""
     x = builder.input("x", rank=2)
     m, n = builder.sizes("M N", x.shape)
     body = nest([("i", m), ("j", n)], "parallel", statement("out[j][i] = x[i][j]"))
@@ -93,7 +93,7 @@ def transpose2d(builder: OperatorBuilder) -> OperatorBody:
 
 
 def transpose3d(builder: OperatorBuilder) -> OperatorBody:
-    """x with its dimensions in another order."""
+    """Compute x with its dimensions in another order."""
     x = builder.input("x", rank=3)
     order = builder.random.choice([p for p in permutations(range(3)) if p != (0, 1, 2)])
     builder.parameter("order", "".join(map(str, order)))
@@ -104,7 +104,7 @@ def transpose3d(builder: OperatorBuilder) -> OperatorBody:
 
 
 def flatten(builder: OperatorBuilder) -> OperatorBody:
-    """x[C][H][W] as out[C][H W], or x[M][N] as out[M N]."""
+    """Compute x[C][H][W] as out[C][H W], or x[M][N] as out[M N]."""
     x = builder.input("x", rank=(2, 3))
     if len(x.shape) == 2:
         m, n = builder.sizes("M N", x.shape)
@@ -117,7 +117,7 @@ def flatten(builder: OperatorBuilder) -> OperatorBody:
 
 
 def split_rows(builder: OperatorBuilder) -> OperatorBody:
-    """x[M N] as out[M][N]."""
+    """Compute x[M N] as out[M][N]."""
     x = builder.input("x", rank=1, accept=lambda shape: _divisors(shape[0]) != [])
     width = builder.random.choice(_divisors(x.shape[0]))
     m, n = builder.sizes("M N", (x.shape[0] // width, width))
@@ -131,7 +131,7 @@ def _divisors(number: int) -> list[int]:
 
 
 def concat(builder: OperatorBuilder) -> OperatorBody:
-    """Two matrices under or beside each other, or two stacks of images."""
+    """Return two matrices under or beside each other, or two stacks of images."""
     a = builder.input("a", rank=(2, 3))
     axis = builder.random.randrange(2 if len(a.shape) == 2 else 1)
     builder.parameter("axis", axis)
@@ -165,7 +165,7 @@ def concat(builder: OperatorBuilder) -> OperatorBody:
 
 
 def crop(builder: OperatorBuilder) -> OperatorBody:
-    """A window of a matrix, every so many elements."""
+    """Return a window of a matrix, every so many elements."""
     x = builder.input("x", rank=2, accept=lambda shape: min(shape) >= 5)
     stride, top, left = (builder.random.randint(low, 2) for low in (1, 0, 0))
     for name, value in (("stride", stride), ("top", top), ("left", left)):
@@ -183,7 +183,7 @@ def _moved(variable: str, stride: int, offset: int) -> str:
 
 
 def flip_rows(builder: OperatorBuilder) -> OperatorBody:
-    """Every row backwards."""
+    """Return every row backwards."""
     x = builder.input("x", rank=2)
     m, n = builder.sizes("M N", x.shape)
     last = str(n.size - 1) if n.text.isdigit() else f"{n.text} - 1"
@@ -192,7 +192,7 @@ def flip_rows(builder: OperatorBuilder) -> OperatorBody:
 
 
 def pad(builder: OperatorBuilder) -> OperatorBody:
-    """A frame of zeros around every image."""
+    """Return a frame of zeros around every image."""
     x = builder.input("x", rank=3)
     width = builder.random.choice((1, 1, 2))
     builder.parameter("width", width)
@@ -208,7 +208,7 @@ def pad(builder: OperatorBuilder) -> OperatorBody:
 
 
 def upsample(builder: OperatorBuilder) -> OperatorBody:
-    """Every element twice in both directions."""
+    """Return every element twice in both directions."""
     x = builder.input("x", rank=3, accept=lambda shape: max(shape[1:]) <= 7)
     c, h, w = builder.sizes("C H W", x.shape)
     f = builder.size("SCALE", 2)
@@ -221,7 +221,7 @@ def upsample(builder: OperatorBuilder) -> OperatorBody:
 
 
 def pixel_shuffle(builder: OperatorBuilder) -> OperatorBody:
-    """Channels into columns: out[C][H][2 W] from x[2 C][H][W]."""
+    """Return the channels into columns: out[C][H][2 W] from x[2 C][H][W]."""
     x = builder.input("x", rank=3, accept=lambda shape: shape[0] % 2 == 0 and shape[0] > 2)
     c, h, w = builder.sizes("C H W", (x.shape[0] // 2, *x.shape[1:]))
     builder.size("CHANNELS", x.shape[0])

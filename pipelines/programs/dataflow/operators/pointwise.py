@@ -13,7 +13,7 @@ ROLES = ("D0", "D1", "D2")
 
 
 def everywhere(builder: OperatorBuilder, tensor: Tensor) -> tuple[list[tuple[str, Extent]], str]:
-    """Loops over a tensor's elements and the subscripts of one."""
+    """Return the loops over a tensor's elements and the subscripts of one."""
     axes = [
         (variable, builder.size(role, size))
         for variable, role, size in zip(VARIABLES, ROLES, tensor.shape, strict=False)
@@ -24,7 +24,7 @@ def everywhere(builder: OperatorBuilder, tensor: Tensor) -> tuple[list[tuple[str
 def _mapped(
     builder: OperatorBuilder, x: Tensor, expression: str, values: Range, *, first: str | None = None
 ) -> OperatorBody:
-    """out = finish(expression) everywhere, over the valid rows when their number is a scalar.
+    """Compute out = finish(expression) everywhere, over the valid rows when their number is a scalar.
 
     Args:    expression: its @ stands for the subscripts of an element; first: a declaration before it.
     """
@@ -42,7 +42,7 @@ def _mapped(
 
 
 def relu(builder: OperatorBuilder) -> OperatorBody:
-    """max(x, 0), by a conditional expression or a branch."""
+    """Compute max(x, 0), by a conditional expression or a branch."""
     x = builder.input("x", rank=(1, 2, 3))
     values = Range(max(x.values.low, 0), max(x.values.high, 0))
     if builder.flip(0.7):
@@ -57,7 +57,7 @@ def relu(builder: OperatorBuilder) -> OperatorBody:
 
 
 def leaky_relu(builder: OperatorBuilder) -> OperatorBody:
-    """x, or a power of two's part of it where it is negative."""
+    """Compute x, or a power of two's part of it where it is negative."""
     x = builder.input("x", rank=(1, 2, 3))
     shift = builder.random.randint(2, 4)
     builder.parameter("slope_shift", shift)
@@ -66,7 +66,7 @@ def leaky_relu(builder: OperatorBuilder) -> OperatorBody:
 
 
 def clipped_relu(builder: OperatorBuilder) -> OperatorBody:
-    """min(max(x, 0), ceiling)."""
+    """Compute min(max(x, 0), ceiling)."""
     x = builder.input("x", rank=(1, 2, 3))
     ceiling = builder.random.choice((6, 32, 100))
     builder.parameter("ceiling", ceiling)
@@ -75,7 +75,7 @@ def clipped_relu(builder: OperatorBuilder) -> OperatorBody:
 
 
 def sigmoid(builder: OperatorBuilder) -> OperatorBody:
-    """1 / (1 + e^-x); in integers the piecewise linear form, 64 standing for 1 and 16 for x = 1."""
+    """Return 1 / (1 + e^-x); in integers the piecewise linear form, 64 standing for 1 and 16 for x = 1."""
     x = builder.input("x", rank=(1, 2))
     if builder.floating:
         return _mapped(builder, x, "1.0f / (1.0f + expf(-x@))", Range(0, 1))
@@ -83,7 +83,7 @@ def sigmoid(builder: OperatorBuilder) -> OperatorBody:
 
 
 def hard_sigmoid(builder: OperatorBuilder) -> OperatorBody:
-    """Piecewise linear sigmoid."""
+    """Return the piecewise linear sigmoid."""
     x = builder.input("x", rank=(1, 2, 3))
     if builder.floating:
         text = "x@ <= -3.0f ? 0.0f : x@ >= 3.0f ? 1.0f : x@ * 0.16666667f + 0.5f"
@@ -92,7 +92,7 @@ def hard_sigmoid(builder: OperatorBuilder) -> OperatorBody:
 
 
 def tanh(builder: OperatorBuilder) -> OperatorBody:
-    """tanh(x); in integers clipped, with a quarter of the slope outside."""
+    """Compute tanh(x); in integers clipped, with a quarter of the slope outside."""
     x = builder.input("x", rank=(1, 2))
     if builder.floating:
         return _mapped(builder, x, "tanhf(x@)", Range(-1, 1))
@@ -102,7 +102,7 @@ def tanh(builder: OperatorBuilder) -> OperatorBody:
 
 
 def gelu(builder: OperatorBuilder) -> OperatorBody:
-    """x Phi(x) by erf or by tanh; in integers x hard_sigmoid(x)."""
+    """Compute x Phi(x) by erf or by tanh; in integers x hard_sigmoid(x)."""
     x = builder.input("x", rank=(1, 2))
     if not builder.floating:
         builder.parameter("form", "hard")
@@ -118,7 +118,7 @@ def gelu(builder: OperatorBuilder) -> OperatorBody:
 
 
 def swish(builder: OperatorBuilder) -> OperatorBody:
-    """x sigmoid(x) in floating point; in integers x clip(x + 24, 0, 48) / 48."""
+    """Compute x sigmoid(x) in floating point; in integers x clip(x + 24, 0, 48) / 48."""
     x = builder.input("x", rank=(1, 2, 3))
     if builder.floating:
         return _mapped(builder, x, "x@ / (1.0f + expf(-x@))", x.values.hull(ZERO))
@@ -148,7 +148,7 @@ absolute_difference = _binary("a@ > b@ ? a@ - b@ : b@ - a@", lambda a, b: Range(
 
 
 def scale_and_shift(builder: OperatorBuilder) -> OperatorBody:
-    """x scale + shift with constants."""
+    """Compute x scale + shift with constants."""
     x = builder.input("x", rank=(1, 2, 3))
     scale, offset = builder.random.randint(2, 5), builder.random.randint(-8, 8)
     builder.parameter("scale", scale)
@@ -159,7 +159,7 @@ def scale_and_shift(builder: OperatorBuilder) -> OperatorBody:
 
 
 def clip(builder: OperatorBuilder) -> OperatorBody:
-    """x kept between two constants."""
+    """Compute x kept between two constants."""
     x = builder.input("x", rank=(1, 2, 3))
     low, high = -builder.random.randint(4, 40), builder.random.randint(4, 60)
     builder.parameter("low", low)
@@ -169,7 +169,7 @@ def clip(builder: OperatorBuilder) -> OperatorBody:
 
 
 def axpy(builder: OperatorBuilder) -> OperatorBody:
-    """alpha x + y with a constant."""
+    """Return alpha x + y with a constant."""
     x = builder.input("x", rank=(1, 2, 3))
     y = builder.weight("y", x.shape, sharing=0.8)
     alpha = builder.random.randint(2, 6)
@@ -179,7 +179,7 @@ def axpy(builder: OperatorBuilder) -> OperatorBody:
 
 
 def bias_add(builder: OperatorBuilder) -> OperatorBody:
-    """x plus a vector along its last or first dimension."""
+    """Compute x plus a vector along its last or first dimension."""
     x = builder.input("x", rank=(2, 3))
     last = builder.flip()
     builder.parameter("axis", len(x.shape) - 1 if last else 0)
@@ -189,14 +189,14 @@ def bias_add(builder: OperatorBuilder) -> OperatorBody:
 
 
 def channel_scale(builder: OperatorBuilder) -> OperatorBody:
-    """x times a vector along its first dimension: excitation, or attention over channels."""
+    """Compute x times a vector along its first dimension: excitation, or attention over channels."""
     x = builder.input("x", rank=(2, 3))
     scale = builder.weight("scale", (x.shape[0],), sharing=0.9)
     return _mapped(builder, x, "x@ * scale[i]", x.values * scale.values)
 
 
 def quotient(builder: OperatorBuilder) -> OperatorBody:
-    """a / (|b| + 1): truncated towards zero in integers."""
+    """Return a / (|b| + 1): truncated towards zero in integers."""
     a = builder.input("a", rank=(1, 2))
     b = builder.weight("b", a.shape, sharing=0.6)
     if b.values.magnitude < 1:

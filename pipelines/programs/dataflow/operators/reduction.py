@@ -29,14 +29,14 @@ def _at(variable: str, stride: int, tap: str) -> str:
 
 
 def mean_of(builder: OperatorBuilder, count: int) -> tuple[str, Range]:
-    """The factor text of a mean of so many values, and how it scales a range."""
+    """Return the factor text of a mean of so many values, and how it scales a range."""
     if builder.floating:
         return f" * {1.0 / count!r}f", Range(1 / count, 1 / count)
     return f" / {count}", Range(1 / count, 1 / count)
 
 
 def max_pool2d(builder: OperatorBuilder) -> OperatorBody:
-    """out[C][H][W] = maximum of a window."""
+    """Compute out[C][H][W] = maximum of a window."""
     x = builder.input("x", rank=3, accept=lambda shape: min(shape[1:]) >= 3)
     window, stride = _step(builder)
     channels, height, width = x.shape
@@ -66,7 +66,7 @@ def _raise(name: str, text: str) -> Branch:
 
 
 def average_pool2d(builder: OperatorBuilder) -> OperatorBody:
-    """out[C][H][W] = mean of a window, towards zero in integers."""
+    """Compute out[C][H][W] = mean of a window, towards zero in integers."""
     x = builder.input("x", rank=3, accept=lambda shape: min(shape[1:]) >= 3)
     window, stride = _step(builder)
     channels, height, width = x.shape
@@ -85,7 +85,7 @@ def average_pool2d(builder: OperatorBuilder) -> OperatorBody:
 
 
 def max_pool1d(builder: OperatorBuilder) -> OperatorBody:
-    """out[C][W] = maximum of a window along the rows."""
+    """Compute out[C][W] = maximum of a window along the rows."""
     x = builder.input("x", rank=2, accept=lambda shape: shape[1] >= 4)
     window, stride = _step(builder)
     c, k = builder.size("C", x.shape[0]), builder.size("WINDOW", window)
@@ -101,7 +101,7 @@ def max_pool1d(builder: OperatorBuilder) -> OperatorBody:
 
 
 def global_average_pool(builder: OperatorBuilder) -> OperatorBody:
-    """out[C] = mean of an image."""
+    """Compute out[C] = mean of an image."""
     x = builder.input("x", rank=3)
     c, h, w = builder.sizes("C H W", x.shape)
     factor, scale = mean_of(builder, h.size * w.size)
@@ -116,7 +116,7 @@ def global_average_pool(builder: OperatorBuilder) -> OperatorBody:
 
 
 def pyramid_pool(builder: OperatorBuilder) -> OperatorBody:
-    """Means over a grid of bins of each channel: one level of spatial pyramid pooling."""
+    """Return the means over a grid of bins of each channel: one level of spatial pyramid pooling."""
     bins = builder.random.choice((2, 2, 3))
     x = builder.input("x", rank=3, accept=lambda shape: min(shape[1:]) >= bins)
     channels, height, width = x.shape
@@ -136,7 +136,7 @@ def pyramid_pool(builder: OperatorBuilder) -> OperatorBody:
 
 
 def _axes(builder: OperatorBuilder, x: Tensor) -> tuple[list[Axis], list[Axis], str]:
-    """Kept and reduced loops, and the subscripts of x."""
+    """Return the kept and reduced loops, and the subscripts of x."""
     axes: list[Axis] = [
         (variable, builder.size(role, size))
         for variable, role, size in zip("ijk", ("D0", "D1", "D2"), x.shape, strict=False)
@@ -167,7 +167,7 @@ def reduce_sum(builder: OperatorBuilder) -> OperatorBody:
 
 
 def reduce_mean(builder: OperatorBuilder) -> OperatorBody:
-    """Mean along an axis, towards zero in integers."""
+    """Return the mean along an axis, towards zero in integers."""
     x = builder.input("x", rank=(2, 3))
     kept, reduced, place = _axes(builder, x)
     factor, scale = mean_of(builder, reduced[0][1].size)
@@ -182,7 +182,7 @@ def reduce_mean(builder: OperatorBuilder) -> OperatorBody:
 
 
 def reduce_squares(builder: OperatorBuilder) -> OperatorBody:
-    """Sum of squares along an axis; its root in floating point and, truncated, in integers: the L2 norm."""
+    """Sum squares along an axis; then the root (L2 norm), truncated for integers."""
     x = builder.input("x", rank=(2, 3))
     kept, reduced, place = _axes(builder, x)
     rooted = builder.flip()
@@ -207,7 +207,7 @@ def reduce_squares(builder: OperatorBuilder) -> OperatorBody:
 
 
 def reduce_absolute(builder: OperatorBuilder) -> OperatorBody:
-    """Sum of magnitudes along an axis: the L1 norm."""
+    """Return the sum of magnitudes along an axis: the L1 norm."""
     x = builder.input("x", rank=(2, 3))
     kept, reduced, place = _axes(builder, x)
     nodes, values = builder.accumulate(
@@ -236,17 +236,17 @@ def _extreme(builder: OperatorBuilder, sign: str) -> OperatorBody:
 
 
 def reduce_max(builder: OperatorBuilder) -> OperatorBody:
-    """Maximum along an axis."""
+    """Return the maximum along an axis."""
     return _extreme(builder, ">")
 
 
 def reduce_min(builder: OperatorBuilder) -> OperatorBody:
-    """Minimum along an axis."""
+    """Return the minimum along an axis."""
     return _extreme(builder, "<")
 
 
 def argmax(builder: OperatorBuilder) -> OperatorBody:
-    """Index of the first maximum of every row."""
+    """Return the index of the first maximum of every row."""
     x = builder.input("x", rank=2)
     m, n = builder.sizes("M N", x.shape)
     pick = Branch(condition="x[i][j] > x[i][best]", body=(statement("best = j"),))
@@ -259,7 +259,7 @@ def argmax(builder: OperatorBuilder) -> OperatorBody:
 
 
 def running_sum(builder: OperatorBuilder) -> OperatorBody:
-    """Prefix sums along the rows."""
+    """Return the prefix sums along the rows."""
     x = builder.input("x", rank=2)
     m, n = builder.sizes("M N", x.shape)
     values = x.values.accumulated(n.size)
@@ -274,7 +274,7 @@ def running_sum(builder: OperatorBuilder) -> OperatorBody:
 
 
 def pairwise_distance(builder: OperatorBuilder) -> OperatorBody:
-    """out[M][N] = squared distance of every row of x to every row of y."""
+    """Compute out[M][N] = squared distance of every row of x to every row of y."""
     x = builder.input("x", rank=2, accept=lambda shape: shape[0] <= 10)
     points, width = x.shape
     others = builder.random.randint(2, 8)

@@ -32,7 +32,7 @@ _PARAMETER = re.compile(r'"[^"\\]*"|-?\d+(?:\.\d+)?(?:[eE]-?\d+)?', re.ASCII)
 
 
 def firrtl_to_verilog(text: str, *, top: str, external: Container[str] = ()) -> str:
-    """Verilog of a module and all that it instantiates; one Verilog module per FIRRTL module.
+    """Return the Verilog of a module and all that it instantiates; one Verilog module per FIRRTL module.
 
     Ports that are bundles or vectors become one port per ground element, named like Chisel's: `io_in_valid`.
 
@@ -61,7 +61,7 @@ def firrtl_to_verilog(text: str, *, top: str, external: Container[str] = ()) -> 
 
 
 def _lower_all(top: str, module: Callable[[str], Module]) -> dict[str, LoweredModule]:
-    """Modules, those of instances first."""
+    """Lower all modules, instantiated ones first."""
     lowered: dict[str, LoweredModule] = {}
 
     def children(name: str) -> Iterator[str]:
@@ -122,7 +122,6 @@ class _Writer:
         return names
 
     def lines(self) -> Iterator[str]:
-        """Text of the module."""
         ports = [f"input {_range(self._width(n))}{n}" for n in self.module.inputs if self._width(n)]
         ports += [f"output {_range(self._width(n))}{n}" for n in self.module.outputs if self._width(n)]
         yield f"module {self.module.name} ("
@@ -153,7 +152,7 @@ class _Writer:
             yield f"{self._type(child)} {name}_instance ({connected});"
 
     def _type(self, module: str) -> str:
-        """Name of the Verilog module, with the parameters of one that is defined elsewhere."""
+        """Return the name of the Verilog module, with the parameters of one that is defined elsewhere."""
         outside = self.outside.get(module)
         if outside is None:
             return module
@@ -187,7 +186,6 @@ class _Writer:
         return self.signal_widths[name]
 
     def _value(self, node: int, *, is_signed: bool = False) -> str:
-        """A node as an operand."""
         if node == INVALID or not self.widths[node]:
             return "1'h0"
         operation = self.graph.nodes[node]
@@ -199,7 +197,7 @@ class _Writer:
         return f"$signed({text})" if is_signed else text
 
     def _operation(self, node: Operation) -> str:
-        """An expression; it is extended to the width of the wire that it is assigned to."""
+        """Return an expression; it is extended to the width of the wire that it is assigned to."""
         args = [self._value(a, is_signed=node.is_signed) for a in node.args]
         if node.op in _INFIX:
             return f"{args[0]} {_INFIX[node.op]} {args[1]}"
@@ -218,7 +216,6 @@ class _Writer:
         return self._selection(node)
 
     def _selection(self, node: Operation) -> str:
-        """Bits of an operand."""
         [arg] = node.args
         width = self.widths[arg]
         first = node.numbers[0]

@@ -32,7 +32,7 @@ class Graph:
         self._numbers: dict[Operation, int] = {}
 
     def add(self, operation: Operation) -> int:
-        """The node of an operation."""
+        """Return the node of an operation."""
         number = self._numbers.get(operation)
         if number is None:
             number = self._numbers[operation] = len(self.nodes)
@@ -40,15 +40,15 @@ class Graph:
         return number
 
     def const(self, value: int, width: int) -> int:
-        """A constant; negative values are cut to the width."""
+        """Return a constant; negative values are cut to the width."""
         return self.add(Operation(CONST, numbers=(value & ((1 << width) - 1), width)))
 
     def signal(self, name: str) -> int:
-        """A declared signal."""
+        """Return a declared signal."""
         return self.add(Operation(SIGNAL, name=name))
 
     def mux(self, condition: int, yes: int, no: int, *, is_signed: bool) -> int:
-        """One of two values; of an undefined one the other."""
+        """Return one of two values; of an undefined one the other."""
         if yes == no or no == INVALID:
             return yes
         if yes == INVALID:
@@ -56,7 +56,7 @@ class Graph:
         return self.add(Operation("mux", (condition, yes, no), is_signed=is_signed))
 
     def cone(self, roots: Sequence[int]) -> list[int]:
-        """Nodes that others need, operands first."""
+        """Return the nodes that others need, operands first."""
         seen: set[int] = set()
         stack = [root for root in roots if root != INVALID]
         while stack:
@@ -67,7 +67,7 @@ class Graph:
         return sorted(seen)
 
     def widths(self, nodes: Sequence[int], signals: Mapping[str, int]) -> dict[int, int]:
-        """Widths of nodes, operands first, from those of signals."""
+        """Compute the widths of nodes, operands first, from the widths of signals."""
         widths: dict[int, int] = {}
         for number in nodes:
             node = self.nodes[number]
@@ -81,7 +81,7 @@ class Graph:
 
 
 def result_width(node: Operation, widths: Sequence[int]) -> int:
-    """Width of a result; see the primitive operations in the specification of FIRRTL."""
+    """Return the width of a result; see the primitive operations in the specification of FIRRTL."""
     rule = _WIDTHS.get(node.op)
     if rule is None:
         raise RtlError(f"unknown operation: {node.op}; accepted: {', '.join(sorted(_WIDTHS))}")

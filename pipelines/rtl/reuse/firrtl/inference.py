@@ -88,7 +88,7 @@ def _sources(module: LoweredModule, name: str) -> Iterator[int]:
 
 
 def asynchronous_resets(modules: Mapping[str, LoweredModule]) -> set[tuple[str, str]]:
-    """Signals (module, name) of an abstract reset that some asynchronous reset reaches."""
+    """Return the signals (module, name) of an abstract reset that some asynchronous reset reaches."""
     groups: dict[tuple[str, str], tuple[str, str]] = {}
 
     def group(signal: tuple[str, str]) -> tuple[str, str]:
@@ -112,7 +112,7 @@ def asynchronous_resets(modules: Mapping[str, LoweredModule]) -> set[tuple[str, 
 
 
 def is_asynchronous(module: LoweredModule, reset: int, kind: str, asynchronous: set[tuple[str, str]]) -> bool:
-    """Whether a register's reset acts at once."""
+    """Tell whether a register's reset acts at once."""
     if kind != RESET:
         return kind == ASYNC
     return any(

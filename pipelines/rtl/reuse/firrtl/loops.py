@@ -17,7 +17,7 @@ _Summary = Mapping[str, frozenset[str]]
 def require_no_loops(modules: Mapping[str, LoweredModule]) -> None:
     """Check that no signal depends on itself within a cycle, through wires, memories and instances.
 
-    Args:   modules: those of instances first.
+    Args:   modules: instantiated ones first.
     Raises: CombinationalLoop: the first loop that is met.
     """
     summaries: dict[str, _Summary] = {}
@@ -41,7 +41,7 @@ class _Dependences:
                 self.elsewhere.update(dict.fromkeys(port.data, (port.address,)))
 
     def summary(self) -> _Summary:
-        """Inputs behind every output. Raises: CombinationalLoop."""
+        """Return the inputs behind every output. Raises: CombinationalLoop."""
         inputs = {name: 1 << i for i, name in enumerate(self.module.inputs)}
         reached: dict[_Vertex, int] = {}  # inputs as bits
         for output in self.module.outputs:
@@ -54,7 +54,7 @@ class _Dependences:
         }
 
     def _visit(self, start: _Vertex, inputs: Mapping[str, int], reached: dict[_Vertex, int]) -> None:
-        """Depth first without recursion."""
+        """Search depth first without recursion."""
         if start in reached:
             return
         path: dict[_Vertex, Iterator[_Vertex]] = {start: self._sources(start)}

@@ -158,7 +158,7 @@ class _OpenPort(NamedTuple):
 
 
 def leaves(kind: Type, path: str = "", *, is_flipped: bool = False) -> Iterator[tuple[str, Ground, bool]]:
-    """Ground elements of a type: name behind the path, type, and whether it is flipped."""
+    """Yield the ground elements of a type: name behind the path, type, and whether it is flipped."""
     if isinstance(kind, Ground):
         yield path, kind, is_flipped
     elif isinstance(kind, Vector):
@@ -170,7 +170,7 @@ def leaves(kind: Type, path: str = "", *, is_flipped: bool = False) -> Iterator[
 
 
 def port_names(module: Module) -> list[str]:
-    """Names of the signals of all ports, in order."""
+    """Return the names of the signals of all ports, in order."""
     names: dict[str, None] = {}
     for port in module.ports:
         for path, _, _ in leaves(port.type, port.name):
@@ -203,7 +203,7 @@ class Lowering:
         self.port_of: dict[str, str] = {}  # port of a memory by the signals that it writes
 
     def lower(self) -> LoweredModule:
-        """The lowered module.
+        """Return the lowered module.
 
         Raises: RtlError: what FIRRTL does not allow or this reader does not know.
         """
@@ -227,7 +227,7 @@ class Lowering:
     # ---- declarations ------------------------------------------------------------------------------------
 
     def _signal(self, name: str, kind: str, width: int | None) -> Signal:
-        """A signal with a name that is not taken."""
+        """Return a signal with a name that is not taken."""
         name = _unused(name, self.result.signals)
         signal = self.result.signals[name] = Signal(name=name, kind=kind, width=width)
         return signal
@@ -239,7 +239,7 @@ class Lowering:
     def _declare(
         self, name: str, kind: Type, make: Callable[[str, Ground, bool], Leaf], *, is_flipped: bool = False
     ) -> Value:
-        """Values of a declared name; `make` declares a ground element."""
+        """Return the values of a declared name; `make` declares a ground element."""
         if isinstance(kind, Ground):
             return make(name, kind, is_flipped)
         if isinstance(kind, Vector):
@@ -298,7 +298,7 @@ class Lowering:
             )
 
     def _assign_outer(self, name: str, node: int) -> None:
-        """A value that holds outside all conditions."""
+        """Assign a value that holds outside all conditions."""
         self.scopes[0].setdefault(name, node)
 
     def _node(self, statement: Node) -> None:
@@ -330,7 +330,7 @@ class Lowering:
     # ---- memories ----------------------------------------------------------------------------------------
 
     def _memory(self, statement: Memory) -> None:
-        words = [(path, _known(ground)) for path, ground, _ in leaves(statement.type)]
+        words = [(path, _known_width(ground)) for path, ground, _ in leaves(statement.type)]
         memory = LoweredMemory(
             name=self._signal(statement.name, "memory", 0).name,
             words=words,
@@ -345,7 +345,7 @@ class Lowering:
         self.values[statement.name] = Record(fields)
 
     def _explicit_port(self, memory: LoweredMemory, statement: Memory, kind: str, name: str) -> Value:
-        """A port of a memory in the form with fields; all its signals are driven by connections."""
+        """Return a port of a memory in the form with fields; all its signals are driven by connections."""
         address = max(1, (statement.size - 1).bit_length())
         path = f"{statement.name}_{name}"
         fields: dict[str, tuple[Value, bool]] = {}
@@ -378,7 +378,7 @@ class Lowering:
         return Record(fields)
 
     def _memory_port(self, statement: MemoryPort) -> None:
-        """A port whose use says what it does; its enable is the condition that it stands in."""
+        """Read a port whose use decides its direction; its enable is the condition around it."""
         if statement.memory not in self.memories:
             raise self._error(f"unknown memory: {statement.memory}")
         memory, kind = self.memories[statement.memory]
@@ -422,13 +422,13 @@ class Lowering:
         self.values[statement.name] = _merged(data, written)
 
     def _assign_waiting(self, enable: str, statement: MemoryPort) -> None:
-        """The enable of a read whose address is a wire: wherever the wire was connected."""
+        """Assign the enable of a read whose address is a wire: wherever the wire was connected."""
         assert isinstance(statement.selector, Ref)
         flag = self._lookup(_enable_flag(statement.selector.name))
         self._assign(enable, self.graph.const(0, 1) if flag is None else flag, UINT)
 
     def _find_addresses(self, body: Sequence[Statement]) -> None:
-        """Wires that are addresses of reads with latency: the read happens where the wire is connected."""
+        """Find wires that are addresses of reads with latency: the read happens at the wire's connection."""
         clocked = {s.name for s in _all_statements(body) if isinstance(s, Memory) and s.read_latency}
         wires = {s.name for s in _all_statements(body) if isinstance(s, Wire)}
         for statement in _all_statements(body):
@@ -442,7 +442,7 @@ class Lowering:
         return self._leaf(self._signal(path, ground.kind, ground.width), is_sink=False)
 
     def _close_ports(self) -> None:
-        """Ports of memories become reads, writes or both, by their declaration and their use."""
+        """Turn ports of memories into reads, writes or both, by their declaration and their use."""
         for name, port in self.ports.items():
             used = self.used_ports[name]
             is_written = port.kind in ("write", "rdwr") or (port.kind == "infer" and "write" in used)
@@ -557,7 +557,7 @@ class Lowering:
             self._mark_written(name, condition)
 
     def _mark_written(self, name: str, condition: int) -> None:
-        """A connection to a memory port is a write, and sets its mask."""
+        """Mark a connected memory port as a write, and set its mask."""
         if name not in self.port_of:
             return
         port = self.port_of[name]
@@ -594,7 +594,7 @@ class Lowering:
         return value
 
     def _target(self, expression: Expression) -> Value:
-        """A value that is connected: uses of memory ports as sinks are no reads."""
+        """Return a value that is connected: uses of memory ports as sinks are no reads."""
         return self._value(expression, is_target=True)
 
     def _value(self, expression: Expression, *, is_target: bool = False) -> Value:
@@ -628,7 +628,7 @@ class Lowering:
         return self._call(expression)
 
     def _access(self, expression: Access, *, is_target: bool) -> Value:
-        """An element by a signal: a multiplexer over all; as a sink, a condition per element."""
+        """Return an element by a signal: a multiplexer over all; as a sink, a condition per element."""
         base, index = self._value(expression.base, is_target=is_target), self._ground(expression.selector)
         if not isinstance(base, Elements) or not base.values:
             raise self._error(f"not a vector: {expression}")
@@ -643,7 +643,7 @@ class Lowering:
         return result
 
     def _conditional(self, value: Value, condition: int) -> Value:
-        """A value whose sinks are assigned only if a condition holds."""
+        """Return a value whose sinks are assigned only if a condition holds."""
 
         def one(leaf: Leaf) -> Leaf:
             sinks = [
@@ -723,13 +723,13 @@ def _as_source(value: Value) -> Value:
 
 
 def _merged(source: Value, sink: Value) -> Value:
-    """The nodes of one value with the sinks of another of the same type."""
+    """Return the nodes of one value with the sinks of another of the same type."""
     sinks = iter([*_leaves_of(sink)])
     return _mapped(source, lambda leaf: leaf._replace(sinks=next(sinks).sinks))
 
 
 def _masks(kind: Type) -> Type:
-    """The type of a mask: one bit per ground element."""
+    """Return the type of a mask: one bit per ground element."""
     if isinstance(kind, Ground):
         return Ground(UINT, 1)
     if isinstance(kind, Vector):
@@ -737,14 +737,14 @@ def _masks(kind: Type) -> Type:
     return Bundle(tuple(FieldOf(p.name, _masks(p.type), p.is_flipped) for p in kind.fields))
 
 
-def _known(ground: Ground) -> int:
+def _known_width(ground: Ground) -> int:
     if ground.width is None:
         raise RtlError("memory of words without a width")
     return ground.width
 
 
 def _enable_flag(name: str) -> str:
-    """Pseudo-signal: whether a wire was connected."""
+    """Return the pseudo-signal: whether a wire was connected."""
     return f"{name} is connected"
 
 

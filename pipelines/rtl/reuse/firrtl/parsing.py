@@ -93,7 +93,7 @@ class Circuit:
 
 
 def _content(lines: Sequence[str], start: int, end: int) -> Iterator[_Line]:
-    """Lines that are neither empty nor for messages, without comments and places."""
+    """Yield the lines that are neither empty nor for messages, without comments and places."""
     for number in range(start, end):
         raw = lines[number]
         text = raw.strip()
@@ -156,7 +156,7 @@ class _Parser:
         return _Tokens(line)
 
     def block(self, indent: int) -> list[Statement]:
-        """Statements of one indentation."""
+        """Return the statements of one indentation."""
         statements: list[Statement] = []
         while self.at < len(self.lines) and self.lines[self.at].indent >= indent:
             statement = self.statement()
@@ -239,7 +239,7 @@ class _Parser:
         return When(condition, then, otherwise)
 
     def _inner(self, tokens: _Tokens, indent: int) -> list[Statement]:
-        """What a condition governs: a statement behind it, or the lines that are indented more."""
+        """Read what a condition governs: a statement behind it, or the lines that are indented more."""
         if not tokens.is_done():
             raise tokens.error("a statement behind a colon is not read")
         if self.at < len(self.lines) and self.lines[self.at].indent > indent:
@@ -403,7 +403,7 @@ class _Tokens:
             raise self.error(f"a type of {_elements(kind)} elements; accepted: at most {MOST_ELEMENTS}")
 
     def memory_type(self) -> Type:
-        """A type whose last size may be that of a memory."""
+        """Return a type whose last size may be that of a memory."""
         result = self._plain_type()
         while self.peek() == "[":
             self.at += 1
