@@ -293,6 +293,7 @@ def trace_parts(library: Any, parts: Sequence[Part], values: dict[str, Any], ops
 
 
 def kernels_of(layer: Layer) -> list[Kernel]:
+    """Return what the units of a layer with weights compute."""
     return _convolved(layer) if layer.kind == "conv" else [_multiplied(layer)]
 
 
