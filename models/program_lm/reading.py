@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import pairwise
+
+from pycparser import c_ast, c_parser
 
 from models.program_lm.symbols import (
     CONDITION,
     EXPRESSION,
     LOOP,
     MOST_NESTING,
-    NAME,
     SINGLE_TYPES,
     STATEMENT,
     FunctionSymbol,
@@ -25,12 +25,11 @@ from models.program_lm.symbols import (
     interval_of,
     lex,
 )
+from pipelines.c import parse_text
 
 _TYPE_WORDS = frozenset([*SINGLE_TYPES, "signed", "void"])
-_QUALIFIERS = frozenset(["static", "const", "inline", "register"])
-_ASSIGNMENTS = frozenset(["=", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "<<=", ">>="])
 _INTEGER_ASSIGNMENTS = frozenset(["%=", "&=", "|=", "^=", "<<=", ">>="])
-_CLOSING = {"(": ")", "[": "]", "{": "}"}
+_HEADERS = "".join(f"typedef int {name};" for name in SINGLE_TYPES if name.endswith("_t"))
 
 
 def read_program(source: str) -> ReadProgram:
@@ -39,10 +38,38 @@ def read_program(source: str) -> ReadProgram:
     Raises: SourceError: it has something that they do not write.
     """
     reader = _Reader(lexed=lex(source))
-    reader.program()
+    try:
+        reader.program()
+    except RecursionError:
+        raise SourceError(f"statements must nest at most {MOST_NESTING} deep, got more") from None
     return ReadProgram(
         source=source, lexed=reader.lexed, functions=tuple(reader.functions), sites=tuple(reader.sites)
     )
+
+
+def _parse(lexed: Lexed) -> c_ast.FileAST:
+    """Parse the tokens, one per line from line 2 on; macros stand in it as names and calls."""
+    try:
+        return parse_text("\n".join([_HEADERS, *(t.text for t in lexed.tokens)]), file="program.c")
+    except c_parser.ParseError as error:
+        raise SourceError(f"a program must be C11, got {' '.join(str(error).split())[:200]}") from None
+
+
+def _token_of(node: c_ast.Node) -> int:
+    return int(node.coord.line) - 2
+
+
+def _nodes(node: c_ast.Node | None) -> Iterator[c_ast.Node]:
+    """Yield a node and everything in it."""
+    waiting = [] if node is None else [node]
+    while waiting:
+        inner = waiting.pop()
+        yield inner
+        waiting += [child for _, child in reversed(inner.children())]
+
+
+def _names(*nodes: c_ast.Node | None) -> Iterator[str]:
+    return (str(n.name) for node in nodes for n in _nodes(node) if isinstance(n, c_ast.ID | c_ast.Decl))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,53 +86,23 @@ class _Place:
 @dataclass(slots=True, kw_only=True)
 class _Reader:
     lexed: Lexed
-    at: int = 0
-    functions: list[FunctionSymbol] = field(default_factory=list)
-    sites: list[Site] = field(default_factory=list)
-    scope: list[Symbol] = field(default_factory=list)
+    functions: list[FunctionSymbol] = field(default_factory=list[FunctionSymbol])
+    sites: list[Site] = field(default_factory=list[Site])
+    scope: list[Symbol] = field(default_factory=list[Symbol])
     steering: frozenset[str] = frozenset()
     returns_integer: bool = True
     order: int = 0
 
     # ---- tokens ----
 
-    @property
-    def text(self) -> str:
-        """The next token; empty at the end."""
-        tokens = self.lexed.tokens
-        return tokens[self.at].text if self.at < len(tokens) else ""
+    def text(self, at: int) -> str:
+        return self.lexed.tokens[at].text
 
-    def take(self, expected: str) -> None:
-        if self.text != expected:
-            raise SourceError(f"{expected} must stand here, got {self.text or 'the end'} (token {self.at})")
-        self.at += 1
-
-    def skip_to(self, *ends: str) -> None:
-        """Go to one of some tokens, past everything in brackets."""
-        closing: list[str] = []
-        while self.text and (closing or self.text not in ends):
-            if self.text in _CLOSING:
-                closing.append(_CLOSING[self.text])
-            elif closing and self.text == closing[-1]:
-                closing.pop()
-            elif self.text in (")", "]", "}"):
-                raise SourceError(f"brackets must pair, got {self.text} (token {self.at})")
-            self.at += 1
-        if not self.text:
-            raise SourceError(f"one of {' '.join(ends)} must follow, got the end")
-
-    def texts(self, first: int, last: int) -> list[str]:
-        return [t.text for t in self.lexed.tokens[first:last]]
-
-    def matching(self, opening: int) -> int:
-        """Return the token after the bracket that closes the one at a place."""
-        at = self.at
-        self.at = opening
-        closing = _CLOSING[self.text]
-        self.at += 1
-        self.skip_to(closing)
-        self.at, after = at, self.at + 1
-        return after
+    def find(self, at: int, *ends: str) -> int:
+        """Find the first of some tokens, past everything in brackets."""
+        while self.text(at) not in ends:
+            at = self.lexed.partners.get(at, at) + 1
+        return at
 
     # ---- declarations ----
 
@@ -115,276 +112,190 @@ class _Reader:
                 Symbol(name=name, type="int", assignable=False, interval=(value, value), constant=True)
             )
         for name, count in self.lexed.macros.items():
-            self.functions.append(
-                FunctionSymbol(name=name, floating=False, arguments=(False,) * count, order=self.order)
-            )
+            self.define(name, "int", [False] * count)
             self.order += 1
-        while self.text:
-            self.external()
+        for node in _parse(self.lexed).ext:
+            if isinstance(node, c_ast.FuncDef):
+                self.function(node)
+            elif not isinstance(node, c_ast.Typedef):
+                self.declare(self.symbol(node))
 
     def declare(self, symbol: Symbol) -> None:
         self.scope.append(replace(symbol, order=self.order))
         self.order += 1
 
-    def type_words(self) -> tuple[str, bool]:
-        """Return a type without its qualifiers, and whether it is const."""
-        words: list[str] = []
-        const = False
-        while self.text in _TYPE_WORDS or self.text in _QUALIFIERS:
-            const |= self.text == "const"
-            if self.text in _TYPE_WORDS:
-                words.append(self.text)
-            self.at += 1
-        if not words:
-            raise SourceError(f"a type must stand here, got {self.text or 'the end'} (token {self.at})")
-        return " ".join(words), const
+    def define(self, name: str, returns: str, arguments: Sequence[bool]) -> None:
+        floating = returns in ("float", "double")
+        self.functions.append(
+            FunctionSymbol(name=name, floating=floating, arguments=tuple(arguments), order=self.order)
+        )
 
-    def name(self) -> str:
-        if self.at >= len(self.lexed.tokens) or self.lexed.tokens[self.at].kind != NAME:
-            raise SourceError(f"a name must stand here, got {self.text or 'the end'} (token {self.at})")
-        self.at += 1
-        return self.lexed.tokens[self.at - 1].text
-
-    def shape(self) -> tuple[int, ...]:
-        extents: list[int] = []
-        while self.text == "[":
-            end = self.matching(self.at) - 1
-            extent = self.interval(self.at + 1, end)
+    def symbol(self, node: c_ast.Node) -> Symbol:
+        """Return the symbol of a declaration."""
+        shape: list[int] = []
+        kind = node.type
+        while isinstance(kind, c_ast.ArrayDecl):
+            extent = None if kind.dim is None else interval_of(kind.dim, self.scope)
             if extent is None or extent[0] != extent[1] or extent[0] < 1:
-                raise SourceError(f"an extent must be a constant, got {self.texts(self.at + 1, end)}")
-            extents.append(extent[0])
-            self.at = end + 1
-        return tuple(extents)
+                raise SourceError(f"an extent must be a constant, got another (token {_token_of(node)})")
+            shape.append(extent[0])
+            kind = kind.type
+        is_const = "const" in node.quals
+        return Symbol(name=node.name, type=_type_words(kind), shape=tuple(shape), assignable=not is_const)
 
-    def external(self) -> None:
-        kind, const = self.type_words()
-        name = self.name()
-        if self.text != "(":
-            self.declare(Symbol(name=name, type=kind, shape=self.shape(), assignable=not const))
-            self.skip_to(";")
-            self.take(";")
-            return
-        self.function(kind, name)
-
-    def function(self, returns: str, name: str) -> None:
+    def function(self, node: c_ast.FuncDef) -> None:
         kept = len(self.scope)
-        self.take("(")
-        parameters: list[Symbol] = []
-        while self.text != ")":
-            kind, const = self.type_words()
-            if self.text == ")" and kind == "void":
-                break
-            symbol = Symbol(name=self.name(), type=kind, shape=self.shape(), assignable=not const)
-            parameters.append(symbol)
-            if self.text != ")":
-                self.take(",")
-        self.take(")")
-        end = self.matching(self.at)
-        self.steering = self.steering_names(self.at, end)
+        returns = _type_words(node.decl.type.type)
+        declared = node.decl.type.args.params if node.decl.type.args else []
+        parameters = [self.symbol(d) for d in declared if d.name or _type_words(d.type) != "void"]
+        opening = _token_of(node.body)
+        loops = [n for n in _nodes(node.body) if isinstance(n, c_ast.For | c_ast.While | c_ast.DoWhile)]
+        heads = [n for loop in loops for role, n in loop.children() if role != "stmt"]
+        self.steering = frozenset(_names(*heads))
         self.returns_integer = returns not in ("float", "double")
         for parameter in parameters:
             free = parameter.assignable and parameter.name not in self.steering
             self.declare(replace(parameter, assignable=free))
-        self.block(_Place(begin=self.at + 1, end=end - 1))
+        self.block(node.body, opening, _Place(begin=opening + 1, end=self.lexed.partners[opening]))
         del self.scope[kept:]
         if returns != "void" and parameters and all(not p.shape for p in parameters):
-            floating = tuple(p.floating for p in parameters)
-            self.functions.append(
-                FunctionSymbol(
-                    name=name,
-                    floating=returns in ("float", "double"),
-                    arguments=floating,
-                    order=self.order,
-                )
-            )
+            self.define(node.decl.name, returns, [p.floating for p in parameters])
         self.order += 1
 
-    def steering_names(self, first: int, last: int) -> frozenset[str]:
-        """Return the names in heads of loops: to write them could make a loop endless."""
-        names: set[str] = set()
-        for at in range(first, last):
-            if self.lexed.tokens[at].text in ("for", "while"):
-                head = self.lexed.tokens[at + 1 : self.matching(at + 1)]
-                names |= {t.text for t in head if t.kind == NAME}
-        return frozenset(names)
-
-    # ---- statements ----
+    # ---- statements: each method answers the token behind what it reads ----
 
     def site(self, kind: str, first: int, last: int, place: _Place, **more: bool) -> None:
-        self.sites.append(
-            Site(
-                kind=kind,
-                first=first,
-                last=last,
-                begin=place.begin,
-                end=place.end,
-                scope=tuple(self.scope),
-                trips=place.trips,
-                depth=place.depth,
-                **more,
-            )
-        )
+        scope = tuple(self.scope)
+        around = {"begin": place.begin, "end": place.end, "trips": place.trips, "depth": place.depth}
+        self.sites.append(Site(kind=kind, first=first, last=last, scope=scope, **around, **more))
 
-    def block(self, place: _Place) -> None:
+    def block(self, node: c_ast.Compound, at: int, place: _Place) -> int:
         kept = len(self.scope)
-        self.take("{")
-        while self.text != "}":
-            self.site(STATEMENT, self.at, self.at, place)
-            self.statement(place)
-        self.take("}")
+        at += 1
+        for item in node.block_items or []:
+            if not isinstance(item, c_ast.Decl) or self.text(_token_of(item) - 1) != ",":
+                self.site(STATEMENT, at, at, place)
+            at = self.statement(item, at, place)
         del self.scope[kept:]
+        return at + 1
 
-    def body(self, place: _Place) -> None:
+    def body(self, node: c_ast.Node, at: int, place: _Place) -> int:
         """Read the statement or block after a head of `if` or a loop."""
         if place.nesting > MOST_NESTING:
             raise SourceError(f"statements must nest at most {MOST_NESTING} deep, got more")
         place = replace(place, nesting=place.nesting + 1)
-        if self.text == "{":
-            self.block(place)
-        else:
-            self.statement(place, single=True)
+        if isinstance(node, c_ast.Compound):
+            return self.block(node, at, place)
+        return self.statement(node, at, place, single=True)
 
-    def statement(self, place: _Place, *, single: bool = False) -> None:
-        word = self.text
-        if word == "{":
-            self.block(replace(place, nesting=place.nesting + 1))
-        elif word == "for":
-            self.counted_loop(place, single)
-        elif word == "if":
-            self.branch(place, single)
-        elif word == "while":
-            self.at += 1
-            self.at = self.matching(self.at)
-            self.body(replace(place, depth=place.depth + 1))
-        elif word == "switch":
-            self.at += 1
-            self.at = self.matching(self.at)
-            self.cases(place)
-        elif word in ("break", "continue"):
-            self.at += 1
-            self.take(";")
-        elif word == "return":
-            self.at += 1
-            if self.text != ";":
-                self.expression_to(";", place, integer=self.returns_integer)
-            self.take(";")
-        elif word in _TYPE_WORDS or word in _QUALIFIERS:
-            self.local_declaration(place)
-        else:
-            self.plain(place, single)
+    def statement(self, node: c_ast.Node, at: int, place: _Place, *, single: bool = False) -> int:
+        match node:
+            case c_ast.Compound():
+                return self.block(node, at, replace(place, nesting=place.nesting + 1))
+            case c_ast.For():
+                return self.counted_loop(node, at, place, single)
+            case c_ast.If():
+                return self.branch(node, at, place, single)
+            case c_ast.While():
+                deeper = replace(place, depth=place.depth + 1)
+                return self.body(node.stmt, self.lexed.partners[at + 1] + 1, deeper)
+            case c_ast.Switch():
+                return self.cases(node.stmt, self.lexed.partners[at + 1] + 1, place)
+            case c_ast.Return(expr=c_ast.Node()):
+                return self.expression(at + 1, place, ";", integer=self.returns_integer) + 1
+            case c_ast.Decl():
+                return self.local_declaration(node, place)
+            case (c_ast.Assignment() as written) | c_ast.ExprList(exprs=[c_ast.Assignment() as written, *_]):
+                return self.assignment(written, at, place, single)
+            case c_ast.Label():
+                return self.statement(node.stmt, at + 2, place, single=single)
+            case c_ast.DoWhile():
+                return self.find(self.find(at, "while"), ";") + 1
+            case _:
+                return self.find(at, ";") + 1
 
-    def cases(self, place: _Place) -> None:
-        self.take("{")
-        while self.text != "}":
-            if self.text in ("case", "default"):
-                self.skip_to(":")
-                self.take(":")
-            else:
-                self.statement(place)
-        self.take("}")
+    def cases(self, node: c_ast.Compound, at: int, place: _Place) -> int:
+        at += 1
+        for case in node.block_items or []:
+            at = self.find(at, ":") + 1
+            for item in case.stmts or []:
+                at = self.statement(item, at, place)
+        return at + 1
 
-    def expression_to(self, end: str, place: _Place, *, integer: bool = False) -> None:
-        first = self.at
-        self.skip_to(end)
-        self.site(EXPRESSION, first, self.at, place, integer=integer)
+    def expression(self, first: int, place: _Place, *ends: str, integer: bool) -> int:
+        last = self.find(first, *ends)
+        self.site(EXPRESSION, first, last, place, integer=integer)
+        return last
 
-    def local_declaration(self, place: _Place) -> None:
-        kind, const = self.type_words()
-        while True:
-            name = self.name()
-            shape = self.shape()
-            if self.text == "=":
-                self.at += 1
-                if self.text == "{":
-                    self.at = self.matching(self.at)
-                else:
-                    first = self.at
-                    self.skip_to(",", ";")
-                    self.site(EXPRESSION, first, self.at, place, integer=kind not in ("float", "double"))
-            free = not const and name not in self.steering
-            self.declare(Symbol(name=name, type=kind, shape=shape, assignable=free))
-            if self.text == ";":
-                break
-            self.take(",")
-        self.take(";")
+    def local_declaration(self, node: c_ast.Decl, place: _Place) -> int:
+        symbol = self.symbol(node)
+        at = self.find(_token_of(node), "=", ",", ";")
+        if node.init is not None and not isinstance(node.init, c_ast.InitList):
+            at = self.expression(at + 1, place, ",", ";", integer=not symbol.floating)
+        free = symbol.assignable and symbol.name not in self.steering
+        self.declare(replace(symbol, assignable=free))
+        return self.find(at, ",", ";") + 1
 
-    def plain(self, place: _Place, single: bool) -> None:
-        """Read an assignment, a step of a variable, or a call."""
-        first = self.at
-        target = self.target()
-        operator = self.text
-        if target is None or operator not in _ASSIGNMENTS:
-            self.skip_to(";")
-            self.take(";")
-            return
-        self.at += 1
-        integer = operator in _INTEGER_ASSIGNMENTS or not target.floating
-        self.expression_to(";", place, integer=integer)
-        self.take(";")
-        if target.name not in self.steering:
-            self.site(STATEMENT, first, self.at, place, single=single)
+    def assignment(self, node: c_ast.Assignment, first: int, place: _Place, single: bool) -> int:
+        target, _ = self.symbol_of(node.lvalue)
+        last = self.find(first, ";") + 1
+        if target is not None:
+            integer = node.op in _INTEGER_ASSIGNMENTS or not target.floating
+            self.expression(self.find(first, node.op) + 1, place, ";", integer=integer)
+            if target.name not in self.steering:
+                self.site(STATEMENT, first, last, place, single=single)
+        return last
 
-    def target(self) -> Symbol | None:
-        """Return the name that is written, past its subscripts."""
-        if self.lexed.tokens[self.at].kind != NAME:
-            return None
-        name = self.name()
-        while self.text == "[":
-            self.at = self.matching(self.at)
-        return next((s for s in reversed(self.scope) if s.name == name), None)
+    def symbol_of(self, node: c_ast.Node) -> tuple[Symbol | None, int]:
+        """Return the name under subscripts, as far as it is in scope, and the number of subscripts."""
+        depth = 0
+        while isinstance(node, c_ast.ArrayRef):
+            node, depth = node.name, depth + 1
+        name = node.name if isinstance(node, c_ast.ID) else ""
+        return next((s for s in reversed(self.scope) if s.name == name), None), depth
 
-    def branch(self, place: _Place, single: bool) -> None:
-        first = self.at
-        self.take("if")
-        end = self.matching(self.at)
-        self.site(CONDITION, self.at + 1, end - 1, place)
-        self.at = end
-        self.body(place)
-        if self.text == "else":
-            self.at += 1
-            self.body(place)
-        leaves = {"break", "continue", "return"} & set(self.texts(first, self.at))
-        if not leaves and not self.writes_steering(first, self.at):
-            self.site(STATEMENT, first, self.at, place, single=single)
+    def branch(self, node: c_ast.If, first: int, place: _Place, single: bool) -> int:
+        end = self.lexed.partners[first + 1]
+        self.site(CONDITION, first + 2, end, place)
+        at = self.body(node.iftrue, end + 1, place)
+        if node.iffalse is not None:
+            at = self.body(node.iffalse, at + 1, place)
+        if self.may_replace(node, c_ast.Break | c_ast.Continue | c_ast.Return):
+            self.site(STATEMENT, first, at, place, single=single)
+        return at
 
-    def writes_steering(self, first: int, last: int) -> bool:
-        """Tell whether tokens may write a variable that a loop outside them depends on."""
-        tokens = self.lexed.tokens[first:last]
-        own = {
-            after.text for word, after in pairwise(tokens) if word.text in _TYPE_WORDS and after.kind == NAME
-        }
-        return any(
-            one.text in self.steering - own and after.text in (*_ASSIGNMENTS, "++", "--")
-            for one, after in pairwise(tokens)
-        )
+    def may_replace(self, node: c_ast.Node, leaves: type) -> bool:
+        """Tell whether a statement neither leaves what is around it nor may write what a loop depends on."""
+        inside = list(_nodes(node))
+        steering = self.steering - {n.name for n in inside if isinstance(n, c_ast.Decl)}
+        written = [n.lvalue for n in inside if isinstance(n, c_ast.Assignment)]
+        written += [n.expr for n in inside if isinstance(n, c_ast.UnaryOp) and n.op in ("p++", "p--")]
+        names = {n.name for n in written if isinstance(n, c_ast.ID)}
+        return not names & steering and not any(isinstance(n, leaves) for n in inside)
 
-    def counted_loop(self, place: _Place, single: bool) -> None:
-        first = self.at
-        self.take("for")
-        end = self.matching(self.at)
-        loop = self.loop_variable(self.at + 1, end - 1)
+    def counted_loop(self, node: c_ast.For, first: int, place: _Place, single: bool) -> int:
+        end = self.lexed.partners[first + 1] + 1
+        loop = self.loop_variable(node)
         kept = len(self.scope)
-        self.at = end
         inside = replace(place, depth=place.depth + 1)
         if loop is not None:
-            interval = both_intervals(loop.interval, self.used_interval(loop.name, end))
+            interval = both_intervals(loop.interval, self.used_interval(loop.name, node.stmt))
             self.bound_length(first, end, interval)
             kept = len(self.scope)
             self.declare(replace(loop, interval=interval))
             if interval is not None:
                 inside = replace(inside, trips=place.trips * max(1, interval[1] - interval[0] + 1))
-        self.body(inside)
+        last = self.body(node.stmt, end, inside)
         del self.scope[kept:]
-        if loop is not None and not self.writes_steering(first, self.at):
-            leaves = "return" in self.texts(first, self.at)
-            if not leaves:
-                self.site(LOOP, first, self.at, place, single=single)
+        if loop is not None and self.may_replace(node, c_ast.Return):
+            self.site(LOOP, first, last, place, single=single)
+        return last
 
     # ---- ranges ----
 
     def bound_length(self, first: int, last: int, interval: Interval | None) -> None:
         """Learn from `v < rows` that rows is at most one more than the largest v."""
-        words = self.texts(first, last)
+        words = [token.text for token in self.lexed.tokens[first:last]]
         if "<" not in words or interval is None:
             return
         name = words[words.index("<") + 1]
@@ -395,71 +306,58 @@ class _Reader:
                 most = min(interval[1] + 1, symbol.most or interval[1] + 1)
                 self.scope[place] = replace(symbol, most=most)
 
-    def loop_variable(self, first: int, last: int) -> Symbol | None:
+    def loop_variable(self, node: c_ast.For) -> Symbol | None:
         """Return variable of a loop from the tokens of its head, with its range where the head says it."""
-        words = self.texts(first, last)
-        if len(words) < 8 or words[0] not in _TYPE_WORDS or words[2] != "=" or words.count(";") != 2:
+        if not isinstance(node.init, c_ast.DeclList) or node.cond is None or node.next is None:
             return None
-        semicolons = [k for k, word in enumerate(words) if word == ";"]
-        name, kind = words[1], words[0]
-        plain = Symbol(name=name, type=kind, assignable=False, loop=True)
-        relation_at = semicolons[0] + 2
-        if words[semicolons[0] + 1] != name or words[relation_at] not in ("<", "<=", ">", ">="):
-            return plain
-        start = self.interval(first + 3, first + semicolons[0])
-        bound = self.interval(first + relation_at + 1, first + semicolons[1])
-        relation = words[relation_at]
+        variable = node.init.decls[0]
+        plain = Symbol(name=variable.name, type=_type_words(variable.type), assignable=False, loop=True)
+        match node.cond:
+            case c_ast.BinaryOp(op="<" | "<=" | ">" | ">=" as relation, left=c_ast.ID(name=plain.name)):
+                start = interval_of(variable.init, self.scope)
+                bound = interval_of(node.cond.right, self.scope)
+            case _:
+                return plain
         if start is None or bound is None:
             return plain
         if relation in ("<", "<="):
-            last_value = bound[1] - (relation == "<")
-            step = self.step(words[semicolons[1] + 1 :])
-            interval = (
-                start[0],
-                last_value - (last_value - start[1]) % step if start[0] == start[1] else last_value,
-            )
+            last = bound[1] - (relation == "<")
+            step = self.step(node.next)
+            interval = start[0], last - (last - start[1]) % step if start[0] == start[1] else last
         else:
             interval = bound[0] + (relation == ">"), start[1]
         return replace(plain, interval=interval) if interval[0] <= interval[1] else plain
 
-    def step(self, words: Sequence[str]) -> int:
+    def step(self, node: c_ast.Node) -> int:
         """Return the step of a head that ends in `v += step`; 1 for all others."""
-        if len(words) != 3 or words[1] != "+=":
+        if not isinstance(node, c_ast.Assignment) or node.op != "+=":
             return 1
-        known = self.lexed.constants.get(words[2])
-        return max(1, known if known is not None else int(words[2]) if words[2].isdecimal() else 1)
+        step = interval_of(node.rvalue, [s for s in self.scope if s.constant])
+        return 1 if step is None else max(1, step[0])
 
-    def used_interval(self, name: str, first: int) -> Interval | None:
+    def used_interval(self, name: str, node: c_ast.Node) -> Interval | None:
         """Bound a loop variable, whose loop ends at run time, by its use as a plain subscript."""
-        after = self.matching(first) if self.text == "{" else self.statement_end(first)
         most: int | None = None
-        for at in range(first, after - 2):
-            if self.texts(at, at + 3) == ["[", name, "]"]:
-                extent = self.extent_at(at)
-                most = extent if most is None else min(most, extent or most)
+        for use in _nodes(node):
+            match use:
+                case c_ast.ArrayRef(name=array, subscript=c_ast.ID(name=used)) if used == name:
+                    symbol, dimension = self.symbol_of(array)
+                    shape = () if symbol is None else symbol.shape[dimension:]
+                    extent = next(iter(shape), None)
+                    most = extent if most is None else min(most, extent or most)
+                case _:
+                    pass
         return None if most is None else (0, most - 1)
 
-    def statement_end(self, first: int) -> int:
-        at, self.at = self.at, first
-        self.skip_to(";", "}")
-        self.at, stop = at, self.at
-        return stop
 
-    def extent_at(self, opening: int) -> int | None:
-        """Return the extent of the dimension whose subscript opens at a token."""
-        dimension = 0
-        at = opening - 1
-        while at >= 0 and self.lexed.tokens[at].text == "]":
-            depth = 1
-            while depth and at > 0:
-                at -= 1
-                depth += {"]": 1, "[": -1}.get(self.lexed.tokens[at].text, 0)
-            dimension += 1
-            at -= 1
-        name = self.lexed.tokens[at].text if at >= 0 else ""
-        symbol = next((s for s in reversed(self.scope) if s.name == name), None)
-        return symbol.shape[dimension] if symbol is not None and dimension < len(symbol.shape) else None
+def _type_words(node: c_ast.Node) -> str:
+    """Return a type of a number without its qualifiers.
 
-    def interval(self, first: int, last: int) -> Interval | None:
-        """Return range of sums, differences and products of constants and loop variables: least, largest."""
-        return interval_of(self.lexed.tokens[first:last], self.scope)
+    Raises: SourceError: another type.
+    """
+    kind = node.type if isinstance(node, c_ast.TypeDecl) else node
+    words = list(kind.names) if isinstance(kind, c_ast.IdentifierType) else [type(kind).__name__.lower()]
+    for word in words:
+        if word not in _TYPE_WORDS:
+            raise SourceError(f"a type must stand here, got {word} (token {_token_of(node)})")
+    return " ".join(words)

@@ -5,6 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from operator import add, mul, sub
+
+from pycparser import c_ast
 
 _TOKEN = re.compile(
     r"(?P<space>\s+|//[^\n]*|/\*.*?\*/)"
@@ -17,6 +20,8 @@ _TOKEN = re.compile(
 )
 _CONSTANT = re.compile(r"#\s*define\s+([A-Za-z_]\w*)\s+(\d+)\s*$")
 _FUNCTION = re.compile(r"#\s*define\s+([A-Za-z_]\w*)\(([^)]*)\)")
+_CLOSING = {"(": ")", "[": "]", "{": "}"}
+_OPERATIONS = {"+": add, "-": sub, "*": mul}
 _INCLUDE = re.compile(r"#\s*include\s+<[a-z]+\.h>\s*$")
 
 NAME, NUMBER, OPERATOR = "name", "number", "operator"
@@ -48,11 +53,13 @@ class Lexed:
     Attributes:
         constants: macros that are integers.
         macros: number of arguments of each macro with arguments.
+        partners: number of the token that closes each opening bracket, by the number of that.
     """
 
     tokens: tuple[Token, ...]
     constants: dict[str, int]
     macros: dict[str, int]
+    partners: dict[int, int]
 
 
 def lex(source: str) -> Lexed:
@@ -74,7 +81,22 @@ def lex(source: str) -> Lexed:
         elif kind != "space":
             tokens.append(Token(kind=kind, text=match[0], start=place, end=match.end()))
         place = match.end()
-    return Lexed(tokens=tuple(tokens), constants=constants, macros=macros)
+    return Lexed(tokens=tuple(tokens), constants=constants, macros=macros, partners=_pair_brackets(tokens))
+
+
+def _pair_brackets(tokens: Sequence[Token]) -> dict[int, int]:
+    partners: dict[int, int] = {}
+    opened: list[int] = []
+    for at, token in enumerate(tokens):
+        if token.text in _CLOSING:
+            opened.append(at)
+        elif token.text in _CLOSING.values():
+            if not opened or _CLOSING[tokens[opened[-1]].text] != token.text:
+                raise SourceError(f"brackets must pair, got {token.text} (token {at})")
+            partners[opened.pop()] = at
+    if opened:
+        raise SourceError(f"{_CLOSING[tokens[opened[-1]].text]} must follow, got the end")
+    return partners
 
 
 def _read_line(line: str, constants: dict[str, int], macros: dict[str, int]) -> None:
@@ -204,95 +226,31 @@ class ReadProgram:
 MOST_NESTING = 60
 
 
-def interval_of(tokens: Sequence[Token], scope: Sequence[Symbol]) -> Interval | None:
+def interval_of(node: c_ast.Node, scope: Sequence[Symbol]) -> Interval | None:
     """Return the least and largest value of an expression; None when they are not known."""
-    return _Intervals(tokens=tokens, scope=scope).whole()
+    match node:
+        case c_ast.Constant(value=text):
+            return (int(text), int(text)) if text.isdecimal() else None
+        case c_ast.ID(name=name):
+            return next((s.interval for s in reversed(scope) if s.name == name), None)
+        case c_ast.BinaryOp(op="+" | "-" | "*" as operator, left=left, right=right):
+            one, other = interval_of(left, scope), interval_of(right, scope)
+            if one is None or other is None:
+                return None
+            corners = [_OPERATIONS[operator](a, b) for a in one for b in other]
+            return min(corners), max(corners)
+        case c_ast.FuncCall(name=c_ast.ID(name="MIN"), args=c_ast.ExprList(exprs=[left, right])):
+            one, other = interval_of(left, scope), interval_of(right, scope)
+            if one is None or other is None:
+                return one or other
+            return min(one[0], other[0]), min(one[1], other[1])
+        case _:
+            return None
 
 
 def both_intervals(one: Interval | None, other: Interval | None) -> Interval | None:
-    """Intersect two intervals of a range; None is unknown, and the first holds if they are disjoint."""
+    """Intersect two statements about a range."""
     if one is None or other is None:
         return one or other
     overlap = max(one[0], other[0]), min(one[1], other[1])
     return overlap if overlap[0] <= overlap[1] else one
-
-
-@dataclass(slots=True, kw_only=True)
-class _Intervals:
-    """A recursive evaluation; None for whatever is not known."""
-
-    tokens: Sequence[Token]
-    scope: Sequence[Symbol]
-    at: int = 0
-    depth: int = 0
-
-    def whole(self) -> Interval | None:
-        interval = self.sum()
-        return interval if self.at == len(self.tokens) else None
-
-    @property
-    def text(self) -> str:
-        return self.tokens[self.at].text if self.at < len(self.tokens) else ""
-
-    def sum(self) -> Interval | None:
-        interval = self.product()
-        while self.text in ("+", "-"):
-            sign = 1 if self.text == "+" else -1
-            self.at += 1
-            other = self.product()
-            if interval is None or other is None:
-                interval = None
-            else:
-                low, high = sorted((sign * other[0], sign * other[1]))
-                interval = interval[0] + low, interval[1] + high
-        return interval
-
-    def product(self) -> Interval | None:
-        interval = self.operand()
-        while self.text == "*":
-            self.at += 1
-            other = self.operand()
-            if interval is None or other is None:
-                interval = None
-            else:
-                corners = [a * b for a in interval for b in other]
-                interval = min(corners), max(corners)
-        return interval
-
-    def operand(self) -> Interval | None:
-        if self.at >= len(self.tokens) or self.depth > MOST_NESTING:
-            return None
-        token = self.tokens[self.at]
-        self.at += 1
-        if token.kind == NUMBER:
-            return (int(token.text), int(token.text)) if token.text.isdecimal() else None
-        if token.text == "(":
-            return self.inside()
-        if token.text == "MIN" and self.text == "(":
-            return self.least()
-        if token.kind == NAME and self.text not in ("(", "["):
-            return next((s.interval for s in reversed(self.scope) if s.name == token.text), None)
-        return None
-
-    def inside(self) -> Interval | None:
-        self.depth += 1
-        interval = self.sum()
-        self.depth -= 1
-        if self.text != ")":
-            return None
-        self.at += 1
-        return interval
-
-    def least(self) -> Interval | None:
-        self.at += 1
-        one = self.sum()
-        if self.text != ",":
-            return None
-        self.at += 1
-        other = self.sum()
-        if self.text != ")":
-            return None
-        self.at += 1
-        if one is None or other is None:
-            return one or other
-        return min(one[0], other[0]), min(one[1], other[1])

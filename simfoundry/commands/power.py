@@ -29,7 +29,7 @@ from simfoundry.questions import DEFAULT_REUSE_FACTOR, ExploreQuestion, PowerQue
 if TYPE_CHECKING:
     from models.compile_power.data import Pair
     from models.compile_power.inference import QueryModel
-    from pipelines.accelerators.fixed.tracing import FixedDesign
+    from pipelines.accelerators.fixed.sharing import FixedDesign
 
 _LISTED = 20
 

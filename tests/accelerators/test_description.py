@@ -10,7 +10,8 @@ import pytest
 
 from pipelines.accelerators import AcceleratorError, network_of
 from pipelines.accelerators.fixed.description import HlsConfiguration, describe_network, read_configuration
-from pipelines.accelerators.fixed.tracing import linear_map, trace_network, uniform_inputs
+from pipelines.accelerators.fixed.sharing import trace_network
+from pipelines.accelerators.fixed.tracing import linear_map, uniform_inputs
 from pipelines.accelerators.networks import drawn_fixed_network, drawn_network
 from tests.support.fixed_emulation import emulate_network
 

@@ -10,15 +10,8 @@ import pytest
 from pipelines.accelerators import FIXED_CATEGORIES, AcceleratorError, network_of
 from pipelines.accelerators.fixed.dataset import FixedGroup, compiled_columns, make_fixed
 from pipelines.accelerators.fixed.labels import drawn_inputs, encode_values, input_words, is_equal
-from pipelines.accelerators.fixed.sharing import trace_shared
-from pipelines.accelerators.fixed.tracing import (
-    FRACTION,
-    TOP,
-    formats,
-    linear_map,
-    trace_network,
-    word_widths,
-)
+from pipelines.accelerators.fixed.sharing import TOP, formats, trace_network, trace_shared, word_widths
+from pipelines.accelerators.fixed.tracing import FRACTION, linear_map
 from pipelines.accelerators.networks import drawn_fixed_network, drawn_network
 from pipelines.base.cache import ContentCache
 from pipelines.rtl.reuse import Simulator, build_reuse

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from pipelines.accelerators import AcceleratorError, network_of
-from pipelines.accelerators.fixed.sharing import trace_shared
-from pipelines.accelerators.fixed.tracing import FRACTION, trace_network, uniform_inputs
+from pipelines.accelerators.fixed.sharing import trace_network, trace_shared
+from pipelines.accelerators.fixed.tracing import FRACTION, uniform_inputs
 from tests.onnx_models.small_models import model_of, node
 
 NODES = [

@@ -29,7 +29,7 @@ from models.compile_power.data import Pair, read_fixed_pairs, read_pairs
 from models.compile_power.train import fit_power
 from models.metrics import mape, r_squared
 from pipelines.accelerators import AcceleratorError, compile_network, network_of
-from pipelines.accelerators.fixed.tracing import trace_network
+from pipelines.accelerators.fixed.sharing import trace_network
 from pipelines.accelerators.labels import Labeller
 from pipelines.accelerators.networks import FAMILIES, FIXED_FAMILIES, drawn_fixed_network, drawn_network
 from pipelines.base.identity import content_hash

@@ -16,7 +16,8 @@ from math import prod
 import numpy as np
 
 from pipelines.accelerators import AcceleratorError, Network, network_of
-from pipelines.accelerators.fixed.tracing import trace_network, uniform_inputs
+from pipelines.accelerators.fixed.sharing import trace_network
+from pipelines.accelerators.fixed.tracing import uniform_inputs
 from pipelines.accelerators.networks import FIXED_FAMILIES, drawn_fixed_network
 from tests.support.fixed_emulation import emulate_network
 

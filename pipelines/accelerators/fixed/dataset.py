@@ -20,8 +20,8 @@ from pydantic import Field
 from pipelines.accelerators.errors import AcceleratorError
 from pipelines.accelerators.fixed import FIXED_CATEGORIES
 from pipelines.accelerators.fixed.labels import label_fixed
-from pipelines.accelerators.fixed.sharing import trace_shared
-from pipelines.accelerators.fixed.tracing import WIRES, FixedDesign, StageOperation
+from pipelines.accelerators.fixed.sharing import FixedDesign, StageOperation, trace_shared
+from pipelines.accelerators.fixed.tracing import WIRES
 from pipelines.accelerators.graph import Network, network_of
 from pipelines.accelerators.networks import FIXED_FAMILIES, FIXED_SCALES, drawn_fixed_network
 from pipelines.base.cache import ContentCache, json_value

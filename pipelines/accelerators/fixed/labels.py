@@ -9,7 +9,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from pipelines.accelerators.fixed.tracing import TOP, FixedDesign, uniform_inputs, word_widths
+from pipelines.accelerators.fixed.sharing import TOP, FixedDesign, format_bits, word_widths
+from pipelines.accelerators.fixed.tracing import uniform_inputs
 from pipelines.power import TraceStimulus, encode_netlist, power_parts, run_engine
 from pipelines.schemas.columns import OK, TOOL_ERROR
 from pipelines.silicon.synthesis import Target, analyse_timing, load_liberty, synthesize_design
@@ -66,7 +67,7 @@ def label_fixed(
     values = drawn_inputs(design, samples + (design.interval_cycles > 1) * design.latency_cycles, seed)
     ports = input_words(design, values)
     known = {name: words for name, words in ports.items() if name in encoded.netlist.inputs}
-    watched = tuple(f"out_{i}" for i in range(len(word_widths(design.output_bits))))
+    watched = tuple(f"out_{i}" for i in range(len(word_widths(format_bits(design.output_formats)))))
     stimulus = TraceStimulus(encoded=encoded, ports=known, watched=watched)
     run = run_engine(
         encoded,

@@ -1,4 +1,4 @@
-"""A network over several cycles: units that compute one position each are shared by a layer's positions.
+"""Networks as Verilog of da4ml: one pipeline, or units that are shared by the positions of a layer.
 
 With a reuse factor R an inference starts every R cycles. A convolution keeps a constant matrix per unit, and
 R positions take turns on it. Outputs of a dense layer take turns on a row of multipliers, whose weights are
@@ -11,8 +11,9 @@ registers carries it along; its taps select.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import groupby
 from math import prod
 from typing import Any
@@ -25,89 +26,100 @@ from pipelines.accelerators.fixed.activity import Values, estimate_activity
 from pipelines.accelerators.fixed.tracing import (
     BITS,
     FRACTION,
-    TOP,
-    VIEWS,
-    FixedDesign,
-    StageOperation,
-    core_verilog,
-    fixed_values,
-    formats,
-    is_wired,
+    Kernel,
+    Part,
+    Source,
+    Traced,
+    kernels_of,
     load_library,
-    pooled,
+    parts_of,
     quantised,
-    stage_operations,
-    top_ports,
-    trace_layer,
-    trace_network,
+    require_size,
+    trace_layers,
+    trace_parts,
     uniform_inputs,
     wired_places,
 )
-from pipelines.accelerators.graph import Layer, Network
+from pipelines.accelerators.graph import Network
 from pipelines.base.summation import ordered_sum
 
-Source = int | float
-"""What a unit reads: the place of a value, or a constant."""
+TOP = "fixed_network"
 _SELECT = 6
+_LEAVES = (-1, 5)
+"""Codes of da4ml's operations without operands: inputs and constants."""
+_WORD = 64
+Format = tuple[int, int]
+"""Bits and fractional bits of a number."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Part:
-    """A layer or its pool.
+class StageOperation:
+    """An operation of da4ml: its code, places of operands in the stage, bits of the result."""
 
-    Attributes: inputs, output: names of values. kind: shared (by units), wired (no hardware), pool or plain.
-    """
-
-    layer: Layer
-    inputs: tuple[str, ...]
-    output: str
-    kind: str = "plain"
-
-    @property
-    def group(self) -> str:
-        """Neighbours of one group are one pipeline."""
-        return "pipeline" if self.kind in ("plain", "pool") else f"{self.kind} {self.output}"
+    code: int
+    operands: tuple[int, ...]
+    bits: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Kernel:
-    """What one unit computes, and for which positions.
+class FixedDesign:
+    """A network as a pipeline.
 
     Attributes:
-        function: traced results of traced inputs. size: inputs.
-        sources: of every position, size of them. places: of its results in the layer's output.
+        verilog: module `fixed_network`: clk, inputs in_0, in_1, ..., outputs out_0, ... of at most 64 bits.
+        latency_cycles: from an input to its output. stages: operations of every stage, operands first.
+        register_bits: that every stage passes on.
+        model: da4ml's, which computes what the Verilog does.
+        input_formats, output_formats: bits and fractional bits of every number.
+        interval_cycles: between two inputs; port `start` is 1 in the first of them when there are several.
+        repeats: how often the operations of every stage are executed per inference.
+        activity: of every stage, values of `fixed.ACTIVITIES` per inference.
     """
 
-    function: Callable[[Any, Any], Any]
-    size: int
-    sources: tuple[tuple[Source, ...], ...]
-    places: tuple[tuple[int, ...], ...]
+    verilog: str
+    latency_cycles: int
+    stages: tuple[tuple[StageOperation, ...], ...]
+    register_bits: tuple[int, ...]
+    model: Any
+    input_formats: tuple[Format, ...]
+    output_formats: tuple[Format, ...]
+    repeats: tuple[int, ...]
+    activity: tuple[tuple[float, ...], ...]
+    interval_cycles: int = 1
+
+    @property
+    def inputs(self) -> int:
+        """Numbers per inference."""
+        return len(self.input_formats)
+
+    def expected(self, values: Values) -> Values:
+        """Return (samples, outputs) of (samples, inputs), bit by bit as the hardware."""
+        return np.asarray(self.model.predict(values))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Core:
+class Core:
     """A module of da4ml.
 
-    Attributes: in_formats, out_formats: bits and fraction of every number. latency: registers from input to
-        output. signs: whether a result may be negative. pipeline: of da4ml.
+    Attributes:
+        modules: Verilog by file; files of da4ml's own modules have the same name for every core.
+        stages, register_bits: as of `FixedDesign`. model, pipeline: of da4ml.
+        in_formats, out_formats: of every number.
     """
 
     name: str
-    in_formats: tuple[tuple[int, int], ...]
-    out_formats: tuple[tuple[int, int], ...]
-    signs: tuple[bool, ...]
+    modules: dict[str, str]
+    in_formats: tuple[Format, ...]
+    out_formats: tuple[Format, ...]
     stages: tuple[tuple[StageOperation, ...], ...]
     register_bits: tuple[int, ...]
+    model: Any
     pipeline: Any
 
     @property
     def latency(self) -> int:
+        """Registers from input to output."""
         return len(self.stages) + 1
-
-    @property
-    def width(self) -> int:
-        """Bits of the output."""
-        return sum(bits for bits, _ in self.out_formats)
 
     def packed(self, values: Sequence[str]) -> str:
         """Return the input of the module from values of 8 bits."""
@@ -122,8 +134,8 @@ class _Core:
         """Return the values of 8 bits from the output of the module."""
         values: list[str] = []
         first = 0
-        for (bits, fraction), is_signed in zip(self.out_formats, self.signs, strict=True):
-            values.append(_extended(output, first, bits, fraction, is_signed=is_signed))
+        for (bits, fraction), (least, _, _) in zip(self.out_formats, self.model.out_qint, strict=True):
+            values.append(_extended(output, first, bits, fraction, is_signed=least < 0))
             first += bits
         return values
 
@@ -142,6 +154,62 @@ def _extended(name: str, first: int, bits: int, fraction: int, *, is_signed: boo
     return "{" + ", ".join(parts) + "}"
 
 
+def compile_core(library: Any, function: Traced, inputs: int, *, name: str, depth: int, what: str) -> Core:
+    """Trace a function of numbers in the format, and compile it to a module.
+
+    Args:    depth: adders between two registers, at most. what: has the outputs, for the message.
+    Raises:  AcceleratorError: no output depends on the inputs.
+    """
+    variables = library.trace.FixedVariableArrayInput(inputs)
+    model = library.trace.comb_trace(variables, function(library, quantised(library, variables)))
+    pipeline = library.trace.to_pipeline(model, depth, verbose=False)
+    in_formats, out_formats = tuple(formats(model.inp_qint)), tuple(formats(model.out_qint))
+    if not format_bits(in_formats) or not format_bits(out_formats):
+        raise AcceleratorError(f"{what} the same for all inputs")
+    texts = library.verilog.pipeline_logic_gen(pipeline, name)
+    return Core(
+        name=name,
+        modules={f"{part}.v": text for part, text in sorted(texts.items())} | library.modules,
+        in_formats=in_formats,
+        out_formats=out_formats,
+        stages=tuple(_stage_operations(stage) for stage in pipeline.solutions),
+        register_bits=tuple(format_bits(formats(stage.out_qint)) for stage in pipeline.solutions),
+        model=model,
+        pipeline=pipeline,
+    )
+
+
+def trace_network(network: Network, *, depth: int = 5) -> FixedDesign:
+    """Trace a network with data.
+
+    Args:   depth: adders between two registers, at most.
+    Raises: AcceleratorError: an operator has no fixed-point form here, there is no data, or no da4ml.
+    """
+    library = load_library()
+    require_size(network)
+    size = prod(network.input_shape)
+
+    function = partial(trace_layers, network=network)
+    core = compile_core(library, function, size, name=TOP + "_core", depth=depth, what="every output is")
+    ports, (words, outs) = top_ports(format_bits(core.in_formats), format_bits(core.out_formats))
+    top = (
+        f"\nmodule {TOP} (input clk, {ports});\n"
+        f"  {core.name} core (.clk(clk), .model_inp({{{words}}}), .model_out({{{outs}}}));\n"
+        "endmodule\n"
+    )
+    return FixedDesign(
+        verilog="\n".join(core.modules.values()) + top,
+        latency_cycles=core.latency,
+        stages=core.stages,
+        register_bits=core.register_bits,
+        repeats=(1,) * len(core.stages),
+        activity=tuple(tuple(stage) for stage in estimate_activity(core.pipeline, uniform_inputs(size))[0]),
+        input_formats=core.in_formats,
+        output_formats=core.out_formats,
+        model=core.model,
+    )
+
+
 def trace_shared(network: Network, *, reuse_factor: int, depth: int = 5) -> FixedDesign:
     """Trace a network with data, an inference every `reuse_factor` cycles.
 
@@ -151,142 +219,35 @@ def trace_shared(network: Network, *, reuse_factor: int, depth: int = 5) -> Fixe
     unrolled = trace_network(network, depth=depth)
     if reuse_factor == 1:
         return unrolled
-    inputs, outputs = prod(network.input_shape), unrolled.outputs
-    numbers = {network.input: uniform_inputs(inputs)}
-    emitter = _Emitter(reuse=reuse_factor, depth=depth, numbers=numbers)
-    live = {network.input: inputs}
+    inputs, output = unrolled.inputs, network.outputs[0]
+    drawn = uniform_inputs(inputs)
+    emitter = _Emitter(reuse=reuse_factor, depth=depth, opset=network.opset, numbers={network.input: drawn})
     values = {network.input: [f"live_in_{i}" for i in range(inputs)]}
-    groups = [list(group) for _, group in groupby(_parts(network), key=lambda part: part.group)]
+    groups = [list(group) for _, group in groupby(parts_of(network), key=lambda part: part.group)]
     for place, group in enumerate(groups):
-        later = {name for rest in groups[place + 1 :] for part in rest for name in part.inputs}
-        later |= {network.outputs[0]}
-        kept = [name for name in live if name in later]
-        made = [part.output for part in group if part.output in later]
+        later = {name for rest in groups[place + 1 :] for part in rest for name in part.inputs} | {output}
+        kept = [name for name in values if name in later]
         if group[0].kind == "shared":
             values = emitter.shared(group[0], kept, values)
         elif group[0].kind == "wired":
-            sources = [value for name in group[0].inputs for value in values[name]]
-            numbers = np.concatenate([emitter.numbers[name] for name in group[0].inputs], axis=1)
-            places = _wired(group[0], len(sources), network.opset)
-            emitter.numbers[group[0].output] = numbers[:, places]
-            wires = [sources[place] for place in places]
-            values = {name: values[name] for name in kept} | {group[0].output: wires}
+            values = emitter.wired(group[0], kept, values)
         else:
-            values = emitter.plain(group, kept, made, values, network.opset)
-        live = {name: len(values[name]) for name in (*kept, *made)}
-    results = values[network.outputs[0]]
-    if not np.array_equal(
-        emitter.numbers[network.outputs[0]], unrolled.expected(emitter.numbers[network.input])
-    ):
+            made = [part.output for part in group if part.output in later]
+            values = emitter.plain(group, kept, made, values)
+    results = values[output]
+    if not np.array_equal(emitter.numbers[output], unrolled.expected(drawn)):
         raise AcceleratorError("shared units differ from the unrolled network")
-    ports = [BITS * inputs, BITS * outputs]
     return FixedDesign(
         verilog="\n".join(emitter.modules.values()) + emitter.top(inputs, results),
-        inputs=inputs,
-        outputs=outputs,
-        input_bits=ports[0],
-        output_bits=ports[1],
         latency_cycles=emitter.cycle,
         stages=tuple(emitter.stages),
         register_bits=tuple(emitter.register_bits),
         repeats=tuple(emitter.repeats),
         activity=tuple(emitter.activity),
         input_formats=((BITS, FRACTION),) * inputs,
-        output_formats=((BITS, FRACTION),) * outputs,
+        output_formats=((BITS, FRACTION),) * len(results),
         interval_cycles=reuse_factor,
         model=unrolled.model,
-    )
-
-
-def _parts(network: Network) -> list[_Part]:
-    """Return the layers in order; a pool is a part of its own behind shared units."""
-    result: list[_Part] = []
-    for layer in network.executed:
-        if not layer.weight_shape:
-            is_view = layer.kind == "host" and layer.kinds[0] in VIEWS
-            kind = "wired" if is_view or is_wired(layer) else "plain"
-            result.append(_Part(layer=layer, inputs=layer.inputs, output=layer.output, kind=kind))
-            continue
-        inner = f"{layer.output}, before the pool" if layer.pool else layer.output
-        result.append(_Part(layer=layer, inputs=layer.inputs, output=inner, kind="shared"))
-        if layer.pool:
-            result.append(_Part(layer=layer, inputs=(inner,), output=layer.output, kind="pool"))
-    return result
-
-
-def _wired(part: _Part, size: int, opset: int) -> list[int]:
-    """Return places of the values that a view or a layer of wires passes on; operands are concatenated."""
-    return list(range(size)) if part.layer.kinds[0] in VIEWS else wired_places(part.layer, opset).tolist()
-
-
-# ---- kernels ---------------------------------------------------------------------------------------
-
-
-def _kernels(layer: Layer) -> list[_Kernel]:
-    return _convolved(layer) if layer.kind == "conv" else [_multiplied(layer)]
-
-
-def _activated(library: Any, layer: Layer, result: Any) -> Any:
-    return quantised(library, library.ops.relu(result) if layer.activation != "none" else result)
-
-
-def _bias(layer: Layer, outputs: int) -> Any:
-    return np.zeros(outputs) if layer.bias is None else fixed_values(layer.bias.reshape(-1))
-
-
-def _convolved(layer: Layer) -> list[_Kernel]:
-    """Return a constant matrix per group of channels; places outside the image read 0."""
-    _, channels, height, width = layer.in_shapes[0]
-    outputs, per_group, high, wide = layer.weight_shape
-    top, left, bottom, right = layer.pads
-    rows = range((height + top + bottom - high) // layer.strides[0] + 1)
-    columns = range((width + left + right - wide) // layer.strides[1] + 1)
-    weights, bias = fixed_values(np.asarray(layer.weight)), _bias(layer, outputs)
-    share = outputs // layer.groups
-
-    def source(channel: int, y: int, x: int) -> Source:
-        is_inside = 0 <= y < height and 0 <= x < width
-        return (channel * height + y) * width + x if is_inside else 0.0
-
-    def kernel(group: int) -> _Kernel:
-        own = slice(group * share, (group + 1) * share)
-        matrix = weights[own].reshape(share, -1).T
-        offset = bias[own]
-        starts = [(r * layer.strides[0] - top, c * layer.strides[1] - left) for r in rows for c in columns]
-        taps = [
-            (group * per_group + i, y, x) for i in range(per_group) for y in range(high) for x in range(wide)
-        ]
-        return _Kernel(
-            function=lambda library, x: _activated(library, layer, x @ matrix + offset),
-            size=len(taps),
-            sources=tuple(tuple(source(i, y + dy, x + dx) for i, dy, dx in taps) for y, x in starts),
-            places=tuple(
-                tuple(o * len(starts) + place for o in range(own.start, own.stop))
-                for place in range(len(starts))
-            ),
-        )
-
-    return [kernel(group) for group in range(channels // per_group)]
-
-
-def _multiplied(layer: Layer) -> _Kernel:
-    """Return a row of multipliers; weights and bias are inputs."""
-    size, outputs = layer.weight_shape
-    rows = prod(layer.in_shapes[0]) // size
-    weights, bias = fixed_values(np.asarray(layer.weight)), _bias(layer, outputs)
-
-    def function(library: Any, x: Any) -> Any:
-        return _activated(library, layer, np.sum(x[:size] * x[size:-1], keepdims=True) + x[-1:])
-
-    places = [(row, column) for row in range(rows) for column in range(outputs)]
-    return _Kernel(
-        function=function,
-        size=2 * size + 1,
-        sources=tuple(
-            (*range(row * size, (row + 1) * size), *map(float, weights[:, column]), float(bias[column]))
-            for row, column in places
-        ),
-        places=tuple((row * outputs + column,) for row, column in places),
     )
 
 
@@ -303,6 +264,7 @@ class _Emitter:
 
     reuse: int
     depth: int
+    opset: int
     numbers: dict[str, Values]
     library: Any = field(default_factory=load_library)
     cycle: int = 0
@@ -318,25 +280,19 @@ class _Emitter:
 
     def plain(
         self,
-        group: Sequence[_Part],
+        group: Sequence[Part],
         kept: Sequence[str],
         made: Sequence[str],
         values: Mapping[str, list[str]],
-        opset: int,
     ) -> dict[str, list[str]]:
-        """Return a pipeline of da4ml: the parts of a group, and the values that others read later."""
+        """Write a pipeline of da4ml: the parts of a group, and the values that others read later."""
         read = [name for name in values if name in {n for part in group for n in part.inputs} | set(kept)]
         sizes = {name: len(values[name]) for name in read}
         ends = dict(zip(read, np.cumsum(list(sizes.values())).tolist(), strict=True))
 
         def function(library: Any, x: Any) -> Any:
             known = {name: x[ends[name] - sizes[name] : ends[name]] for name in read}
-            for part in group:
-                operands = [known[name] for name in part.inputs]
-                if part.kind == "pool":
-                    known[part.output] = pooled(part.layer, operands[0])
-                else:
-                    known[part.output] = trace_layer(library, part.layer, operands, opset)
+            trace_parts(library, group, known, self.opset)
             lengths.update({name: len(known[name]) for name in (*kept, *made)})
             return np.concatenate([known[name] for name in (*kept, *made)])
 
@@ -355,15 +311,23 @@ class _Emitter:
         self.numbers |= {name: results[:, own] for name, own in ranges.items()}
         return {name: wires[own] for name, own in ranges.items()}
 
+    def wired(self, part: Part, kept: Sequence[str], values: Mapping[str, list[str]]) -> dict[str, list[str]]:
+        """Write wires from the values that a layer gives elsewhere."""
+        places: list[int] = wired_places(part.layer, self.opset).tolist()
+        sources = [value for name in part.inputs for value in values[name]]
+        numbers = np.concatenate([self.numbers[name] for name in part.inputs], axis=1)
+        self.numbers[part.output] = numbers[:, places]
+        return {name: values[name] for name in kept} | {part.output: [sources[place] for place in places]}
+
     def shared(
-        self, part: _Part, kept: Sequence[str], values: Mapping[str, list[str]]
+        self, part: Part, kept: Sequence[str], values: Mapping[str, list[str]]
     ) -> dict[str, list[str]]:
         """Return the units of a layer, and the registers that gather their results."""
         results: dict[int, str] = {}
         samples = self.numbers[part.inputs[0]]
         computed: dict[int, Values] = {}
         selects = 0
-        cores = [(kernel, self._core(kernel.size, kernel.function)) for kernel in _kernels(part.layer)]
+        cores = [(kernel, self._core(kernel.size, kernel.function)) for kernel in kernels_of(part.layer)]
         latency = max(core.latency for _, core in cores)
         for kernel, core in cores:
             inputs: list[str] = []
@@ -378,9 +342,9 @@ class _Emitter:
                 inputs.append(selected)
                 selects += count
             for unit, output in zip(turns, self._instances(core, inputs), strict=True):
-                late = self._delayed(output, core.width, latency - core.latency)
+                late = self._delayed(output, format_bits(core.out_formats), latency - core.latency)
                 for turn, position in enumerate(unit):
-                    held = self._gathered(late, core.width, turn, latency)
+                    held = self._gathered(late, format_bits(core.out_formats), turn, latency)
                     results |= dict(zip(kernel.places[position], core.unpacked(held), strict=True))
             activity, answers = self._evaluated(core, kernel, turns, samples)
             self._describe(core, activity, repeats=len(kernel.sources), units=len(turns))
@@ -400,6 +364,7 @@ class _Emitter:
         return final
 
     def top(self, inputs: int, results: Sequence[str]) -> str:
+        """Write the module of the whole network."""
         ports, (words, outs) = top_ports(BITS * inputs, BITS * len(results))
         chain = max(1, self.taps)
         declared = [
@@ -418,39 +383,26 @@ class _Emitter:
         self.count += 1
         return f"{kind}_{self.count}"
 
-    def _core(self, inputs: int, function: Callable[[Any, Any], Any]) -> _Core:
-        library, name = self.library, self._name(f"{TOP}_part")
-        variables = library.trace.FixedVariableArrayInput(inputs)
-        results = function(library, quantised(library, variables))
-        combinational = library.trace.comb_trace(variables, results)
-        pipeline = library.trace.to_pipeline(combinational, self.depth, verbose=False)
-        in_formats, out_formats = formats(combinational.inp_qint), formats(combinational.out_qint)
-        if not sum(bits for bits, _ in in_formats) or not sum(bits for bits, _ in out_formats):
-            raise AcceleratorError("outputs of a layer are the same for all inputs")
-        self.modules |= core_verilog(library, pipeline, name)
-        return _Core(
-            name=name,
-            in_formats=tuple(in_formats),
-            out_formats=tuple(out_formats),
-            signs=tuple(interval[0] < 0 for interval in combinational.out_qint),
-            stages=tuple(stage_operations(stage) for stage in pipeline.solutions),
-            register_bits=tuple(sum(b for b, _ in formats(stage.out_qint)) for stage in pipeline.solutions),
-            pipeline=pipeline,
-        )
+    def _core(self, inputs: int, function: Traced) -> Core:
+        name = self._name(f"{TOP}_part")
+        what = "outputs of a layer are"
+        core = compile_core(self.library, function, inputs, name=name, depth=self.depth, what=what)
+        self.modules |= core.modules
+        return core
 
-    def _instances(self, core: _Core, inputs: Sequence[str]) -> list[str]:
+    def _instances(self, core: Core, inputs: Sequence[str]) -> list[str]:
         """Return the names of the outputs of a module, an instance per input."""
         outputs: list[str] = []
         for value in inputs:
             output = self._name("result")
-            self.lines.append(f"wire [{core.width - 1}:0] {output};")
+            self.lines.append(f"wire [{format_bits(core.out_formats) - 1}:0] {output};")
             ports = f".clk(clk), .model_inp({value}), .model_out({output})"
             self.lines.append(f"{core.name} {output}_unit ({ports});")
             outputs.append(output)
         return outputs
 
     def _selected(
-        self, core: _Core, positions: Sequence[Sequence[Source]], values: Sequence[str]
+        self, core: Core, positions: Sequence[Sequence[Source]], values: Sequence[str]
     ) -> tuple[str, int]:
         """Return the input of a unit, a position in every cycle; and the number of selections of 8 bits."""
         names: list[str] = []
@@ -516,7 +468,7 @@ class _Emitter:
         return names
 
     def _evaluated(
-        self, core: _Core, kernel: _Kernel, turns: Sequence[range], samples: Values
+        self, core: Core, kernel: Kernel, turns: Sequence[range], samples: Values
     ) -> tuple[list[list[float]], list[Values]]:
         """Return the activity of all units per inference, and (samples, results) of every position."""
         total = np.zeros((len(core.stages), len(ACTIVITIES)))
@@ -531,7 +483,7 @@ class _Emitter:
         return total.tolist(), answers
 
     def _describe(
-        self, core: _Core, activity: Sequence[Sequence[float]], *, repeats: int, units: int = 1
+        self, core: Core, activity: Sequence[Sequence[float]], *, repeats: int, units: int = 1
     ) -> None:
         """Append a module's stages and their executions per inference; registers are clocked every cycle."""
         self.stages += core.stages
@@ -565,3 +517,54 @@ def _expression(source: Source, values: Sequence[str]) -> str:
     if isinstance(source, int):
         return values[source]
     return f"{BITS}'d{round(source * 2**FRACTION) % (1 << BITS)}"
+
+
+# ---- formats and ports -------------------------------------------------------------------------------
+
+
+def _stage_operations(stage: Any) -> tuple[StageOperation, ...]:
+    """Return the operations of a stage; code -1 reads an input, which is no operand."""
+    widths = formats([op.qint for op in stage.ops])
+    return tuple(
+        StageOperation(
+            code=int(op.opcode),
+            operands=() if op.opcode in _LEAVES else tuple(i for i in (op.id0, op.id1) if i >= 0),
+            bits=bits,
+        )
+        for op, (bits, _) in zip(stage.ops, widths, strict=True)
+    )
+
+
+def formats(intervals: Sequence[Any]) -> list[Format]:
+    """Return bits and fractional bits of every number: the fewest for its interval (least, largest, step)."""
+    result: list[Format] = []
+    for least, largest, step in intervals:
+        if least == largest == 0:
+            result.append((0, 0))
+            continue
+        fraction = round(-np.log2(step))
+        steps = (round(least / step), round(largest / step))
+        magnitude = max(max(steps[1], 0).bit_length(), (-steps[0] - 1).bit_length() if steps[0] < 0 else 0)
+        result.append((magnitude + (steps[0] < 0), fraction))
+    return result
+
+
+def format_bits(numbers: Sequence[Format]) -> int:
+    """Sum the bits of numbers."""
+    return sum(bits for bits, _ in numbers)
+
+
+def word_widths(bits: int) -> list[int]:
+    """Return the widths of the ports that carry so many bits."""
+    return [min(_WORD, bits - start) for start in range(0, bits, _WORD)]
+
+
+def top_ports(in_bits: int, out_bits: int) -> tuple[str, tuple[str, str]]:
+    """Return declarations of the ports in_0, ..., out_0, ..., and their names joined, the highest first."""
+    ports = [f"input [{w - 1}:0] in_{i}" for i, w in enumerate(word_widths(in_bits))]
+    ports += [f"output [{w - 1}:0] out_{i}" for i, w in enumerate(word_widths(out_bits))]
+    words, outs = (
+        ", ".join(f"{name}_{i}" for i in reversed(range(len(word_widths(bits)))))
+        for name, bits in (("in", in_bits), ("out", out_bits))
+    )
+    return ", ".join(ports), (words, outs)

@@ -1,4 +1,4 @@
-"""A network's layers as fixed-point operations of da4ml, a pipeline of them, and its Verilog.
+"""A network's layers as fixed-point operations of da4ml: the whole network's, or those of units of a layer.
 
 Every linear layer is traced position by position as a constant matrix; da4ml turns it into adders and shifts.
 Values are ap_fixed<8,3>: sign, two integer and five fractional bits, wrapped and truncated as hls4ml does.
@@ -6,8 +6,7 @@ Values are ap_fixed<8,3>: sign, two integer and five fractional bits, wrapped an
 
 from __future__ import annotations
 
-import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from importlib import import_module
 from itertools import pairwise
@@ -19,14 +18,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pipelines.accelerators.errors import AcceleratorError
-from pipelines.accelerators.fixed.activity import estimate_activity
 from pipelines.accelerators.graph import Layer, Network
 from pipelines.accelerators.systolic.quantise import float_layer
 
 SIGN, INTEGER, FRACTION = 1, 2, 5
 BITS = SIGN + INTEGER + FRACTION
-TOP = "fixed_network"
-_WORD = 64
 VIEWS = ("Flatten", "Reshape", "Identity", "Dropout", "Squeeze", "Unsqueeze")
 WIRES = ("Slice", "Transpose", "Split", "Gather", "Concat", "Expand", "Tile", "DepthToSpace", "SpaceToDepth")
 """Operators that give numbers of their operands at other places."""
@@ -37,69 +33,23 @@ _AFFINE = (
 """Operators whose results are sums of products by constants, as long as one operand alone is computed."""
 ACCEPTED = ("Conv", "Gemm", "MatMul", *VIEWS, *WIRES, *_AFFINE, "Relu", "MaxPool behind Conv")
 _SCALE = 1 << FRACTION
-_PORTS = 2
-_LEAVES = (-1, 5)
-"""Codes of da4ml's operations without operands: inputs and constants."""
 
 
 PRODUCT_LIMIT = 20_000
-"""Products of a network: one takes some 60 cells, and some milliseconds of da4ml."""
+"""Of a network: a product takes some 60 cells, and some milliseconds of da4ml."""
 MATRIX_LIMIT = 1 << 26
 """Inputs times outputs of a layer that is traced as a matrix."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StageOperation:
-    """An operation of da4ml: its code, places of operands in the stage, bits of the result."""
-
-    code: int
-    operands: tuple[int, ...]
-    bits: int
+Traced = Callable[[Any, Any], Any]
+"""Traced results of the library and of traced inputs."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FixedDesign:
-    """A network as a pipeline.
+def require_size(network: Network) -> None:
+    """Refuse a network that is too large for a fixed-point pipeline.
 
-    Attributes:
-        verilog: module `fixed_network`: clk, inputs in_0, in_1, ..., outputs out_0, ... of at most 64 bits.
-        inputs, outputs: numbers. input_bits, output_bits: of all of them together.
-        latency_cycles: from an input to its output. stages: operations of every stage, operands first.
-        register_bits: that every stage passes on.
-        model: da4ml's, which computes what the Verilog does.
-        input_formats, output_formats: bits and fractional bits of every number.
-        interval_cycles: between two inputs; port `start` is 1 in the first of them when there are several.
-        repeats: how often the operations of every stage are executed per inference.
-        activity: of every stage, values of `fixed.ACTIVITIES` per inference.
+    Raises: AcceleratorError: too many products or numbers, or several inputs.
     """
-
-    verilog: str
-    inputs: int
-    outputs: int
-    input_bits: int
-    output_bits: int
-    latency_cycles: int
-    stages: tuple[tuple[StageOperation, ...], ...]
-    register_bits: tuple[int, ...]
-    model: Any
-    input_formats: tuple[tuple[int, int], ...]
-    output_formats: tuple[tuple[int, int], ...]
-    repeats: tuple[int, ...]
-    activity: tuple[tuple[float, ...], ...]
-    interval_cycles: int = 1
-
-    def expected(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return (samples, outputs) of (samples, inputs), bit by bit as the hardware."""
-        return np.asarray(self.model.predict(values))
-
-
-def trace_network(network: Network, *, depth: int = 5) -> FixedDesign:
-    """Trace a network with data.
-
-    Args:   depth: adders between two registers, at most.
-    Raises: AcceleratorError: an operator has no fixed-point form here, there is no data, or no da4ml.
-    """
-    library = load_library()
     network.require_one_input()
     products = sum(map(_products, network.layers))
     if products > PRODUCT_LIMIT:
@@ -107,23 +57,12 @@ def trace_network(network: Network, *, depth: int = 5) -> FixedDesign:
             f"{products:,} products per inference in {network.name}; accepted as a fixed-point pipeline: "
             f"up to {PRODUCT_LIMIT:,}"
         )
-    size = prod(network.input_shape)
-    largest = max([size, *(prod(layer.out_shape) for layer in network.layers)])
+    largest = max([prod(network.input_shape), *(prod(layer.out_shape) for layer in network.layers)])
     if largest > PRODUCT_LIMIT:
         raise AcceleratorError(
             f"a tensor of {largest:,} numbers in {network.name}; accepted as a fixed-point pipeline: up to "
             f"{PRODUCT_LIMIT:,}"
         )
-    inputs = library.trace.FixedVariableArrayInput(size)
-    values = {network.input: quantised(library, inputs)}
-    for layer in network.executed:
-        values[layer.output] = trace_layer(
-            library, layer, [values[name] for name in layer.inputs], network.opset
-        )
-    combinational = library.trace.comb_trace(inputs, values[network.outputs[0]])
-    pipeline = library.trace.to_pipeline(combinational, depth, verbose=False)
-    texts = core_verilog(library, pipeline, TOP + "_core")
-    return _design("\n".join(texts.values()), combinational, pipeline, size)
 
 
 def _products(layer: Layer) -> int:
@@ -167,15 +106,21 @@ def quantised(library: Any, values: Any) -> Any:
     return library.ops.quantize(values, SIGN, INTEGER, FRACTION)
 
 
+def trace_layers(library: Any, inputs: Any, *, network: Network) -> Any:
+    """Trace a network; return the flat array of its results."""
+    values = {network.input: inputs}
+    for layer in network.executed:
+        operands = [values[name] for name in layer.inputs]
+        values[layer.output] = trace_layer(library, layer, operands, network.opset)
+    return values[network.outputs[0]]
+
+
 def trace_layer(library: Any, layer: Layer, operands: list[Any], opset: int) -> Any:
     """Return the flat array of a layer's results."""
-    if layer.kind == "host" and layer.kinds[0] in VIEWS:
-        return operands[0]
     if layer.activation == "clip6":
         raise _refused(layer, "Clip to 6")
     if is_wired(layer):
-        places = wired_places(layer, opset)
-        return np.concatenate(operands)[places]
+        return np.concatenate(operands)[wired_places(layer, opset)]
     if layer.kind == "add":
         result = operands[0] + operands[1]
     elif layer.kind == "host" and layer.kinds[0] == "Relu":
@@ -186,10 +131,14 @@ def trace_layer(library: Any, layer: Layer, operands: list[Any], opset: int) -> 
         result = _linear(layer, operands[0], opset)
     else:
         raise _refused(layer, layer.kinds[0])
-    if layer.activation != "none" or layer.kinds[0] == "Relu":
-        result = library.ops.relu(result)
-    result = quantised(library, result)
+    result = activated(library, layer, result)
     return pooled(layer, result) if layer.pool else result
+
+
+def activated(library: Any, layer: Layer, result: Any) -> Any:
+    """Return a layer's results in the format, after its activation."""
+    has_relu = layer.activation != "none" or layer.kinds[0] == "Relu"
+    return quantised(library, library.ops.relu(result) if has_relu else result)
 
 
 def _refused(layer: Layer, operator: str) -> AcceleratorError:
@@ -206,11 +155,14 @@ def _is_affine(layer: Layer) -> bool:
 def is_wired(layer: Layer) -> bool:
     """Tell whether a layer gives numbers of its operands at other places."""
     is_placed = layer.node is not None and layer.inputs == tuple(layer.node.input[: len(layer.inputs)])
-    return layer.kind == "host" and layer.kinds[0] in WIRES and is_placed
+    is_wire = layer.kinds[0] in VIEWS or (layer.kinds[0] in WIRES and is_placed)
+    return layer.kind == "host" and is_wire
 
 
 def wired_places(layer: Layer, opset: int) -> NDArray[np.int64]:
     """Return the places that a layer takes its numbers from, in its operands one behind the other."""
+    if layer.kinds[0] in VIEWS:
+        return np.arange(prod(layer.in_shapes[0]))
     ends = np.cumsum([0, *map(prod, layer.in_shapes)])
     numbered = [
         np.arange(first, last, dtype=np.float32).reshape(shape)
@@ -275,92 +227,131 @@ def _full_size(layer: Layer) -> tuple[int, int]:
     )
 
 
-# ---- Verilog ---------------------------------------------------------------------------------------
+# ---- parts of a network ------------------------------------------------------------------------------
 
 
-def core_verilog(library: Any, pipeline: Any, name: str) -> dict[str, str]:
-    """Return a pipeline's Verilog by file; files of da4ml's modules have the same name for all pipelines."""
-    return {
-        **{
-            f"{part}.v": text
-            for part, text in sorted(library.verilog.pipeline_logic_gen(pipeline, name).items())
-        },
-        **library.modules,
-    }
+Source = int | float
+"""What a unit reads: the place of a value, or a constant."""
 
 
-def _design(core: str, model: Any, pipeline: Any, inputs: int) -> FixedDesign:
-    widths = re.search(rf"module {TOP}_core \((.*?)\);", core, re.DOTALL)
-    if widths is None:
-        raise AcceleratorError("da4ml gave no module")
-    bits = [int(high) + 1 for high in re.findall(r"\[(\d+):0\]", widths[1])]
-    if len(bits) < _PORTS:
-        raise AcceleratorError("every output is the same for all inputs")
-    in_bits, out_bits = bits
-    return FixedDesign(
-        verilog=core + _top(in_bits, out_bits),
-        inputs=inputs,
-        outputs=pipeline.shape[1],
-        input_bits=in_bits,
-        output_bits=out_bits,
-        latency_cycles=len(pipeline.solutions) + 1,
-        stages=tuple(stage_operations(stage) for stage in pipeline.solutions),
-        register_bits=tuple(sum(bits for bits, _ in formats(stage.out_qint)) for stage in pipeline.solutions),
-        repeats=(1,) * len(pipeline.solutions),
-        activity=tuple(tuple(stage) for stage in estimate_activity(pipeline, uniform_inputs(inputs))[0]),
-        input_formats=tuple(formats(model.inp_qint)),
-        output_formats=tuple(formats(model.out_qint)),
-        model=model,
-    )
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Part:
+    """A layer or its pool.
+
+    Attributes: inputs, output: names of values. kind: shared (by units), wired (no hardware), pool or plain.
+    """
+
+    layer: Layer
+    inputs: tuple[str, ...]
+    output: str
+    kind: str = "plain"
+
+    @property
+    def group(self) -> str:
+        """Neighbours of one group are one pipeline."""
+        return "pipeline" if self.kind in ("plain", "pool") else f"{self.kind} {self.output}"
 
 
-def stage_operations(stage: Any) -> tuple[StageOperation, ...]:
-    """Return the operations of a stage; one of code -1 reads its inputs, which are no operands."""
-    widths = formats([op.qint for op in stage.ops])
-    return tuple(
-        StageOperation(
-            code=int(op.opcode),
-            operands=() if op.opcode in _LEAVES else tuple(i for i in (op.id0, op.id1) if i >= 0),
-            bits=bits,
-        )
-        for op, (bits, _) in zip(stage.ops, widths, strict=True)
-    )
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Kernel:
+    """What one unit computes, and for which positions.
+
+    Attributes:
+        function: traced results of traced inputs. size: inputs.
+        sources: of every position, size of them. places: of its results in the layer's output.
+    """
+
+    function: Traced
+    size: int
+    sources: tuple[tuple[Source, ...], ...]
+    places: tuple[tuple[int, ...], ...]
 
 
-def formats(intervals: Sequence[Any]) -> list[tuple[int, int]]:
-    """Return bits and fractional bits of every number: the fewest for its interval (least, largest, step)."""
-    result: list[tuple[int, int]] = []
-    for least, largest, step in intervals:
-        if least == largest == 0:
-            result.append((0, 0))
+def parts_of(network: Network) -> list[Part]:
+    """Return the layers in order; a pool is a part of its own behind shared units."""
+    result: list[Part] = []
+    for layer in network.executed:
+        if not layer.weight_shape:
+            kind = "wired" if is_wired(layer) else "plain"
+            result.append(Part(layer=layer, inputs=layer.inputs, output=layer.output, kind=kind))
             continue
-        fraction = round(-np.log2(step))
-        steps = (round(least / step), round(largest / step))
-        magnitude = max(max(steps[1], 0).bit_length(), (-steps[0] - 1).bit_length() if steps[0] < 0 else 0)
-        result.append((magnitude + (steps[0] < 0), fraction))
+        inner = f"{layer.output}, before the pool" if layer.pool else layer.output
+        result.append(Part(layer=layer, inputs=layer.inputs, output=inner, kind="shared"))
+        if layer.pool:
+            result.append(Part(layer=layer, inputs=(inner,), output=layer.output, kind="pool"))
     return result
 
 
-def word_widths(bits: int) -> list[int]:
-    """Return the widths of the ports that carry so many bits."""
-    return [min(_WORD, bits - start) for start in range(0, bits, _WORD)]
+def trace_parts(library: Any, parts: Sequence[Part], values: dict[str, Any], opset: int) -> None:
+    """Add the traced results of parts to traced values by name."""
+    for part in parts:
+        operands = [values[name] for name in part.inputs]
+        if part.kind == "pool":
+            values[part.output] = pooled(part.layer, operands[0])
+        else:
+            values[part.output] = trace_layer(library, part.layer, operands, opset)
 
 
-def top_ports(in_bits: int, out_bits: int) -> tuple[str, tuple[str, str]]:
-    """Return declarations of the ports in_0, ..., out_0, ..., and their names joined, the highest first."""
-    ports = [f"input [{w - 1}:0] in_{i}" for i, w in enumerate(word_widths(in_bits))]
-    ports += [f"output [{w - 1}:0] out_{i}" for i, w in enumerate(word_widths(out_bits))]
-    words, outs = (
-        ", ".join(f"{name}_{i}" for i in reversed(range(len(word_widths(bits)))))
-        for name, bits in (("in", in_bits), ("out", out_bits))
-    )
-    return ", ".join(ports), (words, outs)
+def kernels_of(layer: Layer) -> list[Kernel]:
+    """Return what the units of a layer with weights compute."""
+    return _convolved(layer) if layer.kind == "conv" else [_multiplied(layer)]
 
 
-def _top(in_bits: int, out_bits: int) -> str:
-    ports, (words, outs) = top_ports(in_bits, out_bits)
-    return (
-        f"\nmodule {TOP} (input clk, {ports});\n"
-        f"  {TOP}_core core (.clk(clk), .model_inp({{{words}}}), .model_out({{{outs}}}));\n"
-        "endmodule\n"
+def _bias(layer: Layer, outputs: int) -> Any:
+    return np.zeros(outputs) if layer.bias is None else fixed_values(layer.bias.reshape(-1))
+
+
+def _convolved(layer: Layer) -> list[Kernel]:
+    """Return a constant matrix per group of channels; places outside the image read 0."""
+    _, channels, height, width = layer.in_shapes[0]
+    outputs, per_group, high, wide = layer.weight_shape
+    top, left, bottom, right = layer.pads
+    rows = range((height + top + bottom - high) // layer.strides[0] + 1)
+    columns = range((width + left + right - wide) // layer.strides[1] + 1)
+    weights, bias = fixed_values(np.asarray(layer.weight)), _bias(layer, outputs)
+    share = outputs // layer.groups
+
+    def source(channel: int, y: int, x: int) -> Source:
+        is_inside = 0 <= y < height and 0 <= x < width
+        return (channel * height + y) * width + x if is_inside else 0.0
+
+    def kernel(group: int) -> Kernel:
+        own = slice(group * share, (group + 1) * share)
+        matrix = weights[own].reshape(share, -1).T
+        offset = bias[own]
+        starts = [(r * layer.strides[0] - top, c * layer.strides[1] - left) for r in rows for c in columns]
+        taps = [
+            (group * per_group + i, y, x) for i in range(per_group) for y in range(high) for x in range(wide)
+        ]
+        return Kernel(
+            function=lambda library, x: activated(library, layer, x @ matrix + offset),
+            size=len(taps),
+            sources=tuple(tuple(source(i, y + dy, x + dx) for i, dy, dx in taps) for y, x in starts),
+            places=tuple(
+                tuple(o * len(starts) + place for o in range(own.start, own.stop))
+                for place in range(len(starts))
+            ),
+        )
+
+    return [kernel(group) for group in range(channels // per_group)]
+
+
+def _multiplied(layer: Layer) -> Kernel:
+    """Return a row of multipliers; weights and bias are inputs."""
+    size, outputs = layer.weight_shape
+    rows = prod(layer.in_shapes[0]) // size
+    weights, bias = fixed_values(np.asarray(layer.weight)), _bias(layer, outputs)
+
+    def function(library: Any, x: Any) -> Any:
+        return activated(library, layer, np.sum(x[:size] * x[size:-1], keepdims=True) + x[-1:])
+
+    places = [(row, column) for row in range(rows) for column in range(outputs)]
+    return Kernel(
+        function=function,
+        size=2 * size + 1,
+        sources=tuple(
+            (*range(row * size, (row + 1) * size), *map(float, weights[:, column]), float(bias[column]))
+            for row, column in places
+        ),
+        places=tuple((row * outputs + column,) for row, column in places),
     )

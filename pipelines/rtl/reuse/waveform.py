@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 import shutil
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+from vcd.writer import Variable, VCDWriter
 
 from pipelines.base.tools import find_tool, run_tool
 from pipelines.rtl.reuse.errors import RtlError
@@ -19,7 +20,6 @@ from pipelines.rtl.reuse.simulator import Ports, RunResult, Simulator, Words
 from pipelines.rtl.reuse.state import word_place
 from pipelines.rtl.reuse.structure import words_of
 
-_FIRST, _SYMBOLS = 33, 94  # of the printable characters that identify signals
 _UNPRINTABLE = re.compile(r"[^\w$.\[\]:-]", re.ASCII)
 _PERIOD = 10
 _SHOWN = 5
@@ -102,8 +102,38 @@ def write_vcd(path: Path, clock: str, signals: Sequence[Signal]) -> None:
     Args:   clock: path of the clock port, empty for none.
     Raises: OSError: not writable.
     """
-    with path.open("w", encoding="ascii") as stream:
-        stream.writelines(f"{line}\n" for line in _lines(clock, signals))
+    cycles = max((len(signal.words) for signal in signals), default=0)
+    changes: list[list[tuple[Variable[int], int]]] = [[] for _ in range(cycles)]
+    with path.open("w", encoding="ascii") as stream, VCDWriter(stream, timescale="1 ns", date="") as writer:
+        tick = _register(writer, clock, 1) if clock else None
+        for signal in signals:
+            variable = _register(writer, signal.path, signal.width)
+            changed = (signal.words[1:] != signal.words[:-1]).any(axis=1)
+            for cycle in (0, *(np.flatnonzero(changed) + 1).tolist()):
+                changes[cycle].append((variable, _value(signal.words[cycle])))
+        for cycle, values in enumerate(changes):
+            if tick is not None:
+                writer.change(tick, cycle * _PERIOD, 0)
+            for variable, value in values:
+                writer.change(variable, cycle * _PERIOD, value)
+            if tick is not None:
+                writer.change(tick, cycle * _PERIOD + _PERIOD // 2, 1)
+        writer.close(cycles * _PERIOD)
+
+
+def _register(writer: VCDWriter, path: str, width: int) -> Variable[int]:
+    """Declare a signal; a name that is taken in its scope gets an underscore more."""
+    *scope, name = _UNPRINTABLE.sub("_", path).split(".")
+    bits = f" [{width - 1}:0]" if width > 1 else ""
+    while True:
+        try:
+            return writer.register_var(scope, name + bits, "wire", width)
+        except KeyError:
+            name += "_"
+
+
+def _value(words: Words) -> int:
+    return sum(int(word) << LIMB * limb for limb, word in enumerate(words))
 
 
 def write_fst(path: Path, clock: str, signals: Sequence[Signal]) -> None:
@@ -121,54 +151,3 @@ def write_fst(path: Path, clock: str, signals: Sequence[Signal]) -> None:
         if run.returncode != 0:
             raise RtlError(f"vcd2fst failed: {run.last_words()}")
         shutil.copyfile(folder / "out.fst", path)
-
-
-def _lines(clock: str, signals: Sequence[Signal]) -> Iterator[str]:
-    identifiers = [_identifier(i + 1) for i in range(len(signals))]
-    tick = _identifier(0)
-    yield "$timescale 1ns $end"
-    declared = [(signal.path, signal.width, name) for signal, name in zip(signals, identifiers, strict=True)]
-    yield from _declarations([*([(clock, 1, tick)] if clock else []), *declared])
-    yield "$enddefinitions $end"
-    cycles = max((len(signal.words) for signal in signals), default=0)
-    changes: list[list[str]] = [[] for _ in range(cycles)]
-    for signal, name in zip(signals, identifiers, strict=True):
-        changed = (signal.words[1:] != signal.words[:-1]).any(axis=1)
-        for cycle in (0, *(np.flatnonzero(changed) + 1)):
-            changes[cycle].append(_change(name, signal.words[cycle], signal.width))
-    for cycle, lines in enumerate(changes):
-        yield f"#{cycle * _PERIOD}"
-        if clock:
-            yield f"0{tick}"
-        yield from lines
-        if clock:
-            yield f"#{cycle * _PERIOD + _PERIOD // 2}"
-            yield f"1{tick}"
-    yield f"#{cycles * _PERIOD}"
-
-
-def _declarations(signals: Sequence[tuple[str, int, str]]) -> Iterator[str]:
-    scopes: list[str] = []
-    for path, width, identifier in sorted(signals, key=lambda signal: signal[0].split(".")[:-1]):
-        *wanted, name = _UNPRINTABLE.sub("_", path).split(".")
-        same = next((i for i, (a, b) in enumerate(zip(scopes, wanted, strict=False)) if a != b), None)
-        same = min(len(scopes), len(wanted)) if same is None else same
-        yield from ("$upscope $end" for _ in scopes[same:])
-        yield from (f"$scope module {scope} $end" for scope in wanted[same:])
-        scopes = wanted
-        kind = f"[{width - 1}:0] " if width > 1 else ""
-        yield f"$var wire {width} {identifier} {name} {kind}$end"
-    yield from ("$upscope $end" for _ in scopes)
-
-
-def _change(identifier: str, words: Words, width: int) -> str:
-    value = sum(int(word) << LIMB * limb for limb, word in enumerate(words))
-    return f"{value}{identifier}" if width == 1 else f"b{value:b} {identifier}"
-
-
-def _identifier(number: int) -> str:
-    text = chr(_FIRST + number % _SYMBOLS)
-    while number >= _SYMBOLS:
-        number = number // _SYMBOLS - 1
-        text += chr(_FIRST + number % _SYMBOLS)
-    return text
