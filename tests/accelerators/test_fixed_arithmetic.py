@@ -69,7 +69,7 @@ def test_convolutions_are_sums_of_integers(seed: int, reuse_factor: int) -> None
     channels, kernel = 2 * int(draw.integers(1, 3)), tuple(draw.integers(1, 4, 2).tolist())
     attributes = {
         "group": group,
-        "pads": draw.integers(0, [*kernel, *kernel]).tolist(),
+        "pads": draw.integers(0, [size + 1 for size in (*kernel, *kernel)]).tolist(),
         "strides": draw.integers(1, 3, 2).tolist(),
     }
     weight = draw.normal(size=(2 * group, channels // group, *kernel)).astype(np.float32)
@@ -86,6 +86,23 @@ def test_convolutions_are_sums_of_integers(seed: int, reuse_factor: int) -> None
         image = _steps(sample.reshape(channels, 6, 5))
         expected = _convolved(image, _steps(weight), _steps(bias), attributes)
         assert (result * 32).tolist() == np.reshape(expected, -1).tolist()
+
+
+@pytest.mark.parametrize("reuse_factor", [1, 2])
+def test_a_pool_has_windows_that_lie_in_part_in_the_padding(reuse_factor: int) -> None:
+    nodes = [
+        node("Conv", "x w b", "c", pads=[1, 1, 0, 0]),
+        node("Relu", "c", "r"),
+        node("MaxPool", "r", "y", kernel_shape=[2, 2], strides=[2, 2]),
+    ]
+    constants = {"w": np.full((1, 1, 1, 1), 1.25, np.float32), "b": np.full(1, -0.5, np.float32)}
+    network = network_of(model_of(nodes, constants, shape=(1, 1, 1, 1)), "padded")
+    design = trace_shared(network, reuse_factor=reuse_factor)
+    assert design.expected(np.array([[2.25], [-3.0], [3.75]])).tolist() == [
+        [2.3125],
+        [0.0],
+        [0.0],
+    ]  # 4.1875 wraps
 
 
 def test_a_sum_of_branches_wraps() -> None:

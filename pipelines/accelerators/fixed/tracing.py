@@ -132,7 +132,7 @@ def trace_layer(library: Any, layer: Layer, operands: list[Any], opset: int) -> 
     else:
         raise _refused(layer, layer.kinds[0])
     result = activated(library, layer, result)
-    return pooled(layer, result) if layer.pool else result
+    return pooled(library, layer, result) if layer.pool else result
 
 
 def activated(library: Any, layer: Layer, result: Any) -> Any:
@@ -206,16 +206,28 @@ def fixed_values(values: NDArray[Any]) -> NDArray[np.float64]:
     return np.clip(np.round(values * _SCALE) / _SCALE, -limit, limit - 1 / _SCALE).astype(np.float64)
 
 
-def pooled(layer: Layer, values: Any) -> Any:
-    """Return the largest of every window of flat (channels, height, width)."""
+def pooled(library: Any, layer: Layer, values: Any) -> Any:
+    """Return the largest of every window of flat (channels, height, width).
+
+    The largest of 0 and a number is its ReLU: da4ml 0.6.0 gives wrong values for `maximum` of 0 and a number
+    that wraps behind a ReLU.
+    """
     _, channels, high, wide = layer.out_shape
     window = layer.pool or (1, 1)
     full_high, full_wide = _full_size(layer)
     image = np.arange(channels * full_high * full_wide).reshape(channels, full_high, full_wide)
     kept = image[:, : high * window[0], : wide * window[1]]
-    places = kept.reshape(channels, high, window[0], wide, window[1]).transpose(2, 4, 0, 1, 3)
-    members = [values[place.reshape(-1)] for place in places.reshape(-1, channels, high, wide)]
-    return np.amax(np.stack(members, axis=0), axis=0)
+    places = kept.reshape(channels, high, window[0], wide, window[1]).transpose(0, 1, 3, 2, 4)
+    windows = places.reshape(channels * high * wide, window[0] * window[1])
+    zeros = np.array([value.low == value.high == 0 for value in values])
+    if not (zeros[windows].any(axis=1) & ~zeros[windows].all(axis=1)).any():
+        return np.amax(np.stack([values[place] for place in windows.T], axis=0), axis=0)
+    largest: list[Any] = []
+    for places_of_window in windows:
+        others = [place for place in places_of_window if not zeros[place]]
+        some = np.amax(values[others or places_of_window[:1]].reshape(-1, 1), axis=0)
+        largest.append(library.ops.relu(some) if 0 < len(others) < len(places_of_window) else some)
+    return np.concatenate(largest)
 
 
 def _full_size(layer: Layer) -> tuple[int, int]:
@@ -287,7 +299,7 @@ def trace_parts(library: Any, parts: Sequence[Part], values: dict[str, Any], ops
     for part in parts:
         operands = [values[name] for name in part.inputs]
         if part.kind == "pool":
-            values[part.output] = pooled(part.layer, operands[0])
+            values[part.output] = pooled(library, part.layer, operands[0])
         else:
             values[part.output] = trace_layer(library, part.layer, operands, opset)
 
