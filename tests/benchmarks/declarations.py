@@ -1,6 +1,6 @@
 """What is declared more than once: tables named in constants, and classes that mirror each other; lines.
 
-    python -m tests.benchmarks.declarations [--root FOLDER]
+    python -m tests.benchmarks.declarations [--root FOLDER] [--record]
 
 A constant counts when it is outside `pipelines/schemas/` and names two tables or more. Two classes mirror
 each other when each has six fields or more and the other has 70 % of the smaller one's, by name; rows of
@@ -17,6 +17,9 @@ import subprocess
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+
+from assets.figures import Figure
+from tests.benchmarks.recording import add_record_option, record
 
 ROOMS = ("pipelines", "assets", "models", "simfoundry")
 LEAST_FIELDS = 6
@@ -105,11 +108,22 @@ def lines(root: Path, rooms: Sequence[str]) -> int:
     return sum((root / path).read_bytes().count(b"\n") for path in sources(root, rooms))
 
 
+GOALS = {
+    "constants outside the schemas that name two tables or more": None,
+    "pairs of classes that mirror each other": None,
+    "lines of source": 138_495,
+    "lines of tests and benchmarks": 77_681,
+}
+"""Figures, with their goals at the end of the reordering of the code (docs/decisions/026)."""
+
+
 def main() -> None:
-    """Print the three lists."""
+    """Print the constants, the pairs and the lines."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--root", type=Path, default=Path(__file__).resolve().parents[2])
-    root: Path = parser.parse_args().root
+    add_record_option(parser)
+    options = parser.parse_args()
+    root: Path = options.root
     constants, pairs = list(table_constants(root)), list(mirrored(root))
     for constant in constants:
         print(f"{constant.path}:{constant.line} {constant.name}: {', '.join(constant.tables)}")
@@ -119,7 +133,24 @@ def main() -> None:
         print(f"{one.path}:{one.line} {one.name} ({len(one.fields)}), "
               f"{other.path}:{other.line} {other.name} ({len(other.fields)}): {both}")  # fmt: skip
     print(f"pairs of classes that mirror each other: {len(pairs)}\n")
-    print(f"lines of source: {lines(root, ROOMS):,}; of tests and benchmarks: {lines(root, ('tests',)):,}")
+    source, tests = lines(root, ROOMS), lines(root, ("tests",))
+    print(f"lines of source: {source:,}; of tests and benchmarks: {tests:,}")
+    if options.record:
+        for (figure, goal), value in zip(
+            GOALS.items(), (len(constants), len(pairs), source, tests), strict=True
+        ):
+            new = Figure(
+                figure=figure,
+                area="size",
+                section="Declarations and lines",
+                value=value,
+                goal="" if goal is None else f"{goal:,}",
+                command="python -m tests.benchmarks.declarations",
+                commit="",
+                machine="",
+                date="",
+            )
+            record("size", figure, value, missed=goal is not None and value > goal, new=new)
 
 
 if __name__ == "__main__":
