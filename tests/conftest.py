@@ -82,7 +82,7 @@ def link_engines(runtime_folder: Path, engine_folder: Path) -> Callable[[Path], 
     """Give a new cache folder the engines that are compiled already; returns the folder."""
 
     def link(folder: Path) -> Path:
-        folder.mkdir(parents=True)
+        folder.mkdir(parents=True, exist_ok=True)
         (folder / "runtime").symlink_to(runtime_folder)
         (folder / "engines").symlink_to(engine_folder)
         return folder
