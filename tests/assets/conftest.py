@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shutil
 import subprocess
-from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -98,12 +97,6 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         monkeypatch.delenv(variable, raising=False)
     monkeypatch.setenv("DVC_SITE_CACHE_DIR", str(tmp_path / "site"))
     return folder
-
-
-@pytest.fixture
-def compiled_engines(project: Path, link_engines: Callable[[Path], Path]) -> None:
-    """The project need not compile engines that other tests have compiled."""
-    link_engines(project / "data" / "cache")
 
 
 @pytest.fixture(scope="session")
