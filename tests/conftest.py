@@ -73,8 +73,21 @@ def runtime_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def engine_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Where the netlist simulator's program is kept for all tests."""
+    """Where compiled simulators and designs are kept for all tests."""
     return _folder_of_all_workers(tmp_path_factory, "engines")
+
+
+@pytest.fixture(scope="session")
+def link_engines(runtime_folder: Path, engine_folder: Path) -> Callable[[Path], Path]:
+    """Give a new cache folder the engines that are compiled already; returns the folder."""
+
+    def link(folder: Path) -> Path:
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / "runtime").symlink_to(runtime_folder)
+        (folder / "engines").symlink_to(engine_folder)
+        return folder
+
+    return link
 
 
 def _folder_of_all_workers(factory: pytest.TempPathFactory, name: str) -> Path:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import fields
 from functools import partial
 from pathlib import Path
@@ -71,6 +71,19 @@ void columns(float A[6][10], float R[10][10], float Q[6][10])
 """Gram and Schmidt's method with more columns than rows: the last ones are roundings alone."""
 
 
+@pytest.fixture(scope="module")
+def searched(tmp_path_factory: pytest.TempPathFactory, link_engines: Callable[[Path], Path]) -> Path:
+    """A cache of what the searches of these tests estimate and measure."""
+    return link_engines(tmp_path_factory.mktemp("searched") / "cache")
+
+
+@pytest.fixture
+def project(project: Path, searched: Path) -> Path:
+    (project / "data").mkdir()
+    (project / "data" / "cache").symlink_to(searched)
+    return project
+
+
 @pytest.fixture
 def file(project: Path) -> Path:
     found = project / "mm.c"
@@ -96,6 +109,7 @@ U200 = ("--target", "u200")
 def few_estimates(monkeypatch: pytest.MonkeyPatch) -> None:
     """A search by estimates that ends soon."""
     monkeypatch.setattr("pipelines.pragmas.search.estimated.MOST_ESTIMATES", 12)
+    monkeypatch.setattr("pipelines.pragmas.search.estimated.MOST_REDUCTIONS", 6)
 
 
 _ask = partial(invoke, "pragmas")

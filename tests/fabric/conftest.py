@@ -1,18 +1,11 @@
-"""Compiled engines, a small fabric, and a graph that fills most of it."""
+"""A small fabric, and a graph that fills most of it."""
 
 from __future__ import annotations
-
-from pathlib import Path
 
 import pytest
 
 from pipelines.fabric import Fabric, Graph, lower
 from tests.fabric import small_layers
-
-
-@pytest.fixture(scope="session")
-def engine_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("fabric-engines")
 
 
 @pytest.fixture(scope="session")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
@@ -40,16 +41,9 @@ def group(small_fabric: Fabric) -> PlacementGroup:
     )
 
 
-def cache_of(folder: Path, engine_folder: Path) -> ContentCache:
-    """An empty cache with compiled engines."""
-    folder.mkdir()
-    (folder / "engines").symlink_to(engine_folder, target_is_directory=True)
-    return ContentCache(folder=folder)
-
-
 @pytest.fixture
-def cache(tmp_path: Path, engine_folder: Path) -> ContentCache:
-    return cache_of(tmp_path / "cache", engine_folder)
+def cache(tmp_path: Path, link_engines: Callable[[Path], Path]) -> ContentCache:
+    return ContentCache(folder=link_engines(tmp_path / "cache"))
 
 
 def made(group: PlacementGroup, cache: ContentCache) -> FabricTables:
@@ -68,11 +62,11 @@ def test_placements_repeat_themselves_from_the_cache_and_without(
     group: PlacementGroup,
     cache: ContentCache,
     tmp_path: Path,
-    engine_folder: Path,
+    link_engines: Callable[[Path], Path],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     first = made(group, cache)
-    again = made(group, cache_of(tmp_path / "other", engine_folder))
+    again = made(group, ContentCache(folder=link_engines(tmp_path / "other")))
     assert plain(first) == plain(again)
     monkeypatch.delattr("pipelines.fabric.dataset.anneal")
     assert asdict(made(group, cache)) == asdict(first)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -20,33 +21,34 @@ SMALL = AstOptions(statements=(2, 6))
 DATA_SEEDS = (1, 2, 3, 4)
 
 
-@pytest.fixture(scope="module")
-def programs() -> list[GeneratedProgram]:
-    return [generate_program(seed=6, number=k, options=AstOptions()) for k in range(12)]
+FIRST_FEW = pytest.mark.parametrize(
+    "number", [n if n < 4 else pytest.param(n, marks=pytest.mark.slow) for n in range(12)]
+)
 
 
-def test_behaviour_is_defined_and_results_are_finite(
-    programs: list[GeneratedProgram], tmp_path: Path
-) -> None:
-    for number, generated in enumerate(programs):
-        interface = interface_of(generated.program)
-        data = draw_data(interface, json.dumps(generated.inputs), seed=1 + number % 2)
-        run = run_native(generated.source, interface, data, folder=tmp_path / str(number))
-        assert (run.status, run.reason) == ("ok", None), generated.source
-        for values in run.outputs.values():
-            assert np.isfinite(values).all(), generated.source
+@cache
+def program(number: int) -> GeneratedProgram:
+    return generate_program(seed=6, number=number, options=AstOptions())
 
 
-def test_values_stay_in_the_ranges_they_are_promised(
-    programs: list[GeneratedProgram], tmp_path: Path
-) -> None:
-    for number, generated in enumerate(programs):
-        folder = tmp_path / str(number)
-        folder.mkdir()
-        built = Instrumented(generated.program, folder)
-        for seed in DATA_SEEDS:
-            built.run(draw_data(built.interface, json.dumps(generated.inputs), seed=seed))
-            assert built.broken is None, generated.source
+@FIRST_FEW
+def test_behaviour_is_defined_and_results_are_finite(number: int, tmp_path: Path) -> None:
+    generated = program(number)
+    interface = interface_of(generated.program)
+    data = draw_data(interface, json.dumps(generated.inputs), seed=1 + number % 2)
+    run = run_native(generated.source, interface, data, folder=tmp_path)
+    assert (run.status, run.reason) == ("ok", None), generated.source
+    for values in run.outputs.values():
+        assert np.isfinite(values).all(), generated.source
+
+
+@FIRST_FEW
+def test_values_stay_in_the_ranges_they_are_promised(number: int, tmp_path: Path) -> None:
+    generated = program(number)
+    built = Instrumented(generated.program, tmp_path)
+    for seed in DATA_SEEDS:
+        built.run(draw_data(built.interface, json.dumps(generated.inputs), seed=seed))
+        assert built.broken is None, generated.source
 
 
 def test_a_change_of_an_assignment_changes_an_output(tmp_path: Path) -> None:
@@ -68,22 +70,16 @@ def test_a_change_of_an_assignment_changes_an_output(tmp_path: Path) -> None:
     assert silent / sites < 0.05
 
 
-def test_the_front_end_accepts_all_and_hardware_equals_native_c(
-    programs: list[GeneratedProgram], tmp_path: Path
-) -> None:
-    for number, generated in enumerate(programs):
-        top = generated.program.top.name
-        compiled = compile_program(generated.source, top=top, options=HlsOptions())
-        if number >= 4:
-            continue
-        data = draw_data(compiled.interface, json.dumps(generated.inputs), seed=number)
-        native = run_native(generated.source, compiled.interface, data, folder=tmp_path / f"native{number}")
-        folder = tmp_path / f"model{number}"
-        folder.mkdir()
-        (counted,) = count_cycles_of(compiled, [data], folder=folder)
-        assert (native.status, counted.status) == ("ok", "ok")
-        assert counted.latency_cycles is not None
-        assert counted.latency_cycles <= AstOptions().max_cycles
-        assert counted.returned == native.returned
-        for name, values in native.outputs.items():
-            assert same_values(values, counted.outputs[name]), name
+@FIRST_FEW
+def test_the_front_end_accepts_all_and_hardware_equals_native_c(number: int, tmp_path: Path) -> None:
+    generated = program(number)
+    compiled = compile_program(generated.source, top=generated.program.top.name, options=HlsOptions())
+    data = draw_data(compiled.interface, json.dumps(generated.inputs), seed=number)
+    native = run_native(generated.source, compiled.interface, data, folder=tmp_path)
+    (counted,) = count_cycles_of(compiled, [data], folder=tmp_path)
+    assert (native.status, counted.status) == ("ok", "ok")
+    assert counted.latency_cycles is not None
+    assert counted.latency_cycles <= AstOptions().max_cycles
+    assert counted.returned == native.returned
+    for name, values in native.outputs.items():
+        assert same_values(values, counted.outputs[name]), name

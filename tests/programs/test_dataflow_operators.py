@@ -80,7 +80,7 @@ def test_every_operator_equals_numpy(group: int, data_type: str, mutated: float,
     compare(row, data, outputs)
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("group", range(4))
 def test_floating_results_are_the_same_bits_when_sums_keep_their_order(group: int, tmp_path: Path) -> None:
     options = replace(WIDE, data_types=("float",), mutation_share=1.0, reorder_sums=False, buffers=True)
@@ -109,6 +109,7 @@ def test_whole_integer_graphs_equal_numpy(number: int, tmp_path: Path) -> None:
         np.testing.assert_array_equal(outputs[name], wanted, err_msg=name)
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("number", range(4))
 def test_hardware_equals_native_c(number: int, tmp_path: Path) -> None:
     options = DataflowOptions(maximum_operators=3, cycle_budget=4000)
@@ -122,11 +123,12 @@ def test_hardware_equals_native_c(number: int, tmp_path: Path) -> None:
     assert counted.latency_cycles < 50_000
 
 
-def test_the_front_end_accepts_the_programs() -> None:
-    for number in range(20):
-        row = dataflow_program(number, seed=31, options=DataflowOptions())
-        assert row.graph is not None
-        design = compile_program(row.source, top=row.top, options=HlsOptions())
-        written = {a.name for a in design.interface.arrays if a.written}
-        tensors = json.loads(row.graph)["tensors"]
-        assert written == {n for n, t in tensors.items() if t["place"] in ("output", "buffer")}
+@pytest.mark.sample(4)
+@pytest.mark.parametrize("number", range(20))
+def test_the_front_end_accepts_the_programs(number: int) -> None:
+    row = dataflow_program(number, seed=31, options=DataflowOptions())
+    assert row.graph is not None
+    design = compile_program(row.source, top=row.top, options=HlsOptions())
+    written = {a.name for a in design.interface.arrays if a.written}
+    tensors = json.loads(row.graph)["tensors"]
+    assert written == {n for n, t in tensors.items() if t["place"] in ("output", "buffer")}

@@ -12,10 +12,36 @@ import pytest
 from llm_support import GOOD, PARENT, PROMPT, SOURCE, Says, fenced, variants
 
 from pipelines.base import workers
+from pipelines.base.cache import ContentCache
 from pipelines.base.identity import text_sha256
 from pipelines.programs import ProgramError
-from pipelines.programs.llm import CheckLimits, ParentPool, Prices, ProviderError, checking, reason_kind
-from pipelines.programs.llm.checking import BoundedReader
+from pipelines.programs.llm import (
+    CheckLimits,
+    ParentPool,
+    Prices,
+    ProviderError,
+    checking,
+    reason_kind,
+    stage,
+)
+from pipelines.programs.llm.checking import BoundedReader, Verdict, check_variant
+from pipelines.schemas import ProgramRow
+
+
+@pytest.fixture(scope="module")
+def judged(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("judged")
+
+
+@pytest.fixture(autouse=True)
+def judge_once(judged: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Equal variants are judged once for all tests; what a model said is kept for each."""
+
+    def check(source: str, parent: ProgramRow, limits: CheckLimits, cache: ContentCache) -> Verdict:
+        del cache
+        return check_variant(source, parent, limits, ContentCache(folder=judged))
+
+    monkeypatch.setattr(stage, "check_variant", check)
 
 
 def test_good_variant_is_a_row_that_says_where_it_comes_from(tmp_path: Path) -> None:
@@ -174,7 +200,7 @@ def hurried(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 def test_a_variant_that_takes_too_long_is_a_row(tmp_path: Path, hurried: None) -> None:
-    (row,) = variants(Says(fenced(GOOD)), tmp_path).rows
+    (row,) = variants(Says(fenced(GOOD.replace("+ gain", "^ gain"))), tmp_path).rows
     reason = "a variant must be read and scheduled in bounds, got more than 0.001 s of processor time"
     assert (row.status, row.reason) == ("timeout", reason)
 
@@ -233,7 +259,7 @@ def test_what_the_machine_does_to_a_reading_is_no_verdict(
     reader = BoundedReader(read, processor_s=0.02)
     monkeypatch.setattr(checking, "_READER", reader)
     try:
-        (row,) = variants(Says(fenced(GOOD)), tmp_path).rows
+        (row,) = variants(Says(fenced(GOOD.replace("+ gain", "| gain"))), tmp_path).rows
     finally:
         reader.end()
     assert (row.status, row.reason) == ("tool_error", f"an engine failed: MachineFault: {fault}")

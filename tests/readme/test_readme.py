@@ -12,7 +12,7 @@ import subprocess
 import sys
 import time
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -54,10 +54,12 @@ class Project:
 
 
 @pytest.fixture(scope="module")
-def project(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Project]:
+def project(
+    tmp_path_factory: pytest.TempPathFactory, link_engines: Callable[[Path], Path]
+) -> Iterator[Project]:
     """A checkout of its own: files are copied, folders of code and releases are links."""
     folder = tmp_path_factory.mktemp("readme") / "simfoundry"
-    folder.mkdir()
+    link_engines(folder / "data" / "cache")
     listed = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
     for name in dict.fromkeys(line.split("/")[0] for line in listed.splitlines()):
         if name == ".dvc":

@@ -1,4 +1,4 @@
-"""A folder for compiled designs, one per test process."""
+"""Folders for compiled designs."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ import pytest
 
 
 @pytest.fixture(scope="session")
-def programs(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("programs")
+def programs(engine_folder: Path) -> Path:
+    return engine_folder
 
 
 @pytest.fixture

@@ -34,10 +34,10 @@ def text_of(structure: Structure, stimuli: int, launching: Launching = Launching
     ("family", "size", "stimuli", "launching"),
     [
         ("gemm_os", 5, 1, Launching.GRAPH),
-        ("conv2d", 32, 1, Launching.STREAM),
         ("sigma", 16, 3, Launching.GRAPH),
-        ("soc_4", 16, 2, Launching.STREAM),
         ("gemmini", 16, 1, Launching.GRAPH),
+        ("conv2d", 32, 1, Launching.STREAM),
+        ("soc_4", 16, 2, Launching.STREAM),
         ("mesh", 2, 130, Launching.GRAPH),
     ],
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -18,12 +19,13 @@ SMALL = {"conv2d": 32, "sigma": 16, "gemmini": 16, "rv32im": 2, "mesh": 3, "soc_
 _LOADS = [m for m in MNEMONICS if m in ("lb", "lh", "lw", "lbu", "lhu")]
 _STORES, _BRANCHES = ["sb", "sh", "sw"], ["beq", "bne", "blt", "bge", "bltu", "bgeu"]
 _PLAIN = [m for m in MNEMONICS if m not in (*_LOADS, *_STORES, *_BRANCHES, "jal", "jalr", "lui", "auipc")]
+build = partial(build_reuse, top="top", compiler="g++", is_quick=True)
 
 
 @pytest.mark.parametrize("family", SMALL)
 def test_outputs_equal_icarus(family: str, programs: Path, tmp_path: Path) -> None:
     design = FAMILIES[family](SMALL[family])
-    program = build_reuse(design.verilog, top=design.top, folder=programs, compiler="g++")
+    program = build(design.verilog, folder=programs)
     result = Simulator(program).run(300, seed=5, is_traced=True)
     assert result.outputs is not None
     assert len(np.unique(result.outputs, axis=0)) > 20
@@ -56,12 +58,12 @@ def random_program(seed: int, *, has_division: bool) -> list[int]:
 
 @pytest.fixture(scope="session")
 def core(programs: Path) -> Simulator:
-    return Simulator(build_reuse(rv32im(1).verilog, top="top", folder=programs, compiler="g++"))
+    return Simulator(build(rv32im(1).verilog, folder=programs))
 
 
 def test_core_runs_programs_like_the_interpreter(programs: Path) -> None:
     program = random_program(1, has_division=True)
-    simulator = Simulator(build_reuse(rv32im(1, program).verilog, top="top", folder=programs, compiler="g++"))
+    simulator = Simulator(build(rv32im(1, program).verilog, folder=programs))
     expected = Machine(program, DATA_WORDS, io=77).run(1200)
     retired = 0
     for cycle in range(6000):
@@ -92,7 +94,7 @@ def test_demonstration_sorts(core: Simulator) -> None:
 def test_wide_core_commits_what_the_interpreter_executes(programs: Path) -> None:
     program = random_program(2, has_division=False)
     design = wide(8, 2, program)
-    simulator = Simulator(build_reuse(design.verilog, top="top", folder=programs, compiler="g++"))
+    simulator = Simulator(build(design.verilog, folder=programs))
     machine = Machine(program, DATA_WORDS, io=9)
     digests = [0]
     for done in machine.run(800):
@@ -112,7 +114,7 @@ def test_wide_core_commits_what_the_interpreter_executes(programs: Path) -> None
 
 def test_convolution_gives_sums_of_windows(programs: Path) -> None:
     """Filter f multiplies pixel window (r, c) by the weight of tap 4 r + c, r counting lines back."""
-    simulator = Simulator(build_reuse(conv2d(16).verilog, top="top", folder=programs, compiler="g++"))
+    simulator = Simulator(build(conv2d(16).verilog, folder=programs))
     draw = random.Random(4)
     weights = [draw.randrange(-128, 128) for _ in range(16)]
     simulator.step({"rst": 1, "valid": 0})
@@ -133,7 +135,7 @@ def test_convolution_gives_sums_of_windows(programs: Path) -> None:
 
 
 def test_sparse_array_gives_the_selected_row(programs: Path) -> None:
-    simulator = Simulator(build_reuse(sigma(16).verilog, top="top", folder=programs, compiler="g++"))
+    simulator = Simulator(build(sigma(16).verilog, folder=programs))
     rows, columns = [1] * 3 + [2] * 5 + [4] * 4 + [9] * 4, list(range(16))
     values = [3 * k - 20 for k in range(16)]
     vector = [(37 * k) % 256 - 128 for k in range(16)]

@@ -35,7 +35,7 @@ endmodule
         ("written twice", {"threads": 2, "batch": 2}),
         ("written twice", {"is_counting": True}),
         ("written twice", {"is_skipping": True}),
-        ("wide", {"threads": 2}),
+        pytest.param("wide", {"threads": 2}, marks=pytest.mark.slow),
         ("random", {}),
     ],
 )
