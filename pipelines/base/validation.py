@@ -77,9 +77,10 @@ def parse_json_model(content: bytes, model: type[M]) -> M:
 def describe_invalid(error: ValidationError, model: type[BaseModel], path: Path | str) -> str:
     """Describe the first problem: key, value and what is accepted; a rule of ours has its own words.
 
-    Those of an engine's own class of errors name their key.
+    An unknown key comes first, because a misspelt one is missing, too. The errors of an engine's own class
+    name their key.
     """
-    first = error.errors(include_url=False)[0]
+    first = min(error.errors(include_url=False), key=lambda problem: problem["type"] not in UNKNOWN_KEY)
     context: Mapping[str, Any] = first.get("ctx", {})
     key = ".".join(str(part) for part in first["loc"])
     if isinstance(own := context.get("error"), ValueError):

@@ -175,7 +175,7 @@ def test_parameters_of_the_repository_are_accepted(repository: Path) -> None:
     ("text", "message"),
     [
         ("programs: [", r"^not YAML: .*params\.yaml: .*`simfoundry run` writes it again"),
-        ("colour: red", r"^missing key: programs \(.*params\.yaml\); accepted keys: programs\.suites"),
+        ("colour: red", r"^unknown key: colour \(.*params\.yaml\); accepted keys: programs\.suites"),
         ("", r"^the file: null \(.*params\.yaml\); accepted: names and values"),
     ],
 )

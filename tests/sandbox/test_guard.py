@@ -39,7 +39,7 @@ def test_run_confined_leaves_no_process_when_it_is_killed_at_the_start(
 def test_guarded_starts_another_guardian_when_the_first_one_was_ended() -> None:
     with guarded() as first, guarded() as same:
         assert first == same
-        guardian = next(p for p in Path("/proc").glob("[0-9]*") if marked(p, first[-1]))
+        guardian = next(p for p in Path("/proc").glob("[0-9]*") if is_guardian(p, first[-1]))
         os.kill(int(guardian.name), signal.SIGKILL)
         while is_running(guardian):
             time.sleep(0.01)
@@ -57,8 +57,10 @@ def is_running(process: Path) -> bool:
         return False
 
 
-def marked(process: Path, mark: str) -> bool:
+def is_guardian(process: Path, mark: str) -> bool:
+    """Tell whether a process guards a mark; bubblewrap's arguments have it, too."""
     try:
-        return mark in (process / "cmdline").read_text(errors="replace")
+        arguments = (process / "cmdline").read_text(errors="replace").split("\0")
     except OSError:
         return False
+    return mark in arguments and any(Path(argument).name == "guardian.py" for argument in arguments)
