@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Callable, Mapping
+from contextlib import redirect_stdout
 from dataclasses import dataclass, fields, is_dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -93,7 +95,7 @@ def check_predictor(
     Raises:  DatasetError: the tables cannot be trained on.
     """
     findings: list[Finding] = []
-    with TemporaryDirectory() as folder:
+    with TemporaryDirectory() as folder, redirect_stdout(sys.stderr):  # the answer stands there alone
         trial = Trial(spec, data_dir, settings or {}, Path(folder))
         for name, check in CHECKS.items():
             findings.append(Finding(check=name, problem=_problem_of(check, trial)))
@@ -110,7 +112,7 @@ def _problem_of(check: Callable[[Trial], None], trial: Trial) -> str:
         raise
     except ConformanceError as error:
         return str(error)
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         return f"{type(error).__name__}: {' '.join(str(error).split())}"
     return ""
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping, Sequence
+from contextlib import redirect_stdout
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from typing import Any
@@ -46,8 +47,9 @@ def predictor_of_file(path: Path) -> PredictorSpec[Any]:
     sys.modules[name] = module = module_from_spec(spec)  # dataclasses look their module up
     sys.path.insert(0, str(path.resolve().parent))
     try:
-        spec.loader.exec_module(module)
-    except Exception as error:
+        with redirect_stdout(sys.stderr):
+            spec.loader.exec_module(module)
+    except (Exception, SystemExit) as error:
         raise FoundryError(
             f"{path} fails when it is run: {type(error).__name__}: {explain(error)}"
         ) from error

@@ -54,6 +54,10 @@ def _without_weights(data: TrainingInput) -> Trained:
     return replace(train(data), files=ModelFiles(card={}, arrays={}))
 
 
+def _ending(data: TrainingInput) -> Trained:
+    raise SystemExit(0)
+
+
 @dataclass(frozen=True, kw_only=True)
 class _Forgetful(Options):
     def __post_init__(self) -> None:
@@ -95,6 +99,7 @@ def test_a_predictor_that_keeps_the_rules_passes(lasting_data_dir: Path) -> None
             "training",
             "PredictorError: not a predictor of med",
         ),
+        (replace(PREDICTOR, train_with=_ending), "training", "SystemExit: 0"),
         (_loading(_Broken), "answers", "area_um2 is no finite number: nan"),
         (_loading(_Random), "answers", "area_um2"),
         (_loading(_Outside), "intervals", "area_um2 "),
@@ -119,7 +124,10 @@ def test_the_command_checks_the_predictor_of_a_file(lasting_data_dir: Path) -> N
 def test_the_command_fails_where_a_rule_is_broken(lasting_data_dir: Path, tmp_path: Path) -> None:
     file = tmp_path / "mine.py"
     good = Path(__file__).with_name("median_predictor.py").read_text()
-    file.write_text(good.replace("        read_function(query.source, top=query.top)\n", ""))
+    talking = good.replace(
+        "        read_function(query.source, top=query.top)\n", "        print(query.top)\n"
+    )
+    file.write_text(f"{talking}\nprint('ends')\n")
     words = ["check", str(file), "--data", str(lasting_data_dir), "-o", "bootstrap_resamples=10", "--json"]
     found = CliRunner().invoke(simfoundry, words)
     problems = {check["check"]: check["problem"] for check in json.loads(found.stdout)["checks"]}
@@ -133,6 +141,7 @@ def test_the_command_fails_where_a_rule_is_broken(lasting_data_dir: Path, tmp_pa
         ("none.py", None, "no such file: "),
         ("empty.py", "", "no predictor: "),
         ("bad.py", "1 / 0\n", "fails when it is run: ZeroDivisionError: division by zero"),
+        ("ends.py", "raise SystemExit(0)\n", "fails when it is run: SystemExit: 0"),
     ],
 )
 def test_the_command_rejects_files_without_a_predictor(
