@@ -153,7 +153,7 @@ class PragmaQuestion:
     fine_only: bool = asked("Copy only what is inside pipelined loops.", False)
     power: bool = asked("Show the estimated power of the designs of the answer.", False)
     style: str | None = asked(
-        "Pragmas of the annotated C: simfoundry, merlin or vitis. Without it those of the target's tool.",
+        "Pragmas of the annotated C: simfoundry, merlin or vitis. Without it the target's tool decides.",
         None,
         metavar="STYLE",
     )
@@ -254,7 +254,9 @@ class SimulateQuestion:
         "CSV or Parquet file with a column per input port, instead of random values.", None
     )
     vcd: File | None = asked("Write a waveform of the first stimulus to this file.", None, role="output")
-    fst: File | None = asked("The same as FST; needs vcd2fst of Debian's gtkwave.", None, role="output")
+    fst: File | None = asked(
+        "Write the waveform as FST to this file; needs vcd2fst of Debian's gtkwave.", None, role="output"
+    )
     signals: Sequence[str] = asked(
         "Ports and registers of the waveform, such as top.u.*.", (), metavar="PATTERN", unset="all ports"
     )

@@ -34,7 +34,7 @@ from pipelines.schemas import (
 )
 
 _COMPARED = ("programs", "designs", "labels", "runs")
-_STALE = "the {} of {} must be those of params.yaml, got others; run `simfoundry run` again"
+_STALE = "table {} of {} must be made under params.yaml, got other rows; run `simfoundry run` again"
 
 
 def require_fresh(settings: Settings, tables: Container[str]) -> None:

@@ -1,7 +1,7 @@
 """The Dagster job `release`: a release made in batches, as `simfoundry release make` makes it.
 
 It runs the steps of the assets under the release's own configuration, so it records an observation per
-table and partition and no materialisation: the partitions of the assets are those of params.yaml.
+table and partition and no materialisation: params.yaml says which partitions the assets have.
 """
 
 import dagster as dg

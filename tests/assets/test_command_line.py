@@ -74,9 +74,9 @@ SUBCOMMANDS = [f"release {name}" for name in ("write", "make", "check", "diff")]
 
 @pytest.mark.parametrize("command", [*(c for c in COMMANDS if c != "release"), *SUBCOMMANDS])
 def test_every_command_has_help_and_json(command: str) -> None:
-    found = invoke(*command.split(), "--help")
-    assert found.exit_code == 0
-    assert "--json" in found.output
+    result = invoke(*command.split(), "--help")
+    assert result.exit_code == 0
+    assert "--json" in result.output
 
 
 def _walked(group: click.Group, words: tuple[str, ...] = ()) -> Iterator[tuple[str, click.Command]]:
@@ -204,12 +204,12 @@ def test_sql_answers_as_a_table_and_as_json(settings: Settings) -> None:
 
 @pytest.mark.slow
 def test_run_ends_with_what_there_is(project: Path, engines: Any) -> None:
-    found = invoke("run", "programs.suites=[stencil]", "hls.memory_delay=[2]", "hls.pipeline=[false]")
-    assert found.exit_code == 0, found.stderr
+    result = invoke("run", "programs.suites=[stencil]", "hls.memory_delay=[2]", "hls.pipeline=[false]")
+    assert result.exit_code == 0, result.stderr
     for words in ("Rows", "No row failed.", "Test error (MAPE)", "25.0%", str(project / "data" / "tables")):
-        assert words in found.stdout
-    assert "labels stencil: done after" in found.stderr
-    assert "Traceback" not in found.stderr
+        assert words in result.stdout
+    assert "labels stencil: done after" in result.stderr
+    assert "Traceback" not in result.stderr
 
 
 @pytest.mark.slow
@@ -220,10 +220,10 @@ def test_run_says_what_failed_on_one_line(
         raise ValueError("a design must be made, got none")
 
     monkeypatch.setattr(designs_step, "plan_designs", refuse)
-    found = invoke("run", "programs.suites=[stencil]")
-    assert found.exit_code == 1
+    result = invoke("run", "programs.suites=[stencil]")
+    assert result.exit_code == 1
     progress = (" after ", " s left")
-    problems = [line for line in found.stderr.splitlines() if not any(part in line for part in progress)]
+    problems = [line for line in result.stderr.splitlines() if not any(part in line for part in progress)]
     assert problems[0] == "simfoundry: designs stencil: a design must be made, got none"
     assert all(" was not made, because " in line for line in problems[1:])
     assert {
@@ -234,9 +234,9 @@ def test_run_says_what_failed_on_one_line(
 
 
 def test_stage_makes_every_file_and_says_so_as_json(settings: Settings, engines: Any) -> None:
-    found = invoke("stage", "programs", "--json")
-    assert found.exit_code == 0, found.stderr
-    partitions = [summary["partition"] for summary in json.loads(found.stdout)]
+    result = invoke("stage", "programs", "--json")
+    assert result.exit_code == 0, result.stderr
+    partitions = [summary["partition"] for summary in json.loads(result.stdout)]
     assert partitions == ["linear_algebra", "stencil", "irregular"]
 
 
@@ -244,9 +244,9 @@ def test_stage_goes_on_after_a_damaged_input(settings: Settings, engines: Any) -
     invoke("stage", "programs")
     path = table_path(settings.deployment.data_dir, table_spec("programs"), "stencil")
     path.write_bytes(b"not parquet")
-    found = invoke("stage", "designs")
-    assert found.exit_code == 1
-    assert f"simfoundry: designs stencil: {path} is damaged" in found.stderr
+    result = invoke("stage", "designs")
+    assert result.exit_code == 1
+    assert f"simfoundry: designs stencil: {path} is damaged" in result.stderr
     assert len(read_table(settings.deployment.data_dir, table_spec("designs"))) == 28
 
 
@@ -285,9 +285,9 @@ def source(tmp_path: Path) -> Path:
 def test_label_takes_a_file_with_any_name(project: Path, source: Path, tmp_path: Path) -> None:
     data = tmp_path / "data.json"
     data.write_text('{"a": [1, 2, 3, 4], "b": [5, 6, 7, 8]}')
-    found = invoke("label", str(source), "--top", "add", "--memory-delay", "5", "--data", str(data))
-    assert found.exit_code == 0, found.stderr
-    rows = json.loads(found.stdout)
+    result = invoke("label", str(source), "--top", "add", "--memory-delay", "5", "--data", str(data))
+    assert result.exit_code == 0, result.stderr
+    rows = json.loads(result.stdout)
     assert rows["label"]["status"] == "ok"
     assert rows["label"]["area_um2"] > 0
     assert rows["runs"][0]["outputs_equal"] is True
@@ -370,10 +370,10 @@ def test_label_takes_every_c_file_of_a_folder_and_keeps_failures_as_entries(
     (folder / "deep").mkdir(parents=True)
     (folder / "add.c").write_text(ADD)
     (folder / "deep" / "broken.c").write_text("void broken(int a[4]) { a[0] = ; }\n")
-    found = invoke("label", str(folder))
-    assert found.exit_code == 1
-    assert "not every design is ok: 1 ok, 1 rejected" in found.stderr
-    answer = json.loads(found.stdout)
+    result = invoke("label", str(folder))
+    assert result.exit_code == 1
+    assert "not every design is ok: 1 ok, 1 rejected" in result.stderr
+    answer = json.loads(result.stdout)
     assert [Path(entry["file"]).name for entry in answer["files"]] == ["add.c", "broken.c"]
     assert answer["files"][0]["runs"][0]["outputs_equal"] is True
     assert "broken.c:1" in answer["files"][1]["label"]["reason"]
@@ -383,9 +383,9 @@ def test_label_takes_every_c_file_of_a_folder_and_keeps_failures_as_entries(
 def test_label_takes_local_headers_and_finds_the_function_of_the_file(project: Path, tmp_path: Path) -> None:
     (tmp_path / "add.h").write_text("#define N 4\n")
     (tmp_path / "add.c").write_text('#include "add.h"\n' + ADD.replace("4", "N"))
-    found = invoke("label", str(tmp_path / "add.c"))
-    assert found.exit_code == 0, found.stderr
-    assert json.loads(found.stdout)["runs"][0]["outputs_equal"] is True
+    result = invoke("label", str(tmp_path / "add.c"))
+    assert result.exit_code == 0, result.stderr
+    assert json.loads(result.stdout)["runs"][0]["outputs_equal"] is True
 
 
 def test_label_names_what_it_cannot_read_in_a_folder(project: Path, tmp_path: Path) -> None:
@@ -394,11 +394,11 @@ def test_label_names_what_it_cannot_read_in_a_folder(project: Path, tmp_path: Pa
     (folder / "device.c").symlink_to("/dev/zero")
     (folder / "gone.c").symlink_to("nowhere")
     os.mkfifo(folder / "pipe.c")
-    found = invoke("label", str(folder), "--json")
+    result = invoke("label", str(folder), "--json")
     reasons = {
-        Path(entry["file"]).stem: entry["label"]["reason"] for entry in json.loads(found.stdout)["files"]
+        Path(entry["file"]).stem: entry["label"]["reason"] for entry in json.loads(result.stdout)["files"]
     }
-    assert found.exit_code == 1
+    assert result.exit_code == 1
     assert {name: said.partition(f"{name}.c: ")[2].partition(";")[0] for name, said in reasons.items()} == {
         "device": "a character device",
         "gone": "No such file or directory",

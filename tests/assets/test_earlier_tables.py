@@ -68,11 +68,11 @@ def test_run_says_before_it_begins_what_it_replaces(
 
     monkeypatch.setattr(run_command, "run_everything", run)
     monkeypatch.setattr(run_command, "lines_before", lambda _: told.append("said") or ["x will be removed"])
-    found = invoke("run", "programs.suites=[irregular]", "--keep")
+    result = invoke("run", "programs.suites=[irregular]", "--keep")
     assert told == ["said", "begun"]
-    assert found.exit_code == 0, found.stderr
-    assert "tables of the earlier run are kept: " in found.stderr
-    assert "3,243 rows before this run" in found.stdout
+    assert result.exit_code == 0, result.stderr
+    assert "tables of the earlier run are kept: " in result.stderr
+    assert "3,243 rows before this run" in result.stdout
 
 
 @pytest.fixture
@@ -89,8 +89,8 @@ def runs(project: Path, monkeypatch: pytest.MonkeyPatch) -> list[Deployment]:
 
 
 def test_multirun_gives_every_combination_a_folder(runs: list[Deployment]) -> None:
-    found = invoke("run", "-m", "scale=smoke", "hls.memory_delay=[2],[5]")
-    assert found.exit_code == 0, found.stderr
+    result = invoke("run", "-m", "scale=smoke", "hls.memory_delay=[2],[5]")
+    assert result.exit_code == 0, result.stderr
     assert [d.data_dir.name for d in runs] == ["hls.memory_delay=_2_", "hls.memory_delay=_5_"]
     assert {d.data_dir.parent.name for d in runs} == {"sweeps"}
     assert not any(d.is_versioned for d in runs)
@@ -106,18 +106,18 @@ def test_a_sweep_is_the_product_of_its_values_in_order() -> None:
 
 
 def test_cfg_prints_the_configuration_and_runs_nothing(runs: list[Deployment]) -> None:
-    found = invoke("run", "--cfg", "job", "hls.memory_delay=[7]")
-    assert found.exit_code == 0
-    assert "memory_delay:\n  - 7\n" in found.stdout
+    result = invoke("run", "--cfg", "job", "hls.memory_delay=[7]")
+    assert result.exit_code == 0
+    assert "memory_delay:\n  - 7\n" in result.stdout
     assert runs == []
 
 
 @pytest.mark.parametrize("override", ["hydra.sweeper=x", "+hydra.run.dir=y", "hydra/launcher=joblib"])
 def test_run_rejects_settings_of_hydra(runs: list[Deployment], override: str) -> None:
     key = override.lstrip("+").partition("=")[0]
-    found = invoke("run", override)
-    assert found.exit_code == 1
-    assert found.stderr == (
+    result = invoke("run", override)
+    assert result.exit_code == 1
+    assert result.stderr == (
         f"simfoundry: unknown key: {key} ({override}); "
         "accepted: keys of the configuration, --cfg job, --multirun\n"
     )
@@ -136,10 +136,10 @@ def test_run_rejects_settings_of_hydra(runs: list[Deployment], override: str) ->
 def test_an_error_under_json_is_one_json_object(
     project: Path, arguments: list[str], where: str, accepted: str
 ) -> None:
-    found = invoke(*arguments)
-    assert found.exit_code in (1, 2)
-    assert found.stdout == ""
-    problem = json.loads(found.stderr)
+    result = invoke(*arguments)
+    assert result.exit_code in (1, 2)
+    assert result.stdout == ""
+    problem = json.loads(result.stderr)
     assert set(problem) == {"error", "where", "accepted"}
     assert problem["where"] == where
     assert not accepted or accepted in problem["accepted"]
@@ -159,6 +159,6 @@ def test_a_stage_says_what_it_removes(settings: Settings, engines: Any) -> None:
     for suite in ("stencil", "irregular"):
         step_named("programs").make(settings, suite, ignore_progress)
     write_parameters(settings.deployment.project, _smaller(settings).configuration)
-    found = invoke("stage", "programs")
-    assert found.exit_code == 0, found.stderr
-    assert "simfoundry: programs: 2 rows of stencil will be removed" in found.stderr
+    result = invoke("stage", "programs")
+    assert result.exit_code == 0, result.stderr
+    assert "simfoundry: programs: 2 rows of stencil will be removed" in result.stderr

@@ -41,10 +41,10 @@ def no_bambu(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_label_shows_each_tool_and_writes_its_files(project: Path, programs: Path, tmp_path: Path) -> None:
     reports = tmp_path / "reports"
     tools = ("--tool", "simfoundry-hls", "--tool", "circt-calyx")
-    found = invoke("label", str(programs), *tools, "--report", str(reports), "--table")
-    assert found.exit_code == 1
-    assert "not every design is ok: 3 ok, 1 rejected" in found.stderr
-    lines = [line.split() for line in found.stdout.splitlines()]
+    result = invoke("label", str(programs), *tools, "--report", str(reports), "--table")
+    assert result.exit_code == 1
+    assert "not every design is ok: 3 ok, 1 rejected" in result.stderr
+    lines = [line.split() for line in result.stdout.splitlines()]
     assert lines[0] == list(HEAD)
     assert lines[2][7] == "yes"
     assert [(Path(words[0]).name, words[1], words[2]) for words in lines[2:]] == [
@@ -63,9 +63,9 @@ def test_label_shows_each_tool_and_writes_its_files(project: Path, programs: Pat
 
 def test_label_report_has_the_schedule_of_the_design(project: Path, programs: Path, tmp_path: Path) -> None:
     reports = tmp_path / "reports"
-    found = invoke("label", str(programs / "add.c"), "--report", str(reports))
-    assert found.exit_code == 0, found.stderr
-    answer = json.loads(found.stdout)
+    result = invoke("label", str(programs / "add.c"), "--report", str(reports))
+    assert result.exit_code == 0, result.stderr
+    answer = json.loads(result.stdout)
     verilog, schedule, drawing = (Path(path) for path in answer["report"])
     content = json.loads(schedule.read_text())
     assert content["design"]["design_id"] == answer["design"]["design_id"]
@@ -82,25 +82,25 @@ def test_label_report_has_the_schedule_of_the_design(project: Path, programs: Pa
 def test_label_answers_a_file_with_several_tools_as_a_list(project: Path, tmp_path: Path) -> None:
     path = tmp_path / "scale.c"
     path.write_text(SCALE)
-    found = invoke("label", str(path), "--tool", "circt-calyx", "--tool", "circt-handshake")
-    answer = json.loads(found.stdout)
+    result = invoke("label", str(path), "--tool", "circt-calyx", "--tool", "circt-handshake")
+    answer = json.loads(result.stdout)
     assert [entry["design"]["tool"] for entry in answer["files"]] == ["circt-calyx", "circt-handshake"]
     assert answer["counts"] == {"rejected": 2}
 
 
 def test_label_rejects_bambu_that_is_not_installed(project: Path, programs: Path, no_bambu: None) -> None:
-    found = invoke("label", str(programs), "--tool", "simfoundry-hls", "--tool", "bambu")
-    assert (found.exit_code, found.stdout) == (1, "")
-    assert found.stderr.startswith(MISSING)
-    assert len(found.stderr.splitlines()) == 1
+    result = invoke("label", str(programs), "--tool", "simfoundry-hls", "--tool", "bambu")
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert result.stderr.startswith(MISSING)
+    assert len(result.stderr.splitlines()) == 1
 
 
 def test_run_rejects_bambu_that_is_not_installed_before_it_begins(
     project: Path, engines: Any, no_bambu: None
 ) -> None:
-    found = invoke("run", "labelling.tools=[simfoundry-hls,bambu]", "programs.suites=[stencil]")
-    assert found.exit_code == 1
-    assert found.stderr.startswith(MISSING)
+    result = invoke("run", "labelling.tools=[simfoundry-hls,bambu]", "programs.suites=[stencil]")
+    assert result.exit_code == 1
+    assert result.stderr.startswith(MISSING)
     assert not (project / "data" / "tables").exists()
     assert not (project / "params.yaml").exists()
 
@@ -110,9 +110,9 @@ def test_stage_rejects_bambu_that_is_not_installed_where_it_matters(
     stage: str, status: int, deployment: Deployment, no_bambu: None
 ) -> None:
     write_parameters(deployment.project, compose_configuration(["labelling.tools=[bambu]"]))
-    found = invoke("stage", stage)
-    assert found.exit_code == status, found.stderr
-    assert found.stderr.startswith(MISSING) == bool(status)
+    result = invoke("stage", stage)
+    assert result.exit_code == status, result.stderr
+    assert result.stderr.startswith(MISSING) == bool(status)
 
 
 def test_label_takes_limits_and_a_write_delay(project: Path, programs: Path) -> None:

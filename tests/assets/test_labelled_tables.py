@@ -75,9 +75,9 @@ def table(deployment: Deployment, tmp_path: Path) -> Path:
 
 
 def test_a_table_becomes_a_suite_with_the_labels_of_its_tool(deployment: Deployment, table: Path) -> None:
-    found = invoke("import", str(table), "--json")
-    assert found.exit_code == 0, found.stderr
-    answer = json.loads(found.stdout)
+    result = invoke("import", str(table), "--json")
+    assert result.exit_code == 0, result.stderr
+    answer = json.loads(result.stdout)
     assert answer["suite"] == "mine"
     assert (answer["rows"]["programs"], answer["rows"]["labels"]) == (3, 6)
     assert answer["statuses"] == {"ok": 6}
@@ -113,9 +113,9 @@ def test_a_program_that_the_engine_refuses_is_a_row_with_its_reason(
     write_parameters(deployment.project, compose_configuration(["run.workers=1"]))
     loop = "void f(int a[4]) { while (a[0]) { a[0]--; if (a[1]) { goto end; } } end: a[2] = 1; }"
     rows = [*_rows()[:2], {"source": loop.replace("goto end", "f(a)"), "tool": "genus", "area_um2": 3.0}]
-    found = invoke("import", str(_write(tmp_path / "mixed.csv", rows)), "--json")
-    assert found.exit_code == 0, found.stderr
-    answer = json.loads(found.stdout)
+    result = invoke("import", str(_write(tmp_path / "mixed.csv", rows)), "--json")
+    assert result.exit_code == 0, result.stderr
+    answer = json.loads(result.stdout)
     assert answer["statuses"] == {"ok": 2, "rejected": 1}
     assert "1 labels: this project's engine: " in answer["notes"][0]
 
@@ -144,9 +144,9 @@ def test_import_rejects_a_table_that_is_not_acceptable(
 ) -> None:
     rows = _rows()
     rows[0] |= change
-    found = invoke("import", str(_write(table, rows)))
-    assert found.exit_code == 1
-    assert re.search(message, found.stderr), found.stderr
+    result = invoke("import", str(_write(table, rows)))
+    assert result.exit_code == 1
+    assert re.search(message, result.stderr), result.stderr
 
 
 def test_text_of_a_parquet_table_is_utf_8(tmp_path: Path) -> None:
@@ -186,9 +186,9 @@ def _contents(folder: Path) -> dict[str, bytes]:
 
 
 def test_train_takes_a_suite_or_releases(table: Path) -> None:
-    found = invoke("train", "tenset-mlp")
-    assert found.exit_code == 1
-    assert "accepted: either --release or --suite" in found.stderr
+    result = invoke("train", "tenset-mlp")
+    assert result.exit_code == 1
+    assert "accepted: either --release or --suite" in result.stderr
 
 
 @pytest.mark.slow
@@ -196,9 +196,9 @@ def test_a_model_of_a_suite_is_registered_and_no_champion(
     table: Path, deployment: Deployment, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert invoke("import", str(table)).exit_code == 0
-    found = invoke("train", "loop-rules", "--suite", "mine", "--json")
-    assert found.exit_code == 0, found.stderr
-    answer = json.loads(found.stdout)
+    result = invoke("train", "loop-rules", "--suite", "mine", "--json")
+    assert result.exit_code == 0, result.stderr
+    answer = json.loads(result.stdout)
     assert answer["became_champion"] is False
     assert answer["reason"].startswith("candidate: not scored")
 
@@ -258,9 +258,9 @@ def test_real_vendor_rows_become_a_suite(deployment: Deployment, tmp_path: Path,
     )
     path = tmp_path / "vitis.parquet"
     table.write_parquet(path)
-    found = invoke("import", str(path), "--suite", "vitis", "--json")
-    assert found.exit_code == 0, found.stderr
-    assert json.loads(found.stdout)["statuses"] == {"ok": table.height}
+    result = invoke("import", str(path), "--suite", "vitis", "--json")
+    assert result.exit_code == 0, result.stderr
+    assert json.loads(result.stdout)["statuses"] == {"ok": table.height}
     folder = deployment.of_suite("vitis").data_dir
     labels = read_table(folder, table_spec("labels"), ["vitis"])
     assert sorted(label.lut_count or 0 for label in labels) == sorted(table["lut_count"])

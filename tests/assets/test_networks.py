@@ -328,9 +328,9 @@ def test_a_project_without_networks_is_recorded(settings: Settings, engines: Any
 
 def test_the_stage_makes_every_group_and_sql_sees_it(settings: Settings, engines: Any) -> None:
     _with(settings, *TWO_GROUPS)
-    found = invoke("stage", "network", "--json")
-    assert found.exit_code == 0, found.stderr
-    assert [s["partition"] for s in json.loads(found.stdout)] == [GROUP, "other"]
+    result = invoke("stage", "network", "--json")
+    assert result.exit_code == 0, result.stderr
+    assert [s["partition"] for s in json.loads(result.stdout)] == [GROUP, "other"]
     query = (
         'SELECT r."group", count(*) AS hops, sum(wall_s) AS s FROM network_runs r '
         "JOIN network_flows USING (run_id) JOIN network_hops USING (run_id, flow) GROUP BY ALL ORDER BY ALL"
@@ -492,7 +492,7 @@ def test_runs_rejects_a_run_of_two_groups(settings: Settings) -> None:
     }
 
 
-STALE = r"the network_runs of small-16 must be those of params\.yaml, got others"
+STALE = r"table network_runs of small-16 must be made under params\.yaml, got other rows"
 
 # ---- releases --------------------------------------------------------------------------------------
 

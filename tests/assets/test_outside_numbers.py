@@ -41,9 +41,9 @@ OPTIONS = (
 @pytest.mark.parametrize(("command", "option"), OPTIONS)
 def test_options_reject_what_is_not_finite(command: str, option: str) -> None:
     for number in NUMBERS:
-        found = invoke(*command.split(), option, number, "file")
-        assert found.exit_code == 2
-        [said] = found.stderr.splitlines()
+        result = invoke(*command.split(), option, number, "file")
+        assert result.exit_code == 2
+        [said] = result.stderr.splitlines()
         assert said.startswith(f"simfoundry: invalid value for '{option}': "), said
         assert "is not a finite number;" in said or "is not in the range" in said, said
 
@@ -110,8 +110,8 @@ def test_overrides_reject_what_is_not_finite(number: str) -> None:
 @pytest.mark.parametrize("number", [float("nan"), float("inf")])
 def test_no_answer_has_what_json_has_not(number: float, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("simfoundry.commands.predict.predict_file", lambda **_: {"area_um2": number})
-    found = invoke("predict", "f.c", "--top", "f", "--json")
-    assert found.exit_code == 1
+    result = invoke("predict", "f.c", "--top", "f", "--json")
+    assert result.exit_code == 1
     assert (
-        json.loads(found.stderr)["error"] == "the answer has a number that JSON has not: NaN or an infinity"
+        json.loads(result.stderr)["error"] == "the answer has a number that JSON has not: NaN or an infinity"
     )

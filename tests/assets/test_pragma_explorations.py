@@ -173,7 +173,7 @@ def test_a_release_of_searches_brings_them_back(
 def test_a_release_rejects_searches_of_another_configuration(searched: Settings, tmp_path: Path) -> None:
     changed = compose_configuration(["pragmas.kernels=[mvt]"])
     (searched.deployment.project / "params.yaml").write_bytes(parameters_text(changed))
-    with pytest.raises(FoundryError, match="the pragma_designs of all must be those of"):
+    with pytest.raises(FoundryError, match="table pragma_designs of all must be made under"):
         release_tables(searched.deployment, "p", releases=tmp_path, tables=("pragma_designs",))
 
 

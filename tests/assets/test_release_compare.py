@@ -237,10 +237,10 @@ def test_labels_in_other_libraries_are_counted(small: Path) -> None:
 
 
 def test_check_by_command_has_a_table_json_and_a_status(made: Path) -> None:
-    found = invoke("check", "small")
-    assert found.exit_code == 1
-    assert "counts" in found.stdout
-    assert ">= 2,000" in found.stdout
+    result = invoke("check", "small")
+    assert result.exit_code == 1
+    assert "counts" in result.stdout
+    assert ">= 2,000" in result.stdout
     floors = [
         f"--floor={name}=0"
         for name in (
@@ -260,9 +260,9 @@ def test_check_by_command_has_a_table_json_and_a_status(made: Path) -> None:
 
 def test_diff_shows_rows_targets_failures_and_errors(small: Path, tmp_path: Path) -> None:
     page = tmp_path / "diff.html"
-    found = invoke("diff", "small", str(small), "--out", str(page), "--json")
-    assert found.exit_code == 0, found.stderr
-    answer = json.loads(found.stdout)
+    result = invoke("diff", "small", str(small), "--out", str(page), "--json")
+    assert result.exit_code == 0, result.stderr
+    answer = json.loads(result.stdout)
     rows = {row["what"][0]: (row["one"], row["other"]) for row in answer["rows"]}
     assert rows["labels"] == (load_release(small).manifest.rows["labels"],) * 2
     medians = [row for row in answer["quantiles"] if row["what"] == ["area_um2", "kernel", "median"]]

@@ -422,7 +422,9 @@ def test_a_release_rejects_runs_of_another_configuration(filled: Settings, relea
     data, spec = filled.deployment.data_dir, table_spec("runs")
     rows: list[Any] = read_table(data, spec, ["stencil"])
     write_table(data, spec, rows[1:], "stencil")
-    with pytest.raises(FoundryError, match=r"the runs of stencil must be those of params.yaml, got others"):
+    with pytest.raises(
+        FoundryError, match=r"table runs of stencil must be made under params.yaml, got other rows"
+    ):
         write(filled, releases)
 
 
@@ -477,10 +479,10 @@ def test_release_and_import_by_command(
     assert Path(answer["folder"]) == filled.deployment.project / "releases" / "v1"
     shutil.copytree(filled.deployment.project, other.project / "p", ignore=_data)
     monkeypatch.setenv("SIMFOUNDRY_PROJECT", str(other.project / "p"))
-    found = invoke("import", answer["folder"])
-    assert found.exit_code == 0, found.stderr
-    assert "labels" in found.stdout
-    assert "its entries will not be found by the present engines" in found.stdout
+    result = invoke("import", answer["folder"])
+    assert result.exit_code == 0, result.stderr
+    assert "labels" in result.stdout
+    assert "its entries will not be found by the present engines" in result.stdout
     counted = invoke("sql", "--json", "SELECT count(*) AS n FROM labels")
     assert json.loads(counted.stdout) == [{"n": answer["rows"]["labels"]}]
 
@@ -555,10 +557,10 @@ def test_commands_reject_what_they_cannot_read(
 ) -> None:
     (tmp_path / "empty").mkdir()
     monkeypatch.chdir(tmp_path / "empty")
-    found = invoke(*arguments)
-    assert found.exit_code == 1
-    assert message in found.stderr
-    assert "Traceback" not in found.stderr
+    result = invoke(*arguments)
+    assert result.exit_code == 1
+    assert message in result.stderr
+    assert "Traceback" not in result.stderr
 
 
 def test_import_compares_tools_that_rows_do_not_name(filled: Settings, repository: Path) -> None:

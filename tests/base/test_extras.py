@@ -95,8 +95,8 @@ COMMANDS = """
 from click.testing import CliRunner
 from simfoundry.cli import simfoundry
 for words in {commands!r}:
-    found = CliRunner().invoke(simfoundry, words.split())
-    print(found.exit_code, repr(found.stderr))
+    answered = CliRunner().invoke(simfoundry, words.split())
+    print(answered.exit_code, repr(answered.stderr))
 """
 NEEDS_FOUNDRY = (
     "run",

@@ -117,8 +117,8 @@ def test_a_predictor_that_breaks_a_rule_fails_its_check(
 def test_the_command_checks_the_predictor_of_a_file(lasting_data_dir: Path) -> None:
     file = Path(__file__).with_name("median_predictor.py")
     words = ["check", str(file), "--data", str(lasting_data_dir), "-o", "bootstrap_resamples=10"]
-    found = CliRunner().invoke(simfoundry, words)
-    assert (found.exit_code, found.stdout.splitlines()) == (0, [f"{name}: ok" for name in CHECKS])
+    result = CliRunner().invoke(simfoundry, words)
+    assert (result.exit_code, result.stdout.splitlines()) == (0, [f"{name}: ok" for name in CHECKS])
 
 
 def test_the_command_fails_where_a_rule_is_broken(lasting_data_dir: Path, tmp_path: Path) -> None:
@@ -129,9 +129,9 @@ def test_the_command_fails_where_a_rule_is_broken(lasting_data_dir: Path, tmp_pa
     )
     file.write_text(f"{talking}\nprint('ends')\n")
     words = ["check", str(file), "--data", str(lasting_data_dir), "-o", "bootstrap_resamples=10", "--json"]
-    found = CliRunner().invoke(simfoundry, words)
-    problems = {check["check"]: check["problem"] for check in json.loads(found.stdout)["checks"]}
-    assert found.exit_code == 1
+    result = CliRunner().invoke(simfoundry, words)
+    problems = {check["check"]: check["problem"] for check in json.loads(result.stdout)["checks"]}
+    assert result.exit_code == 1
     assert [name for name, problem in problems.items() if problem] == ["refusals"]
 
 
@@ -149,6 +149,6 @@ def test_the_command_rejects_files_without_a_predictor(
 ) -> None:
     if content is not None:
         (tmp_path / name).write_text(content)
-    found = CliRunner().invoke(simfoundry, ["check", str(tmp_path / name)])
-    assert found.exit_code == 1
-    assert message in found.stderr
+    result = CliRunner().invoke(simfoundry, ["check", str(tmp_path / name)])
+    assert result.exit_code == 1
+    assert message in result.stderr

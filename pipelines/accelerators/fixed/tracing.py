@@ -1,4 +1,4 @@
-"""A network's layers as fixed-point operations of da4ml: the whole network's, or those of units of a layer.
+"""A network's layers as fixed-point operations of da4ml: of the whole network, or of one layer's units.
 
 Every linear layer is traced position by position as a constant matrix; da4ml turns it into adders and shifts.
 Values are ap_fixed<8,3>: sign, two integer and five fractional bits, wrapped and truncated as hls4ml does.

@@ -1,7 +1,7 @@
 """RTL simulation that reuses structure: one evaluator per unique module, instances and stimuli as lanes.
 
-Belongs here: a design to a compiled simulator of the connected design, the same with other engines, stimuli.
-Does not: the test bench of HLS designs (`pipelines.rtl.simulation`).
+Compiles a design to a simulator by this project's engine or by another one, and runs stimuli. The test bench
+of HLS designs is in `pipelines.rtl.simulation`.
 """
 
 from pipelines.rtl.reuse.auditing import AUDIT_ENGINES, audit_version, simulate_by
