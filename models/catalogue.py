@@ -150,6 +150,8 @@ class PredictorSpec(Generic[Loaded]):
                 checkpoints=folder.with_name(f"{folder.name}-{key[:8]}.checkpoints"),
             )
         )
+        if not isinstance(trained, Trained):  # a file of a person may return anything
+            raise PredictorError(f"train_with must return a Trained, got {type(trained).__name__}")
         training_wall_s = time.perf_counter() - started_s
         said = {"predictor": self.name, "version": key, "level": self.task.level, "split": trained.split}
         rows = leaderboard_rows(trained.predictions, **said, resamples=trained.resamples, seed=seed)
@@ -196,12 +198,17 @@ class PredictorSpec(Generic[Loaded]):
         if name != self.name:
             raise PredictorError(f"not a predictor of {self.name}: {folder} holds {name}")
         try:
-            return self.load_with(files)
+            loaded = self.load_with(files)
         except PredictorError as error:
             raise PredictorError(f"{error} ({folder})") from error
         except (ValueError, KeyError, TypeError, RuntimeError) as error:  # torch's of other shapes
             problem = " ".join(str(error).split())[:200]
             raise PredictorError(f"not a predictor of {self.name}: {folder} ({problem})") from error
+        if not hasattr(loaded, "answer"):
+            raise PredictorError(
+                f"load_with must return an object with answer(rows), got {type(loaded).__name__}"
+            )
+        return loaded
 
     def answer(
         self,

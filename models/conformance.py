@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import math
 import sys
+import traceback
 from collections.abc import Callable, Mapping
 from contextlib import redirect_stdout
 from dataclasses import dataclass, fields, is_dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from types import FunctionType
 from typing import Any
 
 from models.base import LabelPredictor, PredictorError, TrainOutcome
 from models.catalogue import PredictorSpec, shown_options
 from models.intervals import interval_columns
 from models.model_files import CARD_FILE, OUTCOME_FILE, WEIGHTS_FILE
+from models.options import make_options
 from models.tasks import DatasetError
 
 ASKED = 2
@@ -55,7 +58,7 @@ class Trial:
     @cached_property
     def options(self) -> Any:
         """Options of the training."""
-        return self.spec.options(**self.settings)
+        return make_options(self.spec.options, self.settings)
 
     @cached_property
     def outcome(self) -> TrainOutcome:
@@ -113,8 +116,15 @@ def _problem_of(check: Callable[[Trial], None], trial: Trial) -> str:
     except ConformanceError as error:
         return str(error)
     except (Exception, SystemExit) as error:
-        return f"{type(error).__name__}: {' '.join(str(error).split())}"
+        return f"{type(error).__name__}: {' '.join(str(error).split())}{_where(error, trial.spec)}"
     return ""
+
+
+def _where(error: BaseException, spec: PredictorSpec[Any]) -> str:
+    """Name the last line of the predictor's own file that an error passed; empty where it passed none."""
+    file = spec.train_with.__code__.co_filename if isinstance(spec.train_with, FunctionType) else ""
+    lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == file]
+    return f" ({Path(file).name}:{lines[-1]})" if lines else ""
 
 
 # ---- the checks ------------------------------------------------------------------------------------
@@ -125,6 +135,8 @@ def check_options(trial: Trial) -> None:
     kind = trial.spec.options
     if not is_dataclass(kind) or not kind.__dataclass_params__.frozen:  # type: ignore[attr-defined]
         raise ConformanceError(f"options are no frozen dataclass: {kind.__name__}")
+    if lost := sorted(vars(kind).get("__annotations__", {}).keys() - {field.name for field in fields(kind)}):
+        raise ConformanceError(f"{kind.__name__} is no dataclass itself, so {lost[0]} is no option")
     kind()
     _ = trial.options
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from dataclasses import Field, dataclass, fields
+from collections.abc import Callable, Mapping
+from dataclasses import MISSING, Field, dataclass, fields
 from functools import cache
 from typing import Annotated, Any, get_type_hints
 
@@ -72,6 +72,24 @@ def require(name: str, value: Any, holds: bool, rule: str) -> None:
     """Raise ValueError with the option, its value and what is accepted, unless the rule holds."""
     if not holds:
         raise ValueError(f"{name} out of range: {value!r}; accepted: {rule}")
+
+
+def make_options(kind: type[Any], settings: Mapping[str, Any]) -> Any:
+    """Make options of a training from values by name; others keep their defaults, which are checked, too.
+
+    Raises: ValueError: a value of another type than its field, or outside its range.
+    """
+    from pydantic import TypeAdapter, ValidationError  # lazy import: listing predictors needs no validation
+
+    defaults = {f.name: f.default for f in fields(kind) if f.default is not MISSING}
+    try:
+        return TypeAdapter(kind).validate_python({**defaults, **settings})
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        if isinstance(rule := first.get("ctx", {}).get("error"), ValueError):
+            raise rule from error
+        name = ".".join(map(str, first["loc"]))
+        raise ValueError(f"option {name}: {first['msg']}, got {first['input']!r}") from error
 
 
 def ordered_fields(options: type[Any]) -> list[Field[Any]]:

@@ -13,7 +13,7 @@ from assets.deployments import find_deployment
 from assets.errors import FoundryError, explain
 from models.catalogue import PredictorSpec, predictor_named
 from models.conformance import Finding, check_predictor
-from simfoundry.commands.models import read_settings
+from simfoundry.commands.models import training_settings
 
 
 def check(
@@ -29,8 +29,11 @@ def check(
     Raises: FoundryError: no such file, or it binds no predictor. PredictorError: no such name. DatasetError:
             the tables cannot be trained on.
     """
+    if data is not None and not data.is_dir():
+        raise FoundryError(f"no such folder: {data} (--data); accepted: a folder with tables/")
     spec = predictor_of_file(Path(predictor)) if predictor.endswith(".py") else predictor_named(predictor)
-    return check_predictor(spec, data or find_deployment().data_dir, read_settings(spec, settings))
+    data_dir = data or find_deployment().data_dir
+    return check_predictor(spec, data_dir, training_settings(spec, settings, data_dir))
 
 
 def predictor_of_file(path: Path) -> PredictorSpec[Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, is_dataclass
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +14,7 @@ from assets.deployments import find_deployment, require_whole_registry
 from assets.errors import FoundryError
 from models.catalogue import PredictorSpec, predictor_named
 from models.local_registry import is_new
-from models.options import ordered_fields
+from models.options import make_options, ordered_fields
 from models.registry import (
     RegisteredModel,
     RegistryError,
@@ -118,10 +118,7 @@ def train_model(question: TrainQuestion) -> dict[str, Any]:
     else:
         releases = [Path(release) for release in question.releases]
     data_dir, *more = releases
-    chosen = read_settings(spec, question.settings)
-    if "labels" in spec.task.tables and "split" not in chosen:
-        chosen = {"split": last_split(data_dir), **chosen}
-    options = spec.options(**chosen)
+    options = make_options(spec.options, training_settings(spec, question.settings, data_dir))
     key = spec.training_key(releases, options, question.seed)
     folder = Path(question.out or find_deployment().data_dir / "models" / spec.name / key)
     store = _plain_store()
@@ -147,9 +144,22 @@ def train_model(question: TrainQuestion) -> dict[str, Any]:
     }
 
 
+def training_settings(
+    spec: PredictorSpec, settings: Mapping[str, Any] | Sequence[str], data_dir: Path
+) -> Mapping[str, Any]:
+    """Return options of a training by name: those that are set, and the last split of the tables of labels.
+
+    Raises: FoundryError: see `read_settings`.
+    """
+    chosen = read_settings(spec, settings)
+    if "labels" in spec.task.tables and "split" not in chosen:
+        return {"split": last_split(data_dir), **chosen}
+    return chosen
+
+
 def read_settings(spec: PredictorSpec, settings: Mapping[str, Any] | Sequence[str]) -> Mapping[str, Any]:
     """Return options of a training by name. Raises: FoundryError: an option is unknown or has no value."""
-    accepted = [field.name for field in ordered_fields(spec.options)]
+    accepted = [f.name for f in ordered_fields(spec.options)] if is_dataclass(spec.options) else []
     if isinstance(settings, Mapping):
         unknown = [name for name in settings if name not in accepted]
         if unknown:
@@ -158,8 +168,11 @@ def read_settings(spec: PredictorSpec, settings: Mapping[str, Any] | Sequence[st
     values: dict[str, Any] = {}
     for setting in settings:
         key, separator, text = setting.partition("=")
-        if key not in accepted or not separator:
+        if key not in accepted:
             raise FoundryError(f"unknown option: {setting}; accepted: {', '.join(accepted)}, as NAME=VALUE")
+        if not separator or key in values:
+            problem = "option twice" if separator else "option without a value"
+            raise FoundryError(f"{problem}: {setting}; accepted: {key}=VALUE, once")
         try:
             values[key] = plain_yaml(text)
         except yaml.YAMLError as error:

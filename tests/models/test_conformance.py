@@ -58,6 +58,15 @@ def _ending(data: TrainingInput) -> Trained:
     raise SystemExit(0)
 
 
+class _Undecorated(Options):
+    more: float = 1.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Worded(Options):
+    factor: float = "one"  # type: ignore[assignment]
+
+
 @dataclass(frozen=True, kw_only=True)
 class _Forgetful(Options):
     def __post_init__(self) -> None:
@@ -99,7 +108,18 @@ def test_a_predictor_that_keeps_the_rules_passes(lasting_data_dir: Path) -> None
             "training",
             "PredictorError: not a predictor of med",
         ),
-        (replace(PREDICTOR, train_with=_ending), "training", "SystemExit: 0"),
+        (replace(PREDICTOR, train_with=_ending), "training", "SystemExit: 0 (test_conformance.py:"),
+        (
+            replace(PREDICTOR, train_with=lambda data: None),
+            "training",
+            "PredictorError: train_with must return",
+        ),
+        (replace(PREDICTOR, options=_Undecorated), "options", "_Undecorated is no dataclass itself, so more"),
+        (
+            replace(PREDICTOR, options=_Worded),
+            "options",
+            "ValueError: option factor: Input should be a valid",
+        ),
         (_loading(_Broken), "answers", "area_um2 is no finite number: nan"),
         (_loading(_Random), "answers", "area_um2"),
         (_loading(_Outside), "intervals", "area_um2 "),
@@ -133,6 +153,22 @@ def test_the_command_fails_where_a_rule_is_broken(lasting_data_dir: Path, tmp_pa
     problems = {check["check"]: check["problem"] for check in json.loads(result.stdout)["checks"]}
     assert result.exit_code == 1
     assert [name for name, problem in problems.items() if problem] == ["refusals"]
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["-o", "factor"], "option without a value: factor; accepted: factor=VALUE, once"),
+        (["-o", "factor=1", "-o", "factor=2"], "option twice: factor=2; accepted: factor=VALUE, once"),
+        (["-o", "size=1"], "unknown option: size=1; accepted: split, tool, "),
+        (["--data", "absent"], "no such folder: absent (--data); accepted: a folder with tables/"),
+    ],
+)
+def test_the_command_rejects_wrong_options(words: list[str], message: str, lasting_data_dir: Path) -> None:
+    file = Path(__file__).with_name("median_predictor.py")
+    result = CliRunner().invoke(simfoundry, ["check", str(file), "--data", str(lasting_data_dir), *words])
+    assert result.exit_code == 1
+    assert message in result.stderr
 
 
 @pytest.mark.parametrize(
