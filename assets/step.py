@@ -337,8 +337,13 @@ def file_hash(path: Path) -> str | None:
 
 
 def tree_hash(path: Path) -> str:
-    """Return the hash of the files of a folder, or of a file."""
+    """Return the hash of the files of a folder, or of a file.
+
+    Raises: FileNotFoundError: there are none; a hash of nothing would never change.
+    """
     files = [path] if path.is_file() else sorted(p for p in path.rglob("*") if p.is_file())
+    if not files:
+        raise FileNotFoundError(f"no such folder of code: {path}")
     digest = hashlib.sha256()
     for file in files:
         digest.update(f"{file.relative_to(path.parent)} {file_hash(file)}\n".encode())
