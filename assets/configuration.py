@@ -1,6 +1,7 @@
 """The configuration: Hydra groups composed, checked, and kept in params.yaml for DVC and the UI.
 
-Steps declare the groups that they read (`Step.configuration`); `quality` and `run` belong to all of them.
+Steps declare the groups that they read (`Step.configuration`); `quality`, `run` and `cluster` belong to
+all of them.
 """
 
 from __future__ import annotations
@@ -19,7 +20,15 @@ from pydantic import BaseModel, ValidationError, create_model
 from assets.composition import compose_content
 from assets.deployments import PARAMETERS_FILE
 from assets.errors import FoundryError
-from assets.settings import CONFIGURATION_FOLDER, Configuration, Nightly, Quality, Run
+from assets.settings import (
+    CONFIGURATION_FOLDER,
+    MACHINE_GROUPS,
+    Cluster,
+    Configuration,
+    Nightly,
+    Quality,
+    Run,
+)
 from assets.steps import STEPS
 from pipelines.base.files import read_yaml
 from pipelines.base.validation import UNKNOWN_KEY, describe_invalid
@@ -32,7 +41,7 @@ NIGHTLY = "nightly"
 @cache
 def configuration_model() -> type[Configuration]:
     """Return the configuration with the groups that the steps declare, in the order of conf/config.yaml."""
-    groups: dict[str, type[Any]] = {"quality": Quality, "run": Run}
+    groups: dict[str, type[Any]] = {"quality": Quality, "run": Run, "cluster": Cluster}
     for step in STEPS:
         groups |= step.configuration
     defaults = yaml.safe_load((CONFIGURATION_FOLDER / "config.yaml").read_text())["defaults"]
@@ -119,14 +128,16 @@ def sweep(overrides: Sequence[str]) -> list[tuple[dict[str, str], tuple[str, ...
 
 def may_promote(configuration: Configuration) -> bool:
     """Tell whether a configuration's models may become champion: not of scale smoke and without overrides."""
-    return configuration.model_dump(exclude={"run"}) in _counting()
+    return configuration.model_dump(exclude={*MACHINE_GROUPS}) in _counting()
 
 
 @cache
 def _counting() -> list[dict[str, Any]]:
     """Return the contents of the scales other than smoke."""
     counting = (scale for scale in scales() if scale != "smoke")
-    return [compose_configuration([f"scale={name}"]).model_dump(exclude={"run"}) for name in counting]
+    return [
+        compose_configuration([f"scale={name}"]).model_dump(exclude={*MACHINE_GROUPS}) for name in counting
+    ]
 
 
 def nightly_hour() -> Nightly:
@@ -157,7 +168,7 @@ def parameters_text(configuration: Configuration, *, without: Collection[str] = 
     Args: without: groups that are left out; they have their defaults when it is read.
     """
     header = "# Written by `simfoundry run`; `dvc repro` and the Dagster UI read it.\n"
-    content = configuration.model_dump(mode="json", exclude={"run", *without})
+    content = configuration.model_dump(mode="json", exclude={*MACHINE_GROUPS, *without})
     content["models"] = _trained_models(configuration, content["models"])
     return (header + yaml.safe_dump(content, sort_keys=False)).encode()
 

@@ -3,6 +3,7 @@
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from datetime import timedelta
 from functools import lru_cache
 from pathlib import Path
@@ -13,6 +14,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from assets.checks import PROBLEM_LIMIT, CheckedFile, CheckRule, general_rules, open_file
+from assets.cluster import fanout_of
 from assets.errors import explain, explain_fully, is_permanent
 from assets.histograms import histograms
 from assets.resources import FoundryResource, ProgressResource
@@ -85,7 +87,9 @@ def run_step(
         partition = context.partition_key if is_keyed else step.partitions(settings)[0]
         title = step.title(partition)
         with _reported(progress, title) as notes:
-            summary = step.make(settings, partition, progress.listener(title, context.log.info))
+            with fanout_of(settings) as fanout:
+                summary = step.make(settings, partition, progress.listener(title, context.log.info))
+            summary = replace(summary, notes={**summary.notes, **fanout.notes()})
             notes |= summary.notes
             chosen = context.selected_asset_keys
             yield from (r for r in _results(settings, step, summary) if r.asset_key in chosen)

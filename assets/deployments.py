@@ -28,6 +28,8 @@ DEPLOYMENT_VARIABLE = "SIMFOUNDRY_DEPLOYMENT"
 PROJECT_VARIABLE = "SIMFOUNDRY_PROJECT"
 NIGHTLY_VARIABLE = "SIMFOUNDRY_NIGHTLY"
 """Set by `simfoundry ui --nightly`: the schedule of the nightly run is on unless the UI switched it off."""
+CLUSTER_VARIABLE = "SIMFOUNDRY_CLUSTER"
+"""Address of Ray's head for steps that the UI or a schedule starts."""
 MLFLOW_PORT = 5000
 MLFLOW_PORT_VARIABLE = "SIMFOUNDRY_MLFLOW_PORT"
 """Set by `simfoundry ui` for its servers: the port of its MLflow UI, to which pages of models link."""

@@ -19,6 +19,7 @@ import dagster as dg
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from assets.cluster import fanout_of
 from assets.configuration import write_parameters
 from assets.dagster_assets import INTERRUPTED, build_assets
 from assets.database import write_database
@@ -31,7 +32,7 @@ from assets.label_settings import label_options
 from assets.problems import is_debugging
 from assets.refresh import record_refresh, state_hash, tables_before
 from assets.resources import FoundryResource, ProgressResource, resources
-from assets.settings import Configuration, Settings
+from assets.settings import Cluster, Configuration, Settings
 from assets.step import SKIPPED, Partitioning, Step, read_rows
 from assets.steps import STEPS, makers_of
 from assets.steps.network import BY_GROUP, Network
@@ -201,14 +202,15 @@ def run_everything(
         report = RunReport()
         report.notes += prune_partitions(settings, STEPS)
         release_dead_runs(instance)
-        _Run(
-            settings=settings,
-            instance=instance,
-            progress=progress,
-            report=report,
-            locks=locks,
-            unchanged=Unchanged(settings=settings, instance=instance),
-        ).run()
+        with fanout_of(settings):  # once, and not again for every step
+            _Run(
+                settings=settings,
+                instance=instance,
+                progress=progress,
+                report=report,
+                locks=locks,
+                unchanged=Unchanged(settings=settings, instance=instance),
+            ).run()
         report.notes += [
             *shrunk_tables(counts, row_counts(deployment)),
             *write_database(deployment.data_dir),
@@ -340,6 +342,7 @@ class _Run:
             folder=str(self.settings.deployment.folder or ""),
             workers=configuration.run.workers or 0,
             slots=dict(label_options(self.settings).slots),
+            cluster=configuration.group(Cluster).model_dump(),
         )
         jobs = asset_jobs()
         definitions = dg.Definitions(

@@ -15,7 +15,7 @@ from assets.configuration import read_parameters_file
 from assets.deployments import PARAMETERS_FILE, Deployment
 from assets.errors import FoundryError
 from assets.materialise import excluded_partitions
-from assets.settings import Configuration, Settings
+from assets.settings import MACHINE_GROUPS, Configuration, Settings
 from assets.step import Step
 from assets.steps import STEPS
 from pipelines.base.folders import link_file
@@ -69,10 +69,10 @@ def _changes(deployment: Deployment, configuration: Configuration) -> list[str]:
     if not path.is_file() or not any((deployment.data_dir / "tables").glob("*/*.parquet")):
         return []
     try:
-        earlier = dict(_leaves(read_parameters_file(path).model_dump(mode="json", exclude={"run"})))
+        earlier = dict(_leaves(read_parameters_file(path).model_dump(mode="json", exclude={*MACHINE_GROUPS})))
     except FoundryError:
         return [f"{path} cannot be read"]
-    now = dict(_leaves(configuration.model_dump(mode="json", exclude={"run"})))
+    now = dict(_leaves(configuration.model_dump(mode="json", exclude={*MACHINE_GROUPS})))
     return [
         f"{key}: {earlier.get(key)} -> {now.get(key)}"
         for key in dict.fromkeys((*earlier, *now))

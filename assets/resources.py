@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import dagster as dg
-from pydantic import Field
+from pydantic import Field, ValidationError
 
 from assets.configuration import may_promote, read_parameters
-from assets.deployments import find_deployment
-from assets.settings import Listener, Run, Settings
+from assets.deployments import CLUSTER_VARIABLE, find_deployment
+from assets.errors import FoundryError
+from assets.settings import Cluster, Listener, Run, Settings
 from pipelines.base.workers import Progress
 
 Log = Callable[[str], None]
@@ -27,12 +29,14 @@ class FoundryResource(dg.ConfigurableResource[Any]):
         folder: of one run alone, see `Deployment.folder`; the project's own when empty.
         workers: designs at a time; 0 for one a processor.
         slots: runs of a tool at a time, by its name; see `LabelOptions.slots`.
+        cluster: fields of `Cluster`; those of the environment when empty, see `cluster_of`.
     """
 
     project: str = ""
     folder: str = ""
     workers: int = 0
     slots: dict[str, int] = Field(default_factory=dict)
+    cluster: dict[str, Any] = Field(default_factory=dict)
 
     def settings(self) -> Settings:
         """Return the settings of a step.
@@ -44,11 +48,28 @@ class FoundryResource(dg.ConfigurableResource[Any]):
             deployment = deployment.in_folder(Path(self.folder))
         configuration = read_parameters(deployment.parameters_folder)
         run = Run(workers=self.workers or None, slots={**self.slots})
+        cluster = Cluster(**self.cluster) if self.cluster else cluster_of(os.environ)
         return Settings(
-            configuration=configuration.model_copy(update={"run": run}),
+            configuration=configuration.model_copy(update={"run": run, "cluster": cluster}),
             deployment=deployment,
             may_promote=partial(may_promote, configuration),
         )
+
+
+def cluster_of(environment: Mapping[str, str]) -> Cluster:
+    """Return the cluster of steps that the UI or a schedule starts, from SIMFOUNDRY_CLUSTER.
+
+    Raises: FoundryError: not an address.
+    """
+    address = environment.get(CLUSTER_VARIABLE)
+    if not address:
+        return Cluster()
+    try:
+        return Cluster(kind="ray", address=address)
+    except ValidationError as error:
+        raise FoundryError(
+            f"not an address: {address!r} ({CLUSTER_VARIABLE}); accepted: host:port of Ray's head, or auto"
+        ) from error
 
 
 class ProgressResource:

@@ -139,6 +139,31 @@ class Run(Group):
     ] = {}
 
 
+AUTO = "auto"
+"""Address of a cluster of this machine alone."""
+
+
+class Cluster(Group):
+    """Where the items of long steps are worked on; nothing here changes a row.
+
+    Attributes:
+        kind: `local` for processes of this machine, `ray` for the nodes of a cluster.
+        address: of its head, host:port; `auto` starts a cluster of this machine alone.
+        memory_gib: that a node keeps free for an item. batch_s: seconds of work handed over at a time.
+        retries: of an item whose worker or node ended.
+    """
+
+    kind: Annotated[str, one_of(("local", "ray"))] = "local"
+    address: Annotated[str, Field(pattern=r"^(auto|[A-Za-z0-9_.:\[\]-]+:[0-9]{1,5})$")] = AUTO
+    memory_gib: Annotated[float, Field(gt=0)] = 8.0
+    batch_s: Annotated[float, Field(gt=0)] = 20.0
+    retries: Annotated[int, Field(ge=0)] = 3
+
+
+MACHINE_GROUPS = frozenset({"run", "cluster"})
+"""Groups that say how work is done and not what comes out; params.yaml has none of them."""
+
+
 class Configuration(Group):
     """Everything a run depends on: an attribute per group, see `assets.configuration`."""
 

@@ -337,11 +337,12 @@ def file_hash(path: Path) -> str | None:
 
 
 def tree_hash(path: Path) -> str:
-    """Return the hash of the files of a folder, or of a file.
+    """Return the hash of the files of a folder, compiled Python aside, or of a file.
 
     Raises: FileNotFoundError: there are none; a hash of nothing would never change.
     """
-    files = [path] if path.is_file() else sorted(p for p in path.rglob("*") if p.is_file())
+    files = [path] if path.is_file() else sorted(path.rglob("*"))
+    files = [file for file in files if file.is_file() and "__pycache__" not in file.parts]
     if not files:
         raise FileNotFoundError(f"no such folder of code: {path}")
     digest = hashlib.sha256()

@@ -16,7 +16,7 @@ import dagster as dg
 
 from assets.dagster_assets import rules_of
 from assets.engines import ROOT, present_tools
-from assets.settings import Quality, Settings
+from assets.settings import MACHINE_GROUPS, Quality, Settings
 from assets.step import Step, file_hash, keep_written, tree_hash, unchanged_rows
 from assets.steps import makers_of
 from pipelines.base.identity import content_hash
@@ -106,7 +106,7 @@ class Unchanged:
 
     @cached_property
     def _options(self) -> Mapping[str, Any]:
-        return self.settings.configuration.model_dump(mode="json", exclude={"run"})
+        return self.settings.configuration.model_dump(mode="json", exclude={*MACHINE_GROUPS})
 
     def _option(self, key: str) -> Any:
         content: Any = self._options

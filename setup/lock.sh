@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Resolve requirements.in and the extras `dev` and `circt` in a new virtual environment; write every version to
+# Resolve requirements.in and the extras `dev`, `cluster` and `circt` in a new virtual environment; write every version to
 # requirements.txt, the same with hashes to requirements.hashed.txt, and the licences to NOTICE.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -10,7 +10,7 @@ trap 'rm -rf "$scratch"' EXIT
 pip=("$scratch/venv/bin/python" -m pip --disable-pip-version-check)
 "${pip[@]}" install -q --upgrade pip setuptools
 "${pip[@]}" install -q "$(grep '^torch==' requirements.in)"
-"${pip[@]}" install -q -r requirements.in -r setup/extras/dev.in -r setup/extras/circt.in
+"${pip[@]}" install -q -r requirements.in -r setup/extras/dev.in -r setup/extras/cluster.in -r setup/extras/circt.in
 "${pip[@]}" check
 
 # `torch==2.13.0` stands for every build of that version; the accelerator libraries that only some

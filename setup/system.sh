@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Install the Debian packages the foundry calls, or say in one line that they are there.
-# Further packages may be named as arguments: `make test` adds ns-3 and
-# Chromium, which nothing else needs.
+# Further packages may be named as arguments: `make test` adds ns-3, Chromium
+# and PostgreSQL, which nothing else needs.
 set -euo pipefail
 here=$(dirname "$0")
 

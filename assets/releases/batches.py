@@ -21,7 +21,7 @@ from assets.configuration import (
 from assets.errors import FoundryError
 from assets.label_settings import Labelling, Synthesis
 from assets.releases.writing import unused_groups
-from assets.settings import Configuration, Settings
+from assets.settings import MACHINE_GROUPS, Configuration, Settings
 from assets.step import Step
 from assets.steps import STEPS
 from assets.suites import BY_SUITE, Shard, shards
@@ -115,7 +115,9 @@ def read_configuration(
             f"the configuration of an unfinished release stays: {path}; leave out the overrides, "
             "or choose another name"
         )
-    return read_parameters_file(path).model_copy(update={"run": asked.run}), text
+    return read_parameters_file(path).model_copy(
+        update={name: getattr(asked, name) for name in MACHINE_GROUPS}
+    ), text
 
 
 def grow_configuration(

@@ -27,7 +27,7 @@ from assets.releases.importing import import_release
 from assets.releases.versions import toolset_of
 from assets.releases.writing import seeds_of, unused_groups
 from assets.resources import ProgressResource
-from assets.settings import Settings
+from assets.settings import MACHINE_GROUPS, Settings
 from assets.step import Step
 from pipelines.base.folders import restore_folder
 from pipelines.dataset.releases import (
@@ -207,7 +207,9 @@ class ReleaseMaking:
 
     def _reproduction(self) -> Reproduction:
         name = self.folder.name
-        content = self.settings.configuration.model_dump(mode="json", exclude={"run", *unused_groups({})})
+        content = self.settings.configuration.model_dump(
+            mode="json", exclude={*MACHINE_GROUPS, *unused_groups({})}
+        )
         return Reproduction(
             commands=(
                 "make setup",

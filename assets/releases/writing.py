@@ -11,7 +11,7 @@ from assets.deployments import Deployment, writing_to
 from assets.errors import FoundryError
 from assets.releases.freshness import require_fresh
 from assets.releases.versions import toolset_of
-from assets.settings import Configuration, Settings
+from assets.settings import MACHINE_GROUPS, Configuration, Settings
 from assets.steps import STEPS
 from pipelines.dataset.releases import (
     PARAMETERS_FILE,
@@ -85,7 +85,7 @@ def _reproduction(
     name: str, configuration: Configuration, unused: Sequence[str], tables: Sequence[str]
 ) -> Reproduction:
     """Describe how to reproduce a release. unused: groups of the configuration; tables: released ones."""
-    content = configuration.model_dump(mode="json", exclude={"run", *unused})
+    content = configuration.model_dump(mode="json", exclude={*MACHINE_GROUPS, *unused})
     parameters = f"releases/{name}/{PARAMETERS_FILE}"
     steps = [step.name for step in STEPS if any(table in tables for table in step.tables)]
     makes = [f"cp {parameters} {PARAMETERS_FILE}", *(f"simfoundry stage {step}" for step in steps)]

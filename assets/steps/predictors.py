@@ -13,7 +13,7 @@ from pydantic import create_model, model_validator
 from assets.deployments import require_whole_registry
 from assets.engines import training_engine
 from assets.errors import FoundryError
-from assets.settings import Group, Listener, Settings, some_of
+from assets.settings import MACHINE_GROUPS, Group, Listener, Settings, some_of
 from assets.step import SKIPPED, Markdown, Output, Step, read_rows, whole
 from assets.versions import table_hashes
 from models.catalogue import PredictorSpec, predictors
@@ -187,7 +187,7 @@ def _registered(settings: Settings, *, names: Sequence[str], libraries: Sequence
     present = registry_state(settings.deployment.tracking_uri, names)
     if present is None:
         return None
-    configuration = settings.configuration.model_dump(mode="json", exclude={"run"})
+    configuration = settings.configuration.model_dump(mode="json", exclude={*MACHINE_GROUPS})
     return [present, configuration, {name: package_version(name) for name in libraries}]
 
 

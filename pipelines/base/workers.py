@@ -5,15 +5,17 @@ from __future__ import annotations
 import multiprocessing
 import os
 import signal
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Generator, Sequence
 from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor, as_completed
+from contextlib import closing, contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import partial
 from multiprocessing.context import ForkServerContext
 from multiprocessing.process import BaseProcess
 from threading import Thread
 from types import FrameType
-from typing import Any, Generic, NoReturn, TypeVar
+from typing import Any, Generic, NoReturn, Protocol, TypeVar
 
 from pipelines.base.processes import processor_s
 from pipelines.base.sandbox import MachineFault
@@ -67,6 +69,84 @@ class Outcome(Generic[Result]):
     name: str
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Workload(Generic[Item, Result]):
+    """Items of a step and the function that works on them.
+
+    Attributes:
+        items: in the order of their results; costs: of each, in any unit.
+        work: a function of a module, or a partial of one; items and results go between processes.
+        workers: items at a time on this machine. in_threads: the work waits for tools.
+    """
+
+    step: str
+    items: Sequence[Item]
+    work: Callable[[Item], Outcome[Result]]
+    costs: Sequence[float]
+    workers: int
+    in_threads: bool = False
+
+    @property
+    def order(self) -> list[int]:
+        """Return the places of the items, those that cost most first."""
+        return sorted(range(len(self.items)), key=lambda i: -self.costs[i])
+
+
+class Fanout(Protocol):
+    """Where the items of `run_all` are worked on."""
+
+    def outcomes(self, workload: Workload[Item, Result]) -> Generator[tuple[int, Outcome[Result]]]:
+        """Yield the place and the outcome of every item once, as they end.
+
+        A caller that stops early closes the iterator: what has not begun is left, what runs is ended.
+
+        Raises: what the work raises.
+        """
+        ...
+
+
+class LocalPool:
+    """Processes of this machine, or threads for a handful of items."""
+
+    def outcomes(self, workload: Workload[Item, Result]) -> Generator[tuple[int, Outcome[Result]]]:
+        """Yield the place and the outcome of every item, as they end.
+
+        Processes and not threads, because scheduling, reading netlists and power take a quarter of the time
+        and are Python. A handful of items is worked on in threads: starting processes takes longer than that
+        saves.
+        """
+        work = workload.work
+        workers = min(workload.workers, len(workload.items))
+        if workload.in_threads or len(workload.items) < PROCESSES_FROM or workers < 2:
+            pool: Executor = ThreadPoolExecutor(max_workers=max(1, workers))
+            call = work
+        else:
+            pool = ProcessPoolExecutor(workers, mp_context=fork_server(work), initializer=begin_worker)
+            call = partial(_work_or_end, work)
+        with pool:
+            places = {pool.submit(call, workload.items[i]): i for i in workload.order}
+            try:
+                for future in as_completed(places):
+                    yield places[future], future.result()
+            except BaseException:  # a failure or an interruption: what has not begun is left for the next run
+                pool.shutdown(wait=False, cancel_futures=True)
+                raise
+
+
+_LOCAL = LocalPool()
+_FANOUT: ContextVar[Fanout] = ContextVar("fanout", default=_LOCAL)
+
+
+@contextmanager
+def fanning_out(fanout: Fanout) -> Generator[None]:
+    """Work on the items of every `run_all` in the block elsewhere than in processes of this machine."""
+    token = _FANOUT.set(fanout)
+    try:
+        yield
+    finally:
+        _FANOUT.reset(token)
+
+
 def run_all(
     step: str,
     items: Sequence[Item],
@@ -77,37 +157,30 @@ def run_all(
     in_threads: bool = False,
     on_progress: ProgressCallback = silent,
 ) -> list[Result]:
-    """Work on every item, several at a time, those that cost most first.
+    """Work on every item, several at a time, those that cost most first; see `fanning_out`.
 
-    Processes and not threads, because scheduling, reading netlists and power take a quarter of the time and
-    are Python. A handful of items is worked on in threads: starting processes takes longer than that saves.
-
-    Args:    work: a function of a module, or a partial of one; items and results go between processes.
-             cost: in any unit; without it items keep their order. in_threads: for work that waits for tools.
+    Args:    work, workers, in_threads: see `Workload`. cost: without it items keep their order.
     Returns: results in the order of the items.
     Raises:  what `work` raises, after the items under way have ended; finished work is in the cache.
     """
-    order = sorted(range(len(items)), key=lambda i: 0.0 if cost is None else -cost(items[i]))
-    counts = {"done": 0, "failed": 0}
-    workers = min(workers, len(items))
-    if in_threads or len(items) < PROCESSES_FROM or workers < 2:
-        pool: Executor = ThreadPoolExecutor(max_workers=max(1, workers))
-        call = work
-    else:
-        pool = ProcessPoolExecutor(workers, mp_context=fork_server(work), initializer=begin_worker)
-        call = partial(_work_or_end, work)
-    with pool:
-        futures = {i: pool.submit(call, items[i]) for i in order}
-        try:
-            for future in as_completed(futures.values()):
-                outcome = future.result()
-                counts["done"] += 1
-                counts["failed"] += int(outcome.failed)
-                on_progress(Progress(step=step, total=len(items), latest=outcome.name, **counts))
-        except BaseException:  # a failure or an interruption: what has not begun is left for the next run
-            pool.shutdown(wait=False, cancel_futures=True)
-            raise
-        return [futures[i].result().result for i in range(len(items))]
+    workload = Workload(
+        step=step,
+        items=items,
+        work=work,
+        costs=[1.0 if cost is None else cost(item) for item in items],
+        workers=workers,
+        in_threads=in_threads,
+    )
+    results: dict[int, Result] = {}
+    failed = 0
+    with closing(_FANOUT.get().outcomes(workload)) as outcomes:
+        for place, outcome in outcomes:
+            results[place] = outcome.result
+            failed += int(outcome.failed)
+            on_progress(
+                Progress(step=step, done=len(results), total=len(items), failed=failed, latest=outcome.name)
+            )
+    return [results[i] for i in range(len(items))]
 
 
 def _work_or_end(work: Callable[[Item], Outcome[Result]], item: Item) -> Outcome[Result]:

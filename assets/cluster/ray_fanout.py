@@ -1,0 +1,442 @@
+"""Ray behind `run_all`: batches of items on the nodes of a cluster, repeated where a node or worker ends."""
+
+from __future__ import annotations
+
+import logging
+import math
+import os
+import signal
+import socket
+import time
+from collections import Counter, deque
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import cache
+from threading import current_thread, main_thread
+from typing import Any, TypeVar
+
+from assets.engines import ROOT
+from assets.errors import ExtraMissing, FoundryError
+from assets.settings import AUTO, Cluster
+from assets.step import Markdown, tree_hash
+from pipelines.base.workers import Outcome, Workload
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
+LOOK_S = 1.0
+KNOCK_S = 10.0
+WITHOUT_NODES_S = 60.0
+"""How long a run waits for a node that can take its items."""
+LATE = 4
+"""A batch that takes so many times what was expected is given to a second worker when one is free."""
+LATE_LEAST_S = 30.0
+_QUIET = {"RAY_USAGE_STATS_ENABLED": "0", "RAY_DEDUP_LOGS": "0", "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0"}
+_LOG = logging.getLogger(__name__)
+
+
+@contextmanager
+def connected(cluster: Cluster) -> Generator[RayFanout]:
+    """Connect to a cluster, or start one of this machine alone, for the block.
+
+    Raises: ExtraMissing: Ray is not installed. FoundryError: no cluster answers at the address, it is of
+            another version, or none of its nodes can take an item.
+    """
+    ray = _ray()
+    if ray.is_initialized():  # by an outer block
+        fanout = RayFanout(cluster)
+        fanout.require_node()
+        yield fanout
+        return
+    handlers = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGINT)}
+    is_local = cluster.address == AUTO
+    local = {"address": "local", "include_dashboard": False}
+    try:
+        if not is_local:
+            _knock(cluster.address)
+        ray.init(
+            **(local if is_local else {"address": cluster.address}),
+            configure_logging=False,
+            log_to_driver=False,
+        )
+    except (ConnectionError, RuntimeError, ValueError, OSError) as error:
+        reason = " ".join(str(error).split())[:300]
+        raise FoundryError(
+            f"no Ray cluster answers at {cluster.address}: {reason}; accepted: host:port of a running head "
+            f"(`ray start --head`), or {AUTO} for one on this machine"
+        ) from error
+    if current_thread() is main_thread():
+        for number, handler in handlers.items():  # Ray sets its own, which leaves tools behind
+            signal.signal(number, handler)
+    try:
+        fanout = RayFanout(cluster)
+        fanout.require_node()
+        yield fanout
+    finally:
+        ray.shutdown()
+
+
+def _knock(address: str) -> None:
+    """Connect and hang up; Ray itself would try for minutes.
+
+    Raises: OSError: nobody answers.
+    """
+    host, _, port = address.rpartition(":")
+    with socket.create_connection((host.strip("[]"), int(port)), KNOCK_S):
+        pass
+
+
+def _ray() -> Any:
+    """Return the module; it asks for nothing and reports nothing."""
+    os.environ.update({name: os.environ.get(name, value) for name, value in _QUIET.items()})
+    logging.getLogger("ray").setLevel(logging.ERROR)
+    try:
+        import ray  # lazy import: takes 1 s
+    except ImportError as error:
+        raise ExtraMissing(
+            "Ray is not installed; install the extra `cluster`: pip install 'simfoundry[cluster]'"
+        ) from error
+    return ray
+
+
+@cache
+def code_hash() -> str:
+    """Return the hash of the engines' code: nodes of a cluster must have the same."""
+    return tree_hash(ROOT / "pipelines")
+
+
+@dataclass(frozen=True, slots=True)
+class _Finished:
+    """What a worker returns of a batch."""
+
+    outcomes: Sequence[Outcome[Any]]
+    node: str
+    code: str
+    busy_s: float
+
+
+def work_on(work: Callable[[Any], Outcome[Any]], items: Sequence[Any], code: str) -> _Finished:
+    """Work on a batch of items in a worker of a node, unless its code differs from the driver's."""
+    import ray
+
+    node = ray.get_runtime_context().get_node_id()
+    own = code_hash()
+    start = time.monotonic()
+    outcomes = [work(item) for item in items] if own == code else []
+    return _Finished(outcomes=outcomes, node=node, code=own, busy_s=time.monotonic() - start)
+
+
+@dataclass(kw_only=True, eq=False)
+class _Batch:
+    """Items under way: attempts that have failed, and when the last one was handed over."""
+
+    places: tuple[int, ...]
+    cost: float
+    attempts: int = 0
+    is_large: bool = False
+    begun_s: float = 0.0
+    references: list[Any] = field(default_factory=list[Any])
+
+
+@dataclass(kw_only=True)
+class NodeLoad:
+    """What a node has done: batches, items and seconds of work."""
+
+    batches: int = 0
+    items: int = 0
+    busy_s: float = 0.0
+
+
+class RayFanout:
+    """Batches of items as tasks of a Ray cluster, those that cost most first.
+
+    The first batches have one item. Later ones have as many as took `batch_s` so far, and never so many that
+    a processor would have nothing left to do. Ray's own retries are off: a batch whose worker or node ended
+    is handed over again here, item by item, so that every fault is named.
+
+    Attributes:
+        loads: by node; faults: one line each, in order.
+    """
+
+    def __init__(self, cluster: Cluster) -> None:
+        self._ray = _ray()
+        self._cluster = cluster
+        self.loads: dict[str, NodeLoad] = {}
+        self.faults: list[str] = []
+        self._names: dict[str, str] = {}
+        self._task = self._ray.remote(work_on)
+
+    # ---- nodes -------------------------------------------------------------------------------------------
+
+    def require_node(self) -> None:
+        """Raise FoundryError unless a node can take an item."""
+        if not self._slots():
+            nodes = "; ".join(
+                f"{node['NodeManagerAddress']}: {node['Resources'].get('CPU', 0):g} CPUs, "
+                f"{node['Resources'].get('memory', 0) / 2**30:.1f} GiB"
+                for node in self._nodes()
+            )
+            raise FoundryError(
+                f"no node of the cluster has 1 CPU and {self._cluster.memory_gib:g} GiB for an item "
+                f"(cluster.memory_gib); it has {nodes or 'no nodes'}"
+            )
+
+    def _nodes(self) -> list[Mapping[str, Any]]:
+        nodes = [node for node in self._ray.nodes() if node["Alive"]]
+        for node in nodes:
+            self._names[node["NodeID"]] = f"{node['NodeManagerAddress']} {node['NodeID'][:6]}"
+        return nodes
+
+    def _slots(self) -> int:
+        """Return how many items the nodes that are alive can work on at once."""
+        return sum(
+            int(
+                min(
+                    node["Resources"].get("CPU", 0),
+                    node["Resources"].get("memory", 0) // self._memory_bytes,
+                )
+            )
+            for node in self._nodes()
+        )
+
+    @property
+    def _memory_bytes(self) -> int:
+        return int(self._cluster.memory_gib * 2**30)
+
+    # ---- one workload ------------------------------------------------------------------------------------
+
+    def outcomes(self, workload: Workload[Item, Result]) -> Generator[tuple[int, Outcome[Result]]]:
+        """Yield the place and the outcome of every item, as their batches end.
+
+        Raises: what the work raises, after the batches under way have ended. FoundryError: an item ended its
+                worker every time, a node has other code, or there are no nodes any more.
+        """
+        if workload.items:
+            yield from _Spreading(self, workload).run()
+
+    def submit(self, work: Any, items: Sequence[Any], *, is_large: bool) -> Any:
+        """Hand a batch over and return its reference.
+
+        Args: is_large: whether it gets a whole node's memory, because it may have lacked some.
+        """
+        memory = self._memory_bytes
+        if is_large:
+            memory = max(int(node["Resources"].get("memory", 0)) for node in self._nodes())
+        options = self._task.options(num_cpus=1, memory=memory, max_retries=0, scheduling_strategy="SPREAD")
+        return options.remote(work, items, code_hash())
+
+    def note(self, finished: _Finished) -> None:
+        """Count a batch for its node."""
+        load = self.loads.setdefault(self._names.get(finished.node, finished.node[:6]), NodeLoad())
+        load.batches += 1
+        load.items += len(finished.outcomes)
+        load.busy_s += finished.busy_s
+
+    def note_fault(self, text: str) -> None:
+        """Keep a fault and log it."""
+        self.faults.append(text)
+        _LOG.warning("%s", text)
+
+    def notes(self) -> dict[str, Any]:
+        """Return what the metadata of a step shows: nodes with their load, and faults."""
+        if not self.loads:
+            return {}
+        lines = ["| node | batches | items | busy s |", "| --- | ---: | ---: | ---: |"]
+        lines += [
+            f"| {name} | {load.batches} | {load.items} | {load.busy_s:.1f} |"
+            for name, load in sorted(self.loads.items())
+        ]
+        notes: dict[str, Any] = {"nodes": Markdown("\n".join(lines))}
+        if self.faults:
+            counts = Counter(self.faults)
+            notes["faults"] = Markdown("\n".join(f"* {n} × {text}" for text, n in counts.items()))
+        return notes
+
+
+class _Spreading:
+    """One workload on its way through a cluster."""
+
+    def __init__(self, fanout: RayFanout, workload: Workload[Any, Any]) -> None:
+        self._fanout = fanout
+        self._ray = _ray()
+        self._workload = workload
+        self._work = self._ray.put(workload.work)
+        self._waiting = deque(workload.order)
+        self._again: deque[_Batch] = deque()
+        self._running: dict[Any, _Batch] = {}
+        self._cost_left = math.fsum(workload.costs)
+        self._done_cost = self._done_s = 0.0
+        self._failure: BaseException | None = None
+        self._nodes_seen_s = time.monotonic()
+
+    def run(self) -> Generator[tuple[int, Outcome[Any]]]:
+        """Hand batches over and yield outcomes until none is left."""
+        try:
+            while self._waiting or self._again or self._running:
+                slots = self._slots()
+                self._hand_over(slots)
+                if not self._running:
+                    if self._failure is not None:
+                        break
+                    time.sleep(LOOK_S)
+                    continue
+                self._repeat_late(slots)
+                ready, _ = self._ray.wait(list(self._running), num_returns=1, timeout=LOOK_S)
+                for reference in ready:
+                    yield from self._take(reference)
+            if self._failure is not None:
+                raise self._failure
+        finally:
+            for reference in self._running:
+                self._cancel(reference)
+
+    def _slots(self) -> int:
+        slots = self._fanout._slots()
+        now = time.monotonic()
+        if slots:
+            self._nodes_seen_s = now
+        elif now - self._nodes_seen_s > WITHOUT_NODES_S:
+            self._fanout.require_node()
+        return slots
+
+    def _hand_over(self, slots: int) -> None:
+        """Keep every processor busy, and one batch in two waiting for it."""
+        while self._failure is None and slots and len(self._running) < slots + (slots + 1) // 2:
+            batch = self._again.popleft() if self._again else self._next(slots)
+            if batch is None:
+                return
+            self._submit(batch)
+
+    def _next(self, slots: int) -> _Batch | None:
+        if not self._waiting:
+            return None
+        most = self._cost_left / (2 * slots)
+        if self._done_s > 0:
+            most = min(most, self._fanout._cluster.batch_s * self._done_cost / self._done_s)
+        else:
+            most = 0.0
+        places = [self._waiting.popleft()]
+        cost = self._workload.costs[places[0]]
+        while self._waiting and cost + self._workload.costs[self._waiting[0]] <= most:
+            places.append(self._waiting.popleft())
+            cost += self._workload.costs[places[-1]]
+        self._cost_left -= cost
+        return _Batch(places=tuple(places), cost=cost)
+
+    def _submit(self, batch: _Batch) -> None:
+        items = [self._workload.items[i] for i in batch.places]
+        reference = self._fanout.submit(self._work, items, is_large=batch.is_large)
+        batch.begun_s = time.monotonic()
+        batch.references.append(reference)
+        self._running[reference] = batch
+
+    def _repeat_late(self, slots: int) -> None:
+        """Give a batch that takes far longer than expected to a second worker, once, when one is free."""
+        if self._waiting or self._again or len(self._running) >= slots or not self._done_s:
+            return
+        for batch in {id(batch): batch for batch in self._running.values()}.values():
+            expected_s = batch.cost * self._done_s / max(self._done_cost, 1e-12)
+            late_s = max(LATE_LEAST_S, LATE * expected_s)
+            if len(batch.references) == 1 and time.monotonic() - batch.begun_s > late_s:
+                self._fanout.note_fault(f"{self._workload.step}: a batch is late and was handed over twice")
+                self._submit(batch)
+                return
+
+    def _take(self, reference: Any) -> Generator[tuple[int, Outcome[Any]]]:
+        """Yield the outcomes of a batch that ended, or hand it over again."""
+        from ray.exceptions import RayError, RayTaskError, TaskCancelledError
+
+        batch = self._running.pop(reference, None)
+        if batch is None:  # its twin was first
+            return
+        batch.references.remove(reference)
+        try:
+            finished: _Finished = self._ray.get(reference)
+        except RayTaskError as error:
+            self._give_up(batch, error.cause if isinstance(error.cause, BaseException) else error)
+            return
+        except TaskCancelledError:
+            return
+        except RayError as error:
+            self._repair(batch, error)
+            return
+        if finished.code != code_hash():
+            self._give_up(
+                batch,
+                FoundryError(
+                    f"node {self._fanout._names.get(finished.node, finished.node[:6])} has other code than "
+                    "this process; accepted: the same version on every node"
+                ),
+            )
+            return
+        self._cancel_twins(batch)
+        self._fanout.note(finished)
+        self._done_cost += batch.cost
+        self._done_s += finished.busy_s
+        yield from zip(batch.places, finished.outcomes, strict=True)
+
+    def _give_up(self, batch: _Batch, error: BaseException) -> None:
+        """Hand nothing over any more; the batches under way end first."""
+        self._cancel_twins(batch)
+        if self._failure is None:
+            self._failure = error
+            self._waiting.clear()
+            self._again.clear()
+
+    def _repair(self, batch: _Batch, error: Exception) -> None:
+        """Hand the items of a batch whose worker or node ended over again, one at a time."""
+        reason = _reason(error)
+        self._fanout.note_fault(f"{self._workload.step}: {reason}")
+        if batch.references:  # its twin is under way
+            return
+        if batch.attempts < self._fanout._cluster.retries:
+            costs = self._workload.costs
+            self._again.extend(
+                _Batch(
+                    places=(place,),
+                    cost=costs[place],
+                    attempts=batch.attempts + 1,
+                    is_large=len(batch.places) == 1 and _lacked_memory(error),
+                )
+                for place in batch.places
+            )
+            return
+        [place, *_] = batch.places
+        self._give_up(
+            batch,
+            FoundryError(
+                f"{self._workload.step}: item {place + 1} of {len(self._workload.items)} ended its worker "
+                f"{batch.attempts + 1} times, last by: {reason}; finished work is in the cache"
+            ),
+        )
+
+    def _cancel_twins(self, batch: _Batch) -> None:
+        for twin in batch.references:
+            self._running.pop(twin, None)
+            self._cancel(twin)
+        batch.references.clear()
+
+    def _cancel(self, reference: Any) -> None:
+        """End a task and its tools; the kernel ends a tool with the worker that waits for it."""
+        self._ray.cancel(reference, force=True)
+
+
+def _lacked_memory(error: Exception) -> bool:
+    from ray.exceptions import OutOfMemoryError
+
+    return isinstance(error, OutOfMemoryError)
+
+
+def _reason(error: Exception) -> str:
+    """Return what ended a batch, in a few words."""
+    kinds = {
+        "OutOfMemoryError": "a worker was ended because its node had no memory left",
+        "NodeDiedError": "a node ended",
+        "WorkerCrashedError": "a worker ended",
+        "LocalRayletDiedError": "a node ended",
+        "ObjectLostError": "the node with a result ended",
+        "OwnerDiedError": "the node with a result ended",
+    }
+    known = next((kinds[kind.__name__] for kind in type(error).__mro__ if kind.__name__ in kinds), None)
+    return known or f"{type(error).__name__}: {' '.join(str(error).split())[:200]}"
