@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
 from functools import partial
+from multiprocessing.connection import wait
 from multiprocessing.context import ForkServerContext
 from multiprocessing.process import BaseProcess
 from threading import Thread
@@ -26,6 +27,8 @@ PROCESSES_FROM = 16
 """Items from which processes are worth their start."""
 
 POLL_S = 0.05
+ENDING_S = 10.0
+"""In which a process that gives no more answers is to end."""
 ENDED = "the process ended without an answer"
 
 
@@ -154,12 +157,17 @@ class ChildProcess:
     """A function in a process of its own, at the other end of a pipe.
 
     Args: serve: a function of a module; gets its end of the pipe, then the arguments.
+          may_start_processes: it may start workers of its own; then `end` has to be called.
     """
 
-    def __init__(self, serve: Callable[..., None], *arguments: Any) -> None:
+    def __init__(
+        self, serve: Callable[..., None], *arguments: Any, may_start_processes: bool = False
+    ) -> None:
         context = fork_server(serve)
         self._connection, other = context.Pipe()
-        self._process = context.Process(target=serve, args=(other, *arguments), daemon=True)
+        self._process = context.Process(
+            target=serve, args=(other, *arguments), daemon=not may_start_processes
+        )
         self._process.start()
         other.close()
 
@@ -182,7 +190,11 @@ class ChildProcess:
         """
         if timeout_s is not None:
             self._wait(timeout_s)
+        else:
+            wait([self._connection, self._process.sentinel])
         try:
+            if not self._connection.poll():  # processes of the process may hold the pipe open
+                raise MachineFault(ENDED)
             return self._connection.recv()
         except (EOFError, OSError) as error:
             raise MachineFault(ENDED) from error
@@ -200,6 +212,14 @@ class ChildProcess:
 
     def _processor_s(self) -> float:
         return processor_s(self._process.pid or 0)
+
+    def ending(self) -> str:
+        """Return how the process ended, after an answer that did not come; at most ENDING_S later."""
+        self._process.join(ENDING_S)
+        code = self._process.exitcode
+        if code is None:
+            return "closed the pipe of its answers"
+        return f"ended by {signal.Signals(-code).name}" if code < 0 else f"ended with exit status {code}"
 
     def end(self, patience_s: float = 0.0) -> None:
         """End the process, whichever signals it ignores.
