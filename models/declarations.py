@@ -94,4 +94,4 @@ def _answer_problems(spec: PredictorSpec[Any]) -> Iterator[str]:
 
 def _shown(value: Any) -> str:
     """Return a value with its type, where it is no text."""
-    return repr(value) if isinstance(value, str) else f"{value!r} of type {type(value).__name__}"
+    return repr(value) if isinstance(value, str) else f"{value!r:.60} of type {type(value).__name__}"

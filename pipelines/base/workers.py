@@ -7,6 +7,7 @@ import os
 import signal
 from collections.abc import Callable, Sequence
 from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor, as_completed
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from multiprocessing.connection import wait
@@ -143,6 +144,11 @@ def begin_worker() -> None:
         Thread(target=partial(_end_with, parent), daemon=True).start()
 
 
+def lead_group() -> None:
+    """Make this process the first of a group, which holds all processes that it starts."""
+    os.setpgrp()
+
+
 def _end_process(number: int, _: FrameType | None) -> NoReturn:
     """End this process as an exception does, so that a tool that it waits for ends with it."""
     raise SystemExit(128 + number)
@@ -157,18 +163,15 @@ class ChildProcess:
     """A function in a process of its own, at the other end of a pipe.
 
     Args: serve: a function of a module; gets its end of the pipe, then the arguments.
-          may_start_processes: it may start workers of its own; then `end` has to be called.
+          leads_group: it calls `lead_group`; then it may start processes, which `end`, to be called, ends too.
     """
 
-    def __init__(
-        self, serve: Callable[..., None], *arguments: Any, may_start_processes: bool = False
-    ) -> None:
+    def __init__(self, serve: Callable[..., None], *arguments: Any, leads_group: bool = False) -> None:
         context = fork_server(serve)
         self._connection, other = context.Pipe()
-        self._process = context.Process(
-            target=serve, args=(other, *arguments), daemon=not may_start_processes
-        )
+        self._process = context.Process(target=serve, args=(other, *arguments), daemon=not leads_group)
         self._process.start()
+        self._group = self._process.pid if leads_group else None
         other.close()
 
     def send(self, value: Any) -> None:
@@ -229,6 +232,9 @@ class ChildProcess:
         if patience_s:
             self._process.terminate()
             self._process.join(patience_s)
+        if self._group is not None:
+            with suppress(ProcessLookupError):
+                os.killpg(self._group, signal.SIGKILL)
         self._process.kill()
         self._process.join()
         self._connection.close()

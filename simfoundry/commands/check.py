@@ -26,7 +26,7 @@ from models.catalogue import PredictorSpec, predictor_named
 from models.conformance import CHECKS, Finding, describe_error, file_of, findings_of, place_of_error
 from models.tasks import DatasetError
 from pipelines.base.sandbox import MachineFault
-from pipelines.base.workers import ChildProcess, begin_worker
+from pipelines.base.workers import ChildProcess, begin_worker, lead_group
 from simfoundry.commands.models import training_settings
 
 _ERRORS = {kind.__name__: kind for kind in (FoundryError, DatasetError, PredictorError)}
@@ -62,7 +62,7 @@ def check(
             settings=settings,
             shows_tracebacks=is_debugging(),
         ),
-        may_start_processes=True,
+        leads_group=True,
     )
     try:
         return _collect(child, predictor, report)
@@ -92,6 +92,11 @@ def _require_predictor(predictor: str) -> None:
 def _collect(child: ChildProcess, predictor: str, report: Callable[[Finding], None]) -> list[Finding]:
     """Return the findings that the process of the checks sends; its end without a word is a finding."""
     findings: list[Finding] = []
+
+    def add(check: str, problem: str) -> None:
+        findings.append(Finding(check=check, problem=problem))
+        report(findings[-1])
+
     running = ""
     while True:
         try:
@@ -100,18 +105,16 @@ def _collect(child: ChildProcess, predictor: str, report: Callable[[Finding], No
             problem = f"the process {child.ending()}"
             if not running:
                 raise FoundryError(f"{problem} when the file was run ({predictor})") from error
-            word, values = "finding", [running, f"{problem}; accepted: a return, or an exception"]
+            add(running, f"{problem}; accepted: a return, or an exception")
+            return findings
         if word == "error":
             raise _ERRORS[values[0]](values[1])
         if word == "end":
             return findings
         if word == "begin":
             running = values[0]
-            continue
-        findings.append(Finding(check=values[0], problem=values[1]))
-        report(findings[-1])
-        if len(findings) == len(CHECKS):
-            return findings
+        else:
+            add(values[0], values[1])
 
 
 # ---- the process of the checks -------------------------------------------------------------------------
@@ -120,6 +123,7 @@ def _collect(child: ChildProcess, predictor: str, report: Callable[[Finding], No
 def _serve(connection: Connection, request: _Request) -> None:
     """Run the checks, and send their names as they begin and their findings as they end."""
     begin_worker()
+    lead_group()
     signal.signal(signal.SIGTERM, signal.SIG_DFL)  # an exception would be a finding, and the next check begin
     os.dup2(sys.stderr.fileno(), 1)  # the answer stands there alone
     sys.stdout = sys.stderr
@@ -142,13 +146,21 @@ def _serve(connection: Connection, request: _Request) -> None:
         for finding in findings_of(
             spec, request.data_dir, settings, on_begin=lambda name: send("begin", name), on_error=show
         ):
-            send("finding", finding.check, finding.problem)
+            send("finding", finding.check, _with_field(finding, path))
     except (FoundryError, DatasetError, PredictorError) as error:
         kind = next(name for name, kind in _ERRORS.items() if isinstance(error, kind))
         place = place_of_error(error, None if spec is None else file_of(spec))
         send("error", kind, f"{error} ({place})" if place else str(error))
     else:
         send("end")
+
+
+def _with_field(finding: Finding, path: str) -> str:
+    """Return the problem of a finding; one of a declared field gets the line of the field."""
+    field, colon, _ = finding.problem.partition(":")
+    if finding.check != "declaration" or not colon or not path.endswith(".py"):
+        return finding.problem
+    return f"{finding.problem} ({Path(path).name}:{_line_of(Path(path), field)})"
 
 
 def predictor_of_file(
@@ -177,18 +189,25 @@ def predictor_of_file(
     accepted = "accepted: a file that binds PREDICTOR to a PredictorSpec"
     if predictor is None:
         raise FoundryError(f"no predictor: PREDICTOR is not bound, or None ({path}); {accepted}")
-    line = _line_of(file, "PREDICTOR")
+    line = _line_of(file)
     raise FoundryError(f"no predictor: PREDICTOR is {predictor!r:.60} ({path.name}:{line}); {accepted}")
 
 
-def _line_of(file: Path, name: str) -> int:
-    """Return the line of the last statement outside functions that binds a name; 1 where there is none."""
-    targets = (
+def _line_of(file: Path, field: str = "") -> int:
+    """Return the line of the last statement that binds PREDICTOR, or of a field in it; 1 without one."""
+    bound = [
         node
         for node in ast.walk(ast.parse(file.read_bytes()))
-        if isinstance(node, ast.Name) and node.id == name
-    )
-    return max((node.lineno for node in targets if isinstance(node.ctx, ast.Store)), default=1)
+        if isinstance(node, ast.Assign | ast.AnnAssign)
+        and any(
+            ast.unparse(target) == "PREDICTOR" for target in getattr(node, "targets", None) or [node.target]
+        )
+    ]
+    if not bound:
+        return 1
+    last = max(bound, key=lambda node: node.lineno)
+    fields = (node for node in ast.walk(last) if isinstance(node, ast.keyword) and node.arg == field)
+    return next((node.lineno for node in fields), last.lineno)
 
 
 # ---- the answer ----------------------------------------------------------------------------------------
