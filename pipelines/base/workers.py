@@ -163,7 +163,7 @@ class ChildProcess:
     """A function in a process of its own, at the other end of a pipe.
 
     Args: serve: a function of a module; gets its end of the pipe, then the arguments.
-          leads_group: it calls `lead_group`; then it may start processes, which `end`, to be called, ends too.
+          leads_group: it calls `lead_group`, and may start processes; `end`, to be called, ends them too.
     """
 
     def __init__(self, serve: Callable[..., None], *arguments: Any, leads_group: bool = False) -> None:
