@@ -198,16 +198,17 @@ def _line_of(file: Path, field: str = "") -> int:
     bound = [
         node
         for node in ast.walk(ast.parse(file.read_bytes()))
-        if isinstance(node, ast.Assign | ast.AnnAssign)
-        and any(
-            ast.unparse(target) == "PREDICTOR" for target in getattr(node, "targets", None) or [node.target]
-        )
+        if isinstance(node, ast.Assign | ast.AnnAssign) and "PREDICTOR" in _names_bound(node)
     ]
     if not bound:
         return 1
     last = max(bound, key=lambda node: node.lineno)
     fields = (node for node in ast.walk(last) if isinstance(node, ast.keyword) and node.arg == field)
     return next((node.lineno for node in fields), last.lineno)
+
+
+def _names_bound(node: ast.Assign | ast.AnnAssign) -> list[str]:
+    return [ast.unparse(t) for t in (node.targets if isinstance(node, ast.Assign) else [node.target])]
 
 
 # ---- the answer ----------------------------------------------------------------------------------------

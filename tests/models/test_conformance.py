@@ -402,7 +402,9 @@ def test_processes_that_a_predictor_leaves_end_with_the_checks(
 
 def test_each_result_is_reported_before_the_next_check_ends(lasting_data_dir: Path, tmp_path: Path) -> None:
     gate = tmp_path / "gate"
-    wait = f"    while not __import__('os').path.exists({str(gate)!r}):\n        pass\n"
+    sleep = "    deadline = __import__('time').monotonic() + 60\n"
+    late = "        assert __import__('time').monotonic() < deadline\n"
+    wait = f"{sleep}    while not __import__('os').path.exists({str(gate)!r}):\n{late}"
     file = _written(tmp_path, LOAD, wait + LOAD)
     names: list[str] = []
 
