@@ -362,6 +362,11 @@ def check_refusals(trial: Trial) -> None:
         if not re.search(r"\brow 1\b", str(error)):
             raise ConformanceError(f"a refusal does not name row 1: {error}") from error
         return
+    except Exception as error:
+        raised = describe_error(error, file_of(trial.spec))
+        raise ConformanceError(
+            f"a row of wrong words raises {raised}; accepted: a PredictorError that names row 1"
+        ) from error
     raise ConformanceError(
         f"a row of wrong words is answered: {WRONG!r} in {', '.join(words)}; accepted: a PredictorError that "
         "names row 1"

@@ -25,12 +25,16 @@ from models.base import PredictorError
 from models.catalogue import PredictorSpec, predictor_named
 from models.conformance import CHECKS, Finding, describe_error, file_of, findings_of, place_of_error
 from models.tasks import DatasetError
+from pipelines.base.files import read_bounded
 from pipelines.base.sandbox import MachineFault
 from pipelines.base.workers import ChildProcess, begin_worker, lead_group
 from simfoundry.commands.models import training_settings
 
 _ERRORS = {kind.__name__: kind for kind in (FoundryError, DatasetError, PredictorError)}
 """Errors of `check`, which go from process to process by name and text."""
+
+_MOST_BYTES = 16 << 20
+"""Of a file whose lines are named."""
 
 
 def check(
@@ -195,9 +199,10 @@ def predictor_of_file(
 
 def _line_of(file: Path, field: str = "") -> int:
     """Return the line of the last statement that binds PREDICTOR, or of a field in it; 1 without one."""
+    content = read_bounded(file, what="predictor", most_bytes=_MOST_BYTES, error=FoundryError)
     bound = [
         node
-        for node in ast.walk(ast.parse(file.read_bytes()))
+        for node in ast.walk(ast.parse(content))
         if isinstance(node, ast.Assign | ast.AnnAssign) and "PREDICTOR" in _names_bound(node)
     ]
     if not bound:
