@@ -19,7 +19,7 @@ _SUPPORTED = re.compile(r"; supported: (?P<sentence>.*)$", re.DOTALL)
 _LONG = re.compile(rf"[^\s/'\"]{{{MOST_SHOWN + 1},}}")
 """A word that a message repeats from the input; paths stay whole."""
 _PLACE = re.compile(
-    r"\((?P<place>[^()]*[\w.]+:\d+(?::\d+)?|[^()\s]*/[^()]*|[\w.-]+\.(?:c|h|json|yaml|csv))\)"
+    r"\((?P<place>[^()]*[\w.]+:\d+(?::\d+)?|[^()\s]*/[^()]*|[\w.-]+\.(?:c|h|json|yaml|csv|py))\)"
 )
 """A place as messages have it: a file with its line, a path, or a file."""
 

@@ -101,7 +101,22 @@ class LabelPredictor(ABC):
 
     def answer(self, rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
         """Return the answers to rows with the columns of a query. Raises: PredictorError: as `predict`."""
-        return [estimate.answer for estimate in self.predict(queries_of(rows))]
+        estimates = self.predict(queries_of(rows))
+        require_each("predict returned", estimates, Estimate, "one Estimate per query")
+        return [estimate.answer for estimate in estimates]
+
+
+def require_each(what: str, values: Any, kind: type[Any], accepted: str) -> None:
+    """Refuse what code of a predictor returned unless it is a sequence of objects of a class.
+
+    Args:   what: whose values they are, as `predict returned`.
+    Raises: PredictorError: the message says what was returned and what is accepted.
+    """
+    if not isinstance(values, Sequence) or isinstance(values, str | bytes):
+        raise PredictorError(f"{what} {values!r:.60}; accepted: a list, {accepted}")
+    for place, one in enumerate(values):
+        if not isinstance(one, kind):
+            raise PredictorError(f"{what} {one!r:.60} at place {place}; accepted: {accepted}")
 
 
 Row = TypeVar("Row")

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import models
-from models.base import Answering, PredictorError, TrainOutcome
+from models.base import Answering, PredictorError, TrainOutcome, require_each
 from models.intervals import (
     Residual,
     calibrate,
@@ -106,6 +106,7 @@ class PredictorSpec(Generic[Loaded]):
         more: Sequence[Path] = (),
         folder: Path | None = None,
         keep_predictions: bool = True,
+        keep_costs: bool = True,
         loggers: Callable[[str, str], Logger] | None = None,
     ) -> TrainOutcome:
         """Train, or return the outcome of the same training done before.
@@ -115,6 +116,7 @@ class PredictorSpec(Generic[Loaded]):
             options: of training; its defaults when None. seed: of weights and batches.
             folder: of the outcome, `<data_dir>/models/<name>/<key>` by default; written whole or not at all.
             keep_predictions: write the predictions of every design beside the model, as `predictions.json`.
+            keep_costs: load the model, time its answers, and write the costs beside it, as `costs.json`.
             loggers: makes the logger of a network by the key of the training and the part of it, if any.
 
         Raises: DatasetError, PredictorError: the tables cannot be trained on, or the folder holds other files
@@ -150,8 +152,7 @@ class PredictorSpec(Generic[Loaded]):
                 checkpoints=folder.with_name(f"{folder.name}-{key[:8]}.checkpoints"),
             )
         )
-        if not isinstance(trained, Trained):  # a file of a person may return anything
-            raise PredictorError(f"train_with must return a Trained, got {type(trained).__name__}")
+        require_trained(trained)
         training_wall_s = time.perf_counter() - started_s
         said = {"predictor": self.name, "version": key, "level": self.task.level, "split": trained.split}
         rows = leaderboard_rows(trained.predictions, **said, resamples=trained.resamples, seed=seed)
@@ -184,7 +185,9 @@ class PredictorSpec(Generic[Loaded]):
         return write_outcome(
             outcome,
             {**model_bytes(self.name, trained.files), **extra},
-            measure=lambda kept: measure_costs(kept, self.load, asked, training_wall_s),
+            measure=(lambda kept: measure_costs(kept, self.load, asked, training_wall_s))
+            if keep_costs
+            else None,
         )
 
     def load(self, folder: Path) -> Loaded:
@@ -206,7 +209,7 @@ class PredictorSpec(Generic[Loaded]):
             raise PredictorError(f"not a predictor of {self.name}: {folder} ({problem})") from error
         if not hasattr(loaded, "answer"):
             raise PredictorError(
-                f"load_with must return an object with answer(rows), got {type(loaded).__name__}"
+                f"load_with returned {loaded!r:.60}; accepted: an object with a method answer(rows)"
             )
         return loaded
 
@@ -222,7 +225,9 @@ class PredictorSpec(Generic[Loaded]):
         Raises: PredictorError: a row cannot be answered; the message names the row, from 0.
         """
         calibration = {} if outcome is None else outcome.calibration
-        return with_intervals(predictor.answer(rows), calibration)
+        answers = predictor.answer(rows)
+        require_each("answer returned", answers, Mapping, "one dict of columns per row")
+        return with_intervals(answers, calibration)
 
     def options_from(self, parameters: Mapping[str, Any]) -> Any:
         """Return the options of a training from the parameters of its outcome, which may hold more."""
@@ -284,6 +289,22 @@ class Trained:
     residuals: Sequence[Residual] = ()
     split: str = ""
     resamples: int = 1000
+
+
+def require_trained(trained: Any) -> None:
+    """Refuse what a file of a person may return from training. Raises: PredictorError."""
+    from models.leaderboard import Prediction
+    from models.model_files import ModelFiles
+
+    if not isinstance(trained, Trained):
+        raise PredictorError(f"train_with returned {trained!r:.60}; accepted: a Trained")
+    if not isinstance(trained.files, ModelFiles):
+        raise PredictorError(f"files of the Trained: {trained.files!r:.60}; accepted: ModelFiles")
+    for name in ("card", "arrays"):
+        value = getattr(trained.files, name)
+        if not isinstance(value, Mapping):
+            raise PredictorError(f"{name} of the ModelFiles: {value!r:.60}; accepted: a dict")
+    require_each("predictions of the Trained:", trained.predictions, Prediction, "one Prediction per label")
 
 
 @cache

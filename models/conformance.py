@@ -2,22 +2,28 @@
 
 from __future__ import annotations
 
+import json
 import math
+import re
 import sys
-import traceback
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import redirect_stdout
 from dataclasses import dataclass, fields, is_dataclass, replace
 from functools import cached_property
 from pathlib import Path
+from signal import SIG_IGN, SIGINT, getsignal
 from tempfile import TemporaryDirectory
-from types import FunctionType
+from traceback import extract_tb
+from types import FunctionType, MethodType
 from typing import Any
 
 from models.base import LabelPredictor, PredictorError, TrainOutcome
 from models.catalogue import PredictorSpec, shown_options
-from models.intervals import interval_columns
-from models.model_files import CARD_FILE, OUTCOME_FILE, WEIGHTS_FILE
+from models.costs import design_queries, question_time_s
+from models.declarations import declaration_problem
+from models.intervals import COUNTS, interval_columns
+from models.leaderboard import Prediction
+from models.model_files import CARD_FILE, OUTCOME_FILE, PREDICTIONS_FILE, WEIGHTS_FILE
 from models.options import make_options
 from models.tasks import DatasetError
 
@@ -27,6 +33,8 @@ SAME = 1e-4
 """Relative difference of numbers that count as equal."""
 WRONG = "?"
 """A word that no question accepts in all of its columns."""
+MOST_SHOWN = 400
+"""Characters of a problem."""
 
 
 class ConformanceError(ValueError):
@@ -70,19 +78,35 @@ class Trial:
         """The first training, loaded."""
         return self.spec.load(self.outcome.folder)
 
-    @cached_property
+    @property
     def question(self) -> dict[str, Any]:
-        """The example of the task's question."""
+        """The example of the task's question, a new one for each row: an answer may change it."""
         return {column.name: column.example for column in self.spec.task.question}
 
     @cached_property
     def answers(self) -> list[dict[str, Any]]:
         """Answers to the question, asked twice."""
-        return self.spec.answer(self.predictor, [self.question] * ASKED, self.outcome)
+        answers = self.spec.answer(self.predictor, [self.question for _ in range(ASKED)], self.outcome)
+        if len(answers) != ASKED:
+            raise ConformanceError(f"{ASKED} rows got {len(answers)} answers; accepted: one per row")
+        return answers
+
+    def has_basis(self, name: str) -> bool:
+        """Return whether the checks after one of that name have what they share."""
+        return name != "answers" or "answers" in vars(self)
+
+    def code_of(self, name: str) -> Any:
+        """Return the function of the predictor whose result the check of that name takes."""
+        if name in ("training", "repetition"):
+            return self.spec.train_with
+        if name == "loading":
+            return self.spec.load_with
+        loaded = vars(self).get("predictor")
+        return getattr(loaded, "predict" if isinstance(loaded, LabelPredictor) else "answer", None)
 
     def train(self, name: str) -> TrainOutcome:
-        """Train into a folder of that name."""
-        return self.spec.train(self.data_dir, self.options, folder=self.folder / name, keep_predictions=False)
+        """Train into a folder of that name. Costs are another check's: they need loading and answers."""
+        return self.spec.train(self.data_dir, self.options, folder=self.folder / name, keep_costs=False)
 
 
 def check_predictor(
@@ -97,37 +121,106 @@ def check_predictor(
     Returns: findings in the order of `CHECKS`, up to the first that the next ones need.
     Raises:  DatasetError: the tables cannot be trained on.
     """
-    findings: list[Finding] = []
-    with TemporaryDirectory() as folder, redirect_stdout(sys.stderr):  # the answer stands there alone
-        trial = Trial(spec, data_dir, settings or {}, Path(folder))
+    with redirect_stdout(sys.stderr):  # the answer stands there alone
+        return list(findings_of(spec, data_dir, settings or {}))
+
+
+def findings_of(
+    spec: PredictorSpec[Any],
+    data_dir: Path,
+    settings: Mapping[str, Any],
+    *,
+    on_begin: Callable[[str], None] = lambda _: None,
+    on_error: Callable[[BaseException], None] = lambda _: None,
+) -> Iterator[Finding]:
+    """Yield the findings of `check_predictor`, each as its check ends.
+
+    Args: on_begin: gets the name of a check before it runs. on_error: gets each unforeseen error.
+    """
+    with TemporaryDirectory() as folder:
+        trial = Trial(spec, data_dir, settings, Path(folder))
         for name, check in CHECKS.items():
-            findings.append(Finding(check=name, problem=_problem_of(check, trial)))
-            if findings[-1].problem and name in NEEDED:
-                break
-    return findings
+            on_begin(name)
+            problem = _problem_of(name, check, trial, on_error)
+            yield Finding(check=name, problem=_one_line(problem))
+            if problem and (name in NEEDED or not trial.has_basis(name)):
+                return
 
 
-def _problem_of(check: Callable[[Trial], None], trial: Trial) -> str:
-    """Return what a check finds; whatever a predictor raises is a finding."""
+def _problem_of(
+    name: str, check: Callable[[Trial], None], trial: Trial, on_error: Callable[[BaseException], None]
+) -> str:
+    """Return what a check finds; whatever a predictor raises is a finding.
+
+    An interrupt is one where the process ignores Ctrl-C, so that the predictor itself raised it.
+    """
     try:
         check(trial)
     except DatasetError:
         raise
     except ConformanceError as error:
         return str(error)
-    except (Exception, SystemExit) as error:
-        return f"{type(error).__name__}: {' '.join(str(error).split())}{_where(error, trial.spec)}"
+    except BaseException as error:
+        if isinstance(error, KeyboardInterrupt) and getsignal(SIGINT) is not SIG_IGN:
+            raise
+        on_error(error)
+        return describe_error(error, file_of(trial.spec), trial.code_of(name))
     return ""
 
 
-def _where(error: BaseException, spec: PredictorSpec[Any]) -> str:
-    """Name the last line of the predictor's own file that an error passed; empty where it passed none."""
-    file = spec.train_with.__code__.co_filename if isinstance(spec.train_with, FunctionType) else ""
-    lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == file]
-    return f" ({Path(file).name}:{lines[-1]})" if lines else ""
+def file_of(spec: PredictorSpec[Any]) -> Path | None:
+    """Return the file of a predictor's training function; None for another callable."""
+    return Path(spec.train_with.__code__.co_filename) if isinstance(spec.train_with, FunctionType) else None
+
+
+def describe_error(error: BaseException, file: Path | None, code: Any = None) -> str:
+    """Return the type, the text and the place of an error of a predictor on one line.
+
+    Args: file: of the predictor. The place is the last line that the error passed in it, or in a file beside
+          it. Of an error that passed none, an earlier one that caused it is described.
+          code: function whose first line is the place of an error that passed no line, as of its result.
+    """
+    chain = [error]
+    while (cause := chain[-1].__cause__ or chain[-1].__context__) is not None and cause not in chain:
+        chain.append(cause)
+    shown = next((one for one in chain if place_of_error(one, file)), error)
+    try:
+        text = shown.msg if isinstance(shown, SyntaxError) else str(shown)
+    except Exception:  # a class of the predictor's own
+        text = "an error whose text cannot be read"
+    place = place_of_error(shown, file)
+    if not place and isinstance(code, FunctionType | MethodType):
+        place = f"{Path(code.__code__.co_filename).name}:{code.__code__.co_firstlineno}"
+    said = f"{type(shown).__name__}: {text}" if text else type(shown).__name__
+    return _one_line(said) + (f" ({place})" if place else "")
+
+
+def place_of_error(error: BaseException, file: Path | None) -> str:
+    """Return the last line of a predictor's own files that an error passed; empty where it passed none."""
+    if file is None:
+        return ""
+    passed = [(frame.filename, frame.lineno) for frame in extract_tb(error.__traceback__)]
+    if isinstance(error, SyntaxError) and error.filename:
+        passed.append((error.filename, error.lineno))
+    folder = file.resolve().parent
+    own = [(n, line) for n, line in passed if n[:1] != "<" and Path(n).resolve().parent == folder]
+    return f"{Path(own[-1][0]).name}:{own[-1][1]}" if own else ""
+
+
+def _one_line(text: str) -> str:
+    words = " ".join(text.split())
+    return (
+        words if len(words) <= MOST_SHOWN else f"{words[: MOST_SHOWN // 2]} ... {words[-MOST_SHOWN // 2 :]}"
+    )
 
 
 # ---- the checks ------------------------------------------------------------------------------------
+
+
+def check_declaration(trial: Trial) -> None:
+    """Check that the fields of the PredictorSpec have their types, and that its name is free."""
+    if problem := declaration_problem(trial.spec):
+        raise ConformanceError(problem)
 
 
 def check_options(trial: Trial) -> None:
@@ -189,8 +282,6 @@ def check_loading(trial: Trial) -> None:
 
 def check_answers(trial: Trial) -> None:
     """Check that the example of the question gets declared columns with finite values, twice the same."""
-    if len(trial.answers) != ASKED:
-        raise ConformanceError(f"{len(trial.answers)} answers to {ASKED} rows")
     first, second = trial.answers
     for name in first.keys() | second.keys():
         if not _is_same(first.get(name), second.get(name)):
@@ -198,36 +289,97 @@ def check_answers(trial: Trial) -> None:
                 f"{name} differs where one question is asked twice: {first.get(name)}, {second.get(name)}"
             )
     declared = {column.name for column in trial.spec.answer_columns}
-    if undeclared := sorted(set(first) - declared):
-        raise ConformanceError(f"undeclared columns of an answer: {', '.join(undeclared)}")
+    if undeclared := sorted(set(map(str, first)) - declared):
+        raise ConformanceError(
+            f"undeclared columns of an answer: {', '.join(undeclared)}; "
+            f"accepted: {', '.join(sorted(declared))}"
+        )
+    if isinstance(trial.predictor, LabelPredictor) and not _targets(trial):
+        raise ConformanceError(f"targets is empty; accepted: some of {', '.join(trial.spec.task.targets)}")
     for target in _targets(trial):
-        value = first.get(target)
-        if not isinstance(value, int | float) or not math.isfinite(value):
-            raise ConformanceError(f"{target} is no finite number: {value!r}")
+        if not is_finite_number(first.get(target)):
+            raise ConformanceError(f"{target} is no finite number: {_shown(first.get(target))}")
 
 
 def check_intervals(trial: Trial) -> None:
     """Check that values lie inside their intervals and confidences between 0 and 1."""
     answer = trial.answers[0]
     for target in _targets(trial):
-        low, high, sure = (answer.get(name) for name in interval_columns(target))
-        if low is not None and high is not None and not low <= answer[target] <= high:
-            raise ConformanceError(f"{target} {answer[target]:g} is outside its interval {low:g} to {high:g}")
+        columns = interval_columns(target)
+        for name in columns:
+            if answer.get(name) is not None and not is_finite_number(answer[name]):
+                raise ConformanceError(f"{name} is no finite number: {_shown(answer[name])}")
+        low, high, sure = (answer.get(name) for name in columns)
+        if low is not None and high is not None:
+            _require_inside(target, answer[target], low, high)
         if sure is not None and not 0 <= sure <= 1:
             raise ConformanceError(f"confidence of {target} is outside 0 to 1: {sure:g}")
 
 
+def _require_inside(target: str, value: float, low: float, high: float) -> None:
+    """Refuse a value outside its interval, and name the end that it is beyond."""
+    low_name, high_name, _ = interval_columns(target)
+    ends = f"{low_name} {low:g}, {high_name} {high:g}"
+    if not is_finite_number(value):
+        raise ConformanceError(f"{target} is no finite number: {_shown(value)}; its ends: {ends}")
+    least = 1 if target in COUNTS else 0
+    if low > high and value < least:
+        raise ConformanceError(
+            f"{target} is {value:g}, so that its ends are reversed: {ends}; accepted: {least} or more"
+        )
+    if low > high:
+        raise ConformanceError(f"the lower end is above the upper end: {ends}; {target} is {value:g}")
+    if value < low:
+        raise ConformanceError(f"{target} {value:g} is below its lower end: {ends}")
+    if value > high:
+        raise ConformanceError(f"{target} {value:g} is above its upper end: {ends}")
+
+
+def check_costs(trial: Trial) -> None:
+    """Check that the predictor answers programs of the tables one at a time, as its costs are measured."""
+    path = trial.outcome.folder / PREDICTIONS_FILE
+    records = json.loads(path.read_bytes()) if path.exists() else []
+    predictions = [Prediction(**{**r, "samples": tuple(r["samples"])}) for r in records]
+    queries = [query for _, query in design_queries([trial.data_dir], predictions).values()]
+    if not queries:
+        return
+    if not hasattr(trial.predictor, "predict"):
+        raise ConformanceError(
+            "training predicts designs, but the loaded predictor has no method predict(queries); accepted: a "
+            "LabelPredictor"
+        )
+    question_time_s(trial.predictor, list({query.source: query for query in queries}.values()))
+
+
 def check_refusals(trial: Trial) -> None:
     """Check that a row that cannot be read is refused with a PredictorError that names it."""
-    words = [c.name for c in trial.spec.task.question if c.kind == "string" and c.required]
+    required = [c for c in trial.spec.task.question if c.required]
+    words = [c.name for c in required if c.kind == "string"] or [c.name for c in required]
     wrong = {**trial.question, **dict.fromkeys(words, WRONG)}
     try:
         trial.spec.answer(trial.predictor, [trial.question, wrong], trial.outcome)
     except PredictorError as error:
-        if "row 1" not in str(error):
+        if not re.search(r"\brow 1\b", str(error)):
             raise ConformanceError(f"a refusal does not name row 1: {error}") from error
         return
-    raise ConformanceError(f"a row of wrong words is answered: {WRONG!r} in {', '.join(words)}")
+    except Exception as error:
+        raised = describe_error(error, file_of(trial.spec))
+        raise ConformanceError(
+            f"a row of wrong words raises {raised}; accepted: a PredictorError that names row 1"
+        ) from error
+    raise ConformanceError(
+        f"a row of wrong words is answered: {WRONG!r} in {', '.join(words)}; accepted: a PredictorError that "
+        "names row 1"
+    )
+
+
+def is_finite_number(value: Any) -> bool:
+    """Return whether a value is a number of Python that JSON has."""
+    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+
+
+def _shown(value: Any) -> str:
+    return f"{value!r:.60} of type {type(value).__name__}"
 
 
 def _is_same(value: Any, other: Any) -> bool:
@@ -245,6 +397,7 @@ def _targets(trial: Trial) -> tuple[str, ...]:
 
 
 CHECKS: Mapping[str, Callable[[Trial], None]] = {
+    "declaration": check_declaration,
     "options": check_options,
     "options-json": check_options_as_json,
     "key": check_key,
@@ -253,7 +406,8 @@ CHECKS: Mapping[str, Callable[[Trial], None]] = {
     "loading": check_loading,
     "answers": check_answers,
     "intervals": check_intervals,
+    "costs": check_costs,
     "refusals": check_refusals,
 }
-NEEDED = ("options", "training", "loading")
+NEEDED = ("declaration", "options", "training", "loading")
 """Checks without which the later ones mean nothing."""

@@ -7,10 +7,11 @@ import os
 import signal
 from collections.abc import Callable, Generator, Sequence
 from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor, as_completed
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import partial
+from multiprocessing.connection import wait
 from multiprocessing.context import ForkServerContext
 from multiprocessing.process import BaseProcess
 from threading import Thread
@@ -28,6 +29,8 @@ PROCESSES_FROM = 16
 """Items from which processes are worth their start."""
 
 POLL_S = 0.05
+ENDING_S = 10.0
+"""In which a process that gives no more answers is to end."""
 ENDED = "the process ended without an answer"
 
 
@@ -213,6 +216,11 @@ def begin_worker() -> None:
         Thread(target=partial(_end_with, parent), daemon=True).start()
 
 
+def lead_group() -> None:
+    """Make this process the first of a group, which holds all processes that it starts."""
+    os.setpgrp()
+
+
 def _end_process(number: int, _: FrameType | None) -> NoReturn:
     """End this process as an exception does, so that a tool that it waits for ends with it."""
     raise SystemExit(128 + number)
@@ -227,13 +235,15 @@ class ChildProcess:
     """A function in a process of its own, at the other end of a pipe.
 
     Args: serve: a function of a module; gets its end of the pipe, then the arguments.
+          leads_group: it calls `lead_group`, and may start processes; `end`, to be called, ends them too.
     """
 
-    def __init__(self, serve: Callable[..., None], *arguments: Any) -> None:
+    def __init__(self, serve: Callable[..., None], *arguments: Any, leads_group: bool = False) -> None:
         context = fork_server(serve)
         self._connection, other = context.Pipe()
-        self._process = context.Process(target=serve, args=(other, *arguments), daemon=True)
+        self._process = context.Process(target=serve, args=(other, *arguments), daemon=not leads_group)
         self._process.start()
+        self._group = self._process.pid if leads_group else None
         other.close()
 
     def send(self, value: Any) -> None:
@@ -255,7 +265,11 @@ class ChildProcess:
         """
         if timeout_s is not None:
             self._wait(timeout_s)
+        else:
+            wait([self._connection, self._process.sentinel])
         try:
+            if not self._connection.poll():  # processes of the process may hold the pipe open
+                raise MachineFault(ENDED)
             return self._connection.recv()
         except (EOFError, OSError) as error:
             raise MachineFault(ENDED) from error
@@ -274,6 +288,14 @@ class ChildProcess:
     def _processor_s(self) -> float:
         return processor_s(self._process.pid or 0)
 
+    def ending(self) -> str:
+        """Return how the process ended, after an answer that did not come; at most ENDING_S later."""
+        self._process.join(ENDING_S)
+        code = self._process.exitcode
+        if code is None:
+            return "closed the pipe of its answers"
+        return f"ended by {signal.Signals(-code).name}" if code < 0 else f"ended with exit status {code}"
+
     def end(self, patience_s: float = 0.0) -> None:
         """End the process, whichever signals it ignores.
 
@@ -282,6 +304,9 @@ class ChildProcess:
         if patience_s:
             self._process.terminate()
             self._process.join(patience_s)
+        if self._group is not None:
+            with suppress(ProcessLookupError):
+                os.killpg(self._group, signal.SIGKILL)
         self._process.kill()
         self._process.join()
         self._connection.close()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -28,6 +28,9 @@ from simfoundry.cli.options import (
     options_of,
 )
 from simfoundry.questions import TrainQuestion
+
+if TYPE_CHECKING:
+    from models.conformance import Finding
 
 
 @listed("Models", memory_gib=None)
@@ -85,19 +88,25 @@ def train(name: str, as_json: bool, **options: Any) -> None:
 def check(predictor: str, data: Path | None, settings: tuple[str, ...], as_json: bool) -> None:
     """Check that PREDICTOR, a name or a file that binds PREDICTOR, keeps the rules of predictors.
 
-    The predictor is trained twice on the tables, loaded and asked. A file is run in this process, with your
-    rights.
+    The predictor is trained twice on the tables, loaded and asked. It runs in a process of its own, with your
+    rights. Each check prints its result as it ends; with --json all results are one answer at the end.
     """
     from dataclasses import asdict
 
     from simfoundry.commands.check import check as check_predictor
-    from simfoundry.commands.check import findings_text
+    from simfoundry.commands.check import finding_text, unchecked
 
-    findings = check_predictor(predictor, data=data, settings=settings)
+    def report(finding: Finding) -> None:
+        if not as_json:
+            click.echo(finding_text(finding))
+
+    findings = check_predictor(predictor, data=data, settings=settings, report=report)
+    left = unchecked(findings)
     if as_json:
-        answer_json({"predictor": predictor, "checks": [asdict(finding) for finding in findings]})
-    else:
-        click.echo(findings_text(findings))
+        checks = [asdict(finding) for finding in findings]
+        answer_json({"predictor": predictor, "checks": checks, "unchecked": left})
+    elif left:
+        click.echo(f"not checked, because of {findings[-1].check}: {', '.join(left)}")
     if any(finding.problem for finding in findings):
         sys.exit(EXIT_FAILED)
 

@@ -1,67 +1,229 @@
-"""`simfoundry check`: whether a predictor keeps the rules that training, registry and answers rely on."""
+"""`simfoundry check`: whether a predictor keeps the rules that training, registry and answers rely on.
+
+The file of a person runs in a process of its own: what it prints, and an exit that no code can catch, do not
+reach the process that answers.
+"""
 
 from __future__ import annotations
 
+import ast
+import os
+import signal
 import sys
-from collections.abc import Mapping, Sequence
-from contextlib import redirect_stdout
+import traceback
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from importlib.util import module_from_spec, spec_from_file_location
+from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
 from assets.deployments import find_deployment
-from assets.errors import FoundryError, explain
+from assets.errors import FoundryError
+from assets.problems import is_debugging
+from models.base import PredictorError
 from models.catalogue import PredictorSpec, predictor_named
-from models.conformance import Finding, check_predictor
+from models.conformance import CHECKS, Finding, describe_error, file_of, findings_of, place_of_error
+from models.tasks import DatasetError
+from pipelines.base.files import read_bounded
+from pipelines.base.sandbox import MachineFault
+from pipelines.base.workers import ChildProcess, begin_worker, lead_group
 from simfoundry.commands.models import training_settings
+
+_ERRORS = {kind.__name__: kind for kind in (FoundryError, DatasetError, PredictorError)}
+"""Errors of `check`, which go from process to process by name and text."""
+
+_MOST_BYTES = 16 << 20
+"""Of a file whose lines are named."""
 
 
 def check(
-    predictor: str, *, data: Path | None = None, settings: Mapping[str, Any] | Sequence[str] = ()
+    predictor: str,
+    *,
+    data: Path | None = None,
+    settings: Mapping[str, Any] | Sequence[str] = (),
+    report: Callable[[Finding], None] = lambda _: None,
 ) -> list[Finding]:
-    """Check a predictor.
+    """Check a predictor in a process of its own.
 
     Args:
         predictor: name of one of the project, or a file that binds PREDICTOR; the file is run.
         data: folder that holds `tables/`; None for the data folder.
         settings: options of the training, as `{"epochs": 3}` or `["epochs=3"]`.
+        report: gets each finding as its check ends.
 
-    Raises: FoundryError: no such file, or it binds no predictor. PredictorError: no such name. DatasetError:
-            the tables cannot be trained on.
+    Raises: FoundryError: no such file, it binds no predictor, or it ends the process. PredictorError: no such
+            name. DatasetError: the tables cannot be trained on.
     """
     if data is not None and not data.is_dir():
         raise FoundryError(f"no such folder: {data} (--data); accepted: a folder with tables/")
-    spec = predictor_of_file(Path(predictor)) if predictor.endswith(".py") else predictor_named(predictor)
-    data_dir = data or find_deployment().data_dir
-    return check_predictor(spec, data_dir, training_settings(spec, settings, data_dir))
+    _require_predictor(predictor)
+    child = ChildProcess(
+        _serve,
+        _Request(
+            predictor=predictor,
+            data_dir=data or find_deployment().data_dir,
+            settings=settings,
+            shows_tracebacks=is_debugging(),
+        ),
+        leads_group=True,
+    )
+    try:
+        return _collect(child, predictor, report)
+    finally:
+        child.end()
 
 
-def predictor_of_file(path: Path) -> PredictorSpec[Any]:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Request:
+    predictor: str
+    data_dir: Path
+    settings: Mapping[str, Any] | Sequence[str]
+    shows_tracebacks: bool
+
+
+def _require_predictor(predictor: str) -> None:
+    """Refuse what is neither a file of Python nor the name of a predictor."""
+    if predictor.endswith(".py"):
+        if not Path(predictor).is_file():
+            raise FoundryError(f"no such file: {predictor}")
+    elif Path(predictor).exists() or "/" in predictor:
+        raise FoundryError(f"no file of Python: {predictor}; accepted: FILE.py, or the name of a predictor")
+    else:
+        predictor_named(predictor)
+
+
+def _collect(child: ChildProcess, predictor: str, report: Callable[[Finding], None]) -> list[Finding]:
+    """Return the findings that the process of the checks sends; its end without a word is a finding."""
+    findings: list[Finding] = []
+
+    def add(check: str, problem: str) -> None:
+        findings.append(Finding(check=check, problem=problem))
+        report(findings[-1])
+
+    running = ""
+    while True:
+        try:
+            word, *values = child.receive()
+        except MachineFault as error:
+            problem = f"the process {child.ending()}"
+            if not running:
+                raise FoundryError(f"{problem} when the file was run ({predictor})") from error
+            add(running, f"{problem}; accepted: a return, or an exception")
+            return findings
+        if word == "error":
+            raise _ERRORS[values[0]](values[1])
+        if word == "end":
+            return findings
+        if word == "begin":
+            running = values[0]
+        else:
+            add(values[0], values[1])
+
+
+# ---- the process of the checks -------------------------------------------------------------------------
+
+
+def _serve(connection: Connection, request: _Request) -> None:
+    """Run the checks, and send their names as they begin and their findings as they end."""
+    begin_worker()
+    lead_group()
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)  # an exception would be a finding, and the next check begin
+    os.dup2(sys.stderr.fileno(), 1)  # the answer stands there alone
+    sys.stdout = sys.stderr
+    process = os.getpid()
+
+    def send(*words: str) -> None:
+        if os.getpid() != process:  # a copy that a predictor made by os.fork, and did not end
+            os._exit(1)
+        connection.send(words)
+
+    def show(error: BaseException) -> None:
+        if request.shows_tracebacks:
+            traceback.print_exception(error)
+
+    spec: PredictorSpec[Any] | None = None
+    try:
+        path = request.predictor
+        spec = predictor_of_file(Path(path), show) if path.endswith(".py") else predictor_named(path)
+        settings = training_settings(spec, request.settings, request.data_dir)
+        for finding in findings_of(
+            spec, request.data_dir, settings, on_begin=lambda name: send("begin", name), on_error=show
+        ):
+            send("finding", finding.check, _with_field(finding, path))
+    except (FoundryError, DatasetError, PredictorError) as error:
+        kind = next(name for name, kind in _ERRORS.items() if isinstance(error, kind))
+        place = place_of_error(error, None if spec is None else file_of(spec))
+        send("error", kind, f"{error} ({place})" if place else str(error))
+    else:
+        send("end")
+
+
+def _with_field(finding: Finding, path: str) -> str:
+    """Return the problem of a finding; one of a declared field gets the line of the field."""
+    field, colon, _ = finding.problem.partition(":")
+    if finding.check != "declaration" or not colon or not path.endswith(".py"):
+        return finding.problem
+    return f"{finding.problem} ({Path(path).name}:{_line_of(Path(path), field)})"
+
+
+def predictor_of_file(
+    path: Path, show: Callable[[BaseException], None] = lambda _: None
+) -> PredictorSpec[Any]:
     """Run a file in this process and return its PREDICTOR; files beside it can be imported.
 
-    Raises: FoundryError: no such file, it fails, or it binds no predictor.
+    Args:   show: gets the error of a file that fails.
+    Raises: FoundryError: it fails, or it binds no predictor.
     """
-    if not path.is_file():
-        raise FoundryError(f"no such file: {path}")
+    file = path.absolute()
     name = f"checked_{path.stem}"
-    spec = spec_from_file_location(name, path)
+    spec = spec_from_file_location(name, file)
     assert spec is not None
     assert spec.loader is not None
     sys.modules[name] = module = module_from_spec(spec)  # dataclasses look their module up
     sys.path.insert(0, str(path.resolve().parent))
     try:
-        with redirect_stdout(sys.stderr):
-            spec.loader.exec_module(module)
-    except (Exception, SystemExit) as error:
-        raise FoundryError(
-            f"{path} fails when it is run: {type(error).__name__}: {explain(error)}"
-        ) from error
+        spec.loader.exec_module(module)
+    except BaseException as error:
+        show(error)
+        raise FoundryError(f"{path} fails when it is run: {describe_error(error, file)}") from error
     predictor = getattr(module, "PREDICTOR", None)
-    if not isinstance(predictor, PredictorSpec):
-        raise FoundryError(f"no predictor: {path}; accepted: a file that binds PREDICTOR to a PredictorSpec")
-    return predictor
+    if isinstance(predictor, PredictorSpec):
+        return predictor
+    accepted = "accepted: a file that binds PREDICTOR to a PredictorSpec"
+    if predictor is None:
+        raise FoundryError(f"no predictor: PREDICTOR is not bound, or None ({path}); {accepted}")
+    line = _line_of(file)
+    raise FoundryError(f"no predictor: PREDICTOR is {predictor!r:.60} ({path.name}:{line}); {accepted}")
 
 
-def findings_text(findings: Sequence[Finding]) -> str:
-    """Return one line per check."""
-    return "\n".join(f"{finding.check}: {finding.problem or 'ok'}" for finding in findings)
+def _line_of(file: Path, field: str = "") -> int:
+    """Return the line of the last statement that binds PREDICTOR, or of a field in it; 1 without one."""
+    content = read_bounded(file, what="predictor", most_bytes=_MOST_BYTES, error=FoundryError)
+    bound = [
+        node
+        for node in ast.walk(ast.parse(content))
+        if isinstance(node, ast.Assign | ast.AnnAssign) and "PREDICTOR" in _names_bound(node)
+    ]
+    if not bound:
+        return 1
+    last = max(bound, key=lambda node: node.lineno)
+    fields = (node for node in ast.walk(last) if isinstance(node, ast.keyword) and node.arg == field)
+    return next((node.lineno for node in fields), last.lineno)
+
+
+def _names_bound(node: ast.Assign | ast.AnnAssign) -> list[str]:
+    return [ast.unparse(t) for t in (node.targets if isinstance(node, ast.Assign) else [node.target])]
+
+
+# ---- the answer ----------------------------------------------------------------------------------------
+
+
+def finding_text(finding: Finding) -> str:
+    """Return one line."""
+    return f"{finding.check}: {finding.problem or 'ok'}"
+
+
+def unchecked(findings: Sequence[Finding]) -> list[str]:
+    """Return the names of the checks that did not run, because an earlier one failed."""
+    return list(CHECKS)[len(findings) :]

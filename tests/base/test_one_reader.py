@@ -65,7 +65,7 @@ REASONS = {
         assets/refresh.py read_refreshes state_hash
         assets/step.py file_hash unchanged_rows
         assets/versions.py _hash _load_yaml
-        models/conformance.py check_repetition
+        models/conformance.py check_costs check_repetition
         models/local_registry.py registry_state
         models/model_files.py read_outcome
         models/program_lm/training.py trained_model

@@ -7,18 +7,22 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from signal import SIG_IGN
 from typing import Any
 
+import numpy as np
 import pytest
-from click.testing import CliRunner
+from click.testing import CliRunner, Result
 from median_predictor import PREDICTOR, MedianPredictor, Options, train
 
 from models.base import Estimate
-from models.catalogue import PredictorSpec, Trained, TrainingInput
-from models.conformance import CHECKS, check_predictor
+from models.catalogue import PredictorSpec, Trained, TrainingInput, predictors
+from models.conformance import CHECKS, Finding, check_predictor
+from models.declarations import declaration_problem
 from models.labelled import Query
 from models.model_files import ModelFiles
 from simfoundry.cli import simfoundry
+from simfoundry.commands.check import check
 
 QUICK = {"bootstrap_resamples": 10}
 
@@ -43,6 +47,60 @@ class _Guessing(MedianPredictor):
 class _Outside(MedianPredictor):
     def answer(self, rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
         return [{**self.medians, "area_um2_low": 2e9, "area_um2_high": 3e9} for _ in rows]
+
+
+class _Reversed(MedianPredictor):
+    def answer(self, rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+        return [{**self.medians, "area_um2_low": 3e9, "area_um2_high": 2e9} for _ in rows]
+
+
+class _Silent(MedianPredictor):
+    def predict(self, queries: Sequence[Query]) -> list[Estimate]:
+        return None  # type: ignore[return-value]
+
+
+class _Mute(MedianPredictor):
+    def answer(self, rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+        return [None for _ in rows]  # type: ignore[misc]
+
+
+class _Short(MedianPredictor):
+    def predict(self, queries: Sequence[Query]) -> list[Estimate]:
+        return super().predict(queries)[:1]
+
+
+class _Single(MedianPredictor):
+    def predict(self, queries: Sequence[Query]) -> list[Estimate]:
+        values = {name: np.float32(value) for name, value in self.medians.items()}
+        return [Estimate(values=values, outside_training=()) for _ in queries]  # type: ignore[arg-type]
+
+
+class _Bare:
+    """A predictor without the method `predict`."""
+
+    def __init__(self, medians: Mapping[str, float]) -> None:
+        self.answer = MedianPredictor(medians=medians).answer
+
+
+class _Odd(BaseException):
+    pass
+
+
+class _Unreadable(Exception):
+    def __str__(self) -> str:
+        raise RuntimeError
+
+
+def _odd(data: TrainingInput) -> Trained:
+    raise _Odd("odd")
+
+
+def _unreadable(data: TrainingInput) -> Trained:
+    raise _Unreadable
+
+
+def _interrupted(data: TrainingInput) -> Trained:
+    raise KeyboardInterrupt
 
 
 def _drawn(data: TrainingInput) -> Trained:
@@ -105,14 +163,14 @@ def test_a_predictor_that_keeps_the_rules_passes(lasting_data_dir: Path) -> None
         ),
         (
             replace(PREDICTOR, train_with=_without_weights),
-            "training",
-            "PredictorError: not a predictor of med",
+            "loading",
+            "KeyError: 'medians' (median_predictor.py:",
         ),
         (replace(PREDICTOR, train_with=_ending), "training", "SystemExit: 0 (test_conformance.py:"),
         (
             replace(PREDICTOR, train_with=lambda data: None),
             "training",
-            "PredictorError: train_with must return",
+            "PredictorError: train_with returned None; accepted: a Trained (test_conformance.py:",
         ),
         (replace(PREDICTOR, options=_Undecorated), "options", "_Undecorated is no dataclass itself, so more"),
         (
@@ -120,18 +178,106 @@ def test_a_predictor_that_keeps_the_rules_passes(lasting_data_dir: Path) -> None
             "options",
             "ValueError: option factor: Input should be a valid",
         ),
+        (replace(PREDICTOR, train_with=_interrupted), "training", "KeyboardInterrupt (test_conformance.py:"),
+        (replace(PREDICTOR, train_with=_odd), "training", "_Odd: odd (test_conformance.py:"),
+        (
+            replace(PREDICTOR, train_with=_unreadable),
+            "training",
+            "_Unreadable: an error whose text cannot be",
+        ),
+        (
+            replace(PREDICTOR, load_with=lambda files: None),
+            "loading",
+            "PredictorError: load_with returned None; accepted: an object with a method answer(rows) (test_c",
+        ),
+        (
+            _loading(_Silent),
+            "answers",
+            "PredictorError: predict returned None; accepted: a list, one Estimate per query (test_conf",
+        ),
+        (
+            _loading(_Mute),
+            "answers",
+            "PredictorError: answer returned None at place 0; accepted: one dict of columns per row",
+        ),
+        (_loading(_Short), "answers", "2 rows got 1 answers; accepted: one per row"),
+        (_loading(_Single), "answers", "area_um2 is no finite number: np.float32("),
+        (
+            replace(PREDICTOR, load_with=lambda files: _Bare(files.card["medians"])),
+            "costs",
+            "training predicts designs, but the loaded predictor has no method predict(queries)",
+        ),
         (_loading(_Broken), "answers", "area_um2 is no finite number: nan"),
         (_loading(_Random), "answers", "area_um2"),
         (_loading(_Outside), "intervals", "area_um2 "),
+        (
+            _loading(_Reversed),
+            "intervals",
+            "the lower end is above the upper end: area_um2_low 3e+09, area_um2_high 2e+09; area_um2 is ",
+        ),
         (_loading(_Guessing), "refusals", "a row of wrong words is answered: '?' in source, top, directives"),
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )
 def test_a_predictor_that_breaks_a_rule_fails_its_check(
-    lasting_data_dir: Path, spec: PredictorSpec[Any], check: str, problem: str
+    lasting_data_dir: Path,
+    spec: PredictorSpec[Any],
+    check: str,
+    problem: str,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    monkeypatch.setattr("models.conformance.getsignal", lambda _: SIG_IGN)  # as in the process of the checks
     findings = {f.check: f.problem for f in check_predictor(spec, lasting_data_dir, QUICK)}
     assert findings[check].startswith(problem)
+    assert next(name for name, text in findings.items() if text) == check
+
+
+def test_an_interrupt_of_the_user_is_no_finding(lasting_data_dir: Path) -> None:
+    with pytest.raises(KeyboardInterrupt):
+        check_predictor(replace(PREDICTOR, train_with=_interrupted), lasting_data_dir, QUICK)
+
+
+def test_a_count_below_1_is_named_where_its_ends_are_reversed(lasting_data_dir: Path) -> None:
+    settings = {**QUICK, "factor": 0.0}
+    findings = {f.check: f.problem for f in check_predictor(PREDICTOR, lasting_data_dir, settings)}
+    ends = "latency_cycles_low 1, latency_cycles_high 0"
+    assert f"latency_cycles is 0, so that its ends are reversed: {ends}; accepted: 1 or more" in (
+        findings["intervals"].replace("flip_flop_count", "latency_cycles")
+    )
+
+
+@pytest.mark.parametrize(
+    ("fields", "problem"),
+    [
+        (
+            {"name": "Tenset_MLP"},
+            "name: 'Tenset_MLP' is taken by predictor tenset-mlp of the project; accepted",
+        ),
+        (
+            {"name": "my median"},
+            "name: 'my median'; accepted: letters, digits, - and _, a letter first, at mo",
+        ),
+        ({"name": "../up"}, "name: '../up'; accepted: letters"),
+        ({"name": ""}, "name: ''; accepted: letters"),
+        ({"name": "median\n"}, "name: 'median\\n'; accepted: letters"),
+        ({"name": 5}, "name: 5 of type int; accepted: letters"),
+        ({"version": 1}, 'version: 1 of type int; accepted: text in quotes, as "1"'),
+        ({"description": " "}, "description: ' '; accepted: text in quotes"),
+        ({"options": Options()}, "options: Options("),
+        ({"task": None}, "task: None of type NoneType; accepted: a Task"),
+        ({"load_with": None}, "load_with: None of type NoneType; accepted: a function"),
+        ({"libraries": "numpy"}, "libraries: 'numpy'; accepted: a tuple of distributions, as (\"numpy\",)"),
+        ({"libraries": ("no-such",)}, "libraries: no such distribution is installed: 'no-such'"),
+        ({"answers": ()}, "answers: () of type tuple; accepted: a tuple of Column, one at least"),
+        ({"answers": PREDICTOR.answers * 2}, "answers: column area_um2 is declared twice"),
+    ],
+)
+def test_a_wrong_declaration_is_refused(fields: dict[str, Any], problem: str) -> None:
+    assert declaration_problem(replace(PREDICTOR, **fields)).startswith(problem)
+
+
+def test_the_predictors_of_the_project_are_declared_right() -> None:
+    assert [declaration_problem(spec) for spec in predictors()] == [""] * len(predictors())
 
 
 def test_the_command_checks_the_predictor_of_a_file(lasting_data_dir: Path) -> None:
@@ -176,8 +322,13 @@ def test_the_command_rejects_wrong_options(words: list[str], message: str, lasti
     [
         ("none.py", None, "no such file: "),
         ("empty.py", "", "no predictor: "),
-        ("bad.py", "1 / 0\n", "fails when it is run: ZeroDivisionError: division by zero"),
-        ("ends.py", "raise SystemExit(0)\n", "fails when it is run: SystemExit: 0"),
+        ("bad.py", "1 / 0\n", "fails when it is run: ZeroDivisionError: division by zero (bad.py:1)"),
+        ("ends.py", "raise SystemExit(0)\n", "fails when it is run: SystemExit: 0 (ends.py:1)"),
+        ("interrupts.py", "\nraise KeyboardInterrupt\n", "is run: KeyboardInterrupt (interrupts.py:2)"),
+        ("syntax.py", "\n\ndef x(:\n", "fails when it is run: SyntaxError: invalid syntax (syntax.py:3)"),
+        ("other.py", "\nPREDICTOR = 5\n", "no predictor: PREDICTOR is 5 (other.py:2); accepted: a file that"),
+        ("gone.py", "import os\nos._exit(0)\n", "the process ended with exit status 0 when the file was run"),
+        ("text.txt", "", "no file of Python: "),
     ],
 )
 def test_the_command_rejects_files_without_a_predictor(
@@ -188,3 +339,93 @@ def test_the_command_rejects_files_without_a_predictor(
     result = CliRunner().invoke(simfoundry, ["check", str(tmp_path / name)])
     assert result.exit_code == 1
     assert message in result.stderr
+
+
+def _written(folder: Path, old: str, new: str) -> Path:
+    """Write the median predictor with a part of its text replaced, and return its file."""
+    text = Path(__file__).with_name("median_predictor.py").read_text()
+    assert old in text
+    file = folder / "mine.py"
+    file.write_text(text.replace(old, new))
+    return file
+
+
+def _check(file: Path, data_dir: Path, *words: str) -> Result:
+    options = ["--data", str(data_dir), "-o", "bootstrap_resamples=10", *words]
+    return CliRunner().invoke(simfoundry, ["check", str(file), *options])
+
+
+LOAD = "    return MedianPredictor(medians"
+
+
+@pytest.mark.parametrize(
+    ("statement", "ending"),
+    [
+        ("__import__('os')._exit(0)", "ended with exit status 0"),
+        ("__import__('os').kill(__import__('os').getpid(), 9)", "ended by SIGKILL"),
+    ],
+)
+def test_a_process_that_vanishes_is_a_finding(
+    statement: str, ending: str, lasting_data_dir: Path, tmp_path: Path
+) -> None:
+    file = _written(tmp_path, LOAD, f"    {statement}\n{LOAD}")
+    result = _check(file, lasting_data_dir)
+    *done, problem, left = result.stdout.splitlines()
+    assert (result.exit_code, done[-1]) == (1, "repetition: ok")
+    assert problem == f"loading: the process {ending}; accepted: a return, or an exception"
+    assert left == "not checked, because of loading: answers, intervals, costs, refusals"
+
+
+def test_a_predictor_may_start_processes_and_write_to_standard_output(
+    lasting_data_dir: Path, tmp_path: Path
+) -> None:
+    lines = (
+        "    from concurrent.futures import ProcessPoolExecutor",
+        "    with ProcessPoolExecutor(1) as pool:",
+        "        print(pool.submit(abs, -1).result())",
+        "    __import__('os').write(1, b'raw')",
+    )
+    result = _check(_written(tmp_path, LOAD, "\n".join((*lines, LOAD))), lasting_data_dir, "--json")
+    answer = json.loads(result.stdout)
+    assert (result.exit_code, answer["unchecked"]) == (0, [])
+
+
+def test_processes_that_a_predictor_leaves_end_with_the_checks(
+    lasting_data_dir: Path, tmp_path: Path
+) -> None:
+    note = tmp_path / "process"
+    start = f"    open({str(note)!r}, 'w').write(str(__import__('subprocess').Popen(['sleep', '60']).pid))\n"
+    assert _check(_written(tmp_path, LOAD, start + LOAD), lasting_data_dir).exit_code == 0
+    stat = Path("/proc") / note.read_text() / "stat"
+    assert not stat.exists() or stat.read_text().rpartition(")")[2].split()[0] == "Z"
+
+
+def test_each_result_is_reported_before_the_next_check_ends(lasting_data_dir: Path, tmp_path: Path) -> None:
+    gate = tmp_path / "gate"
+    sleep = "    deadline = __import__('time').monotonic() + 60\n"
+    late = "        assert __import__('time').monotonic() < deadline\n"
+    wait = f"{sleep}    while not __import__('os').path.exists({str(gate)!r}):\n{late}"
+    file = _written(tmp_path, LOAD, wait + LOAD)
+    names: list[str] = []
+
+    def report(finding: Finding) -> None:
+        names.append(finding.check)
+        if finding.check == "repetition":  # loading, and what follows, waits for the report
+            gate.touch()
+
+    check(str(file), data=lasting_data_dir, settings=["bootstrap_resamples=10"], report=report)
+    assert names == list(CHECKS)
+
+
+def test_a_wrong_field_is_named_with_its_line(lasting_data_dir: Path, tmp_path: Path) -> None:
+    file = _written(tmp_path, 'version="1"', "version=1")
+    line = 1 + file.read_text().splitlines().index("    version=1,")
+    first = _check(file, lasting_data_dir).stdout.splitlines()[0]
+    assert first == f'declaration: version: 1 of type int; accepted: text in quotes, as "1" (mine.py:{line})'
+
+
+def test_an_early_error_has_its_place_in_json(tmp_path: Path) -> None:
+    file = tmp_path / "bad.py"
+    file.write_text("\n1 / 0\n")
+    result = CliRunner().invoke(simfoundry, ["check", str(file), "--json"])
+    assert json.loads(result.stderr)["where"] == "bad.py:2"
