@@ -177,7 +177,8 @@ class Catalogue:
         self._sql = _patiently(self, self._connect)
 
     def _connect(self) -> SqlCatalog:
-        sql = SqlCatalog(NAME, **_file_properties(self.store), uri=self.database, pool_pre_ping="true")
+        uri = re.sub(r"^postgres(ql)?://", "postgresql+psycopg2://", self.database)
+        sql = SqlCatalog(NAME, **_file_properties(self.store), uri=uri, pool_pre_ping="true")
         for room in ROOMS:
             try:
                 sql.create_namespace_if_not_exists(room)
@@ -277,13 +278,28 @@ class Catalogue:
         """
         declared = _declared(spec, measured=room == MEASURED)
         try:
-            table = self._sql.load_table((room, spec.name))
+            table = self._load((room, spec.name))
         except NoSuchTableError:
             try:
                 return self._create(declared, room, spec.name)
             except TableAlreadyExistsError:
-                table = self._sql.load_table((room, spec.name))
+                table = self._load((room, spec.name))
         return _evolved(table, declared)
+
+    def _load(self, identity: tuple[str, str]) -> Table:
+        """Return a table as it is now.
+
+        Raises: NoSuchTableError: there is none. CatalogueError: its files are in another store.
+        """
+        table = self._sql.load_table(identity)
+        if table.location() != self._location(*identity):
+            raise CatalogueError(
+                f"the catalogue has table {identity[1]} at {table.location()}, not in the store {self.store}"
+            )
+        return table
+
+    def _location(self, room: str, name: str) -> str:
+        return f"{self.store}/{room}/{name}"
 
     def _create(self, declared: Schema, room: str, name: str) -> Table:
         partition = PartitionField(
@@ -293,7 +309,7 @@ class Catalogue:
         return self._sql.create_table(
             (room, name),
             schema=declared,
-            location=f"{self.store}/{room}/{name}",
+            location=self._location(room, name),
             partition_spec=PartitionSpec(partition),
             properties={**_PROPERTIES, TableProperties.DEFAULT_NAME_MAPPING: mapping},
         )
@@ -304,7 +320,7 @@ class Catalogue:
         Raises: CatalogueError: the database or the store does not answer.
         """
         try:
-            return _patiently(self, lambda: self._sql.load_table((MEASURED if measured else TABLES, name)))
+            return _patiently(self, lambda: self._load((MEASURED if measured else TABLES, name)))
         except NoSuchTableError:
             return None
 
@@ -345,7 +361,7 @@ class Catalogue:
         known = self._states.get(identity)
         if known is not None and known[0] == location:
             return known[1]
-        table = _patiently(self, lambda: self._sql.load_table(identity))
+        table = _patiently(self, lambda: self._load(identity))
         entries = _patiently(self, lambda: _entries(table))
         state = TableState(
             shards={shard: _hash_of(entry) or "" for shard, entry in sorted(entries.items())},
@@ -407,7 +423,7 @@ class Catalogue:
         objects = [*self._objects(limit)]
         referenced: set[str] = set()
         for room, name in self.locations():
-            table = _patiently(self, lambda own=(room, name): self._sql.load_table(own))
+            table = _patiently(self, lambda own=(room, name): self._load(own))
             if delete:
                 table = _patiently(self, lambda own=table: _expired(own, limit))
             referenced |= _referenced(table, None if delete else limit)

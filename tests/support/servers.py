@@ -47,7 +47,8 @@ class PostgresServer:
         """Create a database. Returns: its URL."""
         from sqlalchemy import create_engine, text
 
-        engine = create_engine(f"{self.url}/postgres", isolation_level="AUTOCOMMIT")
+        url = self.url.replace("postgresql", "postgresql+psycopg2")
+        engine = create_engine(f"{url}/postgres", isolation_level="AUTOCOMMIT")
         with engine.connect() as connection:
             connection.execute(text(f'CREATE DATABASE "{name}"'))
         engine.dispose()
