@@ -25,6 +25,8 @@ SCHEMES = ("s3://BUCKET/PREFIX", "file:///FOLDER", "memory:///NAME")
 RETRY_S = 90
 """How long a request is repeated while the server does not answer: an outage of a minute is waited for."""
 HIDDEN = "***"
+SHARED_CACHE = "cache"
+"""Folder of the sealed entries in a store."""
 
 
 def hide_secrets(text: str, *urls: str | None) -> str:

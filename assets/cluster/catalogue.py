@@ -20,7 +20,8 @@ import logging
 import random
 import re
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -42,7 +43,7 @@ from assets.stores import (
     open_client,
     require_store_url,
 )
-from pipelines.base.identity import content_hash
+from pipelines.base.identity import canonical_json, text_sha256
 from pipelines.base.sealing import StoreError, answering, put_if_absent
 from pipelines.schemas import SchemaError, TableSpec, write_bytes_atomically
 
@@ -93,6 +94,8 @@ PROPERTY = "simfoundry."
 
 MERGED_MANIFESTS = 20
 """Manifests are merged from this number on: publications read all of them."""
+READERS = 8
+"""Tables whose state is read at a time."""
 PATIENCE_S = 120.0
 """How long a publication is repeated that meets others, or a server that does not answer."""
 LONGEST_WAIT_S = 2.0
@@ -340,24 +343,31 @@ class Catalogue:
 
         return _patiently(self, query)
 
-    def states(self, *, measured: bool = False) -> dict[str, TableState]:
-        """Return the state of every table by name; what did not change since the last call is not read again.
+    def states(self, names: Collection[str] | None = None, *, measured: bool = False) -> dict[str, TableState]:
+        """Return the state of tables by name; what did not change since the last call is not read again.
 
+        Args:   names: of the tables; None for all.
         Raises: CatalogueError: the database or the store does not answer.
         """
-        wanted = MEASURED if measured else TABLES
-        names = sorted(name for room, name in self.locations() if room == wanted)
-        return {name: self.state(name, measured=measured) for name in names}
+        own = MEASURED if measured else TABLES
+        places = {
+            name: location
+            for (room, name), location in sorted(self.locations().items())
+            if room == own and (names is None or name in names)
+        }
+        with ThreadPoolExecutor(READERS) as pool:
+            states = pool.map(lambda name: self._state((own, name), places[name]), places)
+            return dict(zip(places, states, strict=True))
 
     def state(self, name: str, *, measured: bool = False) -> TableState:
-        """Return the present shards of a table.
+        """Return the present shards of a table; none when there is no such table.
 
         Raises: CatalogueError: the database or the store does not answer.
         """
-        identity = (MEASURED if measured else TABLES, name)
-        location = self.locations().get(identity)
-        if location is None:
-            return TableState(shards={}, rows=0, files={})
+        empty = TableState(shards={}, rows=0, files={})
+        return self.states((name,), measured=measured).get(name, empty)
+
+    def _state(self, identity: tuple[str, str], location: str) -> TableState:
         known = self._states.get(identity)
         if known is not None and known[0] == location:
             return known[1]
@@ -479,9 +489,12 @@ class _Change:
 
 def catalogue_version(states: Mapping[str, TableState]) -> str:
     """Return the hash over table, shard and content hash; tables without shards do not count."""
-    return content_hash(
-        [(name, shard, sha256) for name, state in sorted(states.items()) for shard, sha256 in state.shards.items()]
-    )
+    files = [
+        (name, shard, sha256)
+        for name, state in sorted(states.items())
+        for shard, sha256 in sorted(state.shards.items())
+    ]
+    return text_sha256(canonical_json(files))
 
 
 def _file_properties(store: str) -> dict[str, str]:

@@ -29,7 +29,7 @@ from typing import Any
 
 from assets.cluster.catalogue import SHARD, Catalogue
 from assets.figures import Figure
-from assets.step import file_hash
+from assets.shared_tables import file_hash
 from pipelines.schemas import SplitRow, table_path, table_spec, write_table
 from tests.benchmarks.harness import options_parser, print_header, print_machine, print_row, timed
 from tests.benchmarks.recording import add_record_option, record
