@@ -11,7 +11,7 @@ from datetime import timedelta
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import unquote, urlsplit
 
 from assets.errors import FoundryError, needing
 from pipelines.base.sealing import ObjectStore
@@ -34,7 +34,8 @@ def hide_secrets(text: str, *urls: str | None) -> str:
     secrets = [os.environ.get(name) for name in (SECRET_VARIABLE, KEY_VARIABLE)]
     secrets += [urlsplit(url).password for url in urls if url]
     for secret in filter(None, secrets):
-        text = text.replace(secret, HIDDEN)
+        for form in (secret, unquote(secret)):
+            text = text.replace(form, HIDDEN)
     return text
 
 
@@ -91,15 +92,15 @@ def _client(url: str, variables: tuple[tuple[str, str], ...]) -> Any:
         folder = Path(parts.path)
         folder.mkdir(parents=True, exist_ok=True)
         return LocalStore(folder)
-    endpoint = values.get(ENDPOINT_VARIABLE)
+    endpoint, prefix = values.get(ENDPOINT_VARIABLE), parts.path.strip("/")
+    optional = ({"prefix": prefix} if prefix else {}) | ({"endpoint": endpoint} if endpoint else {})
     return S3Store(
         parts.netloc,
-        prefix=parts.path.strip("/") or None,
-        endpoint=endpoint,
+        **optional,
         access_key_id=values[KEY_VARIABLE],
         secret_access_key=values[SECRET_VARIABLE],
         region=values[REGION_VARIABLE],
-        virtual_hosted_style_request=endpoint is None,
+        virtual_hosted_style_request=not endpoint,
         client_options={"allow_http": (endpoint or "").startswith("http://")},
         retry_config={"max_retries": 20, "retry_timeout": timedelta(seconds=RETRY_S)},
     )

@@ -44,10 +44,11 @@ from assets.stores import (
     require_store_url,
 )
 from pipelines.base.identity import canonical_json, text_sha256
-from pipelines.base.sealing import StoreError, answering, put_if_absent
+from pipelines.base.sealing import answering, put_if_absent
 from pipelines.schemas import SchemaError, TableSpec, write_bytes_atomically
 
 with needing("cluster"):
+    from botocore.exceptions import BotoCoreError
     from pyiceberg.catalog.sql import SqlCatalog
     from pyiceberg.exceptions import (
         CommitFailedException,
@@ -96,6 +97,8 @@ MERGED_MANIFESTS = 20
 """Manifests are merged from this number on: publications read all of them."""
 READERS = 8
 """Tables whose state is read at a time."""
+CONNECT_S = 15.0
+"""How long the first connection is tried: a wrong address is said soon."""
 PATIENCE_S = 120.0
 """How long a publication is repeated that meets others, or a server that does not answer."""
 LONGEST_WAIT_S = 2.0
@@ -177,7 +180,7 @@ class Catalogue:
     def __post_init__(self) -> None:
         self.store = require_store_url(self.store)
         self._client = open_client(self.store)
-        self._sql = _patiently(self, self._connect)
+        self._sql = _patiently(self, self._connect, patience_s=CONNECT_S)
 
     def _connect(self) -> SqlCatalog:
         uri = re.sub(r"^postgres(ql)?://", "postgresql+psycopg2://", self.database)
@@ -259,6 +262,7 @@ class Catalogue:
         removed = {s: entries[s] for s in (*added, *change.removed) if s in entries}
         if not added and not removed:
             return False
+        files = [_data_file(table, shard, url, path) for shard, (url, path) in added.items()]
         with table.transaction() as transaction:
             with _ReplaceFiles(
                 operation=Operation.OVERWRITE if entries else Operation.APPEND,
@@ -268,8 +272,8 @@ class Catalogue:
             ) as replacing:
                 for former in removed.values():
                     replacing.delete_data_file(former)
-                for shard, (url, path) in added.items():
-                    replacing.append_data_file(_data_file(table, shard, url, path))
+                for file in files:
+                    replacing.append_data_file(file)
         return True
 
     # ---- tables --------------------------------------------------------------------------------------
@@ -612,7 +616,8 @@ def _data_file(table: Table, shard: str, url: str, path: Path) -> DataFile:
     try:
         _check_pyarrow_schema_compatible(schema, metadata.schema.to_arrow_schema())
     except ValueError as error:
-        raise SchemaError(f"{path} does not fit {'.'.join(table.name())} of the catalogue: {error}") from error
+        problem = " ".join(str(error).split())
+        raise SchemaError(f"{path} does not fit {'.'.join(table.name())} of the catalogue: {problem}") from error
     statistics = data_file_statistics_from_parquet_metadata(
         parquet_metadata=metadata,
         stats_columns=compute_statistics_plan(schema, table.metadata.properties),
@@ -669,33 +674,46 @@ def _require_shard(shard: str) -> None:
         )
 
 
-def _patiently(catalogue: Catalogue, work: Callable[[], _T]) -> _T:
+def _patiently(catalogue: Catalogue, work: Callable[[], _T], *, patience_s: float = PATIENCE_S) -> _T:
     """Do what may be repeated, and repeat it while others are faster or a server does not answer.
 
-    Raises: CatalogueError: a server did not answer for `PATIENCE_S`, or refused. What else `work` raises.
+    Raises: CatalogueError: a server did not answer for that long, or refused. What else `work` raises.
     """
-    started, wait = time.monotonic(), 0.01
+    started, wait, is_said = time.monotonic(), 0.01, False
     while True:
         try:
             return work()
         except (CommitFailedException, ValidationException, NamespaceAlreadyExistsError):
             problem = "other publications were faster all the time"  # never one's own for so long
-        except (SQLAlchemyError, OSError, StoreError) as error:
+        except (SQLAlchemyError, BotoCoreError, OSError) as error:
             problem = _explain(catalogue, error)
             if not _is_passing(error):
                 raise CatalogueError(f"catalogue of {catalogue.store}: {problem}") from None
-            if wait >= LONGEST_WAIT_S:
+            if wait >= LONGEST_WAIT_S and not is_said:
+                is_said = True
                 _LOG.warning("catalogue of %s: %s; trying again", catalogue.store, problem)
-        if time.monotonic() - started > PATIENCE_S:
+        if time.monotonic() - started > patience_s:
             raise CatalogueError(f"catalogue of {catalogue.store}: {problem}")
         time.sleep(random.uniform(0.5, 1.0) * wait)  # noqa: S311
         wait = min(2 * wait, LONGEST_WAIT_S)
 
 
+_LASTING = (
+    "authentication failed",
+    "does not exist",
+    "No space left",
+    "unable to open",
+    "refuses",
+    "no such bucket",
+    "NoSuchBucket",
+)
+"""Parts of messages of servers that say the same next time."""
+
+
 def _is_passing(error: Exception) -> bool:
-    """Tell whether trying again may help: no wrong password, no missing database, no full disk."""
+    """Tell whether trying again may help: no wrong password, no missing database or bucket, no full disk."""
     text = str(error)
-    return not any(sign in text for sign in ("authentication failed", "does not exist", "No space left", "unable to open"))
+    return not isinstance(error, PermissionError) and not any(sign in text for sign in _LASTING)
 
 
 def _explain(catalogue: Catalogue, error: Exception) -> str:
