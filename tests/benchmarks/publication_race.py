@@ -23,13 +23,14 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from assets.cluster.catalogue import SHARD, Catalogue
 from assets.figures import Figure
 from assets.shared_tables import file_hash
+from assets.stores import ENDPOINT_VARIABLE, KEY_VARIABLE, REGION_VARIABLE, SECRET_VARIABLE, open_sealed
 from pipelines.schemas import SplitRow, table_path, table_spec, write_table
 from tests.benchmarks.harness import options_parser, print_header, print_machine, print_row, timed
 from tests.benchmarks.recording import add_record_option, record
@@ -38,7 +39,14 @@ from tests.support.servers import postgres, s3_server
 TABLE = "splits"
 KILLED = 0
 """The racer that is killed between a put and its commit."""
-CONTEXT = multiprocessing.get_context("spawn")
+CONTEXT = multiprocessing.get_context("forkserver")  # libraries are loaded once for all racers
+CONTEXT.set_forkserver_preload(["tests.benchmarks.publication_race"])
+STORE_VARIABLES = (KEY_VARIABLE, SECRET_VARIABLE, ENDPOINT_VARIABLE, REGION_VARIABLE)
+
+
+def store_variables() -> dict[str, str]:
+    """Return the variables of the store: a process of a fork server has those of its server."""
+    return {name: os.environ[name] for name in STORE_VARIABLES if name in os.environ}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,6 +61,7 @@ class Race:
     rows: int = 1000
     rounds: int = 1
     kills: bool = True
+    variables: Mapping[str, str] = field(default_factory=store_variables)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -109,6 +118,7 @@ class KilledBetween(Catalogue):
 
 def run_racer(race: Race, number: int, is_killed: bool, said: Any) -> None:
     """Publish every shard in an order of this racer's own."""
+    os.environ.update(race.variables)
     catalogue = (KilledBetween if is_killed else Catalogue)(race.store, race.database)
     draw = random.Random(number)
     for round_ in range(race.rounds):
@@ -195,8 +205,6 @@ def commits_per_s(store: str, database: str, folder: Path, count: int) -> float:
 
 def requests_per_s(store: str, count: int, threads: int) -> tuple[float, float]:
     """Return puts and gets per second of entries of 2 kB of the sealed cache."""
-    from assets.stores import open_sealed
-
     sealed, content = open_sealed(f"{store}/cache"), random.Random(0).randbytes(2000)
     names = [f"rate/{number % 97:02}/rate-{number}.json" for number in range(count)]
     with ThreadPoolExecutor(threads) as pool:

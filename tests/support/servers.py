@@ -88,7 +88,7 @@ def postgres(folder: Path) -> Iterator[PostgresServer]:
     subprocess.run(initdb, check=True, capture_output=True, cwd=folder, **account)
     secret.unlink()
     command = [str(programs / "postgres"), "-D", str(data), "-p", str(port), "-c", "listen_addresses=127.0.0.1"]
-    command += ["-c", f"unix_socket_directories={folder}", "-c", "max_connections=200"]
+    command += ["-c", f"unix_socket_directories={folder}", "-c", "max_connections=200", "-c", "fsync=off"]
     process = start_postgres(command, account, folder, port)
     server = PostgresServer(
         url=f"postgresql://foundry:{password}@127.0.0.1:{port}",
