@@ -69,8 +69,8 @@ class Deployment:
         dagster_home: Dagster's run storage and dagster.yaml.
         folder: of one run alone, with its tables and its params.yaml; None for the project's own.
         store: URL of the object store that several machines share; None without one.
-        catalogue: URL of the database of the catalogue of tables, with its password; None without one, and for
-            a run in a folder, whose tables are its own.
+        catalogue: URL of the database of the catalogue of tables, with its password; None without one, and
+            for a run in a folder, whose tables are its own.
     """
 
     name: str
@@ -114,7 +114,7 @@ class Deployment:
 
     @property
     def is_versioned(self) -> bool:
-        """Whether DVC can record the tables: they lie where dvc.yaml says, in a git repository, in no catalogue."""
+        """Whether DVC can record the tables: in no catalogue, where dvc.yaml says, in a git repository."""
         if self.catalogue is not None:
             return False
         in_git = any((folder / ".git").exists() for folder in (self.project, *self.project.parents))
@@ -169,13 +169,16 @@ def _shared(deployment: Deployment, variables: Mapping[str, str]) -> Deployment:
         return deployment
     if store is None or catalogue is None:
         present, missing = (
-            (STORE_VARIABLE, CATALOGUE_VARIABLE) if catalogue is None else (CATALOGUE_VARIABLE, STORE_VARIABLE)
+            (STORE_VARIABLE, CATALOGUE_VARIABLE)
+            if catalogue is None
+            else (CATALOGUE_VARIABLE, STORE_VARIABLE)
         )
         raise FoundryError(f"not set: {missing}; {present} needs it, accepted: both or neither")
     if not re.match(r"postgres(ql(\+psycopg2)?)?://.|sqlite:///.", catalogue):
         scheme = catalogue.partition(":")[0][:20]
         raise FoundryError(
-            f"not the URL of a catalogue: {scheme}:... ({CATALOGUE_VARIABLE}); accepted: {', '.join(CATALOGUES)}"
+            f"not the URL of a catalogue: {scheme}:... ({CATALOGUE_VARIABLE}); "
+            f"accepted: {', '.join(CATALOGUES)}"
         )
     return replace(deployment, store=require_store_url(store), catalogue=catalogue)
 

@@ -422,7 +422,7 @@ class _Run:
                 self._observe(assets[table], metadata)
 
     def _publish(self) -> None:
-        """Publish what steps that were left as they are have and the catalogue lacks, and write its version."""
+        """Publish what the catalogue lacks of steps that were left as they are, and write its version."""
         deployment = self.settings.deployment
         if deployment.catalogue is None:
             return

@@ -1,7 +1,7 @@
 """Tables that several machines share: fetching what others published, publishing what this one wrote.
 
-The data folder has a copy of every shard that this machine read or wrote. Without a catalogue in the deployment
-nothing here does anything.
+The data folder has a copy of every shard that this machine read or wrote. Without a catalogue in the
+deployment nothing here does anything.
 """
 
 from __future__ import annotations

@@ -171,18 +171,18 @@ class Step:
         With a catalogue, what others published of its tables and of those that it reads is fetched first, and
         the files are published when all of them are in place.
 
-        Raises: FoundryError: a table that it reads is not there. SchemaError: one is damaged. CatalogueError: the
-                catalogue does not answer.
+        Raises: FoundryError: a table that it reads is not there, or the catalogue does not answer.
+                SchemaError: a table is damaged.
         """
         pull_tables(settings.deployment, (*self.reads, *self.tables))
         key = self.inputs_key(settings, partition)
         unchanged = unchanged_rows(settings, key, partition)
         if unchanged is not None:
-            publish_shards(settings.deployment, {table: (partition,) for table in unchanged})
+            publish_shards(settings.deployment, dict.fromkeys(unchanged, (partition,)))
             return self._summary(settings, partition, unchanged)
         output = self.run(settings, partition, listen)
         summary = write_output(settings, self.name, partition, output)
-        publish_shards(settings.deployment, {table: (partition,) for table in output.rows})
+        publish_shards(settings.deployment, dict.fromkeys(output.rows, (partition,)))
         keep_written(settings, key, tuple(output.rows), partition, _statuses(output.rows.values()))
         return summary
 

@@ -93,7 +93,9 @@ def _client(url: str, variables: tuple[tuple[str, str], ...]) -> Any:
         folder.mkdir(parents=True, exist_ok=True)
         return LocalStore(folder)
     endpoint, prefix = values.get(ENDPOINT_VARIABLE), parts.path.strip("/")
-    optional = ({"prefix": prefix} if prefix else {}) | ({"endpoint": endpoint} if endpoint else {})
+    optional: dict[str, Any] = ({"prefix": prefix} if prefix else {}) | (
+        {"endpoint": endpoint} if endpoint else {}
+    )
     return S3Store(
         parts.netloc,
         **optional,

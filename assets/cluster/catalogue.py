@@ -1,15 +1,15 @@
 """One catalogue of tables for several machines: which file is the present one of every shard.
 
-A shard is a file of a table, as `write_table` writes it. It is put into the object store under its content hash,
-then one Iceberg transaction removes the former file of the shard and adds the new one. A transaction that meets
-another one is read again, and repeated only when the shard does not have the file yet. So a publication may be
-repeated by anyone at any time: after a kill, by two machines at once.
+A shard is a file of a table, as `write_table` writes it. It is put into the object store under its content
+hash, then one Iceberg transaction removes the former file of the shard and adds the new one. A transaction that
+meets another one is read again, and repeated only when the shard does not have the file yet. So a publication
+may be repeated by anyone at any time: after a kill, by two machines at once.
 
     STORE/tables/TABLE/data/SHARD/SHA256.parquet   wall-clock columns: STORE/measured/TABLE/...
     STORE/tables/TABLE/metadata/...                Iceberg's
 
 The files have no column of the shard. It is Iceberg's partition (column `_shard`), whose value stands in the
-manifest and in the path: two shards of equal rows are two objects, since Iceberg tells files apart by their path.
+manifest and in the path: two shards of equal rows are two objects, since Iceberg tells files apart by path.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ from assets.stores import (
 )
 from pipelines.base.identity import canonical_json, text_sha256
 from pipelines.base.sealing import answering, put_if_absent
-from pipelines.schemas import SchemaError, TableSpec, write_bytes_atomically
+from pipelines.schemas import SchemaError, TableSpec
 
 with needing("cluster"):
     from botocore.exceptions import BotoCoreError
@@ -103,7 +103,7 @@ PATIENCE_S = 120.0
 """How long a publication is repeated that meets others, or a server that does not answer."""
 LONGEST_WAIT_S = 2.0
 REFRESHED_S = 6 * 3600
-"""An object that is there but older is put again before it is published, so that no sweep takes it meanwhile."""
+"""An object that is there but older is put again before it is published: no sweep takes it meanwhile."""
 SWEPT_AFTER = timedelta(hours=24)
 """Age from which an object that nothing references is swept; above it no publication is still under way."""
 
@@ -114,6 +114,7 @@ _PROPERTIES: Mapping[str, str] = {
     TableProperties.METADATA_PREVIOUS_VERSIONS_MAX: "20",
 }
 _LOG = logging.getLogger(__name__)
+logging.getLogger("pyiceberg.io.pyarrow").setLevel(logging.ERROR)  # a file without rows has no statistics
 _T = TypeVar("_T")
 
 
@@ -122,7 +123,7 @@ class CatalogueError(FoundryError):
 
 
 class _ReplaceFiles(_OverwriteFiles):
-    """PyIceberg's transaction of removed and added files, with as many manifests as there are live ones to keep.
+    """PyIceberg's transaction of removed and added files, with few manifests.
 
     PyIceberg 0.12 carries the manifests that only say what was removed along for ever, and merges those of
     appended files alone; the time of a publication would grow with their number.
@@ -198,7 +199,7 @@ class Catalogue:
         """Make a file the present one of a shard; that of the same content stays as it is.
 
         Returns: whether the catalogue changed.
-        Raises:  CatalogueError: the database or the store does not answer. SchemaError: the file does not fit.
+        Raises:  CatalogueError: the database or the store does not answer. SchemaError: it does not fit.
         """
         return self.replace(spec, {shard: path}, measured=measured)
 
@@ -221,7 +222,8 @@ class Catalogue:
         for shard in changes:
             _require_shard(shard)
         present = self.state(spec.name, measured=measured).shards
-        contents = {s: path.read_bytes() for s, path in changes.items() if path is not None}
+        paths = {shard: path for shard, path in changes.items() if path is not None}
+        contents = {shard: path.read_bytes() for shard, path in paths.items()}
         hashes = {s: hashlib.sha256(content).hexdigest() for s, content in contents.items()}
         if all(present.get(shard) == hashes.get(shard) for shard in changes):
             return False
@@ -233,7 +235,7 @@ class Catalogue:
         change = _Change(
             spec=spec,
             room=room,
-            files={shard: (url, changes[shard]) for shard, url in new.items()},
+            files={shard: (url, paths[shard]) for shard, url in new.items()},
             removed=frozenset(shard for shard in changes if shard not in hashes),
             hashes={shard: hashes[shard] for shard in new},
         )
@@ -263,17 +265,19 @@ class Catalogue:
         if not added and not removed:
             return False
         files = [_data_file(table, shard, url, path) for shard, (url, path) in added.items()]
-        with table.transaction() as transaction:
-            with _ReplaceFiles(
+        with (
+            table.transaction() as transaction,
+            _ReplaceFiles(
                 operation=Operation.OVERWRITE if entries else Operation.APPEND,
                 transaction=transaction,
                 io=table.io,
                 snapshot_properties=change.properties(added, removed),
-            ) as replacing:
-                for former in removed.values():
-                    replacing.delete_data_file(former)
-                for file in files:
-                    replacing.append_data_file(file)
+            ) as replacing,
+        ):
+            for former in removed.values():
+                replacing.delete_data_file(former)
+            for file in files:
+                replacing.append_data_file(file)
         return True
 
     # ---- tables --------------------------------------------------------------------------------------
@@ -332,7 +336,7 @@ class Catalogue:
             return None
 
     def locations(self) -> Mapping[tuple[str, str], str]:
-        """Return the location of Iceberg's metadata by namespace and table: it changes with every transaction.
+        """Return the location of metadata by namespace and table: it changes with every transaction.
 
         Raises: CatalogueError: the database does not answer.
         """
@@ -347,7 +351,9 @@ class Catalogue:
 
         return _patiently(self, query)
 
-    def states(self, names: Collection[str] | None = None, *, measured: bool = False) -> dict[str, TableState]:
+    def states(
+        self, names: Collection[str] | None = None, *, measured: bool = False
+    ) -> dict[str, TableState]:
         """Return the state of tables by name; what did not change since the last call is not read again.
 
         Args:   names: of the tables; None for all.
@@ -386,7 +392,7 @@ class Catalogue:
         return state
 
     def version(self) -> str:
-        """Return the hash over table, shard and content hash of all tables: equal tables have equal versions."""
+        """Return the hash over all tables, shards and content hashes: equal tables have equal versions."""
         return catalogue_version(self.states())
 
     # ---- reading -------------------------------------------------------------------------------------
@@ -473,7 +479,7 @@ class Swept:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Change:
-    """Files of shards that are to be added, by shard URL and local path, and shards that are to be removed."""
+    """Files that are to be added, URL and local path by shard, and shards that are to be removed."""
 
     spec: TableSpec
     room: str
@@ -526,7 +532,9 @@ _ICEBERG_TYPES: Mapping[pa.DataType, PrimitiveType] = {
 def _declared(spec: TableSpec, *, measured: bool) -> Schema:
     """Return the shard and the declared columns as an Iceberg schema."""
     numbers = itertools.count(_SHARD_ID)
-    shard = NestedField(next(numbers), SHARD, StringType(), required=False, doc="Name of the file of the table.")
+    shard = NestedField(
+        next(numbers), SHARD, StringType(), required=False, doc="Name of the file of the table."
+    )
     columns = {column.name: column for column in spec.columns}
     fields = [
         NestedField(
@@ -548,7 +556,7 @@ def _iceberg_type(kind: pa.DataType, numbers: Iterator[int]) -> IcebergType:
 
 
 def _evolved(table: Table, declared: Schema) -> Table:
-    """Return the table with the declared columns that it lacked; files of before have none, so they may be null.
+    """Return the table with the declared columns that it lacked: null in the files of before.
 
     A column that is not declared any more stays for the earlier files, and later ones need not have it.
 
@@ -617,7 +625,9 @@ def _data_file(table: Table, shard: str, url: str, path: Path) -> DataFile:
         _check_pyarrow_schema_compatible(schema, metadata.schema.to_arrow_schema())
     except ValueError as error:
         problem = " ".join(str(error).split())
-        raise SchemaError(f"{path} does not fit {'.'.join(table.name())} of the catalogue: {problem}") from error
+        raise SchemaError(
+            f"{path} does not fit {'.'.join(table.name())} of the catalogue: {problem}"
+        ) from error
     statistics = data_file_statistics_from_parquet_metadata(
         parquet_metadata=metadata,
         stats_columns=compute_statistics_plan(schema, table.metadata.properties),

@@ -57,6 +57,6 @@ def import_reports(deployment: Deployment, reports: Sequence[VendorReport]) -> I
                 merged, replaced[table] = merge_rows(spec, present, imported)
                 write_table(data_dir, spec, merged, VENDOR_PARTITION)
                 rows[table], total[table] = len(imported), len(merged)
-        publish_shards(deployment, {table: (VENDOR_PARTITION,) for table in new})
+        publish_shards(deployment, dict.fromkeys(new, (VENDOR_PARTITION,)))
     statuses = Counter(row.status for row in new["vendor_designs"])
     return ImportedReports(rows=rows, replaced=replaced, total=total, statuses=dict(sorted(statuses.items())))

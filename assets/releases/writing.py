@@ -11,8 +11,8 @@ from assets.deployments import Deployment, writing_to
 from assets.errors import FoundryError
 from assets.releases.freshness import require_fresh
 from assets.releases.versions import toolset_of
-from assets.shared_tables import present_version, pull_tables
 from assets.settings import Configuration, Settings
+from assets.shared_tables import present_version, pull_tables
 from assets.steps import STEPS
 from pipelines.dataset.releases import (
     PARAMETERS_FILE,

@@ -6,7 +6,7 @@ import hashlib
 import logging
 import re
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -114,7 +114,7 @@ def put_if_absent(client: Any, name: str, content: bytes) -> bool:
 
 
 @contextmanager
-def answering(url: str) -> Iterator[None]:
+def answering(url: str) -> Generator[None]:
     """Turn what obstore raises into one line without the requests, which name keys of access.
 
     Raises: StoreError: the store does not answer, or refuses.

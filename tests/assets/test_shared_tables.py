@@ -1,4 +1,4 @@
-"""Machines that share a catalogue: what one wrote the others read, and a kill at any point changes no table."""
+"""Machines that share a catalogue: what one wrote the others read, and a kill changes no table."""
 
 from __future__ import annotations
 
@@ -10,22 +10,22 @@ from pathlib import Path
 from typing import Any
 
 import dagster as dg
-import polars as pl
 import pytest
 from foundry_fakes import FEW_OVERRIDES
 
 import simfoundry as sf
-from assets import shared_tables
 from assets import step as step_module
-from assets.configuration import compose_configuration, read_parameters
+from assets.configuration import compose_configuration
 from assets.deployments import Deployment, find_deployment, local_deployment
 from assets.errors import FoundryError
 from assets.materialise import prune_partitions, run_everything, stale_rows
 from assets.resources import ProgressResource
 from assets.settings import Settings, ignore_progress
 from assets.shared_tables import CATALOGUE_FILE, open_catalogue, publish_shards, pull_tables, write_version
+from assets.steps import STEPS as ALL_STEPS
 from assets.steps import designs as designs_step
 from assets.steps import step_named
+from assets.suites import BY_SUITE
 from pipelines.schemas import table_path, table_spec
 from simfoundry.commands.store import store_status, sweep_store
 
@@ -193,7 +193,9 @@ def test_a_run_names_the_version_of_the_catalogue(
     assert status.version == content["version"]
     assert status.tables["labels"] == (1, 4)
     tables = _tables(deployment)
-    assert {f"{table}/{shard}.parquet" for table, own in content["tables"].items() for shard in own} == set(tables)
+    assert {f"{table}/{shard}.parquet" for table, own in content["tables"].items() for shard in own} == set(
+        tables
+    )
     for path in sorted((deployment.data_dir / "tables").rglob("*.parquet")):
         path.unlink()
     assert any(note.startswith("fetched from the catalogue: ") for note in run())
@@ -221,11 +223,9 @@ def test_files_of_before_there_was_a_catalogue_are_published_by_a_run(
 def test_a_sample_is_made_again_apart_from_the_catalogue(
     machine: Callable[[str], Settings], engines: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    configuration = compose_configuration(
-        [*FEW_OVERRIDES, "programs.suites=[stencil]", "network.groups={}"]
-    )
+    configuration = compose_configuration([*FEW_OVERRIDES, "programs.suites=[stencil]", "network.groups={}"])
     one = replace(machine("one"), configuration=configuration)
-    _make(one, *STEPS, "features", "design_features")
+    _make(one, *(step.name for step in ALL_STEPS if step.partitioned.name == BY_SUITE.name))
     catalogue = open_catalogue(one.deployment)
     assert catalogue is not None
     version = catalogue.version()
@@ -240,7 +240,8 @@ def test_a_release_names_the_catalogue(machine: Callable[[str], Settings], engin
     _make(one)
     version = write_version(one.deployment)
     named = {
-        "format": 1, "name": "r", "toolset": Toolset(tools={}, liberties={}), "rows": {}, "left_out": {}, "files": (),
+        "format": 1, "name": "r", "toolset": Toolset(tools={}, liberties={}), "rows": {}, "left_out": {},
+        "files": (),
     }  # fmt: skip
     assert json.loads(manifest_bytes(Manifest(**named, catalogue=version)))["catalogue"] == version
     assert "catalogue" not in json.loads(manifest_bytes(Manifest(**named)))
@@ -263,7 +264,11 @@ def test_a_deployment_without_the_variables_is_as_before(deployment: Deployment)
 @pytest.mark.parametrize(
     ("store", "catalogue", "message"),
     [
-        ("file:///s", None, "not set: SIMFOUNDRY_CATALOGUE; SIMFOUNDRY_STORE needs it, accepted: both or neither"),
+        (
+            "file:///s",
+            None,
+            "not set: SIMFOUNDRY_CATALOGUE; SIMFOUNDRY_STORE needs it, accepted: both or neither",
+        ),
         (None, "sqlite:////c", "not set: SIMFOUNDRY_STORE; SIMFOUNDRY_CATALOGUE needs it"),
         ("file:///s", "mysql://u:geheim@h/d", "not the URL of a catalogue: mysql:... .SIMFOUNDRY_CATALOGUE."),
         ("gs://s", "sqlite:////c", "not the URL of a store: gs://s"),

@@ -4,9 +4,9 @@
     python -m tests.benchmarks.publication_race --local            SQLite and a folder
     python -m tests.benchmarks.publication_race --rates --record   commits, puts and gets per second besides
 
-Every racer publishes every shard, in an order of its own. The first racer is killed when it has put a file and
-has not committed it, and is started again. Then the table must have every shard once and its rows, with the
-hashes of the files. `--changes` gives every racer's shards other rows in each round, so that files replace files.
+Every racer publishes every shard, in an order of its own. The first racer is killed when it has put a file
+and has not committed it, and is started again. Then the table must have every shard once and its rows, with
+the hashes of the files. With `--changes` the shards have other rows in each round, and files replace files.
 """
 
 from __future__ import annotations
@@ -145,7 +145,12 @@ def run_race(race: Race) -> Outcome:
         again = CONTEXT.Process(target=run_racer, args=(race, KILLED, False, said[-1]))
         again.start()
         processes.append(again)
-    answers = [answer for k, queue in enumerate(said) if not (race.kills and k == KILLED) for answer in iter(queue.get, None)]
+    answers = [
+        answer
+        for k, queue in enumerate(said)
+        if not (race.kills and k == KILLED)
+        for answer in iter(queue.get, None)
+    ]
     for process in processes:
         process.join()
     wall_s = time.perf_counter() - started
@@ -284,8 +289,13 @@ def main() -> None:
                 own = outcome.problems(race)
                 problems += own
                 print_row(
-                    repeat, outcome.calls, outcome.commits, outcome.snapshots, sum(outcome.rows.values()),
-                    "; ".join(own) or "none", f"{outcome.wall_s:.1f}",
+                    repeat,
+                    outcome.calls,
+                    outcome.commits,
+                    outcome.snapshots,
+                    sum(outcome.rows.values()),
+                    "; ".join(own) or "none",
+                    f"{outcome.wall_s:.1f}",
                 )
             if options.rates:
                 measure_rates(options, *place("rates"), folder)

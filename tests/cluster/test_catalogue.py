@@ -119,7 +119,9 @@ class Killed(BaseException):
     """The process ended here."""
 
 
-@pytest.mark.parametrize("moment", ["before the put", "before the commit", "in the commit", "after the commit"])
+@pytest.mark.parametrize(
+    "moment", ["before the put", "before the commit", "in the commit", "after the commit"]
+)
 def test_a_publication_that_was_killed_is_repeated(
     catalogue: Catalogue, write: Callable[..., Path], moment: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -283,7 +285,9 @@ def test_a_table_rejects_a_column_of_another_type(
         write_table(tmp_path, spec, [spec.row(name="x", sizes=(), area=value)], "a")
         if kind is float:
             catalogue.publish(spec, "a", table_path(tmp_path, spec, "a"))
-    with pytest.raises(SchemaError, match=r"column area of tables.grown is double in the catalogue and string here"):
+    with pytest.raises(
+        SchemaError, match=r"column area of tables.grown is double in the catalogue and string here"
+    ):
         catalogue.publish(spec, "a", table_path(tmp_path, spec, "a"))
 
 
@@ -295,7 +299,7 @@ def test_a_table_rejects_a_file_of_another_table(catalogue: Catalogue, tmp_path:
     assert catalogue.state("splits").shards == {}
 
 
-# ---- store ---------------------------------------------------------------------------------------------------
+# ---- store -----------------------------------------------------------------------------------------------
 
 
 def test_a_sweep_takes_what_nothing_references_and_is_old(

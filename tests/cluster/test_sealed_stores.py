@@ -102,7 +102,9 @@ def test_a_store_is_pickled_as_its_url(monkeypatch: pytest.MonkeyPatch) -> None:
     again: ContentCache = pickle.loads(content)
     assert again.shared == store
     monkeypatch.delenv("AWS_SECRET_ACCESS_KEY")
-    with pytest.raises(FoundryError, match=r"not set: AWS_SECRET_ACCESS_KEY; the store s3://bucket/team needs them"):
+    with pytest.raises(
+        FoundryError, match=r"not set: AWS_SECRET_ACCESS_KEY; the store s3://bucket/team needs them"
+    ):
         pickle.loads(content)
 
 
@@ -148,6 +150,6 @@ def test_a_server_that_does_not_answer_is_said(monkeypatch: pytest.MonkeyPatch) 
     )
     store = ObjectStore("s3://bucket", client, open_sealed)
     for call in (lambda: store.read(NAME), lambda: store.write(NAME, b"content")):
-        with pytest.raises(StoreError, match="^s3://bucket: the object store does not answer$") as error:
+        with pytest.raises(StoreError, match=r"^s3://bucket: the object store does not answer$") as error:
             call()
         assert error.value.__cause__ is None

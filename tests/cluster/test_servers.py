@@ -9,7 +9,6 @@ import os
 import signal
 import threading
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -33,9 +32,9 @@ def variables(s3: S3Server, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv(name, value)
 
 
-@pytest.fixture(scope="module")
-def databases(postgres_server: PostgresServer) -> Iterator[PostgresServer]:
-    yield postgres_server
+@pytest.fixture
+def databases(postgres_server: PostgresServer) -> PostgresServer:
+    return postgres_server
 
 
 def _write(folder: Path, shard: str, count: int = 3) -> Path:
@@ -68,7 +67,7 @@ def test_a_machine_without_tables_answers_from_the_store(
     catalogue = Catalogue("s3://foundry/read", databases.database("read"))
     for shard in ("a", "b"):
         catalogue.publish(SPEC, shard, _write(tmp_path, shard))
-    query = "SELECT count(*) AS n, count(DISTINCT program_id) AS programs FROM splits JOIN splits AS other USING (program_id)"
+    query = "SELECT count(*), count(DISTINCT program_id) FROM splits JOIN splits AS other USING (program_id)"
     assert run_query(tmp_path / "empty", query, catalogue).rows == ((12, 3),)
     assert catalogue.sweep().names == ()
     stored = b"".join(p.read_bytes() for p in (s3.folder / "foundry/read").rglob("*") if p.is_file())

@@ -87,7 +87,15 @@ def postgres(folder: Path) -> Iterator[PostgresServer]:
     initdb += [f"--pwfile={secret}", "--no-sync", "--encoding=UTF8", "--locale=C"]
     subprocess.run(initdb, check=True, capture_output=True, cwd=folder, **account)
     secret.unlink()
-    command = [str(programs / "postgres"), "-D", str(data), "-p", str(port), "-c", "listen_addresses=127.0.0.1"]
+    command = [
+        str(programs / "postgres"),
+        "-D",
+        str(data),
+        "-p",
+        str(port),
+        "-c",
+        "listen_addresses=127.0.0.1",
+    ]
     command += ["-c", f"unix_socket_directories={folder}", "-c", "max_connections=200", "-c", "fsync=off"]
     process = start_postgres(command, account, folder, port)
     server = PostgresServer(
@@ -116,7 +124,9 @@ def start_postgres(
 
 
 @contextmanager
-def s3_server(folder: Path, buckets: Sequence[str] = ("foundry",), port: int | None = None) -> Iterator[S3Server]:
+def s3_server(
+    folder: Path, buckets: Sequence[str] = ("foundry",), port: int | None = None
+) -> Iterator[S3Server]:
     """Serve a folder as buckets of S3."""
     program, port = rclone(), port or free_port()
     assert program is not None
