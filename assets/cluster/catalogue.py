@@ -1,9 +1,9 @@
 """One catalogue of tables for several machines: which file is the present one of every shard.
 
 A shard is a file of a table, as `write_table` writes it. It is put into the object store under its content
-hash, then one Iceberg transaction removes the former file of the shard and adds the new one. A transaction that
-meets another one is read again, and repeated only when the shard does not have the file yet. So a publication
-may be repeated by anyone at any time: after a kill, by two machines at once.
+hash, then one Iceberg transaction removes the former file of the shard and adds the new one. A transaction
+that meets another one is read again, and repeated only when the shard does not have the file yet. So a
+publication may be repeated by anyone at any time: after a kill, by two machines at once.
 
     STORE/tables/TABLE/data/SHARD/SHA256.parquet   wall-clock columns: STORE/measured/TABLE/...
     STORE/tables/TABLE/metadata/...                Iceberg's

@@ -40,7 +40,7 @@ TABLE = "splits"
 KILLED = 0
 """The racer that is killed between a put and its commit."""
 CONTEXT = multiprocessing.get_context("forkserver")  # libraries are loaded once for all racers
-CONTEXT.set_forkserver_preload(["tests.benchmarks.publication_race"])
+CONTEXT.set_forkserver_preload(["assets.cluster.catalogue", "assets.figures", "tests.support.servers"])
 STORE_VARIABLES = (KEY_VARIABLE, SECRET_VARIABLE, ENDPOINT_VARIABLE, REGION_VARIABLE)
 
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import pickle
+import sys
 import uuid
 from pathlib import Path
 
 import pyarrow as pa
 import pytest
 
-from assets.errors import FoundryError
+from assets.errors import ExtraMissing, FoundryError
 from assets.stores import credentials, hide_secrets, open_client, open_sealed
 from pipelines.base.cache import ContentCache
 from pipelines.base.sealing import FolderStore, ObjectStore, SealedStore, StoreError
@@ -153,3 +154,10 @@ def test_a_server_that_does_not_answer_is_said(monkeypatch: pytest.MonkeyPatch) 
         with pytest.raises(StoreError, match=r"^s3://bucket: the object store does not answer$") as error:
             call()
         assert error.value.__cause__ is None
+
+
+def test_a_store_without_its_extra_names_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "obstore.store", None)
+    monkeypatch.setattr("assets.errors.extras_of", lambda module: ["cluster"] if module == "obstore" else [])
+    with pytest.raises(ExtraMissing, match=r'obstore is not installed; .*pip install "\.\[cluster\]"'):
+        open_sealed(f"memory:///{uuid.uuid4().hex}")
