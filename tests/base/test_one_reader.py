@@ -63,7 +63,8 @@ REASONS = {
         assets/materialise.py row_counts
         assets/overview.py survey
         assets/refresh.py read_refreshes state_hash
-        assets/step.py file_hash unchanged_rows
+        assets/shared_tables.py file_hash
+        assets/step.py unchanged_rows
         assets/versions.py _hash _load_yaml
         models/conformance.py check_costs check_repetition
         models/local_registry.py registry_state
