@@ -96,7 +96,5 @@ def team(
     """
     from simfoundry.commands.team import Ports, serve_team
 
-    ports = Ports(
-        dagster=port, mlflow=mlflow_port, postgres=postgres_port, store=store_port, code=code_port
-    )
+    ports = Ports(dagster=port, mlflow=mlflow_port, postgres=postgres_port, store=store_port, code=code_port)
     serve_team(folder, ports, nightly=nightly, as_json=as_json)

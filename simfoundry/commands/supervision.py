@@ -89,9 +89,8 @@ class Servers:
             for server, process in self._running:
                 if process.poll() is not None:
                     last = "\n".join(server.log.read_text(errors="replace").splitlines()[-LOG_LINES:])
-                    raise FoundryError(
-                        f"{server.name} ended with status {process.returncode} ({server.log})\n{last}".rstrip()
-                    )
+                    ended = f"{server.name} ended with status {process.returncode} ({server.log})"
+                    raise FoundryError(f"{ended}\n{last}".rstrip())
             yield
             time.sleep(POLL_S)
 
@@ -164,8 +163,9 @@ def require_free(ports: Mapping[str, int]) -> None:
     Args:   ports: by the option that chooses them.
     Raises: FoundryError: one is not; the message names the options.
     """
-    options = " and ".join([", ".join([*ports][:-1]), [*ports][-1]]) if len(ports) > 1 else [*ports][0]
-    chosen = f"choose others with {options}" if len(ports) > 1 else f"choose another with {options}"
+    *others, last = ports
+    options = f"{', '.join(others)} and {last}" if others else last
+    chosen = f"choose {'others' if others else 'another'} with {options}"
     for number in ports.values():
         with socket.socket() as probe:
             probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)

@@ -251,9 +251,7 @@ def serve_team(folder: Path, ports: Ports, *, nightly: bool = False, as_json: bo
     with writing_to(folder):
         require_free(ports.by_option)
         folder.chmod(0o711 if os.getuid() == 0 else 0o700)  # PostgreSQL's account passes through
-        team = Team(
-            folder=folder, project=project, ports=ports, secrets=Secrets.of(folder / SECRETS_FILE)
-        )
+        team = Team(folder=folder, project=project, ports=ports, secrets=Secrets.of(folder / SECRETS_FILE))
         team.write_files()
         os.environ.update({**team.choices, **team.variables, "SIMFOUNDRY_PROJECT": str(project)})
         if nightly:

@@ -81,7 +81,9 @@ def postgres_program(name: str) -> Path:
 
     Raises: FoundryError: it is not installed.
     """
-    folders = sorted(PROGRAMS.glob(f"*/bin/{name}"), key=lambda path: int(re.sub(r"\D", "", path.parts[-3]) or 0))
+    folders = sorted(
+        PROGRAMS.glob(f"*/bin/{name}"), key=lambda path: int(re.sub(r"\D", "", path.parts[-3]) or 0)
+    )
     on_path = shutil.which(name)
     if not folders and on_path is None:
         raise FoundryError(
