@@ -26,11 +26,14 @@ PATHS = {"/invocations": "POST", "/ping": "GET", "/health": "GET", "/version": "
 TIMEOUT_S = 60
 """MLflow's variable takes whole seconds."""
 BODY_TIMEOUT_S = 20.0
+DISCARDED = 8
+"""A body of so many times the limit is read, and not kept."""
+_DIGITS = 18
 _MOST_SHOWN = 500
 _LOG = logging.getLogger(__name__)
 
 
-class Refusal(Exception):  # noqa: N818 - an answer, not a fault
+class Refusal(Exception):
     """A request that is not answered, with its status and one line."""
 
     def __init__(self, status: HTTPStatus, message: str) -> None:
@@ -161,7 +164,7 @@ class CheckedQuestions:
             HTTPStatus.REQUEST_ENTITY_TOO_LARGE, f"a body of more than {most:,} bytes; accepted: at most that"
         )
         length = headers.get(b"content-length", b"0")
-        if not length.isdigit() or len(length) > 18 or int(length) > most:
+        if not length.isdigit() or len(length) > _DIGITS or int(length) > DISCARDED * most:
             raise too_large
         parts: list[bytes] = []
         size = 0
@@ -169,11 +172,14 @@ class CheckedQuestions:
             message = await receive()
             if message["type"] != "http.request":
                 raise Refusal(HTTPStatus.BAD_REQUEST, "the request ended early")
-            parts.append(message.get("body", b""))
-            size += len(parts[-1])
-            if size > most:
+            size += len(message.get("body", b""))
+            if size <= most:
+                parts.append(message.get("body", b""))
+            # What is somewhat too large is read to its end: a client that still sends sees no answer.
+            is_read = not message.get("more_body") or size > DISCARDED * most
+            if is_read and size > most:
                 raise too_large
-            if not message.get("more_body"):
+            if is_read:
                 return b"".join(parts)
 
     async def _ask(self, scope: Any, body: bytes) -> tuple[int, bytes]:

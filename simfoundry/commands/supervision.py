@@ -1,4 +1,4 @@
-"""Servers of a command: each with a log file of its own, watched, and ended with the command, however it ends."""
+"""Servers of a command: with log files of their own, watched, and ended with the command, however it ends."""
 
 from __future__ import annotations
 
