@@ -212,7 +212,7 @@ class RayFanout:
             yield from _Spreading(self, workload).run()
 
     def submit(self, work: Any, items: Sequence[Any], *, is_large: bool) -> Any:
-        """Submit a batch and return its reference.
+        """Queue a batch and return its reference.
 
         Args: is_large: whether it gets a whole node's memory, because it may have lacked some.
         """
@@ -373,7 +373,7 @@ class _Spreading:
         yield from zip(batch.places, finished.outcomes, strict=True)
 
     def _give_up(self, batch: _Batch, error: BaseException) -> None:
-        """Submit nothing any more; the batches under way end first."""
+        """End the handing over; the batches under way end first."""
         self._cancel_twins(batch)
         if self._failure is None:
             self._failure = error
