@@ -90,9 +90,9 @@ def _knock(address: str) -> None:
 def _ray() -> Any:
     """Return the module; it asks for nothing and reports nothing."""
     os.environ.update({name: os.environ.get(name, value) for name, value in _QUIET.items()})
-    logging.getLogger("ray").setLevel(logging.ERROR)
     with needing("cluster"):
         import ray  # lazy import: takes 1 s
+    logging.getLogger("ray").setLevel(logging.ERROR)
     return ray
 
 
