@@ -48,7 +48,6 @@ from pipelines.base.sealing import answering, put_if_absent
 from pipelines.schemas import SchemaError, TableSpec
 
 with needing("cluster"):
-    from botocore.exceptions import BotoCoreError
     from pyiceberg.catalog.sql import SqlCatalog
     from pyiceberg.exceptions import (
         CommitFailedException,
@@ -695,7 +694,9 @@ def _patiently(catalogue: Catalogue, work: Callable[[], _T], *, patience_s: floa
             return work()
         except (CommitFailedException, ValidationException, NamespaceAlreadyExistsError):
             problem = "other publications were faster all the time"  # never one's own for so long
-        except (SQLAlchemyError, BotoCoreError, OSError) as error:
+        except Exception as error:
+            if not _is_of_a_server(error):
+                raise
             problem = _explain(catalogue, error)
             if not _is_passing(error):
                 raise CatalogueError(f"catalogue of {catalogue.store}: {problem}") from None
@@ -706,6 +707,12 @@ def _patiently(catalogue: Catalogue, work: Callable[[], _T], *, patience_s: floa
             raise CatalogueError(f"catalogue of {catalogue.store}: {problem}")
         time.sleep(random.uniform(0.5, 1.0) * wait)  # noqa: S311
         wait = min(2 * wait, LONGEST_WAIT_S)
+
+
+def _is_of_a_server(error: Exception) -> bool:
+    """Tell whether an error is of the database or the store; S3 without an answer has classes of botocore."""
+    is_of_s3 = type(error).__module__.partition(".")[0] in ("botocore", "aiobotocore", "aiohttp")
+    return is_of_s3 or isinstance(error, SQLAlchemyError | OSError)
 
 
 _LASTING = (
