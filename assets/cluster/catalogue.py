@@ -62,13 +62,17 @@ with needing("cluster"):
         data_file_statistics_from_parquet_metadata,
         parquet_path_to_id_mapping,
     )
-    from pyiceberg.manifest import DataFile, DataFileContent, FileFormat, ManifestFile
+    from pyiceberg.manifest import DataFile, DataFileContent, FileFormat, ManifestEntry, ManifestFile
     from pyiceberg.partitioning import PartitionField, PartitionSpec
     from pyiceberg.schema import Schema
     from pyiceberg.table import Table, TableProperties
     from pyiceberg.table.name_mapping import create_mapping_from_schema
     from pyiceberg.table.snapshots import Operation
-    from pyiceberg.table.update.snapshot import _ManifestMergeManager, _OverwriteFiles
+    from pyiceberg.table.update.snapshot import (
+        ExpireSnapshots,
+        _ManifestMergeManager,
+        _OverwriteFiles,
+    )
     from pyiceberg.transforms import IdentityTransform
     from pyiceberg.typedef import Record
     from pyiceberg.types import (
@@ -94,6 +98,9 @@ PROPERTY = "simfoundry."
 
 MERGED_MANIFESTS = 20
 """Manifests are merged from this number on: publications read all of them."""
+KEPT_STATES = 10
+"""Former states of a table that a publication keeps when there are twice as many: PyIceberg copies all of them
+fifteen times per transaction."""
 READERS = 8
 """Tables whose state is read at a time."""
 CONNECT_S = 15.0
@@ -127,6 +134,15 @@ class _ReplaceFiles(_OverwriteFiles):
     PyIceberg 0.12 carries the manifests that only say what was removed along for ever, and merges those of
     appended files alone; the time of a publication would grow with their number.
     """
+
+    def _deleted_entries(self) -> list[ManifestEntry]:
+        return super()._deleted_entries() if self._deleted_data_files else []
+
+    def _existing_manifests(self) -> list[ManifestFile]:
+        if self._deleted_data_files:
+            return super()._existing_manifests()
+        snapshot = self._transaction.table_metadata.snapshot_by_name(self._target_branch)
+        return snapshot.manifests(self._io) if snapshot else []
 
     def _process_manifests(self, manifests: list[ManifestFile]) -> list[ManifestFile]:
         live = [
@@ -264,19 +280,22 @@ class Catalogue:
         if not added and not removed:
             return False
         files = [_data_file(table, shard, url, path) for shard, (url, path) in added.items()]
-        with (
-            table.transaction() as transaction,
-            _ReplaceFiles(
+        former = sorted(table.metadata.snapshots, key=lambda snapshot: snapshot.sequence_number or 0)
+        with table.transaction() as transaction:
+            replacing = _ReplaceFiles(
                 operation=Operation.OVERWRITE if entries else Operation.APPEND,
                 transaction=transaction,
                 io=table.io,
                 snapshot_properties=change.properties(added, removed),
-            ) as replacing,
-        ):
-            for former in removed.values():
-                replacing.delete_data_file(former)
+            )
+            for entry in removed.values():
+                replacing.delete_data_file(entry)
             for file in files:
                 replacing.append_data_file(file)
+            replacing.commit()
+            if len(former) >= 2 * KEPT_STATES:
+                gone = [snapshot.snapshot_id for snapshot in former[:-KEPT_STATES]]
+                ExpireSnapshots(transaction).by_ids(gone).commit()
         return True
 
     # ---- tables --------------------------------------------------------------------------------------

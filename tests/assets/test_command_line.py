@@ -70,7 +70,10 @@ def test_help_names_every_command_and_imports_no_engine() -> None:
     assert heavy == "[]"
 
 
-SUBCOMMANDS = [f"release {name}" for name in ("write", "make", "check", "diff")]
+SUBCOMMANDS = [
+    *(f"release {name}" for name in ("write", "make", "check", "diff")),
+    *(f"store {name}" for name in ("status", "sweep")),
+]
 
 
 @pytest.mark.parametrize("command", [*(c for c in COMMANDS if c not in ("release", "store")), *SUBCOMMANDS])
