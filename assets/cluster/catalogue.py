@@ -99,8 +99,8 @@ PROPERTY = "simfoundry."
 MERGED_MANIFESTS = 20
 """Manifests are merged from this number on: publications read all of them."""
 KEPT_STATES = 10
-"""Former states of a table that a publication keeps when there are twice as many: PyIceberg copies all of them
-fifteen times per transaction."""
+"""Former states of a table that a publication keeps when there are twice as many: PyIceberg copies all of
+them fifteen times per transaction."""
 READERS = 8
 """Tables whose state is read at a time."""
 CONNECT_S = 15.0
@@ -193,6 +193,10 @@ class Catalogue:
         default_factory=dict[tuple[str, str], tuple[str, TableState]], repr=False
     )
 
+    _manifests: dict[tuple[str, ...], dict[str, list[DataFile]]] = field(
+        default_factory=dict[tuple[str, ...], "dict[str, list[DataFile]]"], repr=False
+    )
+
     def __post_init__(self) -> None:
         self.store = require_store_url(self.store)
         self._client = open_client(self.store)
@@ -274,7 +278,7 @@ class Catalogue:
         Raises: CommitFailedException, ValidationException: another transaction came first.
         """
         table = self._table(change.spec, change.room)
-        entries = _entries(table)
+        entries = self._entries(table)
         added = {s: file for s, file in change.files.items() if _hash_of(entries.get(s)) != change.hashes[s]}
         removed = {s: entries[s] for s in (*added, *change.removed) if s in entries}
         if not added and not removed:
@@ -400,7 +404,7 @@ class Catalogue:
         if known is not None and known[0] == location:
             return known[1]
         table = _patiently(self, lambda: self._load(identity))
-        entries = _patiently(self, lambda: _entries(table))
+        entries = _patiently(self, lambda: self._entries(table))
         state = TableState(
             shards={shard: _hash_of(entry) or "" for shard, entry in sorted(entries.items())},
             rows=sum(entry.record_count for entry in entries.values()),
@@ -408,6 +412,26 @@ class Catalogue:
         )
         self._states[identity] = (table.metadata_location, state)
         return state
+
+    def _entries(self, table: Table) -> dict[str, DataFile]:
+        """Return the live data file of every shard: the manifests that the present state names.
+
+        A manifest never changes, so those that were read before are not read again.
+
+        Raises: CatalogueError: a shard has two files; no publication does that.
+        """
+        snapshot, known = table.current_snapshot(), self._manifests.get(table.name(), {})
+        read: dict[str, list[DataFile]] = {}
+        for manifest in snapshot.manifests(table.io) if snapshot else ():
+            if manifest.has_added_files() or manifest.has_existing_files():
+                path = manifest.manifest_path
+                read[path] = known[path] if path in known else _live_files(table, manifest)
+        self._manifests[table.name()] = read
+        files = [file for own in read.values() for file in own]
+        entries = {str(file.partition[0]): file for file in files}
+        if len(entries) < len(files):
+            raise CatalogueError(f"{'.'.join(table.name())} has two files of one shard")
+        return entries
 
     def version(self) -> str:
         """Return the hash over all tables, shards and content hashes: equal tables have equal versions."""
@@ -610,22 +634,8 @@ def _plain(of: NestedField) -> str:
     return f"list<{kind.element_type}>" if isinstance(kind, ListType) else str(kind)
 
 
-def _entries(table: Table) -> dict[str, DataFile]:
-    """Return the live data file of every shard: one manifest list, and the manifests that it names.
-
-    Raises: CatalogueError: a shard has two files; no publication does that.
-    """
-    snapshot = table.current_snapshot()
-    entries: dict[str, DataFile] = {}
-    for manifest in snapshot.manifests(table.io) if snapshot else ():
-        if not (manifest.has_added_files() or manifest.has_existing_files()):
-            continue
-        for entry in manifest.fetch_manifest_entry(table.io, discard_deleted=True):
-            shard = str(entry.data_file.partition[0])
-            if shard in entries:
-                raise CatalogueError(f"{'.'.join(table.name())} has two files of shard {shard}")
-            entries[shard] = entry.data_file
-    return entries
+def _live_files(table: Table, manifest: ManifestFile) -> list[DataFile]:
+    return [entry.data_file for entry in manifest.fetch_manifest_entry(table.io, discard_deleted=True)]
 
 
 def _hash_of(entry: DataFile | None) -> str | None:
@@ -680,8 +690,7 @@ def _referenced(table: Table, limit: datetime | None) -> set[str]:
         for manifest in snapshot.manifests(table.io):
             urls.add(manifest.manifest_path)
             if manifest.has_added_files() or manifest.has_existing_files():
-                live = manifest.fetch_manifest_entry(table.io, discard_deleted=True)
-                urls |= {entry.data_file.file_path for entry in live}
+                urls |= {file.file_path for file in _live_files(table, manifest)}
     return urls
 
 

@@ -19,8 +19,8 @@ Accept Add Adjust Advance Allocate Anneal Answer Append Apply Ask Assign Assume 
 Bound Bring Build Cache Calibrate Call Change Check Choose Clear Close Collect Combine Compare Compile
 Complete Compose Compute Connect Continue Convert Copy Correct Correlate Count Create Cut Decide Declare
 Decode Define Delete Derive Describe Detect Divide Do Double Draw Drop Elaborate Emit Empty Encode End
-Ensure Enumerate Estimate Evaluate Exclude Execute Expand Explain Explore Extend Extract Fail Fetch Fill Filter
-Find Fit Fix Flatten Fold Follow Forget Format Forward Free Generate Get Give Go Grant Group Guard Handle
+Ensure Enumerate Estimate Evaluate Exclude Execute Expand Explain Explore Extend Extract Fail Fetch Fill
+Filter Find Fit Fix Flatten Fold Follow Forget Format Forward Free Generate Get Give Go Grant Group Guard Handle
 Hash Have Hold Ignore Import Infer Interleave Interpolate Interrupt Intersect Invert Iterate Join Judge
 Keep Label Learn Leave Let Limit Link List Load Log Look Lower Make Map Mark Materialise Measure Merge
 Move Multiply Name Narrow Normalise Note Open Pack Pad Parse Partition Pass Pick Place Plan Plot Pre-train
