@@ -231,7 +231,7 @@ def figure(name: str, unit: str) -> Figure:
         goal="",
         missed=False,
         paper="",
-        command="python -m tests.benchmarks.publication_race --rates --record",
+        command="python -m tests.benchmarks.publication_race --rates",
         commit="",
         engines={},
         machine="",
