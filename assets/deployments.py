@@ -10,12 +10,13 @@ import tempfile
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from filelock import FileLock, Timeout
 
 from assets.errors import FoundryError
+from assets.stores import require_store_url
 from pipelines.base.folders import (
     LEFTOVER_AGE_S,
     link_tree,
@@ -35,6 +36,10 @@ MLFLOW_PORT_VARIABLE = "SIMFOUNDRY_MLFLOW_PORT"
 """Set by `simfoundry ui` for its servers: the port of its MLflow UI, to which pages of models link."""
 DEPLOYMENTS = ("local", "server")
 SERVER_VARIABLES = ("SIMFOUNDRY_DATA_DIR", "SIMFOUNDRY_CACHE_DIR", "MLFLOW_TRACKING_URI", "DAGSTER_HOME")
+
+STORE_VARIABLE = "SIMFOUNDRY_STORE"
+CATALOGUE_VARIABLE = "SIMFOUNDRY_CATALOGUE"
+CATALOGUES = ("postgresql://USER:PASSWORD@HOST/DATABASE", "sqlite:///FILE")
 
 PARAMETERS_FILE = "params.yaml"
 INBOX = "inbox"
@@ -65,6 +70,9 @@ class Deployment:
         artifact_folder: folder of logged models; None when the tracking server decides.
         dagster_home: Dagster's run storage and dagster.yaml.
         folder: of one run alone, with its tables and its params.yaml; None for the project's own.
+        store: URL of the object store that several machines share; None without one.
+        catalogue: URL of the database of the catalogue of tables, with its password; None without one, and
+            for a run in a folder, whose tables are its own.
     """
 
     name: str
@@ -75,6 +83,8 @@ class Deployment:
     artifact_folder: Path | None
     dagster_home: Path
     folder: Path | None = None
+    store: str | None = None
+    catalogue: str | None = field(default=None, repr=False)
 
     @property
     def parameters_folder(self) -> Path:
@@ -83,7 +93,7 @@ class Deployment:
 
     def in_folder(self, folder: Path) -> Deployment:
         """Return this deployment with tables and params.yaml in another folder and the same cache."""
-        return replace(self, data_dir=folder.resolve(), folder=folder.resolve())
+        return replace(self, data_dir=folder.resolve(), folder=folder.resolve(), catalogue=None)
 
     def of_suite(self, name: str) -> Deployment:
         """Return this deployment with the tables of a user's suite, in a folder of `data/suites`.
@@ -106,7 +116,9 @@ class Deployment:
 
     @property
     def is_versioned(self) -> bool:
-        """Whether DVC can record the tables: they lie where dvc.yaml says, in a git repository."""
+        """Whether DVC can record the tables: in no catalogue, where dvc.yaml says, in a git repository."""
+        if self.catalogue is not None:
+            return False
         in_git = any((folder / ".git").exists() for folder in (self.project, *self.project.parents))
         return in_git and self.data_dir == self.project / "data" and (self.project / ".dvc").is_dir()
 
@@ -141,12 +153,36 @@ def find_deployment(environment: Mapping[str, str] | None = None, start: Path | 
     project = find_project(variables, (start or Path.cwd()).resolve())
     name = variables.get(DEPLOYMENT_VARIABLE) or "local"
     if name == "local":
-        return local_deployment(project, dagster_home=variables.get("DAGSTER_HOME"))
+        return _shared(local_deployment(project, dagster_home=variables.get("DAGSTER_HOME")), variables)
     if name == "server":
-        return _server_deployment(project, variables)
+        return _shared(_server_deployment(project, variables), variables)
     raise FoundryError(
         f"unknown deployment: {name!r} ({DEPLOYMENT_VARIABLE}); accepted: {', '.join(DEPLOYMENTS)}"
     )
+
+
+def _shared(deployment: Deployment, variables: Mapping[str, str]) -> Deployment:
+    """Return a deployment with the store and the catalogue of the environment, if it has them.
+
+    Raises: FoundryError: one without the other, or a URL of another kind; the message has no password.
+    """
+    store, catalogue = (variables.get(name) or None for name in (STORE_VARIABLE, CATALOGUE_VARIABLE))
+    if store is None and catalogue is None:
+        return deployment
+    if store is None or catalogue is None:
+        present, missing = (
+            (STORE_VARIABLE, CATALOGUE_VARIABLE)
+            if catalogue is None
+            else (CATALOGUE_VARIABLE, STORE_VARIABLE)
+        )
+        raise FoundryError(f"not set: {missing}; {present} needs it, accepted: both or neither")
+    if not re.match(r"postgres(ql(\+psycopg2)?)?://.|sqlite:///.", catalogue):
+        scheme = catalogue.partition(":")[0][:20]
+        raise FoundryError(
+            f"not the URL of a catalogue: {scheme}:... ({CATALOGUE_VARIABLE}); "
+            f"accepted: {', '.join(CATALOGUES)}"
+        )
+    return replace(deployment, store=require_store_url(store), catalogue=catalogue)
 
 
 def local_deployment(project: Path, *, dagster_home: str | None = None) -> Deployment:

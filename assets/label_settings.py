@@ -14,8 +14,7 @@ from pydantic import AfterValidator, Field, ValidationError, model_validator
 from assets.composition import default_content
 from assets.deployments import Deployment
 from assets.errors import FoundryError
-from assets.settings import Configuration, Group, Run, Settings, one_of, some_of
-from pipelines.base.cache import ContentCache
+from assets.settings import Configuration, Group, Run, Settings, content_cache, one_of, some_of
 from pipelines.base.validation import Positive, describe_invalid
 from pipelines.dataset.labelling import (
     AUDIT_ENGINES,
@@ -142,7 +141,7 @@ def default_label_settings(deployment: Deployment) -> Settings:
 
     Raises: FoundryError: conf/ cannot be composed, or a value is not accepted.
     """
-    content = default_content(ContentCache(folder=deployment.cache_dir))
+    content = default_content(content_cache(deployment))
     groups = {name: content[name] for name in LabelConfiguration.model_fields}
     try:
         configuration = LabelConfiguration.model_validate(groups)

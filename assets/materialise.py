@@ -34,6 +34,7 @@ from assets.problems import is_debugging
 from assets.refresh import record_refresh, state_hash, tables_before
 from assets.resources import FoundryResource, ProgressResource, resources
 from assets.settings import LOCAL, Cluster, Configuration, Settings
+from assets.shared_tables import publish_shards, pull_tables, remove_shards, write_version
 from assets.step import SKIPPED, Partitioning, Step, read_rows
 from assets.steps import STEPS, makers_of
 from assets.steps.network import BY_GROUP, Network
@@ -41,6 +42,7 @@ from assets.steps.predictors import TRAINING, train_ahead
 from assets.suites import BY_SUITE, shard_named
 from assets.unchanged import Unchanged
 from assets.versions import record_stages, record_tools
+from pipelines.base.sealing import StoreError
 from pipelines.programs import LLM
 from pipelines.schemas import (
     ProgramRow,
@@ -70,7 +72,11 @@ def stale_rows(settings: Settings, *, fraction: float, seed: int) -> list[str]:
     draw = Random(seed)  # noqa: S311
     with tempfile.TemporaryDirectory(prefix="simfoundry-remake-") as folder:
         deployment = replace(
-            settings.deployment, data_dir=Path(folder) / "data", cache_dir=Path(folder) / "cache"
+            settings.deployment,
+            data_dir=Path(folder) / "data",
+            cache_dir=Path(folder) / "cache",
+            store=None,
+            catalogue=None,
         )
         fresh = replace(settings, deployment=deployment)
         problems = [*_generated_again(settings, fresh, draw)]
@@ -203,6 +209,8 @@ def run_everything(
         write_parameters(deployment.parameters_folder, configuration)
         sweep_leftovers(deployment.data_dir)
         report = RunReport()
+        pulled = pull_tables(deployment)
+        report.notes += [f"fetched from the catalogue: {pulled:,} files"] * bool(pulled)
         report.notes += prune_partitions(settings, STEPS)
         release_dead_runs(instance)
         with fanout_of(settings):  # once, and not again for every step
@@ -259,6 +267,7 @@ def prune_partitions(settings: Settings, steps: Iterable[Step]) -> list[str]:
         folder.mkdir(parents=True, exist_ok=True)  # DVC records an empty folder, but not a missing one
         for partition in gone:
             _remove(settings, table, partition)
+        remove_shards(settings.deployment, table, gone)
         notes += [f"{table}: removed {', '.join(gone)}, not in this configuration"] * bool(gone)
     return notes
 
@@ -307,6 +316,7 @@ class _Run:
             self.unmade.discard(step.name)
             self._execute([step], None)
         self._record()
+        self._publish()
         self._say_unchanged()
         fraction = self.settings.configuration.run.remade_fraction
         if fraction and not self.unmade:
@@ -435,6 +445,23 @@ class _Run:
             if table in self.unchanged.changed:
                 metadata = {"dvc_hash": value, "dvc_path": path}
                 self._observe(assets[table], metadata)
+
+    def _publish(self) -> None:
+        """Publish what the catalogue lacks of steps that were left as they are, and write its version."""
+        deployment = self.settings.deployment
+        if deployment.catalogue is None:
+            return
+        shards: dict[str, set[str]] = {}
+        for step in (s for s in self._active() if s.name not in self.unmade):
+            for table in step.tables:
+                shards.setdefault(table, set()).update(step.partitions(self.settings))
+        try:
+            publish_shards(deployment, {table: sorted(names) for table, names in shards.items()})
+            version = write_version(deployment)
+        except (FoundryError, SchemaError, StoreError) as error:
+            self.report.problems.append(str(error))
+            return
+        self.report.notes.append(f"catalogue version: {version}")
 
     def _say_unchanged(self) -> None:
         """Say how much was left as it was, also to Dagster, whose assets show the run that made them."""

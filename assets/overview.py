@@ -126,6 +126,7 @@ def _places(deployment: Deployment) -> dict[str, str]:
         "tables": str(deployment.data_dir / "tables"),
         "wall-clock times": str(deployment.data_dir / "measured"),
         "cache": str(deployment.cache_dir),
+        **({} if deployment.store is None else {"shared store": deployment.store}),
         "report": str(page_path(deployment)),
         "what this run did": str(refresh_page(deployment)),
         "models": deployment.tracking_uri,

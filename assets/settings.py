@@ -20,6 +20,7 @@ from pydantic import (
 
 from assets.deployments import Deployment
 from assets.errors import FoundryError
+from assets.stores import SHARED_CACHE, open_sealed
 from pipelines.base.cache import ContentCache
 from pipelines.base.workers import Progress
 from pipelines.dataset.labelling import SLOTTED
@@ -185,6 +186,16 @@ def ignore_progress(progress: Progress) -> None:
     del progress
 
 
+def content_cache(deployment: Deployment) -> ContentCache:
+    """Return the content cache of a deployment, with the shared store where there is one.
+
+    Raises: FoundryError: a credential of the store is missing. ExtraMissing: no extra `cluster`.
+    """
+    store = deployment.store
+    shared = None if store is None else open_sealed(f"{store}/{SHARED_CACHE}")
+    return ContentCache(folder=deployment.cache_dir, shared=shared)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
     """A configuration in a deployment.
@@ -199,7 +210,7 @@ class Settings:
     @property
     def cache(self) -> ContentCache:
         """The content cache."""
-        return ContentCache(folder=self.deployment.cache_dir)
+        return content_cache(self.deployment)
 
     @property
     def max_failure_fraction(self) -> float:

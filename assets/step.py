@@ -19,6 +19,7 @@ from assets.checks import CheckRule
 from assets.engines import TOOLS_OF_ALL, Constant, Engine
 from assets.errors import FoundryError
 from assets.settings import Configuration, Listener, Settings, ignore_progress
+from assets.shared_tables import file_hash, publish_shards, pull_tables
 from pipelines.base.identity import content_hash
 from pipelines.schemas import OK, read_arrow, read_table, table_path, table_spec, write_arrow, write_table
 
@@ -167,14 +168,21 @@ class Step:
     def make(self, settings: Settings, partition: str, listen: Listener = ignore_progress) -> StepSummary:
         """Write the tables of a partition; files that the same inputs gave before are left as they are.
 
-        Raises: FoundryError: a table that it reads is not there. SchemaError: one is damaged.
+        With a catalogue, what others published of its tables and of those that it reads is fetched first, and
+        the files are published when all of them are in place.
+
+        Raises: FoundryError: a table that it reads is not there, or the catalogue does not answer.
+                SchemaError: a table is damaged.
         """
+        pull_tables(settings.deployment, (*self.reads, *self.tables))
         key = self.inputs_key(settings, partition)
         unchanged = unchanged_rows(settings, key, partition)
         if unchanged is not None:
+            publish_shards(settings.deployment, dict.fromkeys(unchanged, (partition,)))
             return self._summary(settings, partition, unchanged)
         output = self.run(settings, partition, listen)
         summary = write_output(settings, self.name, partition, output)
+        publish_shards(settings.deployment, dict.fromkeys(output.rows, (partition,)))
         keep_written(settings, key, tuple(output.rows), partition, _statuses(output.rows.values()))
         return summary
 
@@ -325,15 +333,6 @@ def keep_written(
 
 def _path(settings: Settings, table: str, partition: str, *, measured: bool = False) -> Path:
     return table_path(settings.deployment.data_dir, table_spec(table), partition, measured=measured)
-
-
-def file_hash(path: Path) -> str | None:
-    """Return the SHA-256 of a file; None when there is none."""
-    try:
-        with path.open("rb") as stream:
-            return hashlib.file_digest(stream, "sha256").hexdigest()
-    except FileNotFoundError:
-        return None
 
 
 def tree_hash(path: Path) -> str:

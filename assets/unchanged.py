@@ -17,7 +17,8 @@ import dagster as dg
 from assets.dagster_assets import rules_of
 from assets.engines import ROOT, present_tools
 from assets.settings import MACHINE_GROUPS, Quality, Settings
-from assets.step import Step, file_hash, keep_written, tree_hash, unchanged_rows
+from assets.shared_tables import file_hash
+from assets.step import Step, keep_written, tree_hash, unchanged_rows
 from assets.steps import makers_of
 from pipelines.base.identity import content_hash
 from pipelines.schemas import read_arrow, table_path, table_spec

@@ -15,17 +15,21 @@ def table(name: str, *, folder: Path | str | None = None) -> pl.LazyFrame:
     """Return the rows of a table, all partitions; those with a longest path have `slack_ns` and `timing_met`
     besides.
 
-    Args:   folder: with `tables/`; None for the project's data folder.
-    Raises: SchemaError: no such table, or a file is damaged.
+    Args:   folder: with `tables/`; None for the project's catalogue, or its data folder without one.
+    Raises: SchemaError: no such table, or a file is damaged. FoundryError: the catalogue does not answer.
     """
     from assets.deployments import find_deployment
+    from assets.shared_tables import open_catalogue, scan_shared
     from pipelines.schemas import scan_table, table_spec
     from pipelines.schemas.timing import with_timing
 
-    data_dir = find_deployment().data_dir if folder is None else Path(folder)
+    deployment = find_deployment()
+    catalogue = open_catalogue(deployment) if folder is None else None
+    data_dir = deployment.data_dir if folder is None else Path(folder)
 
     def rows(table: str) -> pl.LazyFrame:
-        return scan_table(data_dir, table_spec(table))
+        spec = table_spec(table)
+        return scan_table(data_dir, spec) if catalogue is None else scan_shared(catalogue, spec)
 
     return with_timing(name, rows(name), rows)
 
@@ -38,9 +42,11 @@ def sql(query: str) -> pl.DataFrame:
     import polars as pl
 
     from assets.deployments import find_deployment
+    from assets.shared_tables import open_catalogue
     from simfoundry.commands.sql import run_query
 
-    answer = run_query(find_deployment().data_dir, query)
+    deployment = find_deployment()
+    answer = run_query(deployment.data_dir, query, open_catalogue(deployment))
     return pl.DataFrame(list(answer.rows), schema=list(answer.columns), orient="row")
 
 

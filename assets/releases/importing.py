@@ -18,6 +18,7 @@ from assets.language_models import remember_variants
 from assets.releases.freshness import have_lasting_runs
 from assets.releases.versions import FEATURES, LABELLING, NETWORKS, PLACEMENTS, SEARCHES, other_versions
 from assets.settings import Settings
+from assets.shared_tables import publish_shards
 from assets.step import keep_written
 from assets.steps import step_named
 from assets.steps.designs import configuration_space
@@ -97,6 +98,7 @@ def import_release(deployment: Deployment, folder: Path) -> ImportedRelease:
     with writing_to(deployment.data_dir):
         with replacing_tables(deployment.data_dir) as tables:
             _write_tables(tables, release, imported)
+        publish_shards(deployment, {table: release.partitions(table) for table in release.tables()})
         _remember_networks(settings, networks, release, imported)
         _remember_placements(settings, release, imported)
         _remember_searches(settings, release, imported)

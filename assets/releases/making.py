@@ -28,6 +28,7 @@ from assets.releases.versions import toolset_of
 from assets.releases.writing import seeds_of, unused_groups
 from assets.resources import ProgressResource
 from assets.settings import MACHINE_GROUPS, Settings
+from assets.shared_tables import present_version, pull_tables
 from assets.step import Step
 from pipelines.base.folders import restore_folder
 from pipelines.dataset.releases import (
@@ -201,6 +202,7 @@ class ReleaseMaking:
                 },
                 pending=pending or None,
                 derived=self.contents.derived or None,
+                catalogue=present_version(self.settings.deployment),
                 keeps_shards=True,
             ),
         )
@@ -243,6 +245,7 @@ def make_release(
     with writing_to(deployment.data_dir):
         write_parameters(deployment.project, making.settings.configuration)
         sweep_leftovers(deployment.data_dir)
+        pull_tables(deployment)
         prune_partitions(making.settings, all_steps(making.settings))
     manifest = making.restore()
     with writing_to(deployment.data_dir):

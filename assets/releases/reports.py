@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from assets.deployments import Deployment, replacing_tables, writing_to
+from assets.shared_tables import publish_shards, pull_tables
 from pipelines.dataset.vendor import VendorReport, merge_rows
 from pipelines.schemas import (
     read_table,
@@ -46,13 +47,16 @@ def import_reports(deployment: Deployment, reports: Sequence[VendorReport]) -> I
     rows: dict[str, int] = {}
     replaced: dict[str, int] = {}
     total: dict[str, int] = {}
-    with writing_to(deployment.data_dir), replacing_tables(deployment.data_dir) as data_dir:
-        for table, imported in new.items():
-            spec = table_spec(table)
-            there = table_path(data_dir, spec, VENDOR_PARTITION).is_file()
-            present = read_table(data_dir, spec, [VENDOR_PARTITION]) if there else []
-            merged, replaced[table] = merge_rows(spec, present, imported)
-            write_table(data_dir, spec, merged, VENDOR_PARTITION)
-            rows[table], total[table] = len(imported), len(merged)
+    with writing_to(deployment.data_dir):
+        pull_tables(deployment, new)
+        with replacing_tables(deployment.data_dir) as data_dir:
+            for table, imported in new.items():
+                spec = table_spec(table)
+                there = table_path(data_dir, spec, VENDOR_PARTITION).is_file()
+                present = read_table(data_dir, spec, [VENDOR_PARTITION]) if there else []
+                merged, replaced[table] = merge_rows(spec, present, imported)
+                write_table(data_dir, spec, merged, VENDOR_PARTITION)
+                rows[table], total[table] = len(imported), len(merged)
+        publish_shards(deployment, dict.fromkeys(new, (VENDOR_PARTITION,)))
     statuses = Counter(row.status for row in new["vendor_designs"])
     return ImportedReports(rows=rows, replaced=replaced, total=total, statuses=dict(sorted(statuses.items())))

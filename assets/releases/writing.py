@@ -12,6 +12,7 @@ from assets.errors import FoundryError
 from assets.releases.freshness import require_fresh
 from assets.releases.versions import toolset_of
 from assets.settings import MACHINE_GROUPS, Configuration, Settings
+from assets.shared_tables import present_version, pull_tables
 from assets.steps import STEPS
 from pipelines.dataset.releases import (
     PARAMETERS_FILE,
@@ -48,9 +49,10 @@ def release_tables(
     """
     configuration = read_parameters(deployment.project)
     settings = Settings(configuration=configuration, deployment=deployment)
-    partitions = _partitions(settings, tables)
-    unused = unused_groups(partitions)
     with writing_to(deployment.data_dir):
+        pull_tables(deployment)
+        partitions = _partitions(settings, tables)
+        unused = unused_groups(partitions)
         require_fresh(settings, partitions)
         options = ReleaseOptions(
             name=name,
@@ -60,6 +62,7 @@ def release_tables(
             reproduction=_reproduction(name, configuration, unused, tables),
             size_limit_bytes=size_limit_bytes,
             rows_a_shard=rows_a_shard,
+            catalogue=present_version(deployment),
         )
         return write_release(deployment.data_dir, releases, options)
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from assets.engines import ROOT
 from assets.pages import page_path, write_page
 from assets.settings import Listener, Settings
-from assets.step import Markdown, Output, Step, file_hash, tree_hash
+from assets.shared_tables import file_hash
+from assets.step import Markdown, Output, Step, tree_hash
 from pipelines.dataset.reports import Report
 
 

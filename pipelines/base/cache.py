@@ -12,7 +12,7 @@ from typing import Any, TypeVar, cast
 import pyarrow as pa
 from pyarrow import ipc
 
-from pipelines.base.sealing import read_sealed, write_sealed
+from pipelines.base.sealing import SealedStore, read_sealed, write_sealed
 from pipelines.schemas import is_lasting
 
 Value = TypeVar("Value")
@@ -27,9 +27,15 @@ class ContentCache:
     """Finished results under a folder, one compressed file per key: JSON, or Arrow for many rows.
 
     Every file carries the hash of its content. A damaged one is logged, counts as absent and is made again.
+
+    Attributes:
+        folder: of this machine; compiled engines, slots and scratch folders stay there.
+        shared: store of the same entries for several machines. What the folder lacks is read there and
+            kept in the folder; what is made is written to both.
     """
 
     folder: Path
+    shared: SealedStore | None = None
 
     def cached(
         self,
@@ -60,13 +66,14 @@ class ContentCache:
         """
         stored = self.get_table(kind, key)
         if stored is None or not stored.schema.equals(schema, check_metadata=False):
+            replaced = stored is not None
             stored = make()
-            self.put_table(kind, key, stored)
+            self._write(_name(kind, key, "arrow"), _arrow_bytes(stored), replace=replaced)
         return stored
 
     def get(self, kind: str, key: str) -> Any | None:
         """Return the value stored under a key, or None."""
-        content = read_sealed(self._path(kind, key))
+        content = self._read(_name(kind, key))
         return None if content is None else json.loads(gzip.decompress(content))
 
     def put(self, kind: str, key: str, value: Any) -> None:
@@ -77,7 +84,7 @@ class ContentCache:
         Raises: OSError: the disk is full or not writable.
         """
         text = json.dumps(value, separators=(",", ":"), allow_nan=False)
-        write_sealed(self._path(kind, key), gzip.compress(text.encode(), 5, mtime=0))
+        self._write(_name(kind, key), gzip.compress(text.encode(), 5, mtime=0))
 
     def keep(self, kind: str, key: str, value: Any, *statuses: str | None) -> bool:
         """Store the outcome of an attempt when it will be the same next time; all others are tried again.
@@ -93,7 +100,7 @@ class ContentCache:
 
     def get_table(self, kind: str, key: str) -> pa.Table | None:
         """Return the columns stored under a key, or None."""
-        content = read_sealed(self._path(kind, key, "arrow"))
+        content = self._read(_name(kind, key, "arrow"))
         return None if content is None else ipc.open_stream(content).read_all()
 
     def put_table(self, kind: str, key: str, value: pa.Table) -> None:
@@ -101,15 +108,34 @@ class ContentCache:
 
         Raises: OSError: the disk is full or not writable.
         """
-        sink = pa.BufferOutputStream()
-        with ipc.new_stream(sink, value.schema, options=ipc.IpcWriteOptions(compression="zstd")) as stream:
-            stream.write_table(value)
-        write_sealed(self._path(kind, key, "arrow"), sink.getvalue().to_pybytes())
+        self._write(_name(kind, key, "arrow"), _arrow_bytes(value))
 
-    def _path(self, kind: str, key: str, ending: str = "json") -> Path:
-        if not key.isalnum():
-            raise ValueError(f"not a key: {key[:80]!r}; accepted: letters and digits")
-        return self.folder / kind / key[:2] / f"{kind}-{key}.{ending}"
+    def _read(self, name: str) -> bytes | None:
+        content = read_sealed(self.folder / name)
+        if content is None and self.shared is not None:
+            content = self.shared.read(name)
+            if content is not None:
+                write_sealed(self.folder / name, content)
+        return content
+
+    def _write(self, name: str, content: bytes, *, replace: bool = False) -> None:
+        write_sealed(self.folder / name, content)
+        if self.shared is not None:
+            self.shared.write(name, content, replace=replace)
+
+
+def _name(kind: str, key: str, ending: str = "json") -> str:
+    """Return the name of an entry, as a path below the folder and in a shared store."""
+    if not key.isalnum():
+        raise ValueError(f"not a key: {key[:80]!r}; accepted: letters and digits")
+    return f"{kind}/{key[:2]}/{kind}-{key}.{ending}"
+
+
+def _arrow_bytes(value: pa.Table) -> bytes:
+    sink = pa.BufferOutputStream()
+    with ipc.new_stream(sink, value.schema, options=ipc.IpcWriteOptions(compression="zstd")) as stream:
+        stream.write_table(value)
+    return sink.getvalue().to_pybytes()
 
 
 def json_value(value: Any) -> Any:

@@ -15,7 +15,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, Protocol, cast
 
 import duckdb
 import pyarrow as pa
@@ -25,9 +25,14 @@ import pyarrow.parquet as pq
 from assets.database import QUESTIONS
 from assets.deployments import SUITES_FOLDER, find_deployment
 from assets.errors import FoundryError
+from assets.shared_tables import open_catalogue
 from assets.signals import interrupted_by_signals, was_signalled
-from pipelines.schemas import TableSpec, is_readable, unknown_table
+from pipelines.base.sealing import StoreError
+from pipelines.schemas import SchemaError, TableSpec, is_readable, unknown_table
 from simfoundry.commands.aligned import aligned_lines
+
+if TYPE_CHECKING:
+    from assets.cluster.catalogue import Catalogue
 
 ROW_LIMIT = 1_000_000
 _LOCKED = {
@@ -55,8 +60,60 @@ class QueryResult:
     rows: tuple[tuple[Any, ...], ...]
 
 
-def run_query(data_dir: Path, query: str) -> QueryResult:
-    """Answer one read-only SQL statement over the tables of a data folder.
+class _Tables(Protocol):
+    """Where the rows of tables are."""
+
+    def rows(self, spec: TableSpec, *, measured: bool) -> pads.Dataset | pa.Table:
+        """Return the rows of a table, or its wall-clock columns, unread."""
+        ...
+
+    def damage(self, spec: TableSpec, *, whole: bool = False) -> str | None:
+        """Describe the first file of a table that cannot be read, if any.
+
+        Args: whole: also read every page, in place of the schema alone.
+        """
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class _FolderTables:
+    """The files of a data folder."""
+
+    data_dir: Path
+
+    def rows(self, spec: TableSpec, *, measured: bool) -> pads.Dataset | pa.Table:
+        files = [str(path) for path in _files(self.data_dir, spec, measured=measured)]
+        schema = spec.schema(measured=measured)
+        return pads.dataset(files, schema, _PARQUET) if files else schema.empty_table()
+
+    def damage(self, spec: TableSpec, *, whole: bool = False) -> str | None:
+        return _damage(self.data_dir, spec, whole=whole)
+
+
+@dataclass(frozen=True, slots=True)
+class _SharedTables:
+    """The present files of a catalogue, read where they are; the data folder may be empty."""
+
+    catalogue: Catalogue
+
+    def rows(self, spec: TableSpec, *, measured: bool) -> pads.Dataset | pa.Table:
+        dataset = self.catalogue.dataset(spec, measured=measured)
+        return spec.schema(measured=measured).empty_table() if dataset is None else dataset
+
+    def damage(self, spec: TableSpec, *, whole: bool = False) -> str | None:
+        """Describe the first object whose content does not have its hash."""
+        for measured in (False, True) if whole else ():
+            state = self.catalogue.state(spec.name, measured=measured)
+            for shard, url in state.files.items():
+                try:
+                    self.catalogue.fetch(url, state.shards[shard])
+                except (SchemaError, StoreError) as error:
+                    return str(error)
+        return None
+
+
+def run_query(data_dir: Path, query: str, catalogue: Catalogue | None = None) -> QueryResult:
+    """Answer one read-only SQL statement over the tables of a catalogue, or of a data folder without one.
 
     A table that has no file yet is an empty view with its declared columns. Wall-clock columns are
     joined from the files beside the tables.
@@ -65,7 +122,8 @@ def run_query(data_dir: Path, query: str) -> QueryResult:
     Raises: FoundryError: not one read-only statement, not valid SQL, more than `ROW_LIMIT` rows, or a damaged
             file is read.
     """
-    with _connection(data_dir) as (connection, damaged), interrupted_by_signals(connection.interrupt):
+    tables = _FolderTables(data_dir) if catalogue is None else _SharedTables(catalogue)
+    with _connection(tables) as (connection, damaged), interrupted_by_signals(connection.interrupt):
         try:
             answer = connection.execute(_reading_statement(connection, query))
             columns = tuple(d[0] for d in answer.description or [])
@@ -81,7 +139,7 @@ def run_query(data_dir: Path, query: str) -> QueryResult:
             for spec in _named(query):
                 problem = damaged.get(spec.name)
                 if problem is None and _READ_FAILED in str(error):
-                    problem = _damage(data_dir, spec, whole=True)
+                    problem = tables.damage(spec, whole=True)
                 if problem is not None:
                     raise FoundryError(problem) from error
             unknown = _UNKNOWN_TABLE.search(str(error))
@@ -100,15 +158,15 @@ def _named(query: str) -> list[TableSpec]:
 
 
 @contextmanager
-def _connection(data_dir: Path) -> Iterator[tuple[duckdb.DuckDBPyConnection, dict[str, str]]]:
+def _connection(tables: _Tables) -> Iterator[tuple[duckdb.DuckDBPyConnection, dict[str, str]]]:
     """Open a connection with every view and no other access; yield it and the problems of damaged tables."""
     connection = duckdb.connect(":memory:", config=_LOCKED)
     try:
         damaged: dict[str, str] = {}
         for spec in TableSpec.registry.values():
-            problem = _damage(data_dir, spec)
+            problem = tables.damage(spec)
             if problem is None:
-                _create_view(connection, data_dir, spec)
+                _create_view(connection, tables, spec)
             else:
                 damaged[spec.name] = problem
         for name, (needed, _, sql) in QUESTIONS.items():
@@ -196,23 +254,15 @@ def _remedy(spec: TableSpec) -> str:
     return f"`simfoundry stage {spec.stage}` rebuilds it"
 
 
-def _create_view(connection: duckdb.DuckDBPyConnection, data_dir: Path, spec: TableSpec) -> None:
+def _create_view(connection: duckdb.DuckDBPyConnection, tables: _Tables, spec: TableSpec) -> None:
     """Create the view of a table; its columns are read when a query needs them."""
-    rows = _source(connection, data_dir, spec, measured=False).set_alias("t")
+    rows = connection.from_arrow(tables.rows(spec, measured=False)).set_alias("t")
     if spec.has_measured:
-        beside = _source(connection, data_dir, spec, measured=True).set_alias("m")
+        beside = connection.from_arrow(tables.rows(spec, measured=True)).set_alias("m")
         same_key = " AND ".join(f't."{key}" = m."{key}"' for key in spec.key)
         columns = (f'{"m" if c.measured else "t"}."{c.name}"' for c in spec.columns)
         rows = rows.join(beside, same_key, how="left").select(", ".join(columns))
     rows.create_view(spec.name)
-
-
-def _source(
-    connection: duckdb.DuckDBPyConnection, data_dir: Path, spec: TableSpec, *, measured: bool
-) -> duckdb.DuckDBPyRelation:
-    files = [str(path) for path in _files(data_dir, spec, measured=measured)]
-    schema = spec.schema(measured=measured)
-    return connection.from_arrow(pads.dataset(files, schema, _PARQUET) if files else schema.empty_table())
 
 
 def _files(data_dir: Path, spec: TableSpec, *, measured: bool) -> list[Path]:
@@ -237,7 +287,7 @@ def answer_query(query: str, *, as_json: bool, suite: str | None = None) -> str:
     deployment = find_deployment() if suite is None else find_deployment().of_suite(suite)
     if suite is not None and not deployment.data_dir.is_dir():
         raise FoundryError(f"no suite {suite}: {deployment.data_dir}; accepted: {_suites()}")
-    result = run_query(deployment.data_dir, query)
+    result = run_query(deployment.data_dir, query, open_catalogue(deployment))
     if as_json:
         return json.dumps(_finite(as_records(result)), indent=2, default=str, allow_nan=False)
     lines = aligned_lines([list(result.columns), *[[_shown(v) for v in row] for row in result.rows]])

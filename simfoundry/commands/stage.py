@@ -18,6 +18,7 @@ from assets.problems import say_problems
 from assets.progress import shown_progress
 from assets.replaced_tables import removed_lines
 from assets.settings import Settings
+from assets.shared_tables import pull_tables, write_version
 from assets.step import SKIPPED, StepSummary
 from assets.steps import steps_of
 
@@ -38,6 +39,7 @@ def run_stage(name: str, *, as_json: bool) -> bool:
     problems: list[str] = []
     with writing_to(deployment.data_dir), shown_progress() as progress:
         sweep_leftovers(deployment.data_dir)
+        pull_tables(deployment)
         for line in removed_lines(settings, steps):
             click.echo(f"simfoundry: {line}", err=True)
         prune_partitions(settings, steps)
@@ -45,6 +47,7 @@ def run_stage(name: str, *, as_json: bool) -> bool:
             for partition in step.partitions(settings):
                 step_summary = attempt(step, partition, settings, progress, problems)
                 summaries += [step_summary] if step_summary is not None else []
+        write_version(deployment)
         problems += write_database(deployment.data_dir)
         if not problems:
             write_figures(deployment.data_dir, {step.stage for step in steps})

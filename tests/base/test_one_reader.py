@@ -63,7 +63,9 @@ REASONS = {
         assets/materialise.py row_counts
         assets/overview.py survey
         assets/refresh.py read_refreshes state_hash
-        assets/step.py file_hash unchanged_rows
+        assets/cluster/catalogue.py Catalogue.replace _data_file
+        assets/shared_tables.py file_hash scan_shared
+        assets/step.py unchanged_rows
         assets/versions.py _hash _load_yaml
         models/conformance.py check_costs check_repetition
         models/local_registry.py registry_state

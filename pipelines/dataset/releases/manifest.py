@@ -67,6 +67,7 @@ class Manifest(_Form):
         pending: partitions that lack a table; None when the release is finished.
         derived: SHA-256 of each file of the tables that are left out and can be made again, by table and
             partition; None when there is none.
+        catalogue: version of the catalogue of tables that the release was made from; None without one.
     """
 
     format: Literal[1]
@@ -77,6 +78,7 @@ class Manifest(_Form):
     files: tuple[FileEntry, ...]
     pending: tuple[PlainName, ...] | None = None
     derived: Mapping[PlainName, Mapping[PlainName, Sha256]] | None = None
+    catalogue: Sha256 | None = None
 
 
 class MeasuredManifest(_Form):

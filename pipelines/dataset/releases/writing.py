@@ -51,7 +51,7 @@ class ReleaseOptions:
         parameters: text of the configuration.
         size_limit_bytes: of all files together.
         rows_a_shard: most rows of one file.
-        left_out: tables that are not in the release, and why; pending, derived: see `Manifest`.
+        left_out: tables that are not in the release, and why; pending, derived, catalogue: see `Manifest`.
         keeps_shards: whether files of the present release that hold the same rows stay as they are, which
             takes less time than compressing them again.
     """
@@ -66,6 +66,7 @@ class ReleaseOptions:
     left_out: Mapping[str, str] = field(default_factory=dict[str, str])
     pending: tuple[str, ...] | None = None
     derived: Mapping[str, Mapping[str, str]] | None = None
+    catalogue: str | None = None
     keeps_shards: bool = False
 
 
@@ -244,6 +245,7 @@ def _manifest(
         files=tuple(f.entry for f in files),
         pending=options.pending,
         derived=options.derived,
+        catalogue=options.catalogue,
     )
 
 

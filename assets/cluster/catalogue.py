@@ -1,0 +1,767 @@
+"""One catalogue of tables for several machines: which file is the present one of every shard.
+
+A shard is a file of a table, as `write_table` writes it. It is put into the object store under its content
+hash, then one Iceberg transaction removes the former file of the shard and adds the new one. A transaction
+that meets another one is read again, and repeated only when the shard does not have the file yet. So a
+publication may be repeated by anyone at any time: after a kill, by two machines at once.
+
+    STORE/tables/TABLE/data/SHARD/SHA256.parquet   wall-clock columns: STORE/measured/TABLE/...
+    STORE/tables/TABLE/metadata/...                Iceberg's
+
+The files have no column of the shard. It is Iceberg's partition (column `_shard`), whose value stands in the
+manifest and in the path: two shards of equal rows are two objects, since Iceberg tells files apart by path.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+import logging
+import random
+import re
+import time
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any, TypeVar
+
+import pyarrow as pa
+import pyarrow.dataset as pads
+import pyarrow.fs
+import pyarrow.parquet as pq
+
+from assets.errors import FoundryError, needing
+from assets.stores import (
+    ENDPOINT_VARIABLE,
+    KEY_VARIABLE,
+    REGION_VARIABLE,
+    SECRET_VARIABLE,
+    credentials,
+    hide_secrets,
+    open_client,
+    require_store_url,
+)
+from pipelines.base.identity import canonical_json, text_sha256
+from pipelines.base.sealing import answering, put_if_absent
+from pipelines.schemas import SchemaError, TableSpec
+
+with needing("cluster"):
+    from pyiceberg.catalog.sql import SqlCatalog
+    from pyiceberg.exceptions import (
+        CommitFailedException,
+        NamespaceAlreadyExistsError,
+        NoSuchTableError,
+        TableAlreadyExistsError,
+        ValidationException,
+    )
+    from pyiceberg.io.pyarrow import (
+        _check_pyarrow_schema_compatible,
+        compute_statistics_plan,
+        data_file_statistics_from_parquet_metadata,
+        parquet_path_to_id_mapping,
+    )
+    from pyiceberg.manifest import DataFile, DataFileContent, FileFormat, ManifestEntry, ManifestFile
+    from pyiceberg.partitioning import PartitionField, PartitionSpec
+    from pyiceberg.schema import Schema
+    from pyiceberg.table import Table, TableProperties
+    from pyiceberg.table.name_mapping import create_mapping_from_schema
+    from pyiceberg.table.snapshots import Operation
+    from pyiceberg.table.update.snapshot import (
+        ExpireSnapshots,
+        _ManifestMergeManager,
+        _OverwriteFiles,
+    )
+    from pyiceberg.transforms import IdentityTransform
+    from pyiceberg.typedef import Record
+    from pyiceberg.types import (
+        BooleanType,
+        DoubleType,
+        IcebergType,
+        ListType,
+        LongType,
+        NestedField,
+        PrimitiveType,
+        StringType,
+    )
+    from sqlalchemy.exc import SQLAlchemyError
+
+NAME = "simfoundry"
+TABLES = "tables"
+MEASURED = "measured"
+"""Namespace of wall-clock columns, which are no part of the identity of a table."""
+ROOMS = (TABLES, MEASURED)
+SHARD = "_shard"
+PROPERTY = "simfoundry."
+"""Before names of properties of a snapshot: table, shard, sha256."""
+
+MERGED_MANIFESTS = 20
+"""Manifests are merged from this number on: publications read all of them."""
+KEPT_STATES = 10
+"""Former states of a table that a publication keeps when there are twice as many: PyIceberg copies all of
+them fifteen times per transaction."""
+READERS = 8
+"""Tables whose state is read at a time."""
+CONNECT_S = 15.0
+"""How long the first connection is tried: a wrong address is said soon."""
+PATIENCE_S = 120.0
+"""How long a publication is repeated that meets others, or a server that does not answer."""
+LONGEST_WAIT_S = 2.0
+REFRESHED_S = 6 * 3600
+"""An object that is there but older is put again before it is published: no sweep takes it meanwhile."""
+SWEPT_AFTER = timedelta(hours=24)
+"""Age from which an object that nothing references is swept; above it no publication is still under way."""
+
+_PROPERTIES: Mapping[str, str] = {
+    "format-version": "2",
+    TableProperties.COMMIT_NUM_RETRIES: "0",  # PyIceberg's own would repeat without reading the shard again
+    TableProperties.METADATA_DELETE_AFTER_COMMIT_ENABLED: "true",
+    TableProperties.METADATA_PREVIOUS_VERSIONS_MAX: "20",
+}
+_LOG = logging.getLogger(__name__)
+logging.getLogger("pyiceberg.io.pyarrow").setLevel(logging.ERROR)  # a file without rows has no statistics
+_T = TypeVar("_T")
+
+
+class CatalogueError(FoundryError):
+    """The catalogue cannot be read or written; the message says why, without passwords."""
+
+
+class _ReplaceFiles(_OverwriteFiles):
+    """PyIceberg's transaction of removed and added files, with few manifests.
+
+    PyIceberg 0.12 carries the manifests that only say what was removed along for ever, and merges those of
+    appended files alone; the time of a publication would grow with their number.
+    """
+
+    def _deleted_entries(self) -> list[ManifestEntry]:
+        return super()._deleted_entries() if self._deleted_data_files else []
+
+    def _existing_manifests(self) -> list[ManifestFile]:
+        if self._deleted_data_files:
+            return super()._existing_manifests()
+        snapshot = self._transaction.table_metadata.snapshot_by_name(self._target_branch)
+        return snapshot.manifests(self._io) if snapshot else []
+
+    def _process_manifests(self, manifests: list[ManifestFile]) -> list[ManifestFile]:
+        live = [
+            manifest
+            for manifest in manifests
+            if manifest.has_added_files()
+            or manifest.has_existing_files()
+            or manifest.added_snapshot_id in (None, self._snapshot_id)
+        ]
+        merging = _ManifestMergeManager(
+            target_size_bytes=TableProperties.MANIFEST_TARGET_SIZE_BYTES_DEFAULT,
+            min_count_to_merge=MERGED_MANIFESTS,
+            merge_enabled=True,
+            snapshot_producer=self,
+        )
+        return merging.merge_manifests(live)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TableState:
+    """The present state of a table in the catalogue.
+
+    Attributes:
+        shards: content hash by shard.
+        rows: of all shards.
+        files: URL by shard.
+    """
+
+    shards: Mapping[str, str]
+    rows: int
+    files: Mapping[str, str]
+
+
+@dataclass(slots=True)
+class Catalogue:
+    """The tables of a store, and the database that says which of their files are present.
+
+    Attributes:
+        store: URL of the store.
+        database: URL of the database, with its password.
+    """
+
+    store: str
+    database: str = field(repr=False)
+    _client: Any = field(default=None, repr=False)
+    _sql: Any = field(default=None, repr=False)
+    _states: dict[tuple[str, str], tuple[str, TableState]] = field(
+        default_factory=dict[tuple[str, str], tuple[str, TableState]], repr=False
+    )
+
+    _manifests: dict[tuple[str, ...], dict[str, list[DataFile]]] = field(
+        default_factory=dict[tuple[str, ...], "dict[str, list[DataFile]]"], repr=False
+    )
+
+    def __post_init__(self) -> None:
+        self.store = require_store_url(self.store)
+        self._client = open_client(self.store)
+        self._sql = _patiently(self, self._connect, patience_s=CONNECT_S)
+
+    def _connect(self) -> SqlCatalog:
+        uri = re.sub(r"^postgres(ql)?://", "postgresql+psycopg2://", self.database)
+        sql = SqlCatalog(NAME, **_file_properties(self.store), uri=uri, pool_pre_ping="true")
+        for room in ROOMS:
+            try:
+                sql.create_namespace_if_not_exists(room)
+            except NamespaceAlreadyExistsError:
+                continue  # of another process, meanwhile
+        return sql
+
+    # ---- publication -------------------------------------------------------------------------------
+
+    def publish(self, spec: TableSpec, shard: str, path: Path, *, measured: bool = False) -> bool:
+        """Make a file the present one of a shard; that of the same content stays as it is.
+
+        Returns: whether the catalogue changed.
+        Raises:  CatalogueError: the database or the store does not answer. SchemaError: it does not fit.
+        """
+        return self.replace(spec, {shard: path}, measured=measured)
+
+    def remove(self, spec: TableSpec, shards: Iterable[str], *, measured: bool = False) -> bool:
+        """Remove shards from a table; those that it lacks are left out.
+
+        Returns: whether the catalogue changed.
+        Raises:  CatalogueError: the database or the store does not answer.
+        """
+        return self.replace(spec, dict.fromkeys(shards), measured=measured)
+
+    def replace(self, spec: TableSpec, changes: Mapping[str, Path | None], *, measured: bool = False) -> bool:
+        """Publish and remove several shards of a table in one transaction.
+
+        Args:    changes: file by shard; None removes the shard.
+        Returns: whether the catalogue changed.
+        Raises:  CatalogueError: the database or the store does not answer. SchemaError: a file does not fit.
+        """
+        room = MEASURED if measured else TABLES
+        for shard in changes:
+            _require_shard(shard)
+        present = self.state(spec.name, measured=measured).shards
+        paths = {shard: path for shard, path in changes.items() if path is not None}
+        contents = {shard: path.read_bytes() for shard, path in paths.items()}
+        hashes = {s: hashlib.sha256(content).hexdigest() for s, content in contents.items()}
+        if all(present.get(shard) == hashes.get(shard) for shard in changes):
+            return False
+        new = {
+            shard: self._put(f"{room}/{spec.name}/data/{shard}/{hashes[shard]}.parquet", contents[shard])
+            for shard in contents
+            if present.get(shard) != hashes[shard]
+        }
+        change = _Change(
+            spec=spec,
+            room=room,
+            files={shard: (url, paths[shard]) for shard, url in new.items()},
+            removed=frozenset(shard for shard in changes if shard not in hashes),
+            hashes={shard: hashes[shard] for shard in new},
+        )
+        is_new = _patiently(self, lambda: self._commit(change))
+        for shard, url in new.items():  # a sweep that took one meanwhile
+            self._put(url.removeprefix(f"{self.store}/"), contents[shard])
+        return is_new
+
+    def _put(self, name: str, content: bytes) -> str:
+        """Put a file under its name unless it is there, anew when it is old. Returns: its URL."""
+        with answering(self.store):
+            if not put_if_absent(self._client, name, content):
+                age = datetime.now(UTC) - self._client.head(name)["last_modified"]
+                if age.total_seconds() > REFRESHED_S:
+                    self._client.put(name, content)
+        return f"{self.store}/{name}"
+
+    def _commit(self, change: _Change) -> bool:
+        """Remove the former files of shards and add the new ones in one transaction, unless that is done.
+
+        Raises: CommitFailedException, ValidationException: another transaction came first.
+        """
+        table = self._table(change.spec, change.room)
+        entries = self._entries(table)
+        added = {s: file for s, file in change.files.items() if _hash_of(entries.get(s)) != change.hashes[s]}
+        removed = {s: entries[s] for s in (*added, *change.removed) if s in entries}
+        if not added and not removed:
+            return False
+        files = [_data_file(table, shard, url, path) for shard, (url, path) in added.items()]
+        former = sorted(table.metadata.snapshots, key=lambda snapshot: snapshot.sequence_number or 0)
+        with table.transaction() as transaction:
+            replacing = _ReplaceFiles(
+                operation=Operation.OVERWRITE if entries else Operation.APPEND,
+                transaction=transaction,
+                io=table.io,
+                snapshot_properties=change.properties(added, removed),
+            )
+            for entry in removed.values():
+                replacing.delete_data_file(entry)
+            for file in files:
+                replacing.append_data_file(file)
+            replacing.commit()
+            if len(former) >= 2 * KEPT_STATES:
+                gone = [snapshot.snapshot_id for snapshot in former[:-KEPT_STATES]]
+                ExpireSnapshots(transaction).by_ids(gone).commit()
+        return True
+
+    # ---- tables --------------------------------------------------------------------------------------
+
+    def _table(self, spec: TableSpec, room: str) -> Table:
+        """Return the table, which is created or gets the declared columns that it lacks.
+
+        Raises: SchemaError: a declared column has another type there.
+        """
+        declared = _declared(spec, measured=room == MEASURED)
+        try:
+            table = self._load((room, spec.name))
+        except NoSuchTableError:
+            try:
+                return self._create(declared, room, spec.name)
+            except TableAlreadyExistsError:
+                table = self._load((room, spec.name))
+        return _evolved(table, declared)
+
+    def _load(self, identity: tuple[str, str]) -> Table:
+        """Return a table as it is now.
+
+        Raises: NoSuchTableError: there is none. CatalogueError: its files are in another store.
+        """
+        table = self._sql.load_table(identity)
+        if table.location() != self._location(*identity):
+            raise CatalogueError(
+                f"the catalogue has table {identity[1]} at {table.location()}, not in the store {self.store}"
+            )
+        return table
+
+    def _location(self, room: str, name: str) -> str:
+        return f"{self.store}/{room}/{name}"
+
+    def _create(self, declared: Schema, room: str, name: str) -> Table:
+        partition = PartitionField(
+            source_id=_SHARD_ID, field_id=1000, transform=IdentityTransform(), name=SHARD
+        )
+        mapping = create_mapping_from_schema(declared).model_dump_json()
+        return self._sql.create_table(
+            (room, name),
+            schema=declared,
+            location=self._location(room, name),
+            partition_spec=PartitionSpec(partition),
+            properties={**_PROPERTIES, TableProperties.DEFAULT_NAME_MAPPING: mapping},
+        )
+
+    def table(self, name: str, *, measured: bool = False) -> Table | None:
+        """Return the Iceberg table of a table, for any reader of Iceberg; None when there is none.
+
+        Raises: CatalogueError: the database or the store does not answer.
+        """
+        try:
+            return _patiently(self, lambda: self._load((MEASURED if measured else TABLES, name)))
+        except NoSuchTableError:
+            return None
+
+    def locations(self) -> Mapping[tuple[str, str], str]:
+        """Return the location of metadata by namespace and table: it changes with every transaction.
+
+        Raises: CatalogueError: the database does not answer.
+        """
+        from pyiceberg.catalog.sql import IcebergTables as Rows
+        from sqlalchemy import select
+
+        def query() -> dict[tuple[str, str], str]:
+            columns = select(Rows.table_namespace, Rows.table_name, Rows.metadata_location)
+            with self._sql.engine.connect() as connection:
+                rows = connection.execute(columns.where(Rows.catalog_name == NAME)).all()
+            return {(room, name): location for room, name, location in rows if room in ROOMS}
+
+        return _patiently(self, query)
+
+    def states(
+        self, names: Collection[str] | None = None, *, measured: bool = False
+    ) -> dict[str, TableState]:
+        """Return the state of tables by name; what did not change since the last call is not read again.
+
+        Args:   names: of the tables; None for all.
+        Raises: CatalogueError: the database or the store does not answer.
+        """
+        own = MEASURED if measured else TABLES
+        places = {
+            name: location
+            for (room, name), location in sorted(self.locations().items())
+            if room == own and (names is None or name in names)
+        }
+        with ThreadPoolExecutor(READERS) as pool:
+            states = pool.map(lambda name: self._state((own, name), places[name]), places)
+            return dict(zip(places, states, strict=True))
+
+    def state(self, name: str, *, measured: bool = False) -> TableState:
+        """Return the present shards of a table; none when there is no such table.
+
+        Raises: CatalogueError: the database or the store does not answer.
+        """
+        empty = TableState(shards={}, rows=0, files={})
+        return self.states((name,), measured=measured).get(name, empty)
+
+    def _state(self, identity: tuple[str, str], location: str) -> TableState:
+        known = self._states.get(identity)
+        if known is not None and known[0] == location:
+            return known[1]
+        table = _patiently(self, lambda: self._load(identity))
+        entries = _patiently(self, lambda: self._entries(table))
+        state = TableState(
+            shards={shard: _hash_of(entry) or "" for shard, entry in sorted(entries.items())},
+            rows=sum(entry.record_count for entry in entries.values()),
+            files={shard: entry.file_path for shard, entry in sorted(entries.items())},
+        )
+        self._states[identity] = (table.metadata_location, state)
+        return state
+
+    def _entries(self, table: Table) -> dict[str, DataFile]:
+        """Return the live data file of every shard: the manifests that the present state names.
+
+        A manifest never changes, so those that were read before are not read again.
+
+        Raises: CatalogueError: a shard has two files; no publication does that.
+        """
+        snapshot, known = table.current_snapshot(), self._manifests.get(table.name(), {})
+        read: dict[str, list[DataFile]] = {}
+        for manifest in snapshot.manifests(table.io) if snapshot else ():
+            if manifest.has_added_files() or manifest.has_existing_files():
+                path = manifest.manifest_path
+                read[path] = known[path] if path in known else _live_files(table, manifest)
+        self._manifests[table.name()] = read
+        files = [file for own in read.values() for file in own]
+        entries = {str(file.partition[0]): file for file in files}
+        if len(entries) < len(files):
+            raise CatalogueError(f"{'.'.join(table.name())} has two files of one shard")
+        return entries
+
+    def version(self) -> str:
+        """Return the hash over all tables, shards and content hashes: equal tables have equal versions."""
+        return catalogue_version(self.states())
+
+    # ---- reading -------------------------------------------------------------------------------------
+
+    def fetch(self, url: str, sha256: str) -> bytes:
+        """Return the bytes of a present file.
+
+        Raises: StoreError: the store does not answer. SchemaError: the object is damaged, or there is none.
+        """
+        with answering(self.store):
+            try:
+                content = bytes(self._client.get(url.removeprefix(f"{self.store}/")).bytes())
+            except FileNotFoundError:
+                raise SchemaError(f"the catalogue names an object that is not there: {url}") from None
+        if hashlib.sha256(content).hexdigest() != sha256:
+            raise SchemaError(f"{url} is damaged: its content does not have its hash")
+        return content
+
+    def dataset(self, spec: TableSpec, *, measured: bool = False) -> pads.Dataset | None:
+        """Return the present files of a table as a pyarrow dataset, pages verified; None when there are none.
+
+        The files are read in order of their shards. A column that an older file lacks is null.
+        """
+        files = self.state(spec.name, measured=measured).files
+        if not files:
+            return None
+        system = pa.fs.PyFileSystem(pa.fs.FSSpecHandler(self._file_system()))
+        paths = [url.removeprefix("file://").removeprefix("s3://") for url in files.values()]
+        parquet = pads.ParquetFileFormat(page_checksum_verification=True)
+        return pads.dataset(paths, spec.schema(measured=measured), parquet, filesystem=system)
+
+    def _file_system(self) -> Any:
+        from pyiceberg.io.fsspec import FsspecFileIO
+
+        return FsspecFileIO(_file_properties(self.store)).get_fs(self.store.partition(":")[0])
+
+    # ---- sweeping ------------------------------------------------------------------------------------
+
+    def sweep(self, *, older: timedelta = SWEPT_AFTER, delete: bool = False) -> Swept:
+        """List, or delete, the objects of tables that no snapshot references and that are old enough.
+
+        Snapshots older than the age are dropped first, the present ones apart. Objects are listed before the
+        references are read, and looked at again before they are deleted: what is published meanwhile stays.
+
+        Raises: CatalogueError: the database or the store does not answer.
+        """
+        limit = datetime.now(UTC) - older
+        objects = [*self._objects(limit)]
+        referenced: set[str] = set()
+        for room, name in self.locations():
+            table = _patiently(self, lambda own=(room, name): self._load(own))
+            if delete:
+                table = _patiently(self, lambda own=table: _expired(own, limit))
+            referenced |= _referenced(table, None if delete else limit)
+        unreferenced = [(key, size) for key, size in objects if f"{self.store}/{key}" not in referenced]
+        if delete:
+            for key, _ in unreferenced:
+                self._delete(key, limit)
+        return Swept(names=tuple(key for key, _ in unreferenced), size=sum(size for _, size in unreferenced))
+
+    def _objects(self, limit: datetime) -> Iterator[tuple[str, int]]:
+        """Yield name and size of the objects of tables that are older than a time."""
+        with answering(self.store):
+            for room in ROOMS:
+                for group in self._client.list(f"{room}/"):
+                    yield from ((o["path"], o["size"]) for o in group if o["last_modified"] < limit)
+
+    def _delete(self, name: str, limit: datetime) -> None:
+        with answering(self.store):
+            try:
+                if self._client.head(name)["last_modified"] < limit:
+                    self._client.delete(name)
+            except FileNotFoundError:
+                return
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Swept:
+    """Objects that nothing references: their names in the store, and their bytes."""
+
+    names: tuple[str, ...]
+    size: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Change:
+    """Files that are to be added, URL and local path by shard, and shards that are to be removed."""
+
+    spec: TableSpec
+    room: str
+    files: Mapping[str, tuple[str, Path]]
+    removed: frozenset[str]
+    hashes: Mapping[str, str]
+
+    def properties(self, added: Iterable[str], removed: Iterable[str]) -> dict[str, str]:
+        """Return what the snapshot says of itself; the hash of a removed shard is empty."""
+        shards = sorted({*added, *removed})
+        return {
+            f"{PROPERTY}table": self.spec.name,
+            f"{PROPERTY}shard": ",".join(shards),
+            f"{PROPERTY}sha256": ",".join(self.hashes.get(shard, "") for shard in shards),
+        }
+
+
+def catalogue_version(states: Mapping[str, TableState]) -> str:
+    """Return the hash over table, shard and content hash; tables without shards do not count."""
+    files = [
+        (name, shard, sha256)
+        for name, state in sorted(states.items())
+        for shard, sha256 in sorted(state.shards.items())
+    ]
+    return text_sha256(canonical_json(files))
+
+
+def _file_properties(store: str) -> dict[str, str]:
+    """Return PyIceberg's properties of the files of a store."""
+    names = {
+        "s3.endpoint": ENDPOINT_VARIABLE,
+        "s3.access-key-id": KEY_VARIABLE,
+        "s3.secret-access-key": SECRET_VARIABLE,
+        "s3.region": REGION_VARIABLE,
+    }
+    values = credentials(store)
+    files = {name: values[variable] for name, variable in names.items() if variable in values}
+    return {"py-io-impl": "pyiceberg.io.fsspec.FsspecFileIO", "warehouse": store, **files}
+
+
+_SHARD_ID = 1
+_ICEBERG_TYPES: Mapping[pa.DataType, PrimitiveType] = {
+    pa.string(): StringType(),
+    pa.int64(): LongType(),
+    pa.float64(): DoubleType(),
+    pa.bool_(): BooleanType(),
+}
+
+
+def _declared(spec: TableSpec, *, measured: bool) -> Schema:
+    """Return the shard and the declared columns as an Iceberg schema."""
+    numbers = itertools.count(_SHARD_ID)
+    shard = NestedField(
+        next(numbers), SHARD, StringType(), required=False, doc="Name of the file of the table."
+    )
+    columns = {column.name: column for column in spec.columns}
+    fields = [
+        NestedField(
+            next(numbers),
+            of.name,
+            _iceberg_type(of.type, numbers),
+            required=not of.nullable,
+            doc=columns[of.name].description,
+        )
+        for of in spec.schema(measured=measured)
+    ]
+    return Schema(shard, *fields)
+
+
+def _iceberg_type(kind: pa.DataType, numbers: Iterator[int]) -> IcebergType:
+    if pa.types.is_list(kind):
+        return ListType(next(numbers), _ICEBERG_TYPES[kind.value_type], element_required=False)
+    return _ICEBERG_TYPES[kind]
+
+
+def _evolved(table: Table, declared: Schema) -> Table:
+    """Return the table with the declared columns that it lacked: null in the files of before.
+
+    A column that is not declared any more stays for the earlier files, and later ones need not have it.
+
+    Raises: SchemaError: a declared column has another type there. CommitFailedException: see `_commit`.
+    """
+    present = {of.name: of for of in table.schema().fields}
+    own = {of.name: of for of in declared.fields}
+    for name in own.keys() & present.keys():
+        if str(_plain(own[name])) != str(_plain(present[name])):
+            raise SchemaError(
+                f"column {name} of {'.'.join(table.name())} is {_plain(present[name])} in the catalogue and "
+                f"{_plain(own[name])} here; accepted: another catalogue for tables of another kind"
+            )
+    added = [of for of in declared.fields if of.name not in present]
+    loose = [
+        of.name
+        for of in table.schema().fields
+        if of.required and (of.name not in own or not own[of.name].required)
+    ]
+    if not added and not loose:
+        return table
+    with table.update_schema() as update:
+        for of in added:
+            update.add_column(of.name, of.field_type, doc=of.doc)
+        for name in loose:
+            update.make_column_optional(name)
+    return table
+
+
+def _plain(of: NestedField) -> str:
+    """Return the type of a column without the numbers of fields."""
+    kind = of.field_type
+    return f"list<{kind.element_type}>" if isinstance(kind, ListType) else str(kind)
+
+
+def _live_files(table: Table, manifest: ManifestFile) -> list[DataFile]:
+    return [entry.data_file for entry in manifest.fetch_manifest_entry(table.io, discard_deleted=True)]
+
+
+def _hash_of(entry: DataFile | None) -> str | None:
+    """Return the content hash that the name of a data file is."""
+    return None if entry is None else Path(entry.file_path).stem
+
+
+def _data_file(table: Table, shard: str, url: str, path: Path) -> DataFile:
+    """Return what the manifest says of a file, with statistics from the local copy.
+
+    Raises: SchemaError: the file does not have the columns of the table.
+    """
+    metadata, schema = pq.read_metadata(path), table.schema()
+    try:
+        _check_pyarrow_schema_compatible(schema, metadata.schema.to_arrow_schema())
+    except ValueError as error:
+        problem = " ".join(str(error).split())
+        raise SchemaError(
+            f"{path} does not fit {'.'.join(table.name())} of the catalogue: {problem}"
+        ) from error
+    statistics = data_file_statistics_from_parquet_metadata(
+        parquet_metadata=metadata,
+        stats_columns=compute_statistics_plan(schema, table.metadata.properties),
+        parquet_column_mapping=parquet_path_to_id_mapping(schema),
+    )
+    return DataFile.from_args(
+        content=DataFileContent.DATA,
+        file_path=url,
+        file_format=FileFormat.PARQUET,
+        partition=Record(shard),
+        file_size_in_bytes=path.stat().st_size,
+        sort_order_id=None,
+        spec_id=table.metadata.default_spec_id,
+        equality_ids=None,
+        key_metadata=None,
+        **statistics.to_serialized_dict(),
+    )
+
+
+def _referenced(table: Table, limit: datetime | None) -> set[str]:
+    """Return the URLs of all objects that a table's metadata and snapshots name.
+
+    Args: limit: snapshots before it do not count, the present one apart; None counts all.
+    """
+    entries = table.metadata.metadata_log
+    urls = {table.metadata_location, *(entry.metadata_file for entry in entries)}
+    present = table.current_snapshot()
+    for snapshot in table.metadata.snapshots:
+        if limit is not None and snapshot is not present and snapshot.timestamp_ms < limit.timestamp() * 1000:
+            continue
+        urls.add(snapshot.manifest_list)
+        for manifest in snapshot.manifests(table.io):
+            urls.add(manifest.manifest_path)
+            if manifest.has_added_files() or manifest.has_existing_files():
+                urls |= {file.file_path for file in _live_files(table, manifest)}
+    return urls
+
+
+def _expired(table: Table, limit: datetime) -> Table:
+    """Drop the snapshots of before a time, the present one apart; returns the table as it is then."""
+    present = table.current_snapshot()
+    before = limit.timestamp() * 1000
+    if any(s.timestamp_ms < before and s != present for s in table.metadata.snapshots):
+        table.maintenance.expire_snapshots().older_than(limit.replace(tzinfo=None)).commit()
+        table.refresh()
+    return table
+
+
+def _require_shard(shard: str) -> None:
+    if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._=-]{0,199}", shard):
+        raise CatalogueError(
+            f"not a name of a shard: {shard!r}; accepted: letters, digits, dots, dashes and underscores"
+        )
+
+
+def _patiently(catalogue: Catalogue, work: Callable[[], _T], *, patience_s: float = PATIENCE_S) -> _T:
+    """Do what may be repeated, and repeat it while others are faster or a server does not answer.
+
+    Raises: CatalogueError: a server did not answer for that long, or refused. What else `work` raises.
+    """
+    started, wait, is_said = time.monotonic(), 0.01, False
+    while True:
+        try:
+            return work()
+        except (CommitFailedException, ValidationException, NamespaceAlreadyExistsError):
+            problem = "other publications were faster all the time"  # never one's own for so long
+        except Exception as error:
+            if not _is_of_a_server(error):
+                raise
+            problem = _explain(catalogue, error)
+            if not _is_passing(error):
+                raise CatalogueError(f"catalogue of {catalogue.store}: {problem}") from None
+            if wait >= LONGEST_WAIT_S and not is_said:
+                is_said = True
+                _LOG.warning("catalogue of %s: %s; trying again", catalogue.store, problem)
+        if time.monotonic() - started > patience_s:
+            raise CatalogueError(f"catalogue of {catalogue.store}: {problem}")
+        time.sleep(random.uniform(0.5, 1.0) * wait)  # noqa: S311
+        wait = min(2 * wait, LONGEST_WAIT_S)
+
+
+def _is_of_a_server(error: Exception) -> bool:
+    """Tell whether an error is of the database or the store; S3 without an answer has classes of botocore."""
+    is_of_s3 = type(error).__module__.partition(".")[0] in ("botocore", "aiobotocore", "aiohttp")
+    return is_of_s3 or isinstance(error, SQLAlchemyError | OSError)
+
+
+_LASTING = (
+    "authentication failed",
+    "does not exist",
+    "No space left",
+    "unable to open",
+    "refuses",
+    "no such bucket",
+    "NoSuchBucket",
+)
+"""Parts of messages of servers that say the same next time."""
+
+
+def _is_passing(error: Exception) -> bool:
+    """Tell whether trying again may help: no wrong password, no missing database or bucket, no full disk."""
+    text = str(error)
+    return not isinstance(error, PermissionError) and not any(sign in text for sign in _LASTING)
+
+
+def _explain(catalogue: Catalogue, error: Exception) -> str:
+    """Return an error on one line, without statements and their values, and without secrets."""
+    text = str(getattr(error, "orig", None) or error)
+    return hide_secrets(" ".join(text.split())[:300], catalogue.database)

@@ -1,0 +1,116 @@
+"""Opening object stores by URL: what this deployment shares with other machines.
+
+The credentials are variables of the environment of the process that opens a store, and stand nowhere else.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from datetime import timedelta
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote, urlsplit
+
+from assets.errors import FoundryError, needing
+from pipelines.base.sealing import ObjectStore
+
+KEY_VARIABLE = "AWS_ACCESS_KEY_ID"
+SECRET_VARIABLE = "AWS_SECRET_ACCESS_KEY"  # noqa: S105
+ENDPOINT_VARIABLE = "AWS_ENDPOINT_URL"
+REGION_VARIABLE = "AWS_REGION"
+REGION = "us-east-1"
+SCHEMES = ("s3://BUCKET/PREFIX", "file:///FOLDER", "memory:///NAME")
+RETRY_S = 90
+"""How long a request is repeated while the server does not answer: an outage of a minute is waited for."""
+HIDDEN = "***"
+SHARED_CACHE = "cache"
+"""Folder of the sealed entries in a store."""
+
+
+def hide_secrets(text: str, *urls: str | None) -> str:
+    """Return a text without the credentials of the environment and the passwords of URLs."""
+    secrets = [os.environ.get(name) for name in (SECRET_VARIABLE, KEY_VARIABLE)]
+    secrets += [urlsplit(url).password for url in urls if url]
+    for secret in filter(None, secrets):
+        for form in (secret, unquote(secret)):
+            text = text.replace(form, HIDDEN)
+    return text
+
+
+def require_store_url(url: str) -> str:
+    """Return the URL of a store without a slash at its end.
+
+    Raises: FoundryError: an unknown scheme, or a part that is missing or must not be there.
+    """
+    parts = urlsplit(url)
+    if parts.username or parts.password or parts.query or parts.fragment:
+        raise FoundryError(
+            f"the URL of a store has a user, a query or a fragment: {parts.scheme}://{HIDDEN}; "
+            f"credentials are {KEY_VARIABLE} and {SECRET_VARIABLE}"
+        )
+    is_s3 = parts.scheme == "s3" and parts.netloc
+    is_local = parts.scheme in ("file", "memory") and not parts.netloc and parts.path.strip("/")
+    if not (is_s3 or is_local):
+        raise FoundryError(f"not the URL of a store: {url}; accepted: {', '.join(SCHEMES)}")
+    return url.rstrip("/")
+
+
+def credentials(url: str) -> Mapping[str, str]:
+    """Return the variables of a store on S3; none for other stores.
+
+    Raises: FoundryError: one is not set; the message has no value.
+    """
+    if not url.startswith("s3://"):
+        return {}
+    missing = [name for name in (KEY_VARIABLE, SECRET_VARIABLE) if not os.environ.get(name)]
+    if missing:
+        raise FoundryError(f"not set: {', '.join(missing)}; the store {url} needs them")
+    names = (KEY_VARIABLE, SECRET_VARIABLE, ENDPOINT_VARIABLE, REGION_VARIABLE)
+    return {REGION_VARIABLE: REGION} | {name: os.environ[name] for name in names if os.environ.get(name)}
+
+
+def open_client(url: str) -> Any:
+    """Open a store at its folder, as a store of obstore; processes and threads may share it.
+
+    Raises: FoundryError: an unknown scheme, or a credential is missing. ExtraMissing: no extra `cluster`.
+    """
+    url = require_store_url(url)
+    return _client(url, tuple(sorted(credentials(url).items())))
+
+
+@lru_cache(maxsize=32)
+def _client(url: str, variables: tuple[tuple[str, str], ...]) -> Any:
+    with needing("cluster"):
+        from obstore.store import LocalStore, MemoryStore, S3Store  # lazy import: only extra cluster has it
+
+    parts, values = urlsplit(url), dict(variables)
+    if parts.scheme == "memory":
+        return MemoryStore()
+    if parts.scheme == "file":
+        folder = Path(parts.path)
+        folder.mkdir(parents=True, exist_ok=True)
+        return LocalStore(folder)
+    endpoint, prefix = values.get(ENDPOINT_VARIABLE), parts.path.strip("/")
+    optional: dict[str, Any] = ({"prefix": prefix} if prefix else {}) | (
+        {"endpoint": endpoint} if endpoint else {}
+    )
+    return S3Store(
+        parts.netloc,
+        **optional,
+        access_key_id=values[KEY_VARIABLE],
+        secret_access_key=values[SECRET_VARIABLE],
+        region=values[REGION_VARIABLE],
+        virtual_hosted_style_request=not endpoint,
+        client_options={"allow_http": (endpoint or "").startswith("http://")},
+        retry_config={"max_retries": 20, "retry_timeout": timedelta(seconds=RETRY_S)},
+    )
+
+
+def open_sealed(url: str) -> ObjectStore:
+    """Open the sealed entries of a store.
+
+    Raises: FoundryError: an unknown scheme, or a credential is missing. ExtraMissing: no extra `cluster`.
+    """
+    return ObjectStore(require_store_url(url), open_client(url), open_sealed)

