@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping, Sequence
-from dataclasses import MISSING, dataclass
+from dataclasses import MISSING, dataclass, replace
 from functools import partial
 from importlib.metadata import version as package_version
-from pathlib import Path
 from typing import Annotated, Any, get_type_hints
 
 from pydantic import create_model, model_validator
 
-from assets.deployments import require_whole_registry
+from assets.deployments import find_deployment, require_whole_registry
 from assets.engines import training_engine
 from assets.errors import FoundryError
 from assets.settings import MACHINE_GROUPS, Group, Listener, Settings, some_of
+from assets.shared_tables import pull_tables
 from assets.step import SKIPPED, Markdown, Output, Step, read_rows, whole
 from assets.versions import table_hashes
 from models.base import PredictorError
@@ -165,15 +165,20 @@ def train_ahead(settings: Settings, steps: Sequence[Step], listen: Listener) -> 
 
 
 def _trained_files(training: _Training) -> Outcome[tuple[str, Mapping[str, bytes]]]:
-    """Train a predictor where this process runs, and return its folder in the data folder and its files."""
-    spec = predictor_named(training.predictor)
+    """Train a predictor where this process runs, and return its folder in the data folder and its files.
+
+    A node with a disk of its own fetches the tables from the catalogue that its environment names; the
+    database's password goes to no other process.
+    """
+    spec, data_dir = predictor_named(training.predictor), training.data_dir
+    pull_tables(replace(find_deployment(), data_dir=data_dir), spec.task.tables)
     try:
-        outcome = spec.train(training.data_dir, training.options, seed=training.seed)
+        outcome = spec.train(data_dir, training.options, seed=training.seed)
     except (PredictorError, ValueError) as error:
         _LOG.warning("%s: %s", spec.name, error)
         return Outcome(result=("", {}), failed=True, name=spec.name)
     files = {path.name: path.read_bytes() for path in sorted(outcome.folder.iterdir())}
-    folder = outcome.folder.relative_to(training.data_dir)
+    folder = outcome.folder.relative_to(data_dir)
     return Outcome(result=(str(folder), files), failed=False, name=spec.name)
 
 
