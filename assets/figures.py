@@ -37,6 +37,7 @@ AREAS = {
     "accelerators": "Accelerators",
     "onnx": "ONNX models",
     "numeric_lm": "Numeric language model",
+    "cluster": "Past one machine",
     "faults": "Faults",
     "tests": "Tests",
     "size": "Size",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import tempfile
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -32,11 +33,12 @@ from assets.label_settings import label_options
 from assets.problems import is_debugging
 from assets.refresh import record_refresh, state_hash, tables_before
 from assets.resources import FoundryResource, ProgressResource, resources
-from assets.settings import Cluster, Configuration, Settings
+from assets.settings import LOCAL, Cluster, Configuration, Settings
 from assets.shared_tables import publish_shards, pull_tables, remove_shards, write_version
 from assets.step import SKIPPED, Partitioning, Step, read_rows
 from assets.steps import STEPS, makers_of
 from assets.steps.network import BY_GROUP, Network
+from assets.steps.predictors import TRAINING, train_ahead
 from assets.suites import BY_SUITE, shard_named
 from assets.unchanged import Unchanged
 from assets.versions import record_stages, record_tools
@@ -54,6 +56,7 @@ from pipelines.schemas import (
 )
 
 PROBLEM_LIMIT = 20
+_LOG = logging.getLogger(__name__)
 SAMPLED = "sampled"
 """Kind of cache entries for states of code and tables whose sample was made again and was equal."""
 
@@ -308,7 +311,7 @@ class _Run:
             for partition in kind.names(self.settings.configuration):
                 self._execute(self.unchanged.pending(steps, partition), partition)
         ready = [step for step in self._active() if step.partitioned.is_whole and self._is_ready(step)]
-        skipped = self._execute(self.unchanged.pending(ready, None), None)
+        skipped = self._execute_whole(self.unchanged.pending(ready, None))
         for step in (s for s in skipped if not s.needs_all):  # Dagster left it out with what it reads
             self.unmade.discard(step.name)
             self._execute([step], None)
@@ -318,6 +321,25 @@ class _Run:
         fraction = self.settings.configuration.run.remade_fraction
         if fraction and not self.unmade:
             self._make_sample_again(fraction)
+
+    def _execute_whole(self, steps: Sequence[Step]) -> list[Step]:
+        """Make steps of one file each; on a cluster, predictors are trained at once before their steps.
+
+        Returns: those that were left out, because what they read failed.
+        """
+        trained = {step.name for step in steps if step.pool == TRAINING}
+        if self.settings.group(Cluster).kind == LOCAL or len(trained) < 2:
+            return self._execute(steps, None)
+        later: list[Step] = []
+        for step in steps:
+            if step.name in trained or {table for own in later for table in own.tables} & set(step.reads):
+                later.append(step)
+        skipped = self._execute([step for step in steps if step not in later], None)
+        later = [step for step in later if self._is_ready(step)]
+        listen = self.progress.listener("training", _LOG.info)
+        train_ahead(self.settings, [step for step in later if step.name in trained], listen)
+        self.progress.ended("training", failure=None)
+        return [*skipped, *self._execute(later, None)]
 
     def _make_sample_again(self, fraction: float) -> None:
         """Compare a sample with the same rows made again, unless it was so for this code and these tables."""

@@ -14,7 +14,7 @@ from pydantic import Field, ValidationError
 from assets.configuration import may_promote, read_parameters
 from assets.deployments import CLUSTER_VARIABLE, find_deployment
 from assets.errors import FoundryError
-from assets.settings import Cluster, Listener, Run, Settings
+from assets.settings import RAY, Cluster, Listener, Run, Settings
 from pipelines.base.workers import Progress
 
 Log = Callable[[str], None]
@@ -65,7 +65,7 @@ def cluster_of(environment: Mapping[str, str]) -> Cluster:
     if not address:
         return Cluster()
     try:
-        return Cluster(kind="ray", address=address)
+        return Cluster(kind=RAY, address=address)
     except ValidationError as error:
         raise FoundryError(
             f"not an address: {address!r} ({CLUSTER_VARIABLE}); accepted: host:port of Ray's head, or auto"

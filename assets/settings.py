@@ -140,6 +140,7 @@ class Run(Group):
     ] = {}
 
 
+LOCAL, RAY = "local", "ray"
 AUTO = "auto"
 """Address of a cluster of this machine alone."""
 
@@ -154,7 +155,7 @@ class Cluster(Group):
         retries: of an item whose worker or node ended.
     """
 
-    kind: Annotated[str, one_of(("local", "ray"))] = "local"
+    kind: Annotated[str, one_of((LOCAL, RAY))] = LOCAL
     address: Annotated[str, Field(pattern=r"^(auto|[A-Za-z0-9_.:\[\]-]+:[0-9]{1,5})$")] = AUTO
     memory_gib: Annotated[float, Field(gt=0)] = 8.0
     batch_s: Annotated[float, Field(gt=0)] = 20.0

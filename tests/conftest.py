@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 import os
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -20,6 +21,9 @@ settings.register_profile(
     "steady", derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow]
 )
 settings.load_profile("steady")
+
+_GC_THRESHOLD = 20_000
+"""Objects that start a garbage collection of the youngest generation; Python's own number is 700."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -42,6 +46,21 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         if seen[name] % marker.args[0]:
             item.add_marker(pytest.mark.slow)
         seen[name] += 1
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection(session: pytest.Session) -> Generator[None, object, object]:
+    """Collect no garbage while modules are imported, and less after that: it took 7 % of the processor time.
+
+    Modules and test cases stay for the whole session: later garbage collections leave them out.
+    """
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.set_threshold(_GC_THRESHOLD)
+        gc.enable()
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:

@@ -9,7 +9,7 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from typing import Any, Protocol
 
-from assets.settings import Cluster, Settings
+from assets.settings import LOCAL, Cluster, Settings
 from pipelines.base.workers import fanning_out
 
 
@@ -34,7 +34,7 @@ def fanout_of(settings: Settings) -> Generator[Loads]:
     Raises: ExtraMissing, FoundryError: see `assets.cluster.ray_fanout.connected`.
     """
     cluster = settings.group(Cluster)
-    if cluster.kind == "local":
+    if cluster.kind == LOCAL:
         yield _OneMachine()
         return
     from assets.cluster.ray_fanout import connected  # lazy import: Ray takes 1 s

@@ -48,7 +48,6 @@ from pipelines.base.sealing import answering, put_if_absent
 from pipelines.schemas import SchemaError, TableSpec
 
 with needing("cluster"):
-    from botocore.exceptions import BotoCoreError
     from pyiceberg.catalog.sql import SqlCatalog
     from pyiceberg.exceptions import (
         CommitFailedException,
@@ -63,13 +62,17 @@ with needing("cluster"):
         data_file_statistics_from_parquet_metadata,
         parquet_path_to_id_mapping,
     )
-    from pyiceberg.manifest import DataFile, DataFileContent, FileFormat, ManifestFile
+    from pyiceberg.manifest import DataFile, DataFileContent, FileFormat, ManifestEntry, ManifestFile
     from pyiceberg.partitioning import PartitionField, PartitionSpec
     from pyiceberg.schema import Schema
     from pyiceberg.table import Table, TableProperties
     from pyiceberg.table.name_mapping import create_mapping_from_schema
     from pyiceberg.table.snapshots import Operation
-    from pyiceberg.table.update.snapshot import _ManifestMergeManager, _OverwriteFiles
+    from pyiceberg.table.update.snapshot import (
+        ExpireSnapshots,
+        _ManifestMergeManager,
+        _OverwriteFiles,
+    )
     from pyiceberg.transforms import IdentityTransform
     from pyiceberg.typedef import Record
     from pyiceberg.types import (
@@ -95,6 +98,9 @@ PROPERTY = "simfoundry."
 
 MERGED_MANIFESTS = 20
 """Manifests are merged from this number on: publications read all of them."""
+KEPT_STATES = 10
+"""Former states of a table that a publication keeps when there are twice as many: PyIceberg copies all of
+them fifteen times per transaction."""
 READERS = 8
 """Tables whose state is read at a time."""
 CONNECT_S = 15.0
@@ -128,6 +134,15 @@ class _ReplaceFiles(_OverwriteFiles):
     PyIceberg 0.12 carries the manifests that only say what was removed along for ever, and merges those of
     appended files alone; the time of a publication would grow with their number.
     """
+
+    def _deleted_entries(self) -> list[ManifestEntry]:
+        return super()._deleted_entries() if self._deleted_data_files else []
+
+    def _existing_manifests(self) -> list[ManifestFile]:
+        if self._deleted_data_files:
+            return super()._existing_manifests()
+        snapshot = self._transaction.table_metadata.snapshot_by_name(self._target_branch)
+        return snapshot.manifests(self._io) if snapshot else []
 
     def _process_manifests(self, manifests: list[ManifestFile]) -> list[ManifestFile]:
         live = [
@@ -176,6 +191,10 @@ class Catalogue:
     _sql: Any = field(default=None, repr=False)
     _states: dict[tuple[str, str], tuple[str, TableState]] = field(
         default_factory=dict[tuple[str, str], tuple[str, TableState]], repr=False
+    )
+
+    _manifests: dict[tuple[str, ...], dict[str, list[DataFile]]] = field(
+        default_factory=dict[tuple[str, ...], "dict[str, list[DataFile]]"], repr=False
     )
 
     def __post_init__(self) -> None:
@@ -259,25 +278,28 @@ class Catalogue:
         Raises: CommitFailedException, ValidationException: another transaction came first.
         """
         table = self._table(change.spec, change.room)
-        entries = _entries(table)
+        entries = self._entries(table)
         added = {s: file for s, file in change.files.items() if _hash_of(entries.get(s)) != change.hashes[s]}
         removed = {s: entries[s] for s in (*added, *change.removed) if s in entries}
         if not added and not removed:
             return False
         files = [_data_file(table, shard, url, path) for shard, (url, path) in added.items()]
-        with (
-            table.transaction() as transaction,
-            _ReplaceFiles(
+        former = sorted(table.metadata.snapshots, key=lambda snapshot: snapshot.sequence_number or 0)
+        with table.transaction() as transaction:
+            replacing = _ReplaceFiles(
                 operation=Operation.OVERWRITE if entries else Operation.APPEND,
                 transaction=transaction,
                 io=table.io,
                 snapshot_properties=change.properties(added, removed),
-            ) as replacing,
-        ):
-            for former in removed.values():
-                replacing.delete_data_file(former)
+            )
+            for entry in removed.values():
+                replacing.delete_data_file(entry)
             for file in files:
                 replacing.append_data_file(file)
+            replacing.commit()
+            if len(former) >= 2 * KEPT_STATES:
+                gone = [snapshot.snapshot_id for snapshot in former[:-KEPT_STATES]]
+                ExpireSnapshots(transaction).by_ids(gone).commit()
         return True
 
     # ---- tables --------------------------------------------------------------------------------------
@@ -382,7 +404,7 @@ class Catalogue:
         if known is not None and known[0] == location:
             return known[1]
         table = _patiently(self, lambda: self._load(identity))
-        entries = _patiently(self, lambda: _entries(table))
+        entries = _patiently(self, lambda: self._entries(table))
         state = TableState(
             shards={shard: _hash_of(entry) or "" for shard, entry in sorted(entries.items())},
             rows=sum(entry.record_count for entry in entries.values()),
@@ -390,6 +412,26 @@ class Catalogue:
         )
         self._states[identity] = (table.metadata_location, state)
         return state
+
+    def _entries(self, table: Table) -> dict[str, DataFile]:
+        """Return the live data file of every shard: the manifests that the present state names.
+
+        A manifest never changes, so those that were read before are not read again.
+
+        Raises: CatalogueError: a shard has two files; no publication does that.
+        """
+        snapshot, known = table.current_snapshot(), self._manifests.get(table.name(), {})
+        read: dict[str, list[DataFile]] = {}
+        for manifest in snapshot.manifests(table.io) if snapshot else ():
+            if manifest.has_added_files() or manifest.has_existing_files():
+                path = manifest.manifest_path
+                read[path] = known[path] if path in known else _live_files(table, manifest)
+        self._manifests[table.name()] = read
+        files = [file for own in read.values() for file in own]
+        entries = {str(file.partition[0]): file for file in files}
+        if len(entries) < len(files):
+            raise CatalogueError(f"{'.'.join(table.name())} has two files of one shard")
+        return entries
 
     def version(self) -> str:
         """Return the hash over all tables, shards and content hashes: equal tables have equal versions."""
@@ -592,22 +634,8 @@ def _plain(of: NestedField) -> str:
     return f"list<{kind.element_type}>" if isinstance(kind, ListType) else str(kind)
 
 
-def _entries(table: Table) -> dict[str, DataFile]:
-    """Return the live data file of every shard: one manifest list, and the manifests that it names.
-
-    Raises: CatalogueError: a shard has two files; no publication does that.
-    """
-    snapshot = table.current_snapshot()
-    entries: dict[str, DataFile] = {}
-    for manifest in snapshot.manifests(table.io) if snapshot else ():
-        if not (manifest.has_added_files() or manifest.has_existing_files()):
-            continue
-        for entry in manifest.fetch_manifest_entry(table.io, discard_deleted=True):
-            shard = str(entry.data_file.partition[0])
-            if shard in entries:
-                raise CatalogueError(f"{'.'.join(table.name())} has two files of shard {shard}")
-            entries[shard] = entry.data_file
-    return entries
+def _live_files(table: Table, manifest: ManifestFile) -> list[DataFile]:
+    return [entry.data_file for entry in manifest.fetch_manifest_entry(table.io, discard_deleted=True)]
 
 
 def _hash_of(entry: DataFile | None) -> str | None:
@@ -662,8 +690,7 @@ def _referenced(table: Table, limit: datetime | None) -> set[str]:
         for manifest in snapshot.manifests(table.io):
             urls.add(manifest.manifest_path)
             if manifest.has_added_files() or manifest.has_existing_files():
-                live = manifest.fetch_manifest_entry(table.io, discard_deleted=True)
-                urls |= {entry.data_file.file_path for entry in live}
+                urls |= {file.file_path for file in _live_files(table, manifest)}
     return urls
 
 
@@ -695,7 +722,9 @@ def _patiently(catalogue: Catalogue, work: Callable[[], _T], *, patience_s: floa
             return work()
         except (CommitFailedException, ValidationException, NamespaceAlreadyExistsError):
             problem = "other publications were faster all the time"  # never one's own for so long
-        except (SQLAlchemyError, BotoCoreError, OSError) as error:
+        except Exception as error:
+            if not _is_of_a_server(error):
+                raise
             problem = _explain(catalogue, error)
             if not _is_passing(error):
                 raise CatalogueError(f"catalogue of {catalogue.store}: {problem}") from None
@@ -706,6 +735,12 @@ def _patiently(catalogue: Catalogue, work: Callable[[], _T], *, patience_s: floa
             raise CatalogueError(f"catalogue of {catalogue.store}: {problem}")
         time.sleep(random.uniform(0.5, 1.0) * wait)  # noqa: S311
         wait = min(2 * wait, LONGEST_WAIT_S)
+
+
+def _is_of_a_server(error: Exception) -> bool:
+    """Tell whether an error is of the database or the store; S3 without an answer has classes of botocore."""
+    is_of_s3 = type(error).__module__.partition(".")[0] in ("botocore", "aiobotocore", "aiohttp")
+    return is_of_s3 or isinstance(error, SQLAlchemyError | OSError)
 
 
 _LASTING = (

@@ -17,7 +17,7 @@ from threading import current_thread, main_thread
 from typing import Any, TypeVar
 
 from assets.engines import ROOT
-from assets.errors import ExtraMissing, FoundryError
+from assets.errors import FoundryError, needing
 from assets.settings import AUTO, Cluster
 from assets.step import Markdown, tree_hash
 from pipelines.base.workers import Outcome, Workload
@@ -90,13 +90,9 @@ def _knock(address: str) -> None:
 def _ray() -> Any:
     """Return the module; it asks for nothing and reports nothing."""
     os.environ.update({name: os.environ.get(name, value) for name, value in _QUIET.items()})
-    logging.getLogger("ray").setLevel(logging.ERROR)
-    try:
+    with needing("cluster"):
         import ray  # lazy import: takes 1 s
-    except ImportError as error:
-        raise ExtraMissing(
-            "Ray is not installed; install the extra `cluster`: pip install 'simfoundry[cluster]'"
-        ) from error
+    logging.getLogger("ray").setLevel(logging.ERROR)
     return ray
 
 
@@ -216,7 +212,7 @@ class RayFanout:
             yield from _Spreading(self, workload).run()
 
     def submit(self, work: Any, items: Sequence[Any], *, is_large: bool) -> Any:
-        """Hand a batch over and return its reference.
+        """Queue a batch and return its reference.
 
         Args: is_large: whether it gets a whole node's memory, because it may have lacked some.
         """
@@ -271,7 +267,7 @@ class _Spreading:
         self._nodes_seen_s = time.monotonic()
 
     def run(self) -> Generator[tuple[int, Outcome[Any]]]:
-        """Hand batches over and yield outcomes until none is left."""
+        """Yield outcomes until no batch is left."""
         try:
             while self._waiting or self._again or self._running:
                 slots = self._slots()
@@ -377,7 +373,7 @@ class _Spreading:
         yield from zip(batch.places, finished.outcomes, strict=True)
 
     def _give_up(self, batch: _Batch, error: BaseException) -> None:
-        """Hand nothing over any more; the batches under way end first."""
+        """End the handing over; the batches under way end first."""
         self._cancel_twins(batch)
         if self._failure is None:
             self._failure = error
@@ -385,7 +381,7 @@ class _Spreading:
             self._again.clear()
 
     def _repair(self, batch: _Batch, error: Exception) -> None:
-        """Hand the items of a batch whose worker or node ended over again, one at a time."""
+        """Repeat the items of a batch whose worker or node ended, one at a time."""
         reason = _reason(error)
         self._fanout.note_fault(f"{self._workload.step}: {reason}")
         if batch.references:  # its twin is under way

@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import MISSING
+import logging
+from collections.abc import Mapping, Sequence
+from dataclasses import MISSING, dataclass, replace
 from functools import partial
 from importlib.metadata import version as package_version
 from typing import Annotated, Any, get_type_hints
 
 from pydantic import create_model, model_validator
 
-from assets.deployments import require_whole_registry
+from assets.deployments import find_deployment, require_whole_registry
 from assets.engines import training_engine
 from assets.errors import FoundryError
 from assets.settings import MACHINE_GROUPS, Group, Listener, Settings, some_of
+from assets.shared_tables import pull_tables
 from assets.step import SKIPPED, Markdown, Output, Step, read_rows, whole
 from assets.versions import table_hashes
-from models.catalogue import PredictorSpec, predictors
+from models.base import PredictorError
+from models.catalogue import PredictorSpec, predictor_named, predictors
 from models.local_registry import registry_state
+from models.model_files import read_outcome, write_folder
 from models.options import ordered_fields
 from models.registry import (
     Registration,
@@ -28,13 +32,19 @@ from models.registry import (
 )
 from models.tasks import TooFewRows
 from models.tracking import RegistryStore, training_loggers
+from pipelines.base.workers import Outcome, run_all
 from pipelines.schemas import PromotionRow
 
 ESTIMATES = ("engine-estimate-hls", "engine-estimate-run")
 TABLES = ("leaderboard", "workload_errors", "predictor_costs")
+TRAINING = "training"
+"""Pool of the steps that train."""
 ERROR_DIGITS = 4
 SELECTION = ("split", "tool", "liberty")
 """Options of training that other groups of the configuration give."""
+
+
+_LOG = logging.getLogger(__name__)
 
 
 def _field_name(spec: PredictorSpec) -> str:
@@ -98,14 +108,10 @@ def train_predictor(settings: Settings, partition: str, listen: Listener, *, spe
     A predictor that cannot be trained on so few programs is skipped: it has no rows, and a note says why.
     """
     del listen, partition
-    chosen = getattr(settings.configuration.models, _field_name(spec)).model_dump()
-    seed = chosen.pop("seed")
-    if "labels" in spec.task.tables:
-        chosen["split"] = settings.configuration.features.split
+    options, seed = _chosen_options(settings, spec)
     store = registry_store(settings)
     try:
         with training_loggers(store, spec.name) as loggers:
-            options = spec.options(**chosen)
             outcome = spec.train(settings.deployment.data_dir, options, seed=seed, loggers=loggers)
     except TooFewRows as error:
         return Output(rows=dict.fromkeys(TABLES, ()), notes={SKIPPED: str(error)})
@@ -121,6 +127,59 @@ def train_predictor(settings: Settings, partition: str, listen: Listener, *, spe
         },
         notes={**_registry_notes(settings, store, registration), "registered": _sentence(registration)},
     )
+
+
+def _chosen_options(settings: Settings, spec: PredictorSpec) -> tuple[Any, int]:
+    """Return the options of a predictor under a configuration, and the seed."""
+    chosen = getattr(settings.configuration.models, _field_name(spec)).model_dump()
+    seed = chosen.pop("seed")
+    if "labels" in spec.task.tables:
+        chosen["split"] = settings.configuration.features.split
+    return spec.options(**chosen), seed
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Training:
+    """A predictor to be trained in another process."""
+
+    predictor: str
+    options: Any
+    seed: int
+    data_dir: Path
+
+
+def train_ahead(settings: Settings, steps: Sequence[Step], listen: Listener) -> None:
+    """Train the predictors of steps at once, a task each; the steps then find them trained.
+
+    What a predictor raises is left to its step, which raises it again.
+    """
+    specs = [spec for spec in predictors() if _field_name(spec) in {step.name for step in steps}]
+    data_dir = settings.deployment.data_dir
+    trainings: list[_Training] = []
+    for spec in specs:
+        options, seed = _chosen_options(settings, spec)
+        trainings.append(_Training(predictor=spec.name, options=options, seed=seed, data_dir=data_dir))
+    for folder, files in run_all("training", trainings, _trained_files, workers=1, on_progress=listen):
+        if files and read_outcome(data_dir / folder) is None:
+            write_folder(data_dir / folder, files)
+
+
+def _trained_files(training: _Training) -> Outcome[tuple[str, Mapping[str, bytes]]]:
+    """Train a predictor where this process runs, and return its folder in the data folder and its files.
+
+    A node with a disk of its own fetches the tables from the catalogue that its environment names; the
+    database's password goes to no other process.
+    """
+    spec, data_dir = predictor_named(training.predictor), training.data_dir
+    pull_tables(replace(find_deployment(), data_dir=data_dir), spec.task.tables)
+    try:
+        outcome = spec.train(data_dir, training.options, seed=training.seed)
+    except (PredictorError, ValueError) as error:
+        _LOG.warning("%s: %s", spec.name, error)
+        return Outcome(result=("", {}), failed=True, name=spec.name)
+    files = {path.name: path.read_bytes() for path in sorted(outcome.folder.iterdir())}
+    folder = outcome.folder.relative_to(data_dir)
+    return Outcome(result=(str(folder), files), failed=False, name=spec.name)
 
 
 def _registry_notes(settings: Settings, store: RegistryStore, registration: Registration) -> dict[str, Any]:
@@ -210,7 +269,7 @@ def _steps(specs: Sequence[PredictorSpec]) -> tuple[Step, ...]:
             reads=spec.task.tables,
             partitioned=whole(spec.name),
             asset=_field_name(spec),
-            pool="training",
+            pool=TRAINING,
             configuration={"models": Models},
             parameters=("features", "models"),
             engines=(training_engine(spec.package),),

@@ -44,6 +44,7 @@ COMMANDS = [
     "predict",
     "calibrate",
     "stage",
+    "store",
     "report",
     "release",
     "import",
@@ -70,10 +71,13 @@ def test_help_names_every_command_and_imports_no_engine() -> None:
     assert heavy == "[]"
 
 
-SUBCOMMANDS = [f"release {name}" for name in ("write", "make", "check", "diff")]
+SUBCOMMANDS = [
+    *(f"release {name}" for name in ("write", "make", "check", "diff")),
+    *(f"store {name}" for name in ("status", "sweep")),
+]
 
 
-@pytest.mark.parametrize("command", [*(c for c in COMMANDS if c != "release"), *SUBCOMMANDS])
+@pytest.mark.parametrize("command", [*(c for c in COMMANDS if c not in ("release", "store")), *SUBCOMMANDS])
 def test_every_command_has_help_and_json(command: str) -> None:
     result = invoke(*command.split(), "--help")
     assert result.exit_code == 0

@@ -236,7 +236,10 @@ def test_connection_changes_no_file_whatever_the_statement(
     before = _snapshot(project_data)
     naming_files = [statement for statement in (*NOT_READING, *READING_ELSEWHERE) if "{" in statement]
     for statement in naming_files[::every]:
-        with queries._connection(project_data) as (connection, _), suppress(duckdb.Error):
+        with (
+            queries._connection(queries._FolderTables(project_data)) as (connection, _),
+            suppress(duckdb.Error),
+        ):
             connection.execute(_filled(statement, project_data))
             connection.fetchall()
         assert _snapshot(project_data) == before, statement

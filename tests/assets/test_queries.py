@@ -148,7 +148,7 @@ def test_query_rejects_an_answer_without_end(tmp_path: Path) -> None:
 def test_json_has_null_for_numbers_that_are_not_finite(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sql, "find_deployment", lambda: SimpleNamespace(data_dir=tmp_path))
+    monkeypatch.setattr(sql, "find_deployment", lambda: SimpleNamespace(data_dir=tmp_path, catalogue=None))
     answer = sql.answer_query("SELECT 'nan'::DOUBLE AS a, ['inf'::DOUBLE, 1.0] AS b", as_json=True)
     assert json.loads(answer) == [{"a": None, "b": [None, 1.0]}]
 

@@ -15,22 +15,23 @@ PACKAGES = ("assets", "models", "pipelines", "simfoundry")
 HELP = "simfoundry/cli/entry.py simfoundry"  # the help of the program names the program
 NOUNS = ("between", "of", "per")  # "Set of ...", "Count per ...": no verb stands before these
 VERBS = """
-Accept Add Adjust Advance Allocate Anneal Answer Append Apply Ask Assign Assume Attach Balance Begin Bind
-Bound Bring Build Cache Calibrate Call Change Check Choose Clear Close Collect Combine Compare Compile
-Complete Compose Compute Connect Continue Convert Copy Correct Correlate Count Create Cut Decide Declare
-Decode Define Delete Derive Describe Detect Divide Do Double Draw Drop Elaborate Emit Empty Encode End
-Ensure Enumerate Estimate Evaluate Exclude Execute Expand Explain Explore Extend Extract Fail Fill Filter
-Find Fit Fix Flatten Fold Follow Forget Format Forward Free Generate Get Give Go Grant Group Guard Handle
-Hash Have Hold Ignore Import Infer Interleave Interpolate Interrupt Intersect Invert Iterate Join Judge
-Keep Label Learn Leave Let Limit Link List Load Log Look Lower Make Map Mark Materialise Measure Merge
-Move Multiply Name Narrow Normalise Note Open Pack Pad Parse Partition Pass Pick Place Plan Plot Pre-train
-Predict Prepare Preprocess Print Promote Propagate Prove Publish Put Quantise Queue Raise Rank Read
-Rebuild Receive Record Reduce Refuse Register Reinterpret Reject Release Remember Remove Rename Render
-Repeat Replace Report Require Reserve Reset Resolve Restore Return Reuse Rewrite Rotate Route Run Sample
-Save Say Scale Scan Schedule Score Seal Search See Seed Select Send Serve Set Share Shift Show Sign
-Silence Simplify Simulate Skip Smooth Solve Sort Split Square Standardise Start Stop Store Strip
-Substitute Subtract Suggest Sum Summarise Synthesise Take Tell Test Trace Train Transform Translate
-Truncate Try Turn Unpack Unroll Update Validate Verify Visit Wait Walk Warn Widen Work Wrap Write Yield
+Accept Add Adjust Advance Allocate Anneal Answer Append Apply Ask Assign Assume Attach Balance Begin
+Bind Bound Bring Build Cache Calibrate Call Change Check Choose Clear Close Collect Combine Compare
+Compile Complete Compose Compute Connect Continue Convert Copy Correct Correlate Count Create Cut Decide
+Declare Decode Define Delete Derive Describe Detect Divide Do Double Draw Drop Elaborate Emit Empty
+Encode End Ensure Enumerate Estimate Evaluate Exclude Execute Expand Explain Explore Extend Extract Fail
+Fetch Fill Filter Find Fit Fix Flatten Fold Follow Forget Format Forward Free Generate Get Give Go Grant
+Group Guard Handle Hash Have Hold Ignore Import Infer Interleave Interpolate Interrupt Intersect Invert
+Iterate Join Judge Keep Label Learn Leave Let Limit Link List Load Log Look Lower Make Map Mark
+Materialise Measure Merge Move Multiply Name Narrow Normalise Note Open Pack Pad Parse Partition Pass
+Pick Place Plan Plot Pre-train Predict Prepare Preprocess Print Promote Propagate Prove Publish Put
+Quantise Queue Raise Rank Read Rebuild Receive Record Reduce Refuse Register Reinterpret Reject Release
+Remember Remove Rename Render Repeat Replace Report Require Reserve Reset Resolve Restore Return Reuse
+Rewrite Rotate Route Run Sample Save Say Scale Scan Schedule Score Seal Search See Seed Select Send
+Serve Set Share Shift Show Sign Silence Simplify Simulate Skip Smooth Solve Sort Split Square
+Standardise Start Stop Store Strip Substitute Subtract Suggest Sum Summarise Synthesise Take Tell Test
+Trace Train Transform Translate Truncate Try Turn Unpack Unroll Update Validate Verify Visit Wait Walk
+Warn Widen Work Wrap Write Yield
 """
 
 

@@ -63,7 +63,8 @@ REASONS = {
         assets/materialise.py row_counts
         assets/overview.py survey
         assets/refresh.py read_refreshes state_hash
-        assets/shared_tables.py file_hash
+        assets/cluster/catalogue.py Catalogue.replace _data_file
+        assets/shared_tables.py file_hash scan_shared
         assets/step.py unchanged_rows
         assets/versions.py _hash _load_yaml
         models/conformance.py check_costs check_repetition

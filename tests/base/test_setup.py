@@ -220,7 +220,7 @@ LAST = (
 )
 
 
-def _play_python(path: Path, log: Path, version: str, pip: str = "") -> None:
+def _play_python(path: Path, log: Path, version: str, pip: str = "", imports: str = "") -> None:
     """An interpreter that has a version, copies itself as an environment, and notes pip's work."""
     minor = int(version.split(".")[1])
     _executable(
@@ -230,6 +230,7 @@ def _play_python(path: Path, log: Path, version: str, pip: str = "") -> None:
         f'*"(3, 11)"*) exit {int(not 11 <= minor <= 13)};;\n'
         f'"-c import sys, pip"*) [ "$3" = {version} ];;\n'
         f'"-m venv"*) echo "venv" >> "{log}"; mkdir -p .venv/bin; cp "$0" .venv/bin/python;;\n'
+        f'"-W ignore"*) echo "compile" >> "{log}.compiled"; {imports};;\n'
         f'"-m pip"*) shift 3; echo "pip $*" >> "{log}"; {pip};;\n'
         "esac",
     )
@@ -248,6 +249,7 @@ def test_venv_installs_torch_first_and_then_the_lock_without_resolving(
         f"pip install {QUIET} --no-deps --no-build-isolation -r requirements.txt",
         *LAST,
     ]
+    assert len(Path(f"{log}.compiled").read_text().splitlines()) == 3, "torch, the rest of learning, Dagster"
 
 
 def test_venv_with_hashes_installs_nothing_without_one(checkout: Path, tmp_path: Path, log: Path) -> None:
@@ -280,6 +282,12 @@ def test_venv_gives_the_words_of_a_pip_that_fails(checkout: Path, tmp_path: Path
     result = _venv(checkout, str(tmp_path / "python"))
     assert result.returncode == 1
     assert result.stderr == "no wheel\nvirtual environment: pip could not install requirements.txt\n"
+
+
+def test_venv_fails_where_a_package_cannot_be_imported(checkout: Path, tmp_path: Path, log: Path) -> None:
+    _play_python(tmp_path / "python", log, "3.11", imports="exit 1")
+    assert _venv(checkout, str(tmp_path / "python")).returncode == 1
+    assert "pip check" not in log.read_text()
 
 
 def test_venv_does_nothing_until_a_requirement_changes(checkout: Path, tmp_path: Path, log: Path) -> None:

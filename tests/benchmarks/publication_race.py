@@ -37,6 +37,7 @@ from tests.benchmarks.recording import add_record_option, record
 from tests.support.servers import postgres, s3_server
 
 TABLE = "splits"
+RACE = "shards doubled or lost in races of publications, one racer killed"
 KILLED = 0
 """The racer that is killed between a put and its commit."""
 CONTEXT = multiprocessing.get_context("forkserver")  # libraries are loaded once for all racers
@@ -230,7 +231,7 @@ def figure(name: str, unit: str) -> Figure:
         goal="",
         missed=False,
         paper="",
-        command="python -m tests.benchmarks.publication_race --rates --record",
+        command="python -m tests.benchmarks.publication_race --rates",
         commit="",
         engines={},
         machine="",
@@ -299,6 +300,10 @@ def main() -> None:
                 )
             if options.rates:
                 measure_rates(options, *place("rates"), folder)
+    if options.record and not options.local:
+        record(
+            "cluster", RACE, f"{len(problems)} of {options.repeats * options.shards}", new=figure(RACE, "")
+        )
     if problems:
         sys.exit("a shard was doubled or lost")
 

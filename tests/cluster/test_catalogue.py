@@ -204,7 +204,8 @@ def test_an_answer_that_was_lost_is_no_second_file(
 def test_the_time_of_a_publication_follows_the_shards_not_the_history(
     catalogue: Catalogue, write: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    most = 4
+    most, kept = 4, 3
+    monkeypatch.setattr("assets.cluster.catalogue.KEPT_STATES", kept)
     monkeypatch.setattr("assets.cluster.catalogue.MERGED_MANIFESTS", most)
     for count in range(1, 2 * most + 2):
         catalogue.publish(SPEC, "a", write("a", count))
@@ -216,6 +217,8 @@ def test_the_time_of_a_publication_follows_the_shards_not_the_history(
     found.refresh()
     assert len(found.current_snapshot().manifests(found.io)) <= most
     assert len(catalogue.state("splits").shards) == 2 * most + 3
+    assert len(found.metadata.snapshots) <= 2 * kept
+    assert sum(_rows(catalogue).values()) == 4 * most + 3
 
 
 def test_a_state_that_did_not_change_is_not_read_again(

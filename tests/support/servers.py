@@ -14,10 +14,11 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 POSTGRES_USER = "postgres"
 STARTS_WITHIN_S = 30.0
@@ -39,7 +40,7 @@ class PostgresServer:
 
     url: str
     command: Sequence[str]
-    account: Mapping[str, int]
+    account: Mapping[str, Any]
     folder: Path
     process: subprocess.Popen[bytes]
 
@@ -72,7 +73,7 @@ def postgres(folder: Path) -> Iterator[PostgresServer]:
     """Serve an empty PostgreSQL from a new folder."""
     programs, port, password = postgres_folder(), free_port(), secrets.token_urlsafe(24)
     assert programs is not None
-    account: dict[str, int] = {}
+    account: dict[str, Any] = {}
     folder.mkdir(parents=True)
     if os.getuid() == 0:  # the server refuses to run as root
         entry = pwd.getpwnam(POSTGRES_USER)
@@ -112,11 +113,11 @@ def postgres(folder: Path) -> Iterator[PostgresServer]:
 
 
 def start_postgres(
-    command: Sequence[str], account: Mapping[str, int], folder: Path, port: int
+    command: Sequence[str], account: Mapping[str, Any], folder: Path, port: int
 ) -> subprocess.Popen[bytes]:
     """Start a PostgreSQL server of a folder that was initialised, and wait until it answers."""
     with (folder / "log").open("ab") as log:
-        process = subprocess.Popen(command, stdout=log, stderr=log, cwd=folder, **account)  # type: ignore[call-overload]
+        process = subprocess.Popen(command, stdout=log, stderr=log, cwd=folder, **account)
     programs = Path(command[0]).parent
     ready = [str(programs / "pg_isready"), "-q", "-h", "127.0.0.1", "-p", str(port)]
     _wait(process, lambda: subprocess.run(ready, check=False).returncode == 0, folder / "log")
@@ -179,7 +180,7 @@ def _listens(port: int) -> bool:
         return own.connect_ex(("127.0.0.1", port)) == 0
 
 
-def _wait(process: subprocess.Popen[bytes], is_ready, log: Path) -> None:
+def _wait(process: subprocess.Popen[bytes], is_ready: Callable[[], bool], log: Path) -> None:
     end_s = time.monotonic() + STARTS_WITHIN_S
     while not is_ready():
         if process.poll() is not None or time.monotonic() > end_s:
