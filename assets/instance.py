@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import shutil
 import socket
@@ -73,14 +74,22 @@ def open_instance(deployment: Deployment) -> dg.DagsterInstance:
 def _explained_settings(home: Path) -> Iterator[None]:
     """Turn errors of dagster.yaml, and of the database that it names, into one line without its password."""
     where = home / "dagster.yaml"
+    root = logging.getLogger()
+    level = root.level
+    root.setLevel(logging.ERROR)  # Dagster warns of each try to connect
     try:
         yield
-    except SQLAlchemyError as error:
-        problem = " ".join(str(getattr(error, "orig", None) or error).split())
-        raise FoundryError(f"the database of {where} does not answer: {problem}") from None
     except dg.DagsterInvalidConfigError as error:
         problem = " ".join(str(error).split())
         raise FoundryError(f"settings of Dagster are not acceptable: {problem} ({where})") from None
+    except Exception as error:
+        cause = error if isinstance(error, SQLAlchemyError) else error.__cause__  # of dagster-postgres' own
+        if not isinstance(cause, SQLAlchemyError):
+            raise
+        problem = " ".join(str(getattr(cause, "orig", None) or cause).split())
+        raise FoundryError(f"the database of {where} does not answer: {problem}") from None
+    finally:
+        root.setLevel(level)
 
 
 def _open_without_waiting(dialect: Any, _: Any, arguments: Any, options: Any) -> Any:
