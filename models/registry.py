@@ -181,7 +181,7 @@ class _Registering:
         if not self.is_shipped:
             _refuse_reference_groups(outcome, spec)
         if version is None:
-            version = self._log(outcome, spec, data_versions)
+            version = _first_of_key(client, self._log(outcome, spec, data_versions), outcome.key)
         number = str(version.version)
         client.set_registered_model_alias(spec.name, CANDIDATE, number)
         row = self._decision(outcome, spec, version)
@@ -457,7 +457,19 @@ def _champion(client: Any, name: str) -> Any | None:
 def _version_of_key(client: Any, name: str, key: str) -> Any | None:
     """Return the version of this very outcome, when an earlier call registered it."""
     filters = f"name = '{name}' and tags.training_key = '{key}'"
-    return next(iter(client.search_model_versions(filters)), None)
+    return min(client.search_model_versions(filters), key=lambda own: int(own.version), default=None)
+
+
+def _first_of_key(client: Any, version: Any, key: str) -> Any:
+    """Return the first version of an outcome; a later one, which another process was faster than, is deleted.
+
+    The registry gives out numbers one by one, so that of two processes the later one sees both versions.
+    """
+    first = _version_of_key(client, version.name, key)
+    if first is None or first.version == version.version:
+        return version
+    client.delete_model_version(version.name, version.version)
+    return first
 
 
 def _promotion(version: Any) -> PromotionRow | None:

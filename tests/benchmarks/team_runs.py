@@ -57,7 +57,8 @@ def variables_of(file: Path, own: Mapping[str, str]) -> dict[str, str]:
     """Return the environment of a shell that has set variables of its own and sourced a file."""
     words = ["sh", "-c", '. "$0"; exec env -0', str(file)]
     done = subprocess.run(words, env={**os.environ, **own}, capture_output=True, check=True)
-    return dict(pair.partition("=")[::2] for pair in done.stdout.decode().split("\0") if pair)
+    pairs = [pair.partition("=") for pair in done.stdout.decode().split("\0") if pair]
+    return {name: value for name, _, value in pairs}
 
 
 def run_person(folder: Path, overrides: tuple[str, ...], variables: Mapping[str, str]) -> Ended:
