@@ -6,7 +6,7 @@ import logging
 import os
 import shutil
 import socket
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -115,6 +115,20 @@ def process_tag() -> str:
     A later process may have the same id, and an instance may be that of several machines.
     """
     return f"{os.getpid()}:{_start_time(os.getpid())}:{socket.gethostname()}:{_boot()}"
+
+
+def prepare_pools(instance: dg.DagsterInstance, pools: Iterable[str]) -> None:
+    """Give pools their default limit in a database that machines share.
+
+    Dagster itself does so when a step first needs a pool, and where two runs do at once in PostgreSQL, one of
+    them fails: it goes on in a transaction that was refused. This is one statement that does not fail.
+    """
+    limit = instance.global_op_concurrency_default_limit
+    if limit is None or isinstance(instance.run_storage, SqliteRunStorage):
+        return
+    present = {pool.name for pool in instance.event_log_storage.get_pool_limits()}
+    for pool in set(pools) - present:
+        instance.event_log_storage.set_concurrency_slots(pool, limit)
 
 
 def release_dead_runs(instance: dg.DagsterInstance) -> int:

@@ -27,7 +27,7 @@ from dagster_postgres.run_storage import PostgresRunStorage
 from assets.configuration import compose_configuration
 from assets.deployments import find_deployment
 from assets.errors import ExtraMissing, FoundryError
-from assets.instance import PROCESS_TAG, open_instance, process_tag, release_dead_runs
+from assets.instance import PROCESS_TAG, open_instance, prepare_pools, process_tag, release_dead_runs
 from assets.materialise import prune_partitions
 from assets.settings import Settings, ignore_progress
 from assets.shared_tables import open_catalogue, publish_shards, write_version
@@ -139,6 +139,17 @@ def test_runs_of_other_machines_are_left_alone(sourced: Team, monkeypatch: pytes
         assert release_dead_runs(instance) == 2
         ended = {n for n, run in runs.items() if _is_ended(instance, run.run_id)}
     assert ended == {"killed", "of an earlier boot"}
+
+
+def test_runs_that_need_a_pool_first_at_once_both_get_it(sourced: Team) -> None:
+    with open_instance(find_deployment()) as one, open_instance(find_deployment()) as other:
+        with ThreadPoolExecutor(2) as pool:
+            list(pool.map(lambda instance: prepare_pools(instance, ["hls", "training"]), (one, other)))
+        limits = {pool.name: pool.limit for pool in other.event_log_storage.get_pool_limits()}
+        assert limits == {"hls": 16, "training": 16}
+        one.event_log_storage.set_concurrency_slots("hls", 3)
+        prepare_pools(other, ["hls"])
+        assert other.event_log_storage.get_concurrency_info("hls").slot_count == 3
 
 
 def _job() -> dg.JobDefinition:
