@@ -32,7 +32,10 @@ from tests.support.servers import end, free_port
 
 PORTS = ("--port", "--mlflow-port", "--postgres-port", "--store-port", "--code-port")
 PROJECT_FILES = ("dvc.yaml", "workspace.yaml", "tools.yaml")
-COMMON = ("scale=smoke", "programs.suites=[stencil]", "hls.pipeline=[false]", "models.trained=[tenset-mlp]")
+COMMON = (
+    *("scale=smoke", "programs.suites=[stencil]", "hls.pipeline=[false]", "models.trained=[tenset-mlp]"),
+    "simulations.groups.small.engines=[reuse]",
+)
 RUNS: Mapping[str, tuple[str, ...]] = {
     "alice": ("hls.memory_delay=[2]",),
     "bob": ("hls.memory_delay=[5]",),
