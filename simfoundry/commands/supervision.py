@@ -177,5 +177,5 @@ def require_free(ports: Mapping[str, int]) -> None:
                 ) from error
     for number in ports.values():
         same = [option for option, other in ports.items() if other == number]
-        if len(same) > 1:
+        if number and len(same) > 1:  # 0 is any free one
             raise FoundryError(f"{' and '.join(same)} have one port: {number}; accepted: a port for each")
