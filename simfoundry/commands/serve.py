@@ -41,7 +41,7 @@ class Refusal(Exception):
         self.status = status
 
 
-def serve_model(model: str, *, port: int, limits: Limits) -> None:
+def serve_model(model: str, *, port: int, limits: Limits, as_json: bool = False) -> None:
     """Serve a registered model on the loopback interface until Ctrl-C.
 
     Args:   model: NAME@ALIAS.
@@ -58,7 +58,9 @@ def serve_model(model: str, *, port: int, limits: Limits) -> None:
         async def startup(self, sockets: Any = None) -> None:
             await super().startup(sockets)
             if self.started:
-                click.echo(f"ready: {model} at http://{HOST}:{port}/invocations")
+                address = f"http://{HOST}:{port}/invocations"
+                answer = {"model": model, "address": address}
+                click.echo(json.dumps(answer) if as_json else f"ready: {model} at {address}")
 
     settings = uvicorn.Config(
         OwnPages(app), host=HOST, port=port, log_level="warning", access_log=False, timeout_keep_alive=30

@@ -184,7 +184,7 @@ def _figure(name: str) -> Figure:
         section="Two people and the nightly run at once",
         value=0.0,
         goal="tables equal those of a run alone",
-        command="python -m tests.benchmarks.team_runs --record",
+        command="python -m tests.benchmarks.team_runs",
         commit="",
         engines={},
         machine="",
