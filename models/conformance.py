@@ -257,8 +257,8 @@ def check_options_as_json(trial: Trial) -> None:
             canonical_json(value)
         except (TypeError, ValueError) as error:
             raise ConformanceError(
-                f"option {name} is no JSON: {_shown(value)}; accepted: numbers, text, True, False, None, and "
-                "tuples of them"
+                f"option {name} is no JSON: {_shown(value)}; accepted: finite numbers, text, True, False, "
+                "None, and tuples of them"
             ) from error
     read = trial.spec.options_from(shown_options(trial.options))
     for field in fields(trial.options):
@@ -266,7 +266,7 @@ def check_options_as_json(trial: Trial) -> None:
         if after != value:
             raise ConformanceError(
                 f"option {field.name} does not survive JSON: {_shown(value)} became {_shown(after)}; "
-                "accepted: numbers, text, True, False, None, and tuples of them"
+                "accepted: finite numbers, text, True, False, None, and tuples of them"
             )
 
 

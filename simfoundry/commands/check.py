@@ -87,7 +87,7 @@ def _require_predictor(predictor: str) -> None:
     """Refuse what is neither a file of Python nor the name of a predictor."""
     if predictor.endswith(".py"):
         if not Path(predictor).is_file():
-            raise FoundryError(f"no such file: {predictor}")
+            raise FoundryError(f"no such file: {predictor}; accepted: FILE.py, or the name of a predictor")
     elif Path(predictor).exists() or "/" in predictor:
         raise FoundryError(f"no file of Python: {predictor}; accepted: FILE.py, or the name of a predictor")
     else:

@@ -199,7 +199,7 @@ def test_a_predictor_that_keeps_the_rules_passes(lasting_data_dir: Path) -> None
         (
             replace(PREDICTOR, options=_Unlike),
             "options-json",
-            "option words is no JSON: frozenset({'a'}) of type frozenset; accepted: numbers, text, True, ",
+            "option words is no JSON: frozenset({'a'}) of type frozenset; accepted: finite numbers, text",
         ),
         (
             replace(PREDICTOR, options=_Nested),
