@@ -76,7 +76,7 @@ def train(name: str, as_json: bool, **options: Any) -> None:
         click.echo(f"{answer['name']} version {answer['version']}: {answer['reason']}\n{answer['folder']}")
 
 
-@listed("Models", memory_gib=None)
+@listed("Models", memory_gib=8)
 @click.command()
 @click.argument("predictor")
 @click.option(
