@@ -233,6 +233,7 @@ class _Registering:
             name=spec.name,
             source=str(info.model_uri),
             run_id=run_id,
+            model_id=str(info.model_id),  # a tracking server asks for it
             tags={KEY_TAG: outcome.key, DATASET_TAG: outcome.source},
             description=card,
         )

@@ -1,12 +1,21 @@
-"""Commands on the object store and the catalogue that several machines share."""
+"""Commands of a team: its servers, and the object store and the catalogue that several machines share."""
 
 from __future__ import annotations
 
 from dataclasses import asdict
+from pathlib import Path
 
 import click
 
-from simfoundry.cli.options import Commands, Finite, answer_json, as_json_option, explained, listed
+from simfoundry.cli.options import (
+    OUTPUT_FOLDER,
+    Commands,
+    Finite,
+    answer_json,
+    as_json_option,
+    explained,
+    listed,
+)
 
 HOURS = 24.0
 
@@ -55,3 +64,65 @@ def sweep(delete: bool, hours: float, as_json: bool) -> None:
         answer_json(asdict(answer))
     else:
         click.echo("\n".join(answer.lines()))
+
+
+@listed("Tables", memory_gib=None)
+@click.command()
+@click.option(
+    "--folder", type=OUTPUT_FOLDER, default=Path("team"), show_default=True, help="Folder of all data."
+)
+@click.option("--port", default=3000, show_default=True, help="Port of the Dagster UI.")
+@click.option("--mlflow-port", default=5000, show_default=True, help="Port of the MLflow server.")
+@click.option("--postgres-port", default=5433, show_default=True, help="Port of PostgreSQL.")
+@click.option("--store-port", default=9000, show_default=True, help="Port of the object store.")
+@click.option("--code-port", default=4266, show_default=True, help="Port of Dagster's code server.")
+@click.option("--nightly", is_flag=True, help="Run everything at scale nightly at the hour of run.nightly.")
+@as_json_option
+@explained
+def team(
+    folder: Path,
+    port: int,
+    mlflow_port: int,
+    postgres_port: int,
+    store_port: int,
+    code_port: int,
+    nightly: bool,
+    as_json: bool,
+) -> None:
+    """Serve Dagster, MLflow, PostgreSQL and an object store for a team until Ctrl-C.
+
+    They listen on this machine only. FOLDER/environment has the variables by which `simfoundry run` in
+    another shell uses them. Starting again resumes with the same data.
+    """
+    from simfoundry.commands.team import Ports, serve_team
+
+    ports = Ports(dagster=port, mlflow=mlflow_port, postgres=postgres_port, store=store_port, code=code_port)
+    serve_team(folder, ports, nightly=nightly, as_json=as_json)
+
+
+@listed("Tables", memory_gib=None)
+@click.command()
+@click.option(
+    "--address", metavar="HOST:PORT", help="Head that this machine joins.", show_default="be the head"
+)
+@click.option(
+    "--host", default="127.0.0.1", show_default=True, help="Address of this machine in the cluster."
+)
+@click.option("--port", default=6379, show_default=True, help="Port of a head.")
+@click.option("--cpus", type=click.IntRange(0), help="Items at a time.", show_default="one per processor")
+@click.option(
+    "--node-memory", type=click.FloatRange(min=0.25), help="GiB for items.", show_default="what is free"
+)
+@as_json_option
+@explained
+def node(
+    address: str | None, host: str, port: int, cpus: int | None, node_memory: float | None, as_json: bool
+) -> None:
+    """Make this machine the head or a node of a Ray cluster until Ctrl-C.
+
+    `simfoundry run cluster=ray cluster.address=HOST:PORT` works on all of them.
+    """
+    from simfoundry.commands.node import NodeQuestion, serve_node
+
+    question = NodeQuestion(address=address, host=host, port=port, cpus=cpus, memory_gib=node_memory)
+    serve_node(question, as_json=as_json)
