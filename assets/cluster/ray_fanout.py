@@ -13,6 +13,7 @@ from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cache
+from pathlib import Path
 from threading import current_thread, main_thread
 from typing import Any, TypeVar
 
@@ -43,6 +44,7 @@ def connected(cluster: Cluster) -> Generator[RayFanout]:
     Raises: ExtraMissing: Ray is not installed. FoundryError: no cluster answers at the address, it is of
             another version, or none of its nodes can take an item.
     """
+    _send_token(cluster.address)
     ray = _ray()
     if ray.is_initialized():  # by an outer block
         fanout = RayFanout(cluster)
@@ -75,6 +77,14 @@ def connected(cluster: Cluster) -> Generator[RayFanout]:
         yield fanout
     finally:
         ray.shutdown()
+
+
+def _send_token(address: str) -> None:
+    """Send the token of the environment or of the home folder; Ray sends none to a head unless it is told."""
+    names = ("RAY_AUTH_TOKEN", "RAY_AUTH_TOKEN_PATH")
+    has_token = any(os.environ.get(name) for name in names) or (Path.home() / ".ray/auth_token").is_file()
+    if address != AUTO and has_token:
+        os.environ.setdefault("RAY_AUTH_MODE", "token")
 
 
 def _knock(address: str) -> None:

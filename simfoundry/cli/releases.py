@@ -128,7 +128,7 @@ def score(file: Path, overrides: tuple[str, ...], model: str, out: Path, as_json
         click.echo("\n".join(answer.lines()))
 
 
-@listed("Models", memory_gib=None)
+@listed("Models", memory_gib=8)
 @click.command()
 @click.argument("predictor")
 @click.option(

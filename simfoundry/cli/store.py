@@ -98,3 +98,31 @@ def team(
 
     ports = Ports(dagster=port, mlflow=mlflow_port, postgres=postgres_port, store=store_port, code=code_port)
     serve_team(folder, ports, nightly=nightly, as_json=as_json)
+
+
+@listed("Tables", memory_gib=None)
+@click.command()
+@click.option(
+    "--address", metavar="HOST:PORT", help="Head that this machine joins.", show_default="be the head"
+)
+@click.option(
+    "--host", default="127.0.0.1", show_default=True, help="Address of this machine in the cluster."
+)
+@click.option("--port", default=6379, show_default=True, help="Port of a head.")
+@click.option("--cpus", type=click.IntRange(0), help="Items at a time.", show_default="one per processor")
+@click.option(
+    "--node-memory", type=click.FloatRange(min=0.25), help="GiB for items.", show_default="what is free"
+)
+@as_json_option
+@explained
+def node(
+    address: str | None, host: str, port: int, cpus: int | None, node_memory: float | None, as_json: bool
+) -> None:
+    """Make this machine the head or a node of a Ray cluster until Ctrl-C.
+
+    `simfoundry run cluster=ray cluster.address=HOST:PORT` works on all of them.
+    """
+    from simfoundry.commands.node import NodeQuestion, serve_node
+
+    question = NodeQuestion(address=address, host=host, port=port, cpus=cpus, memory_gib=node_memory)
+    serve_node(question, as_json=as_json)
