@@ -14,7 +14,7 @@ from typing import Any
 import dagster as dg
 from dagster._core.storage.runs.sqlite import SqliteRunStorage
 from sqlalchemy import Engine, event
-from sqlalchemy.exc import SQLAlchemyError
+from sqlalchemy.exc import IntegrityError, SQLAlchemyError
 
 from assets.deployments import QUIET_ENVIRONMENT, Deployment, require_whole_history
 from assets.errors import FoundryError, needing
@@ -121,14 +121,15 @@ def prepare_pools(instance: dg.DagsterInstance, pools: Iterable[str]) -> None:
     """Give pools their default limit in a database that machines share.
 
     Dagster itself does so when a step first needs a pool, and where two runs do at once in PostgreSQL, one of
-    them fails: it goes on in a transaction that was refused. This is one statement that does not fail.
+    them fails: it goes on in a transaction that was refused.
     """
     limit = instance.global_op_concurrency_default_limit
     if limit is None or isinstance(instance.run_storage, SqliteRunStorage):
         return
     present = {pool.name for pool in instance.event_log_storage.get_pool_limits()}
     for pool in set(pools) - present:
-        instance.event_log_storage.set_concurrency_slots(pool, limit)
+        with suppress(IntegrityError):  # another run was faster: the transaction as a whole was refused
+            instance.event_log_storage.set_concurrency_slots(pool, limit)
 
 
 def release_dead_runs(instance: dg.DagsterInstance) -> int:
