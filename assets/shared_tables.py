@@ -22,7 +22,7 @@ from pipelines.schemas import TableSpec, table_path, table_spec, to_frame, write
 if TYPE_CHECKING:
     import polars as pl
 
-    from assets.cluster.catalogue import Catalogue
+    from assets.catalogue import Catalogue
 
 CATALOGUE_FILE = "catalogue.json"
 """In the data folder after a run: the version of the catalogue, and the content hash of every shard."""
@@ -46,7 +46,7 @@ def open_catalogue(deployment: Deployment) -> Catalogue | None:
 def _opened(store: str, database: str, table_set: str, process: int) -> Catalogue:
     del process  # a forked process opens its own connections
     with needing("cluster"):
-        from assets.cluster.catalogue import NAME, Catalogue  # lazy import: PyIceberg takes 1 s
+        from assets.catalogue import NAME, Catalogue  # lazy import: PyIceberg takes 1 s
 
     if table_set == MAIN_TABLES:
         return Catalogue(store, database)
@@ -152,7 +152,7 @@ def write_version(deployment: Deployment) -> str | None:
     catalogue = open_catalogue(deployment)
     if catalogue is None:
         return None
-    from assets.cluster.catalogue import catalogue_version
+    from assets.catalogue import catalogue_version
 
     states = catalogue.states()
     version = catalogue_version(states)

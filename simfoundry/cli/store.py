@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -15,7 +16,9 @@ from simfoundry.cli.options import (
     as_json_option,
     explained,
     listed,
+    options_of,
 )
+from simfoundry.questions import NodeQuestion
 
 HOURS = 24.0
 
@@ -102,27 +105,14 @@ def team(
 
 @listed("Tables", memory_gib=None)
 @click.command()
-@click.option(
-    "--address", metavar="HOST:PORT", help="Head that this machine joins.", show_default="be the head"
-)
-@click.option(
-    "--host", default="127.0.0.1", show_default=True, help="Address of this machine in the cluster."
-)
-@click.option("--port", default=6379, show_default=True, help="Port of a head.")
-@click.option("--cpus", type=click.IntRange(0), help="Items at a time.", show_default="one per processor")
-@click.option(
-    "--node-memory", type=click.FloatRange(min=0.25), help="GiB for items.", show_default="what is free"
-)
+@options_of(NodeQuestion)
 @as_json_option
 @explained
-def node(
-    address: str | None, host: str, port: int, cpus: int | None, node_memory: float | None, as_json: bool
-) -> None:
+def node(as_json: bool, **options: Any) -> None:
     """Make this machine the head or a node of a Ray cluster until Ctrl-C.
 
     `simfoundry run cluster=ray cluster.address=HOST:PORT` works on all of them.
     """
-    from simfoundry.commands.node import NodeQuestion, serve_node
+    from simfoundry.commands.node import serve_node
 
-    question = NodeQuestion(address=address, host=host, port=port, cpus=cpus, memory_gib=node_memory)
-    serve_node(question, as_json=as_json)
+    serve_node(NodeQuestion(**options), as_json=as_json)

@@ -9,43 +9,22 @@ import secrets
 import socket
 import sys
 import tempfile
-from dataclasses import dataclass
 from pathlib import Path
 from time import monotonic
 
 import click
 
 from assets.errors import FoundryError, needing
+from pipelines.base.files import read_text
 from pipelines.schemas import write_bytes_atomically
 from simfoundry.commands.supervision import Server, supervised
+from simfoundry.questions import NodeQuestion
 
 READY_S = 120.0
 TOKEN_VARIABLE = "RAY_AUTH_TOKEN"  # noqa: S105
 TOKEN_FILE = Path(".ray") / "auth_token"
 """In the home folder; Ray reads it, too."""
 _ADDRESS = re.compile(r"(?P<host>[A-Za-z0-9_.-]+):(?P<port>[0-9]{1,5})")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NodeQuestion:
-    """The options of the command.
-
-    Attributes:
-        address: of the head that this node joins; None for a head.
-        host: address of this machine in the cluster's network. port: of a head.
-        cpus: items at a time; None for one a processor. memory_gib: for items; None for what is free.
-    """
-
-    address: str | None = None
-    host: str = "127.0.0.1"
-    port: int = 6379
-    cpus: int | None = None
-    memory_gib: float | None = None
-
-    @property
-    def joined(self) -> str:
-        """Address of the head."""
-        return self.address or f"{self.host}:{self.port}"
 
 
 def serve_node(question: NodeQuestion, *, as_json: bool) -> None:
@@ -91,8 +70,8 @@ def _command(question: NodeQuestion) -> list[str]:
     if question.address is not None:
         role = [f"--address={question.address}"]
     limits = [] if question.cpus is None else [f"--num-cpus={question.cpus}"]
-    if question.memory_gib is not None:
-        limits.append(f"--memory={int(question.memory_gib * 2**30)}")
+    if question.node_memory is not None:
+        limits.append(f"--memory={int(question.node_memory * 2**30)}")
     own = [f"--node-ip-address={question.host}", "--disable-usage-stats", "--block"]
     return [sys.executable, "-m", "ray.scripts.scripts", "start", *role, *limits, *own]
 
@@ -130,7 +109,7 @@ def _token(*, makes: bool) -> str:
         return named
     if path.is_file():
         path.chmod(0o600)
-        return path.read_text().strip()
+        return read_text(path, what="token", most_bytes=1 << 12, error=FoundryError).strip()
     if not makes:
         raise FoundryError(
             f"no token of the cluster; accepted: {TOKEN_VARIABLE}, or the head's file {path} on this machine"

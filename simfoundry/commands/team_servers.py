@@ -129,7 +129,7 @@ class Postgres:
         return self.folder / "data"
 
     def prepare(self) -> None:
-        """Initialise the folder unless that is done.
+        """Prepare the folder unless that is done.
 
         Raises: FoundryError: the account may not enter the folder, or initialising fails.
         """

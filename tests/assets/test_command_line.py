@@ -53,6 +53,7 @@ COMMANDS = [
     "import",
     "records",
     "network",
+    "node",
     "pragmas",
     "place",
     "simulate",

@@ -63,7 +63,7 @@ REASONS = {
         assets/materialise.py row_counts
         assets/overview.py survey
         assets/refresh.py read_refreshes state_hash
-        assets/cluster/catalogue.py Catalogue.replace _data_file
+        assets/catalogue.py Catalogue.replace _data_file
         assets/shared_tables.py file_hash scan_shared
         assets/step.py unchanged_rows
         assets/versions.py _hash _load_yaml
@@ -103,6 +103,7 @@ REASONS = {
         pipelines/rtl/reuse/waveform.py write_vcd
         pipelines/base/sandbox/confinement.py _pipe
         simfoundry/cli/options.py explained.run
+        simfoundry/commands/node.py serve_node
         simfoundry/commands/supervision.py Server.start Servers.polls
     """,
     "bytes or an open file that the reader gave": """
