@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
-from collections.abc import Generator
+from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -19,8 +19,18 @@ LOOKS = {
 
 
 @contextmanager
-def ray_cluster(nodes: int, *, cpus: int = 1, memory_gib: float = 1.0) -> Generator[Any]:
-    """Yield a cluster with a head that works on nothing and `nodes` others; see `Cluster.address`."""
+def ray_cluster(
+    nodes: int,
+    *,
+    cpus: int = 1,
+    memory_gib: float = 1.0,
+    host: str | None = None,
+    system: Mapping[str, Any] | None = None,
+) -> Generator[Any]:
+    """Yield a cluster with a head that works on nothing and `nodes` others; see `Cluster.address`.
+
+    Args: host: address of the head. system: Ray's own settings of all nodes.
+    """
     from ray.cluster_utils import Cluster
 
     here = Path(__file__).resolve()
@@ -32,7 +42,8 @@ def ray_cluster(nodes: int, *, cpus: int = 1, memory_gib: float = 1.0) -> Genera
             "num_cpus": 0,
             "include_dashboard": False,
             "object_store_memory": 100 << 20,
-            "_system_config": LOOKS,
+            **({"node_ip_address": host} if host else {}),
+            "_system_config": {**LOOKS, **(system or {})},
         },
     )
     try:
