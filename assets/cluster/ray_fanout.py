@@ -26,6 +26,7 @@ from pipelines.base.workers import Outcome, Workload
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
+AUTH_MODE = "RAY_AUTH_MODE"
 LOOK_S = 1.0
 KNOCK_S = 10.0
 WITHOUT_NODES_S = 60.0
@@ -84,7 +85,7 @@ def _send_token(address: str) -> None:
     names = ("RAY_AUTH_TOKEN", "RAY_AUTH_TOKEN_PATH")
     has_token = any(os.environ.get(name) for name in names) or (Path.home() / ".ray/auth_token").is_file()
     if address != AUTO and has_token:
-        os.environ.setdefault("RAY_AUTH_MODE", "token")
+        os.environ.setdefault(AUTH_MODE, "token")
 
 
 def _knock(address: str) -> None:
@@ -351,7 +352,7 @@ class _Spreading:
 
     def _take(self, reference: Any) -> Generator[tuple[int, Outcome[Any]]]:
         """Yield the outcomes of a batch that ended, or hand it over again."""
-        from ray.exceptions import RayError, RayTaskError, TaskCancelledError
+        from ray.exceptions import OwnerDiedError, RayError, RayTaskError, TaskCancelledError
 
         batch = self._running.pop(reference, None)
         if batch is None:  # its twin was first
@@ -360,7 +361,8 @@ class _Spreading:
         try:
             finished: _Finished = self._ray.get(reference)
         except RayTaskError as error:
-            self._give_up(batch, error.cause if isinstance(error.cause, BaseException) else error)
+            cause = error.cause if isinstance(error.cause, BaseException) else error
+            self._give_up(batch, _unreached() if isinstance(cause, OwnerDiedError) else cause)
             return
         except TaskCancelledError:
             return
@@ -426,6 +428,16 @@ class _Spreading:
     def _cancel(self, reference: Any) -> None:
         """End a task and its tools; the kernel ends a tool with the worker that waits for it."""
         self._ray.cancel(reference, force=True)
+
+
+def _unreached() -> FoundryError:
+    """Return what is wrong when nodes take this process, which hands over the work, for one that ended."""
+    sends = os.environ.get(AUTH_MODE) == "token"
+    reason = "it sends a token and the nodes have none, or another one" if sends else "is its address theirs?"
+    return FoundryError(
+        f"the nodes of the cluster cannot reach this process: {reason}; accepted: nodes with the token of the "
+        f"head, or {AUTH_MODE}=disabled for a cluster without one"
+    )
 
 
 def _lacked_memory(error: Exception) -> bool:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 GIB = 1 << 30
+AUTH_MODE = "RAY_AUTH_MODE"
 LOOKS = {
     "health_check_initial_delay_ms": 500,
     "health_check_period_ms": 500,
@@ -36,6 +37,8 @@ def ray_cluster(
     here = Path(__file__).resolve()
     paths = [str(here.parent), str(here.parents[2])]  # for functions of tests, which workers import
     os.environ |= {"RAY_USAGE_STATS_ENABLED": "0", "PYTHONPATH": os.pathsep.join(paths)}
+    mode = os.environ.get(AUTH_MODE)
+    os.environ[AUTH_MODE] = "disabled"  # whichever token the home folder has
     cluster = Cluster(
         initialize_head=True,
         head_node_args={
@@ -52,6 +55,10 @@ def ray_cluster(
         yield cluster
     finally:
         cluster.shutdown()
+        if mode is None:
+            os.environ.pop(AUTH_MODE)
+        else:
+            os.environ[AUTH_MODE] = mode
 
 
 def add_node(cluster: Any, *, cpus: int = 1, memory_gib: float = 1.0) -> Any:
