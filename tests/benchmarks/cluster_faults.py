@@ -61,6 +61,7 @@ GROUPS = (
 DESIGNS = ("hls.memory_delay=[2,5]", "hls.pipeline=[false,true]")
 """Designs of two programs of the suite stencil."""
 MEMORY_GIB = 0.5
+RAY_FOLDER = "/tmp/ray"  # noqa: S108
 PAUSE_S = 2.0
 """That an item of the labels takes longer, so that a fault meets it."""
 BEGINS_WITHIN_S = 300.0
@@ -415,7 +416,8 @@ def run_hosts(bench: Bench) -> tuple[list[str], str]:
                 ray = [sys.executable, "-m", "ray.scripts.scripts", "start", "--block", "--num-cpus=1"]
                 ray += [f"--address={cluster.address}", f"--node-ip-address={address(number)}"]
                 ray += [f"--memory={1 << 30}", f"--object-store-memory={100 << 20}"]
-                hidden = [sys.executable, "-m", "tests.support.hosts", str(project / "data"), *ray]
+                own = [str(project / "data"), RAY_FOLDER]
+                hidden = [sys.executable, "-m", "tests.support.hosts", *own, "--", *ray]
                 with (bench.folder / f"node-{number}").open("wb") as log:
                     nodes.append(
                         subprocess.Popen(
@@ -431,7 +433,7 @@ def run_hosts(bench: Bench) -> tuple[list[str], str]:
             status = run.finish()
         finally:
             for node in nodes:
-                end(node, signal.SIGTERM)
+                end(node, signal.SIGTERM, ORPHANS_S)
     problems = [f"status {status}: {run.said()[-600:]}"] if status else differences(project, bench.expected)
     return [*problems, *(f"left: {process}" for process in processes_left(project))], ""
 

@@ -1,6 +1,6 @@
 """Hosts in network namespaces of this machine: a bridge, an address each, and no way out.
 
-    python -m tests.support.hosts FOLDER COMMAND ...    hides a folder behind an empty one, then runs a command
+    python -m tests.support.hosts FOLDER ... -- COMMAND ...    hides folders behind empty ones, then runs a command
 
 The namespaces and their devices end with the block that made them. Only root may make them.
 """
@@ -72,6 +72,8 @@ def _does(*arguments: str) -> bool:
 
 
 if __name__ == "__main__":
-    folder, *command = sys.argv[1:]
-    subprocess.run(["mount", "-t", "tmpfs", "tmpfs", folder], check=True)
+    end = sys.argv.index("--")
+    command = sys.argv[end + 1 :]
+    for folder in sys.argv[1:end]:
+        subprocess.run(["mount", "-t", "tmpfs", "tmpfs", folder], check=True)
     os.execvp(command[0], command)

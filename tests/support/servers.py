@@ -166,11 +166,11 @@ def start_s3(
     return process
 
 
-def end(process: subprocess.Popen[bytes], by: signal.Signals) -> None:
+def end(process: subprocess.Popen[bytes], by: signal.Signals, within_s: float = ENDS_WITHIN_S) -> None:
     """End a server by its process id, and wait for it."""
     process.send_signal(by)
     try:
-        process.wait(ENDS_WITHIN_S)
+        process.wait(within_s)
     except subprocess.TimeoutExpired:
         process.kill()
         process.wait()
