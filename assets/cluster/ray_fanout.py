@@ -34,6 +34,9 @@ WITHOUT_NODES_S = 60.0
 LATE = 4
 """A batch that takes so many times what was expected is given to a second worker when one is free."""
 LATE_LEAST_S = 30.0
+ENGINES = "pipelines."
+WARNINGS_KEPT, WARNING_LENGTH = 5, 300
+"""Of a batch that a worker logged; its own log is on its node."""
 _QUIET = {"RAY_USAGE_STATS_ENABLED": "0", "RAY_DEDUP_LOGS": "0", "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0"}
 _LOG = logging.getLogger(__name__)
 
@@ -115,12 +118,39 @@ def code_hash() -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Finished:
-    """What a worker returns of a batch."""
+    """What a worker returns of a batch.
+
+    Attributes: warnings: that it logged, for the log of the process that handed the batch over.
+    """
 
     outcomes: Sequence[Outcome[Any]]
     node: str
     code: str
     busy_s: float
+    warnings: Sequence[str] = ()
+
+
+class _Warnings(logging.Handler):
+    """Keeps the first warnings of the engines in a batch: damaged entries, a store that was away."""
+
+    def __init__(self) -> None:
+        super().__init__(logging.WARNING)
+        self.lines: list[str] = []
+
+    def emit(self, record: logging.LogRecord) -> None:
+        if record.name.startswith(ENGINES) and len(self.lines) < WARNINGS_KEPT:
+            self.lines.append(record.getMessage()[:WARNING_LENGTH])
+
+
+@contextmanager
+def _warnings_kept() -> Generator[list[str]]:
+    """Yield the warnings that are logged in the block."""
+    handler, root = _Warnings(), logging.getLogger()
+    root.addHandler(handler)
+    try:
+        yield handler.lines
+    finally:
+        root.removeHandler(handler)
 
 
 def work_on(work: Callable[[Any], Outcome[Any]], items: Sequence[Any], code: str) -> _Finished:
@@ -130,8 +160,10 @@ def work_on(work: Callable[[Any], Outcome[Any]], items: Sequence[Any], code: str
     node = ray.get_runtime_context().get_node_id()
     own = code_hash()
     start = time.monotonic()
-    outcomes = [work(item) for item in items] if own == code else []
-    return _Finished(outcomes=outcomes, node=node, code=own, busy_s=time.monotonic() - start)
+    with _warnings_kept() as warnings:
+        outcomes = [work(item) for item in items] if own == code else []
+    busy_s = time.monotonic() - start
+    return _Finished(outcomes=outcomes, node=node, code=own, busy_s=busy_s, warnings=warnings)
 
 
 @dataclass(kw_only=True, eq=False)
@@ -380,6 +412,8 @@ class _Spreading:
             return
         self._cancel_twins(batch)
         self._fanout.note(finished)
+        for text in finished.warnings:
+            self._fanout.note_fault(f"{self._workload.step}: {text}")
         self._done_cost += batch.cost
         self._done_s += finished.busy_s
         yield from zip(batch.places, finished.outcomes, strict=True)
