@@ -261,7 +261,8 @@ class RayFanout:
         """
         memory = self._memory_bytes
         if is_large:
-            memory = max(int(node["Resources"].get("memory", 0)) for node in self._nodes())
+            working = [node["Resources"] for node in self._nodes() if node["Resources"].get("CPU", 0) >= 1]
+            memory = max((int(own.get("memory", 0)) for own in working), default=memory)
         options = self._task.options(num_cpus=1, memory=memory, max_retries=0, scheduling_strategy="SPREAD")
         return options.remote(work, items, code_hash())
 

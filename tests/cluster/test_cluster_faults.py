@@ -49,6 +49,14 @@ def test_what_engines_warn_of_on_a_node_is_said_by_the_driver(cluster: Any) -> N
     assert sorted(fanout.faults) == ["warns: entry 0 is damaged", "warns: entry 1 is damaged"]
 
 
+def test_an_item_that_lacked_memory_gets_a_whole_node_with_processors(cluster: Any) -> None:
+    import ray
+
+    with connected(Cluster(kind="ray", address=cluster.address, **SMALL)) as fanout:
+        [finished] = ray.get([fanout.submit(warn, [7], is_large=True)], timeout=30)
+    assert [outcome.result for outcome in finished.outcomes] == [7]
+
+
 def _driver(cluster: Any, folder: Path, repository: Path, **variables: str) -> subprocess.Popen[bytes]:
     code = DRIVER.format(tests=str(Path(__file__).parent), address=cluster.address, folder=str(folder))
     environment = {**os.environ, "PYTHONPATH": str(repository), **variables}
