@@ -470,8 +470,8 @@ def _unreached() -> FoundryError:
     sends = os.environ.get(AUTH_MODE) == "token"
     reason = "it sends a token and the nodes have none, or another one" if sends else "is its address theirs?"
     return FoundryError(
-        f"the nodes of the cluster cannot reach this process: {reason}; accepted: nodes with the token of the "
-        f"head, or {AUTH_MODE}=disabled for a cluster without one"
+        f"the nodes of the cluster cannot reach this process: {reason}; accepted: nodes with the "
+        f"token of the head, or {AUTH_MODE}=disabled for a cluster without one"
     )
 
 

@@ -46,7 +46,8 @@ from tests.support.servers import (
     start_s3,
 )
 
-sys.path[:0] = [str(ROOT / "tests" / "cluster"), str(ROOT / "tests" / "faults")]
+sys.path.insert(0, str(ROOT / "tests" / "cluster"))
+sys.path.insert(0, str(ROOT / "tests" / "faults"))
 from interrupted_runs import OVERRIDES, make_project, processes_left
 from ray_nodes import add_node, kill_node, ray_cluster
 
@@ -61,14 +62,14 @@ GROUPS = (
 DESIGNS = ("hls.memory_delay=[2,5]", "hls.pipeline=[false,true]")
 """Designs of two programs of the suite stencil."""
 MEMORY_GIB = 0.5
-RAY_FOLDER = "/tmp/ray"  # noqa: S108
+RAY_FOLDER = "/tmp/ray"
 PAUSE_S = 2.0
 """That an item of the labels takes longer, so that a fault meets it."""
 BEGINS_WITHIN_S = 300.0
 ENDS_WITHIN_S = 900.0
 ORPHANS_S = 30.0
 """In which the tools of a killed driver end on all nodes."""
-TOKEN = "SIMFOUNDRY_FAULTS"  # noqa: S105
+TOKEN = "SIMFOUNDRY_FAULTS"
 """Variable of every process of a case, by which those that are left are told."""
 HEAD, INSIDE = "SIMFOUNDRY_FAULTS_HEAD", "SIMFOUNDRY_FAULTS_HOSTS"
 
@@ -107,7 +108,8 @@ class Servers:
         arguments = self.s3.process.args
         assert isinstance(arguments, list)
         port = int(self.s3.variables["AWS_ENDPOINT_URL"].rpartition(":")[2])
-        self.again.append(start_s3(arguments, self.s3.folder.parent, port))
+        command = [os.fsdecode(argument) for argument in arguments]
+        self.again.append(start_s3(command, self.s3.folder.parent, port))
 
     def stop_database(self) -> None:
         """End PostgreSQL as a crash does."""
@@ -260,7 +262,9 @@ Case = Callable[[Bench], tuple[list[str], str]]
 def compare(bench: Bench, run: Run, pattern: str = "") -> tuple[list[str], str]:
     """Wait for the end of a run and compare its tables. Returns: problems, the line that names the fault."""
     status = run.finish()
-    problems = [f"status {status}: {run.said()[-600:]}"] if status else differences(run.project, bench.expected)
+    problems = (
+        [f"status {status}: {run.said()[-600:]}"] if status else differences(run.project, bench.expected)
+    )
     problems += ["a traceback"] if "Traceback" in run.said() else []
     line = next((line for line in run.said().splitlines() if re.search(pattern, line)), "") if pattern else ""
     problems += ["the fault is not named"] if pattern and not line else []
@@ -405,7 +409,7 @@ def orphan_tools(bench: Bench) -> tuple[list[str], str]:
 
 
 def run_hosts(bench: Bench) -> tuple[list[str], str]:
-    """Two nodes with a network and a data folder of their own; only the store and the catalogue are shared."""
+    """Two nodes with a network and a data folder of their own; store and catalogue are shared."""
     names = os.environ[INSIDE].split(",")
     project = bench.project()
     (project / "data").mkdir(exist_ok=True)
@@ -477,9 +481,7 @@ def run_case(name: str, folder: Path, expected: Hashes, outage_s: float) -> Answ
     folder.chmod(0o755)
     with servers(folder / "servers", os.environ.get(HEAD, LOOPBACK)) as own:
         token, variables = secrets.token_hex(8), own.place("case")
-        bench = Bench(
-            folder=folder, servers=own, variables=variables, expected=expected, outage_s=outage_s
-        )
+        bench = Bench(folder=folder, servers=own, variables=variables, expected=expected, outage_s=outage_s)
         before = dict(os.environ)
         os.environ.update({**own.s3.variables, TOKEN: token, "OMP_NUM_THREADS": "1"})
         started = time.perf_counter()

@@ -1,4 +1,4 @@
-"""`simfoundry` whose items on a cluster leave a mark, take longer or need too much memory, or which is killed.
+"""`simfoundry` whose items on a cluster leave a mark, take longer or lack memory, or which is killed.
 
     python -m tests.support.faulted_run PLAN ARGUMENT ...
 

@@ -1,6 +1,6 @@
 """Hosts in network namespaces of this machine: a bridge, an address each, and no way out.
 
-    python -m tests.support.hosts FOLDER ... -- COMMAND ...    hides folders behind empty ones, then runs a command
+    python -m tests.support.hosts FOLDER ... -- COMMAND ...    hides folders, then runs a command
 
 The namespaces and their devices end with the block that made them. Only root may make them.
 """
