@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import shutil
 import socket
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,7 @@ from typing import Any
 import dagster as dg
 from dagster._core.storage.runs.sqlite import SqliteRunStorage
 from sqlalchemy import Engine, event
-from sqlalchemy.exc import SQLAlchemyError
+from sqlalchemy.exc import IntegrityError, SQLAlchemyError
 
 from assets.deployments import QUIET_ENVIRONMENT, Deployment, require_whole_history
 from assets.errors import FoundryError, needing
@@ -73,14 +74,22 @@ def open_instance(deployment: Deployment) -> dg.DagsterInstance:
 def _explained_settings(home: Path) -> Iterator[None]:
     """Turn errors of dagster.yaml, and of the database that it names, into one line without its password."""
     where = home / "dagster.yaml"
+    root = logging.getLogger()
+    level = root.level
+    root.setLevel(logging.ERROR)  # Dagster warns of each try to connect
     try:
         yield
-    except SQLAlchemyError as error:
-        problem = " ".join(str(getattr(error, "orig", None) or error).split())
-        raise FoundryError(f"the database of {where} does not answer: {problem}") from None
     except dg.DagsterInvalidConfigError as error:
         problem = " ".join(str(error).split())
         raise FoundryError(f"settings of Dagster are not acceptable: {problem} ({where})") from None
+    except Exception as error:
+        cause = error if isinstance(error, SQLAlchemyError) else error.__cause__  # of dagster-postgres' own
+        if not isinstance(cause, SQLAlchemyError):
+            raise
+        problem = " ".join(str(getattr(cause, "orig", None) or cause).split())
+        raise FoundryError(f"the database of {where} does not answer: {problem}") from None
+    finally:
+        root.setLevel(level)
 
 
 def _open_without_waiting(dialect: Any, _: Any, arguments: Any, options: Any) -> Any:
@@ -106,6 +115,21 @@ def process_tag() -> str:
     A later process may have the same id, and an instance may be that of several machines.
     """
     return f"{os.getpid()}:{_start_time(os.getpid())}:{socket.gethostname()}:{_boot()}"
+
+
+def prepare_pools(instance: dg.DagsterInstance, pools: Iterable[str]) -> None:
+    """Give pools their default limit in a database that machines share.
+
+    Dagster itself does so when a step first needs a pool, and where two runs do at once in PostgreSQL, one of
+    them fails: it goes on in a transaction that was refused.
+    """
+    limit = instance.global_op_concurrency_default_limit
+    if limit is None or isinstance(instance.run_storage, SqliteRunStorage):
+        return
+    present = {pool.name for pool in instance.event_log_storage.get_pool_limits()}
+    for pool in set(pools) - present:
+        with suppress(IntegrityError):  # another run was faster: the transaction as a whole was refused
+            instance.event_log_storage.set_concurrency_slots(pool, limit)
 
 
 def release_dead_runs(instance: dg.DagsterInstance) -> int:

@@ -88,9 +88,9 @@ def train(name: str, as_json: bool, **options: Any) -> None:
     "--most-mib", type=Finite(0.001, 1024), default=4.0, show_default=True, help="Size of a request."
 )
 @click.option("--most-text-kib", type=Whole(1, 10_240), default=64, show_default=True, help="Size of a text.")
-@debug_option
+@as_json_option
 @explained
-def serve(model: str, port: int, most_rows: int, most_mib: float, most_text_kib: int) -> None:
+def serve(model: str, port: int, most_rows: int, most_mib: float, most_text_kib: int, as_json: bool) -> None:
     """Serve a registered model over HTTP on this machine until Ctrl-C.
 
     The interface is that of `mlflow models serve`. A request that exceeds a limit, or has other columns,
@@ -100,7 +100,7 @@ def serve(model: str, port: int, most_rows: int, most_mib: float, most_text_kib:
     from simfoundry.commands.serve import serve_model
 
     limits = Limits(body_bytes=int(most_mib * 2**20), rows=most_rows, text_bytes=most_text_kib * 2**10)
-    serve_model(model, port=port, limits=limits)
+    serve_model(model, port=port, limits=limits, as_json=as_json)
 
 
 @listed("Models", memory_gib=8)

@@ -6,6 +6,7 @@ Batches of rows are the items of one `run_all`: processes of this machine, or th
 from __future__ import annotations
 
 import hashlib
+import os
 import tempfile
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -28,12 +29,14 @@ from models.catalogue import PredictorSpec, predictor_named
 from models.limits import Limits
 from models.local_registry import find_local
 from models.model_files import OUTCOME_FILE, read_model, read_outcome
+from pipelines.base.files import open_regular
 from pipelines.base.parquet_files import open_parquet
 from pipelines.base.workers import Outcome, ProgressCallback, run_all, silent
 from pipelines.schemas import write_bytes_atomically
 from simfoundry.commands.predict import _named, registered_model
 
 ROW_LIMIT = 1_000_000
+FILE_LIMIT_BYTES = 1 << 30
 BATCH_ROWS = 128
 OK, REFUSED = "ok", "refused"
 _KINDS: Mapping[str, pa.DataType] = {"string": pa.string(), "long": pa.int64(), "double": pa.float64()}
@@ -109,7 +112,7 @@ def score_file(
             "score",
             batches,
             partial(score_batch, content),
-            workers=settings.configuration.run.workers,
+            workers=settings.configuration.run.workers or os.cpu_count() or 1,
             cost=len,
             on_progress=on_progress,
         )
@@ -199,7 +202,9 @@ def read_questions(file: Path, spec: PredictorSpec[Any]) -> list[dict[str, Any]]
     names = {column.name for column in spec.task.question}
     required = [column.name for column in spec.task.question if column.required]
     texts = [column.name for column in spec.task.question if column.kind == "string"]
-    with file.open("rb") as stream:
+    with open_regular(
+        file, what="table of questions", most_bytes=FILE_LIMIT_BYTES, error=FoundryError
+    ) as stream:
         opened = open_parquet(stream, columns=names, most_rows=ROW_LIMIT, error=refused, encoded=texts)
         present = set(opened.schema_arrow.names)
         if missing := [name for name in required if name not in present]:

@@ -11,7 +11,7 @@ import logging
 import os
 from collections.abc import Mapping, Sequence
 from http import HTTPStatus
-from typing import Any
+from typing import Any, cast
 
 import click
 
@@ -41,7 +41,7 @@ class Refusal(Exception):
         self.status = status
 
 
-def serve_model(model: str, *, port: int, limits: Limits) -> None:
+def serve_model(model: str, *, port: int, limits: Limits, as_json: bool = False) -> None:
     """Serve a registered model on the loopback interface until Ctrl-C.
 
     Args:   model: NAME@ALIAS.
@@ -58,7 +58,9 @@ def serve_model(model: str, *, port: int, limits: Limits) -> None:
         async def startup(self, sockets: Any = None) -> None:
             await super().startup(sockets)
             if self.started:
-                click.echo(f"ready: {model} at http://{HOST}:{port}/invocations")
+                address = f"http://{HOST}:{port}/invocations"
+                answer = {"model": model, "address": address}
+                click.echo(json.dumps(answer) if as_json else f"ready: {model} at {address}")
 
     settings = uvicorn.Config(
         OwnPages(app), host=HOST, port=port, log_level="warning", access_log=False, timeout_keep_alive=30
@@ -252,18 +254,29 @@ def _rows_of(body: bytes) -> list[Any]:
     [(name, table)] = content.items()
     if name == "dataframe_records" and isinstance(table, list):
         return table
-    if name == "dataframe_split" and isinstance(table, dict) and table.keys() <= {"columns", "data", "index"}:
-        columns, data = table.get("columns"), table.get("data")
-        is_table = isinstance(columns, list) and isinstance(data, list)
-        if (
-            is_table
-            and len(set(map(str, columns))) == len(columns)
-            and all(isinstance(c, str) for c in columns)
-        ):
-            if all(isinstance(row, list) and len(row) == len(columns) for row in data):
-                return [dict(zip(columns, row, strict=True)) for row in data]
-            raise Refusal(HTTPStatus.BAD_REQUEST, "a row with another number of values than columns")
+    if name == "dataframe_split" and isinstance(table, dict):
+        rows = _split_rows(cast(dict[str, Any], table))
+        if rows is not None:
+            return rows
     raise Refusal(HTTPStatus.BAD_REQUEST, f"not a table: {name[:40]!r}; {accepted}")
+
+
+def _split_rows(table: Mapping[str, Any]) -> list[Any] | None:
+    """Return the rows of columns and data; None where it is no such table.
+
+    Raises: Refusal: a row has another number of values.
+    """
+    columns, data = table.get("columns"), table.get("data")
+    if table.keys() - {"columns", "data", "index"}:
+        return None
+    if not isinstance(columns, list) or not isinstance(data, list):
+        return None
+    names, lines = cast(list[Any], columns), cast(list[Any], data)
+    if not all(isinstance(name, str) for name in names) or len(set(names)) != len(names):
+        return None
+    if not all(isinstance(line, list) and len(cast(list[Any], line)) == len(names) for line in lines):
+        raise Refusal(HTTPStatus.BAD_REQUEST, "a row with another number of values than columns")
+    return [dict(zip(names, line, strict=True)) for line in lines]
 
 
 def _refuse_constant(name: str) -> float:

@@ -7,7 +7,7 @@ import signal
 import socket
 import subprocess
 import time
-from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.client import HTTPConnection, HTTPException
@@ -52,8 +52,7 @@ class Server:
         """
         self.log.parent.mkdir(parents=True, exist_ok=True)
         ending = "INT" if self.is_database else "TERM"
-        who = {} if self.account is None else {"user": self.account[0], "group": self.account[1]}
-        groups: Iterable[int] | None = None if self.account is None else ()
+        user, group = self.account or (None, None)
         with self.log.open("wb") as stream:
             return subprocess.Popen(
                 [find_tool("setpriv", "util-linux"), "--pdeathsig", ending, "--", *self.command],
@@ -63,8 +62,9 @@ class Server:
                 stdout=stream,
                 stderr=stream,
                 start_new_session=True,
-                extra_groups=groups,
-                **who,
+                user=user,
+                group=group,
+                extra_groups=None if self.account is None else (),
             )
 
 
@@ -177,5 +177,5 @@ def require_free(ports: Mapping[str, int]) -> None:
                 ) from error
     for number in ports.values():
         same = [option for option, other in ports.items() if other == number]
-        if len(same) > 1:
+        if number and len(same) > 1:  # 0 is any free one
             raise FoundryError(f"{' and '.join(same)} have one port: {number}; accepted: a port for each")

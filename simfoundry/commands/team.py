@@ -28,7 +28,8 @@ from assets.deployments import (
     find_project,
     writing_to,
 )
-from assets.instance import open_instance
+from assets.instance import open_instance, prepare_pools
+from assets.steps import STEPS
 from simfoundry.commands.supervision import HOST, Server, Servers, ask, is_open, require_free, supervised
 from simfoundry.commands.team_servers import (
     BUCKET,
@@ -259,8 +260,10 @@ def serve_team(folder: Path, ports: Ports, *, nightly: bool = False, as_json: bo
         click.echo("simfoundry: starting PostgreSQL, the object store, Dagster and MLflow", err=True)
         with supervised() as servers:
             team.start_stores(servers)
-            with open_instance(find_deployment()):
-                pass  # makes the tables of Dagster, which its servers would make at once
+            with open_instance(
+                find_deployment()
+            ) as instance:  # makes Dagster's tables, before its servers do
+                prepare_pools(instance, (step.pool for step in STEPS if step.pool))
             team.start_services(servers)
             click.echo(_text(team, as_json=as_json))
             for _ in servers.polls():

@@ -163,8 +163,7 @@ class Postgres:
             os.chown(path, *self.account)
 
     def _run(self, program: str, *options: str) -> subprocess.CompletedProcess[str]:
-        who = {} if self.account is None else {"user": self.account[0], "group": self.account[1]}
-        groups: Iterable[int] | None = None if self.account is None else ()
+        user, group = self.account or (None, None)
         try:
             return subprocess.run(
                 [str(postgres_program(program)), *options],
@@ -172,8 +171,9 @@ class Postgres:
                 cwd=self.folder,
                 capture_output=True,
                 text=True,
-                extra_groups=groups,
-                **who,
+                user=user,
+                group=group,
+                extra_groups=None if self.account is None else (),
             )
         except PermissionError as error:
             raise FoundryError(f"PostgreSQL cannot use {self.folder}{self._entering_problem()}") from error
