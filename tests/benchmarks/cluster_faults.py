@@ -493,7 +493,7 @@ def run_case(name: str, folder: Path, expected: Hashes, outage_s: float) -> Answ
             os.environ.clear()
             os.environ.update(before)
         wall_s = time.perf_counter() - started
-        problems += [f"left: {line}" for line in marked_processes(token)]
+    problems += [f"left: {line}" for line in marked_processes(token)]
     return Answer(problems=problems, named=named, wall_s=wall_s)
 
 
