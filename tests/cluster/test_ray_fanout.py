@@ -176,7 +176,7 @@ def test_ctrl_c_ends_the_tools_on_all_nodes(cluster: Any, tmp_path: Path, reposi
     environment = {**os.environ, "PYTHONPATH": str(repository)}
     with subprocess.Popen([sys.executable, "-c", code], env=environment, stderr=subprocess.PIPE) as driver:
         try:
-            pids = _wait_for_pids(tmp_path, 2)
+            pids = wait_for_pids(tmp_path, 2)
             driver.send_signal(signal.SIGINT)
             _, said = driver.communicate(timeout=60)
         finally:
@@ -188,7 +188,7 @@ def test_ctrl_c_ends_the_tools_on_all_nodes(cluster: Any, tmp_path: Path, reposi
     assert not [pid for pid in pids if Path(f"/proc/{pid}").exists()]
 
 
-def _wait_for_pids(folder: Path, count: int) -> list[int]:
+def wait_for_pids(folder: Path, count: int) -> list[int]:
     deadline = time.monotonic() + 60
     while time.monotonic() < deadline:
         texts = [path.read_text() for path in folder.iterdir() if path.is_file()]
