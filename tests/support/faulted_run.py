@@ -86,7 +86,7 @@ def _allocate(needed_bytes: int) -> None:
 
 def run_faulted(plan: Plan, arguments: list[str]) -> None:
     """Run `simfoundry` under a plan."""
-    from assets.cluster.catalogue import TABLES, Catalogue
+    from assets.catalogue import TABLES, Catalogue
     from assets.cluster.ray_fanout import RayFanout
     from simfoundry.cli.entry import simfoundry
 
