@@ -377,7 +377,8 @@ def stop_the_store(bench: Bench) -> tuple[list[str], str]:
         bench.servers.stop_store()
         time.sleep(bench.outage_s)
         bench.servers.start_store()
-        return compare(bench, run, r"store .*(did not answer|answered)|does not answer|trying again")
+        problems, named = compare(bench, run, r"the object store answered after|trying again")
+        return [*problems, *(["a step failed"] if "failed after" in run.said() else [])], named
 
 
 def restart_the_database(bench: Bench) -> tuple[list[str], str]:
