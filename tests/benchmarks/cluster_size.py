@@ -66,11 +66,14 @@ def write_rows(folder: Path, rows: int, shard_rows: int, release: Path) -> tuple
         pads.dataset(str(release / room / TABLE)).to_table(columns=spec.schema(measured=own).names)
         for room, own in (("tables", False), ("measured", True))
     )
-    names, key = [], ""
+    names: list[str] = []
+    key = ""
     for number in range(-(-rows // shard_rows)):
         count = min(shard_rows, rows - number * shard_rows)
-        key, names = draw.bytes(16).hex(), [*names, f"rows-{number:05}"]
-        ids = pa.array(sorted([key, *(draw.bytes(16).hex() for _ in range(count - 1))]))
+        names.append(f"rows-{number:05}")
+        digits = draw.bytes(16 * count).hex()
+        own_ids = sorted(digits[place : place + 32] for place in range(0, len(digits), 32))
+        ids, key = pa.array(own_ids), own_ids[count // 2]
         taken = draw.integers(0, content.num_rows, count)
         tools = content["tool"].take(taken)
         for table, own in ((content, False), (measured, True)):
@@ -108,7 +111,11 @@ def measure(
     def step(name: str, work: Callable[[], object], project: Path, server: tuple[str, str]) -> None:
         os.environ[PROJECT_VARIABLE] = str(project)
         os.environ[STORE_VARIABLE], os.environ[CATALOGUE_VARIABLE] = server
-        one = results[name] = run_apart(work, timeout_s=options.timeout_s)
+        try:
+            one = results[name] = run_apart(work, timeout_s=options.timeout_s)
+        except (EOFError, TimeoutError) as error:
+            print_row(name, "", "", "", f"failed: {type(error).__name__}")
+            return
         answer = " ".join(str(one.result).split())[-60:]
         print_row(name, f"{one.wall_s:.2f}", f"{one.processor_s:.2f}", f"{one.peak_mib:.0f}", answer)
 
@@ -141,6 +148,8 @@ def main() -> None:
         print(f"{options.rows:,} rows, {len(names)} shards, {size / 2**20:.0f} MiB of files.\n")
         with places(folder, is_local=options.local) as place:
             results = measure(options, folder, place, names, key)
+    if len(results) < len(QUERIES) + 3:
+        raise SystemExit("a step failed")
     if options.record and not options.local:
         values = {"rows": options.rows, "shards": len(names), "bytes of a row": round(size / options.rows, 1)}
         _record("synthetic rows of `labels`", values)
