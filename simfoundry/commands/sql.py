@@ -255,10 +255,17 @@ def _remedy(spec: TableSpec) -> str:
 
 
 def _create_view(connection: duckdb.DuckDBPyConnection, tables: _Tables, spec: TableSpec) -> None:
-    """Create the view of a table; its columns are read when a query needs them."""
+    """Create the view of a table; its columns are read when a query needs them.
+
+    Wall-clock columns are grouped by key, which is unique: so DuckDB knows that, and a query that asks for none
+    of them reads none and joins nothing.
+    """
     rows = connection.from_arrow(tables.rows(spec, measured=False)).set_alias("t")
     if spec.has_measured:
-        beside = connection.from_arrow(tables.rows(spec, measured=True)).set_alias("m")
+        keys = ", ".join(f'"{key}"' for key in spec.key)
+        values = ", ".join(f'any_value("{c.name}") AS "{c.name}"' for c in spec.columns if c.measured)
+        measured = connection.from_arrow(tables.rows(spec, measured=True))
+        beside = measured.aggregate(f"{keys}, {values}", keys).set_alias("m")
         same_key = " AND ".join(f't."{key}" = m."{key}"' for key in spec.key)
         columns = (f'{"m" if c.measured else "t"}."{c.name}"' for c in spec.columns)
         rows = rows.join(beside, same_key, how="left").select(", ".join(columns))
