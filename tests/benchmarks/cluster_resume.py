@@ -10,12 +10,13 @@ this filled. Nothing may be computed. With `--latency-ms` the time of a request 
 
 from __future__ import annotations
 
+import json
 import os
 import tempfile
 import time
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from itertools import cycle
 from pathlib import Path
@@ -24,6 +25,7 @@ from typing import Any
 from assets.figures import Figure
 from assets.stores import open_sealed
 from pipelines.base.cache import ContentCache, json_value
+from pipelines.base.identity import canonical_json
 from pipelines.base.sealing import SealedStore
 from pipelines.base.workers import Progress
 from pipelines.dataset.labelling import (
@@ -34,10 +36,10 @@ from pipelines.dataset.labelling import (
     label_designs,
     plan_designs,
 )
-from pipelines.dataset.labelling.cache import LabelCache, label_cache
+from pipelines.dataset.labelling.cache import KIND, LabelCache, label_cache
 from pipelines.dataset.labelling.configurations import configurations_key, program_configurations
 from pipelines.dataset.labelling.flows import HlsRows
-from pipelines.dataset.releases import open_release
+from pipelines.dataset.releases import Release, open_release
 from pipelines.hls import TOOL, design_id, options_of
 from pipelines.c.directives import directives_json
 from pipelines.schemas import DesignRow, ProgramRow
@@ -63,13 +65,13 @@ Suites = Sequence[Sequence[ProgramRow]]
 
 @dataclass(frozen=True, slots=True)
 class _Model:
-    """A program of a release with the rows of its designs."""
+    """A program of a release with the rows of its designs, labels as JSON; no two mappings are equal."""
 
     program: ProgramRow
+    mappings: Sequence[dict[str, Any]]
     designs: Sequence[DesignRow]
-    outcomes: dict[str, list[Any]]
-    tables: dict[str, dict[str, list[Any]]]
-    inputs: Sequence[Any]
+    outcomes: Sequence[tuple[Any, ...]]
+    labels: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,62 +99,68 @@ def context_of(cache: ContentCache) -> LabelContext:
 
 def read_models(release: Path, least: int) -> list[_Model]:
     """Return programs of some suites of a release, until they have so many designs."""
-    reader, models, count = open_release(release), [], 0
+    reader, models = open_release(release), list[_Model]()
     parts = reader.partitions("designs")
     for part in parts[:: max(1, len(parts) // 10)]:
-        if count >= least:
-            break
-        rows = {name: reader.rows(name, part) for name in ("labels", "runs", "loop_runs")}
-        tables: dict[str, dict[str, list[Any]]] = {name: defaultdict(list) for name in rows}
-        for name, own in rows.items():
-            for row in own:
-                tables[name][row.design_id].append(row)
-        outcomes: dict[str, list[Any]] = defaultdict(list)
-        for row in reader.rows("directive_outcomes", part):
-            outcomes[row.design_id].append(row)
-        inputs: dict[str, list[Any]] = defaultdict(list)
-        for row in reader.rows("inputs", part):
-            inputs[row.data_id].append(row)
-        designs: dict[str, list[DesignRow]] = defaultdict(list)
-        for design in reader.rows("designs", part):
-            designs[design.program_id].append(design)
-        for program in reader.rows("programs", part):
-            own = [d for d in designs[program.program_id] if d.tool == TOOL]
-            data = {run.data_id for d in own for run in tables["runs"][d.design_id]}
-            own_inputs = [row for one in sorted(data) for row in inputs[one]]
-            if own:
-                models.append(_Model(program, own, outcomes, tables, own_inputs))
-                count += len(own)
+        if sum(len(model.designs) for model in models) < least:
+            models += read_suite(reader, part)
     return models
+
+
+def read_suite(reader: Release, part: str) -> Iterator[_Model]:
+    """Yield the programs of a suite that have designs of the project's own engine."""
+    names = ("labels", "runs", "loop_runs", "directive_outcomes")
+    tables = {name: _grouped(reader.rows(name, part), "design_id") for name in names}
+    inputs = _grouped(reader.rows("inputs", part), "data_id")
+    designs = _grouped(reader.rows("designs", part), "program_id")
+    for program in reader.rows("programs", part):
+        own = {canonical_json(_mapping(d)): d for d in designs[program.program_id] if d.tool == TOOL}
+        rows = {n: [row for d in own.values() for row in tables[n][d.design_id]] for n in names[:3]}
+        data = dict.fromkeys(run.data_id for run in rows["runs"])
+        labels = LabelTables(**rows, inputs=[row for one in data for row in inputs[one]])
+        if own:
+            yield _Model(
+                program=program,
+                mappings=[_mapping(design) for design in own.values()],
+                designs=list(own.values()),
+                outcomes=[tuple(tables["directive_outcomes"][d.design_id]) for d in own.values()],
+                labels=json.dumps(asdict(labels)),
+            )
+
+
+def _grouped(rows: Iterable[Any], column: str) -> dict[str, list[Any]]:
+    groups: dict[str, list[Any]] = defaultdict(list)
+    for row in rows:
+        groups[getattr(row, column)].append(row)
+    return groups
+
+
+def _mapping(design: DesignRow) -> dict[str, Any]:
+    options = options_of(design)
+    return {
+        "read_delay_cycles": options.memory_read_delay_cycles,
+        "write_delay_cycles": options.memory_write_delay_cycles,
+        "clock_period_ns": options.clock_period_ns,
+        "directives": directives_json(options.directives),
+    }
 
 
 def write_entries(model: _Model, number: int, entries: LabelCache) -> ProgramRow:
     """Store what the steps store of a program that is like a model. Returns: the program."""
     cache = entries.cache
     program = replace(model.program, program_id=f"{number:08x}{model.program.program_id[8:]}")
-    mappings = []
-    for design in model.designs:
-        options = options_of(design)
-        one = {
-            "read_delay_cycles": options.memory_read_delay_cycles,
-            "write_delay_cycles": options.memory_write_delay_cycles,
-            "clock_period_ns": options.clock_period_ns,
-            "directives": directives_json(options.directives),
-        }
-        mappings += [one] if one not in mappings else []
-    cache.put("configurations", configurations_key(program, SPACE), mappings)
+    cache.put("configurations", configurations_key(program, SPACE), model.mappings)
     configurations = program_configurations(program, SPACE, liberty=LIBERTY, cache=cache)
     assert isinstance(configurations, list)
-    labels, designs = LabelTables(inputs=list(model.inputs)), []
-    for configuration, like in zip(configurations, model.designs, strict=False):
+    designs, labels = list[DesignRow](), model.labels
+    for configuration, like, outcomes in zip(configurations, model.designs, model.outcomes, strict=True):
         name = design_id(program, configuration)
         design = replace(like, design_id=name, program_id=program.program_id)
-        outcomes = tuple(replace(row, design_id=name) for row in model.outcomes[like.design_id])
-        cache.put("hls", name, json_value(HlsRows(design=design, outcomes=outcomes)))
+        rows = HlsRows(design=design, outcomes=tuple(replace(row, design_id=name) for row in outcomes))
+        cache.put("hls", name, json_value(rows))
         designs.append(design)
-        for table, rows in model.tables.items():
-            getattr(labels, table).extend(replace(row, design_id=name) for row in rows[like.design_id])
-    entries.keep(program, designs, labels)
+        labels = labels.replace(like.design_id, name)
+    cache.put(KIND, entries.key(program, designs), json.loads(labels))
     return program
 
 
