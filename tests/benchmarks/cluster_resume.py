@@ -2,10 +2,10 @@
 
     python -m tests.benchmarks.cluster_resume [--designs 100000] [--suite-designs 2000] [--local] [--record]
 
-Programs of a release are repeated under other ids with all their designs, labels, runs, inputs and loops: entries
-have the true size. Suites of some thousand designs are resumed one after the other, as the steps do it, in a
-process of its own: from the folder, from an object store with an empty folder, and once more with the folder that
-this filled. Nothing may be computed. With `--latency-ms` the time of a request to a farther store is added.
+Programs of a release are repeated under other ids with all their designs, labels, runs, inputs and loops:
+entries have the true size. Suites of some thousand designs are resumed one after the other, as the steps do it,
+in a process of its own: from the folder, from an object store with an empty folder, and once more with the
+folder that this filled. Nothing may be computed. With `--latency-ms` the time of a request to a farther store is added.
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ from pipelines.base.cache import ContentCache, json_value
 from pipelines.base.identity import canonical_json
 from pipelines.base.sealing import SealedStore
 from pipelines.base.workers import Progress
+from pipelines.c.directives import directives_json
 from pipelines.dataset.labelling import (
     ConfigurationSpace,
     LabelContext,
@@ -41,12 +42,10 @@ from pipelines.dataset.labelling.configurations import configurations_key, progr
 from pipelines.dataset.labelling.flows import HlsRows
 from pipelines.dataset.releases import Release, open_release
 from pipelines.hls import TOOL, design_id, options_of
-from pipelines.c.directives import directives_json
 from pipelines.schemas import DesignRow, ProgramRow
 from pipelines.silicon.synthesis import Target, find_liberty
 from tests.benchmarks.harness import (
     ROOT,
-    Apart,
     options_parser,
     print_header,
     print_machine,
@@ -254,10 +253,18 @@ def main() -> None:
                 results[way] = one
                 rate = f"{entries / one.wall_s:.0f}"
                 print_row(
-                    way, f"{one.wall_s:.1f}", f"{one.processor_s:.1f}", f"{one.peak_mib:.0f}", rate, one.result
+                    way,
+                    f"{one.wall_s:.1f}",
+                    f"{one.processor_s:.1f}",
+                    f"{one.peak_mib:.0f}",
+                    rate,
+                    one.result,
                 )
     if options.record and not options.local:
-        _record("entries of designs, labels and configurations", {"entries": entries, "bytes": size})
+        _record(
+            "entries of designs, labels and configurations",
+            {"designs": one.result[0], "entries": entries, "bytes": size},
+        )
         for way, one in results.items():
             _record(way, {**one.values, "entries per s": round(entries / one.wall_s)})
 

@@ -2,10 +2,10 @@
 
     python -m tests.benchmarks.cluster_size [--rows 10000000] [--shard-rows 100000] [--local] [--record]
 
-Labels of a release are repeated under random ids, in files of the data folder. Each step is a process of its own:
-publication, shard by shard as steps publish and then all at once in another catalogue; queries as `simfoundry
-sql` answers them, from a project with an empty data folder; a fetch of all files into that folder. Servers are
-PostgreSQL and an S3 server on loopback, whose own processor time is not counted.
+Labels of a release are repeated under random ids, in files of the data folder. Each step is a process of its
+own: publication, shard by shard as steps publish and then all at once in another catalogue; queries as
+`simfoundry sql` answers them, from a project with an empty data folder; a fetch of all files into that folder.
+Servers are PostgreSQL and an S3 server on loopback, whose own processor time is not counted.
 """
 
 from __future__ import annotations
@@ -121,7 +121,9 @@ def measure(
 
     print_header("step", "s", "processor s", "peak MiB", "answer")
     servers = place("each"), place("whole")
-    step("publication, a transaction per shard", partial(publish, names, False), folder / "writer", servers[0])
+    step(
+        "publication, a transaction per shard", partial(publish, names, False), folder / "writer", servers[0]
+    )
     step("publication, one transaction", partial(publish, names, True), folder / "writer", servers[1])
     for name, query in QUERIES.items():
         step(f"query: {name}", partial(ask, query.replace("KEY", key)), reader, servers[0])
