@@ -104,6 +104,8 @@ KEPT_STATES = 10
 them fifteen times per transaction."""
 READERS = 8
 """Tables whose state is read at a time."""
+WRITERS = 8
+"""Files that a publication has in memory, and puts, at a time."""
 CONNECT_S = 15.0
 """How long the first connection is tried: a wrong address is said soon."""
 PATIENCE_S = 120.0
@@ -245,35 +247,51 @@ class Catalogue:
             _require_shard(shard)
         present = self.state(spec.name, measured=measured).shards
         paths = {shard: path for shard, path in changes.items() if path is not None}
-        contents = {shard: path.read_bytes() for shard, path in paths.items()}
-        hashes = {s: hashlib.sha256(content).hexdigest() for s, content in contents.items()}
+        hashes = {shard: _file_hash(path) for shard, path in paths.items()}
         if all(present.get(shard) == hashes.get(shard) for shard in changes):
             return False
         new = {
-            shard: self._put(f"{room}/{spec.name}/data/{shard}/{hashes[shard]}.parquet", contents[shard])
-            for shard in contents
-            if present.get(shard) != hashes[shard]
+            shard: f"{room}/{spec.name}/data/{shard}/{sha256}.parquet"
+            for shard, sha256 in hashes.items()
+            if present.get(shard) != sha256
         }
         change = _Change(
             spec=spec,
             room=room,
-            files={shard: (url, paths[shard]) for shard, url in new.items()},
+            files={shard: (f"{self.store}/{name}", paths[shard]) for shard, name in new.items()},
             removed=frozenset(shard for shard in changes if shard not in hashes),
             hashes={shard: hashes[shard] for shard in new},
         )
-        is_new = _patiently(self, lambda: self._commit(change))
-        for shard, url in new.items():  # a sweep that took one meanwhile
-            self._put(url.removeprefix(f"{self.store}/"), contents[shard])
+        with ThreadPoolExecutor(WRITERS) as pool:
+            list(pool.map(self._put, new.values(), (paths[shard] for shard in new)))
+            is_new = _patiently(self, lambda: self._commit(change))
+            list(pool.map(self._put_again, new.values(), (paths[shard] for shard in new)))
         return is_new
 
-    def _put(self, name: str, content: bytes) -> str:
-        """Put a file under its name unless it is there, anew when it is old. Returns: its URL."""
+    def _put(self, name: str, path: Path) -> None:
+        """Put a file under the name of its content unless it is there, anew when it is old.
+
+        Raises: SchemaError: the file has other content meanwhile. StoreError: the store does not answer.
+        """
+        content = path.read_bytes()
+        if hashlib.sha256(content).hexdigest() != Path(name).stem:
+            raise SchemaError(f"{path} was written anew while it was published; publish it again")
         with answering(self.store):
             if not put_if_absent(self._client, name, content):
                 age = datetime.now(UTC) - self._client.head(name)["last_modified"]
                 if age.total_seconds() > REFRESHED_S:
                     self._client.put(name, content)
-        return f"{self.store}/{name}"
+
+    def _put_again(self, name: str, path: Path) -> None:
+        """Put a file again that a sweep took between put and transaction; the content of others is not sent.
+
+        Raises: see `_put`.
+        """
+        with answering(self.store):
+            try:
+                self._client.head(name)
+            except FileNotFoundError:
+                self._put(name, path)
 
     def _commit(self, change: _Change) -> bool:
         """Remove the former files of shards and add the new ones in one transaction, unless that is done.
@@ -639,6 +657,11 @@ def _plain(of: NestedField) -> str:
 
 def _live_files(table: Table, manifest: ManifestFile) -> list[DataFile]:
     return [entry.data_file for entry in manifest.fetch_manifest_entry(table.io, discard_deleted=True)]
+
+
+def _file_hash(path: Path) -> str:
+    with path.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
 def _hash_of(entry: DataFile | None) -> str | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, is_dataclass
 from pathlib import Path
 from typing import Any, TypeVar, cast
@@ -15,7 +16,11 @@ from pyarrow import ipc
 from pipelines.base.sealing import SealedStore, read_sealed, write_sealed
 from pipelines.schemas import is_lasting
 
+Item = TypeVar("Item")
 Value = TypeVar("Value")
+
+READERS = 32
+"""Entries that are read from a shared store at a time."""
 
 
 def _no_statuses(_: object) -> tuple[()]:
@@ -75,6 +80,17 @@ class ContentCache:
         """Return the value stored under a key, or None."""
         content = self._read(_name(kind, key))
         return None if content is None else json.loads(gzip.decompress(content))
+
+    def read_each(self, read: Callable[[Item], Value], items: Iterable[Item]) -> list[Value]:
+        """Call a function that reads entries for every item, many at a time where each waits for a store.
+
+        Returns: what it returns, in the order of the items.
+        Raises:  what it raises.
+        """
+        if self.shared is None:
+            return [read(item) for item in items]
+        with ThreadPoolExecutor(READERS) as pool:
+            return list(pool.map(read, items))
 
     def put(self, kind: str, key: str, value: Any) -> None:
         """Store a JSON value that follows from its key alone; a reader never sees half of it.

@@ -42,6 +42,29 @@ def test_views_join_wall_clock_columns(data_dir: Path) -> None:
     assert as_records(run_query(data_dir, query)) == [{"n": 4, "mean": 0.25}]
 
 
+@pytest.mark.parametrize(
+    ("query", "is_joined"),
+    [
+        ("SELECT count(*) FROM designs", False),
+        ("SELECT suite, sum(rtl_bytes) FROM designs GROUP BY suite", False),
+        ("SELECT sum(HLS_wall_s) FROM designs", True),
+        ("SELECT * FROM designs", True),
+        ("FROM designs", True),
+    ],
+)
+def test_wall_clock_files_are_read_when_they_are_asked_for(
+    data_dir: Path, query: str, is_joined: bool
+) -> None:
+    [(_, plan)] = run_query(data_dir, f"EXPLAIN {query}").rows
+    assert ("hls_wall_s" in plan or "JOIN" in plan) == is_joined
+
+
+def test_a_query_has_the_same_answer_with_wall_clock_columns_unasked(data_dir: Path) -> None:
+    plain = "SELECT design_id, status FROM designs WHERE clock_period_ns > 0 ORDER BY ALL"
+    joined = f"{plain} -- hls_wall_s"
+    assert run_query(data_dir, plain).rows == run_query(data_dir, joined).rows != ()
+
+
 def test_views_do_without_the_wall_clock_files(data_dir: Path) -> None:
     table_path(data_dir, table_spec("designs"), "stencil", measured=True).unlink()
     assert run_query(data_dir, "SELECT DISTINCT hls_wall_s FROM designs").rows == ((None,),)

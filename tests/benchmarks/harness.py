@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import multiprocessing
 import os
 import platform
 import resource
@@ -12,6 +13,7 @@ import time
 from argparse import ArgumentParser, RawDescriptionHelpFormatter
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -60,6 +62,57 @@ def repeated(work: Callable[[], _T], runs: int) -> tuple[_T, Spent]:
     spent = [own for _, own in results]
     least = Spent(wall_s=min(s.wall_s for s in spent), processor_s=min(s.processor_s for s in spent))
     return results[-1][0], least
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Apart:
+    """What work in a process of its own gave and took, without the start of the process.
+
+    Attributes:
+        peak_mib: of the resident memory, libraries included.
+    """
+
+    result: Any
+    wall_s: float
+    processor_s: float
+    peak_mib: float
+
+    @property
+    def values(self) -> Mapping[str, float]:
+        """Return seconds and memory by name, for a row of figures."""
+        return {
+            "s": round(self.wall_s, 2),
+            "processor s": round(self.processor_s, 2),
+            "peak MiB": round(self.peak_mib),
+        }
+
+
+def run_apart(work: Callable[[], object], *, timeout_s: float) -> Apart:
+    """Do a piece of work in a new process, which has this one's variables.
+
+    Args:   work: a function of a module, or a partial of one.
+    Raises: TimeoutError: it took longer. EOFError: it failed; its error is on standard error.
+    """
+    context = multiprocessing.get_context("spawn")
+    receiver, sender = context.Pipe(duplex=False)
+    process = context.Process(target=_send_spent, args=(sender, work))
+    process.start()
+    sender.close()
+    try:
+        if not receiver.poll(timeout_s):
+            raise TimeoutError(f"more than {timeout_s:g} s: {work}")
+        result, spent, peak_mib = receiver.recv()
+    finally:
+        process.kill()
+        process.join()
+    return Apart(result=result, wall_s=spent.wall_s, processor_s=spent.processor_s, peak_mib=peak_mib)
+
+
+def _send_spent(sender: Connection, work: Callable[[], object]) -> None:
+    result, spent = timed(work)
+    lines = Path("/proc/self/status").read_text("utf-8").splitlines()
+    [peak] = [line.split()[1] for line in lines if line.startswith("VmHWM")]  # of this program alone
+    sender.send((result, spent, int(peak) / 1024))
 
 
 def present_machine() -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -14,6 +15,7 @@ import polars as pl
 import pyarrow.parquet as pq
 import pytest
 
+from assets import catalogue as published
 from assets.catalogue import SHARD, Catalogue, CatalogueError
 from pipelines.schemas import (
     SchemaError,
@@ -354,6 +356,24 @@ def test_an_object_that_a_sweep_took_is_put_again(
     monkeypatch.setattr(Catalogue, "_commit", sweep_before)
     catalogue.publish(SPEC, "a", write("a", 2))
     assert _rows(catalogue) == {"a": 2}
+
+
+def test_a_file_that_changes_while_it_is_published_is_rejected(
+    catalogue: Catalogue, write: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, hash_of = write("a"), published._file_hash
+
+    def hash_before(own: Path) -> str:
+        sha256 = hash_of(own)
+        write("a", 2)
+        return sha256
+
+    monkeypatch.setattr(published, "_file_hash", hash_before)
+    message = f"{path} was written anew while it was published; publish it again"
+    with pytest.raises(SchemaError, match=f"^{re.escape(message)}$"):
+        catalogue.publish(SPEC, "a", path)
+    assert not _files(catalogue)
+    assert not catalogue.state("splits").shards
 
 
 def test_a_damaged_object_is_said(catalogue: Catalogue, write: Callable[..., Path]) -> None:

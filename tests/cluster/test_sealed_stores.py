@@ -6,6 +6,7 @@ import pickle
 import sys
 import uuid
 from pathlib import Path
+from threading import Barrier
 
 import pyarrow as pa
 import pytest
@@ -81,6 +82,23 @@ def test_machines_share_what_one_of_them_made(tmp_path: Path, shared: ObjectStor
     assert (tmp_path / "other" / NAME).read_bytes() == (tmp_path / "one" / NAME).read_bytes()
     (tmp_path / "shared" / NAME).unlink()
     assert other.get("labels", KEY) == 7
+
+
+def test_entries_of_a_store_are_read_many_at_a_time(tmp_path: Path) -> None:
+    both, one = Barrier(2, timeout=10), FolderStore(tmp_path / "shared")
+
+    class Meeting(FolderStore):
+        def read(self, name: str) -> bytes | None:
+            both.wait()  # only if two are read at once
+            return one.read(name)
+
+    keys = [f"{number:032x}" for number in range(4)]
+    for number, key in enumerate(keys[:3]):
+        ContentCache(folder=tmp_path / "first", shared=one).put("labels", key, number)
+    cache = ContentCache(folder=tmp_path / "second", shared=Meeting(tmp_path))
+    assert cache.read_each(lambda key: cache.get("labels", key), keys) == [0, 1, 2, None]
+    local = ContentCache(folder=tmp_path / "second")
+    assert local.read_each(lambda key: local.get("labels", key), keys) == [0, 1, 2, None]
 
 
 def test_columns_of_another_schema_are_replaced_in_the_store(tmp_path: Path, shared: ObjectStore) -> None:

@@ -104,14 +104,14 @@ class LabelCache:
     cache: ContentCache
     shared_key: str | None
 
-    def _key(self, program: ProgramRow, designs: Sequence[DesignRow]) -> str:
+    def key(self, program: ProgramRow, designs: Sequence[DesignRow]) -> str:
         """Hash what the labels of a program depend on."""
         compiled = sorted((d.design_id, d.tool, d.status, d.reason, d.rtl_sha256) for d in designs)
         return content_hash(self.shared_key, program.program_id, program.name, program.suite, compiled)
 
     def get(self, program: ProgramRow, designs: Sequence[DesignRow]) -> LabelTables | None:
         """Return the labels of all designs of a program, None when there is no entry."""
-        stored = None if self.shared_key is None else self.cache.get(KIND, self._key(program, designs))
+        stored = None if self.shared_key is None else self.cache.get(KIND, self.key(program, designs))
         if stored is None:
             return None
         return LabelTables(
@@ -125,7 +125,7 @@ class LabelCache:
         """Store labels of all designs of a program, unless a tool failed; tell whether they were stored."""
         if self.shared_key is None:
             return False
-        return self.cache.keep(KIND, self._key(program, designs), asdict(labels), *labels.statuses)
+        return self.cache.keep(KIND, self.key(program, designs), asdict(labels), *labels.statuses)
 
 
 _ELSEWHERE = (

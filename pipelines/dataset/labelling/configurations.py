@@ -118,6 +118,11 @@ class EngineFault:
     reason: str
 
 
+def configurations_key(program: ProgramRow, space: ConfigurationSpace) -> str:
+    """Hash what the configurations of a program depend on."""
+    return content_hash(program.program_id, tool_version(), _VERSION, asdict(space), *program_rules(program))
+
+
 def program_configurations(
     program: ProgramRow, space: ConfigurationSpace, *, liberty: str, cache: ContentCache
 ) -> list[HlsOptions] | str | EngineFault:
@@ -128,7 +133,7 @@ def program_configurations(
 
     Raises: HlsError: the space has a value that the engine does not accept.
     """
-    key = content_hash(program.program_id, tool_version(), _VERSION, asdict(space), *program_rules(program))
+    key = configurations_key(program, space)
     try:
         stored: list[dict[str, Any]] | str | None = cache.get("configurations", key)
         if stored is None or isinstance(stored, str):

@@ -13,6 +13,7 @@ from functools import partial
 from pathlib import Path
 
 from pipelines.bambu import BambuError
+from pipelines.base.cache import ContentCache
 from pipelines.base.tools import ToolMissing
 from pipelines.base.workers import Outcome, ProgressCallback, run_all, silent
 from pipelines.c import HlsError, read_interface
@@ -295,11 +296,11 @@ def plan_designs(
     Raises:  LabellingError: a tool has no such name. ToolMissing: a tool is not installed.
     """
     require_tools(space.tools)
-    items = [item for program in programs if program.status == OK for item in _plan(program, space, context)]
+    whole = [program for program in programs if program.status == OK]
+    plans = context.cache.read_each(partial(_plan, space=space, context=context), whole)
+    items = [item for plan in plans for item in plan]
     planned = [item for item in items if isinstance(item, _Planned)]
-    cached = [
-        cached_rows(p.program, p.configuration, context.cache) if p.tool == TOOL else None for p in planned
-    ]
+    cached = context.cache.read_each(partial(_cached, cache=context.cache), planned)
     compiled = run_all(
         "designs",
         [item for item, rows in zip(planned, cached, strict=True) if rows is None],
@@ -335,6 +336,10 @@ def _plan(
     ]
 
 
+def _cached(item: _Planned, *, cache: ContentCache) -> HlsRows | None:
+    return cached_rows(item.program, item.configuration, cache) if item.tool == TOOL else None
+
+
 def _compile(item: _Planned, *, context: LabelContext) -> Outcome[HlsRows]:
     rows = compile_design(item.program, item.tool, item.configuration, context)
     return Outcome(result=rows, failed=rows.design.status != OK, name=item.program.name)
@@ -362,8 +367,8 @@ def label_designs(
     for design in designs:
         groups.setdefault(design.program_id, []).append(design)
     entries = label_cache(designs, context)
-    cached = {identity: entries.get(by_id[identity], group) for identity, group in groups.items()}
-    present = {identity: labels for identity, labels in cached.items() if labels is not None}
+    cached = context.cache.read_each(lambda name: entries.get(by_id[name], groups[name]), groups)
+    present = {name: labels for name, labels in zip(groups, cached, strict=True) if labels is not None}
     missing = [(by_id[d.program_id], d) for d in designs if d.program_id not in present]
     rows = run_all(
         "labels",
