@@ -6,13 +6,13 @@ import hashlib
 import logging
 import re
 import tempfile
-import time
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
+from pipelines.base.tools import stopwatch
 from pipelines.schemas import write_bytes_atomically
 
 _DIGEST_BYTES = 32
@@ -125,12 +125,12 @@ def answering(url: str, *, slow_s: float = SLOW_S) -> Generator[None]:
     """
     from obstore.exceptions import BaseError  # lazy import: only extra cluster has it
 
-    start_s = time.monotonic()
+    start_s = stopwatch()
     try:
         yield
     except (BaseError, PermissionError) as error:
         raise StoreError(f"{url}: {_problem(error)}") from None
-    waited_s = time.monotonic() - start_s
+    waited_s = stopwatch() - start_s
     if waited_s > slow_s:
         _LOG.warning("%s: the object store answered after %.0f s", url, waited_s)
 

@@ -35,6 +35,9 @@ OPTIONS = (
     ("release make", "--limit-minutes"),
     ("release make", "--size-limit"),
     ("release write", "--size-limit"),
+    ("serve", "--most-mib"),
+    ("node", "--node-memory"),
+    ("store sweep", "--hours"),
 )
 
 

@@ -17,6 +17,7 @@ from simfoundry.cli import simfoundry
 from simfoundry.cli.options import NameOrFile, Output, OutputFolder
 
 READ = {
+    "score": {"file"},
     "label": {"path", "--directives", "--data", "--include", "--source", "--liberty"},
     "predict": {"file", "--directives", "--data"},
     "pragmas": {"file", "--reports", "--target"},
@@ -36,6 +37,7 @@ READ = {
 }
 """Options of files and folders that a command reads: an option of a path is one of these or an output."""
 FOLDERS = {
+    ("team", "--folder"),
     ("label", "--report"),
     ("calibrate", "--out"),
     ("run", "--into"),

@@ -63,7 +63,7 @@ REASONS = {
         assets/materialise.py row_counts
         assets/overview.py survey
         assets/refresh.py read_refreshes state_hash
-        assets/catalogue.py Catalogue.replace _data_file
+        assets/catalogue.py Catalogue._put _data_file _file_hash
         assets/shared_tables.py file_hash scan_shared
         assets/step.py unchanged_rows
         assets/versions.py _hash _load_yaml

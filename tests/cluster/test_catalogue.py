@@ -414,7 +414,7 @@ def test_a_database_that_does_not_answer_is_said(tmp_path: Path, monkeypatch: py
 
 def test_a_catalogue_tells_no_password(tmp_path: Path, catalogue: Catalogue) -> None:
     assert "catalogue.db" not in repr(catalogue)
-    assert repr(catalogue) == f"Catalogue(store='file://{tmp_path}/store')"
+    assert repr(catalogue) == f"Catalogue(store='file://{tmp_path}/store', name='simfoundry')"
 
 
 def test_polars_scans_a_table(catalogue: Catalogue, write: Callable[..., Path]) -> None:
